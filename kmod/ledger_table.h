@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The one table of ledger counters. It makes the kernel's enum, the pairs of
+ * "dmsetup status", the files in sysfs, the keys of alignctl's JSON and the
+ * tables in the documents. Append only: the order is part of the interface.
+ *
+ * Each row is X(name, kind, unit, help):
+ *   name   status key, sysfs file name and JSON key
+ *   kind   COUNTER  monotonic, 64 bits, never set back by the kernel
+ *          GAUGE    a level, which can fall
+ *   unit   "touches", "bios", "bytes", "requests" or "blocks"
+ *   help   one sentence for documents and for "alignctl stats --help"
+ *
+ * A partial touch is one write and one physical block that the write covers
+ * in part. Balance, exact whenever no write is in flight:
+ *
+ *   rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost + rmw_pending
+ *
+ * rmw_avoided and rmw_drive are the sums of the reasons listed below them.
+ */
+#ifndef DM_ALIGN_LEDGER_TABLE_H
+#define DM_ALIGN_LEDGER_TABLE_H
+
+#define LEDGER_TABLE(X) \
+	X(rmw_expected, COUNTER, "touches", \
+	  "partial touches that arrived; an uncached drive does one RMW each") \
+	X(rmw_avoided, COUNTER, "touches", \
+	  "partial touches resolved here without a read of their own") \
+	X(rmw_host, COUNTER, "touches", \
+	  "blocks read here and written back whole, one touch each") \
+	X(rmw_drive, COUNTER, "touches", \
+	  "partial touches sent to the drive as they came") \
+	X(rmw_lost, COUNTER, "touches", \
+	  "partial touches that failed before they were resolved") \
+	X(rmw_pending, GAUGE, "touches", \
+	  "partial touches in flight now") \
+	X(rmw_avoided_merged, COUNTER, "touches", \
+	  "avoided: joined a write that another touch had read for") \
+	X(rmw_avoided_complete, COUNTER, "touches", \
+	  "avoided: the writes in flight covered the whole block") \
+	X(rmw_avoided_known, COUNTER, "touches", \
+	  "avoided: the rest of the block was known from the last write") \
+	X(rmw_drive_report, COUNTER, "touches", \
+	  "to the drive: mode report changes nothing") \
+	X(rmw_drive_edge, COUNTER, "touches", \
+	  "to the drive: the block lies only partly inside the target") \
+	X(rmw_drive_no_memory, COUNTER, "touches", \
+	  "to the drive: no memory for a block at that moment") \
+	X(rmw_drive_max_blocks, COUNTER, "touches", \
+	  "to the drive: max_blocks blocks were in use") \
+	X(rmw_drive_read_error, COUNTER, "touches", \
+	  "to the drive: the block could not be read") \
+	X(pad_reads, COUNTER, "requests", \
+	  "reads sent to the drive to complete a block") \
+	X(pad_read_bytes, COUNTER, "bytes", \
+	  "bytes of those reads") \
+	X(pad_writes, COUNTER, "requests", \
+	  "whole blocks written from the engine's own buffers") \
+	X(writes, COUNTER, "bios", "writes that arrived") \
+	X(write_bytes, COUNTER, "bytes", "bytes of those writes") \
+	X(writes_misaligned, COUNTER, "bios", \
+	  "writes with one partial touch or two; sum of the four classes") \
+	X(writes_sub_block, COUNTER, "bios", \
+	  "misaligned writes that lie inside one block") \
+	X(writes_head_only, COUNTER, "bios", \
+	  "misaligned writes that only start inside a block") \
+	X(writes_tail_only, COUNTER, "bios", \
+	  "misaligned writes that only end inside a block") \
+	X(writes_both_ends, COUNTER, "bios", \
+	  "misaligned writes that start and end inside different blocks") \
+	X(writes_over_limits, COUNTER, "bios", \
+	  "writes larger than one request of the device below") \
+	X(write_block_bytes, COUNTER, "bytes", \
+	  "whole physical blocks touched by the writes that arrived") \
+	X(sent_block_bytes, COUNTER, "bytes", \
+	  "whole physical blocks touched by the writes that were sent") \
+	X(fua, COUNTER, "bios", "writes that arrived with FUA") \
+	X(flushes, COUNTER, "bios", "flushes that arrived") \
+	X(reads, COUNTER, "bios", "reads that arrived") \
+	X(read_bytes, COUNTER, "bytes", "bytes of those reads") \
+	X(discards, COUNTER, "bios", "discards and secure erases that arrived") \
+	X(discard_bytes, COUNTER, "bytes", "bytes of those discards") \
+	X(write_zeroes, COUNTER, "bios", "write-zeroes that arrived") \
+	X(write_zeroes_bytes, COUNTER, "bytes", "bytes of those write-zeroes") \
+	X(waits, COUNTER, "bios", \
+	  "writes, discards and write-zeroes that waited for a block") \
+	X(cuts, COUNTER, "requests", \
+	  "extra requests made by cutting at physical boundaries") \
+	X(uncut, COUNTER, "bios", \
+	  "writes sent whole because no boundary fits the limits below") \
+	X(nowait_again, COUNTER, "bios", \
+	  "REQ_NOWAIT bios sent back to be tried again; counted nowhere else")
+
+#endif

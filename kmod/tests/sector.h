@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sectors that describe themselves: each carries its address, its version, who
+ * wrote it and a checksum, and the rest of it follows from these, so that a
+ * sector which is stale, misplaced, torn or foreign can be told from a right
+ * one, and it can be said which of these it is.
+ */
+#ifndef SECTOR_H
+#define SECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SECTOR_SIZE	512
+#define SECTOR_WORDS	(SECTOR_SIZE / sizeof(uint64_t))
+#define SECTOR_MAGIC	0x524f54434553474cULL
+
+/* Places of the named words; the words between are filler. */
+enum { WORD_MAGIC, WORD_ADDRESS, WORD_VERSION, WORD_WRITER, WORD_FILLER,
+       WORD_SUM = SECTOR_WORDS - 1 };
+
+/*
+ * What one sector holds. A sector of zeroes is no damage: write-zeroes and
+ * discards leave such.
+ */
+enum sector_kind {
+	SECTOR_DATA,		/* whole and of this run */
+	SECTOR_ZEROES,
+	SECTOR_OTHER_SEED,	/* whole, written by another run */
+	SECTOR_GARBAGE,		/* anything else, torn sectors among it */
+};
+
+struct sector_found {
+	enum sector_kind kind;
+	uint64_t address;	/* the next three as found, even in garbage */
+	uint64_t version;
+	uint64_t writer;
+	bool magic;		/* the first word is a self-describing sector's */
+};
+
+static inline uint64_t sector_mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ULL;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+static inline uint64_t sector_sum(const uint64_t *words)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < WORD_SUM; i++)
+		sum = (sum << 7 | sum >> 57) ^ (words[i] * 0x9e3779b97f4a7c15ULL);
+	return sum;
+}
+
+/* One word of the filler, which differs between any two sectors. */
+static inline uint64_t sector_filler(uint64_t key, unsigned int i)
+{
+	return key ^ (i * 0x0101010101010101ULL);
+}
+
+static inline uint64_t sector_key(uint64_t seed, uint64_t address,
+				  uint64_t version)
+{
+	return sector_mix(seed ^ sector_mix(address ^ sector_mix(version)));
+}
+
+/**
+ * sector_fill - make one sector
+ * @to: 512 bytes, at any address
+ * @seed: the run's seed
+ * @address: the sector's own address
+ * @version: which of the writes to that address this is
+ * @writer: who writes it (shown in reports, not compared)
+ */
+static inline void sector_fill(void *to, uint64_t seed, uint64_t address,
+			       uint64_t version, uint64_t writer)
+{
+	uint64_t key = sector_key(seed, address, version);
+	uint64_t words[SECTOR_WORDS];
+	unsigned int i;
+
+	words[WORD_MAGIC] = SECTOR_MAGIC ^ seed;
+	words[WORD_ADDRESS] = address;
+	words[WORD_VERSION] = version;
+	words[WORD_WRITER] = writer;
+	for (i = WORD_FILLER; i < WORD_SUM; i++)
+		words[i] = sector_filler(key, i);
+	words[WORD_SUM] = sector_sum(words);
+	memcpy(to, words, SECTOR_SIZE);
+}
+
+/**
+ * sector_look - say what a sector holds
+ * @from: 512 bytes, at any address
+ * @seed: the run's seed
+ * @found: the result
+ */
+static inline void sector_look(const void *from, uint64_t seed,
+			       struct sector_found *found)
+{
+	uint64_t words[SECTOR_WORDS];
+	uint64_t key, any = 0;
+	bool whole;
+	unsigned int i;
+
+	memcpy(words, from, SECTOR_SIZE);
+	found->address = words[WORD_ADDRESS];
+	found->version = words[WORD_VERSION];
+	found->writer = words[WORD_WRITER];
+	found->magic = words[WORD_MAGIC] == (SECTOR_MAGIC ^ seed);
+
+	whole = words[WORD_SUM] == sector_sum(words);
+	if (whole && found->magic) {
+		key = sector_key(seed, found->address, found->version);
+		for (i = WORD_FILLER; i < WORD_SUM; i++)
+			whole &= words[i] == sector_filler(key, i);
+		found->kind = whole ? SECTOR_DATA : SECTOR_GARBAGE;
+		return;
+	}
+	for (i = 0; i < SECTOR_WORDS; i++)
+		any |= words[i];
+	if (!any)
+		found->kind = SECTOR_ZEROES;
+	else
+		found->kind = whole ? SECTOR_OTHER_SEED : SECTOR_GARBAGE;
+}
+
+/**
+ * sector_is_mix - whether a sector is made of pieces of lawful versions
+ * @from: 512 bytes, at any address
+ * @seed: the run's seed
+ * @address: the sector's own address
+ * @oldest: the oldest lawful version
+ * @newest: the newest lawful version
+ * @zeroes: zeroes are lawful too
+ *
+ * A memory-backed disk copies a sector while somebody reads it; a drive never
+ * shows such a mix. The words that hold the writer and the checksum are not
+ * looked at: they tell nothing that the others do not.
+ *
+ * Return: true if each word comes from one of these versions.
+ */
+static inline bool sector_is_mix(const void *from, uint64_t seed,
+				 uint64_t address, uint64_t oldest,
+				 uint64_t newest, bool zeroes)
+{
+	uint64_t words[SECTOR_WORDS];
+	unsigned int i;
+
+	memcpy(words, from, SECTOR_SIZE);
+	for (i = 0; i < WORD_SUM; i++) {
+		bool good = zeroes && !words[i];
+		uint64_t v;
+
+		if (i == WORD_WRITER)
+			continue;
+		for (v = oldest; v <= newest && !good; v++) {
+			uint64_t want = sector_filler(
+				sector_key(seed, address, v), i);
+
+			if (i == WORD_MAGIC)
+				want = SECTOR_MAGIC ^ seed;
+			else if (i == WORD_ADDRESS)
+				want = address;
+			else if (i == WORD_VERSION)
+				want = v;
+			good = words[i] == want;
+		}
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+#endif
