@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hostile.h"
+#include "sector.h"
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+uint64_t hostile_random(uint64_t *rng)
+{
+	*rng += 0x9e3779b97f4a7c15ULL;
+	return sector_mix(*rng);
+}
+
+static uint64_t below(uint64_t *rng, uint64_t n)
+{
+	return hostile_random(rng) % n;
+}
+
+/* The words of a line: two positional ones, then the features. */
+struct draft {
+	char device[512], offset[64];
+	char feature[16][128];
+	unsigned int features;
+	char count[64];		/* the number of feature arguments */
+	uint64_t length;
+	const char *why;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add_feature(struct draft *d, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(d->feature[d->features++], sizeof(d->feature[0]), format,
+		  args);
+	va_end(args);
+}
+
+/* Features that go together, each pair once and in any order. */
+static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
+			 struct draft *d)
+{
+	static const char *const modes[] = { "report", "pad" };
+	unsigned int i;
+	uint64_t offset;
+
+	memset(d, 0, sizeof(*d));
+	d->why = "";
+	d->length = (1 + below(rng, dev->sectors / 16)) & ~7ULL;
+	if (!d->length)
+		d->length = 8;
+	offset = below(rng, dev->sectors - d->length) & ~7ULL;
+	snprintf(d->device, sizeof(d->device), "%s", dev->path);
+	snprintf(d->offset, sizeof(d->offset), "%" PRIu64, offset);
+	if (below(rng, 2))
+		add_feature(d, "mode %s", modes[below(rng, COUNT(modes))]);
+	if (below(rng, 2)) {
+		uint32_t physical = dev->logical;
+
+		while (physical < 65536 && below(rng, 4))
+			physical *= 2;
+		add_feature(d, "physical_block_size %u", physical);
+		add_feature(d, "alignment_offset %" PRIu64,
+			    below(rng, physical / dev->logical) * dev->logical);
+	}
+	if (below(rng, 2))
+		add_feature(d, "max_blocks %" PRIu64, 1 + below(rng, 4096));
+	if (below(rng, 4) == 0)
+		add_feature(d, "write_cache %s", below(rng, 2) ? "on" : "off");
+	for (i = d->features; i > 1; i--) {
+		unsigned int j = below(rng, i);
+		char swap[sizeof(d->feature[0])];
+
+		memcpy(swap, d->feature[i - 1], sizeof(swap));
+		memcpy(d->feature[i - 1], d->feature[j], sizeof(swap));
+		memcpy(d->feature[j], swap, sizeof(swap));
+	}
+	snprintf(d->count, sizeof(d->count), "%u", d->features * 2);
+}
+
+static void drop_features(struct draft *d, const char *key)
+{
+	unsigned int i, kept = 0;
+	size_t len = strlen(key);
+
+	for (i = 0; i < d->features; i++) {
+		if (!strncmp(d->feature[i], key, len) &&
+		    d->feature[i][len] == ' ')
+			continue;
+		if (kept != i)
+			memcpy(d->feature[kept], d->feature[i],
+			       sizeof(d->feature[0]));
+		kept++;
+	}
+	d->features = kept;
+}
+
+static void set_feature(struct draft *d, const char *key, const char *value)
+{
+	drop_features(d, key);
+	add_feature(d, "%s %s", key, value);
+	snprintf(d->count, sizeof(d->count), "%u", d->features * 2);
+}
+
+/* Values that no number of this line may have. */
+static const char *bad_number(uint64_t *rng)
+{
+	static const char *const bad[] = {
+		"", "-1", "x", "4096x", "0x", "1e3", "99999999999999999999999",
+		"18446744073709551616", "4 096", "4096.0", "+", "%s", "\xff",
+	};
+
+	return bad[below(rng, COUNT(bad))];
+}
+
+/* Makes exactly one thing wrong. */
+static void spoil(uint64_t *rng, const struct hostile_device *dev,
+		  struct draft *d)
+{
+	static const char *const modes[] = {
+		"coalesce", "PAD", "padd", "pa", "0", "report,pad",
+	};
+	static const char *const sizes[] = {
+		"0", "1", "3", "256", "1000", "4095", "4097", "131072",
+		"4294967296", "4294971392", "18446744073709551615",
+	};
+	static const char *const odd_offsets[] = {
+		"1", "100", "511", "513", "4095", "4294967808",
+	};
+	static const char *const unknown[] = {
+		"colour red", "hold_ms 5", "hold_ms 0", "Mode pad", "mode_ pad",
+		"block_size 4096", "# 1", "mode= pad",
+	};
+	static const char *const devices[] = {
+		"/dev/no-such-device", "0:0", "999:999", "/dev/null", "/",
+		"/dev/mapper/control", "-", "4096", "8:", ":8",
+		"/proc/self/mem",
+	};
+	char text[64];
+
+	switch (below(rng, 16)) {
+	case 0:
+		d->why = "mode";
+		set_feature(d, "mode", modes[below(rng, COUNT(modes))]);
+		break;
+	case 1:
+		d->why = "physical_block_size";
+		set_feature(d, "alignment_offset", "0");
+		set_feature(d, "physical_block_size",
+			    sizes[below(rng, COUNT(sizes))]);
+		break;
+	case 2:
+		d->why = "physical_block_size is no number";
+		set_feature(d, "alignment_offset", "0");
+		set_feature(d, "physical_block_size", bad_number(rng));
+		break;
+	case 3:
+		d->why = "alignment_offset not less than physical_block_size";
+		set_feature(d, "physical_block_size", "4096");
+		set_feature(d, "alignment_offset", below(rng, 2) ? "4096" :
+			    "65536");
+		break;
+	case 4:
+		d->why = "alignment_offset not a multiple of a sector";
+		set_feature(d, "physical_block_size", "65536");
+		set_feature(d, "alignment_offset",
+			    odd_offsets[below(rng, COUNT(odd_offsets))]);
+		break;
+	case 5:
+		d->why = "max_blocks is no number";
+		set_feature(d, "max_blocks", bad_number(rng));
+		break;
+	case 6:
+		d->why = "write_cache";
+		set_feature(d, "write_cache", below(rng, 2) ? "maybe" : "1");
+		break;
+	case 7:
+		d->why = "unknown feature";
+		add_feature(d, "%s", unknown[below(rng, COUNT(unknown))]);
+		snprintf(d->count, sizeof(d->count), "%u", d->features * 2);
+		break;
+	case 8:
+		d->why = "more feature arguments promised than given";
+		snprintf(d->count, sizeof(d->count), "%u",
+			 d->features * 2 + 1 + (unsigned int)below(rng, 9));
+		break;
+	case 9:
+		d->why = "fewer feature arguments promised than given";
+		set_feature(d, "max_blocks", "16");
+		snprintf(d->count, sizeof(d->count), "%" PRIu64,
+			 below(rng, d->features * 2));
+		break;
+	case 10:
+		d->why = "the number of feature arguments is none";
+		snprintf(d->count, sizeof(d->count), "%s",
+			 below(rng, 2) ? "many" : "-2");
+		break;
+	case 11:
+		d->why = "no such device";
+		snprintf(d->device, sizeof(d->device), "%s",
+			 devices[below(rng, COUNT(devices))]);
+		break;
+	case 12:
+		d->why = "offset is no number";
+		/* not the empty word: the next one would take its place */
+		snprintf(d->offset, sizeof(d->offset), "%s",
+			 below(rng, 2) ? "x" : "-8");
+		break;
+	case 13:
+		d->why = "ends behind the device";
+		snprintf(d->offset, sizeof(d->offset), "%" PRIu64,
+			 dev->sectors - d->length + 8);
+		break;
+	case 14:
+		d->why = "offset overflows";
+		snprintf(d->offset, sizeof(d->offset), "%s", below(rng, 2) ?
+			 "18446744073709551608" : "9223372036854775800");
+		break;
+	case 15:
+		d->why = "a feature without its value";
+		set_feature(d, "max_blocks", "16");
+		snprintf(text, sizeof(text), "%u", d->features * 2 - 1);
+		snprintf(d->feature[d->features - 1],
+			 sizeof(d->feature[0]), "max_blocks");
+		snprintf(d->count, sizeof(d->count), "%s", text);
+		break;
+	}
+}
+
+static void print_draft(const struct draft *d, char *to, size_t size)
+{
+	unsigned int i;
+	int at;
+
+	at = snprintf(to, size, "%s %s", d->device, d->offset);
+	if (!strcmp(d->count, "0"))
+		return;
+	at += snprintf(to + at, size - at, " %s", d->count);
+	for (i = 0; i < d->features; i++)
+		at += snprintf(to + at, size - at, " %s", d->feature[i]);
+}
+
+/* Bytes that a C string can hold, words and separators among them. */
+static void garbage(uint64_t *rng, char *to, size_t size)
+{
+	static const char *const words[] = {
+		" ", " ", "\t", "mode", "pad", "report", "4096", "0", "8", "2",
+		"physical_block_size", "alignment_offset", "max_blocks", "-",
+		"\\", "\\ ", "\"", "write_cache", "on", "hold_ms", "\n",
+	};
+	size_t want = below(rng, below(rng, 8) ? 80 : size - 64), at = 0;
+
+	while (at < want) {
+		const char *word = words[below(rng, COUNT(words))];
+
+		if (below(rng, 4))
+			at += snprintf(to + at, size - at, "%s", word);
+		else
+			to[at++] = 1 + below(rng, 255);
+	}
+	to[at] = '\0';
+}
+
+void hostile_make_line(uint64_t *rng, const struct hostile_device *dev,
+		       struct hostile_line *line)
+{
+	struct draft d;
+
+	lawful_draft(rng, dev, &d);
+	line->verdict = LAWFUL;
+	switch (below(rng, 8)) {
+	case 0:
+	case 1:
+		break;
+	case 2:
+		line->verdict = EITHER;
+		d.why = "random bytes";
+		break;
+	default:
+		line->verdict = UNLAWFUL;
+		spoil(rng, dev, &d);
+		break;
+	}
+	line->why = d.why;
+	line->length = d.length;
+	print_draft(&d, line->params, sizeof(line->params));
+	if (line->verdict == EITHER) {
+		size_t keep = below(rng, strlen(line->params) + 1);
+
+		garbage(rng, line->params + keep, sizeof(line->params) - keep);
+	}
+}
+
+void hostile_make_message(uint64_t *rng, struct hostile_message *message)
+{
+	static const char *const good[] = {
+		"mode report", "mode report", "max_blocks 1", "max_blocks 64",
+		"reset_stats", "flush",
+	};
+	static const char *const bad[] = {
+		"mode", "mode coalesce", "mode pad now", "mode 1", "hold_ms 5",
+		"hold_ms", "drop_failed", "max_blocks", "max_blocks x",
+		"max_blocks -1", "max_blocks 1 2",
+		"max_blocks 99999999999999999999", "reset_stats now",
+		"flush all", "Mode pad", "help", "physical_block_size 4096",
+		"write_cache on", "alignment_offset 0",
+	};
+
+	switch (below(rng, 8)) {
+	case 0:
+	case 1:
+		message->verdict = LAWFUL;
+		snprintf(message->text, sizeof(message->text), "%s",
+			 good[below(rng, COUNT(good))]);
+		break;
+	case 2:
+		message->verdict = EITHER;
+		garbage(rng, message->text, sizeof(message->text));
+		break;
+	default:
+		message->verdict = UNLAWFUL;
+		snprintf(message->text, sizeof(message->text), "%s",
+			 bad[below(rng, COUNT(bad))]);
+		break;
+	}
+}
