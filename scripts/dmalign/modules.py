@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds kernel modules for one release and compiler, in a folder of its own.
+
+kbuild leaves its objects beside the sources, so a source folder can hold one release only. Each build therefore gets a
+folder of links to the sources under out/, and the checkout stays clean.
+
+    scripts/modules [KVER=<release>] [CC=<compiler>] [make arguments...]
+        builds kmod/ and leaves kmod/dm-align.ko
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import kernels
+from .paths import CACHE, OUT, REPO, fail, locked, say, whole
+
+SOURCE_NAMES = ("Kbuild", "Kconfig", "Makefile")
+SOURCE_SUFFIXES = (".c", ".h")
+
+
+class BuildFailed(Exception):
+    """A build that make refused; the text is its whole output."""
+
+
+def link_sources(source, folder):
+    """Makes `folder` hold links to the sources in `source`, and to no file that is gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {path.name: path.resolve() for path in source.iterdir()
+              if path.name in SOURCE_NAMES or path.suffix in SOURCE_SUFFIXES and not path.name.endswith(".mod.c")}
+    for path in folder.iterdir():
+        if path.is_symlink() and (path.name not in wanted or path.readlink() != wanted[path.name]):
+            path.unlink()
+    for name, target in wanted.items():
+        if not (folder / name).is_symlink():
+            (folder / name).symlink_to(target)
+
+
+def build(tree, name, sources, arguments=(), parts=("kmod",)):
+    """Builds the folders `parts` of `sources` as siblings under out/build/<name>, against the kernel build folder `tree`.
+
+    Returns the last part's folder, which then holds the .ko files, and make's output. A later part sees the symbols
+    of an earlier one. Raises BuildFailed.
+    """
+    top = OUT / "build" / name
+    output, symbols = "", []
+    with locked(f"build-{name.replace('/', '-')}"):
+        for part in parts:
+            link_sources(Path(sources) / part, top / part)
+            command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
+            if symbols:
+                command.append(f"KBUILD_EXTRA_SYMBOLS={' '.join(symbols)}")
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            output += done.stdout
+            if done.returncode:
+                raise BuildFailed(f"{' '.join(command)}\n{output}")
+            symbols.append(str(top / part / "Module.symvers"))
+    return top / parts[-1], output
+
+
+def compiler_name(arguments):
+    given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+    if given.get("LLVM"):
+        return "clang"
+    return Path(given.get("CC", "gcc-12").split()[-1]).name
+
+
+def build_for(release, arguments=(), name=None, sources=REPO, parts=("kmod",)):
+    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
+    compiler = compiler_name(arguments)
+    name = name or f"{release}-{compiler}"
+    tree = kernels.headers(release)
+    if not tree:
+        fail(f"no headers for kernel {release}: apt-get install linux-headers-{release}, or give KVER=<release>")
+    if compiler.startswith("clang"):
+        tree = clang_tree(release, tree)
+        arguments = ["LLVM=1", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
+    return build(tree, name, sources, arguments, parts)
+
+
+def clang_tree(release, headers):
+    """A build folder for a release that clang can use.
+
+    Debian's headers are prepared for gcc: CC=clang fails on gcc's options there, and LLVM=1 is silently ignored. So
+    the same version's source is configured anew with the stock configuration and LLVM=1.
+    """
+    series = max((series for series in kernels.SERIES if release.startswith(f"{series}.")), key=len, default=None)
+    if not series:
+        fail(f"a build with clang needs the source of kernel {release}, and only {', '.join(kernels.SERIES)} have theirs "
+             "in the archive: give KVER=<release> of one of these, or leave out CC=clang")
+    source = kernels.fetch_source(series)
+    folder = CACHE / "clang" / f"{release}-{source.name}"
+    with locked(f"clang-{release}"):
+        if not folder.exists():
+            say(f"preparing {source.name} for clang in {folder}")
+            with whole(folder) as scratch:
+                shutil.copy(headers / ".config", scratch / ".config")
+                for target in (["olddefconfig"], ["-j2", "modules_prepare"]):
+                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", "LLVM=1", *target],
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                    if done.returncode:
+                        fail(f"preparing {source.name} for clang failed:\n{done.stdout}")
+                shutil.copy(headers / "Module.symvers", scratch / "Module.symvers")
+                # The generated Makefile knows its folder by the name that it had while it was made.
+                makefile = scratch / "Makefile"
+                makefile.write_text(makefile.read_text().replace(str(scratch), str(folder)))
+    return folder
+
+
+def main(argv):
+    release, arguments = None, []
+    for argument in argv:
+        if argument.startswith("KVER="):
+            release = argument.removeprefix("KVER=")
+        elif "=" in argument:
+            arguments.append(argument)
+        else:
+            fail(__doc__.strip())
+    release = release or kernels.default_release()
+    try:
+        folder, output = build_for(release, arguments)
+    except BuildFailed as error:
+        fail(str(error), 1)
+    sys.stdout.write(output)
+    module = REPO / "kmod" / "dm-align.ko"
+    shutil.copy(folder / "dm-align.ko", module)
+    say(f"{module} is built for {release} with {compiler_name(arguments)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
