@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What makes a demo fail: pure functions from results to sentences.
+
+The drive counts on its own, below the target, so its counters are the witness for
+the ledger. The demo sets up the case in which both must agree exactly: no merging
+above (nomerges=2, scheduler none) nor below (request-merging=off), and writes within
+the limits of the drive's queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .results import MODES, SETTLED, Results, Run
+from .workloads import BY_NAME
+
+
+def check_data(run: Run) -> Iterator[str]:
+    """Every sector of the range was read back and is what was written there."""
+    check = run.replay["data_check"]
+    if check["status"] != "ok":
+        where = check.get("first_mismatch_sector")
+        at = "" if where is None else f", the first at sector {where}"
+        yield (f"{run.title}: data check says {check['status']}: "
+               f"{check['mismatches']} of {check['sectors']} sectors differ{at}")
+    elif check["mismatches"] or not check["sectors"]:
+        yield (f"{run.title}: data check says ok with {check['mismatches']} mismatches "
+               f"in {check['sectors']} sectors")
+
+
+def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:
+    """The workload that ran is the one that was worked out by hand."""
+    if run.requests != writes_expected:
+        yield (f"{run.title}: replay issued {run.requests} writes, "
+               f"the workload has {writes_expected}")
+    if run.replay["touches_expected"] != run.touches_expected:
+        yield (f"{run.title}: replay expects {run.replay['touches_expected']} partial touches, "
+               f"the workload's arithmetic gives {run.touches_expected}")
+    if run.mode != "pad" and run.drive["writes"] != run.requests:
+        yield (f"{run.title}: the drive received {run.drive['writes']} writes for "
+               f"{run.requests} issued: something between them merges or splits")
+
+
+def check_drive(run: Run) -> Iterator[str]:
+    """The drive received the touches that this mode must let through: all, or none."""
+    expected = 0 if run.mode == "pad" else run.touches_expected
+    if run.drive["touches"] != expected:
+        yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, "
+               f"expected {expected}")
+
+
+def check_ledger(run: Run) -> Iterator[str]:
+    """The ledger balances, saw every write, and agrees with the drive."""
+    ledger = run.ledger
+    if ledger is None:
+        if run.mode != "raw":
+            yield f"{run.title}: no ledger was read"
+        return
+    settled = sum(ledger[name] for name in SETTLED)
+    if ledger["rmw_expected"] != settled:
+        parts = " + ".join(f"{name} {ledger[name]}" for name in SETTLED)
+        yield (f"{run.title}: the ledger does not balance: rmw_expected "
+               f"{ledger['rmw_expected']} is not {parts} = {settled}")
+    if ledger["rmw_pending"] or ledger["rmw_lost"]:
+        yield (f"{run.title}: with no write in flight rmw_pending is {ledger['rmw_pending']} "
+               f"and rmw_lost {ledger['rmw_lost']}, both should be 0")
+    if ledger["rmw_expected"] != run.touches_expected:
+        yield (f"{run.title}: rmw_expected is {ledger['rmw_expected']}, "
+               f"the workload has {run.touches_expected} partial touches")
+    if ledger["rmw_drive"] != run.drive["touches"]:
+        yield (f"{run.title}: rmw_drive is {ledger['rmw_drive']}, "
+               f"the drive received {run.drive['touches']} partial touches")
+    if ledger["writes"] != run.requests:
+        yield (f"{run.title}: the ledger saw {ledger['writes']} writes, "
+               f"replay issued {run.requests}")
+    if ledger["writes_over_limits"]:
+        yield (f"{run.title}: {ledger['writes_over_limits']} writes were larger than the "
+               f"drive's queue takes, so the drive's count cannot be compared")
+
+
+def check_complete(results: Results, profiles: tuple[str, ...],
+                   workloads: tuple[str, ...]) -> Iterator[str]:
+    """Nothing is missing: a run that did not happen must not look like one that passed."""
+    for profile in profiles:
+        for workload in workloads:
+            for mode in MODES:
+                if results.find(profile, workload, mode) is None:
+                    yield f"{profile} {workload} {mode}: did not run"
+
+
+def check(results: Results, profiles: tuple[str, ...],
+          workloads: tuple[str, ...]) -> list[str]:
+    """Every finding as a sentence that starts with the run; empty if the demo passes."""
+    findings = list(check_complete(results, profiles, workloads))
+    for run in results.runs:
+        findings += check_data(run)
+        findings += check_traffic(run, BY_NAME[run.workload].requests(run.count))
+        findings += check_drive(run)
+        findings += check_ledger(run)
+    return findings

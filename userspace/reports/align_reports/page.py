@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demo as one HTML page that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+from html import escape
+
+from . import charts
+from .results import Results, Run
+from .table import COLUMNS, number
+from .workloads import BY_NAME
+
+STYLE = """
+:root { color-scheme: light dark;
+  --paper: #ffffff; --ink: #1c2128; --soft: #57606a; --rule: #d0d7de; --panel: #f6f8fa;
+  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --host: #8ab8f0; --touch: #1c2128;
+  --good: #116329; --bad: #b3121d; --warm: #fff4e5; }
+@media (prefers-color-scheme: dark) { :root {
+  --paper: #11151a; --ink: #e6edf3; --soft: #9aa5b1; --rule: #363d46; --panel: #1a2027;
+  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --host: #2c5a8f; --touch: #e6edf3;
+  --good: #56d364; --bad: #ff7b72; --warm: #2d2212; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.2rem; max-width: 90rem; background: var(--paper);
+  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .4rem; }
+h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; }
+h3 { font-size: 1rem; margin: 0; }
+p, ul, dl { max-width: 46rem; margin: .5rem 0; }
+.soft, .panel p, dd { color: var(--soft); }
+.verdict { border-left: .3rem solid var(--good); padding: .4rem .8rem; background: var(--panel); }
+.verdict.bad { border-color: var(--bad); }
+.panels { display: grid; gap: .8rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); }
+.panel { background: var(--panel); border: 1px solid var(--rule); border-radius: .4rem;
+  padding: .6rem .7rem; min-width: 0; }
+.panel p { margin: 0 0 .3rem; font-size: .85rem; }
+svg { display: block; width: 100%; height: auto; max-width: 30rem; }
+svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
+svg .tick, svg .note { fill: var(--soft); }
+svg .note { paint-order: stroke; stroke: var(--panel); stroke-width: 5px; }
+svg .name { font-weight: 600; }
+svg .grid { stroke: var(--rule); stroke-width: 1; }
+svg .axis { stroke: var(--soft); stroke-width: 1; }
+svg .mean { stroke: var(--ink); stroke-width: 1.5; }
+svg .touch { fill: none; stroke: var(--touch); stroke-width: 1; }
+svg .raw, .key .raw { fill: var(--raw); background: var(--raw); }
+svg .report, .key .report { fill: var(--report); background: var(--report); }
+svg .pad, .key .pad { fill: var(--pad); background: var(--pad); }
+svg .host, .key .host { fill: var(--host); background: var(--host); }
+.key { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; padding: 0;
+  max-width: none; font-size: .9rem; }
+.key i { display: inline-block; width: .9rem; height: .9rem; margin-right: .4rem;
+  vertical-align: -.1rem; }
+.key .touch { border: 1px solid var(--touch); }
+.key .mean { width: 2px; background: var(--ink); margin: 0 .7rem 0 .35rem; }
+table { border-collapse: collapse; width: 100%; font-size: .88rem;
+  font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap; }
+th { vertical-align: bottom; white-space: normal; border-bottom: 2px solid var(--rule); }
+.word { text-align: left; }
+tbody tr:first-child td { border-top: 1px solid var(--rule); }
+tr.pad { background: var(--panel); }
+dt { font-weight: 600; }
+dd { margin: 0 0 .4rem; }
+@media (max-width: 70rem) {
+  table, tr, td { display: block; }
+  thead { display: none; }
+  tbody { display: grid; gap: .6rem; margin-bottom: .6rem;
+    grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
+  tr { border: 1px solid var(--rule); border-radius: .4rem; padding: .3rem 0; }
+  td, td.word { display: flex; justify-content: space-between; gap: 1rem; text-align: right;
+    white-space: normal; padding: .1rem .6rem; }
+  tbody tr:first-child td { border-top: 0; }
+  td::before { content: attr(data-heading); color: var(--soft); text-align: left; }
+  td.word:nth-child(-n+2) { display: inline; font-weight: 600; }
+  td:nth-child(2) { padding-left: 0; }
+  td:nth-child(-n+2)::before { content: none; }
+}
+"""
+
+RMW_KEY = (("raw", "RMWs by the drive, raw"), ("report", "through report"),
+           ("pad", "through pad"), ("host", "blocks that pad read instead"),
+           ("touch", "touches the drive received"))
+LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("mean", "mean"))
+
+
+def _key(entries: tuple[tuple[str, str], ...]) -> str:
+    items = "".join(f'<li><i class="{kind}"></i>{escape(words)}</li>' for kind, words in entries)
+    return f'<ul class="key">{items}</ul>'
+
+
+def _panel(runs: list[Run], drawing: str) -> str:
+    workload = BY_NAME[runs[0].workload]
+    return (f'<figure class="panel" style="margin:0"><h3>{escape(workload.name)}</h3>'
+            f"<p>{escape(workload.summary)}: {number(runs[0].requests)} writes</p>"
+            f"{drawing}</figure>")
+
+
+def _charts(results: Results, profile: str) -> str:
+    groups = [charts.in_mode_order([r for r in results.runs
+                                    if (r.profile, r.workload) == (profile, name)])
+              for name in results.workloads(profile)]
+    span = charts.latency_span([run for group in groups for run in group])
+    rmws = "".join(_panel(group, charts.rmw_panel(group)) for group in groups)
+    latencies = "".join(_panel(group, charts.latency_panel(group, span)) for group in groups)
+    name = escape(profile)
+    return (f"<h2>{name}: read-modify-writes before and after</h2>"
+            "<p>Per write issued. A write has at most two partial touches.</p>"
+            f'{_key(RMW_KEY)}<div class="panels">{rmws}</div>'
+            f"<h2>{name}: latency before and after</h2>"
+            "<p>Share of the writes by latency, on a logarithmic axis that all panels of this "
+            "drive share.</p>"
+            f'{_key(LATENCY_KEY)}<div class="panels">{latencies}</div>')
+
+
+def _cells(results: Results, run: Run) -> str:
+    cells = []
+    for column in COLUMNS:
+        css = ' class="word"' if column.text else ""
+        cells.append(f'<td{css} data-heading="{escape(column.heading)}">'
+                     f"{escape(column.cell(results, run))}</td>")
+    return f'<tr class="{run.mode}">{"".join(cells)}</tr>'
+
+
+def _table(results: Results, profile: str) -> str:
+    head = "".join(f'<th{" class=" + chr(34) + "word" + chr(34) if c.text else ""}>'
+                   f"{escape(c.heading)}</th>" for c in COLUMNS)
+    body = ""
+    for workload in results.workloads(profile):
+        rows = "".join(_cells(results, run) for run in results.runs
+                       if (run.profile, run.workload) == (profile, workload))
+        body += f"<tbody>{rows}</tbody>"
+    return (f"<h2>{escape(profile)}: every figure</h2>"
+            f"<table><thead><tr>{head}</tr></thead>{body}</table>")
+
+
+def _verdict(results: Results, findings: list[str]) -> str:
+    if findings:
+        items = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
+        return (f'<div class="verdict bad"><strong>{len(findings)} findings.</strong>'
+                f"<ul>{items}</ul></div>")
+    before = sum(run.drive["touches"] for run in results.runs if run.mode == "raw")
+    after = sum(run.drive["touches"] for run in results.runs if run.mode == "pad")
+    return (f'<div class="verdict"><strong>No finding in {len(results.runs)} runs.</strong> '
+            f"The drive received {number(before)} partial touches raw and {number(after)} "
+            "through pad; its own counts and the ledger agree, every ledger balances, and "
+            "every sector read back is the one that was written.</div>")
+
+
+def render(results: Results, findings: list[str]) -> str:
+    """The page; findings are the sentences of the checks, shown first."""
+    machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
+                      for name, value in results.machine.items())
+    meanings = "".join(f"<dt>{escape(c.heading)}</dt><dd>{escape(c.meaning)}</dd>"
+                       for c in COLUMNS)
+    profiles = "".join(_charts(results, profile) + _table(results, profile)
+                       for profile in results.profiles)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>dm-align: a 512e drive before and after</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>dm-align: a 512e drive before and after</h1>
+<p>Five published workloads on an emulated drive with 512-byte logical and 4096-byte physical
+blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), and in mode
+<em>pad</em> (completes partial blocks before they reach the drive).</p>
+{_verdict(results, findings)}
+{profiles}
+<h2>What the columns mean</h2>
+<dl>{meanings}</dl>
+<h2>How it was measured</h2>
+<dl>{machine}</dl>
+</body>
+</html>
+"""

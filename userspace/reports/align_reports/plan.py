@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How many writes a demo makes, and how long it will still take.
+
+The costs below are for planning and for the ETA only: no result depends on them. Where
+they are wrong, the demo is longer or shorter than its budget.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .results import MODES
+from .workloads import WORKLOADS, Workload
+
+# Milliseconds that one count takes: (raw or report, pad). Measured in a guest under TCG,
+# which adds 0.25 to 1 ms to every request.
+COST_MS = {
+    "st1000dm003": {
+        "w512": (1.2, 2.0), "w4096": (1.0, 1.0), "w4096_512": (1.4, 2.5),
+        "w136k": (2.5, 3.0), "w4k_132k": (5.5, 5.5),
+    },
+    "hdd-nocache": {
+        "w512": (17.0, 17.0), "w4096": (9.0, 9.0), "w4096_512": (17.0, 17.0),
+        "w136k": (18.0, 18.0), "w4k_132k": (34.0, 34.0),
+    },
+}
+
+# Preparing the range and reading it back, per MiB of range, and the start of each program.
+RANGE_MS_PER_MIB = 20.0
+FIXED_S = 1.0
+
+# Enough for a p99 that is not simply the largest value.
+FEWEST = 100
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run to make, with its estimate in seconds."""
+
+    profile: str
+    workload: Workload
+    mode: str
+    count: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.profile} {self.workload.name} {self.mode}"
+
+    @property
+    def estimate_s(self) -> float:
+        return FIXED_S + self.count * _variable_s(self.profile, self.workload, self.mode)
+
+
+def _variable_s(profile: str, workload: Workload, mode: str) -> float:
+    """Seconds that each further count adds to a run, its preparation and check included."""
+    passed, padded = COST_MS[profile][workload.name]
+    span_mib = workload.span(1000) / 1000 / 2**20
+    return ((padded if mode == "pad" else passed) + span_mib * RANGE_MS_PER_MIB) / 1000
+
+
+def _round_down(count: float) -> int:
+    """To one or two leading digits that read well: 1234 gives 1200."""
+    if count < 10:
+        return int(count)
+    unit = 10 ** (int(math.log10(count)) - 1)
+    return int(count // unit) * unit
+
+
+def affordable(profile: str, workload: Workload, budget_s: float) -> int:
+    """The largest round count whose runs, one per mode, fit in budget_s together."""
+    per_count = sum(_variable_s(profile, workload, mode) for mode in MODES)
+    count = (budget_s - len(MODES) * FIXED_S) / per_count
+    return min(max(_round_down(max(count, 0)), FEWEST), workload.published_count)
+
+
+def make(profiles: tuple[str, ...], budget_s: float | None) -> list[Step]:
+    """The runs, in order; the modes of one workload follow one another at once.
+
+    budget_s is the time for all of them, shared equally by the workloads of each
+    profile; None asks for the published counts.
+    """
+    steps = []
+    for profile in profiles:
+        for workload in WORKLOADS:
+            count = workload.published_count
+            if budget_s is not None:
+                share = budget_s / (len(profiles) * len(WORKLOADS))
+                count = affordable(profile, workload, share)
+            steps += [Step(profile, workload, mode, count) for mode in MODES]
+    return steps
+
+
+class Eta:
+    """Seconds left, from the estimates, corrected by how the runs so far compared to theirs."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self._left = [step.estimate_s for step in steps]
+        self._estimated = 0.0
+        self._taken = 0.0
+
+    def finished(self, seconds: float) -> None:
+        """The next run of the plan took `seconds`."""
+        self._estimated += self._left.pop(0)
+        self._taken += seconds
+
+    @property
+    def seconds(self) -> float:
+        pace = self._taken / self._estimated if self._estimated else 1.0
+        return sum(self._left) * pace
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, as progress lines show them: 1:05, 72:30."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"

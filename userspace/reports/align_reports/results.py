@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What one demo run found: the model behind the table, the JSON file and the page.
+
+A run is one workload, through one of three ways to the drive (its *mode*), on one drive
+profile. The three documents it holds keep the keys of the programs that made them:
+
+replay  `alignctl replay --json`: requests, wall_s, latency_us, data_check, ...
+drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone
+ledger  `alignctl stats --json`, `counters` of the one device; None in the mode `raw`,
+        which has no target and so no ledger
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+MODES = ("raw", "report", "pad")
+PROFILES = ("st1000dm003", "hdd-nocache")
+
+# The right-hand side of the ledger's balance, in the order it is printed.
+SETTLED = ("rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost", "rmw_pending")
+
+
+@dataclass(frozen=True)
+class Run:
+    profile: str
+    workload: str
+    mode: str
+    count: int
+    touches_expected: int
+    replay: dict[str, Any]
+    drive: dict[str, Any]
+    ledger: dict[str, int] | None
+
+    @property
+    def title(self) -> str:
+        return f"{self.profile} {self.workload} {self.mode}"
+
+    @property
+    def latency(self) -> dict[str, Any]:
+        return self.replay["latency_us"]
+
+    @property
+    def requests(self) -> int:
+        return self.replay["requests"]
+
+
+@dataclass
+class Results:
+    """A whole demo. `machine` holds what identifies it: guest kernel, QEMU, counts, times."""
+
+    machine: dict[str, Any] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+
+    def find(self, profile: str, workload: str, mode: str) -> Run | None:
+        for run in self.runs:
+            if (run.profile, run.workload, run.mode) == (profile, workload, mode):
+                return run
+        return None
+
+    def ratio_to_raw(self, run: Run) -> float | None:
+        """Wall time of a run as a multiple of the raw run's; None where there is none."""
+        raw = self.find(run.profile, run.workload, "raw")
+        if raw is None or not raw.replay["wall_s"]:
+            return None
+        return run.replay["wall_s"] / raw.replay["wall_s"]
+
+    @property
+    def profiles(self) -> list[str]:
+        return list(dict.fromkeys(run.profile for run in self.runs))
+
+    def workloads(self, profile: str) -> list[str]:
+        return list(dict.fromkeys(r.workload for r in self.runs if r.profile == profile))
+
+    def save(self, path: Path, findings: list[str]) -> None:
+        document = {"format": FORMAT, "machine": self.machine, "findings": findings,
+                    "runs": [asdict(run) for run in self.runs]}
+        path.write_text(json.dumps(document, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Results:
+        document = json.loads(path.read_text())
+        if document.get("format") != FORMAT:
+            raise ValueError(f"{path}: format {document.get('format')}, this program reads "
+                             f"{FORMAT}: run the demo again")
+        return cls(document["machine"], [Run(**run) for run in document["runs"]])

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A small made-up demo result: consistent, so that a test can spoil one figure of it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from align_reports.results import MODES, PROFILES, Results, Run  # noqa: E402
+from align_reports.workloads import WORKLOADS  # noqa: E402
+
+MADE_UP_COUNT = 40
+
+
+def made_up_latency(mean_us):
+    spread = [(0.7, 4), (0.84, 10), (1.0, 14), (1.19, 8), (1.41, 3), (8.0, 1)]
+    return {"mean": mean_us, "sd": mean_us / 4, "min": mean_us * 0.6, "p50": mean_us,
+            "p90": mean_us * 1.2, "p99": mean_us * 7, "p99_9": mean_us * 8,
+            "max": mean_us * 8,
+            "histogram": [[mean_us * factor, count] for factor, count in spread]}
+
+
+def made_up_run(profile, workload, mode, mean_us):
+    requests = workload.requests(MADE_UP_COUNT)
+    expected = workload.touches_expected(MADE_UP_COUNT)
+    at_drive = 0 if mode == "pad" else expected
+    ledger = None
+    if mode != "raw":
+        read = (expected + 1) // 2 if mode == "pad" else 0
+        ledger = {"rmw_expected": expected, "rmw_avoided": expected - at_drive - read,
+                  "rmw_host": read, "rmw_drive": at_drive, "rmw_lost": 0, "rmw_pending": 0,
+                  "pad_reads": read, "writes": requests, "writes_over_limits": 0}
+    return Run(profile, workload.name, mode, MADE_UP_COUNT, expected,
+               replay={"requests": requests, "touches_expected": expected,
+                       "wall_s": requests * mean_us / 1e6,
+                       "latency_us": made_up_latency(mean_us),
+                       "data_check": {"status": "ok", "sectors": 1000, "mismatches": 0,
+                                      "first_mismatch_sector": None}},
+               drive={"touches": at_drive, "rmws": at_drive, "writes": requests, "reads": 0},
+               ledger=ledger)
+
+
+@pytest.fixture
+def made_up():
+    """Results of every profile, workload and mode, with no finding in them."""
+    pace = {"st1000dm003": 500, "hdd-nocache": 12000}
+    runs = [made_up_run(profile, workload, mode, pace[profile] / (2 if mode == "pad" else 1))
+            for profile in PROFILES for workload in WORKLOADS for mode in MODES]
+    return Results({"note": "made up by a test, not measured"}, runs)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table and the page show every run, and the page needs nothing but itself."""
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from align_reports import charts, page, table
+from align_reports.results import Results
+
+VOID = {"meta", "br", "hr", "img", "link"}
+
+
+class Outline(HTMLParser):
+    """Tags, their attributes and whether each one that opens is closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_shows_every_run(made_up):
+    outline = Outline(page.render(made_up, []))
+    assert outline.open == []
+    rows = [a for tag, a in outline.tags if tag == "tr" and "class" in a]
+    drawings = [a for tag, a in outline.tags if tag == "svg"]
+    assert len(rows) == len(made_up.runs)
+    assert len(drawings) == 2 * len(made_up.runs) / 3
+    assert all(drawing["aria-label"] for drawing in drawings)
+
+
+def test_the_page_needs_no_script_and_no_other_file(made_up):
+    text = page.render(made_up, ["a <finding>"])
+    outline = Outline(text)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags}
+    assert not any(name in ("src", "href") or name.startswith("on")
+                   for _, attrs in outline.tags for name in attrs)
+    assert "url(" not in text and "@import" not in text and "http" not in text
+
+
+def test_findings_are_on_the_page_and_change_its_verdict(made_up):
+    assert "No finding in 30 runs" in page.render(made_up, [])
+    spoiled = page.render(made_up, ["w512 & co: 1 < 2"])
+    assert "No finding" not in spoiled and "w512 &amp; co: 1 &lt; 2" in spoiled
+
+
+def test_the_terminal_table_has_a_line_for_every_run(made_up):
+    console = Console(width=170, record=True, file=open("/dev/null", "w"))
+    console.print(table.render(made_up))
+    lines = console.export_text().splitlines()
+    for run in made_up.runs:
+        words = (run.workload, run.mode, table.ledger_sum(run))
+        assert any(all(word in line for word in words) for line in lines), run.title
+
+
+def test_an_unbalanced_ledger_is_shown_as_one(made_up):
+    run = made_up.find("st1000dm003", "w512", "pad")
+    assert "=" in table.ledger_sum(run)
+    run.ledger["rmw_host"] += 1
+    assert "=" not in table.ledger_sum(run) and "\u2260" in table.ledger_sum(run)
+
+
+def test_shares_of_a_latency_distribution_add_up_to_one(made_up):
+    for run in made_up.runs:
+        assert abs(sum(charts.shares(run).values()) - 1) < 1e-9
+
+
+def test_a_histogram_finer_than_the_chart_is_added_up(made_up):
+    run = made_up.runs[0]
+    run.latency["histogram"] = [[1000, 1], [1010, 2], [1020, 3], [1189, 4], [4000, 10]]
+    assert sorted(charts.shares(run).values()) == pytest.approx([0.2, 0.3, 0.5])
+
+
+def test_every_bar_lies_inside_its_chart(made_up):
+    span = charts.latency_span(made_up.runs)
+    for start in range(0, len(made_up.runs), 3):
+        group = made_up.runs[start:start + 3]
+        for drawing in (charts.rmw_panel(group), charts.latency_panel(group, span)):
+            height = float(re.search(r'viewBox="0 0 \d+ (\d+)"', drawing)[1])
+            bars = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" '
+                              r'height="([\d.]+)"', drawing)
+            assert bars
+            for x, y, width, tall in (map(float, bar) for bar in bars):
+                assert charts.LEFT - 0.1 <= x and x + width <= charts.WIDTH + 0.1
+                assert 0 <= y and y + tall <= height
+
+
+def test_saved_results_load_as_they_were(made_up, tmp_path):
+    made_up.save(tmp_path / "demo.json", ["one finding"])
+    loaded = Results.load(tmp_path / "demo.json")
+    assert loaded == made_up
+
+
+def test_a_result_of_another_format_is_refused(made_up, tmp_path):
+    path = tmp_path / "demo.json"
+    made_up.save(path, [])
+    path.write_text(path.read_text().replace('"format": 1', '"format": 99'))
+    with pytest.raises(ValueError, match="format 99.*run the demo again"):
+        Results.load(path)
+
+
+@pytest.mark.parametrize("width", [380, 1440])
+def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width):
+    browser = shutil.which("chromium")
+    if not browser:
+        pytest.skip("no chromium: apt-get install chromium")
+    # The page itself has no script; this probe is added to a copy of it. A headless
+    # browser has a least window width, so the page is put in a frame of the width wanted.
+    (tmp_path / "page.html").write_text(page.render(made_up, []))
+    (tmp_path / "probe.html").write_text(
+        f'<iframe id="f" src="page.html" style="width:{width}px;height:900px;border:0"></iframe>'
+        "<script>onload = () => { const e = document.getElementById('f')"
+        ".contentDocument.documentElement;"
+        "document.title = e.scrollWidth + ' of ' + e.clientWidth; }</script>")
+    dom = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,1000",
+         "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}",
+         "--dump-dom", (tmp_path / "probe.html").as_uri()],
+        capture_output=True, text=True, timeout=120, check=True).stdout
+    scroll, client = map(int, re.search(r"<title>(\d+) of (\d+)</title>", dom).groups())
+    assert 0 < client <= width
+    assert scroll <= client
