@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CLIENTS_MAX 16
+#define LINE_MAX_BYTES 256
+
+struct client {
+	int fd;				/* -1: free */
+	size_t used;
+	char line[LINE_MAX_BYTES];
+};
+
+struct control {
+	struct drive *drive;
+	char *path;
+	int listener;
+	int stop[2];			/* a pipe: closing [1] ends the thread */
+	bool running;
+	pthread_t thread;
+	struct client clients[CLIENTS_MAX];
+};
+
+static int socket_address(struct sockaddr_un *addr, const char *path)
+{
+	memset(addr, 0, sizeof(*addr));
+	addr->sun_family = AF_UNIX;
+	if (strlen(path) > CONTROL_PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(addr->sun_path, path);
+	return 0;
+}
+
+/* Removes the socket that a server left behind when it was killed. */
+static void remove_stale(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 &&
+	    errno == ECONNREFUSED)
+		unlink(addr->sun_path);
+	close(fd);
+}
+
+struct control *control_new(const char *path, struct drive *drive)
+{
+	struct control *control = calloc(1, sizeof(*control));
+	struct sockaddr_un addr;
+	int saved;
+
+	if (!control)
+		return NULL;
+	control->drive = drive;
+	control->listener = -1;
+	control->stop[0] = -1;
+	control->stop[1] = -1;
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		control->clients[i].fd = -1;
+
+	if (socket_address(&addr, path) < 0 || pipe2(control->stop, O_CLOEXEC) < 0)
+		goto fail;
+	control->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (control->listener < 0)
+		goto fail;
+	remove_stale(&addr);
+	if (bind(control->listener, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		goto fail;
+	control->path = strdup(path);	/* from here on ours to remove */
+	if (!control->path || listen(control->listener, CLIENTS_MAX) < 0)
+		goto fail;
+	return control;
+
+fail:
+	saved = errno;
+	control_free(control);
+	errno = saved;
+	return NULL;
+}
+
+/* A client that does not read its answers is dropped rather than waited for. */
+static bool answer(const struct client *client, const char *text)
+{
+	size_t len = strlen(text);
+
+	return send(client->fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+		       (ssize_t)len &&
+	       send(client->fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+static bool run_command(struct control *control, const struct client *client,
+			const char *command)
+{
+	bool ok;
+	char *json;
+
+	if (strcmp(command, "ping") == 0)
+		return answer(client, "{\"ok\":true}");
+	if (strcmp(command, "reset") == 0) {
+		drive_reset(control->drive);
+		return answer(client, "{\"ok\":true}");
+	}
+	if (strcmp(command, "stats") == 0) {
+		json = drive_stats_json(control->drive);
+		if (!json)
+			return answer(client,
+				      "{\"ok\":false,\"error\":\"no memory\"}");
+		ok = answer(client, json);
+		free(json);
+		return ok;
+	}
+	return answer(client, "{\"ok\":false,\"error\":\"unknown command; "
+			      "known are stats, reset and ping\"}");
+}
+
+/* Takes what has come and runs every whole line. False: drop the client. */
+static bool serve_client(struct control *control, struct client *client)
+{
+	ssize_t n = recv(client->fd, client->line + client->used,
+			 sizeof(client->line) - client->used, MSG_DONTWAIT);
+	char *newline;
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	client->used += (size_t)n;
+
+	while ((newline = memchr(client->line, '\n', client->used))) {
+		size_t len = (size_t)(newline - client->line) + 1;
+
+		*newline = '\0';
+		if (len > 1 && newline[-1] == '\r')
+			newline[-1] = '\0';
+		if (!run_command(control, client, client->line))
+			return false;
+		client->used -= len;
+		memmove(client->line, newline + 1, client->used);
+	}
+	if (client->used < sizeof(client->line))
+		return true;
+	answer(client, "{\"ok\":false,\"error\":\"line too long\"}");
+	return false;
+}
+
+static void accept_client(struct control *control)
+{
+	int fd = accept4(control->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
+		struct client *client = &control->clients[i];
+
+		if (client->fd >= 0)
+			continue;
+		client->fd = fd;
+		client->used = 0;
+		return;
+	}
+	close(fd);
+}
+
+/* pfd[0] is the stop pipe, pfd[1] the listener, the rest the clients. */
+static void *serve(void *opaque)
+{
+	struct control *control = opaque;
+	struct pollfd pfd[CLIENTS_MAX + 2];
+
+	pfd[0] = (struct pollfd){ .fd = control->stop[0], .events = POLLIN };
+	pfd[1] = (struct pollfd){ .fd = control->listener, .events = POLLIN };
+	for (;;) {
+		for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+			pfd[i + 2] = (struct pollfd){
+				.fd = control->clients[i].fd,
+				.events = POLLIN,
+			};
+		if (poll(pfd, CLIENTS_MAX + 2, -1) < 0)
+			continue;
+		if (pfd[0].revents)
+			return NULL;
+		for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
+			struct client *client = &control->clients[i];
+
+			if (!pfd[i + 2].revents || serve_client(control, client))
+				continue;
+			close(client->fd);
+			client->fd = -1;
+		}
+		if (pfd[1].revents)
+			accept_client(control);
+	}
+}
+
+int control_start(struct control *control)
+{
+	int err = pthread_create(&control->thread, NULL, serve, control);
+
+	control->running = err == 0;
+	return err;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void control_free(struct control *control)
+{
+	if (!control)
+		return;
+	close_if_open(control->stop[1]);
+	if (control->running)
+		pthread_join(control->thread, NULL);
+	close_if_open(control->stop[0]);
+	close_if_open(control->listener);
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		close_if_open(control->clients[i].fd);
+	if (control->path)
+		unlink(control->path);
+	free(control->path);
+	free(control);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the drive has seen at its interface, and what it did on its media.
+ * Each list is the one place that names a counter: the structure, the JSON of
+ * the control socket and the tests follow it.
+ */
+#ifndef DRIVE512E_COUNTERS_H
+#define DRIVE512E_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "touch.h"
+
+enum op { OP_READ, OP_WRITE, OP_FLUSH, OP_TRIM, OP_ZERO };
+
+struct request {
+	enum op op;
+	uint64_t offset;	/* bytes; 0 for a flush */
+	uint64_t count;		/* bytes; 0 for a flush, else not 0 */
+	bool fua;
+};
+
+/* X(name): counted as a request arrives. */
+#define HOST_COUNTERS(X)						\
+	X(touches)		/* partial touches, of writes only */	\
+	X(reads)							\
+	X(read_bytes)							\
+	X(writes)							\
+	X(write_bytes)							\
+	X(writes_misaligned)	/* writes with at least one touch */	\
+	X(flushes)							\
+	X(fua)			/* requests that carried the flag */	\
+	X(trims)							\
+	X(trim_bytes)							\
+	X(zeroes)							\
+	X(zero_bytes)							\
+	X(partial_trims)	/* blocks that trims covered in part */	\
+	X(partial_zeroes)	/* blocks that zeroes covered in part */
+
+/*
+ * X(name): counted as the media is worked on.  Once nothing is left in the
+ * cache, touches + partial_zeroes == rmws + rmws_saved_by_cache.
+ */
+#define MEDIA_COUNTERS(X)						\
+	X(rmws)			/* block reads done to complete a block */ \
+	X(rmws_saved_by_cache)	/* touches that needed no such read */	\
+	X(blocks_written)	/* physical blocks written to the media */ \
+	X(busy_ns)		/* time in which the drive was working */
+
+struct host_counters {
+#define X(name) uint64_t name;
+	HOST_COUNTERS(X)
+#undef X
+};
+
+struct media_counters {
+#define X(name) uint64_t name;
+	MEDIA_COUNTERS(X)
+#undef X
+	uint64_t lost_ns;		/* rotation spent because of RMWs */
+	uint64_t touches_pending;	/* in the cache, not yet resolved */
+};
+
+/* Counts @req, whose blocks are @touch (not looked at for a flush). */
+void count_request(struct host_counters *c, const struct request *req,
+		   const struct touch *touch);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "drive.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
+
+#include "pace.h"
+#include "store.h"
+
+#define NS_PER_S 1000000000
+
+/* Longer sleeps than this are left to nbdkit, which can interrupt them. */
+#define DEAF_SLEEP_NS 50000000
+
+struct drive {
+	struct drive_config config;
+	struct store *store;		/* has locks of its own */
+	pthread_mutex_t lock;		/* guards everything below */
+	struct model *model;
+	struct pace pace;
+	struct host_counters counters;
+	uint64_t seq;			/* requests ever received */
+	uint64_t epoch;
+	FILE *log;
+};
+
+static int64_t clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * (int64_t)NS_PER_S + ts.tv_nsec;
+}
+
+/* Sleeps until @due. 0, or -1 if the server is shutting down. */
+static int sleep_until(int64_t due)
+{
+	struct timespec ts = {
+		.tv_sec = due / NS_PER_S,
+		.tv_nsec = due % NS_PER_S,
+	};
+	int64_t left = due - clock_now();
+
+	if (left > DEAF_SLEEP_NS) {
+		left -= DEAF_SLEEP_NS;
+		if (nbdkit_nanosleep((unsigned int)(left / NS_PER_S),
+				     (unsigned int)(left % NS_PER_S)) < 0)
+			return -1;
+	}
+	/* Without this the kernel adds up to 50 us to every sleep. */
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) != 0)
+		;
+	return 0;
+}
+
+struct drive *drive_new(const struct drive_config *config, const char **what)
+{
+	struct drive *drive = calloc(1, sizeof(*drive));
+	int saved;
+
+	*what = "size";
+	if (!drive)
+		return NULL;
+	drive->config = *config;
+	pthread_mutex_init(&drive->lock, NULL);
+
+	drive->model = model_new(&config->model);
+	if (!drive->model)
+		goto fail;
+	*what = config->file ? "file" : "size";
+	drive->store = store_new(config->model.size, &config->model.map,
+				 config->file);
+	if (!drive->store)
+		goto fail;
+	if (config->log) {
+		*what = "log";
+		drive->log = fopen(config->log, "we");
+		if (!drive->log)
+			goto fail;
+		/* A line is there as soon as its request has completed. */
+		setvbuf(drive->log, NULL, _IOLBF, 0);
+	}
+	return drive;
+
+fail:
+	saved = errno;
+	drive_free(drive);
+	errno = saved;
+	return NULL;
+}
+
+void drive_free(struct drive *drive)
+{
+	if (!drive)
+		return;
+	if (drive->log)
+		fclose(drive->log);
+	store_free(drive->store);
+	model_free(drive->model);
+	pthread_mutex_destroy(&drive->lock);
+	free(drive);
+}
+
+static void log_request(struct drive *drive, const struct request *req,
+			const struct touch *touch)
+{
+	static const char letters[] = {
+		[OP_READ] = 'R', [OP_WRITE] = 'W', [OP_FLUSH] = 'F',
+		[OP_TRIM] = 'T', [OP_ZERO] = 'Z',
+	};
+
+	fprintf(drive->log, "%" PRIu64 " %c %" PRIu64 " %" PRIu64 " %d %u\n",
+		drive->seq, letters[req->op], req->offset, req->count,
+		req->fua, req->op == OP_WRITE ? touch->partial : 0);
+}
+
+/* The moment of arrival, which puts all requests in one order. */
+static int64_t arrive(struct drive *drive, const struct request *req)
+{
+	struct touch touch = { 0 };
+	int64_t due;
+
+	if (req->op != OP_FLUSH)
+		touch = touch_of(&drive->config.model.map, req->offset,
+				 req->count);
+	pthread_mutex_lock(&drive->lock);
+	if (drive->log)
+		log_request(drive, req, &touch);
+	drive->seq++;
+	count_request(&drive->counters, req, &touch);
+	due = model_submit(drive->model, req,
+			   pace_arrival(&drive->pace, clock_now()));
+	pthread_mutex_unlock(&drive->lock);
+	return due;
+}
+
+/* The whole blocks of a trim; what it covers only in part stays as it is. */
+static int trim_whole_blocks(struct drive *drive, const struct request *req)
+{
+	const struct block_map *map = &drive->config.model.map;
+	uint64_t shift = media_byte(map, 0);
+	uint64_t start = block_ceil(req->offset + shift, map->physical);
+	uint64_t end = block_floor(req->offset + req->count + shift,
+				   map->physical);
+
+	if (start >= end)
+		return 0;
+	return store_zero(drive->store, start - shift, end - start);
+}
+
+static int change_media(struct drive *drive, const struct request *req,
+			const void *buf)
+{
+	switch (req->op) {
+	case OP_WRITE:
+		return store_write(drive->store, buf, req->offset, req->count);
+	case OP_ZERO:
+		return store_zero(drive->store, req->offset, req->count);
+	case OP_TRIM:
+		return trim_whole_blocks(drive, req);
+	case OP_READ:
+	case OP_FLUSH:
+		break;
+	}
+	return 0;
+}
+
+int drive_request(struct drive *drive, const struct request *req, void *buf)
+{
+	int64_t due = arrive(drive, req);
+	int ret = 0;
+
+	if (req->op == OP_READ)
+		ret = store_read(drive->store, buf, req->offset, req->count);
+	if (due > clock_now() && sleep_until(due) < 0) {
+		errno = ESHUTDOWN;
+		return -1;
+	}
+	if (req->op != OP_READ)
+		ret = change_media(drive, req, buf);
+
+	if (drive->config.model.profile->kind != PROFILE_INSTANT) {
+		int saved = errno;
+
+		pthread_mutex_lock(&drive->lock);
+		pace_answered(&drive->pace, due, clock_now());
+		pthread_mutex_unlock(&drive->lock);
+		errno = saved;
+	}
+	return ret;
+}
+
+void drive_reset(struct drive *drive)
+{
+	pthread_mutex_lock(&drive->lock);
+	drive->counters = (struct host_counters){ 0 };
+	model_reset_counters(drive->model,
+			     pace_arrival(&drive->pace, clock_now()));
+	drive->epoch++;
+	pthread_mutex_unlock(&drive->lock);
+}
+
+char *drive_stats_json(struct drive *drive)
+{
+	const struct model_config *config = &drive->config.model;
+	struct media_counters media;
+	struct host_counters host;
+	int64_t revolution;
+	uint64_t epoch;
+	char *line;
+	int len;
+
+	pthread_mutex_lock(&drive->lock);
+	host = drive->counters;
+	media = model_counters(drive->model,
+			       pace_arrival(&drive->pace, clock_now()));
+	revolution = model_revolution(drive->model);
+	epoch = drive->epoch;
+	pthread_mutex_unlock(&drive->lock);
+
+	len = asprintf(&line,
+		       "{\"profile\":\"%s\",\"physical_block_size\":%" PRIu32
+		       ",\"alignment_offset\":%" PRIu32
+		       ",\"cache\":\"%s\",\"size\":%" PRIu64
+#define X(name) ",\"" #name "\":%" PRIu64
+		       HOST_COUNTERS(X)
+		       MEDIA_COUNTERS(X)
+#undef X
+		       ",\"touches_pending\":%" PRIu64
+		       ",\"revolutions_lost\":%.3f,\"epoch\":%" PRIu64 "}",
+		       config->profile->name, config->map.physical,
+		       config->map.alignment, config->cache ? "on" : "off",
+		       config->size,
+#define X(name) host.name,
+		       HOST_COUNTERS(X)
+#undef X
+#define X(name) media.name,
+		       MEDIA_COUNTERS(X)
+#undef X
+		       media.touches_pending,
+		       revolution ? (double)media.lost_ns / (double)revolution
+				  : 0.0,
+		       epoch);
+	return len < 0 ? NULL : line;
+}
