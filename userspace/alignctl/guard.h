@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who uses a device, and what lies on it: the names behind a refusal. The test
+ * that counts is opening with O_EXCL; this finds out why it failed, and sees
+ * what O_EXCL does not: signatures, and data in a regular file.
+ */
+#ifndef ALIGNCTL_GUARD_H
+#define ALIGNCTL_GUARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "device.h"
+
+/**
+ * struct guard_report - what was found, each a phrase for people
+ * @nr: findings
+ * @finding: e.g. "sda1 is mounted on /home"; may be NULL if @nr is 0
+ */
+struct guard_report {
+	size_t nr;
+	char **finding;
+};
+
+/*
+ * Mounts, swap areas and holders (device-mapper, md, loop ...) of a device, of
+ * its partitions, of the disk it is a partition of, and of what lies beneath
+ * it. For a regular file: swap, and loop devices over it.
+ */
+void guard_usage(struct guard_report *report, const struct device *device);
+
+/*
+ * File systems, volume managers, RAID members and partition tables that
+ * libblkid knows. Return: enum alignctl_exit; an error has been reported.
+ */
+int guard_signatures(struct guard_report *report, const struct device *device);
+
+/*
+ * A regular file may be written over as far as @end (bytes) if all it holds
+ * there is nothing, zeroes or sectors of an earlier replay. Return: as above.
+ */
+int guard_file_data(struct guard_report *report, const struct device *device,
+		    uint64_t end);
+
+/* Each finding as a line of its own, as "alignctl: PATH: FINDING". */
+void guard_print(const struct guard_report *report,
+		 const struct device *device);
+void guard_free(struct guard_report *report);
+
+#endif

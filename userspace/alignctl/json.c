@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "cleanup.h"
+#include "json.h"
+#include "message.h"
+
+struct json_object *json_new(void)
+{
+	return memory_or_exit(json_object_new_object());
+}
+
+struct json_object *json_new_array(void)
+{
+	return memory_or_exit(json_object_new_array());
+}
+
+void json_add(struct json_object *object, const char *key,
+	      struct json_object *value)
+{
+	json_object_object_add(object, key, value);
+}
+
+void json_add_number(struct json_object *object, const char *key, uint64_t n)
+{
+	json_add(object, key, memory_or_exit(json_object_new_uint64(n)));
+}
+
+static struct json_object *real(double n)
+{
+	CLEANUP_FREE char *text = message_format("%.3f", n);
+
+	return memory_or_exit(json_object_new_double_s(n, text));
+}
+
+void json_add_real(struct json_object *object, const char *key, double n)
+{
+	json_add(object, key, real(n));
+}
+
+void json_add_bool(struct json_object *object, const char *key, bool b)
+{
+	json_add(object, key, memory_or_exit(json_object_new_boolean(b)));
+}
+
+void json_add_text(struct json_object *object, const char *key,
+		   const char *text)
+{
+	json_add(object, key,
+		 text ? memory_or_exit(json_object_new_string(text)) : NULL);
+}
+
+void json_add_null(struct json_object *object, const char *key)
+{
+	json_add(object, key, NULL);
+}
+
+void json_append(struct json_object *array, struct json_object *value)
+{
+	json_object_array_add(array, value);
+}
+
+void json_append_bin(struct json_object *array, double bound, uint64_t count)
+{
+	struct json_object *bin = json_new_array();
+
+	json_append(bin, real(bound));
+	json_append(bin, memory_or_exit(json_object_new_uint64(count)));
+	json_append(array, bin);
+}
+
+void json_print(struct json_object *object, bool one_line)
+{
+	puts(json_object_to_json_string_ext(object,
+		JSON_C_TO_STRING_NOSLASHESCAPE |
+		(one_line ? 0 : JSON_C_TO_STRING_PRETTY |
+				JSON_C_TO_STRING_SPACED)));
+	fflush(stdout);
+	json_object_put(object);
+}
+
+bool json_get_number(struct json_object *object, const char *key, uint64_t *n)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_int))
+		return false;
+	*n = json_object_get_uint64(value);
+	return true;
+}
+
+const char *json_get_text(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_string))
+		return NULL;
+	return json_object_get_string(value);
+}

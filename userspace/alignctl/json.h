@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Short names for what alignctl does with json-c; memory never runs out. */
+#ifndef ALIGNCTL_JSON_H
+#define ALIGNCTL_JSON_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct json_object *json_new(void);
+struct json_object *json_new_array(void);
+void json_add(struct json_object *object, const char *key,
+	      struct json_object *value);
+void json_add_number(struct json_object *object, const char *key, uint64_t n);
+/* With three digits after the point. */
+void json_add_real(struct json_object *object, const char *key, double n);
+void json_add_bool(struct json_object *object, const char *key, bool b);
+/* NULL becomes null. */
+void json_add_text(struct json_object *object, const char *key,
+		   const char *text);
+void json_add_null(struct json_object *object, const char *key);
+/* Appends a value, or a pair [bound, count] of a histogram. */
+void json_append(struct json_object *array, struct json_object *value);
+void json_append_bin(struct json_object *array, double bound, uint64_t count);
+
+/* Prints on standard output, in many lines or in one, and frees. */
+void json_print(struct json_object *object, bool one_line);
+
+/* Reads a member; false if it is not there or of another type. */
+bool json_get_number(struct json_object *object, const char *key, uint64_t *n);
+const char *json_get_text(struct json_object *object, const char *key);
+
+#endif

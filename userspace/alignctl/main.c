@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl VERB ...: finds the verb and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "exit_codes.h"
+#include "message.h"
+#include "verbs.h"
+
+static const struct verb *const verbs[] = {
+	&verb_replay,
+};
+
+#define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static void usage(void)
+{
+	size_t i;
+
+	puts("\nUsage:\n alignctl VERB [arguments]\n\n"
+	     "Makes the read-modify-writes of drives with large physical blocks\n"
+	     "visible, and removes them.\n\nVerbs:");
+	for (i = 0; i < NR_VERBS; i++)
+		printf(" %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+	puts("\nOptions:\n -h, --help     this text; after a verb: its options\n"
+	     " -V, --version  the version\n\n"
+	     "Exit status: 0 fine, 1 findings, 2 usage, 3 I/O error, "
+	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2) {
+		message_error("which verb? Try 'alignctl --help' for more information.");
+		return ALIGNCTL_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+		usage();
+		return ALIGNCTL_FINE;
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
+		puts("alignctl " ALIGNCTL_VERSION);
+		return ALIGNCTL_FINE;
+	}
+	for (i = 0; i < NR_VERBS; i++)
+		if (!strcmp(argv[1], verbs[i]->name))
+			return verbs[i]->run(verbs[i], argc - 1, argv + 1);
+	message_error("no verb '%s'; 'alignctl --help' lists them", argv[1]);
+	return ALIGNCTL_USAGE;
+}

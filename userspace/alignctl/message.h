@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Lines for people, on standard error, each with the program's name. */
+#ifndef ALIGNCTL_MESSAGE_H
+#define ALIGNCTL_MESSAGE_H
+
+#include <stdbool.h>
+
+/* "alignctl: ..." : something failed; errno is not used. */
+void message_error(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* "alignctl: warning: ..." : worth knowing, nothing failed. */
+void message_warning(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* asprintf() that ends the program when memory runs out. */
+char *message_format(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* Ends the program with ALIGNCTL_IO if @pointer is NULL. */
+void *memory_or_exit(void *pointer);
+
+#endif

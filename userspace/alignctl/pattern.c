@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <endian.h>
+#include <string.h>
+
+#include "pattern.h"
+
+#define WORDS		(PATTERN_SECTOR / sizeof(uint64_t))
+#define LINE_WORDS	8U	/* a check every 64 bytes */
+#define BYTES_HIGH	0x8080808080808080ULL
+#define BYTES_FREE	0x3f3f3f3f3f3f3f3fULL
+
+enum label_word { WORD_MAGIC, WORD_SECTOR, WORD_SEQUENCE, WORD_RUN,
+		  WORD_CHECK, WORD_FILLER };
+
+static const char pattern_magic[] = "alignctl";
+
+/* The finalizer of splitmix64: every bit of the result depends on every bit. */
+static uint64_t mix(uint64_t n)
+{
+	n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	n = (n ^ (n >> 27)) * 0x94d049bb133111ebULL;
+	return n ^ (n >> 31);
+}
+
+static uint64_t plain(uint64_t n)
+{
+	return (n & BYTES_FREE) | BYTES_HIGH;
+}
+
+uint64_t pattern_run(uint64_t random)
+{
+	return plain(mix(random));
+}
+
+static uint64_t label_check(const struct pattern_label *label)
+{
+	return plain(mix(label->run ^
+			 mix(label->sequence ^ mix(label->sector + 1))));
+}
+
+/* Is word @i of a sector the label's rather than the filler's? */
+static bool labelled(size_t i)
+{
+	return i < WORD_FILLER || i % LINE_WORDS == 0;
+}
+
+static const uint64_t *filler(void)
+{
+	static uint64_t words[WORDS];
+	size_t i;
+
+	if (!words[WORDS - 1])
+		for (i = 0; i < WORDS; i++)
+			words[i] = htole64(plain(mix(i + 1)));
+	return words;
+}
+
+void pattern_fill(void *buffer, size_t sectors)
+{
+	size_t i;
+
+	for (i = 0; i < sectors; i++)
+		memcpy((char *)buffer + i * PATTERN_SECTOR, filler(),
+		       PATTERN_SECTOR);
+}
+
+void pattern_label(void *sector, const struct pattern_label *label)
+{
+	uint64_t check = htole64(label_check(label));
+	uint64_t *word = sector;
+	size_t i;
+
+	memcpy(&word[WORD_MAGIC], pattern_magic, sizeof(*word));
+	word[WORD_SECTOR] = htole64(label->sector);
+	word[WORD_SEQUENCE] = htole64(label->sequence);
+	word[WORD_RUN] = htole64(label->run);
+	word[WORD_CHECK] = check;
+	for (i = LINE_WORDS; i < WORDS; i += LINE_WORDS)
+		word[i] = check;
+}
+
+enum pattern_state pattern_read(const void *sector,
+				struct pattern_label *label)
+{
+	const uint64_t *word = sector;
+	struct pattern_label found;
+	size_t i;
+
+	if (memcmp(&word[WORD_MAGIC], pattern_magic, sizeof(*word)))
+		return PATTERN_ABSENT;
+	found.sector = le64toh(word[WORD_SECTOR]);
+	found.sequence = le64toh(word[WORD_SEQUENCE]);
+	found.run = le64toh(word[WORD_RUN]);
+	if (le64toh(word[WORD_CHECK]) != label_check(&found))
+		return PATTERN_ABSENT;
+	*label = found;
+	for (i = WORD_FILLER; i < WORDS; i++)
+		if (word[i] != (labelled(i) ? word[WORD_CHECK] : filler()[i]))
+			return PATTERN_TORN;
+	return PATTERN_WHOLE;
+}
+
+bool pattern_matches(const void *sector, const struct pattern_label *label)
+{
+	struct pattern_label found;
+
+	return pattern_read(sector, &found) == PATTERN_WHOLE &&
+	       found.sector == label->sector &&
+	       found.sequence == label->sequence && found.run == label->run;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What replay writes: every 512-byte sector says which sector it is and which
+ * write put it there. All fields are little-endian:
+ *
+ *   byte   0  "alignctl"
+ *   byte   8  sector, counted from the start of the device
+ *   byte  16  sequence: 0 prepared, n + 1 written by write number n
+ *   byte  24  run, a random number for each prepare
+ *   byte  32  check: a hash of the three numbers
+ *   byte  64, 128, ... 448  check again, so each 64 bytes belong to a sector
+ *   rest      a filler without period, the same in every sector
+ *
+ * Filler, check and run are made of bytes 0x80 to 0xbf only: no file-system
+ * signature that libblkid knows lies wholly in that range, so a prepared
+ * device is never mistaken for one in use.
+ */
+#ifndef ALIGNCTL_PATTERN_H
+#define ALIGNCTL_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATTERN_SECTOR	512U
+
+/**
+ * struct pattern_label - what a sector says of itself
+ * @sector: its address
+ * @sequence: 0 prepared, else one more than the number of the write
+ * @run: the run that wrote it
+ */
+struct pattern_label {
+	uint64_t sector;
+	uint64_t sequence;
+	uint64_t run;
+};
+
+enum pattern_state {
+	PATTERN_ABSENT,		/* no label with a right check */
+	PATTERN_TORN,		/* a good label over bytes of another origin */
+	PATTERN_WHOLE,
+};
+
+/* Turns any number into one that is fit to be a run. */
+uint64_t pattern_run(uint64_t random);
+
+/* Puts the filler into @sectors sectors; pattern_label() completes each. */
+void pattern_fill(void *buffer, size_t sectors);
+
+/* Labels one sector that holds the filler. */
+void pattern_label(void *sector, const struct pattern_label *label);
+
+/* What a sector says of itself; @label is set unless PATTERN_ABSENT. */
+enum pattern_state pattern_read(const void *sector,
+				struct pattern_label *label);
+
+/* Does the sector hold exactly @label and the filler? */
+bool pattern_matches(const void *sector, const struct pattern_label *label);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cleanup.h"
+#include "json.h"
+#include "message.h"
+#include "replay_report.h"
+
+#define MB	1e6
+
+static double per_second(double amount, double seconds)
+{
+	return seconds > 0 ? amount / seconds : 0;
+}
+
+static const char *check_status(const struct replay_check *check)
+{
+	if (!check || !check->done)
+		return "skipped";
+	return check->mismatches ? "mismatch" : "ok";
+}
+
+static void text_run(const struct replay_run *run)
+{
+	const struct latency_summary *l = &run->latency;
+	uint32_t i;
+
+	printf("  writes      %" PRIu64 " in %.3f s (%.1f IOPS, %.2f MB/s), then flush %.3f s\n",
+	       run->requests, run->wall_s,
+	       per_second(run->requests, run->wall_s),
+	       per_second(run->bytes / MB, run->wall_s), run->flush_s);
+	printf("  latency us  mean %.1f  sd %.1f  min %.1f  max %.1f\n",
+	       l->mean_us, l->sd_us, l->min_us, l->max_us);
+	printf("              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
+	       l->p50_us, l->p90_us, l->p99_us, l->p99_9_us);
+	for (i = 0; i < run->nr_sizes; i++)
+		printf("  by size     %" PRIu32 " bytes: %" PRIu64 " writes, mean %.1f us\n",
+		       run->by_size[i].bytes, run->by_size[i].count,
+		       run->by_size[i].mean_us);
+}
+
+void replay_report_text(const struct replay_report *report)
+{
+	const struct replay *replay = report->replay;
+	const struct workload_figures *f = &report->figures;
+
+	printf("%s on %s: %" PRIu64 " writes, %.2f MB\n",
+	       replay->state.workload->name, replay->device->path, f->requests,
+	       f->bytes / MB);
+	printf("  geometry    physical block %" PRIu32 ", alignment offset ",
+	       replay->geometry.physical);
+	if (report->offset_known)
+		printf("%" PRIu32 "\n", replay->geometry.offset);
+	else
+		puts("unknown (taken as 0)");
+	printf("  expected    %" PRIu64 " partial touches; %" PRIu64
+	       " block reads if all else is avoided; %" PRIu64
+	       " distinct blocks\n", f->touches, f->rmin, f->distinct);
+	if (report->run)
+		text_run(report->run);
+	if (report->stopped)
+		printf("  stopped     by %s after %" PRIu64 " of %" PRIu64
+		       " writes\n", report->stopped, replay->state.done,
+		       f->requests);
+	printf("  data check  %s", check_status(report->check));
+	if (report->check && report->check->done)
+		printf(": %" PRIu64 " sectors compared, %" PRIu64 " differ",
+		       report->check->sectors, report->check->mismatches);
+	putchar('\n');
+}
+
+static struct json_object *json_latency(const struct latency_summary *l)
+{
+	struct json_object *object = json_new(), *bins = json_new_array();
+	unsigned int i;
+
+	json_add_real(object, "mean", l->mean_us);
+	json_add_real(object, "sd", l->sd_us);
+	json_add_real(object, "min", l->min_us);
+	json_add_real(object, "p50", l->p50_us);
+	json_add_real(object, "p90", l->p90_us);
+	json_add_real(object, "p99", l->p99_us);
+	json_add_real(object, "p99_9", l->p99_9_us);
+	json_add_real(object, "max", l->max_us);
+	for (i = 0; i < ALIGN_LATENCY_BINS; i++) {
+		double upper = align_latency_bin_end(i) / 1000.0;
+
+		if (!l->histogram[i])
+			continue;
+		if (i == ALIGN_LATENCY_BINS - 1)	/* has no upper end */
+			upper = l->max_us;
+		json_append_bin(bins, upper, l->histogram[i]);
+	}
+	json_add(object, "histogram", bins);
+	return object;
+}
+
+static struct json_object *json_sizes(const struct replay_run *run)
+{
+	struct json_object *array = json_new_array();
+	uint32_t i;
+
+	for (i = 0; i < run->nr_sizes; i++) {
+		struct json_object *size = json_new();
+
+		json_add_number(size, "bytes", run->by_size[i].bytes);
+		json_add_number(size, "count", run->by_size[i].count);
+		json_add_real(size, "mean_us", run->by_size[i].mean_us);
+		json_append(array, size);
+	}
+	return array;
+}
+
+static struct json_object *json_check(const struct replay_check *check)
+{
+	struct json_object *object = json_new();
+
+	json_add_text(object, "status", check_status(check));
+	json_add_number(object, "sectors", check ? check->sectors : 0);
+	json_add_number(object, "mismatches", check ? check->mismatches : 0);
+	if (check && check->mismatches)
+		json_add_number(object, "first_mismatch_sector",
+				check->first_mismatch);
+	else
+		json_add_null(object, "first_mismatch_sector");
+	return object;
+}
+
+/* What sysfs says of the device: tells one measurement's set-up from another. */
+static struct json_object *json_facts(const struct device *device)
+{
+	static const char *const queue[] = {
+		"scheduler", "nomerges", "max_sectors_kb", "max_segments",
+		"write_cache",
+	};
+	struct json_object *object = json_new();
+	size_t i;
+
+	json_add_text(object, "kind", device->block ?
+		      (device->sys.partition ? "partition" : "disk") : "file");
+	json_add_number(object, "size_bytes",
+			device->sectors << ALIGN_SECTOR_SHIFT);
+	json_add_number(object, "logical_block_size", device->logical);
+	json_add_number(object, "physical_block_size", device->physical);
+	if (!device->block)
+		return object;
+	if (device->alignment_offset < 0)
+		json_add_text(object, "alignment_offset", "unknown");
+	else
+		json_add_number(object, "alignment_offset",
+				device->alignment_offset);
+	json_add_number(object, "io_min", device->io_min);
+	json_add_number(object, "io_opt", device->io_opt);
+	json_add_bool(object, "rotational", device->rotational);
+	for (i = 0; i < sizeof(queue) / sizeof(queue[0]); i++) {
+		CLEANUP_FREE char *file = message_format("queue/%s", queue[i]);
+		CLEANUP_FREE char *text = sysfs_text(device->sys.disk_dir,
+						     file);
+
+		json_add_text(object, queue[i], text);
+	}
+	return object;
+}
+
+void replay_report_json(const struct replay_report *report)
+{
+	const struct replay *replay = report->replay;
+	const struct replay_run *run = report->run;
+	struct json_object *object = json_new();
+
+	json_add_text(object, "workload", replay->state.workload->name);
+	json_add_text(object, "device", replay->device->path);
+	json_add_number(object, "count", replay->state.count);
+	json_add_number(object, "requests",
+			run ? run->requests : report->figures.requests);
+	json_add_number(object, "bytes",
+			run ? run->bytes : report->figures.bytes);
+	json_add_text(object, "stopped", report->stopped);
+	if (run) {
+		json_add_real(object, "wall_s", run->wall_s);
+		json_add_real(object, "flush_s", run->flush_s);
+		json_add_real(object, "iops",
+			      per_second(run->requests, run->wall_s));
+		json_add_real(object, "mb_per_s",
+			      per_second(run->bytes / MB, run->wall_s));
+		json_add(object, "latency_us", json_latency(&run->latency));
+		json_add(object, "by_size", json_sizes(run));
+		json_add_text(object, "method", run->method);
+	}
+	json_add_number(object, "touches_expected", report->figures.touches);
+	json_add_number(object, "rmin", report->figures.rmin);
+	json_add_number(object, "distinct_blocks", report->figures.distinct);
+	json_add_number(object, "physical_block_size",
+			replay->geometry.physical);
+	if (report->offset_known)
+		json_add_number(object, "alignment_offset",
+				replay->geometry.offset);
+	else
+		json_add_text(object, "alignment_offset", "unknown");
+	json_add(object, "data_check", json_check(report->check));
+	json_add(object, "device_facts", json_facts(replay->device));
+	json_print(object, false);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What replay found, for people and as JSON. */
+#ifndef ALIGNCTL_REPLAY_REPORT_H
+#define ALIGNCTL_REPLAY_REPORT_H
+
+#include "replay.h"
+
+/**
+ * struct replay_report - all there is to say
+ * @replay: what was replayed, and where
+ * @offset_known: false if the kernel cannot say, and 0 was used
+ * @figures: what the workload must cost
+ * @run: what it took; NULL if it was not run
+ * @check: what reading back found; NULL if not read
+ * @stopped: NULL, or what ended the run early: "signal" or "error"
+ */
+struct replay_report {
+	const struct replay *replay;
+	bool offset_known;
+	struct workload_figures figures;
+	const struct replay_run *run;
+	const struct replay_check *check;
+	const char *stopped;
+};
+
+void replay_report_text(const struct replay_report *report);
+void replay_report_json(const struct replay_report *report);
+
+#endif
