@@ -5,15 +5,16 @@
 
 #include "ledger.h"
 
-#define LEDGER_NAME(name, kind, unit, help) [LEDGER_##name] = #name,
-const char * const ledger_names[LEDGER_NR] = { LEDGER_TABLE(LEDGER_NAME) };
-#undef LEDGER_NAME
-
 enum { LEDGER_IS_COUNTER, LEDGER_IS_GAUGE };
 
-#define LEDGER_KIND(name, kind, unit, help) [LEDGER_##name] = LEDGER_IS_##kind,
-static const u8 ledger_kinds[LEDGER_NR] = { LEDGER_TABLE(LEDGER_KIND) };
-#undef LEDGER_KIND
+static const struct {
+	const char *name;
+	int kind;
+} ledger_rows[LEDGER_NR] = {
+#define LEDGER_COUNTER(name, kind, ...) { #name, LEDGER_IS_##kind },
+#include "ledger_table.h"
+#undef LEDGER_COUNTER
+};
 
 /* Where in a page a histogram lies and how many bins it has. */
 static const struct {
@@ -69,9 +70,15 @@ void ledger_exit(struct ledger *ledger)
 	free_percpu(ledger->cpu);
 }
 
+/* Name as it stands in status and in sysfs. */
+const char *ledger_name(enum ledger_counter counter)
+{
+	return ledger_rows[counter].name;
+}
+
 bool ledger_is_gauge(enum ledger_counter counter)
 {
-	return ledger_kinds[counter] == LEDGER_IS_GAUGE;
+	return ledger_rows[counter].kind == LEDGER_IS_GAUGE;
 }
 
 /* Sum of one cell, which lies @offset bytes into a page, over all CPUs. */

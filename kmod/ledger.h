@@ -11,12 +11,11 @@
 
 #include "decide.h"
 #include "geometry.h"
-#include "ledger_table.h"
 
 enum ledger_counter {
-#define LEDGER_ENUM(name, kind, unit, help) LEDGER_##name,
-	LEDGER_TABLE(LEDGER_ENUM)
-#undef LEDGER_ENUM
+#define LEDGER_COUNTER(name, ...) LEDGER_##name,
+#include "ledger_table.h"
+#undef LEDGER_COUNTER
 	LEDGER_NR,
 };
 
@@ -52,15 +51,13 @@ struct ledger_page {
 struct ledger {
 	struct ledger_page __percpu *cpu;
 	struct ledger_page baseline;
-	spinlock_t lock;
+	spinlock_t lock;	/* guards baseline */
 };
-
-/* Names as they stand in status and in sysfs, by enum ledger_counter. */
-extern const char * const ledger_names[LEDGER_NR];
 
 int ledger_init(struct ledger *ledger);
 void ledger_exit(struct ledger *ledger);
 
+const char *ledger_name(enum ledger_counter counter);
 bool ledger_is_gauge(enum ledger_counter counter);
 u64 ledger_read(const struct ledger *ledger, enum ledger_counter counter);
 u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter);

@@ -4,7 +4,9 @@
  * "dmsetup status", the files in sysfs, the keys of alignctl's JSON and the
  * tables in the documents. Append only: the order is part of the interface.
  *
- * Each row is X(name, kind, unit, help):
+ * To use it, define LEDGER_COUNTER(name, kind, unit, help), include this file
+ * (as often as needed, it has no guard), and undefine it again.
+ *
  *   name   status key, sysfs file name and JSON key
  *   kind   COUNTER  monotonic, 64 bits, never set back by the kernel
  *          GAUGE    a level, which can fall
@@ -18,77 +20,72 @@
  *
  * rmw_avoided and rmw_drive are the sums of the reasons listed below them.
  */
-#ifndef DM_ALIGN_LEDGER_TABLE_H
-#define DM_ALIGN_LEDGER_TABLE_H
 
-#define LEDGER_TABLE(X) \
-	X(rmw_expected, COUNTER, "touches", \
-	  "partial touches that arrived; an uncached drive does one RMW each") \
-	X(rmw_avoided, COUNTER, "touches", \
-	  "partial touches resolved here without a read of their own") \
-	X(rmw_host, COUNTER, "touches", \
-	  "blocks read here and written back whole, one touch each") \
-	X(rmw_drive, COUNTER, "touches", \
-	  "partial touches sent to the drive as they came") \
-	X(rmw_lost, COUNTER, "touches", \
-	  "partial touches that failed before they were resolved") \
-	X(rmw_pending, GAUGE, "touches", \
-	  "partial touches in flight now") \
-	X(rmw_avoided_merged, COUNTER, "touches", \
-	  "avoided: joined a write that another touch had read for") \
-	X(rmw_avoided_complete, COUNTER, "touches", \
-	  "avoided: the writes in flight covered the whole block") \
-	X(rmw_avoided_known, COUNTER, "touches", \
-	  "avoided: the rest of the block was known from the last write") \
-	X(rmw_drive_report, COUNTER, "touches", \
-	  "to the drive: mode report changes nothing") \
-	X(rmw_drive_edge, COUNTER, "touches", \
-	  "to the drive: the block lies only partly inside the target") \
-	X(rmw_drive_no_memory, COUNTER, "touches", \
-	  "to the drive: no memory for a block at that moment") \
-	X(rmw_drive_max_blocks, COUNTER, "touches", \
-	  "to the drive: max_blocks blocks were in use") \
-	X(rmw_drive_read_error, COUNTER, "touches", \
-	  "to the drive: the block could not be read") \
-	X(pad_reads, COUNTER, "requests", \
-	  "reads sent to the drive to complete a block") \
-	X(pad_read_bytes, COUNTER, "bytes", \
-	  "bytes of those reads") \
-	X(pad_writes, COUNTER, "requests", \
-	  "whole blocks written from the engine's own buffers") \
-	X(writes, COUNTER, "bios", "writes that arrived") \
-	X(write_bytes, COUNTER, "bytes", "bytes of those writes") \
-	X(writes_misaligned, COUNTER, "bios", \
-	  "writes with one partial touch or two; sum of the four classes") \
-	X(writes_sub_block, COUNTER, "bios", \
-	  "misaligned writes that lie inside one block") \
-	X(writes_head_only, COUNTER, "bios", \
-	  "misaligned writes that only start inside a block") \
-	X(writes_tail_only, COUNTER, "bios", \
-	  "misaligned writes that only end inside a block") \
-	X(writes_both_ends, COUNTER, "bios", \
-	  "misaligned writes that start and end inside different blocks") \
-	X(writes_over_limits, COUNTER, "bios", \
-	  "writes larger than one request of the device below") \
-	X(write_block_bytes, COUNTER, "bytes", \
-	  "whole physical blocks touched by the writes that arrived") \
-	X(sent_block_bytes, COUNTER, "bytes", \
-	  "whole physical blocks touched by the writes that were sent") \
-	X(fua, COUNTER, "bios", "writes that arrived with FUA") \
-	X(flushes, COUNTER, "bios", "flushes that arrived") \
-	X(reads, COUNTER, "bios", "reads that arrived") \
-	X(read_bytes, COUNTER, "bytes", "bytes of those reads") \
-	X(discards, COUNTER, "bios", "discards and secure erases that arrived") \
-	X(discard_bytes, COUNTER, "bytes", "bytes of those discards") \
-	X(write_zeroes, COUNTER, "bios", "write-zeroes that arrived") \
-	X(write_zeroes_bytes, COUNTER, "bytes", "bytes of those write-zeroes") \
-	X(waits, COUNTER, "bios", \
-	  "writes, discards and write-zeroes that waited for a block") \
-	X(cuts, COUNTER, "requests", \
-	  "extra requests made by cutting at physical boundaries") \
-	X(uncut, COUNTER, "bios", \
-	  "writes sent whole because no boundary fits the limits below") \
-	X(nowait_again, COUNTER, "bios", \
-	  "REQ_NOWAIT bios sent back to be tried again; counted nowhere else")
-
-#endif
+LEDGER_COUNTER(rmw_expected, COUNTER, "touches",
+	       "partial touches that arrived; an uncached drive does one RMW each")
+LEDGER_COUNTER(rmw_avoided, COUNTER, "touches",
+	       "partial touches resolved here without a read of their own")
+LEDGER_COUNTER(rmw_host, COUNTER, "touches",
+	       "blocks read here and written back whole, one touch each")
+LEDGER_COUNTER(rmw_drive, COUNTER, "touches",
+	       "partial touches sent to the drive as they came")
+LEDGER_COUNTER(rmw_lost, COUNTER, "touches",
+	       "partial touches that failed before they were resolved")
+LEDGER_COUNTER(rmw_pending, GAUGE, "touches", "partial touches in flight now")
+LEDGER_COUNTER(rmw_avoided_merged, COUNTER, "touches",
+	       "avoided: joined a write that another touch had read for")
+LEDGER_COUNTER(rmw_avoided_complete, COUNTER, "touches",
+	       "avoided: the writes in flight covered the whole block")
+LEDGER_COUNTER(rmw_avoided_known, COUNTER, "touches",
+	       "avoided: the rest of the block was known from the last write")
+LEDGER_COUNTER(rmw_drive_report, COUNTER, "touches",
+	       "to the drive: mode report changes nothing")
+LEDGER_COUNTER(rmw_drive_edge, COUNTER, "touches",
+	       "to the drive: the block lies only partly inside the target")
+LEDGER_COUNTER(rmw_drive_no_memory, COUNTER, "touches",
+	       "to the drive: no memory for a block at that moment")
+LEDGER_COUNTER(rmw_drive_max_blocks, COUNTER, "touches",
+	       "to the drive: max_blocks blocks were in use")
+LEDGER_COUNTER(rmw_drive_read_error, COUNTER, "touches",
+	       "to the drive: the block could not be read")
+LEDGER_COUNTER(pad_reads, COUNTER, "requests",
+	       "reads sent to the drive to complete a block")
+LEDGER_COUNTER(pad_read_bytes, COUNTER, "bytes", "bytes of those reads")
+LEDGER_COUNTER(pad_writes, COUNTER, "requests",
+	       "whole blocks written from the engine's own buffers")
+LEDGER_COUNTER(writes, COUNTER, "bios", "writes that arrived")
+LEDGER_COUNTER(write_bytes, COUNTER, "bytes", "bytes of those writes")
+LEDGER_COUNTER(writes_misaligned, COUNTER, "bios",
+	       "writes with one partial touch or two; sum of the four classes")
+LEDGER_COUNTER(writes_sub_block, COUNTER, "bios",
+	       "misaligned writes that lie inside one block")
+LEDGER_COUNTER(writes_head_only, COUNTER, "bios",
+	       "misaligned writes that only start inside a block")
+LEDGER_COUNTER(writes_tail_only, COUNTER, "bios",
+	       "misaligned writes that only end inside a block")
+LEDGER_COUNTER(writes_both_ends, COUNTER, "bios",
+	       "misaligned writes that start and end inside different blocks")
+LEDGER_COUNTER(writes_over_limits, COUNTER, "bios",
+	       "writes larger than one request of the device below")
+LEDGER_COUNTER(write_block_bytes, COUNTER, "bytes",
+	       "whole physical blocks touched by the writes that arrived")
+LEDGER_COUNTER(sent_block_bytes, COUNTER, "bytes",
+	       "whole physical blocks touched by the writes that were sent")
+LEDGER_COUNTER(fua, COUNTER, "bios", "writes that arrived with FUA")
+LEDGER_COUNTER(flushes, COUNTER, "bios", "flushes that arrived")
+LEDGER_COUNTER(reads, COUNTER, "bios", "reads that arrived")
+LEDGER_COUNTER(read_bytes, COUNTER, "bytes", "bytes of those reads")
+LEDGER_COUNTER(discards, COUNTER, "bios",
+	       "discards and secure erases that arrived")
+LEDGER_COUNTER(discard_bytes, COUNTER, "bytes", "bytes of those discards")
+LEDGER_COUNTER(write_zeroes, COUNTER, "bios", "write-zeroes that arrived")
+LEDGER_COUNTER(write_zeroes_bytes, COUNTER, "bytes",
+	       "bytes of those write-zeroes")
+LEDGER_COUNTER(waits, COUNTER, "bios",
+	       "writes, discards and write-zeroes that waited for a block")
+LEDGER_COUNTER(cuts, COUNTER, "requests",
+	       "extra requests made by cutting at physical boundaries")
+LEDGER_COUNTER(uncut, COUNTER, "bios",
+	       "writes sent whole because no boundary fits the limits below")
+LEDGER_COUNTER(nowait_again, COUNTER, "bios",
+	       "REQ_NOWAIT bios sent back to be tried again; counted nowhere else")

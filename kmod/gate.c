@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A write that was mapped in mode report is not registered anywhere, and a
+ * pad read that overlaps it could write its old content back. So the mode
+ * changes only while no change of data is in flight: the gate is closed, what
+ * is inside drains (it waits for the device below and for nothing else), and
+ * newcomers are kept in order until the gate opens.
+ */
+#include "gate.h"
+
+static void gate_drained(struct percpu_ref *users)
+{
+	complete(&container_of(users, struct align_gate, users)->drained);
+}
+
+/* Return: 0 or -ENOMEM. */
+int gate_init(struct align_gate *gate)
+{
+	init_completion(&gate->drained);
+	spin_lock_init(&gate->lock);
+	bio_list_init(&gate->deferred);
+	return percpu_ref_init(&gate->users, gate_drained, 0, GFP_KERNEL);
+}
+
+/* The gate is closed. */
+void gate_exit(struct align_gate *gate)
+{
+	percpu_ref_exit(&gate->users);
+}
+
+/**
+ * gate_enter - pass the gate, or wait in front of it
+ * @gate: the gate
+ * @io: the write
+ *
+ * Return: false if the gate is closed. Then the bio is in its list, unless it
+ * is REQ_NOWAIT, and must not be touched any more.
+ */
+bool gate_enter(struct align_gate *gate, struct align_io *io)
+{
+	unsigned long flags;
+
+	for (;;) {
+		if (percpu_ref_tryget_live(&gate->users)) {
+			io->entered = true;
+			return true;
+		}
+		if (io->bio->bi_opf & REQ_NOWAIT)
+			return false;
+
+		/* Closed is set before users dies, and cleared after it lives. */
+		spin_lock_irqsave(&gate->lock, flags);
+		if (gate->closed) {
+			bio_list_add(&gate->deferred, io->bio);
+			spin_unlock_irqrestore(&gate->lock, flags);
+			return false;
+		}
+		spin_unlock_irqrestore(&gate->lock, flags);
+	}
+}
+
+void gate_leave(struct align_gate *gate)
+{
+	percpu_ref_put(&gate->users);
+}
+
+/* Returns when nobody is inside. May sleep. */
+void gate_close(struct align_gate *gate)
+{
+	spin_lock_irq(&gate->lock);
+	gate->closed = true;
+	spin_unlock_irq(&gate->lock);
+
+	reinit_completion(&gate->drained);
+	percpu_ref_kill(&gate->users);
+	wait_for_completion(&gate->drained);
+}
+
+/**
+ * gate_open - let newcomers in again
+ * @gate: a closed gate
+ * @deferred: receives the bios that waited, for the caller to map
+ */
+void gate_open(struct align_gate *gate, struct bio_list *deferred)
+{
+	percpu_ref_reinit(&gate->users);
+
+	spin_lock_irq(&gate->lock);
+	gate->closed = false;
+	bio_list_merge(deferred, &gate->deferred);
+	bio_list_init(&gate->deferred);
+	spin_unlock_irq(&gate->lock);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "node.h"
+
+static LIST_HEAD(nodes);
+/* Guards nodes and the references of each. */
+static DEFINE_MUTEX(nodes_lock);
+
+static struct align_node *node_new(struct mapped_device *md)
+{
+	struct align_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+
+	if (!node)
+		return NULL;
+	if (ledger_init(&node->ledger)) {
+		kfree(node);
+		return NULL;
+	}
+	node->md = md;
+	spin_lock_init(&node->lock);
+	mutex_init(&node->publish_lock);
+	INIT_LIST_HEAD(&node->targets);
+	node->epoch = 1;
+	return node;
+}
+
+/**
+ * node_join - give a new target its mapped device's node
+ * @at: the target
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int node_join(struct align_target *at)
+{
+	struct mapped_device *md = dm_table_get_md(at->ti->table);
+	struct align_node *node;
+	struct align_target *other;
+
+	mutex_lock(&nodes_lock);
+	list_for_each_entry(node, &nodes, list)
+		if (node->md == md)
+			goto found;
+	node = node_new(md);
+	if (!node) {
+		mutex_unlock(&nodes_lock);
+		return -ENOMEM;
+	}
+	list_add(&node->list, &nodes);
+found:
+	node->refs++;
+	mutex_unlock(&nodes_lock);
+
+	spin_lock(&node->lock);
+	list_for_each_entry(other, &node->targets, node_list)
+		if (other->ti->table == at->ti->table)
+			at->index++;
+	list_add_tail(&at->node_list, &node->targets);
+	spin_unlock(&node->lock);
+
+	at->node = node;
+	at->ledger = &node->ledger;
+	at->devt = disk_devt(dm_disk(md));
+	return 0;
+}
+
+/* The target is about to go; with the last one of its device goes the node. */
+void node_leave(struct align_target *at)
+{
+	struct align_node *node = at->node;
+
+	if (!node)
+		return;
+	spin_lock(&node->lock);
+	list_del(&at->node_list);
+	spin_unlock(&node->lock);
+
+	mutex_lock(&nodes_lock);
+	if (!--node->refs) {
+		list_del(&node->list);
+		/*
+		 * Waits for readers, who take node->lock only. The files must
+		 * be gone before the same device can have another node.
+		 */
+		sysfs_withdraw(node);
+		ledger_exit(&node->ledger);
+		kfree(node);
+	}
+	mutex_unlock(&nodes_lock);
+}
+
+/**
+ * node_go_live - a target is about to be resumed
+ * @at: the target
+ *
+ * Its table is the one that sysfs shows from now on. The first time, the files
+ * are made; without memory for them the target works all the same.
+ */
+void node_go_live(struct align_target *at)
+{
+	struct align_node *node = at->node;
+	unsigned int physical = at->geometry.physical;
+	bool changed = false;
+	unsigned int noio;
+
+	spin_lock(&node->lock);
+	node->live = at->ti->table;
+	if (at->index < ALIGN_NODE_SLOTS) {
+		struct align_slot *slot = &node->slots[at->index];
+
+		changed = slot->physical && slot->physical != physical;
+		slot->physical = physical;
+		if (changed)
+			node->epoch++;
+	}
+	spin_unlock(&node->lock);
+
+	/* Bins of the phase histogram mean something else from here on. */
+	if (changed)
+		ledger_reset(&node->ledger);
+
+	/* The device is suspended: memory must not be had by writing to it. */
+	noio = memalloc_noio_save();
+	sysfs_publish(node, at->index);
+	memalloc_noio_restore(noio);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What belongs to a mapped device and outlives its tables: the ledger, the
+ * epoch, and the files in sysfs.
+ */
+#ifndef DM_ALIGN_NODE_H
+#define DM_ALIGN_NODE_H
+
+#include "align.h"
+
+struct align_files;
+
+/**
+ * struct align_slot - what is remembered of the align target at one place
+ * @physical: P when a table with it was last resumed, 0 if never
+ * @files: its files in sysfs, or NULL
+ */
+struct align_slot {
+	unsigned int physical;
+	struct align_files *files;
+};
+
+/* Most align targets of one table that have files and epochs of their own. */
+#define ALIGN_NODE_SLOTS	64
+
+/**
+ * struct align_node - one mapped device with align targets
+ * @list: in the list of nodes; under its lock, like @refs
+ * @refs: targets of all tables
+ * @md: the mapped device
+ * @ledger: its accounts
+ * @lock: guards @targets, @live, @epoch and the physical sizes in @slots; no
+ *	sleeping, and never held while files are made or removed, because
+ *	reading a file takes it
+ * @targets: align targets of all tables
+ * @live: the table that was resumed last; not to be dereferenced
+ * @epoch: counts from 1, and up when a table brings another P
+ * @publish_lock: guards @files and the files in @slots
+ * @files: the files of the device itself, or NULL
+ * @slots: by a target's index
+ */
+struct align_node {
+	struct list_head list;
+	unsigned int refs;
+	struct mapped_device *md;
+	struct ledger ledger;
+	spinlock_t lock;	/* guards targets, live, epoch, sizes */
+	struct list_head targets;
+	struct dm_table *live;
+	u64 epoch;
+	struct mutex publish_lock;	/* guards files */
+	struct align_files *files;
+	struct align_slot slots[ALIGN_NODE_SLOTS];
+};
+
+int node_join(struct align_target *at);
+void node_leave(struct align_target *at);
+void node_go_live(struct align_target *at);
+
+/* sysfs.c */
+void sysfs_publish(struct align_node *node, unsigned int index);
+void sysfs_withdraw(struct align_node *node);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ranges: what goes down without passing through a block's buffer (runs of
+ * whole blocks, edges and fallbacks, discards, write-zeroes), registered by
+ * the blocks that it touches until it has ended.
+ */
+#ifndef DM_ALIGN_RANGE_H
+#define DM_ALIGN_RANGE_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+/**
+ * struct align_range - one registered range
+ * @rb: in the tree of ranges
+ * @subtree_last: for the interval tree
+ * @first: first block touched
+ * @last: last block touched
+ * @blockers: blocks that must finish before it goes down; 0 once it may
+ */
+struct align_range {
+	struct rb_node rb;
+	u64 subtree_last;
+	u64 first;
+	u64 last;
+	unsigned int blockers;
+};
+
+void range_insert(struct align_range *range, struct rb_root_cached *ranges);
+void range_remove(struct align_range *range, struct rb_root_cached *ranges);
+struct align_range *range_first(struct rb_root_cached *ranges, u64 block);
+struct align_range *range_next(struct align_range *range, u64 block);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/block/dm-N/align/, a group on the disk's own kobject; what the files
+ * say is written up in Documentation/ABI/testing/sysfs-block-dm-align.
+ *
+ * Files are removed before the node goes, and removing waits for readers, so a
+ * reader may use the node. It takes node->lock and the ledger's, which nobody
+ * holds while removing.
+ */
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "block.h"
+#include "node.h"
+
+static const char group_name[] = "align";
+
+/**
+ * struct align_file - one file
+ * @attr: how sysfs knows it
+ * @node: whose it is
+ * @which: counter, histogram or row of target_files, as its reader needs it
+ * @target: index of the target, for files of a target
+ */
+struct align_file {
+	struct device_attribute attr;
+	struct align_node *node;
+	unsigned int which;
+	unsigned int target;
+};
+
+/**
+ * struct align_files - files that come and go together
+ * @nr: how many of @file have a name
+ * @file: them
+ */
+struct align_files {
+	unsigned int nr;
+	struct align_file file[];
+};
+
+typedef ssize_t (*file_show)(struct device *dev, struct device_attribute *attr,
+			     char *buf);
+
+static const struct align_file *to_file(struct device_attribute *attr)
+{
+	return container_of(attr, struct align_file, attr);
+}
+
+static ssize_t counter_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	const struct align_file *file = to_file(attr);
+
+	return sysfs_emit(buf, "%llu\n",
+			  ledger_read(&file->node->ledger, file->which));
+}
+
+static ssize_t counter_baseline_show(struct device *dev,
+				     struct device_attribute *attr, char *buf)
+{
+	const struct align_file *file = to_file(attr);
+
+	return sysfs_emit(buf, "%llu\n",
+			  ledger_read_baseline(&file->node->ledger,
+					       file->which));
+}
+
+static ssize_t histogram_show(struct device *dev,
+			      struct device_attribute *attr, char *buf)
+{
+	const struct align_file *file = to_file(attr);
+
+	return ledger_print_histogram(&file->node->ledger, file->which, false,
+				      buf, PAGE_SIZE);
+}
+
+static ssize_t histogram_baseline_show(struct device *dev,
+				       struct device_attribute *attr, char *buf)
+{
+	const struct align_file *file = to_file(attr);
+
+	return ledger_print_histogram(&file->node->ledger, file->which, true,
+				      buf, PAGE_SIZE);
+}
+
+static ssize_t epoch_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	struct align_node *node = to_file(attr)->node;
+	u64 epoch;
+
+	spin_lock(&node->lock);
+	epoch = node->epoch;
+	spin_unlock(&node->lock);
+	return sysfs_emit(buf, "%llu\n", epoch);
+}
+
+/* The live target at one place, or NULL. node->lock held. */
+static struct align_target *live_target(struct align_node *node,
+					unsigned int index)
+{
+	struct align_target *at;
+
+	list_for_each_entry(at, &node->targets, node_list)
+		if (at->ti->table == node->live && at->index == index)
+			return at;
+	return NULL;
+}
+
+static ssize_t suggested_show(struct device *dev, struct device_attribute *attr,
+			      char *buf)
+{
+	struct align_node *node = to_file(attr)->node;
+	unsigned int suggested = 0;
+	struct align_target *at;
+
+	spin_lock(&node->lock);
+	list_for_each_entry(at, &node->targets, node_list)
+		if (at->ti->table == node->live)
+			suggested = max(suggested, at->suggested);
+	spin_unlock(&node->lock);
+	return sysfs_emit(buf, "%u\n", suggested);
+}
+
+static ssize_t print_physical_block_size(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", at->geometry.physical);
+}
+
+static ssize_t print_alignment_offset(struct align_target *at, char *buf)
+{
+	if (at->offset_unknown)
+		return sysfs_emit(buf, "unknown\n");
+	return sysfs_emit(buf, "%u\n", at->geometry.offset);
+}
+
+static ssize_t print_mode(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", align_mode_names[READ_ONCE(at->mode)]);
+}
+
+static ssize_t print_max_blocks(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.max));
+}
+
+static ssize_t print_blocks(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.nr));
+}
+
+static ssize_t print_memory_bytes(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%zu\n", block_memory(at));
+}
+
+static ssize_t print_device(struct align_target *at, char *buf)
+{
+	dev_t devt = at->dev->bdev->bd_dev;
+
+	return sysfs_emit(buf, "%u:%u\n", MAJOR(devt), MINOR(devt));
+}
+
+/* Files of each target, "target<N>_" before the name; node->lock held. */
+static const struct {
+	const char *name;
+	ssize_t (*print)(struct align_target *at, char *buf);
+} target_files[] = {
+	{ "physical_block_size", print_physical_block_size },
+	{ "alignment_offset", print_alignment_offset },
+	{ "mode", print_mode },
+	{ "max_blocks", print_max_blocks },
+	{ "blocks", print_blocks },
+	{ "memory_bytes", print_memory_bytes },
+	{ "device", print_device },
+};
+
+static ssize_t target_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	const struct align_file *file = to_file(attr);
+	struct align_target *at;
+	ssize_t ret = -ENODEV;
+
+	spin_lock(&file->node->lock);
+	at = live_target(file->node, file->target);
+	if (at)
+		ret = target_files[file->which].print(at, buf);
+	spin_unlock(&file->node->lock);
+	return ret;
+}
+
+static const char * const histogram_names[LEDGER_HISTOGRAMS] = {
+	[LEDGER_PHASE] = "phase_histogram",
+	[LEDGER_SIZE] = "size_histogram",
+	[LEDGER_LATENCY_ALIGNED] = "latency_aligned_histogram",
+	[LEDGER_LATENCY_MISALIGNED] = "latency_misaligned_histogram",
+};
+
+static struct align_files *files_new(unsigned int nr)
+{
+	struct align_files *files;
+
+	files = kzalloc(struct_size(files, file, nr), GFP_KERNEL);
+	return files;
+}
+
+static void files_free(struct align_files *files)
+{
+	if (!files)
+		return;
+	while (files->nr)
+		kfree(files->file[--files->nr].attr.attr.name);
+	kfree(files);
+}
+
+static __printf(5, 6)
+bool files_add(struct align_files *files, struct align_node *node,
+	       file_show show, unsigned int which, const char *fmt, ...)
+{
+	struct align_file *file = &files->file[files->nr];
+	va_list args;
+
+	va_start(args, fmt);
+	file->attr.attr.name = kvasprintf(GFP_KERNEL, fmt, args);
+	va_end(args);
+	if (!file->attr.attr.name)
+		return false;
+	sysfs_attr_init(&file->attr.attr);
+	file->attr.attr.mode = 0444;
+	file->attr.show = show;
+	file->node = node;
+	file->which = which;
+	files->nr++;
+	return true;
+}
+
+static struct kobject *node_kobj(struct align_node *node)
+{
+	return &disk_to_dev(dm_disk(node->md))->kobj;
+}
+
+/* All files of the device itself. */
+static struct align_files *device_files(struct align_node *node)
+{
+	struct align_files *files =
+		files_new(2 * LEDGER_NR + 2 * LEDGER_HISTOGRAMS + 2);
+	unsigned int i;
+	bool ok;
+
+	if (!files)
+		return NULL;
+	ok = files_add(files, node, epoch_show, 0, "epoch") &&
+	     files_add(files, node, suggested_show, 0,
+		       "suggested_physical_block_size");
+	for (i = 0; i < LEDGER_NR && ok; i++) {
+		ok = files_add(files, node, counter_show, i, "%s",
+			       ledger_name(i));
+		if (ok && !ledger_is_gauge(i))
+			ok = files_add(files, node, counter_baseline_show, i,
+				       "baseline_%s", ledger_name(i));
+	}
+	for (i = 0; i < LEDGER_HISTOGRAMS && ok; i++)
+		ok = files_add(files, node, histogram_show, i, "%s",
+			       histogram_names[i]) &&
+		     files_add(files, node, histogram_baseline_show, i,
+			       "baseline_%s", histogram_names[i]);
+	if (ok)
+		return files;
+	files_free(files);
+	return NULL;
+}
+
+static int publish_device(struct align_node *node)
+{
+	struct align_files *files = device_files(node);
+	struct attribute_group group = { .name = group_name };
+	unsigned int i;
+	int ret;
+
+	if (!files)
+		return -ENOMEM;
+	group.attrs = kcalloc(files->nr + 1, sizeof(*group.attrs), GFP_KERNEL);
+	if (!group.attrs) {
+		files_free(files);
+		return -ENOMEM;
+	}
+	for (i = 0; i < files->nr; i++)
+		group.attrs[i] = &files->file[i].attr.attr;
+	ret = sysfs_create_group(node_kobj(node), &group);
+	kfree(group.attrs);
+	if (ret)
+		files_free(files);
+	else
+		node->files = files;
+	return ret;
+}
+
+static int publish_target(struct align_node *node, unsigned int index)
+{
+	struct align_files *files = files_new(ARRAY_SIZE(target_files));
+	unsigned int i;
+	int ret = 0;
+
+	if (!files)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(target_files) && !ret; i++) {
+		if (!files_add(files, node, target_show, i, "target%u_%s",
+			       index, target_files[i].name)) {
+			ret = -ENOMEM;
+			break;
+		}
+		files->file[i].target = index;
+		ret = sysfs_add_file_to_group(node_kobj(node),
+					      &files->file[i].attr.attr,
+					      group_name);
+	}
+	/* What could be made stays, and goes with the group. */
+	node->slots[index].files = files;
+	return ret;
+}
+
+/**
+ * sysfs_publish - make the files of a device and of one of its targets
+ * @node: the device
+ * @index: the target's index
+ *
+ * Those that exist already stay as they are.
+ */
+void sysfs_publish(struct align_node *node, unsigned int index)
+{
+	int ret = 0;
+
+	mutex_lock(&node->publish_lock);
+	if (!node->files)
+		ret = publish_device(node);
+	if (!ret && index < ALIGN_NODE_SLOTS && !node->slots[index].files)
+		ret = publish_target(node, index);
+	mutex_unlock(&node->publish_lock);
+	if (ret)
+		DMWARN("%s: some files in sysfs are missing: error %d",
+		       dm_device_name(node->md), ret);
+}
+
+/* Remove all files; returns when the last reader has gone. */
+void sysfs_withdraw(struct align_node *node)
+{
+	struct attribute *none = NULL;
+	const struct attribute_group group = {
+		.name = group_name, .attrs = &none };
+	unsigned int i;
+
+	if (!node->files)
+		return;
+	sysfs_remove_group(node_kobj(node), &group);
+	files_free(node->files);
+	for (i = 0; i < ALIGN_NODE_SLOTS; i++)
+		files_free(node->slots[i].files);
+}

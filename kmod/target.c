@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dm-align: a linear target that knows the physical blocks of the device below.
+ *
+ * Mode report counts the writes that cost a drive a read-modify-write; mode
+ * pad turns them into writes of whole physical blocks. This file is what
+ * device-mapper sees: table lines, map, status, messages, suspend.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "block.h"
+#include "compat.h"
+#include "gate.h"
+#include "node.h"
+
+const char * const align_mode_names[] = {
+	[ALIGN_REPORT] = "report",
+	[ALIGN_PAD] = "pad",
+};
+
+static const char no_coalesce[] =
+	"mode coalesce is not part of this version; use report or pad";
+static const char no_hold_ms[] =
+	"hold_ms needs mode coalesce, which is not part of this version";
+static const char no_drop_failed[] =
+	"drop_failed needs mode coalesce, which is not part of this version";
+
+/*
+ * Parsing. Each function returns NULL, or what is wrong, for ti->error or for
+ * the log.
+ */
+static const char *parse_mode(const char *arg, enum align_mode *mode)
+{
+	if (!strcasecmp(arg, "report"))
+		*mode = ALIGN_REPORT;
+	else if (!strcasecmp(arg, "pad"))
+		*mode = ALIGN_PAD;
+	else if (!strcasecmp(arg, "coalesce"))
+		return no_coalesce;
+	else
+		return "mode must be report or pad";
+	return NULL;
+}
+
+static const char *parse_max_blocks(const char *arg, unsigned int *max)
+{
+	if (kstrtouint(arg, 10, max) || !*max || *max > ALIGN_MAX_MAX_BLOCKS)
+		return "max_blocks must be a number from 1 to 1048576";
+	return NULL;
+}
+
+/**
+ * struct align_args - feature arguments of a table line
+ * @mode: report or pad
+ * @physical: physical_block_size, bytes
+ * @offset: alignment_offset, bytes
+ * @max_blocks: most blocks in memory
+ */
+struct align_args {
+	enum align_mode mode;
+	unsigned int physical;
+	unsigned int offset;
+	unsigned int max_blocks;
+};
+
+static const char *parse_feature(struct align_target *at,
+				 struct align_args *args, const char *name,
+				 const char *value)
+{
+	const char *error = NULL;
+	bool *given;
+
+	if (!strcasecmp(name, "mode")) {
+		given = &at->given.mode;
+		error = parse_mode(value, &args->mode);
+	} else if (!strcasecmp(name, "physical_block_size")) {
+		given = &at->given.physical;
+		if (kstrtouint(value, 10, &args->physical))
+			error = "physical_block_size must be a number of bytes";
+	} else if (!strcasecmp(name, "alignment_offset")) {
+		given = &at->given.offset;
+		if (kstrtouint(value, 10, &args->offset))
+			error = "alignment_offset must be a number of bytes";
+	} else if (!strcasecmp(name, "max_blocks")) {
+		given = &at->given.max_blocks;
+		error = parse_max_blocks(value, &args->max_blocks);
+	} else if (!strcasecmp(name, "write_cache")) {
+		given = &at->given.write_cache;
+		if (!strcasecmp(value, "on"))
+			at->given.write_cache_on = true;
+		else if (strcasecmp(value, "off"))
+			error = "write_cache must be on or off";
+	} else if (!strcasecmp(name, "hold_ms")) {
+		return no_hold_ms;
+	} else {
+		return "unknown feature argument";
+	}
+	if (!error && *given)
+		error = "a feature argument is given twice";
+	*given = true;
+	return error;
+}
+
+/*
+ * <device> <offset> [<#feature args> <arg>...], the arguments in pairs:
+ *   mode <report|pad>           default report
+ *   physical_block_size <bytes> default the device's
+ *   alignment_offset <bytes>    default the device's
+ *   max_blocks <n>              default 16 MiB of blocks
+ *   write_cache <on|off>        on: advertise a volatile write cache
+ */
+static const char *parse_features(struct align_target *at,
+				  struct align_args *args,
+				  struct dm_arg_set *as)
+{
+	static const struct dm_arg feature_args[] = {
+		{0, 10, "the number of feature arguments must be even and at most 10"},
+	};
+	const char *error;
+	char *text;
+	unsigned int n;
+
+	if (!as->argc)
+		return NULL;
+	if (dm_read_arg_group(feature_args, as, &n, &text))
+		return text;
+	if (n & 1)
+		return feature_args[0].error;
+	for (; n; n -= 2) {
+		const char *name = dm_shift_arg(as);
+		const char *value = dm_shift_arg(as);
+
+		error = parse_feature(at, args, name, value);
+		if (error) {
+			DMERR("feature argument \"%s %s\": %s", name, value,
+			      error);
+			return error;
+		}
+	}
+	return as->argc ? "arguments after the feature arguments" : NULL;
+}
+
+/*
+ * Disks have a parent in the device tree. What has none (LV, md, loop, ram) is
+ * made of other devices, and where those start is not known here.
+ */
+static bool is_hardware(struct block_device *bdev)
+{
+	return disk_to_dev(bdev->bd_disk)->parent;
+}
+
+/* Fills at->geometry; contract in "boundary" of Documentation/dm-align.rst. */
+static const char *find_geometry(struct align_target *at,
+				 struct align_args *args)
+{
+	struct block_device *bdev = at->dev->bdev;
+	unsigned int own = bdev_physical_block_size(bdev);
+	unsigned int physical = at->given.physical ? args->physical : own;
+	unsigned int logical = bdev_logical_block_size(bdev);
+	unsigned int offset = 0;
+	int found;
+
+	/* The rest of the figures is checked in one place, below. */
+	if (at->given.offset) {
+		offset = args->offset;
+	} else if (at->given.physical && physical != own) {
+		if (!is_hardware(bdev))
+			return "physical_block_size needs alignment_offset on LVM, md and loop";
+		if (align_is_power_of_2(physical))
+			offset = align_shifted_offset(bdev_get_queue(bdev)->limits.alignment_offset,
+						      get_start_sect(bdev),
+						      physical);
+	} else {
+		found = bdev_alignment_offset(bdev);
+		at->offset_unknown = found < 0;
+		/* May be relative to a larger io_min. */
+		if (found > 0)
+			offset = found & (physical - 1);
+	}
+	return align_geometry_init(&at->geometry, physical, logical, offset,
+				   at->start, at->ti->len);
+}
+
+/* A large-unit SSD may say so in io_min only; 0 if it does not. */
+static unsigned int suggest_physical(struct block_device *bdev)
+{
+	unsigned int io_min = bdev_io_min(bdev);
+
+	if (!bdev_nonrot(bdev) || !is_power_of_2(io_min) ||
+	    io_min <= bdev_physical_block_size(bdev) ||
+	    io_min > ALIGN_MAX_BLOCK_SIZE)
+		return 0;
+	return io_min;
+}
+
+/* Why a mode cannot be had here, or NULL. */
+static const char *refuse_mode(struct align_target *at, enum align_mode mode)
+{
+	struct block_device *bdev = at->dev->bdev;
+
+	if (mode == ALIGN_REPORT)
+		return NULL;
+	if (bdev_is_zoned(bdev))
+		return "mode pad is not possible on a zoned device; use report";
+	if (at->offset_unknown)
+		return "mode pad needs alignment_offset: the kernel says the device is misaligned";
+	if (at->geometry.physical >> SECTOR_SHIFT >
+	    bdev_get_queue(bdev)->limits.max_sectors)
+		return "mode pad: a physical block is more than the device's max_sectors";
+	return NULL;
+}
+
+static void align_dtr(struct dm_target *ti)
+{
+	struct align_target *at = ti->private;
+
+	/* Removal does not wait for what postsuspend would have to wait for. */
+	if (at->blocks.wq) {
+		gate_close(&at->gate);
+		blocks_exit(at);
+		gate_exit(&at->gate);
+		bioset_exit(&at->pieces);
+	}
+	node_leave(at);
+	if (at->dev)
+		dm_put_device(ti, at->dev);
+	mutex_destroy(&at->change_lock);
+	kfree(at);
+}
+
+static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
+{
+	struct align_args args = { .mode = ALIGN_REPORT };
+	struct dm_arg_set as = { .argc = argc, .argv = argv };
+	struct align_target *at;
+	unsigned long long start;
+	const char *path;
+	char dummy;
+	int ret;
+
+	if (argc < 2) {
+		ti->error = "expected <device> <offset> [<#feature args> <arg>...]";
+		return -EINVAL;
+	}
+	at = kzalloc(sizeof(*at), GFP_KERNEL);
+	if (!at) {
+		ti->error = "no memory for the target";
+		return -ENOMEM;
+	}
+	at->ti = ti;
+	mutex_init(&at->change_lock);
+	ti->private = at;
+
+	ret = -EINVAL;
+	path = dm_shift_arg(&as);
+	if (sscanf(dm_shift_arg(&as), "%llu%c", &start, &dummy) != 1 ||
+	    start != (sector_t)start) {
+		ti->error = "offset must be a number of sectors";
+		goto bad;
+	}
+	at->start = start;
+	ti->error = (char *)parse_features(at, &args, &as);
+	if (ti->error)
+		goto bad;
+
+	ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &at->dev);
+	if (ret) {
+		ti->error = "the device cannot be opened";
+		goto bad;
+	}
+	ret = -EINVAL;
+	ti->error = (char *)find_geometry(at, &args);
+	if (ti->error)
+		goto bad;
+	ti->error = (char *)refuse_mode(at, args.mode);
+	if (ti->error)
+		goto bad;
+	at->mode = args.mode;
+	at->suggested = suggest_physical(at->dev->bdev);
+	if (!at->given.max_blocks)
+		args.max_blocks = ALIGN_DEFAULT_MEMORY / at->geometry.physical;
+
+	ti->error = "no memory for the target";
+	ret = node_join(at);
+	if (ret)
+		goto bad;
+	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, 0);
+	if (ret)
+		goto bad;
+	ret = blocks_init(at, args.max_blocks);
+	if (ret)
+		goto bad_pieces;
+	ret = gate_init(&at->gate);
+	if (ret)
+		goto bad_blocks;
+
+	ti->error = NULL;
+	ti->num_flush_bios = 1;
+	ti->num_discard_bios = 1;
+	ti->num_secure_erase_bios = 1;
+	ti->num_write_zeroes_bios = 1;
+	ti->flush_supported = at->given.write_cache_on;
+	ti->per_io_data_size = sizeof(struct align_io);
+	return 0;
+
+bad_blocks:
+	blocks_exit(at);
+bad_pieces:
+	bioset_exit(&at->pieces);
+bad:
+	align_dtr(ti);
+	return ret;
+}
+
+/* A write, discard or write-zeroes; also called again after the gate. */
+static int map_change(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	const struct align_geometry *g = &at->geometry;
+	struct bio *bio = io->bio;
+	struct align_split split;
+	unsigned int i;
+
+	if (!gate_enter(&at->gate, io)) {
+		if (!(bio->bi_opf & REQ_NOWAIT))
+			return DM_MAPIO_SUBMITTED;
+		ledger_inc(at->ledger, nowait_again);
+		bio_wouldblock_error(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
+	if (at->mode == ALIGN_PAD && g->physical > g->logical)
+		return align_engine_map(io);
+
+	if (bio_op(bio) != REQ_OP_WRITE) {
+		align_io_count(io, NULL, false);
+		return DM_MAPIO_REMAPPED;
+	}
+	align_split_write(g, bio->bi_iter.bi_sector, bio_sectors(bio), &split);
+	align_io_count(io, &split, align_over_limits(io));
+	ledger_add(at->ledger, sent_block_bytes,
+		   align_block_bytes(g, bio->bi_iter.bi_sector,
+				     bio_sectors(bio)));
+	io->nr_touches = split.nr_touches;
+	for (i = 0; i < split.nr_touches; i++) {
+		io->touch[i].part = split.touch[i];
+		io->touch[i].how = RMW_DRIVE_REPORT;
+	}
+	return DM_MAPIO_REMAPPED;
+}
+
+static int align_map(struct dm_target *ti, struct bio *bio)
+{
+	struct align_target *at = ti->private;
+	struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
+
+	bio_set_dev(bio, at->dev->bdev);
+	bio->bi_iter.bi_sector = at->start +
+				 dm_target_offset(ti, bio->bi_iter.bi_sector);
+	io->change = false;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		ledger_inc(at->ledger, reads);
+		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
+		return DM_MAPIO_REMAPPED;
+	case REQ_OP_WRITE:
+		if (bio_sectors(bio))
+			break;
+		/* Nothing is acknowledged that the drive has not: just pass. */
+		ledger_inc(at->ledger, flushes);
+		return DM_MAPIO_REMAPPED;
+	case REQ_OP_DISCARD:
+	case REQ_OP_SECURE_ERASE:
+	case REQ_OP_WRITE_ZEROES:
+		break;
+	default:
+		/* Zone operations; a zoned device is in mode report. */
+		return DM_MAPIO_REMAPPED;
+	}
+
+	io->at = at;
+	io->bio = bio;
+	io->start_ns = ktime_get_ns();
+	io->change = true;
+	io->entered = false;
+	io->counted = false;
+	io->in_range = false;
+	io->nr_touches = 0;
+	return map_change(io);
+}
+
+static int align_end_io(struct dm_target *ti, struct bio *bio,
+			blk_status_t *error)
+{
+	struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
+
+	if (!io->change)
+		return DM_ENDIO_DONE;
+	/* A range that went down in pieces has ended before. */
+	if (io->in_range)
+		blocks_end_range(io);
+	if (io->counted)
+		align_io_resolve(io);
+	if (io->entered)
+		gate_leave(&io->at->gate);
+	return DM_ENDIO_DONE;
+}
+
+/* May sleep; returns when no write of the old mode is in flight. */
+static void set_mode(struct align_target *at, enum align_mode mode)
+{
+	struct bio_list deferred = BIO_EMPTY_LIST;
+	struct bio *bio;
+
+	mutex_lock(&at->change_lock);
+	if (at->mode != mode) {
+		gate_close(&at->gate);
+		/* Writes in report do not end what is known. */
+		blocks_forget(at);
+		WRITE_ONCE(at->mode, mode);
+		gate_open(&at->gate, &deferred);
+		while ((bio = bio_list_pop(&deferred)))
+			if (map_change(dm_per_bio_data(bio, sizeof(struct align_io))) ==
+			    DM_MAPIO_REMAPPED)
+				submit_bio_noacct(bio);
+	}
+	mutex_unlock(&at->change_lock);
+}
+
+/*
+ * Messages:
+ *   mode <report|pad>   change the mode; returns when the change is complete
+ *   max_blocks <n>      change the ceiling
+ *   reset_stats         store the ledger as the baseline
+ *   flush               forget what is held or known
+ */
+static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
+			 char *result, unsigned int maxlen)
+{
+	struct align_target *at = ti->private;
+	const char *error = NULL;
+	enum align_mode mode;
+	unsigned int max;
+
+	if (argc == 2 && !strcasecmp(argv[0], "mode")) {
+		error = parse_mode(argv[1], &mode);
+		if (!error)
+			error = refuse_mode(at, mode);
+		if (!error)
+			set_mode(at, mode);
+	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
+		error = parse_max_blocks(argv[1], &max);
+		if (!error)
+			blocks_set_max(at, max);
+	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
+		ledger_reset(at->ledger);
+	} else if (argc == 1 && !strcasecmp(argv[0], "flush")) {
+		blocks_forget(at);
+	} else if (!strcasecmp(argv[0], "hold_ms")) {
+		error = no_hold_ms;
+	} else if (!strcasecmp(argv[0], "drop_failed")) {
+		error = no_drop_failed;
+	} else {
+		error = "known are mode <report|pad>, max_blocks <n>, reset_stats, flush";
+	}
+	if (!error)
+		return 0;
+	DMERR("%s: message \"%s%s%s\": %s", dm_device_name(at->node->md),
+	      argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "", error);
+	return -EINVAL;
+}
+
+static void print_status(struct align_target *at, char *result,
+			 unsigned int maxlen)
+{
+	unsigned int sz = 0;
+	unsigned int i;
+	u64 epoch;
+
+	spin_lock(&at->node->lock);
+	epoch = at->node->epoch;
+	spin_unlock(&at->node->lock);
+
+	DMEMIT("%s physical_block_size:%u",
+	       align_mode_names[READ_ONCE(at->mode)], at->geometry.physical);
+	if (at->offset_unknown)
+		DMEMIT(" alignment_offset:unknown");
+	else
+		DMEMIT(" alignment_offset:%u", at->geometry.offset);
+	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%zu epoch:%llu",
+	       READ_ONCE(at->blocks.max), READ_ONCE(at->blocks.nr),
+	       block_memory(at), epoch);
+	for (i = 0; i < LEDGER_NR; i++)
+		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
+}
+
+static void print_table(struct align_target *at, char *result,
+			unsigned int maxlen)
+{
+	unsigned int nr = 2 * (at->given.mode + at->given.physical +
+			       at->given.offset + at->given.max_blocks +
+			       at->given.write_cache);
+	unsigned int sz = 0;
+
+	DMEMIT("%s %llu", at->dev->name, (unsigned long long)at->start);
+	if (nr)
+		DMEMIT(" %u", nr);
+	if (at->given.mode)
+		DMEMIT(" mode %s", align_mode_names[READ_ONCE(at->mode)]);
+	if (at->given.physical)
+		DMEMIT(" physical_block_size %u", at->geometry.physical);
+	if (at->given.offset)
+		DMEMIT(" alignment_offset %u", at->geometry.offset);
+	if (at->given.max_blocks)
+		DMEMIT(" max_blocks %u", READ_ONCE(at->blocks.max));
+	if (at->given.write_cache)
+		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
+}
+
+static void align_status(struct dm_target *ti, status_type_t type,
+			 unsigned int status_flags, char *result,
+			 unsigned int maxlen)
+{
+	struct align_target *at = ti->private;
+	unsigned int sz = 0;
+
+	switch (type) {
+	case STATUSTYPE_INFO:
+		print_status(at, result, maxlen);
+		break;
+	case STATUSTYPE_TABLE:
+		print_table(at, result, maxlen);
+		break;
+	case STATUSTYPE_IMA:
+		DMEMIT_TARGET_NAME_VERSION(ti->type);
+		DMEMIT(",device_name=%s,start=%llu,mode=%s,physical_block_size=%u",
+		       at->dev->name, (unsigned long long)at->start,
+		       align_mode_names[READ_ONCE(at->mode)],
+		       at->geometry.physical);
+		DMEMIT(",alignment_offset=%u,max_blocks=%u,write_cache=%s;",
+		       at->geometry.offset, READ_ONCE(at->blocks.max),
+		       at->given.write_cache_on ? "on" : "off");
+		break;
+	}
+}
+
+static int align_preresume(struct dm_target *ti)
+{
+	node_go_live(ti->private);
+	return 0;
+}
+
+/* dm has waited for every bio, and no bio ends before the engine's I/O for it. */
+static void align_postsuspend(struct dm_target *ti)
+{
+	blocks_forget(ti->private);
+}
+
+static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
+{
+	struct align_target *at = ti->private;
+
+	*bdev = at->dev->bdev;
+	/* Only the whole device may pass ioctls on. */
+	return at->start || ti->len != bdev_nr_sectors(at->dev->bdev);
+}
+
+static int align_iterate_devices(struct dm_target *ti,
+				 iterate_devices_callout_fn fn, void *data)
+{
+	struct align_target *at = ti->private;
+
+	return fn(ti, at->dev, at->start, ti->len, data);
+}
+
+/* The device's limits stack as for linear; overrides are passed upward. */
+static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
+{
+	struct align_target *at = ti->private;
+	const struct align_geometry *g = &at->geometry;
+
+	if (!at->given.physical && !at->given.offset)
+		return;
+	limits->physical_block_size = g->physical;
+	limits->io_min = max(limits->io_min, g->physical);
+	limits->alignment_offset = align_shifted_offset(g->offset, at->start,
+							g->physical);
+	compat_clear_misaligned(limits);
+}
+
+#ifdef CONFIG_BLK_DEV_ZONED
+static int align_report_zones(struct dm_target *ti,
+			      struct dm_report_zones_args *args,
+			      unsigned int nr_zones)
+{
+	struct align_target *at = ti->private;
+
+	return dm_report_zones(at->dev->bdev, at->start,
+			       at->start + dm_target_offset(ti, args->next_sector),
+			       args, nr_zones);
+}
+#else
+#define align_report_zones NULL
+#endif
+
+static struct target_type align_type = {
+	.name = "align",
+	.version = {1, 0, 0},
+	.features = DM_TARGET_NOWAIT | DM_TARGET_ZONED_HM,
+	.module = THIS_MODULE,
+	.ctr = align_ctr,
+	.dtr = align_dtr,
+	.map = align_map,
+	.end_io = align_end_io,
+	.postsuspend = align_postsuspend,
+	.preresume = align_preresume,
+	.status = align_status,
+	.message = align_message,
+	.prepare_ioctl = align_prepare_ioctl,
+	.report_zones = align_report_zones,
+	.iterate_devices = align_iterate_devices,
+	.io_hints = align_io_hints,
+};
+
+static int __init align_init(void)
+{
+	return dm_register_target(&align_type);
+}
+
+static void __exit align_exit(void)
+{
+	dm_unregister_target(&align_type);
+}
+
+module_init(align_init);
+module_exit(align_exit);
+
+MODULE_DESCRIPTION(DM_NAME " alignment target");
+MODULE_AUTHOR("The dm-align maintainers");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0
+"""No lost update: every order of two overlapping requests, over a device whose delays make the windows wide."""
+
+import contextlib
+import itertools
+
+import pytest
+
+from rig.direct import SECTOR, Disk, Later, check, describe, pattern
+from rig.dm import Align, Device, dmsetup, sectors_of
+from rig.witness import reads, writes
+
+BLOCK = 8		# sectors, P = 4096
+APART = 8 * BLOCK	# one scenario's own sectors; its block is the fourth of the eight
+GAP = 0.15		# seconds between two requests of a scenario
+
+# Requests around the block [0, 8): what they do, first sector and length.
+KINDS = {
+    "left": ("write", 0, 3),		# partial, from the block's start
+    "right": ("write", 4, 4),		# partial, to its end; no sector in common with "left"
+    "middle": ("write", 2, 4),		# partial, has sectors in common with both
+    "whole": ("write", 0, 8),
+    "run": ("write", -8, 24),		# whole blocks, this one in their middle
+    "straddle": ("write", -3, 7),	# the tail of the block before and the head of this
+    "long": ("write", -13, 30),		# both ends partial in other blocks, this one whole
+    "discard": ("discard", 0, 8),
+    "zero": ("zero", 0, 8),
+    "zero part": ("zero", 1, 5),
+}
+
+
+# Every pair of writes, and each of the other kinds with the writes that differ most.
+WRITES = [kind for kind, (what, _, _) in KINDS.items() if what == "write"]
+OTHERS = [kind for kind in KINDS if kind not in WRITES]
+PARTNERS = ("left", "whole", "straddle", "long")
+PAIRS = list(itertools.product(WRITES, WRITES)) + [
+    pair for other in OTHERS for partner in PARTNERS for pair in ((other, partner), (partner, other))]
+
+
+class Slow:
+    """`below` with its reads and its writes (discards and write-zeroes too) delayed, in milliseconds."""
+
+    def __init__(self, below, read, write):
+        length = sectors_of(below)
+        self.device = Device(f"0 {length} delay {below} 0 {read} {below} 0 {write}")
+
+    def __enter__(self):
+        return self.device.__enter__()
+
+    def __exit__(self, *error):
+        return self.device.__exit__(*error)
+
+
+def has_other(pair):
+    return any(kind in OTHERS for kind in pair)
+
+
+@contextlib.contextmanager
+def lanes(device, number):
+    """
+    Yields an iterator of `number` disks that all show the whole of `device`.
+
+    The kernel lets one discard or write-zeroes of a block device run at a time (they hold its page cache's lock), so
+    that scenarios with such need a device each to run at once.
+    """
+    names = [f"lane{i}" for i in range(number)]
+    length = sectors_of(device.path)
+    dmsetup("create", "--concise", ";".join(f"{name},,,rw,0 {length} linear {device.path} 0" for name in names))
+    dmsetup("mknodes")
+    with contextlib.ExitStack() as stack:
+        stack.callback(dmsetup, "remove", "--retry", *names)
+        yield iter([stack.enter_context(Disk(f"/dev/mapper/{name}")) for name in names])
+
+
+class Done:
+    """A request that was made: when, and what each sector of it holds if it was the last."""
+
+    def __init__(self, disk, base, kind, tag, after=0.0):
+        what, first, self.count = KINDS[kind]
+        self.kind, self.first = kind, base + first
+        self.zeroes, self.optional = what != "write", what == "discard"
+        self.tag = tag
+        call = {"write": lambda: disk.write(self.first, pattern(tag, self.first, self.count)),
+                "discard": lambda: disk.discard(self.first, self.count),
+                "zero": lambda: disk.zero(self.first, self.count)}[what]
+        self.later = Later(call, after=after)
+
+    def covers(self, sector):
+        return self.first <= sector < self.first + self.count
+
+    def content(self, sector):
+        return bytes(SECTOR) if self.zeroes else pattern(self.tag, sector, 1)
+
+
+def lawful(before, requests, sector):
+    """What `sector` may hold now: of the requests that cover it, each that no other began after the end of."""
+    covering = [r for r in requests if r.covers(sector)]
+    # A discard may leave what was there, so it ends nothing.
+    settled = [r for r in covering if not r.optional]
+    last = [r for r in covering if not any(s.later.began > r.later.ended for s in settled)]
+    contents = {r.content(sector) for r in last}
+    if not any(not r.optional for r in last):
+        contents.add(before)
+    return contents
+
+
+def judge(scenario, before, base, requests, got, where):
+    for i in range(APART):
+        sector = base - 4 * BLOCK + i
+        found = got[i * SECTOR:(i + 1) * SECTOR]
+        allowed = lawful(before[i * SECTOR:(i + 1) * SECTOR], requests, sector)
+        assert found in allowed, (f"{scenario}, {where}: sector {i - 4 * BLOCK} from the block holds "
+                                  f"{describe(found)}, lawful: {', '.join(map(describe, allowed))}")
+
+
+@pytest.mark.parametrize("mode,read_ms,write_ms", [
+    ("report", 0, 600), ("pad", 0, 600), ("pad", 600, 0), ("pad", 300, 300)])
+def test_no_order_of_two_requests_loses_the_later_one(lab, mode, read_ms, write_ms):
+    """
+    Each pair of kinds, the second begun while the first is in flight; a read of the block between them; when both
+    have ended a third one, partial, that would put back content which was kept too long. All pairs run at once, each
+    in blocks of its own. With writes slow this holds the two races of an aligned write and of an RMW around it and
+    their mirror images (discards and write-zeroes in place of either); with reads slow it widens the other half.
+    """
+    drive = lab.drive("p4096")
+    total = len(PAIRS) * APART
+    with Disk(drive.path) as lower:
+        original = pattern(1000, 0, total)
+        for at in range(0, total, 1024):
+            lower.write(at, original[at * SECTOR:(at + 1024) * SECTOR])
+        with Slow(drive.path, read_ms, write_ms) as slow, Align(slow.path, mode=mode) as device, \
+                Disk(device.path) as upper, lanes(device, sum(has_other(pair) for pair in PAIRS)) as lane:
+            scenarios = []
+            for i, (first, second) in enumerate(PAIRS):
+                base = i * APART + 4 * BLOCK
+                disk = next(lane) if has_other((first, second)) else upper
+                scenarios.append((f"{first} then {second}", base, [
+                    Done(disk, base, first, 3 * i + 1),
+                    Done(disk, base, second, 3 * i + 2, after=GAP),
+                ], Later(upper.read, base, BLOCK, after=GAP / 2)))
+            for _, _, requests, between in scenarios:
+                for request in requests:
+                    request.later.result()
+                between.result()
+            for i, (_, base, requests, _) in enumerate(scenarios):
+                requests.append(Done(upper, base, "middle" if i % 2 else "left", 3 * i + 3))
+            for _, _, requests, _ in scenarios:
+                requests[-1].later.result()
+            upper.flush()
+            for scenario, base, requests, _ in scenarios:
+                at = base - 4 * BLOCK
+                before = original[at * SECTOR:(at + APART) * SECTOR]
+                judge(scenario, before, base, requests, upper.read(at, APART), "through the target")
+            for scenario, base, requests, _ in scenarios:
+                at = base - 4 * BLOCK
+                before = original[at * SECTOR:(at + APART) * SECTOR]
+                judge(scenario, before, base, requests, lower.read(at, APART), "beneath it")
+            ledger = device.balanced()
+            if mode == "pad":
+                assert ledger["waits"] > 0, "no request waited for another: the windows were not open"
+                assert ledger["rmw_drive"] == 0
+
+
+def test_a_read_beside_an_aligned_write_leaves_nothing_behind(lab):
+    """
+    An aligned write is in flight; a read of its block runs beside it; the write is acknowledged; a partial write
+    then must not put back what the read saw.
+    """
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 8))
+        whole = Later(upper.write, 0, pattern(2, 0, 8))
+        Later(upper.read, 0, 8, after=GAP).result()
+        assert not whole.done(), "the read must run beside the write"
+        whole.result()
+        upper.write(3, pattern(3, 3, 1))
+        want = pattern(2, 0, 3) + pattern(3, 3, 1) + pattern(2, 4, 4)
+        check(0, want, upper.read(0, 8), "through the target")
+        with Disk(drive.path) as lower:
+            check(0, want, lower.read(0, 8), "beneath it")
+
+
+def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab):
+    """The mirror image: the RMW has read and is writing when the aligned write comes; the aligned write wins."""
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 8))
+        drive.reset()
+        part = Later(upper.write, 3, pattern(2, 3, 1))
+        whole = Later(upper.write, 0, pattern(3, 0, 8), after=GAP)
+        part.result()
+        whole.result()
+        assert part.ended < whole.ended
+        check(0, pattern(3, 0, 8), upper.read(0, 8), "through the target")
+        with Disk(drive.path) as lower:
+            check(0, pattern(3, 0, 8), lower.read(0, 8), "beneath it")
+        assert [(r.sector, r.sectors) for r in writes(drive.log())] == [(0, 8), (0, 8)]
+
+
+def test_partial_writes_in_flight_together_share_one_read_and_one_write(lab):
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+        before = upper.read(0, 8)
+        drive.reset()
+        parts = [Later(upper.write, at, pattern(at, at, 1), after=0.02 * at) for at in (0, 2, 4, 6)]
+        for part in parts:
+            part.result()
+        ledger, stats = device.balanced(), drive.stats()
+        assert (stats["reads"], stats["writes"], stats["touches"]) == (1, 1, 0)
+        assert (ledger["rmw_host"], ledger["rmw_avoided_merged"]) == (1, 3)
+        want = bytearray(before)
+        for at in (0, 2, 4, 6):
+            want[at * SECTOR:(at + 1) * SECTOR] = pattern(at, at, 1)
+        check(0, bytes(want), upper.read(0, 8), "through the target")
+
+
+def test_partial_writes_that_complete_a_block_need_no_second_request(lab):
+    """Eight sectors written apart while the block is being read: one write, and what was read is all replaced."""
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+        drive.reset()
+        parts = [Later(upper.write, at, pattern(at + 1, at, 1)) for at in range(8)]
+        for part in parts:
+            part.result()
+        stats, ledger = drive.stats(), device.balanced()
+        assert stats["touches"] == 0 and stats["writes"] == 1 and stats["reads"] <= 1
+        assert ledger["rmw_expected"] == 8
+        want = b"".join(pattern(at + 1, at, 1) for at in range(8))
+        check(0, want, upper.read(0, 8), "through the target")
+
+
+@pytest.mark.parametrize("overwrite", ["whole", "discard", "zero"])
+def test_known_content_ends_when_something_writes_over_it(lab, overwrite):
+    """A partial write leaves its block known; what then covers the block makes the next one read again."""
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 8))
+        upper.write(3, pattern(2, 3, 1))
+        request = Done(upper, 0, overwrite, 3)
+        request.later.result()
+        rest = upper.read(0, 8)
+        upper.write(5, pattern(4, 5, 1))
+        want = bytearray(rest)
+        want[5 * SECTOR:6 * SECTOR] = pattern(4, 5, 1)
+        check(0, bytes(want), upper.read(0, 8), "through the target")
+        with Disk(drive.path) as lower:
+            check(0, bytes(want), lower.read(0, 8), "beneath it")
+
+
+def test_known_content_ends_after_a_short_time(lab):
+    """Somebody may write beneath, sooner or later; content is not kept beyond the activity it was kept for."""
+    import time
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 8))
+        upper.write(3, pattern(2, 3, 1))
+        assert device.counter("target0_blocks") >= 1
+        time.sleep(2)
+        assert device.counter("target0_blocks") == 0, "a block is still kept after two seconds"
+        reads_before = device.counter("pad_reads")
+        upper.write(4, pattern(3, 4, 1))
+        assert device.counter("pad_reads") == reads_before + 1
+
+
+def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(lab):
+    """
+    Writes mapped in report are not registered, so a pad read beside one could see what it is about to replace. The
+    drive's log has the order in which it served them.
+    """
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="report") as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 128))
+        drive.reset()
+        early = [Later(upper.write, block * 8, pattern(2, block * 8, 8)) for block in range(8)]
+        change = Later(device.set_mode, "pad", after=GAP)
+        late = [Later(upper.write, block * 8 + 2, pattern(3, block * 8 + 2, 3), after=2 * GAP) for block in range(16)]
+        change.result()
+        assert all(write.done() for write in early), "the change must wait for the writes of report"
+        for write in early + late:
+            write.result()
+        log = drive.log()
+        first_read = log.index(reads(log)[0])
+        assert len([r for r in log[:first_read] if r.op == "W"]) == 8, f"a pad read came too early: {log[:24]}"
+        assert device.balanced()["rmw_drive_report"] == 0
+        for block in range(16):
+            old = 2 if block < 8 else 1
+            at = block * 8
+            check(at, pattern(old, at, 2) + pattern(3, at + 2, 3) + pattern(old, at + 5, 3), upper.read(at, 8),
+                  "through the target")
+
+
+def test_report_to_pad_and_back_under_load(lab):
+    drive = lab.drive("p4096")
+    length = sectors_of(drive.path)
+    with Device(f"0 {length} delay {drive.path} 0 1 {drive.path} 0 5") as slow, \
+            Align(slow.path, mode="report") as device:
+        load = lab.stress(device.path, beneath=drive.path, seconds=lab.seconds)
+        changes = 0
+        while load.running():
+            device.set_mode(("pad", "report")[changes % 2])
+            changes += 1
+        load.finish()
+        assert changes > 4, f"only {changes} changes of the mode"
+        assert load.touches == device.balanced()["rmw_expected"]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sixteen threads of random runs on one small region, with a model of every sector; alone and while things change."""
+
+import itertools
+
+import pytest
+
+from rig.dm import Align, Device, sectors_of
+
+MODES = ["report", "pad"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("physical", [4096, 16384])
+def test_stress_on_the_drive_is_clean_and_the_drive_agrees(lab, mode, physical):
+    drive = lab.drive(f"p{physical}")
+    drive.reset()
+    with Align(drive.path, mode=mode) as device:
+        load = lab.stress(device.path, beneath=drive.path, physical=physical, flush=1, fua=5)
+        load.finish()
+        ledger, stats = device.balanced(), drive.stats()
+        assert ledger["rmw_expected"] == load.touches
+        assert stats["touches"] == ledger["rmw_drive"] == (load.touches if mode == "report" else 0)
+        assert stats["rmws"] + stats["rmws_saved_by_cache"] >= stats["touches"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stress_with_the_first_boundary_at_3584_is_clean(lab, mode):
+    drive = lab.drive("offset3584")
+    drive.reset()
+    with Align(drive.path, mode=mode, physical_block_size=4096, alignment_offset=3584) as device:
+        load = lab.stress(device.path, beneath=drive.path, alignment=3584, seconds=lab.seconds / 2)
+        load.finish()
+        # The region starts inside block 0, which starts before the device: an edge.
+        ledger = device.balanced()
+        assert ledger["rmw_expected"] == load.touches
+        assert drive.stats()["touches"] == ledger["rmw_drive"]
+        if mode == "pad":
+            assert ledger["rmw_drive"] == ledger["rmw_drive_edge"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stress_on_memory_is_clean(lab, mode):
+    """A RAM disk answers at once and on the submitter's own CPU: the other extreme of timing."""
+    with lab.brd() as path, Align(path, mode=mode) as device:
+        load = lab.stress(device.path, beneath=path, zeroes=5, flush=1, fua=2, torn_reads=True)
+        load.finish()
+        ledger = device.balanced()
+        if mode == "pad":
+            assert ledger["rmw_drive"] == 0
+
+
+def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(lab):
+    """A few milliseconds either way open every window between requests of different kinds."""
+    drive = lab.drive("p4096")
+    length = sectors_of(drive.path)
+    with Device(f"0 {length} delay {drive.path} 0 3 {drive.path} 0 7") as slow, Align(slow.path, mode="pad") as device:
+        load = lab.stress(device.path, beneath=drive.path, zeroes=10, discard=10, region=512, max_run=40)
+        load.finish()
+        ledger = device.balanced()
+        assert ledger["discards"] > 0 and ledger["write_zeroes"] > 0 and ledger["waits"] > 0
+
+
+def test_one_block_of_memory_is_enough(lab):
+    """max_blocks 1: writes wait or go as they came, but all of them end and none is wrong."""
+    with lab.brd() as path, Align(path, mode="pad", max_blocks=1) as device:
+        load = lab.stress(device.path, beneath=path, torn_reads=True, seconds=lab.seconds / 2)
+        load.finish()
+        ledger = device.balanced()
+        assert ledger["rmw_drive_max_blocks"] > 0, "the ceiling was never reached"
+        assert ledger["rmw_host"] + ledger["rmw_avoided"] > 0, "and yet some touches must have been padded"
+
+
+def test_the_memory_ceiling_holds_under_load(lab):
+    with lab.brd() as path, Align(path, mode="pad", max_blocks=4) as device:
+        load = lab.stress(device.path, beneath=path, torn_reads=True, seconds=lab.seconds / 2)
+        most = 0
+        while load.running():
+            most = max(most, device.counter("target0_blocks"))
+            assert device.counter("target0_memory_bytes") <= 4 * 8192
+        load.finish()
+        assert 1 <= most <= 4, f"{most} blocks were in use, the ceiling is 4"
+
+
+def test_a_flood_of_writes_to_one_block_starves_nobody(lab):
+    """Sixteen writers of a single block; a request that waits for 20 seconds fails the run."""
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        load = lab.stress(device.path, beneath=drive.path, region=8, max_run=8, stall=20, seconds=lab.seconds / 2)
+        load.finish()
+        device.balanced()
+
+
+def shake(load, steps):
+    """Does one step after the other while the load runs; how many."""
+    done = 0
+    for step in itertools.cycle(steps):
+        if not load.running():
+            return done
+        step()
+        done += 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_suspend_and_resume_under_load(lab, mode):
+    with lab.brd() as path, Align(path, mode=mode) as device:
+        load = lab.stress(device.path, beneath=path, torn_reads=True, flush=1)
+        steps = shake(load, [device.suspend, device.resume,
+                             lambda: device.suspend("--noflush"), device.resume,
+                             lambda: device.suspend("--nolockfs"), device.resume])
+        device.resume()
+        load.finish()
+        assert steps > 10, f"only {steps} steps"
+        assert device.balanced()["rmw_expected"] == load.touches
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reload_between_linear_and_align_under_load(lab, mode):
+    with lab.brd() as path, Align(path, mode=mode) as device:
+        load = lab.stress(device.path, beneath=path, torn_reads=True, flush=1)
+        steps = shake(load, [lambda: device.reload(device.linear()), lambda: device.reload(device.line(mode=mode))])
+        load.finish()
+        device.reload(device.line(mode=mode))
+        assert steps > 10, f"only {steps} reloads"
+        assert 0 < device.balanced()["rmw_expected"] < load.touches, "a part of the writes went through linear"
+
+
+def test_reload_with_another_block_size_and_mode_change_under_load(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        load = lab.stress(device.path, beneath=drive.path)
+        steps = shake(load, [
+            lambda: device.reload(device.line(mode="pad", physical_block_size=16384, alignment_offset=512)),
+            lambda: device.set_mode("report"),
+            lambda: device.reload(device.line(mode="report")),
+            lambda: device.set_mode("pad"),
+            lambda: device.message("max_blocks 2"),
+            lambda: device.reload(device.line(mode="pad", physical_block_size=65536, alignment_offset=0)),
+            lambda: device.message("reset_stats"),
+            lambda: device.message("flush"),
+        ])
+        load.finish()
+        assert steps > 10, f"only {steps} steps"
+        device.balanced()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Single O_DIRECT requests, exactly as asked: where they start, how long they are, where in its page the buffer lies."""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import struct
+import threading
+import time
+
+SECTOR = 512
+PAGE = 4096
+
+RWF_DSYNC = 2
+RWF_NOWAIT = 8
+
+BLKDISCARD = 0x1277
+BLKZEROOUT = 0x127F
+BLKFLSBUF = 0x1261
+
+
+def pattern(tag, sector, sectors):
+    """Content in which every sector differs: (tag, own address) and bytes that follow from them."""
+    out = bytearray()
+    for at in range(sector, sector + sectors):
+        out += struct.pack("<QQ", tag, at) + bytes(((tag * 131 + at * 7 + i) & 255) or 1 for i in range(16)) * 31
+    return bytes(out)
+
+
+class Buffer:
+    """Memory that starts `skew` bytes into a page."""
+
+    def __init__(self, size, skew=0):
+        self._map = mmap.mmap(-1, (skew + size + PAGE - 1) // PAGE * PAGE)
+        self.view = memoryview(self._map)[skew:skew + size]
+
+    def fill(self, data):
+        self.view[:] = data
+        return self
+
+    def close(self):
+        self.view.release()
+        self._map.close()
+
+
+class Disk:
+    """A block device opened with O_DIRECT; sectors of 512 bytes throughout. An error raises OSError."""
+
+    def __init__(self, path, flags=os.O_RDWR):
+        self.path = path
+        self.fd = os.open(path, flags | os.O_DIRECT | os.O_CLOEXEC)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    @property
+    def sectors(self):
+        return os.lseek(self.fd, 0, os.SEEK_END) // SECTOR
+
+    def write(self, sector, data, skew=0, flags=0):
+        """One write of `data`, from a buffer `skew` bytes into its page."""
+        with contextlib.closing(Buffer(len(data), skew)) as buffer:
+            buffer.fill(data)
+            self.write_from(sector, [buffer.view], flags)
+
+    def write_from(self, sector, views, flags=0):
+        """One write out of the pieces of memory `views`."""
+        want = sum(len(view) for view in views)
+        done = os.pwritev(self.fd, views, sector * SECTOR, flags)
+        if done != want:
+            raise OSError(5, f"{self.path}: wrote {done} of {want} bytes at sector {sector}")
+
+    def read(self, sector, sectors, flags=0):
+        with contextlib.closing(Buffer(sectors * SECTOR)) as buffer:
+            done = os.preadv(self.fd, [buffer.view], sector * SECTOR, flags)
+            if done != sectors * SECTOR:
+                raise OSError(5, f"{self.path}: read {done} of {sectors * SECTOR} bytes at sector {sector}")
+            return bytes(buffer.view)
+
+    def flush(self):
+        os.fdatasync(self.fd)
+
+    def discard(self, sector, sectors):
+        fcntl.ioctl(self.fd, BLKDISCARD, struct.pack("QQ", sector * SECTOR, sectors * SECTOR))
+
+    def zero(self, sector, sectors):
+        fcntl.ioctl(self.fd, BLKZEROOUT, struct.pack("QQ", sector * SECTOR, sectors * SECTOR))
+
+
+class Later:
+    """A call in its own thread; `result()` waits for it and raises what it raised. Times are time.monotonic()."""
+
+    def __init__(self, call, *args, after=0.0, **kwargs):
+        self.began = self.ended = None
+        self._error = self._value = None
+
+        def run():
+            time.sleep(after)
+            self.began = time.monotonic()
+            try:
+                self._value = call(*args, **kwargs)
+            except Exception as error:  # handed to whoever asks for the result
+                self._error = error
+            self.ended = time.monotonic()
+
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+
+    def done(self):
+        return self.ended is not None
+
+    def wait(self, timeout=60):
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"a request has not ended after {timeout} s")
+        return self
+
+    @property
+    def error(self):
+        self.wait()
+        return self._error
+
+    def result(self, timeout=60):
+        self.wait(timeout)
+        if self._error:
+            raise self._error
+        return self._value
+
+
+def check(sector, want, got, where):
+    """Fails with the first sector in which `got` is not `want`."""
+    if want == got:
+        return
+    assert len(want) == len(got), f"{where}: {len(got)} bytes, not {len(want)}"
+    for i in range(0, len(want), SECTOR):
+        if want[i:i + SECTOR] != got[i:i + SECTOR]:
+            raise AssertionError(f"{where}: sector {sector + i // SECTOR}: found {describe(got[i:i + SECTOR])}, "
+                                 f"wanted {describe(want[i:i + SECTOR])}")
+
+
+def describe(data):
+    """What pattern() a sector holds, for a message."""
+    if not any(data):
+        return "zeroes"
+    tag, at = struct.unpack_from("<QQ", data)
+    if data == pattern(tag, at, 1):
+        return f"write {tag} of sector {at}"
+    return f"neither zeroes nor a pattern: {data[:24].hex()}..."

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Device-mapper devices, the target "align" among them, as objects that end with their test."""
+
+import itertools
+import os
+import subprocess
+import time
+from pathlib import Path
+
+_names = itertools.count(1)
+
+
+def run(*command, ok=True, timeout=120):
+    """Runs a command; its output. A failure raises with what it said, unless `ok` is False."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+    if ok and done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}: "
+                             f"{done.stderr.strip() or done.stdout.strip()}")
+    return done
+
+
+def sectors_of(path):
+    return int(run("blockdev", "--getsz", path).stdout)
+
+
+def block_name(path):
+    """"vda" of "/dev/vda", "dm-3" of "/dev/mapper/x"."""
+    return os.path.basename(os.path.realpath(path))
+
+
+def queue(path, name):
+    """A file of the device's queue folder, stripped. A partition has its disk's."""
+    folder = Path("/sys/class/block", block_name(path)).resolve()
+    if not (folder / "queue").exists():
+        folder = folder.parent
+    return (folder / "queue" / name).read_text().strip()
+
+
+def dmsetup(*args, ok=True):
+    return run("dmsetup", "--noudevsync", *args, ok=ok)
+
+
+class Device:
+    """A mapped device with the given table lines, there as long as the `with` block."""
+
+    def __init__(self, *lines, name=None):
+        self.name = name or f"t{next(_names)}"
+        self.path = f"/dev/mapper/{self.name}"
+        self.lines = lines
+
+    def __enter__(self):
+        dmsetup("create", self.name, "--table", "\n".join(self.lines))
+        dmsetup("mknodes", self.name)
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def remove(self):
+        # Whoever looks at new disks may hold it open for a moment.
+        for _ in range(100):
+            done = dmsetup("remove", self.name, ok=False)
+            if not done.returncode or "No such device" in done.stderr:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"dmsetup remove {self.name}: {done.stderr.strip()}")
+
+    @property
+    def block(self):
+        return block_name(self.path)
+
+    def load(self, *lines):
+        dmsetup("load", self.name, "--table", "\n".join(lines))
+
+    def suspend(self, *flags):
+        dmsetup("suspend", *flags, self.name)
+
+    def resume(self):
+        dmsetup("resume", self.name)
+
+    def reload(self, *lines):
+        """A new table: load, suspend, resume."""
+        self.load(*lines)
+        self.suspend()
+        self.resume()
+
+    def message(self, text, ok=True):
+        return dmsetup("message", self.name, "0", *text.split(), ok=ok)
+
+    def status(self):
+        """The status line after "<start> <length> <target> "."""
+        return dmsetup("status", self.name).stdout.split(None, 3)[3].strip()
+
+    def table(self):
+        return dmsetup("table", self.name).stdout.strip()
+
+
+def features(**options):
+    """Feature arguments of a table line; None leaves an option out."""
+    words = [word for key, value in options.items() if value is not None for word in (key, str(value))]
+    return f" {len(words)} {' '.join(words)}" if words else ""
+
+
+class Align(Device):
+    """
+    The target on `below`: from its sector `start`, `length` sectors (None: to the end).
+
+    Options are the table line's: mode, physical_block_size, alignment_offset, max_blocks, write_cache.
+    """
+
+    def __init__(self, below, start=0, length=None, name=None, **options):
+        self.below = below
+        self.start = start
+        self.length = sectors_of(below) - start if length is None else length
+        super().__init__(self.line(**options), name=name)
+
+    def line(self, **options):
+        return f"0 {self.length} align {self.below} {self.start}{features(**options)}"
+
+    def linear(self):
+        return f"0 {self.length} linear {self.below} {self.start}"
+
+    @property
+    def sysfs(self):
+        return Path("/sys/block", self.block, "align")
+
+    def attribute(self, name):
+        return (self.sysfs / name).read_text().strip()
+
+    def counter(self, name):
+        return int(self.attribute(name))
+
+    def histogram(self, name):
+        return [int(word) for word in self.attribute(f"{name}_histogram").split()]
+
+    def set_mode(self, mode):
+        self.message(f"mode {mode}")
+
+    def pairs(self):
+        """The status line: (mode, {name: value})."""
+        mode, *words = self.status().split()
+        return mode, dict(word.split(":", 1) for word in words)
+
+    def ledger(self):
+        """Every counter, from the status line."""
+        _, pairs = self.pairs()
+        return {name: int(value) for name, value in pairs.items() if value.isdigit()}
+
+    def balanced(self):
+        """The ledger, checked to balance with nothing pending."""
+        ledger = self.ledger()
+        parts = ("rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost", "rmw_pending")
+        assert ledger["rmw_expected"] == sum(ledger[part] for part in parts), f"the ledger does not balance: {ledger}"
+        assert ledger["rmw_pending"] == 0, f"nothing is in flight, yet rmw_pending is {ledger['rmw_pending']}"
+        avoided = [value for name, value in ledger.items() if name.startswith("rmw_avoided_")]
+        drive = [value for name, value in ledger.items() if name.startswith("rmw_drive_")]
+        assert ledger["rmw_avoided"] == sum(avoided), f"the reasons do not add up to rmw_avoided: {ledger}"
+        assert ledger["rmw_drive"] == sum(drive), f"the reasons do not add up to rmw_drive: {ledger}"
+        return ledger

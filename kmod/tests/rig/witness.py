@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What reached the device below, told by somebody other than the target: the kernel's block tracepoints."""
+
+import re
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from .dm import block_name
+
+TRACING = Path("/sys/kernel/tracing")
+
+# "... block_rq_issue: 8,0 WS 4096 () 2048 + 8 [dd]"; 6.12 has ",ioprio" words before the bracket.
+ISSUED = re.compile(r"block_rq_issue: \d+,\d+ (\S+) \d+ \(.*?\) (\d+) \+ (\d+) ")
+
+
+class Request(NamedTuple):
+    """One request as the device below got it. op: R read, W write, D discard or write-zeroes, F flush."""
+
+    op: str
+    sector: int
+    sectors: int
+    fua: bool = False
+    touches: int = 0
+
+
+class Trace:
+    """
+    The requests that a request-based device is given while the `with` block runs; `requests` afterwards.
+
+    One at a time: it uses the global trace buffer.
+    """
+
+    def __init__(self, path):
+        major, minor = Path("/sys/class/block", block_name(path), "dev").read_text().split(":")
+        self._device = int(major) << 20 | int(minor)
+        self.requests = []
+
+    def _set(self, name, value):
+        (TRACING / name).write_text(f"{value}\n")
+
+    def __enter__(self):
+        if not (TRACING / "trace").exists():
+            from .dm import run
+            run("mount", "-t", "tracefs", "tracefs", TRACING)
+        self._set("tracing_on", 0)
+        self._set("trace", "")
+        self._set("buffer_size_kb", 8192)
+        self._set("events/block/block_rq_issue/filter", f"dev == {self._device}")
+        self._set("events/block/block_rq_issue/enable", 1)
+        self._set("tracing_on", 1)
+        return self
+
+    def __exit__(self, *_):
+        self._set("tracing_on", 0)
+        self._set("events/block/block_rq_issue/enable", 0)
+        for line in (TRACING / "trace").read_text().splitlines():
+            found = ISSUED.search(line)
+            if found:
+                self.requests.append(self._parse(found))
+
+    @staticmethod
+    def _parse(found):
+        flags, sector, sectors = found[1], int(found[2]), int(found[3])
+        op = "F" if flags.startswith("F") and "W" not in flags else next((c for c in flags if c in "RWD"), "?")
+        return Request(op, sector, sectors, "F" in flags[1:])
+
+
+def writes(requests):
+    return [request for request in requests if request.op == "W"]
+
+
+def reads(requests):
+    return [request for request in requests if request.op == "R"]
+
+
+def eventually(condition, message, timeout=10):
+    """Waits until `condition()` is true."""
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f"{message} (waited {timeout} s)"
+        time.sleep(0.02)

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A write in a fixing mode: taken apart into partial touches, which blocks
+ * serve, and what remains between them, which goes down as it is.
+ *
+ * The remainder is called the run. It is registered as a range first, and cut
+ * at physical boundaries where the device below would cut it elsewhere. A
+ * touch of an edge block, or one for which there is no room or memory, stays
+ * in the run. The write ends when all of its parts have ended.
+ */
+#include <linux/io.h>
+
+#include "block.h"
+#include "trace.h"
+
+/**
+ * align_io_put - a part of a write has ended
+ * @io: the write
+ * @status: how; the first error is that of the write
+ */
+void align_io_put(struct align_io *io, blk_status_t status)
+{
+	if (status)
+		cmpxchg(&io->status, BLK_STS_OK, status);
+	if (atomic_dec_and_test(&io->parts)) {
+		io->bio->bi_status = io->status;
+		bio_endio(io->bio);
+	}
+}
+
+static void run_limits(const struct align_target *at, struct align_limits *lim)
+{
+	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
+
+	lim->start = get_start_sect(at->dev->bdev);
+	lim->max_sectors = q->max_sectors;
+	lim->chunk_sectors = q->chunk_sectors;
+	lim->physical_sectors = q->physical_block_size >> SECTOR_SHIFT;
+	lim->logical_sectors = q->logical_block_size >> SECTOR_SHIFT;
+	lim->max_segments = q->max_segments;
+	lim->max_segment_size = q->max_segment_size;
+	lim->seg_boundary_mask = q->seg_boundary_mask;
+	lim->virt_boundary_mask = q->virt_boundary_mask;
+}
+
+/* Sectors from @sector on, whose bytes are @from, that fit in one request. */
+static sector_t run_fit(const struct align_io *io, sector_t sector,
+			struct bvec_iter from)
+{
+	struct align_limits lim;
+	struct bvec_iter iter;
+	struct bio_vec bv;
+	u64 last_end = 0;
+	u32 segments;
+	u32 bytes = 0;
+	u32 max;
+
+	run_limits(io->at, &lim);
+	segments = lim.max_segments;
+	max = align_max_io_sectors(&lim, sector);
+	if (max < from.bi_size >> SECTOR_SHIFT)
+		from.bi_size = max << SECTOR_SHIFT;
+
+	__bio_for_each_bvec(bv, io->bio, iter, from) {
+		u64 addr = page_to_phys(bv.bv_page) + bv.bv_offset;
+		u32 n;
+
+		/* The block layer's rule, bvec_gap_to_prev(). */
+		if (bytes && ((last_end | bv.bv_offset) & lim.virt_boundary_mask))
+			break;
+		n = align_segment_bytes(&lim, addr, bv.bv_len, &segments);
+		bytes += n;
+		if (n < bv.bv_len)
+			break;
+		last_end = bv.bv_offset + bv.bv_len;
+	}
+	return bytes >> SECTOR_SHIFT;
+}
+
+/**
+ * align_over_limits - whether the device below would split a write
+ * @io: the write, of which nothing has been sent
+ */
+bool align_over_limits(struct align_io *io)
+{
+	struct bio *bio = io->bio;
+
+	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter) <
+	       bio_sectors(bio);
+}
+
+static void run_put_piece(struct align_io *io)
+{
+	if (atomic_dec_and_test(&io->pieces)) {
+		blocks_end_range(io);
+		align_io_put(io, BLK_STS_OK);
+	}
+}
+
+static void run_end_piece(struct bio *bio)
+{
+	struct align_io *io = bio->bi_private;
+
+	if (bio->bi_status)
+		cmpxchg(&io->status, BLK_STS_OK, bio->bi_status);
+	if (bio == &io->run)
+		bio_uninit(bio);
+	else
+		bio_put(bio);
+	run_put_piece(io);
+}
+
+/* The next piece of a run, or NULL; the last one needs no memory. */
+static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
+{
+	struct align_target *at = io->at;
+
+	if (!last)
+		return bio_alloc_clone(at->dev->bdev, io->bio, gfp,
+				       &at->pieces);
+	return bio_init_clone(at->dev->bdev, &io->run, io->bio, gfp) ?
+		NULL : &io->run;
+}
+
+/*
+ * Sends what is left of a run. Where memory cannot be had without waiting,
+ * the work goes on: outside map, the pieces that it waits for are on their
+ * way and need nothing from us to end.
+ */
+static void run_send(struct align_io *io, gfp_t gfp)
+{
+	struct align_target *at = io->at;
+	bool last;
+
+	do {
+		sector_t left = io->run_left;
+		sector_t n = align_cut(&at->geometry, io->run_sector,
+				       run_fit(io, io->run_sector, io->run_iter),
+				       left);
+		struct bio *bio;
+
+		if (!n) {
+			n = left;
+			ledger_inc(at->ledger, uncut);
+		}
+		last = n == left;
+		bio = run_new_piece(io, last, gfp);
+		if (!bio) {
+			queue_work(at->blocks.wq, &io->work);
+			return;
+		}
+		if (!last)
+			ledger_inc(at->ledger, cuts);
+		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
+		bio->bi_iter = io->run_iter;
+		bio->bi_iter.bi_sector = io->run_sector;
+		bio->bi_iter.bi_size = n << SECTOR_SHIFT;
+		bio->bi_private = io;
+		bio->bi_end_io = run_end_piece;
+
+		io->run_sector += n;
+		io->run_left -= n;
+		bio_advance_iter(io->bio, &io->run_iter, n << SECTOR_SHIFT);
+		atomic_inc(&io->pieces);
+		submit_bio_noacct(bio);
+	} while (!last);
+
+	run_put_piece(io);
+}
+
+/* The range of a write may go down, or its run could not be sent from map. */
+static void range_work(struct work_struct *work)
+{
+	struct align_io *io = container_of(work, struct align_io, work);
+
+	if (io->split_up)
+		run_send(io, GFP_NOIO);
+	else
+		submit_bio_noacct(io->bio);
+}
+
+/* The part of @io's bytes that starts at @sector. */
+static struct bvec_iter io_iter_at(const struct align_io *io, sector_t sector,
+				   sector_t sectors)
+{
+	struct bvec_iter iter = io->bio->bi_iter;
+
+	bio_advance_iter(io->bio, &iter,
+			 (sector - iter.bi_sector) << SECTOR_SHIFT);
+	iter.bi_size = sectors << SECTOR_SHIFT;
+	return iter;
+}
+
+/**
+ * align_io_count - enter a write in the ledger
+ * @io: the write, discard or write-zeroes
+ * @split: how it lies on the blocks
+ * @over: the device below would split it
+ */
+void align_io_count(struct align_io *io, const struct align_split *split,
+		    bool over)
+{
+	struct ledger *ledger = io->at->ledger;
+	const struct align_geometry *g = &io->at->geometry;
+	struct bio *bio = io->bio;
+	sector_t sector = bio->bi_iter.bi_sector;
+	unsigned int bytes = bio->bi_iter.bi_size;
+
+	io->counted = true;
+	switch (bio_op(bio)) {
+	case REQ_OP_DISCARD:
+	case REQ_OP_SECURE_ERASE:
+		ledger_inc(ledger, discards);
+		ledger_add(ledger, discard_bytes, bytes);
+		return;
+	case REQ_OP_WRITE_ZEROES:
+		ledger_inc(ledger, write_zeroes);
+		ledger_add(ledger, write_zeroes_bytes, bytes);
+		return;
+	default:
+		break;
+	}
+
+	ledger_inc(ledger, writes);
+	ledger_add(ledger, write_bytes, bytes);
+	ledger_add(ledger, write_block_bytes,
+		   align_block_bytes(g, sector, bio_sectors(bio)));
+	this_cpu_inc(ledger->cpu->size[align_size_bin(bio_sectors(bio))]);
+	if (bio->bi_opf & REQ_FUA)
+		ledger_inc(ledger, fua);
+	if (over)
+		ledger_inc(ledger, writes_over_limits);
+	trace_align_write(io->at->devt, sector, bio_sectors(bio), split->class,
+			  split->nr_touches);
+	if (!split->nr_touches)
+		return;
+
+	ledger_add(ledger, rmw_expected, split->nr_touches);
+	ledger_add(ledger, rmw_pending, split->nr_touches);
+	ledger_inc(ledger, writes_misaligned);
+	this_cpu_inc(ledger->cpu->phase[align_phase_bin(g, sector)]);
+	switch (split->class) {
+	case ALIGN_WHOLE:
+		break;
+	case ALIGN_SUB_BLOCK:
+		ledger_inc(ledger, writes_sub_block);
+		break;
+	case ALIGN_HEAD:
+		ledger_inc(ledger, writes_head_only);
+		break;
+	case ALIGN_TAIL:
+		ledger_inc(ledger, writes_tail_only);
+		break;
+	case ALIGN_BOTH:
+		ledger_inc(ledger, writes_both_ends);
+		break;
+	}
+}
+
+/**
+ * align_io_resolve - enter the end of a write in the ledger
+ * @io: a write that align_io_count() has seen
+ */
+void align_io_resolve(struct align_io *io)
+{
+	struct ledger *ledger = io->at->ledger;
+	u64 ns = ktime_get_ns() - io->start_ns;
+	unsigned int i;
+
+	if (bio_op(io->bio) != REQ_OP_WRITE)
+		return;
+	this_cpu_inc(ledger->cpu->latency[!!io->nr_touches]
+			[align_latency_bin(ns)]);
+	for (i = 0; i < io->nr_touches; i++) {
+		ledger_book(ledger, io->touch[i].how);
+		trace_align_rmw(io->at->devt, io->touch[i].part.block,
+				io->touch[i].how, ns);
+	}
+}
+
+/**
+ * align_engine_map - map a write, discard or write-zeroes in a fixing mode
+ * @io: it; the gate is entered
+ *
+ * Return: DM_MAPIO_REMAPPED if io->bio may go down as it is now,
+ * DM_MAPIO_SUBMITTED if it will be ended here.
+ */
+int align_engine_map(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	const struct align_geometry *g = &at->geometry;
+	struct bio *bio = io->bio;
+	sector_t start = bio->bi_iter.bi_sector;
+	sector_t end = bio_end_sector(bio);
+	bool write = bio_op(bio) == REQ_OP_WRITE;
+	struct align_split split;
+	bool over, go = true;
+	unsigned int taken = 0;
+	unsigned long flags;
+	LIST_HEAD(started);
+	unsigned int i;
+
+	align_split_write(g, start, end - start, &split);
+	if (!write)
+		split.nr_touches = 0;
+	over = write && align_over_limits(io);
+
+	if ((bio->bi_opf & REQ_NOWAIT) &&
+	    (split.nr_touches || over ||
+	     blocks_would_wait(at, split.first_block, split.last_block))) {
+		ledger_inc(at->ledger, nowait_again);
+		bio_wouldblock_error(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
+	align_io_count(io, &split, over);
+
+	io->nr_touches = split.nr_touches;
+	io->status = BLK_STS_OK;
+	atomic_set(&io->parts, 1);
+	atomic_set(&io->pieces, 1);
+	INIT_WORK(&io->work, range_work);
+	for (i = 0; i < split.nr_touches; i++) {
+		struct align_touch *touch = &io->touch[i];
+		sector_t sector = start;
+
+		touch->io = io;
+		touch->part = split.touch[i];
+		if (touch->part.block != split.first_block)
+			sector = end - touch->part.count;
+		touch->iter = io_iter_at(io, sector, touch->part.count);
+	}
+
+	spin_lock_irqsave(&at->blocks.lock, flags);
+	for (i = 0; i < split.nr_touches; i++) {
+		struct align_touch *touch = &io->touch[i];
+
+		if (align_is_edge(g, touch->part.block)) {
+			touch->how = RMW_DRIVE_EDGE;
+		} else if (blocks_add_touch(io, touch, &started)) {
+			if (touch->part.block == split.first_block)
+				start += touch->part.count;
+			else
+				end -= touch->part.count;
+			taken++;
+		}
+	}
+	io->split_up = taken || over;
+	atomic_add(taken, &io->parts);
+	if (start < end) {
+		io->run_sector = start;
+		io->run_left = end - start;
+		io->run_iter = io_iter_at(io, start, end - start);
+		io->range.first = align_block_of(g, start);
+		io->range.last = align_block_of(g, end - 1);
+		atomic_inc(&io->parts);
+		go = blocks_add_range(io);
+	}
+	spin_unlock_irqrestore(&at->blocks.lock, flags);
+
+	/* If the run has to wait, it may go down and end at any time from here. */
+	if (!go)
+		ledger_inc(at->ledger, waits);
+	if (write && start < end)
+		ledger_add(at->ledger, sent_block_bytes,
+			   align_block_bytes(g, start, end - start));
+	if (!taken && !over)
+		return go ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+
+	blocks_start(at, &started);
+	if (start < end && go)
+		run_send(io, GFP_NOWAIT);
+	align_io_put(io, BLK_STS_OK);
+	return DM_MAPIO_SUBMITTED;
+}
