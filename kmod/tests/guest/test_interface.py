@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Table lines, messages, sysfs and the module's own comings and goings."""
+
+import errno
+import os
+import re
+import threading
+import time
+
+import pytest
+
+from rig.direct import Disk, pattern
+from rig.dm import Align, Device, dmsetup, features, sectors_of
+
+REFUSED_LINES = [
+    # feature arguments, what the reason must name
+    ("2 mode coalesce", "coalesce"),
+    ("2 hold_ms 5", "hold_ms"),
+    ("2 mode nonsense", "mode"),
+    ("2 physical_block_size 1000", "physical_block_size"),
+    ("2 physical_block_size 131072", "physical_block_size"),
+    ("2 physical_block_size 256", "physical_block_size"),
+    ("4 physical_block_size 4096 alignment_offset 4096", "alignment_offset"),
+    ("4 physical_block_size 4096 alignment_offset 100", "alignment_offset"),
+    ("2 max_blocks 0", "max_blocks"),
+    ("2 max_blocks many", "max_blocks"),
+    ("2 write_cache perhaps", "write_cache"),
+    ("2 colour red", "colour"),
+    ("1 mode", "argument"),
+    ("4 mode pad", "argument"),
+]
+
+
+@pytest.mark.parametrize("arguments,named", REFUSED_LINES, ids=[line for line, _ in REFUSED_LINES])
+def test_a_bad_table_line_is_refused_with_the_reason(lab, arguments, named):
+    drive = lab.drive("p4096")
+    with Device("0 8192 zero") as device:
+        with lab.log() as log:
+            done = dmsetup("load", device.name, "--table", f"0 8192 align {drive.path} 0 {arguments}", ok=False)
+        assert done.returncode, f"accepted: {arguments}"
+        assert named in reason(log.text), f"the reason does not name {named}: {log.text}"
+
+
+def reason(text):
+    """What the target said: the part of the log line after its name."""
+    return " ".join(re.findall(r"align: (.*)", text))
+
+
+@pytest.mark.parametrize("message", ["mode coalesce", "hold_ms 5", "drop_failed"])
+def test_what_holding_needs_is_refused_by_its_name(lab, message):
+    drive = lab.drive("p4096")
+    with Align(drive.path) as device:
+        with lab.log() as log:
+            done = device.message(message, ok=False)
+        assert done.returncode
+        said = reason(log.text)
+        assert message.split()[0] in said and "coalesce" in said, f"said: {log.text}"
+
+
+def test_a_table_line_comes_back_as_it_was_given(lab):
+    drive = lab.drive("p4096")
+    options = {"mode": "pad", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
+               "write_cache": "on"}
+    number = f"{os.major(os.stat(drive.path).st_rdev)}:{os.minor(os.stat(drive.path).st_rdev)}"
+    with Align(drive.path, start=16, length=8000, **options) as device:
+        assert device.table() == f"0 8000 align {number} 16{features(**options)}"
+        device.set_mode("report")
+        device.message("max_blocks 9")
+        options.update(mode="report", max_blocks=9)
+        assert device.table() == f"0 8000 align {number} 16{features(**options)}"
+    with Align(drive.path, start=16, length=8000) as device:
+        device.reload(device.table().replace("linear", "align"))
+
+
+def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(lab):
+    """Two stacked parts whose boundaries contradict each other: the kernel says -1."""
+    drive = lab.drive("p4096")
+    with Device(f"0 8192 linear {drive.path} 0", f"8192 8192 linear {drive.path} 8195") as torn, \
+            lab.expect_log(r"alignment inconsistency"):
+        with Align(torn.path, mode="report") as device:
+            assert device.attribute("target0_alignment_offset") == "unknown"
+            assert device.pairs()[1]["alignment_offset"] == "unknown"
+            with lab.log() as log:
+                assert device.message("mode pad", ok=False).returncode
+            assert "alignment_offset" in reason(log.text), log.text
+        with Align(torn.path, mode="pad", physical_block_size=4096, alignment_offset=0):
+            pass
+
+
+def test_an_overridden_size_on_a_stacked_device_needs_the_offset_too(lab):
+    drive = lab.drive("p4096")
+    with Device(f"0 8192 linear {drive.path} 3") as below, Device("0 8192 zero") as device:
+        with lab.log() as log:
+            done = dmsetup("load", device.name, "--table",
+                           f"0 8192 align {below.path} 0 2 physical_block_size 16384", ok=False)
+        assert done.returncode and "alignment_offset" in reason(log.text), log.text
+
+
+def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(lab):
+    drive = lab.drive("p4096")
+    lab.tool("dmioctl", "--lines", lab.hostile_lines, drive.path, timeout=60 + lab.hostile_lines)
+
+
+def test_sysfs_can_be_read_while_devices_come_and_go(lab):
+    """Thirty removals with two readers at every file; then an open file across a removal gives ENODEV."""
+    drive = lab.drive("p4096")
+    stop = threading.Event()
+    seen, strange = set(), []
+
+    def read_all():
+        while not stop.is_set():
+            for folder in [f"/sys/block/{name}/align" for name in os.listdir("/sys/block") if name.startswith("dm-")]:
+                try:
+                    for name in os.listdir(folder):
+                        with open(f"{folder}/{name}") as file:
+                            file.read()
+                        seen.add(name)
+                except OSError as error:
+                    if error.errno not in (errno.ENOENT, errno.ENODEV):
+                        strange.append(error)
+
+    readers = [threading.Thread(target=read_all) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        for _ in range(30):
+            with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+                upper.write(3, pattern(1, 3, 2))
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not strange, f"reading sysfs gave {strange}"
+    assert "rmw_expected" in seen and "target0_mode" in seen
+
+    with Align(drive.path) as device:
+        files = [open(path) for path in sorted(device.sysfs.iterdir())]
+        assert all(os.pread(file.fileno(), 10, 0) for file in files)
+    for file in files:
+        with pytest.raises(OSError) as caught:
+            os.pread(file.fileno(), 10, 0)
+        assert caught.value.errno == errno.ENODEV, f"{file.name}: {caught.value}"
+        file.close()
+
+
+def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path) as device:
+        for path in device.sysfs.iterdir():
+            assert path.stat().st_mode & 0o777 == 0o444, f"{path.name} has mode {path.stat().st_mode & 0o777:o}"
+            text = path.read_text()
+            assert text.endswith("\n") and text.count("\n") == 1, f"{path.name} holds {text!r}"
+            if not path.name.endswith("_histogram"):
+                assert " " not in text, f"{path.name} holds {text!r}"
+
+
+def test_the_group_goes_when_the_table_becomes_linear_and_comes_back(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path) as device:
+        assert device.sysfs.exists()
+        device.reload(device.linear())
+        assert not device.sysfs.exists()
+        device.reload(device.line())
+        assert device.counter("rmw_expected") == 0
+
+
+def test_flush_message_empties_and_returns(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(3, pattern(1, 3, 2))
+        device.message("flush")
+        assert device.ledger()["rmw_pending"] == 0
+
+
+def test_removal_while_blocks_are_known_is_quick(lab):
+    drive = lab.drive("p4096")
+    for _ in range(3):
+        with Align(drive.path, mode="pad") as device:
+            with Disk(device.path) as upper:
+                for i in range(50):
+                    upper.write(i * 8 + 3, pattern(i, i, 1))
+            began = time.monotonic()
+            device.remove()
+            assert time.monotonic() - began < 5
+
+
+def test_a_removed_device_leaves_the_drive_free(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(3, pattern(1, 3, 2))
+    os.close(os.open(drive.path, os.O_RDWR | os.O_EXCL))
+    assert sectors_of(drive.path) > 0
+
+
+def test_the_module_can_be_unloaded_and_loaded(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(3, pattern(1, 3, 2))
+    lab.unload_module()
+    lab.load_module()
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        upper.write(3, pattern(2, 3, 2))
+        assert device.balanced()["rmw_host"] == 1

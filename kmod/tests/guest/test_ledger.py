@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The ledger against the drive's own counts and against an oracle; what survives what."""
+
+import random
+
+import pytest
+
+from rig.direct import RWF_DSYNC, Disk, pattern
+from rig.dm import Align
+from rig.oracle import Oracle
+
+
+@pytest.mark.parametrize("mode", ["report", "pad"])
+@pytest.mark.parametrize("physical,offset", [(512, 0), (4096, 0), (4096, 1536), (65536, 512)])
+def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, offset):
+    """Random requests of every kind, one at a time and balanced after each few."""
+    drive = lab.drive("p4096")
+    choose = random.Random(f"{mode} {physical} {offset}")
+    oracle = Oracle(physical, offset=offset, start=48)
+    flushes = 0
+    with Align(drive.path, start=48, length=60000, mode=mode, physical_block_size=max(physical, 512),
+               alignment_offset=offset) as device, Disk(device.path) as upper:
+        for i in range(150):
+            length = choose.choice([choose.randint(1, 9), choose.randint(1, 300), 8 * choose.randint(1, 16)])
+            sector = choose.randrange(0, 50000)
+            what = choose.random()
+            if what < 0.1:
+                upper.read(sector, length)
+                oracle.read(length)
+            elif what < 0.15:
+                upper.flush()
+                flushes += 1
+            else:
+                fua = what < 0.3
+                upper.write(sector, bytes(length * 512), flags=RWF_DSYNC if fua else 0)
+                oracle.write(sector, length, fua=fua)
+                # a synchronous write to a disk is followed by a flush of its own
+                flushes += fua
+            if i % 30 == 0:
+                device.balanced()
+        ledger = device.balanced()
+        oracle.compare(ledger, device.histogram("phase"), device.histogram("size"))
+        assert ledger["flushes"] == flushes
+        aligned, misaligned = device.histogram("latency_aligned"), device.histogram("latency_misaligned")
+        assert sum(misaligned) == ledger["writes_misaligned"]
+        assert sum(aligned) + sum(misaligned) == ledger["writes"]
+
+
+def test_status_and_sysfs_tell_the_same(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        for i in range(10):
+            upper.write(i * 24 + 3, pattern(i, i, 5))
+        mode, pairs = device.pairs()
+        assert mode == device.attribute("target0_mode") == "pad"
+        for name, value in pairs.items():
+            files = [device.sysfs / name, device.sysfs / f"target0_{name}"]
+            found = [path.read_text().strip() for path in files if path.exists()]
+            assert found, f"status has {name}, sysfs has not"
+            if name not in ("blocks", "memory_bytes"):
+                assert found[0] == value, f"{name} is {value} in status and {found[0]} in sysfs"
+
+
+def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        drive.reset()
+        for i in range(200):
+            upper.write(i * 8, pattern(i, i * 8, 1))
+        stats, ledger = drive.stats(), device.balanced()
+        assert (stats["reads"], stats["writes"], stats["touches"]) == (200, 200, 0)
+        assert ledger["rmw_host"] == ledger["pad_reads"] == 200
+
+
+@pytest.mark.parametrize("offset", [0, 3584])
+def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
+    """A log that syncs every record: the block just written stays known for the next one."""
+    drive = lab.drive("p4096" if offset == 0 else "offset3584")
+    first = 8 * 16 + offset // 512
+    with Align(drive.path, mode="pad", physical_block_size=4096, alignment_offset=offset) as device, \
+            Disk(device.path) as upper:
+        drive.reset()
+        for i in range(160):
+            upper.write(first + i, pattern(i, first + i, 1), flags=RWF_DSYNC)
+        stats, ledger = drive.stats(), device.balanced()
+        assert stats["reads"] == ledger["pad_reads"] == 20
+        assert stats["touches"] == 0
+        assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
+
+
+def test_report_agrees_with_the_drive_over_everything_it_sends(lab):
+    drive = lab.drive("p16384")
+    with Align(drive.path, mode="report") as device:
+        drive.reset()
+        load = lab.stress(device.path, beneath=drive.path, physical=16384, ops=60)
+        load.finish()
+        ledger, stats = device.balanced(), drive.stats()
+        assert ledger["writes_over_limits"] == 0
+        assert ledger["rmw_expected"] == ledger["rmw_drive"] == stats["touches"] == load.touches
+        assert ledger["writes"] == stats["writes"] and ledger["write_bytes"] == stats["write_bytes"]
+
+
+def test_counters_survive_a_reload_and_a_mode_change(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
+        upper.write(3, pattern(1, 3, 10))
+        before = device.balanced()
+        device.set_mode("pad")
+        assert device.ledger() == {**before, **levels(device)}
+        device.reload(device.line(mode="pad"))
+        assert device.ledger() == {**before, **levels(device)}
+        upper.write(3, pattern(2, 3, 10))
+        after = device.balanced()
+        assert after["rmw_expected"] == 2 * before["rmw_expected"]
+        assert (after["rmw_drive"], after["rmw_host"]) == (2, 2)
+        assert device.counter("epoch") == before["epoch"], "the same P: the same epoch"
+
+
+def levels(device):
+    """What status says now of things that are not counters."""
+    ledger = device.ledger()
+    return {name: ledger[name] for name in ("blocks", "memory_bytes", "rmw_pending")}
+
+
+def test_reset_stats_stores_a_baseline_and_subtracts_nothing(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        names = [path.name.removeprefix("baseline_") for path in device.sysfs.glob("baseline_*")]
+        assert "rmw_expected" in names and "phase_histogram" in names and "rmw_pending" not in names
+        assert all(device.attribute(f"baseline_{name}").strip("0 ") == "" for name in names)
+        upper.write(5, pattern(1, 5, 2))
+        before = {name: device.attribute(name) for name in names}
+        device.message("reset_stats")
+        assert {name: device.attribute(f"baseline_{name}") for name in names} == before
+        assert {name: device.attribute(name) for name in names} == before
+        upper.write(21, pattern(1, 21, 2))
+        assert device.counter("rmw_expected") - device.counter("baseline_rmw_expected") == 1
+
+
+def test_another_block_size_starts_a_new_epoch(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
+        upper.write(5, pattern(1, 5, 2))
+        epoch = device.counter("epoch")
+        device.reload(device.line(mode="report", physical_block_size=16384, alignment_offset=0))
+        assert device.counter("epoch") == epoch + 1
+        assert device.counter("baseline_rmw_expected") == device.counter("rmw_expected") == 1
+        device.reload(device.line(mode="pad", physical_block_size=16384, alignment_offset=0))
+        assert device.counter("epoch") == epoch + 1
+
+
+def test_two_targets_of_one_table_share_the_accounts(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
+        half = device.length // 2 // 8 * 8
+        device.reload(f"0 {half} align {drive.path} 0 2 mode pad",
+                      f"{half} {half} align {drive.path} {half} 2 mode report")
+        assert (device.attribute("target0_mode"), device.attribute("target1_mode")) == ("pad", "report")
+        upper.write(1, pattern(1, 1, 1))
+        upper.write(half + 1, pattern(1, half + 1, 1))
+        assert device.counter("rmw_expected") == 2
+        assert device.counter("rmw_host") == device.counter("rmw_drive") == 1
+        device.reload(device.line(mode="report"))
+        assert not (device.sysfs / "target1_mode").exists()
+        assert device.counter("rmw_expected") == 2

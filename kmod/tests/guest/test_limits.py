@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What reaches the drive is whole: large writes are cut at physical boundaries, and limits stack as for linear."""
+
+import contextlib
+
+import pytest
+
+from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
+from rig.dm import Align, Device, queue, run, sectors_of
+from rig.witness import writes
+
+MIB2 = 4096		# sectors
+SKEW = 512
+
+
+def scattered(buffer, data, skew):
+    """
+    `data` laid out in every second page of `buffer`, `skew` bytes into each: no two pieces can be joined, so that
+    every piece takes segments of its own.
+    """
+    views = []
+    for i, at in enumerate(range(0, len(data), PAGE)):
+        piece = buffer.view[2 * i * PAGE + skew:2 * i * PAGE + skew + min(PAGE, len(data) - at)]
+        piece[:] = data[at:at + len(piece)]
+        views.append(piece)
+    return views
+
+
+def large_writes(disk, first, number):
+    """2 MiB writes from the boundary `first`: out of one buffer, and out of scattered pieces. Returns the content."""
+    content = b""
+    for i in range(number):
+        sector = first + i * MIB2
+        data = pattern(i + 1, sector, MIB2)
+        if i % 2:
+            with contextlib.closing(Buffer(2 * len(data) + 2 * PAGE)) as buffer:
+                views = scattered(buffer, data, SKEW)
+                disk.write_from(sector, views)
+                for view in views:
+                    view.release()
+        else:
+            disk.write(sector, data, skew=SKEW)
+        content += data
+    return content
+
+
+@pytest.mark.parametrize("segments", [126, 254])
+@pytest.mark.parametrize("offset", [0, 3584])
+def test_large_writes_from_skewed_buffers_arrive_whole(lab, segments, offset):
+    """Raw, the lower queue cuts them inside physical blocks: that is what pad must undo."""
+    drive = lab.drive(f"segments{segments}" if offset == 0 else f"segments{segments}offset3584")
+    assert queue(drive.path, "max_segments") == str(segments)
+    first = offset // SECTOR
+    with Disk(drive.path) as lower:
+        drive.reset()
+        large_writes(lower, first, 2)
+        assert drive.stats()["touches"] > 0, "raw, these writes are not cut: the test proves nothing"
+        with Align(drive.path, mode="pad", physical_block_size=4096, alignment_offset=offset) as device, \
+                Disk(device.path) as upper:
+            drive.reset()
+            content = large_writes(upper, first, 4)
+            ledger, stats, log = device.balanced(), drive.stats(), drive.log()
+            assert stats["touches"] == 0, f"cut inside a block: {[r for r in writes(log) if r.touches][:4]}"
+            assert ledger["rmw_drive"] == 0 and ledger["uncut"] == 0
+            assert ledger["cuts"] > 0, "writes of this size need cuts"
+            check(first, content, upper.read(first, 4 * MIB2), "through the target")
+            check(first, content, lower.read(first, 4 * MIB2), "beneath it")
+
+
+def test_report_counts_the_writes_that_the_lower_queue_will_cut(lab):
+    """Equality of ledger and drive is claimed only while writes_over_limits is 0."""
+    drive = lab.drive("segments126")
+    with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
+        drive.reset()
+        upper.write(0, pattern(1, 0, 8))
+        assert device.counter("writes_over_limits") == 0
+        assert drive.stats()["touches"] == device.counter("rmw_drive") == 0
+        large_writes(upper, 0, 2)
+        assert device.counter("writes_over_limits") > 0
+        assert drive.stats()["touches"] > device.counter("rmw_drive")
+
+
+LIMITS = ["logical_block_size", "physical_block_size", "minimum_io_size", "optimal_io_size", "max_sectors_kb",
+          "max_segments", "max_segment_size", "discard_granularity", "discard_max_bytes", "write_zeroes_max_bytes",
+          "rotational", "write_cache", "fua", "zoned", "dma_alignment", "chunk_sectors", "stable_writes"]
+
+
+@pytest.mark.parametrize("kind", ["p4096", "p16384", "claims512", "brd", "scsi_debug"])
+def test_limits_stack_as_for_linear(lab, kind):
+    with contextlib.ExitStack() as stack:
+        if kind == "brd":
+            path = stack.enter_context(lab.brd())
+        elif kind == "scsi_debug":
+            path = stack.enter_context(lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
+        else:
+            path = lab.drive(kind).path
+        align = stack.enter_context(Align(path, mode="pad"))
+        linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
+        for name in LIMITS:
+            assert queue(align.path, name) == queue(linear.path, name), f"queue/{name} on {kind}"
+        offset = [run("blockdev", "--getalignoff", device.path).stdout for device in (align, linear)]
+        assert offset[0] == offset[1]
+
+
+def test_overrides_are_advertised(lab):
+    drive = lab.drive("claims512")
+    with Align(drive.path, physical_block_size=4096, alignment_offset=512) as device:
+        assert queue(device.path, "logical_block_size") == "512"
+        assert queue(device.path, "physical_block_size") == "4096"
+        assert run("blockdev", "--getalignoff", device.path).stdout.strip() == "512"
+
+
+def test_logical_blocks_of_4096_bytes(lab):
+    """A large-unit drive: 4096 logical, 16384 physical."""
+    with lab.scsi_debug(sector_size=4096, physblk_exp=2) as path:
+        assert (queue(path, "logical_block_size"), queue(path, "physical_block_size")) == ("4096", "16384")
+        with Align(path, mode="pad") as device, Disk(device.path) as upper:
+            before = upper.read(0, 128)
+            upper.write(8, pattern(1, 8, 8))
+            upper.write(40, pattern(2, 40, 32))
+            ledger = device.balanced()
+            assert ledger["rmw_expected"] == 3 and ledger["rmw_drive"] == 0
+            want = before[:8 * SECTOR] + pattern(1, 8, 8) + before[16 * SECTOR:40 * SECTOR] + pattern(2, 40, 32) + \
+                before[72 * SECTOR:]
+            check(0, want, upper.read(0, 128), "through the target")
+            load = lab.stress(device.path, beneath=path, physical=16384, torn_reads=True, seconds=lab.seconds / 4)
+            load.finish()
+            assert device.balanced()["rmw_expected"] == load.touches + 3
