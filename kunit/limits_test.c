@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for what fits the device below and where a write that does not
+ * fit is cut (geometry.h).
+ */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+
+#include "geometry.h"
+#include "oracle.h"
+
+/* Sizes below */
+
+/*
+ * What a walk says: the longest request from @sector that ends at a physical
+ * block of the disk, counted from its sector 0, or, if none does, the longest
+ * that ends at a logical block's length.
+ */
+static u32 naive_max_io(const struct align_limits *lim, u32 sector)
+{
+	u32 at_physical = 0, at_logical = 0;
+	u32 disk = lim->start + sector;
+	u32 n;
+
+	for (n = 1; n <= lim->max_sectors; n++) {
+		if ((disk + n) % lim->physical_sectors == 0)
+			at_physical = n;
+		if (n % lim->logical_sectors == 0)
+			at_logical = n;
+		if (lim->chunk_sectors && (disk + n) % lim->chunk_sectors == 0)
+			break;
+	}
+	return at_physical ?: at_logical;
+}
+
+/* get_max_io_size() of block/blk-merge.c, for writes that are not atomic. */
+static u32 kernel_max_io(const struct align_limits *lim, u32 sector)
+{
+	u32 bi_sector = lim->start + sector;
+	u32 pbs = lim->physical_sectors;
+	u32 lbs = lim->logical_sectors;
+	u32 max_sectors = lim->max_sectors;
+	u32 start, end;
+
+	if (lim->chunk_sectors)
+		max_sectors = min(max_sectors, lim->chunk_sectors -
+				  bi_sector % lim->chunk_sectors);
+
+	start = bi_sector & (pbs - 1);
+	end = (start + max_sectors) & ~(pbs - 1);
+	if (end > start)
+		return end - start;
+	return max_sectors & ~(lbs - 1);
+}
+
+static const u32 claimed_params[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+
+static void claimed_desc(const u32 *sectors, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "disk claims %u", *sectors * 512);
+}
+
+KUNIT_ARRAY_PARAM(claimed, claimed_params, claimed_desc);
+
+static void check_max_io(struct kunit *test, const struct align_limits *lim)
+{
+	u32 sector;
+
+	for (sector = 0; sector < 300; sector += lim->logical_sectors) {
+		u32 got = align_max_io_sectors(lim, sector);
+
+		KUNIT_ASSERT_EQ_MSG(test, got, kernel_max_io(lim, sector),
+				    "max %u chunk %u start %llu sector %u",
+				    lim->max_sectors, lim->chunk_sectors,
+				    lim->start, sector);
+		if (lim->max_sectors > 300)
+			continue;
+		KUNIT_ASSERT_EQ_MSG(test, got, naive_max_io(lim, sector),
+				    "max %u chunk %u start %llu sector %u",
+				    lim->max_sectors, lim->chunk_sectors,
+				    lim->start, sector);
+	}
+}
+
+static void max_io_is_the_block_layers(struct kunit *test)
+{
+	static const u32 max_sectors[] = { 8, 15, 16, 127, 128, 255, 256, 300,
+					   1007, 2560, U32_MAX - 7, U32_MAX };
+	static const u32 chunks[] = { 0, 8, 24, 128, 256, 1000 };
+	static const u32 starts[] = { 0, 63, 2048 };
+	u32 claimed = *(const u32 *)test->param_value;
+	struct align_limits lim = { .physical_sectors = claimed };
+	u32 m, c, s;
+
+	for (m = 0; m < ARRAY_SIZE(max_sectors); m++) {
+		for (c = 0; c < ARRAY_SIZE(chunks); c++) {
+			for (s = 0; s < ARRAY_SIZE(starts); s++) {
+				lim.max_sectors = max_sectors[m];
+				lim.chunk_sectors = chunks[c];
+				lim.start = starts[s];
+				lim.logical_sectors = 1;
+				check_max_io(test, &lim);
+				lim.logical_sectors = min(claimed, 8U);
+				check_max_io(test, &lim);
+			}
+		}
+	}
+}
+
+/* Far out, only the place within a chunk and a block matters. */
+static void max_io_far_out(struct kunit *test)
+{
+	static const u32 chunks[] = { 0, 24, 256, 1000 };
+	struct align_limits lim = {
+		.max_sectors = 2560,
+		.physical_sectors = 8,
+		.logical_sectors = 1,
+	};
+	u32 c, sector;
+
+	for (c = 0; c < ARRAY_SIZE(chunks); c++) {
+		/* a multiple of all sizes here, but what 32 bits hold is not */
+		u64 far = 12345678901ULL * 96000;
+
+		lim.chunk_sectors = chunks[c];
+		for (sector = 0; sector < 3000; sector++)
+			KUNIT_ASSERT_EQ(test, kernel_max_io(&lim, sector),
+					align_max_io_sectors(&lim,
+							     far + sector));
+		lim.start = far;
+		for (sector = 0; sector < 3000; sector++)
+			KUNIT_ASSERT_EQ(test,
+					align_max_io_sectors(&lim, sector),
+					align_max_io_sectors(&lim,
+							     far + sector));
+		lim.start = 0;
+	}
+}
+
+/* Segments */
+
+/*
+ * Byte by byte: a new segment where the last one is full, or where the address
+ * enters a new window of seg_boundary_mask.
+ */
+static u32 naive_segment_bytes(const struct align_limits *lim, u64 addr,
+			       u32 len, u32 *segments)
+{
+	u32 in_segment = 0;
+	u32 done;
+
+	for (done = 0; done < len; done++) {
+		if (!done || in_segment == lim->max_segment_size ||
+		    !((addr + done) & lim->seg_boundary_mask)) {
+			if (!*segments)
+				break;
+			--*segments;
+			in_segment = 0;
+		}
+		in_segment++;
+	}
+	return done;
+}
+
+static const struct segment_row {
+	u32 max_size;
+	u64 boundary_mask;
+} segment_params[] = {
+	{ 4096, U32_MAX },
+	{ 4096, 0xfff },
+	{ 5120, 0xfff },
+	{ 5120, 0x1fff },
+	{ 65536, 0xffff },
+	{ 65536, U32_MAX },
+	{ 65536, U64_MAX },
+	{ U32_MAX, 0xfff },
+	{ U32_MAX, 0xffff },
+	{ U32_MAX, U32_MAX },
+	{ U32_MAX, 0x1ffffffff },
+	{ U32_MAX, U64_MAX },
+};
+
+static void segment_desc(const struct segment_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "max %u boundary 0x%llx",
+		 row->max_size, row->boundary_mask);
+}
+
+KUNIT_ARRAY_PARAM(segment, segment_params, segment_desc);
+
+static void check_segments(struct kunit *test, const struct align_limits *lim,
+			   u64 addr, u32 len)
+{
+	static const u32 segments[] = { 0, 1, 2, 3, 16, 126 };
+	u32 s;
+
+	for (s = 0; s < ARRAY_SIZE(segments); s++) {
+		u32 want_left = segments[s], got_left = segments[s];
+		u32 want, got;
+
+		want = naive_segment_bytes(lim, addr, len, &want_left);
+		got = align_segment_bytes(lim, addr, len, &got_left);
+		KUNIT_ASSERT_EQ_MSG(test, got, want,
+				    "addr 0x%llx len %u segments %u",
+				    addr, len, segments[s]);
+		KUNIT_ASSERT_EQ_MSG(test, got_left, want_left,
+				    "addr 0x%llx len %u segments %u",
+				    addr, len, segments[s]);
+	}
+}
+
+static void segments_hold_bytes(struct kunit *test)
+{
+	static const u64 addrs[] = { 0, 4, 512, 3584, 4095, 0xfe00,
+				     0xfffffe00, 0xfffff000, 0x123456000,
+				     0x1fffffe00 };
+	static const u32 lens[] = { 1, 512, 4095, 4096, 4097, 10240, 69632 };
+	const struct segment_row *row = test->param_value;
+	const struct align_limits lim = {
+		.max_segment_size = row->max_size,
+		.seg_boundary_mask = row->boundary_mask,
+	};
+	u32 a, l;
+
+	for (a = 0; a < ARRAY_SIZE(addrs); a++)
+		for (l = 0; l < ARRAY_SIZE(lens); l++)
+			check_segments(test, &lim, addrs[a], lens[l]);
+}
+
+/* Nearly 4 GiB, as much as a bio can hold. */
+static void segments_hold_long_stretches(struct kunit *test)
+{
+	const u32 len = U32_MAX - 511;
+	struct align_limits lim = {
+		.max_segment_size = U32_MAX,
+		.seg_boundary_mask = U64_MAX,
+	};
+	u32 left = 3;
+
+	KUNIT_EXPECT_EQ(test, align_segment_bytes(&lim, 512, len, &left), len);
+	KUNIT_EXPECT_EQ(test, left, 2);
+
+	/* 4 GiB less 512 bytes that start 512 bytes into a window of 4 GiB */
+	lim.seg_boundary_mask = U32_MAX;
+	KUNIT_EXPECT_EQ(test, align_segment_bytes(&lim, 512, len, &left), len);
+	KUNIT_EXPECT_EQ(test, left, 1);
+
+	/* one sector later, the last sector is in the next window */
+	left = 3;
+	KUNIT_EXPECT_EQ(test, align_segment_bytes(&lim, 1024, len, &left), len);
+	KUNIT_EXPECT_EQ(test, left, 1);
+	left = 1;
+	KUNIT_EXPECT_EQ(test, align_segment_bytes(&lim, 1024, len, &left),
+			len - 512);
+	KUNIT_EXPECT_EQ(test, left, 0);
+}
+
+/* Cuts */
+
+/* A walk back from @fit sectors to the last boundary; 0 if there is none. */
+static u32 naive_cut(const struct oracle *o, u32 sector, u32 fit)
+{
+	u32 n;
+
+	for (n = fit; n; n--)
+		if (!o->pos[sector + n])
+			break;
+	return n;
+}
+
+static void check_cut(struct kunit *test, const struct align_geometry *g,
+		      const struct oracle *o, u32 sector, u32 fit)
+{
+	KUNIT_ASSERT_EQ_MSG(test, align_cut(g, sector, fit, (u64)fit + 1),
+			    naive_cut(o, sector, fit),
+			    "offset %u sector %u fit %u", g->offset, sector,
+			    fit);
+	/* how much more there is does not matter, as long as it does not fit */
+	KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, U64_MAX),
+			naive_cut(o, sector, fit));
+	KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, fit), fit);
+	if (fit)
+		KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, fit - 1),
+				fit - 1);
+}
+
+static void cuts_at_last_boundary_that_fits(struct kunit *test)
+{
+	const struct blocks *b = test->param_value;
+	u32 step = b->logical / 512;
+	u32 block_sectors = b->physical / 512;
+	struct oracle *o = oracle_alloc(test);
+	struct align_geometry g;
+	u32 offset, sector, fit;
+
+	for (offset = 0; offset < b->physical; offset += b->logical) {
+		oracle_walk(o, b->physical, offset);
+		whole_device(test, &g, b->physical, b->logical, offset);
+		for (sector = 0; sector < block_sectors; sector += step)
+			for (fit = 0; fit <= 2 * block_sectors + step;
+			     fit += step)
+				check_cut(test, &g, o, sector, fit);
+	}
+}
+
+#define CUT_BYTES	(2U << 20)
+#define CUT_SECTORS	(CUT_BYTES / 512)
+#define CUT_PAGE	4096U
+
+/*
+ * A write of 2 MiB from a buffer that starts @into bytes into its first page;
+ * no two of its pages lie side by side, as a process's do not.
+ */
+static const struct cut_row {
+	u32 segments;
+	u32 physical, offset;
+	u32 into;
+	u32 max_sectors;
+	u32 max_segment_size;
+	u32 chunk;
+	u32 claimed;		/* bytes, what the disk says */
+	u32 first;		/* sectors, the first piece from a boundary */
+} cut_params[] = {
+	/* 126 segments hold 7 + 125 * 8 = 1007 sectors, 168: 1343, 254: 2031 */
+	{ 126, 4096, 0, 512, 2560, 65536, 0, 4096, 1000 },
+	{ 126, 4096, 3584, 512, 2560, 65536, 0, 4096, 1000 },
+	{ 168, 4096, 0, 512, 2560, 65536, 0, 4096, 1336 },
+	{ 168, 4096, 3584, 512, 2560, 65536, 0, 4096, 1336 },
+	{ 254, 4096, 0, 512, 2560, 65536, 0, 4096, 2024 },
+	{ 254, 4096, 3584, 512, 2560, 65536, 0, 4096, 2024 },
+	{ 126, 16384, 0, 512, 2560, U32_MAX, 0, 4096, 992 },
+	{ 126, 16384, 3584, 512, 2560, U32_MAX, 0, 4096, 992 },
+	{ 168, 65536, 0, 512, 2560, U32_MAX, 0, 4096, 1280 },
+	{ 254, 65536, 3584, 512, 2560, U32_MAX, 0, 512, 1920 },
+	/* the page's start, its middle, its last bytes */
+	{ 126, 4096, 0, 0, 2560, 65536, 0, 4096, 1008 },
+	{ 254, 4096, 3584, 0, 2560, 65536, 0, 4096, 2032 },
+	{ 254, 4096, 3584, 2048, 2560, 65536, 0, 4096, 2024 },
+	{ 126, 4096, 0, 3584, 2560, 65536, 0, 4096, 1000 },
+	/* max_sectors is what ends the request */
+	{ 254, 4096, 0, 512, 1024, 65536, 0, 4096, 1024 },
+	{ 254, 4096, 3584, 512, 1024, 65536, 0, 4096, 1016 },
+	{ 254, 4096, 3584, 512, 1024, 65536, 0, 512, 1024 },
+	{ 254, 4096, 0, 512, 255, 65536, 0, 4096, 248 },
+	{ 254, 16384, 8192, 512, 255, 65536, 0, 512, 224 },
+	{ 254, 65536, 0, 512, 128, 65536, 0, 4096, 128 },
+	/* nothing needs a cut */
+	{ 514, 4096, 0, 512, 8192, 65536, 0, 4096, 4096 },
+	/* a disk that must not be crossed at multiples of 128 KiB */
+	{ 254, 4096, 0, 512, 2560, 65536, 256, 4096, 256 },
+	{ 254, 65536, 0, 512, 2560, 65536, 256, 4096, 256 },
+	{ 126, 16384, 0, 512, 2560, 65536, 1000 * 32, 4096, 992 },
+};
+
+static void cut_desc(const struct cut_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE,
+		 "segments %u physical %u offset %u into %u max_sectors %u chunk %u claims %u",
+		 row->segments, row->physical, row->offset, row->into,
+		 row->max_sectors, row->chunk, row->claimed);
+}
+
+KUNIT_ARRAY_PARAM(cut, cut_params, cut_desc);
+
+static struct align_limits cut_limits(const struct cut_row *row)
+{
+	return (struct align_limits) {
+		.max_sectors = row->max_sectors,
+		.chunk_sectors = row->chunk,
+		.physical_sectors = row->claimed / 512,
+		.logical_sectors = 1,
+		.max_segments = row->segments,
+		.max_segment_size = row->max_segment_size,
+		.seg_boundary_mask = U32_MAX,
+	};
+}
+
+/* Sectors that go down as one request from byte @at of the buffer. */
+static u32 fitting_sectors(const struct cut_row *row,
+			   const struct align_limits *lim, u64 sector, u32 at)
+{
+	u32 segments = lim->max_segments;
+	u32 end = CUT_BYTES;
+	u32 pos = at;
+
+	while (pos < end && segments) {
+		u32 in_page = (row->into + pos) % CUT_PAGE;
+		u32 page = (row->into + pos) / CUT_PAGE;
+		u64 addr = (u64)page * 2 * CUT_PAGE + in_page;
+
+		pos += align_segment_bytes(lim, addr,
+					   min(end - pos, CUT_PAGE - in_page),
+					   &segments);
+	}
+	return min((pos - at) / 512, align_max_io_sectors(lim, sector));
+}
+
+/* Pages that @sectors from byte @at of the buffer lie on. */
+static u32 pages_of(const struct cut_row *row, u32 at, u32 sectors)
+{
+	u32 first = (row->into + at) / CUT_PAGE;
+	u32 last = (row->into + at + sectors * 512 - 1) / CUT_PAGE;
+
+	return last - first + 1;
+}
+
+/* Would the block layer send @sectors down as one request? */
+static bool goes_down_whole(const struct cut_row *row,
+			    const struct align_limits *lim, u32 sector, u32 at,
+			    u32 sectors)
+{
+	return pages_of(row, at, sectors) <= row->segments &&
+	       sectors <= kernel_max_io(lim, sector);
+}
+
+/* Starts at every sector of a block, at each of which it is cut to the end. */
+static void cuts_large_writes(struct kunit *test)
+{
+	const struct cut_row *row = test->param_value;
+	const struct align_limits lim = cut_limits(row);
+	u32 block_sectors = row->physical / 512;
+	/* a boundary, of chunks too where there are any */
+	u32 base = row->chunk + row->offset / 512;
+	struct align_geometry g;
+	u32 into;
+
+	whole_device(test, &g, row->physical, 512, row->offset);
+	for (into = 0; into < block_sectors; into++) {
+		u32 start = base + into;
+		u32 done = 0;
+
+		while (done < CUT_SECTORS) {
+			u32 at = start + done;
+			u32 left = CUT_SECTORS - done;
+			u32 fit = fitting_sectors(row, &lim, at, done * 512);
+			u32 n = align_cut(&g, at, fit, left);
+			u32 next = n + block_sectors;
+
+			KUNIT_ASSERT_GT(test, n, 0);
+			KUNIT_ASSERT_LE(test, n, left);
+			KUNIT_ASSERT_TRUE(test,
+					  goes_down_whole(row, &lim, at,
+							  done * 512, n));
+			if (n < left)
+				KUNIT_ASSERT_TRUE(test,
+						  is_boundary(row->physical,
+							      row->offset,
+							      at + n));
+			/* and not one block more would have fitted */
+			if (n < left && next <= left)
+				KUNIT_ASSERT_FALSE(test,
+						   goes_down_whole(row, &lim,
+								   at,
+								   done * 512,
+								   next));
+			if (!into && !done)
+				KUNIT_EXPECT_EQ(test, n, row->first);
+			done += n;
+		}
+		KUNIT_ASSERT_EQ(test, done, CUT_SECTORS);
+	}
+}
+
+/* Limits of a disk on which a block cannot go down in one piece. */
+static void no_cut_where_no_block_fits(struct kunit *test)
+{
+	struct align_limits lim = {
+		.max_sectors = 2560,
+		.physical_sectors = 8,
+		.logical_sectors = 1,
+	};
+	struct align_geometry g;
+
+	/* max_sectors is less than a block */
+	whole_device(test, &g, 65536, 512, 0);
+	lim.max_sectors = 64;
+	KUNIT_EXPECT_EQ(test, align_max_io_sectors(&lim, 128), 64);
+	KUNIT_EXPECT_EQ(test, align_cut(&g, 128, 64, 4096), 0);
+
+	/* a block lies across a line that no request may cross */
+	whole_device(test, &g, 4096, 512, 3584);
+	lim.max_sectors = 2560;
+	lim.chunk_sectors = 256;
+	KUNIT_EXPECT_EQ(test, align_max_io_sectors(&lim, 255), 1);
+	KUNIT_EXPECT_EQ(test, align_cut(&g, 255, 1, 4096), 0);
+}
+
+static struct kunit_case limits_cases[] = {
+	KUNIT_CASE_PARAM(max_io_is_the_block_layers, claimed_gen_params),
+	KUNIT_CASE(max_io_far_out),
+	KUNIT_CASE_PARAM(segments_hold_bytes, segment_gen_params),
+	KUNIT_CASE(segments_hold_long_stretches),
+	KUNIT_CASE_PARAM(cuts_at_last_boundary_that_fits, blocks_gen_params),
+	KUNIT_CASE_PARAM(cuts_large_writes, cut_gen_params),
+	KUNIT_CASE(no_cut_where_no_block_fits),
+	{}
+};
+
+static struct kunit_suite limits_suite = {
+	.name = "dm-align-limits",
+	.test_cases = limits_cases,
+};
+
+kunit_test_suite(limits_suite);
+
+MODULE_DESCRIPTION("KUnit tests for dm-align's cuts at physical boundaries");
+MODULE_LICENSE("GPL");

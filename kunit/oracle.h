@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a walk over single sectors says about physical blocks, from the
+ * definition alone: byte x is a boundary iff (x - alignment_offset) mod P == 0.
+ * It shares no arithmetic with geometry.h.
+ */
+#ifndef DM_ALIGN_ORACLE_H
+#define DM_ALIGN_ORACLE_H
+
+#include <kunit/test.h>
+#include <linux/bits.h>
+
+#include "geometry.h"
+
+#define FAR_SECTORS	BIT_ULL(54)	/* no device is larger: 2^63 bytes */
+
+/* Sectors that an oracle knows: enough for ranges over three large blocks. */
+#define ORACLE_SECTORS	(5 * ALIGN_MAX_BLOCK_SECTORS)
+
+/**
+ * struct oracle - what a walk from sector to sector says about blocks
+ * @block_sectors: sectors in a block
+ * @block: the block in which each sector lies
+ * @pos: where in its block each sector lies
+ */
+struct oracle {
+	u32 block_sectors;
+	u16 block[ORACLE_SECTORS];
+	u16 pos[ORACLE_SECTORS];
+};
+
+/* A physical and a logical block size; the tests try every offset of each. */
+struct blocks {
+	u32 physical;
+	u32 logical;
+};
+
+static const struct blocks blocks_params[] = {
+	{ 512, 512 },
+	{ 1024, 512 },
+	{ 2048, 512 },
+	{ 4096, 512 },
+	{ 8192, 512 },
+	{ 16384, 512 },
+	{ 32768, 512 },
+	{ 65536, 512 },
+	{ 4096, 4096 },
+	{ 8192, 4096 },
+	{ 16384, 4096 },
+	{ 32768, 4096 },
+	{ 65536, 4096 },
+};
+
+static inline void blocks_desc(const struct blocks *b, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "physical %u logical %u",
+		 b->physical, b->logical);
+}
+
+KUNIT_ARRAY_PARAM(blocks, blocks_params, blocks_desc);
+
+static inline bool is_boundary(u32 physical, u32 offset, int sector)
+{
+	return (sector * 512 - (int)offset) % (int)physical == 0;
+}
+
+static inline void oracle_walk(struct oracle *o, u32 physical, u32 offset)
+{
+	int sector = 0;
+	u32 block = 0;
+	u32 pos = 0;
+
+	o->block_sectors = physical / 512;
+	/* block 0 may start before the device */
+	while (!is_boundary(physical, offset, sector)) {
+		sector--;
+		pos++;
+	}
+	for (sector = 0; sector < ORACLE_SECTORS; sector++) {
+		if (sector && is_boundary(physical, offset, sector)) {
+			block++;
+			pos = 0;
+		}
+		o->block[sector] = block;
+		o->pos[sector] = pos++;
+	}
+}
+
+static inline struct oracle *oracle_alloc(struct kunit *test)
+{
+	struct oracle *o = kunit_kzalloc(test, sizeof(*o), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, o);
+	return o;
+}
+
+/* A geometry over a range that starts at sector 0 and never ends. */
+static inline void whole_device(struct kunit *test, struct align_geometry *g,
+				u32 physical, u32 logical, u32 offset)
+{
+	KUNIT_ASSERT_NULL(test, align_geometry_init(g, physical, logical,
+						    offset, 0, FAR_SECTORS));
+}
+
+#endif
