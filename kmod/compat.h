@@ -10,7 +10,7 @@
 /* The limits say whether a stacked device is misaligned: a byte, then a flag. */
 static inline void compat_clear_misaligned(struct queue_limits *limits)
 {
-#ifdef BLK_FEAT_INHERIT_MASK	/* since 6.11, with the flags */
+#ifdef BLK_FLAG_MISALIGNED
 	limits->flags &= ~BLK_FLAG_MISALIGNED;
 #else
 	limits->misaligned = 0;

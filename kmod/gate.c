@@ -19,7 +19,8 @@ int gate_init(struct align_gate *gate)
 	init_completion(&gate->drained);
 	spin_lock_init(&gate->lock);
 	bio_list_init(&gate->deferred);
-	return percpu_ref_init(&gate->users, gate_drained, 0, GFP_KERNEL);
+	return percpu_ref_init(&gate->users, gate_drained,
+			       PERCPU_REF_ALLOW_REINIT, GFP_KERNEL);
 }
 
 /* The gate is closed. */

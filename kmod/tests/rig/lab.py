@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a guest has to offer its tests: drives, tools, other disks, the kernel log, the module."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from .dm import block_name, run
+from .witness import Request, eventually
+
+
+class Drive:
+    """An emulated drive: where it is in the guest, its own counts and the log of what it received."""
+
+    def __init__(self, path, port, log):
+        self.path = path
+        self._port = port
+        self._log = Path(log)
+        self._seen = 0
+
+    def _ask(self, command):
+        with open(self._port, "r+b", buffering=0) as port:
+            port.write(f"{command}\n".encode())
+            answer = b""
+            while not answer.endswith(b"\n"):
+                answer += port.read(65536)
+        told = json.loads(answer)
+        assert told.get("ok", True), f"drive: {command}: {told}"
+        return told
+
+    def stats(self):
+        return self._ask("stats")
+
+    def reset(self):
+        """Counts from 0, and log() from here."""
+        self._ask("reset")
+        self._seen = self._log.stat().st_size
+
+    def log(self):
+        """The requests since reset(), in the order in which the drive received them."""
+        with open(self._log) as file:
+            file.seek(self._seen)
+            lines = file.read().splitlines()
+        return [self._parse(line.split()) for line in lines]
+
+    @staticmethod
+    def _parse(words):
+        _, op, offset, count, fua, touches = words
+        return Request({"T": "D", "Z": "D"}.get(op, op), int(offset) // 512, int(count) // 512, fua == "1",
+                       int(touches))
+
+
+class Stress:
+    """sectorstress on a device, in its own process; what it counted is there after finish()."""
+
+    def __init__(self, tool, device, seconds, options):
+        words = [tool, device]
+        for name, value in options.items():
+            flag = f"--{name.replace('_', '-')}"
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                words += [flag, str(value)]
+        if "ops" not in options:
+            words += ["--seconds", str(max(1, round(seconds)))]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._limit = time.monotonic() + 120 + 10 * seconds
+        self._said = []
+        # Read as it comes: a full pipe would stop the threads that report.
+        self._reader = threading.Thread(target=lambda: self._said.extend(self._process.stderr), daemon=True)
+        self._reader.start()
+        self._counts = {}
+
+    def running(self):
+        assert time.monotonic() < self._limit, "the stress does not end"
+        return self._process.poll() is None
+
+    def finish(self):
+        """Waits for the end; fails with the reports if a sector was wrong."""
+        out = self._process.stdout.read()
+        status = self._process.wait(max(1, self._limit - time.monotonic()))
+        self._reader.join(10)
+        assert status == 0, f"sectorstress: exit status {status}: {''.join(self._said)}{out}"
+        self._counts = dict(word.split("=") for word in out.split())
+        print(out.strip())
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return int(self._counts[name])
+
+
+class Log:
+    """The kernel log of a while: `text`, when the while is over."""
+
+    def __init__(self):
+        self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self._fd, 0, os.SEEK_END)
+        self.text = ""
+
+    def close(self):
+        lines = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                lines.append(os.read(self._fd, 8192).decode(errors="replace").partition(";")[2])
+        os.close(self._fd)
+        self.text = "".join(lines)
+
+
+class Lab:
+    """
+    bin: the folder of the built tools
+    module: the module's file
+    drives: {name: {"path", "port", "log"}}
+    seconds: how long a stress runs
+    """
+
+    def __init__(self, bin, module, drives, seconds=6.0, hostile_lines=500):
+        self._bin = Path(bin)
+        self._module = module
+        self._drives = {name: Drive(**drive) for name, drive in drives.items()}
+        self.seconds = seconds
+        self.hostile_lines = hostile_lines
+
+    def drive(self, name):
+        return self._drives[name]
+
+    def tool(self, name, *args, timeout=120):
+        done = run(self._bin / name, *args, timeout=timeout)
+        print(done.stdout.strip())
+        return done.stdout
+
+    def stress(self, device, seconds=None, **options):
+        return Stress(self._bin / "sectorstress", device, self.seconds if seconds is None else seconds, options)
+
+    def load_module(self):
+        if not Path("/sys/module/dm_align").exists():
+            run("modprobe", "-a", "dm-mod", "dm-bufio")
+            run("insmod", self._module)
+
+    def unload_module(self):
+        run("rmmod", "dm_align")
+        assert not Path("/sys/module/dm_align").exists()
+
+    @contextlib.contextmanager
+    def brd(self, megabytes=64):
+        """A RAM disk."""
+        run("modprobe", "brd", "rd_nr=1", f"rd_size={megabytes * 1024}")
+        eventually(Path("/dev/ram0").exists, "brd makes no /dev/ram0")
+        try:
+            yield "/dev/ram0"
+        finally:
+            run("rmmod", "brd")
+
+    @contextlib.contextmanager
+    def scsi_debug(self, megabytes=16, **options):
+        """scsi_debug's disk, merging off so that a request is what was sent."""
+        before = set(os.listdir("/sys/block"))
+        run("modprobe", "-a", "sd_mod")
+        run("modprobe", "scsi_debug", f"dev_size_mb={megabytes}", "delay=0",
+            *(f"{name}={value}" for name, value in options.items()))
+        new = set()
+
+        def found():
+            new.update(name for name in set(os.listdir("/sys/block")) - before if name.startswith("sd"))
+            return new and Path("/dev", min(new)).exists()
+
+        try:
+            eventually(found, "scsi_debug makes no disk")
+            name = min(new)
+            Path(f"/sys/block/{name}/queue/nomerges").write_text("2")
+            yield f"/dev/{name}"
+        finally:
+            # Its disk may still be probed for partitions.
+            eventually(lambda: not run("rmmod", "scsi_debug", ok=False).returncode, "scsi_debug stays in use")
+
+    @contextlib.contextmanager
+    def partition(self, disk, start, sectors):
+        """A partition of the kernel's table only; nothing is written."""
+        run("addpart", disk, 1, start, sectors)
+        path = next(Path("/sys/class/block", block_name(disk)).glob(f"{block_name(disk)}*1")).name
+        eventually(Path("/dev", path).exists, f"/dev/{path} does not appear")
+        try:
+            yield f"/dev/{path}"
+        finally:
+            run("delpart", disk, 1)
+
+    @contextlib.contextmanager
+    def log(self):
+        log = Log()
+        try:
+            yield log
+        finally:
+            log.close()
+
+    @contextlib.contextmanager
+    def expect_log(self, pattern):
+        with self.log() as log:
+            yield
+        assert re.search(pattern, log.text), f"the kernel log does not say {pattern!r}: {log.text}"
