@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The interface, the reads and the writes that bypass the cache; and the
+ * clock: hdd_advance().  What becomes of cached writes is in write_cache.c.
+ */
+#include "hdd.h"
+
+#include "hdd_internal.h"
+
+void hdd_init(struct hdd *h, const struct profile *profile, uint32_t physical,
+	      uint64_t end, bool cache, struct media_counters *counters)
+{
+	*h = (struct hdd){
+		.profile = profile,
+		.physical = physical,
+		.end = block_ceil(end, physical),
+		.cache = cache,
+		.counters = counters,
+		.last_end = UINT64_MAX,
+	};
+	mechanics_init(&h->mechanics, profile, physical);
+}
+
+int64_t hdd_command(struct hdd *h, int64_t now)
+{
+	h->bus_free = later(now, h->bus_free) + h->profile->command_ns;
+	return h->bus_free;
+}
+
+static int64_t transfer_time(const struct hdd *h, uint64_t bytes)
+{
+	return (int64_t)((double)bytes / h->profile->bus_rate * 1e9);
+}
+
+void head_rests(struct hdd *h, int64_t time, uint64_t pos)
+{
+	h->state = HEAD_IDLE;
+	h->since = time;
+	h->pos = pos;
+}
+
+void head_worked(struct hdd *h, int64_t from, int64_t to)
+{
+	h->counters->busy_ns += (uint64_t)(to - from);
+}
+
+/* How far look-ahead has come at @now. */
+static uint64_t looked_ahead_to(const struct hdd *h, int64_t now)
+{
+	uint64_t to = h->pos;
+
+	if (now > h->since)
+		to += mechanics_passed(&h->mechanics, h->pos, now - h->since);
+	return to < h->ahead_end ? block_floor(to, h->physical) : h->ahead_end;
+}
+
+static int64_t look_ahead_done(const struct hdd *h)
+{
+	return h->since + mechanics_travel(&h->mechanics, h->pos, h->ahead_end);
+}
+
+int64_t end_look_ahead(struct hdd *h, int64_t now)
+{
+	uint64_t to;
+
+	now = later(now, h->ahead_busy);
+	to = looked_ahead_to(h, now);
+	if (to > h->pos)
+		read_buffer_add(&h->buffer, h->pos, to);
+	head_rests(h, now, to);
+	return now;
+}
+
+/* When the next thing happens by itself. */
+static int64_t next_event(const struct hdd *h)
+{
+	switch (h->state) {
+	case HEAD_SEEKING:
+	case HEAD_BATCH:
+		return h->until;
+	case HEAD_STREAM:
+		return stream_runs_dry(h);
+	case HEAD_LOOK_AHEAD:
+		return look_ahead_done(h);
+	case HEAD_IDLE:
+		break;
+	}
+	return next_work(h);
+}
+
+int64_t next_step(struct hdd *h)
+{
+	int64_t now = next_event(h);
+
+	switch (h->state) {
+	case HEAD_IDLE:
+		start_seek(h, now);
+		break;
+	case HEAD_SEEKING:
+		start_writing(h);
+		break;
+	case HEAD_BATCH:
+		end_batch(h);
+		break;
+	case HEAD_STREAM:
+		end_stream(h, now);
+		break;
+	case HEAD_LOOK_AHEAD:
+		end_look_ahead(h, now);
+		break;
+	}
+	return now;
+}
+
+void hdd_advance(struct hdd *h, int64_t now)
+{
+	while (next_event(h) <= now)
+		next_step(h);
+}
+
+/* Takes the head away from what can be left. Returns when it is free. */
+static int64_t take_head(struct hdd *h, int64_t now)
+{
+	switch (h->state) {
+	case HEAD_IDLE:
+		return later(now, h->since);
+	case HEAD_SEEKING:
+		now = later(now, h->since);
+		head_worked(h, h->since, now);
+		head_rests(h, now, h->pos);
+		return now;
+	case HEAD_BATCH:
+		return next_step(h);
+	case HEAD_STREAM:
+		return end_stream(h, now);
+	case HEAD_LOOK_AHEAD:
+		break;
+	}
+	return end_look_ahead(h, now);
+}
+
+/* Is all of it in the cache, in the buffer, or just read ahead? */
+static bool in_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		uint64_t to = read_buffer_covers(&h->buffer, start);
+
+		if (to == start)
+			to = cache_covers(h, start);
+		if (to == start && h->state == HEAD_LOOK_AHEAD &&
+		    start >= h->pos)
+			to = looked_ahead_to(h, now);
+		if (to <= start)
+			return false;
+		start = to;
+	}
+	return true;
+}
+
+static void look_ahead_from(struct hdd *h, int64_t now, uint64_t pos,
+			    uint64_t read_end)
+{
+	h->state = HEAD_LOOK_AHEAD;
+	h->since = now;
+	h->pos = pos;
+	h->ahead_end = read_end + h->profile->look_ahead;
+	if (h->ahead_end > h->end)
+		h->ahead_end = h->end;
+}
+
+/*
+ * A reader who has used up half of what was read ahead has the head go on
+ * where it stopped, unless there is something to be written.
+ */
+static void resume_look_ahead(struct hdd *h, int64_t now, uint64_t end)
+{
+	uint64_t from = h->ahead_end;
+
+	if (h->state != HEAD_IDLE || h->pos != from || h->waiting ||
+	    end > from || from - end > h->profile->look_ahead / 2 ||
+	    from >= h->end)
+		return;
+	now = later(now, h->since);
+	h->ahead_busy = now;
+	look_ahead_from(h, mechanics_reach(&h->mechanics, now, from, from,
+					   false), from, end);
+}
+
+int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
+{
+	int64_t transfer = transfer_time(h, end - start);
+	uint64_t first = block_floor(start, h->physical);
+	uint64_t after = block_ceil(end, h->physical);
+	int64_t begin, read;
+
+	now = hdd_command(h, now);
+	hdd_advance(h, now);
+	if (in_memory(h, now, start, end)) {
+		resume_look_ahead(h, now, after);
+		h->bus_free = now + transfer;
+		return h->bus_free;
+	}
+
+	if (h->state == HEAD_LOOK_AHEAD && first >= h->pos &&
+	    first <= h->ahead_end) {
+		/* The head is on its way there. */
+		look_ahead_from(h, h->since, h->pos, after);
+		read = h->since +
+		       mechanics_travel(&h->mechanics, h->pos, after);
+		h->ahead_busy = later(h->ahead_busy, read);
+		return later(read, now + transfer);
+	}
+
+	begin = take_head(h, now);
+	read = mechanics_reach(&h->mechanics, begin, h->pos, first, false);
+	look_ahead_from(h, read, first, after);
+	read += mechanics_travel(&h->mechanics, first, after);
+	head_worked(h, begin, read);
+	h->ahead_busy = read;
+	/* The interface is faster than the media, and works meanwhile. */
+	return later(read, now + transfer);
+}
+
+static int64_t write_through(struct hdd *h, int64_t now, uint64_t start,
+			     uint64_t end, unsigned int touches)
+{
+	const struct mechanics *m = &h->mechanics;
+	uint64_t first = block_floor(start, h->physical);
+	uint64_t after = block_ceil(end, h->physical);
+	int64_t begin, there, done;
+
+	begin = take_head(h, now);
+	there = mechanics_reach(m, begin, h->pos, first, true);
+	if (touches) {
+		/* Past the last block to be read, then round again. */
+		uint64_t read_end = end < after ? after : first + h->physical;
+		int64_t read = there + mechanics_travel(m, first, read_end);
+		int64_t again = mechanics_reach(m, read, read_end, first, true);
+
+		h->counters->rmws += touches;
+		h->counters->lost_ns += (uint64_t)(again - there);
+		there = again;
+	}
+	done = there + mechanics_travel(m, first, after);
+	h->counters->blocks_written += (after - first) / h->physical;
+	head_worked(h, begin, done);
+	read_buffer_add(&h->buffer, first, after);
+	head_rests(h, done, after);
+	return done;
+}
+
+int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
+		  uint64_t transfer, unsigned int touches, bool fua)
+{
+	now = hdd_command(h, now) + transfer_time(h, transfer);
+	h->bus_free = now;
+	hdd_advance(h, now);
+	if (!h->cache)
+		return write_through(h, now, start, end, touches);
+
+	now = cache_write(h, now, start, end, touches);
+	if (fua)
+		now = cache_empty(h, now);
+	h->bus_free = now;
+	return now;
+}
+
+int64_t hdd_flush(struct hdd *h, int64_t now)
+{
+	now = hdd_command(h, now);
+	hdd_advance(h, now);
+	if (h->cache)
+		now = cache_empty(h, now);
+	h->bus_free = now;
+	return now;
+}
