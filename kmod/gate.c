@@ -65,8 +65,7 @@ void gate_leave(struct align_gate *gate)
 	percpu_ref_put(&gate->users);
 }
 
-/* Returns when nobody is inside. May sleep. */
-void gate_close(struct align_gate *gate)
+static void gate_shut(struct align_gate *gate)
 {
 	spin_lock_irq(&gate->lock);
 	gate->closed = true;
@@ -74,7 +73,26 @@ void gate_close(struct align_gate *gate)
 
 	reinit_completion(&gate->drained);
 	percpu_ref_kill(&gate->users);
+}
+
+/* Closes the gate for good; returns when nobody is inside. */
+void gate_close(struct align_gate *gate)
+{
+	gate_shut(gate);
 	wait_for_completion(&gate->drained);
+}
+
+/**
+ * gate_close_killable - close the gate, unless the device below hangs
+ * @gate: the gate
+ *
+ * Return: 0 when nobody is inside, or -ERESTARTSYS if a fatal signal came
+ * before. Either way the caller has to open the gate again.
+ */
+int gate_close_killable(struct align_gate *gate)
+{
+	gate_shut(gate);
+	return wait_for_completion_killable(&gate->drained);
 }
 
 /**
@@ -84,7 +102,7 @@ void gate_close(struct align_gate *gate)
  */
 void gate_open(struct align_gate *gate, struct bio_list *deferred)
 {
-	percpu_ref_reinit(&gate->users);
+	percpu_ref_resurrect(&gate->users);
 
 	spin_lock_irq(&gate->lock);
 	gate->closed = false;

@@ -13,6 +13,7 @@ void gate_exit(struct align_gate *gate);
 bool gate_enter(struct align_gate *gate, struct align_io *io);
 void gate_leave(struct align_gate *gate);
 void gate_close(struct align_gate *gate);
+int gate_close_killable(struct align_gate *gate);
 void gate_open(struct align_gate *gate, struct bio_list *deferred);
 
 #endif

@@ -198,6 +198,8 @@ static unsigned int suggest_physical(struct block_device *bdev)
 static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 {
 	struct block_device *bdev = at->dev->bdev;
+	const struct queue_limits *q = &bdev_get_queue(bdev)->limits;
+	u32 block = align_block_sectors(&at->geometry);
 
 	if (mode == ALIGN_REPORT)
 		return NULL;
@@ -205,9 +207,14 @@ static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 		return "mode pad is not possible on a zoned device; use report";
 	if (at->offset_unknown)
 		return "mode pad needs alignment_offset: the kernel says the device is misaligned";
-	if (at->geometry.physical >> SECTOR_SHIFT >
-	    bdev_get_queue(bdev)->limits.max_sectors)
+	if (block > q->max_sectors)
 		return "mode pad: a physical block is more than the device's max_sectors";
+	if (at->geometry.physical > (u64)q->max_segments * PAGE_SIZE)
+		return "mode pad: a physical block is more than the device's max_segments";
+	if (q->chunk_sectors &&
+	    (q->chunk_sectors % block ||
+	     ((u32)get_start_sect(bdev) - at->geometry.lead) % block))
+		return "mode pad: physical blocks cross the device's chunk_sectors";
 	return NULL;
 }
 
@@ -407,18 +414,24 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	return DM_ENDIO_DONE;
 }
 
-/* May sleep; returns when no write of the old mode is in flight. */
-static void set_mode(struct align_target *at, enum align_mode mode)
+/*
+ * Returns when no write of the old mode is in flight: 0, or -ERESTARTSYS if the
+ * caller was killed before and the mode stays.
+ */
+static int set_mode(struct align_target *at, enum align_mode mode)
 {
 	struct bio_list deferred = BIO_EMPTY_LIST;
 	struct bio *bio;
+	int ret = 0;
 
 	mutex_lock(&at->change_lock);
 	if (at->mode != mode) {
-		gate_close(&at->gate);
-		/* Writes in report do not end what is known. */
-		blocks_forget(at);
-		WRITE_ONCE(at->mode, mode);
+		ret = gate_close_killable(&at->gate);
+		if (!ret) {
+			/* Writes in report do not end what is known. */
+			blocks_forget(at);
+			WRITE_ONCE(at->mode, mode);
+		}
 		gate_open(&at->gate, &deferred);
 		while ((bio = bio_list_pop(&deferred)))
 			if (map_change(dm_per_bio_data(bio, sizeof(struct align_io))) ==
@@ -426,6 +439,7 @@ static void set_mode(struct align_target *at, enum align_mode mode)
 				submit_bio_noacct(bio);
 	}
 	mutex_unlock(&at->change_lock);
+	return ret;
 }
 
 /*
@@ -448,7 +462,7 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 		if (!error)
 			error = refuse_mode(at, mode);
 		if (!error)
-			set_mode(at, mode);
+			return set_mode(at, mode);
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
 		error = parse_max_blocks(argv[1], &max);
 		if (!error)

@@ -65,8 +65,7 @@ def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode)
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         assert queue(device.path, "physical_block_size") == str(physical)
         total = span(physical) + 2 * block
-        before = upper.read(0, total)
-        oracle.read(total)
+        before = lower.read(0, total)
         drive.reset()
         done = write_all_ways(device, oracle, block, physical)
         ledger = device.balanced()
@@ -103,8 +102,7 @@ def test_a_drive_with_its_first_boundary_at_3584(lab, mode):
             Disk(device.path) as upper, Disk(drive.path) as lower:
         assert device.attribute("target0_alignment_offset") == "3584"
         total = span(4096) + 16
-        before = upper.read(0, total)
-        oracle.read(total)
+        before = lower.read(0, total)
         drive.reset()
         done = write_all_ways(device, oracle, 7, 4096)
         ledger, stats = device.balanced(), drive.stats()
@@ -127,8 +125,7 @@ def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
                 assert device.attribute("target0_alignment_offset") == str(offset)
                 assert run("blockdev", "--getalignoff", device.path).stdout.strip() == str(offset)
                 total = span(4096) + 16
-                before = upper.read(0, total)
-                oracle.read(total)
+                before = lower.read(0, total)
                 with Trace(path) as trace:
                     done = write_all_ways(device, oracle, lowest, 4096)
                 oracle.compare(device.balanced(), device.histogram("phase"), device.histogram("size"))
@@ -171,7 +168,7 @@ def test_a_target_inside_physical_blocks_leaves_its_neighbours_alone(lab, physic
             ledger, stats, log = device.balanced(), drive.stats(), drive.log()
 
             oracle.compare(ledger, device.histogram("phase"), device.histogram("size"))
-            assert edges > 20, "this test is about edges"
+            assert edges > 12, "this test is about edges"
             if mode == "pad":
                 assert ledger["rmw_drive"] == ledger["rmw_drive_edge"] == edges
             assert stats["touches"] == ledger["rmw_drive"]

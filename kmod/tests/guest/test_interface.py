@@ -10,7 +10,7 @@ import time
 import pytest
 
 from rig.direct import Disk, pattern
-from rig.dm import Align, Device, dmsetup, features, sectors_of
+from rig.dm import Align, Device, dmsetup, features, number_of, sectors_of
 
 REFUSED_LINES = [
     # feature arguments, what the reason must name
@@ -61,13 +61,12 @@ def test_a_table_line_comes_back_as_it_was_given(lab):
     drive = lab.drive("p4096")
     options = {"mode": "pad", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
                "write_cache": "on"}
-    number = f"{os.major(os.stat(drive.path).st_rdev)}:{os.minor(os.stat(drive.path).st_rdev)}"
     with Align(drive.path, start=16, length=8000, **options) as device:
-        assert device.table() == f"0 8000 align {number} 16{features(**options)}"
+        assert device.table() == f"0 8000 align {number_of(drive.path)} 16{features(**options)}"
         device.set_mode("report")
         device.message("max_blocks 9")
         options.update(mode="report", max_blocks=9)
-        assert device.table() == f"0 8000 align {number} 16{features(**options)}"
+        assert device.table() == f"0 8000 align {number_of(drive.path)} 16{features(**options)}"
     with Align(drive.path, start=16, length=8000) as device:
         device.reload(device.table().replace("linear", "align"))
 

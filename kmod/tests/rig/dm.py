@@ -23,14 +23,25 @@ def sectors_of(path):
     return int(run("blockdev", "--getsz", path).stdout)
 
 
+def number_of(path):
+    """"major:minor" of a block device."""
+    number = os.stat(path).st_rdev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def sysfs_folder(path):
+    """A block device's folder in sysfs."""
+    return Path("/sys/dev/block", number_of(path)).resolve()
+
+
 def block_name(path):
-    """"vda" of "/dev/vda", "dm-3" of "/dev/mapper/x"."""
-    return os.path.basename(os.path.realpath(path))
+    """The kernel's name: "vda" of "/dev/vda", "dm-3" of "/dev/mapper/x"."""
+    return sysfs_folder(path).name
 
 
 def queue(path, name):
     """A file of the device's queue folder, stripped. A partition has its disk's."""
-    folder = Path("/sys/class/block", block_name(path)).resolve()
+    folder = sysfs_folder(path)
     if not (folder / "queue").exists():
         folder = folder.parent
     return (folder / "queue" / name).read_text().strip()

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .dm import block_name
+from .dm import number_of
 
 TRACING = Path("/sys/kernel/tracing")
 
@@ -32,7 +32,7 @@ class Trace:
     """
 
     def __init__(self, path):
-        major, minor = Path("/sys/class/block", block_name(path), "dev").read_text().split(":")
+        major, minor = number_of(path).split(":")
         self._device = int(major) << 20 | int(minor)
         self.requests = []
 
