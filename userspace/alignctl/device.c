@@ -98,13 +98,6 @@ uint32_t device_suggested_physical(const struct device *device)
 	return device->io_min;
 }
 
-static bool has(const char *dir, const char *entry)
-{
-	CLEANUP_FREE char *path = message_format("%s/%s", dir, entry);
-
-	return !access(path, F_OK);
-}
-
 bool device_offset_for(const struct device *device, uint32_t physical,
 		       uint32_t *offset)
 {
@@ -114,7 +107,15 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 	*offset = 0;
 	if (!device->block)
 		return true;
-	if (has(disk, "dm") || has(disk, "md") || has(disk, "loop"))
+	if (physical == device->physical) {
+		if (device->alignment_offset < 0)
+			return false;
+		/* may be relative to a larger io_min */
+		*offset = device->alignment_offset & (physical - 1);
+		return true;
+	}
+	/* a disk made of other devices has no parent in the device tree */
+	if (strstr(disk, "/devices/virtual/block/"))
 		return false;
 	if (sysfs_number(disk, "alignment_offset", &of_disk) && of_disk < 0)
 		return false;

@@ -60,7 +60,7 @@ uint32_t device_suggested_physical(const struct device *device);
 
 /*
  * The alignment offset, bytes, that the device would have if its physical block
- * were @physical. False if its start on the disk is not known (a volume, an
+ * were @physical. False if its start on a disk is not known (a volume, an
  * array, a loop device) and so nothing can be said; @offset is 0 then.
  */
 bool device_offset_for(const struct device *device, uint32_t physical,

@@ -8,6 +8,11 @@
 #include "verbs.h"
 
 static const struct verb *const verbs[] = {
+	&verb_attach,
+	&verb_detach,
+	&verb_list,
+	&verb_set,
+	&verb_stats,
 	&verb_replay,
 };
 

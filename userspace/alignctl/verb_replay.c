@@ -234,17 +234,12 @@ static int choose_geometry(struct replay *replay,
 	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
 	const char *wrong;
 
-	*offset_known = true;
 	if (options->physical)
 		physical = options->physical;
+	*offset_known = options->offset_given ||
+			device_offset_for(device, physical, &offset);
 	if (options->offset_given)
 		offset = options->offset;
-	else if (options->physical)
-		*offset_known = device_offset_for(device, physical, &offset);
-	else if (device->alignment_offset < 0)
-		*offset_known = false;
-	else
-		offset = device->alignment_offset;
 
 	wrong = align_geometry_init(&replay->geometry, physical,
 				    device->logical, offset, 0,

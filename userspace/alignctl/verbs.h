@@ -5,6 +5,11 @@
 
 #include "options.h"
 
+extern const struct verb verb_attach;
+extern const struct verb verb_detach;
+extern const struct verb verb_list;
+extern const struct verb verb_set;
+extern const struct verb verb_stats;
 extern const struct verb verb_replay;
 
 #endif

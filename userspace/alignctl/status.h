@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel says of one align target: its status and its table line. */
+#ifndef ALIGNCTL_STATUS_H
+#define ALIGNCTL_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define STATUS_MODE_MAX		16
+
+/**
+ * struct align_status - geometry of a target in the status line
+ * @mode: "report" or "pad"
+ * @physical: physical block in effect, bytes
+ * @offset: alignment offset in effect, bytes; -1: the kernel cannot say
+ * @max_blocks: most blocks in memory at once
+ * @blocks: blocks in memory now
+ * @memory_bytes: memory in use now
+ * @epoch: number of the epoch
+ */
+struct align_status {
+	char mode[STATUS_MODE_MAX];
+	uint32_t physical;
+	int64_t offset;
+	uint64_t max_blocks;
+	uint64_t blocks;
+	uint64_t memory_bytes;
+	uint64_t epoch;
+};
+
+/*
+ * Reads "<mode> name:value name:value ..."; pairs that are not known are left
+ * out, as later kernels append. False if a pair above is missing or no number.
+ */
+bool status_parse(const char *line, struct align_status *status);
+
+/**
+ * struct align_table - where a target lies
+ * @device: number of the device below
+ * @start: first sector on it
+ */
+struct align_table {
+	dev_t device;
+	uint64_t start;
+};
+
+/* Reads "<major>:<minor> <offset> ...". */
+bool status_parse_table(const char *line, struct align_table *table);
+
+#endif

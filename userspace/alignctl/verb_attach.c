@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl attach: lays an align device over another one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "cleanup.h"
+#include "device.h"
+#include "dm.h"
+#include "exit_codes.h"
+#include "geometry.h"
+#include "guard.h"
+#include "message.h"
+#include "mode.h"
+#include "module.h"
+#include "verbs.h"
+
+struct attach_options {
+	const char *mode;
+	const char *name;
+	const char *write_cache;
+	uint64_t max_blocks;
+	uint32_t physical;
+	uint32_t offset;
+	bool physical_auto;
+	bool offset_given;
+};
+
+enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_MAX_BLOCKS,
+	   ROW_WRITE_CACHE };
+
+static const struct option_row rows[] = {
+	[ROW_MODE] = { "mode", "MODE", "report (default) or pad" },
+	[ROW_NAME] = { "name", "NAME",
+		       "below /dev/mapper (default: align-DEV)" },
+	[ROW_PHYSICAL] = { "physical", "N|auto",
+			   "physical block, bytes; auto: by io_min of an SSD" },
+	[ROW_OFFSET] = { "offset", "N", "alignment offset, bytes" },
+	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
+			     "most physical blocks in memory at once" },
+	[ROW_WRITE_CACHE] = { "write-cache", "on|off",
+			      "advertise a volatile write cache" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct attach_options *options = context;
+	const char *refusal;
+	bool on;
+
+	switch ((enum row)row) {
+	case ROW_MODE:
+		refusal = mode_refusal(argument);
+		if (refusal)
+			return options_refuse("mode", argument, refusal);
+		options->mode = argument;
+		return 0;
+	case ROW_NAME:
+		if (!*argument || strchr(argument, '/'))
+			return options_refuse("name", argument,
+					      "must be a name without '/'");
+		options->name = argument;
+		return 0;
+	case ROW_PHYSICAL:
+		options->physical_auto = !strcmp(argument, "auto");
+		if (options->physical_auto ||
+		    (parse_bytes(argument, &options->physical) &&
+		     options->physical))
+			return 0;
+		return options_refuse("physical", argument,
+				      "must be bytes, e.g. 4096 or 4K, or auto");
+	case ROW_OFFSET:
+		options->offset_given = true;
+		if (parse_bytes(argument, &options->offset))
+			return 0;
+		return options_refuse("offset", argument, "must be bytes");
+	case ROW_MAX_BLOCKS:
+		if (parse_number(argument, &options->max_blocks))
+			return 0;
+		return options_refuse("max-blocks", argument,
+				      "must be a number of blocks, at least 1");
+	case ROW_WRITE_CACHE:
+		if (!parse_switch(argument, &on))
+			return options_refuse("write-cache", argument,
+					      "must be on or off");
+		options->write_cache = argument;
+		return 0;
+	}
+	return -1;
+}
+
+/*
+ * Turns --physical auto into a number, and checks what is given against the
+ * rules of kmod/geometry.h. Return: enum alignctl_exit.
+ */
+static int choose_geometry(struct attach_options *options,
+			   const struct device *device)
+{
+	struct align_geometry geometry;
+	uint32_t physical = device->physical;
+	const char *wrong;
+
+	if (options->physical_auto) {
+		options->physical = device_suggested_physical(device);
+		if (!options->physical)
+			printf("%s: --physical auto: io_min (%" PRIu32
+			       ") suggests no larger block; the device's own %"
+			       PRIu32 " is used\n", device->path,
+			       device->io_min, device->physical);
+	}
+	if (options->physical)
+		physical = options->physical;
+	wrong = align_geometry_init(&geometry, physical, device->logical,
+				    options->offset, 0, device->sectors);
+	if (!wrong)
+		return ALIGNCTL_FINE;
+	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
+		      ", alignment offset %" PRIu32
+		      ": %s; see --physical and --offset", device->path,
+		      physical, device->logical, options->offset, wrong);
+	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Nobody else may have the device: O_EXCL is the kernel's own test. It is given
+ * up again before the table takes the device exclusively itself.
+ */
+static int check_free(const struct device *device)
+{
+	CLEANUP_CLOSE int fd = open(device->path,
+				    O_RDONLY | O_EXCL | O_CLOEXEC);
+	struct guard_report report = { 0 };
+
+	if (fd >= 0)
+		return ALIGNCTL_FINE;
+	if (errno != EBUSY) {
+		message_error("%s: %s", device->path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	guard_usage(&report, device);
+	guard_print(&report, device);
+	guard_free(&report);
+	message_error("%s: in use; unmount or close it first, or replace its table online with dmsetup reload if it is a linear device",
+		      device->path);
+	return ALIGNCTL_BUSY;
+}
+
+/* What may surprise later, but is no reason to refuse. */
+static void print_notes(const struct attach_options *options,
+			const struct device *device)
+{
+	CLEANUP_FREE char *shared = device_shared_reason(device);
+	struct guard_report report = { 0 };
+	size_t i;
+
+	if (!guard_signatures(&report, device))
+		for (i = 0; i < report.nr; i++)
+			printf("%s: %s; it stays as it is, use it through the new device from now on\n",
+			       device->path, report.finding[i]);
+	guard_free(&report);
+	if (shared)
+		message_warning("%s; mode pad rewrites neighbouring sectors and needs to be the only writer, on all hosts together",
+				shared);
+	if (!options->physical && device->physical == 512)
+		printf("%s: says 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
+		       device->path);
+	if (!options->physical && device_suggested_physical(device))
+		printf("%s: io_min hints at physical blocks of %" PRIu32
+		       " bytes; --physical auto takes that\n", device->path,
+		       device_suggested_physical(device));
+}
+
+/* The default name, from what the device is called; for free(). */
+static char *default_name(const struct device *device)
+{
+	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
+	char *name = message_format("align-%s", dm ? dm : device->sys.name);
+	char *at;
+
+	for (at = name; *at; at++)
+		if (*at == '/')
+			*at = '-';
+	return name;
+}
+
+/* The table line after "align"; for free(). */
+static char *table_params(const struct attach_options *options,
+			  const struct device *device)
+{
+	CLEANUP_FREE char *args = message_format("%s", "");
+	unsigned int nr = 0;
+	size_t i;
+	const struct { bool given; const char *name; char *value; } features[] = {
+		{ options->mode, "mode",
+		  message_format("%s", options->mode ? options->mode : "") },
+		{ options->physical, "physical_block_size",
+		  message_format("%" PRIu32, options->physical) },
+		{ options->offset_given, "alignment_offset",
+		  message_format("%" PRIu32, options->offset) },
+		{ options->max_blocks, "max_blocks",
+		  message_format("%" PRIu64, options->max_blocks) },
+		{ options->write_cache, "write_cache",
+		  message_format("%s", options->write_cache ?
+				       options->write_cache : "") },
+	};
+
+	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		char *longer;
+
+		if (features[i].given) {
+			longer = message_format("%s %s %s", args,
+						features[i].name,
+						features[i].value);
+			free(args);
+			args = longer;
+			nr += 2;
+		}
+		free(features[i].value);
+	}
+	return nr ? message_format("%u:%u 0 %u%s", major(device->devno),
+				   minor(device->devno), nr, args) :
+		    message_format("%u:%u 0", major(device->devno),
+				   minor(device->devno));
+}
+
+/* What came of it, in the kernel's own figures. */
+static int print_result(const char *name, const struct device *device)
+{
+	struct dm_align made;
+	const struct align_status *status;
+	int result = dm_align_find(&made, name);
+
+	if (result)
+		return result;
+	status = &made.target[0].status;
+	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
+	       " bytes, alignment offset ", name, device->path, status->mode,
+	       status->physical);
+	if (status->offset < 0)
+		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
+	else
+		printf("%" PRId64 " bytes\n", status->offset);
+	if (!device->sys.partition)
+		printf("Partitions on it are reached with: kpartx -a /dev/mapper/%s\n",
+		       name);
+	dm_align_free(&made);
+	return ALIGNCTL_FINE;
+}
+
+static int attach(struct attach_options *options, const struct device *device)
+{
+	CLEANUP_FREE char *params = NULL;
+	CLEANUP_FREE char *own_name = default_name(device);
+	const char *name = options->name ? options->name : own_name;
+	int result;
+
+	result = choose_geometry(options, device);
+	if (!result)
+		result = check_free(device);
+	if (!result)
+		result = module_ensure();
+	if (result)
+		return result;
+	if (dm_name_taken(name)) {
+		message_error("/dev/mapper/%s exists already; choose another --name",
+			      name);
+		return ALIGNCTL_BUSY;
+	}
+	print_notes(options, device);
+	params = table_params(options, device);
+	result = dm_align_create(name, device->sectors, params);
+	return result ? result : print_result(name, device);
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct attach_options options = { 0 };
+	struct device device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	result = device_open(&device, argv[first]);
+	if (result)
+		return result;
+	if (!device.block) {
+		message_error("%s: a regular file; 'losetup -f --show %s' makes a block device of it",
+			      device.path, device.path);
+		result = ALIGNCTL_USAGE;
+	} else if (!device.sectors) {
+		message_error("%s: has no size; is a medium in the drive?",
+			      device.path);
+		result = ALIGNCTL_IO;
+	} else {
+		result = attach(&options, &device);
+	}
+	device_close(&device);
+	return result;
+}
+
+const struct verb verb_attach = {
+	"attach", "DEV", 1, 1,
+	"Lay an align device over a block device",
+	rows, NULL, run,
+};

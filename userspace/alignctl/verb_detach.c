@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl detach: takes an align device away again. */
+#include <stdio.h>
+
+#include "cleanup.h"
+#include "device.h"
+#include "dm.h"
+#include "exit_codes.h"
+#include "guard.h"
+#include "message.h"
+#include "verbs.h"
+
+static const struct option_row rows[] = {
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	(void)row;
+	(void)argument;
+	(void)context;
+	return 0;
+}
+
+/* Names those who have the device open, as far as they can be seen. */
+static void print_users(const struct dm_align *device)
+{
+	struct guard_report report = { 0 };
+	struct device self;
+
+	if (device_open_devno(&self, device->devno, device->name))
+		return;
+	guard_usage(&report, &self);
+	guard_print(&report, &self);
+	if (!report.nr)
+		message_error("%s: open by a program; 'fuser -v /dev/mapper/%s' names it",
+			      device->name, device->name);
+	guard_free(&report);
+	device_close(&self);
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct dm_align device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, NULL, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	result = dm_align_find(&device, argv[first]);
+	if (result)
+		return result;
+	if (device.open_count) {
+		print_users(&device);
+		message_error("%s: is open (%d times); close or unmount it first",
+			      device.name, device.open_count);
+		result = ALIGNCTL_BUSY;
+	} else {
+		result = dm_align_remove(&device);
+		if (!result)
+			printf("%s: detached\n", device.name);
+	}
+	dm_align_free(&device);
+	return result;
+}
+
+const struct verb verb_detach = {
+	"detach", "NAME", 1, 1,
+	"Take an align device away; refused while it is open",
+	rows, NULL, run,
+};
