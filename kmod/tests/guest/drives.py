@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The emulated drives that a guest of these tests has, and how long its tests may take."""
+
+import os
+
+from dmalign.drives import Server
+
+DRIVES = {
+    # A file system of a gigabyte fits; memory is taken as it is written.
+    "p4096": Server(size="1G"),
+    "p16384": Server(physical=16384),
+    # QEMU cannot tell the guest of the offset; the tests give it as an argument of the table line.
+    "offset3584": Server(alignment=3584),
+    "claims512": Server(size="1G", presented={"physical": 512}),
+    "segments126": Server(presented={"queue_size": 128}),
+    "segments254": Server(presented={"queue_size": 256}),
+    "segments126offset3584": Server(alignment=3584, presented={"queue_size": 128}),
+    "segments254offset3584": Server(alignment=3584, presented={"queue_size": 256}),
+    "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
+}
+
+# Without the stress, in seconds; the stress takes some thirty times DM_ALIGN_STRESS_SECONDS.
+SECONDS = 300 + 40 * float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "4")) \
+    + int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500")) / 4
