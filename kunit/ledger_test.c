@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for the ledger (ledger.c).
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "ledger.h"
+
+static int ledger_suite_init(struct kunit *test)
+{
+	struct ledger *ledger = kunit_kzalloc(test, sizeof(*ledger),
+					      GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ledger);
+	/* a ledger may lie in memory that was used before */
+	memset(ledger, 0xa5, sizeof(*ledger));
+	KUNIT_ASSERT_EQ(test, ledger_init(ledger), 0);
+	test->priv = ledger;
+	return 0;
+}
+
+static void ledger_suite_exit(struct kunit *test)
+{
+	if (test->priv)
+		ledger_exit(test->priv);
+}
+
+/* The cell of one CPU; tests run alone, so nobody else adds to it. */
+static struct ledger_page *share(const struct ledger *ledger, int cpu)
+{
+	return per_cpu_ptr(ledger->cpu, cpu);
+}
+
+/*
+ * The table as it was published. It may grow at the end; nothing in it may
+ * move or change its name, because scripts read the status line by place.
+ */
+static const char * const published_names[] = {
+	"rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost",
+	"rmw_pending", "rmw_avoided_merged", "rmw_avoided_complete",
+	"rmw_avoided_known", "rmw_drive_report", "rmw_drive_edge",
+	"rmw_drive_no_memory", "rmw_drive_max_blocks", "rmw_drive_read_error",
+	"pad_reads", "pad_read_bytes", "pad_writes", "writes", "write_bytes",
+	"writes_misaligned", "writes_sub_block", "writes_head_only",
+	"writes_tail_only", "writes_both_ends", "writes_over_limits",
+	"write_block_bytes", "sent_block_bytes", "fua", "flushes", "reads",
+	"read_bytes", "discards", "discard_bytes", "write_zeroes",
+	"write_zeroes_bytes", "waits", "cuts", "uncut", "nowait_again",
+};
+
+static void names_stay_as_published(struct kunit *test)
+{
+	size_t i, j;
+
+	KUNIT_ASSERT_GE(test, (size_t)LEDGER_NR, ARRAY_SIZE(published_names));
+	for (i = 0; i < ARRAY_SIZE(published_names); i++)
+		KUNIT_EXPECT_STREQ(test, ledger_name(i), published_names[i]);
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, ledger_name(i));
+		/* a key in "name:value" pairs and the name of a file */
+		KUNIT_EXPECT_EQ(test, strlen(ledger_name(i)),
+				strspn(ledger_name(i),
+				       "abcdefghijklmnopqrstuvwxyz_"));
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_STRNEQ(test, ledger_name(i),
+					    ledger_name(j));
+	}
+}
+
+static void only_pending_is_a_gauge(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < LEDGER_NR; i++)
+		KUNIT_EXPECT_EQ_MSG(test, ledger_is_gauge(i),
+				    i == LEDGER_rmw_pending, "%s",
+				    ledger_name(i));
+}
+
+static void starts_at_zero(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	int i, cpu;
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 0);
+		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i), 0);
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(&ledger->baseline, 0,
+					   sizeof(ledger->baseline)));
+	for_each_possible_cpu(cpu)
+		KUNIT_EXPECT_NULL(test, memchr_inv(share(ledger, cpu), 0,
+						   sizeof(struct ledger_page)));
+}
+
+/* A name adds to its own cell: the first of the table, a middle one, the last. */
+static void counts_each_name_apart(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	int i;
+
+	ledger_inc(ledger, rmw_expected);
+	ledger_add(ledger, write_bytes, 512);
+	ledger_inc(ledger, write_bytes);
+	ledger_add(ledger, nowait_again, 7);
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		const char *name = ledger_name(i);
+		u64 want = 0;
+
+		if (!strcmp(name, "rmw_expected"))
+			want = 1;
+		else if (!strcmp(name, "write_bytes"))
+			want = 513;
+		else if (!strcmp(name, "nowait_again"))
+			want = 7;
+		KUNIT_EXPECT_EQ_MSG(test, ledger_read(ledger, i), want, "%s",
+				    name);
+	}
+}
+
+static void adds_64_bits(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+
+	ledger_add(ledger, write_bytes, 0xffffffffULL);
+	ledger_add(ledger, write_bytes, 0x123400000001ULL);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_write_bytes),
+			0x123500000000ULL);
+}
+
+static void sums_over_cpus(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		u64 n = (1ULL << 40) + 7 * cpu + 1;
+
+		share(ledger, cpu)->counter[LEDGER_writes] = n;
+		sum += n;
+	}
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), sum);
+	ledger_reset(ledger);
+	KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, LEDGER_writes), sum);
+}
+
+/* A touch may be resolved on another CPU than the one that it came on. */
+static void gauge_falls_on_another_cpu(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	int first = cpumask_first(cpu_possible_mask);
+	int other = cpumask_next(first, cpu_possible_mask);
+
+	if (other >= nr_cpu_ids)
+		kunit_skip(test, "this machine has one CPU only");
+	share(ledger, first)->counter[LEDGER_rmw_pending] += 3;
+	share(ledger, other)->counter[LEDGER_rmw_pending] -= 2;
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 1);
+	share(ledger, other)->counter[LEDGER_rmw_pending] -= 1;
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
+}
+
+/* A value for each cell of a page that no other cell has. */
+static void fill_page(struct ledger_page *page, u64 base)
+{
+	u64 *cell = (u64 *)page;
+	size_t i;
+
+	for (i = 0; i < sizeof(*page) / sizeof(u64); i++)
+		cell[i] = base + i;
+}
+
+/* A reset stores each cell but the gauge, and takes nothing away. */
+static void reset_stores_baseline(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	int cpu = cpumask_first(cpu_possible_mask);
+	size_t cells = sizeof(struct ledger_page) / sizeof(u64);
+	u64 *now = (u64 *)share(ledger, cpu);
+	u64 *baseline = (u64 *)&ledger->baseline;
+	size_t i;
+
+	fill_page(share(ledger, cpu), 1000000);
+	ledger_reset(ledger);
+	for (i = 0; i < cells; i++) {
+		KUNIT_ASSERT_EQ(test, now[i], 1000000 + i);
+		KUNIT_ASSERT_EQ(test, baseline[i],
+				i == LEDGER_rmw_pending ? 0 : 1000000 + i);
+	}
+
+	/* what is counted later changes no baseline, up to the next reset */
+	fill_page(share(ledger, cpu), 5000000);
+	for (i = 0; i < LEDGER_NR; i++) {
+		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 5000000 + i);
+		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
+				i == LEDGER_rmw_pending ? 0 : 1000000 + i);
+	}
+	ledger_reset(ledger);
+	for (i = 0; i < LEDGER_NR; i++)
+		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
+				i == LEDGER_rmw_pending ? 0 : 5000000 + i);
+}
+
+static const struct histogram_row {
+	const char *name;
+	enum ledger_histogram histogram;
+	size_t offset;
+	unsigned int bins;
+} histogram_params[] = {
+	{ "phase", LEDGER_PHASE, offsetof(struct ledger_page, phase), 128 },
+	{ "size", LEDGER_SIZE, offsetof(struct ledger_page, size), 24 },
+	{ "latency of aligned writes", LEDGER_LATENCY_ALIGNED,
+	  offsetof(struct ledger_page, latency[0]), 112 },
+	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED,
+	  offsetof(struct ledger_page, latency[1]), 112 },
+};
+
+static void histogram_desc(const struct histogram_row *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(histogram, histogram_params, histogram_desc);
+
+/* Reads what was printed back: @bins numbers that rise by one from @first. */
+static void check_printed(struct kunit *test, const char *text, ssize_t len,
+			  unsigned int bins, u64 first)
+{
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, strlen(text), len);
+	for (i = 0; i < bins; i++) {
+		char want[24];
+		int n = snprintf(want, sizeof(want), "%llu%c", first + i,
+				 i + 1 < bins ? ' ' : '\n');
+
+		KUNIT_ASSERT_EQ_MSG(test, strncmp(text, want, n), 0,
+				    "bin %u: \"%.24s\"", i, text);
+		text += n;
+	}
+	KUNIT_EXPECT_STREQ(test, text, "");
+}
+
+static void prints_histogram(struct kunit *test)
+{
+	const struct histogram_row *row = test->param_value;
+	struct ledger *ledger = test->priv;
+	u64 cell = row->offset / sizeof(u64);
+	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	ssize_t len;
+	int cpu;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for_each_possible_cpu(cpu)
+		memset(share(ledger, cpu), 0, sizeof(struct ledger_page));
+	cpu = cpumask_last(cpu_possible_mask);
+	fill_page(share(ledger, cpu), 1000);
+	ledger_reset(ledger);
+	fill_page(share(ledger, cpu), 700000);
+
+	len = ledger_print_histogram(ledger, row->histogram, false, text,
+				     PAGE_SIZE);
+	check_printed(test, text, len, row->bins, 700000 + cell);
+	len = ledger_print_histogram(ledger, row->histogram, true, text,
+				     PAGE_SIZE);
+	check_printed(test, text, len, row->bins, 1000 + cell);
+}
+
+/* The largest numbers fit in the page that a file of sysfs has. */
+static void prints_full_histogram_in_a_page(struct kunit *test)
+{
+	const struct histogram_row *row = test->param_value;
+	struct ledger *ledger = test->priv;
+	int cpu = cpumask_first(cpu_possible_mask);
+	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	ssize_t len;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	memset(share(ledger, cpu), 0xff, sizeof(struct ledger_page));
+	len = ledger_print_histogram(ledger, row->histogram, false, text,
+				     PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, len, row->bins * strlen("18446744073709551615 "));
+	KUNIT_EXPECT_EQ(test, strlen(text), len);
+	KUNIT_EXPECT_EQ(test, text[len - 1], '\n');
+}
+
+/* Whatever the room, nothing is written past it. */
+static void prints_no_more_than_fits(struct kunit *test)
+{
+	const struct histogram_row *row = test->param_value;
+	struct ledger *ledger = test->priv;
+	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	size_t room;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (room = 1; room <= 2 * row->bins; room++) {
+		ssize_t len;
+
+		memset(text, 'x', PAGE_SIZE);
+		len = ledger_print_histogram(ledger, row->histogram, false,
+					     text, room);
+		KUNIT_ASSERT_EQ(test, len, strlen(text));
+		KUNIT_ASSERT_LT(test, len, room);
+		KUNIT_ASSERT_NULL(test, memchr_inv(text + room, 'x',
+						   PAGE_SIZE - room));
+	}
+}
+
+/* Which counters a resolved touch adds 1 to; LEDGER_NR: no second one. */
+static const struct book_row {
+	enum rmw_how how;
+	enum ledger_counter sum;
+	enum ledger_counter reason;
+} book_params[] = {
+	{ RMW_HOST, LEDGER_rmw_host, LEDGER_NR },
+	{ RMW_MERGED, LEDGER_rmw_avoided, LEDGER_rmw_avoided_merged },
+	{ RMW_COMPLETE, LEDGER_rmw_avoided, LEDGER_rmw_avoided_complete },
+	{ RMW_KNOWN, LEDGER_rmw_avoided, LEDGER_rmw_avoided_known },
+	{ RMW_LOST, LEDGER_rmw_lost, LEDGER_NR },
+	{ RMW_DRIVE_REPORT, LEDGER_rmw_drive, LEDGER_rmw_drive_report },
+	{ RMW_DRIVE_EDGE, LEDGER_rmw_drive, LEDGER_rmw_drive_edge },
+	{ RMW_DRIVE_NO_MEMORY, LEDGER_rmw_drive, LEDGER_rmw_drive_no_memory },
+	{ RMW_DRIVE_MAX_BLOCKS, LEDGER_rmw_drive,
+	  LEDGER_rmw_drive_max_blocks },
+	{ RMW_DRIVE_READ_ERROR, LEDGER_rmw_drive,
+	  LEDGER_rmw_drive_read_error },
+};
+
+static void book_desc(const struct book_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s", ledger_name(row->sum),
+		 row->reason == LEDGER_NR ? "" : ledger_name(row->reason));
+}
+
+KUNIT_ARRAY_PARAM(book, book_params, book_desc);
+
+static void books_in_the_right_counters(struct kunit *test)
+{
+	const struct book_row *row = test->param_value;
+	struct ledger *ledger = test->priv;
+	int i;
+
+	ledger_add(ledger, rmw_expected, 5);
+	ledger_add(ledger, rmw_pending, 5);
+	ledger_book(ledger, row->how);
+	for (i = 0; i < LEDGER_NR; i++) {
+		u64 want = 0;
+
+		if (i == LEDGER_rmw_expected)
+			want = 5;
+		else if (i == LEDGER_rmw_pending)
+			want = 4;
+		else if (i == row->sum || i == row->reason)
+			want = 1;
+		KUNIT_EXPECT_EQ_MSG(test, ledger_read(ledger, i), want, "%s",
+				    ledger_name(i));
+	}
+}
+
+static void book_table_is_whole(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(book_params), RMW_HOW_NR);
+}
+
+static void expect_balance(struct kunit *test, const struct ledger *ledger)
+{
+	KUNIT_ASSERT_EQ(test, ledger_read(ledger, LEDGER_rmw_expected),
+			ledger_read(ledger, LEDGER_rmw_avoided) +
+			ledger_read(ledger, LEDGER_rmw_host) +
+			ledger_read(ledger, LEDGER_rmw_drive) +
+			ledger_read(ledger, LEDGER_rmw_lost) +
+			ledger_read(ledger, LEDGER_rmw_pending));
+	KUNIT_ASSERT_EQ(test, ledger_read(ledger, LEDGER_rmw_avoided),
+			ledger_read(ledger, LEDGER_rmw_avoided_merged) +
+			ledger_read(ledger, LEDGER_rmw_avoided_complete) +
+			ledger_read(ledger, LEDGER_rmw_avoided_known));
+	KUNIT_ASSERT_EQ(test, ledger_read(ledger, LEDGER_rmw_drive),
+			ledger_read(ledger, LEDGER_rmw_drive_report) +
+			ledger_read(ledger, LEDGER_rmw_drive_edge) +
+			ledger_read(ledger, LEDGER_rmw_drive_no_memory) +
+			ledger_read(ledger, LEDGER_rmw_drive_max_blocks) +
+			ledger_read(ledger, LEDGER_rmw_drive_read_error));
+}
+
+/* Touches that come and are resolved in any order balance at any moment. */
+static void balances_at_every_moment(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	struct rnd_state rnd;
+	u64 pending = 0;
+	int i;
+
+	prandom_seed_state(&rnd, 4096);
+	for (i = 0; i < 5000; i++) {
+		if (!pending || prandom_u32_state(&rnd) % 2) {
+			u32 n = 1 + prandom_u32_state(&rnd) % ALIGN_MAX_TOUCHES;
+
+			ledger_add(ledger, rmw_expected, n);
+			ledger_add(ledger, rmw_pending, n);
+			pending += n;
+		} else {
+			ledger_book(ledger, prandom_u32_state(&rnd) %
+				    RMW_HOW_NR);
+			pending--;
+		}
+		expect_balance(test, ledger);
+		KUNIT_ASSERT_EQ(test, pending,
+				ledger_read(ledger, LEDGER_rmw_pending));
+		if (i == 2500)
+			ledger_reset(ledger);
+	}
+}
+
+#define BOOKERS		4
+#define BOOKER_TOUCHES	20000
+
+/* One thread of several that fill the same ledger. */
+struct booker {
+	struct ledger *ledger;
+	struct completion done;
+};
+
+static int booker_run(void *data)
+{
+	struct booker *booker = data;
+	int i;
+
+	for (i = 0; i < BOOKER_TOUCHES; i++) {
+		ledger_inc(booker->ledger, rmw_expected);
+		ledger_inc(booker->ledger, rmw_pending);
+		ledger_book(booker->ledger, i % RMW_HOW_NR);
+		if (!(i % 1000))
+			cond_resched();
+	}
+	complete(&booker->done);
+	return 0;
+}
+
+/* Nothing is lost between threads, wherever they run. */
+static void threads_lose_no_touch(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	struct booker *bookers;
+	unsigned int started;
+	unsigned int i;
+
+	bookers = kunit_kcalloc(test, BOOKERS, sizeof(*bookers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, bookers);
+	for (started = 0; started < BOOKERS; started++) {
+		struct booker *booker = &bookers[started];
+		struct task_struct *task;
+
+		booker->ledger = ledger;
+		init_completion(&booker->done);
+		task = kthread_run(booker_run, booker, "align-booker");
+		if (IS_ERR(task))
+			break;
+	}
+	for (i = 0; i < started; i++)
+		wait_for_completion(&bookers[i].done);
+
+	KUNIT_ASSERT_EQ(test, started, BOOKERS);
+	expect_balance(test, ledger);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_expected),
+			BOOKERS * BOOKER_TOUCHES);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_host),
+			BOOKERS * BOOKER_TOUCHES / RMW_HOW_NR);
+}
+
+static struct kunit_case ledger_cases[] = {
+	KUNIT_CASE(names_stay_as_published),
+	KUNIT_CASE(only_pending_is_a_gauge),
+	KUNIT_CASE(starts_at_zero),
+	KUNIT_CASE(counts_each_name_apart),
+	KUNIT_CASE(adds_64_bits),
+	KUNIT_CASE(sums_over_cpus),
+	KUNIT_CASE(gauge_falls_on_another_cpu),
+	KUNIT_CASE(reset_stores_baseline),
+	KUNIT_CASE_PARAM(prints_histogram, histogram_gen_params),
+	KUNIT_CASE_PARAM(prints_full_histogram_in_a_page, histogram_gen_params),
+	KUNIT_CASE_PARAM(prints_no_more_than_fits, histogram_gen_params),
+	KUNIT_CASE_PARAM(books_in_the_right_counters, book_gen_params),
+	KUNIT_CASE(book_table_is_whole),
+	KUNIT_CASE(balances_at_every_moment),
+	KUNIT_CASE(threads_lose_no_touch),
+	{}
+};
+
+static struct kunit_suite ledger_suite = {
+	.name = "dm-align-ledger",
+	.init = ledger_suite_init,
+	.exit = ledger_suite_exit,
+	.test_cases = ledger_cases,
+};
+
+kunit_test_suite(ledger_suite);
+
+MODULE_DESCRIPTION("KUnit tests for dm-align's ledger");
+MODULE_LICENSE("GPL");
