@@ -102,10 +102,14 @@ def clang_tree(release, headers):
                     if done.returncode:
                         fail(f"preparing {source.name} for clang failed:\n{done.stdout}")
                 shutil.copy(headers / "Module.symvers", scratch / "Module.symvers")
-                # The generated Makefile knows its folder by the name that it had while it was made.
-                makefile = scratch / "Makefile"
-                makefile.write_text(makefile.read_text().replace(str(scratch), str(folder)))
+                rename_build(scratch, folder)
     return folder
+
+
+def rename_build(scratch, folder):
+    """Prepares a kernel build folder for its final name: the generated Makefile knows the one that it was made under."""
+    makefile = scratch / "Makefile"
+    makefile.write_text(makefile.read_text().replace(str(scratch), str(folder)))
 
 
 def main(argv):

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs pytest tests inside guests, and lets each appear as a test of its own on the host.
+
+The tests lie in one folder (kmod/tests/guest). The host collects them too, once for each kernel series, but runs none
+of their code: the first of a series boots a guest in which pytest runs all that the host selected, and each host test
+then passes, fails or skips as its counterpart did. A test without a result fails and names the console log. A guest
+that dies or hangs is booted again for the tests that come after the one it died of.
+"""
+
+import json
+import os
+import shlex
+
+from . import drives, kernels, modules, vm
+from .guest import DEFAULT_LIMIT
+from .paths import OUT, REPO
+from .relay import Relay
+
+TESTS = REPO / "kmod" / "tests" / "guest"
+MAX_BOOTS = 4
+BOOT_SECONDS = 120
+
+
+class Batch:
+    """The tests of one series: boots on first use."""
+
+    def __init__(self, series, servers, seconds, memory="2G", cpus=2):
+        self.series, self.servers, self.seconds = series, servers, seconds
+        self.memory, self.cpus = memory, cpus
+        self.nodeids = []
+        self.results = None
+        self.logs = []
+        self.ended = None
+
+    def result(self, nodeid):
+        if self.results is None:
+            self.results = {}
+            self._run()
+        return self.results.get(nodeid)
+
+    def _run(self):
+        module = modules.build_for(kernels.release(self.series))[0] / "dm-align.ko"
+        remaining = list(self.nodeids)
+        for boot in range(1, MAX_BOOTS + 1):
+            name = f"tests-{self.series}-{boot}"
+            results = OUT / "vm" / f"{name}.results.jsonl"
+            run = self._boot(name, results, module, remaining)
+            begun = self._read(results)
+            self._blame(run)
+            left = [nodeid for nodeid in remaining if nodeid not in self.results and nodeid not in begun]
+            # No progress at all means that the next boot would bring none either.
+            if not left or len(left) == len(remaining):
+                break
+            remaining = left
+
+    def _boot(self, name, results, module, nodeids):
+        folder = OUT / "vm" / f"{name}.batch"
+        folder.mkdir(parents=True, exist_ok=True)
+        results.write_text("")
+        batch = folder / "batch.json"
+        batch.write_text(json.dumps({"drives": list(self.servers), "results": str(folder / "results.jsonl"),
+                                     "module": str(module)}))
+        (folder / "results.jsonl").write_text("")
+        (folder / "tests").write_text("\n".join(nodeids) + "\n")
+        passed_on = [f"{name}={shlex.quote(value)}" for name, value in os.environ.items() if name.startswith("DM_ALIGN_")]
+        command = " ".join([
+            *passed_on, f"DMALIGN_BATCH={shlex.quote(str(batch))}", shlex.quote(str(REPO / "scripts" / "python")), "-m", "pytest",
+            "-p", "dmalign.guest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=short",
+            f"--timeout={DEFAULT_LIMIT}", f"--rootdir={REPO}", "-c", str(REPO / "pytest.ini"), f"@{folder / 'tests'}"])
+        with drives.serve(self.servers, folder) as served, Relay(served) as relay, \
+                open(folder / "output", "w") as output:
+            run = vm.run(command, timeout=BOOT_SECONDS + self.seconds, series=self.series, memory=self.memory,
+                         cpus=self.cpus, drives=[drive.attached() for drive in served.values()], rwdirs=[folder],
+                         channels=[relay.channel], name=name, stdout=output, cwd=REPO)
+        results.write_text((folder / "results.jsonl").read_text())
+        self.logs.append(f"{run.folder / 'console.log'} and {folder / 'output'}")
+        self.ended = vm.explain(run, BOOT_SECONDS + self.seconds)
+        return run
+
+    def _blame(self, run):
+        """A fault that the kernel logged after the last test, or too late for its test to see, must fail something."""
+        told = "".join(result["text"] for result in self.results.values())
+        # The console's lines begin with a time that a test's report leaves out.
+        untold = [line for line in run.faults if line.split("] ", 1)[-1] not in told]
+        if untold and self.results:
+            last = list(self.results.values())[-1]
+            last["outcome"] = "failed"
+            last["text"] += "\nthe kernel logged, after this test or too late to see:\n  " + "\n  ".join(untold[:40])
+
+    def _read(self, results):
+        begun = set()
+        for line in results.read_text().splitlines():
+            event = json.loads(line)
+            if "begin" in event:
+                begun.add(event["begin"])
+            else:
+                self.results[event["test"]] = event
+        return begun

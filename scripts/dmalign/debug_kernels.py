@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels of our own configuration, from linux-source-6.12: with KUnit, KASAN, lockdep and the other checks that stock
+kernels leave out, for User Mode Linux ("um") and for QEMU ("x86_64").
+
+A build lies in the cache under a name made of the source's version and its configuration. It knows nothing of this
+project: modules and suites are built against it as external modules, so a change in kmod/ or kunit/ rebuilds only these.
+
+    scripts/python -m dmalign.debug_kernels um|x86_64      builds when missing; prints the build folder
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from . import kernels, modules
+from .paths import CACHE, REPO, fail, locked, say, whole
+
+CONFIGS = Path(__file__).resolve().parents[1] / "kernel-configs"
+FRAGMENTS = {"um": ("common.config", "uml.config"), "x86_64": ("common.config", "qemu.config")}
+TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
+
+
+def make(source, output, arch, *targets):
+    command = ["make", "-s", "-C", str(source), f"O={output}", f"ARCH={arch}", *targets]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        fail(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}", 1)
+
+
+def configure(source, output, arch):
+    """Writes output/.config, and insists that every option of the fragments took effect."""
+    wanted = [line for name in FRAGMENTS[arch] for line in (CONFIGS / name).read_text().splitlines()
+              if re.match(r"CONFIG_|# CONFIG_\w+ is not set", line)]
+    make(source, output, arch, "defconfig" if arch == "um" else "alldefconfig")
+    with open(output / ".config", "a") as config:
+        config.write("\n".join(wanted) + "\n")
+    make(source, output, arch, "olddefconfig")
+    got = set((output / ".config").read_text().splitlines())
+    # An option that is off because what it depends on is off is not listed at all.
+    lost = [line for line in wanted if line.startswith("CONFIG_") and line not in got]
+    lost += [line for line in wanted if line.startswith("#") and f"{line.split()[1]}=y" in got]
+    if lost:
+        fail(f"the {arch} configuration cannot have {', '.join(lost)}: something that they depend on is off", 1)
+
+
+def base(arch):
+    """The build folder of the kernel for an architecture, built when missing."""
+    source = kernels.fetch_source("6.12")
+    digest = hashlib.sha256("".join((CONFIGS / name).read_text() for name in FRAGMENTS[arch]).encode()).hexdigest()[:12]
+    folder = CACHE / "debug-kernels" / f"{arch}-{source.name}-{digest}"
+    with locked(f"debug-kernel-{arch}"):
+        if not folder.exists():
+            say(f"building the {arch} kernel with KUnit and KASAN in {folder} (several minutes, once)")
+            with whole(folder) as scratch:
+                configure(source, scratch, arch)
+                make(source, scratch, arch, f"-j{os.cpu_count()}", *TARGETS[arch])
+                make(source, scratch, arch, f"INSTALL_MOD_PATH={scratch / 'root'}", "modules_install")
+                modules.rename_build(scratch, folder)
+    return folder
+
+
+def build_suites(arch, parts=("kmod", "kunit"), sources=REPO):
+    """Builds kmod/ and kunit/ as modules for a kernel of base(); returns {part: folder with its .ko files}."""
+    arguments = [f"ARCH={arch}", "CONFIG_DM_ALIGN=m", "CONFIG_DM_ALIGN_KUNIT_TEST=m", "KCFLAGS=-Werror"]
+    folder, _ = modules.build(base(arch), f"debug-{arch}", sources, arguments, parts)
+    return {part: folder.parent / part for part in parts}
+
+
+def main(argv):
+    if len(argv) != 1 or argv[0] not in FRAGMENTS:
+        fail(__doc__.strip())
+    print(base(argv[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

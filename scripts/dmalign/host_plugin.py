@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's side of the tests that run inside guests (see batch.py): each is an item here, once for each kernel."""
+
+import importlib.util
+import os
+import re
+
+import pytest
+
+from . import kernels
+from .batch import TESTS, Batch
+
+IN_GUEST = "DMALIGN_BATCH" in os.environ
+
+
+def _is_guest_test(path):
+    return not IN_GUEST and TESTS in path.parents
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    if _is_guest_test(metafunc.definition.path):
+        metafunc.fixturenames.append("kernel")
+        metafunc.parametrize("kernel", kernels.SERIES, ids=[f"linux-{series}" for series in kernels.SERIES])
+
+
+def guest_nodeid(nodeid):
+    """The name under which the guest's pytest knows a test of the host."""
+    nodeid = re.sub(r"(?<=[\[-])linux-[\d.]+(-|(?=\]))", "", nodeid)
+    return re.sub(r"-(?=\]$)", "", nodeid).replace("[]", "")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    chosen = [item for item in items if _is_guest_test(item.path)]
+    if not chosen:
+        return
+    spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
+    described = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(described)
+    batches = {series: Batch(series, described.DRIVES, described.SECONDS) for series in kernels.SERIES}
+    for item in chosen:
+        series = item.callspec.params["kernel"]
+        item.dm_align_batch = batches[series]
+        # Its fixtures and its body belong to the guest; here it only tells how it went there.
+        item.setup = lambda: None
+        item.runtest = lambda item=item: _tell(item)
+        item.add_marker(pytest.mark.xdist_group(f"guest-{series}"))
+        # The whole batch runs inside the first of its tests, under its own time limit.
+        item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_collection_finish(session):
+    """After every plugin has deselected: a guest runs what is left, and no more."""
+    for item in session.items:
+        batch = getattr(item, "dm_align_batch", None)
+        if batch:
+            batch.nodeids.append(guest_nodeid(item.nodeid))
+
+
+def _tell(item):
+    batch = item.dm_align_batch
+    nodeid = guest_nodeid(item.nodeid)
+    result = batch.result(nodeid)
+    if result is None:
+        pytest.fail(f"no result from the guest: {batch.ended or 'its pytest did not run this test'}\n"
+                    f"logs: {'; '.join(batch.logs)}", pytrace=False)
+    item.add_report_section("call", "guest", f"{result['seconds']} s in the guest")
+    if result["outcome"] == "skipped":
+        pytest.skip(result["text"])
+    if result["outcome"] == "failed":
+        pytest.fail(f"{result['text']}\nlogs: {'; '.join(batch.logs)}", pytrace=False)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a command in a virtual machine that boots a stock Debian kernel on this machine's own root file system.
+
+The guest sees this machine's files at the same paths, read-only (writes under /etc and /var stay in the guest; /tmp,
+/run and /mnt are empty there), plus writable folders named by --rwdir. QEMU emulates the processor (TCG): /dev/kvm may
+exist and even open on machines where no guest ever boots. A boot takes about seven seconds.
+
+    scripts/vm [--kernel 6.12|6.1] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
+               [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
+
+COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
+One argument is a shell line, several are quoted. Exit status: the command's; 124 after the time limit; 125 if the guest
+died; 126 if the command succeeded and the kernel log holds a fault (BUG, WARNING, lockdep, hung task, ...), which is
+then printed. The console and dmesg are left in out/vm/<name>/.
+
+A drive is an NBD server's socket. Its options: bus=virtio|scsi, physical=<bytes> (4096), logical=<bytes> (512),
+write-cache=on|off, queue-size=<n> (virtio; a request has at most n-2 segments), rotational=on|off (scsi only).
+Drive i has serial "drive<i>"; virtio drives appear as /dev/vda, /dev/vdb, ... in order, scsi ones as /dev/sda, ...
+"""
+
+import argparse
+import contextlib
+import ctypes
+import dataclasses
+import hashlib
+import lzma
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from . import kernels
+from .findings import faults
+from .paths import OUT, fail, locked
+
+GUEST = Path(__file__).resolve().parents[1] / "guest"
+TIMED_OUT, DIED, FAULTY = 124, 125, 126
+
+# What the initramfs loads to reach the root file system and the channels; everything else comes from the root.
+EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")
+
+
+@dataclasses.dataclass(frozen=True)
+class Drive:
+    """A disk of the guest: an NBD server's socket and how QEMU presents it."""
+    socket: str
+    bus: str = "virtio"
+    physical: int = 4096
+    logical: int = 512
+    write_cache: str = "on"
+    queue_size: int = 0
+    rotational: str = "off"
+
+    @classmethod
+    def parse(cls, text):
+        socket, _, options = text.partition(":")
+        values = {}
+        kinds = {field.name: field.type for field in dataclasses.fields(cls)}
+        for option in filter(None, options.split(",")):
+            name, _, value = option.partition("=")
+            name = name.replace("-", "_")
+            if name not in kinds or name == "socket":
+                fail(f"--drive {text}: unknown option {name!r}; see scripts/vm --help")
+            values[name] = int(value) if kinds[name] is int else value
+        return cls(socket, **values)
+
+    def arguments(self, index):
+        size = f"logical_block_size={self.logical},physical_block_size={self.physical}"
+        common = f"drive=d{index},serial=drive{index},write-cache={self.write_cache},{size}"
+        backend = f"file=nbd:unix:{self.socket},if=none,id=d{index},format=raw,cache=none,discard=unmap"
+        if self.bus == "virtio":
+            # Merging in QEMU would join neighbouring requests whatever the guest's queue says.
+            device = f"virtio-blk-pci,{common},request-merging=off,num-queues=1"
+            if self.queue_size:
+                device += f",queue-size={self.queue_size}"
+        elif self.bus == "scsi":
+            rate = 7200 if self.rotational == "on" else 1
+            device = f"scsi-hd,{common},rotation_rate={rate},dpofua=on,bus=scsi{index}.0"
+        else:
+            fail(f"drive bus {self.bus!r} is not virtio or scsi")
+        extra = ["-device", f"virtio-scsi-pci,id=scsi{index}"] if self.bus == "scsi" else []
+        return ["-drive", backend, *extra, "-device", device]
+
+
+@dataclasses.dataclass
+class Result:
+    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are."""
+    status: int
+    faults: list
+    folder: Path
+    seconds: float
+
+    @property
+    def ok(self):
+        return self.status == 0 and not self.faults
+
+    @property
+    def exit_status(self):
+        return FAULTY if self.status == 0 and self.faults else self.status
+
+
+def initramfs(release):
+    """The initial file system of a release, made once: busybox, the modules that the root needs, and an init."""
+    root = kernels.CACHE / "kernels" / release
+    init = (GUEST / "initramfs-init").read_bytes()
+    key = hashlib.sha256(init + " ".join(EARLY_MODULES).encode()).hexdigest()[:12]
+    target = root / f"initramfs-{key}.img"
+    with locked(f"initramfs-{release}"):
+        if target.exists():
+            return target
+        scratch = root / "initramfs.part"
+        shutil.rmtree(scratch, ignore_errors=True)
+        for name in ("bin", "dev", "proc", "newroot", "modules"):
+            (scratch / name).mkdir(parents=True)
+        shutil.copy("/bin/busybox", scratch / "bin/busybox")
+        for tool in ("sh", "mount", "umount", "insmod", "cat", "switch_root", "poweroff"):
+            (scratch / "bin" / tool).symlink_to("busybox")
+        (scratch / "init").write_bytes(init)
+        (scratch / "init").chmod(0o755)
+        order = []
+        for module in EARLY_MODULES:
+            shown = subprocess.run(["/sbin/modprobe", "-d", root, "-S", release, "--show-depends", module],
+                                   capture_output=True, text=True, check=True).stdout
+            for line in shown.splitlines():
+                path = Path(line.split()[-1])
+                name = path.name.removesuffix(".xz")
+                if line.startswith("insmod") and name not in order:
+                    data = path.read_bytes()
+                    (scratch / "modules" / name).write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
+                    order.append(name)
+        (scratch / "modules/order").write_text("\n".join(order) + "\n")
+        names = "\0".join(sorted(str(path.relative_to(scratch)) for path in scratch.rglob("*")))
+        packed = subprocess.run(["cpio", "--quiet", "-0", "-o", "-H", "newc"], cwd=scratch, input=names.encode(),
+                                capture_output=True, check=True).stdout
+        target.write_bytes(packed)
+        shutil.rmtree(scratch)
+    return target
+
+
+def die_with_parent():
+    os.setsid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+@contextlib.contextmanager
+def _killed_at_end(process):
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(), channels=(), append="",
+        icount=False, name=None, stdout=None, cwd=None):
+    """Boots a guest, runs a shell line in it and returns a Result.
+
+    timeout   seconds for boot and command together; the guest is killed then
+    drives    Drive objects
+    rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
+    load      modules to load before the command
+    channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
+    icount    guest time counts instructions (one processor): for measurements
+    stdout    file for the command's output, else this process's
+    """
+    release = kernels.release(series)
+    name = name or f"{series}-{os.getpid()}"
+    folder = OUT / "vm" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "command").write_text(command + "\n")
+    shares = [folder, *(Path(path).resolve() for path in rwdirs)]
+    loaded = [*load, *({"sd_mod", "virtio_scsi"} if any(drive.bus == "scsi" for drive in drives) else ())]
+    # Modules needed in most runs anyway, and none that this machine's emulated hardware would suggest.
+    words = ["console=ttyS0", "ignore_loglevel", "panic=-1", "oops=panic", "audit=0", "apparmor=0", "mitigations=off",
+             "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check", "printk.devkmsg=on", f"dmalign.init={GUEST / 'init'}",
+             f"dmalign.run={folder}", f"dmalign.modules={kernels.CACHE / 'kernels' / release / 'lib/modules'}",
+             f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(loaded)}", append]
+    arguments = [
+        "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-m", memory, "-smp", str(1 if icount else cpus),
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
+        "-kernel", str(kernels.image(release)), "-initrd", str(initramfs(release)),
+        "-serial", f"file:{folder / 'console.log'}",
+        "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+        "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+        "-device", "virtio-serial-pci,max_ports=16",
+        # Appending, for else QEMU would empty a file that the caller sends our output to.
+        "-chardev", "file,id=output,path=/proc/self/fd/1,append=on",
+        "-device", "virtserialport,chardev=output,name=dmalign.output",
+    ]
+    if icount:
+        arguments += ["-icount", "shift=0,sleep=off"]
+    for index, share in enumerate(shares):
+        arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
+                      "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]
+        words.append(f"dmalign.share=share{index}:{share}")
+    for index, drive in enumerate(drives):
+        arguments += drive.arguments(index)
+    for index, (channel, socket) in enumerate(channels):
+        arguments += ["-chardev", f"socket,id=channel{index},path={socket}",
+                      "-device", f"virtserialport,chardev=channel{index},name={channel}"]
+    arguments += ["-append", " ".join(words)]
+    (folder / "qemu").write_text(shlex.join(arguments) + "\n")
+
+    began = time.monotonic()
+    with open(folder / "qemu.log", "w") as errors, _killed_at_end(subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, preexec_fn=die_with_parent)) as qemu:
+        try:
+            qemu.wait(timeout)
+            status = DIED
+        except subprocess.TimeoutExpired:
+            status = TIMED_OUT
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        # A guest that only failed to switch itself off has still told how the command ended.
+        status = int((folder / "status").read_text())
+    console = folder / "console.log"
+    log = console.read_text(errors="replace") if console.exists() else ""
+    return Result(status, faults(log), folder, time.monotonic() - began)
+
+
+def explain(result, timeout):
+    """Why a run is no success, in words, or None."""
+    reasons = []
+    if result.status == TIMED_OUT:
+        reasons.append(f"the guest was killed after its time limit of {timeout} s")
+    elif result.status == DIED:
+        said = (result.folder / "qemu.log").read_text().strip()
+        reasons.append(f"the guest died before the command ended{': ' + said if said else ''}")
+    elif result.status:
+        reasons.append(f"the command ended with status {result.status}")
+    if result.faults:
+        shown = "\n  ".join(result.faults[:20])
+        reasons.append(f"the kernel log holds {len(result.faults)} faults:\n  {shown}")
+    return f"{'; '.join(reasons)}\nconsole: {result.folder / 'console.log'}" if reasons else None
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", default="6.12", choices=kernels.SERIES)
+    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--drive", action="append", default=[], type=Drive.parse)
+    parser.add_argument("--rwdir", action="append", default=[])
+    parser.add_argument("--load", action="append", default=[])
+    parser.add_argument("--append", default="")
+    parser.add_argument("--icount", action="store_true")
+    parser.add_argument("--name")
+    parser.add_argument("--timeout", type=float, required=True)
+    parser.add_argument("command", nargs="+")
+    given = parser.parse_args(argv)
+    command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
+    # So that a terminated run takes its machine along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    result = run(command, timeout=given.timeout, series=given.kernel, memory=given.memory, cpus=given.cpus, drives=given.drive,
+                 rwdirs=given.rwdir, load=given.load, append=given.append, icount=given.icount, name=given.name)
+    why = explain(result, given.timeout)
+    if why:
+        print(f"vm: {why}", file=sys.stderr)
+    sys.exit(result.exit_status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
