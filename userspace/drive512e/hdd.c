@@ -130,9 +130,9 @@ static int64_t take_head(struct hdd *h, int64_t now)
 		head_rests(h, now, h->pos);
 		return now;
 	case HEAD_BATCH:
-		return next_step(h);
+		return later(now, next_step(h));
 	case HEAD_STREAM:
-		return end_stream(h, now);
+		return h->full ? later(now, next_step(h)) : end_stream(h, now);
 	case HEAD_LOOK_AHEAD:
 		break;
 	}

@@ -17,6 +17,10 @@
  * while it is growing; the last block of a stream is held back for a while, as
  * the next write is likely to complete it.
  *
+ * Reads take the head away from a stream, but not from a batch, and not from
+ * a stream that is written because the cache was full: the head would spend
+ * its time between the two.
+ *
  * All positions are media bytes (touch.h), all times nanoseconds.
  */
 #ifndef DRIVE512E_HDD_H
@@ -70,6 +74,7 @@ struct hdd {
 	struct run batch[CACHE_ENTRIES_MAX];	/* being written, in order */
 	unsigned int writing;
 
+	bool full;			/* the stream is written to make room */
 	uint64_t last_end;		/* of the last write */
 	bool last_whole;		/* it covered a whole block */
 };

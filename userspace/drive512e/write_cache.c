@@ -407,6 +407,7 @@ int64_t end_stream(struct hdd *h, int64_t now)
 		read_buffer_add(&h->buffer, h->pos, to);
 	}
 	find_stream(h)->start = to;
+	h->full = false;
 	head_worked(h, h->since, then);
 	head_rests(h, later(then, h->since), to);
 	return h->since;
@@ -553,10 +554,12 @@ static int64_t make_room(struct hdd *h, int64_t now)
 		}
 		excess = dirty - h->profile->cache_bytes;
 		to = h->pos + excess;
-		if (to <= stream_limit(h, stream_of(h)))
+		if (to <= stream_limit(h, stream_of(h))) {
+			h->full = true;
 			return later(now, h->since +
 				     mechanics_travel(&h->mechanics, h->pos,
 						      to));
+		}
 		now = force_step(h, now);
 	}
 }

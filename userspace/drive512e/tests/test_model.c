@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "../model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define SIZE (UINT64_C(1) << 30)
+#define BLOCK 4096u
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+#define IDLE (1000 * MS)	/* enough for every cache to empty itself */
+
+static struct model *make(const char *profile, bool cache)
+{
+	struct model_config config = {
+		.profile = profile_find(profile),
+		.map = { BLOCK, 0 },
+		.size = SIZE,
+		.cache = cache,
+	};
+
+	return model_new(&config);
+}
+
+static int64_t submit(struct model *m, enum op op, uint64_t offset,
+		      uint64_t count, int64_t now)
+{
+	struct request req = { .op = op, .offset = offset, .count = count };
+
+	return model_submit(m, &req, now);
+}
+
+/* ---- instant and fixed ---- */
+
+static void test_instant(void)
+{
+	struct model *m = make("instant", true);
+	struct media_counters c;
+
+	CHECK(submit(m, OP_WRITE, 512, 4096, 77) == 77, "took time");
+	submit(m, OP_WRITE, 8192, 8192, 78);
+	submit(m, OP_ZERO, 0, 512, 79);
+	submit(m, OP_TRIM, 512, 512, 80);
+	submit(m, OP_READ, 512, 512, 81);
+	c = model_counters(m, 82);
+	CHECK(c.rmws == 3 && c.blocks_written == 5, "%ju, %ju",
+	      (uintmax_t)c.rmws, (uintmax_t)c.blocks_written);
+	model_reset_counters(m, 83);
+	c = model_counters(m, 84);
+	CHECK(c.rmws == 0 && c.blocks_written == 0, "not reset");
+	model_free(m);
+}
+
+static void check_fixed(unsigned int depth, int64_t expect)
+{
+	struct model_config config = {
+		.profile = profile_find("fixed"),
+		.map = { BLOCK, 0 },
+		.size = SIZE,
+		.latency_ns = 2 * MS,
+		.depth = depth,
+	};
+	struct model *m = model_new(&config);
+	int64_t last = 0;
+
+	for (unsigned int i = 0; i < 12; i++)
+		last = submit(m, OP_READ, 0, 512, 100);
+	CHECK(last == 100 + expect, "depth %u: %jd", depth, (intmax_t)last);
+	last = submit(m, OP_READ, 0, 512, IDLE);
+	CHECK(last == IDLE + 2 * MS, "depth %u does not recover", depth);
+	model_free(m);
+}
+
+static void test_fixed(void)
+{
+	check_fixed(0, 2 * MS);
+	check_fixed(1, 24 * MS);
+	check_fixed(4, 6 * MS);
+	check_fixed(MODEL_DEPTH_MAX, 2 * MS);
+}
+
+/* ---- without a cache ---- */
+
+/* One write on a disk that rests at an angle that @i chooses. */
+static int64_t one_write(uint64_t offset, uint64_t count, unsigned int i)
+{
+	struct model *m = make("hdd-nocache", false);
+	int64_t now = IDLE + (int64_t)i * 123457;
+	int64_t took = submit(m, OP_WRITE, offset, count, now) - now;
+
+	model_free(m);
+	return took;
+}
+
+static void test_rmw_costs_revolution(void)
+{
+	struct model *m = make("hdd-nocache", false);
+	int64_t revolution = model_revolution(m);
+
+	model_free(m);
+	for (unsigned int i = 0; i < 200; i++) {
+		int64_t whole = one_write(81920, 8192, i);
+		int64_t head = one_write(81920 + 512, 8192 - 512, i);
+		int64_t tail = one_write(81920, 8192 - 512, i);
+		int64_t both = one_write(81920 + 512, 4096, i);
+
+		/* The interface takes 1.7 us per KiB off the wait. */
+		CHECK(llabs(head - whole - revolution) < 10, "head %jd",
+		      (intmax_t)(head - whole));
+		CHECK(llabs(tail - whole - revolution) < 10, "tail %jd",
+		      (intmax_t)(tail - whole));
+		CHECK(llabs(both - whole - revolution) < 10, "both %jd",
+		      (intmax_t)(both - whole));
+	}
+}
+
+static void test_nocache_counts(void)
+{
+	struct model *m = make("hdd-nocache", false);
+	struct media_counters c;
+	int64_t now = 0;
+
+	for (unsigned int i = 0; i < 8; i++)	/* one block, in 8 pieces */
+		now = submit(m, OP_WRITE, i * 512, 512, now);
+	now = submit(m, OP_WRITE, 512, 8192, now);
+	c = model_counters(m, now);
+	CHECK(c.rmws == 10 && c.rmws_saved_by_cache == 0, "%ju and %ju",
+	      (uintmax_t)c.rmws, (uintmax_t)c.rmws_saved_by_cache);
+	CHECK(c.blocks_written == 11, "%ju", (uintmax_t)c.blocks_written);
+	CHECK(c.lost_ns / (double)model_revolution(m) > 8.99 &&
+	      c.lost_ns / (double)model_revolution(m) < 9.01, "%ju",
+	      (uintmax_t)c.lost_ns);
+	model_free(m);
+}
+
+/* ---- reading ---- */
+
+static void test_read_ahead(void)
+{
+	struct model *m = make("hdd-nocache", false);
+	int64_t now = IDLE, start;
+
+	now = submit(m, OP_READ, 0, 4096, now);
+	start = now;
+	for (unsigned int i = 1; i < 100; i++)
+		now = submit(m, OP_READ, i * 4096, 4096, now + 50 * US);
+	CHECK((now - start) / 99 < 150 * US, "%jd us each: each missed",
+	      (intmax_t)((now - start) / 99 / US));
+
+	/* At the media's rate, however large the requests are. */
+	start = now;
+	for (unsigned int i = 1; i <= 200; i++)
+		now = submit(m, OP_READ, (i + 10) * UINT64_C(262144), 262144,
+			     now + 50 * US);
+	CHECK((double)(200 * 262144) / (double)(now - start) * 1e9 > 180e6 &&
+	      (double)(200 * 262144) / (double)(now - start) * 1e9 < 225e6,
+	      "%.0f MB/s", (double)(200 * 262144) / (double)(now - start) * 1e3);
+	model_free(m);
+}
+
+static void test_random_reads(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE, start = now;
+	double mean;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		now = submit(m, OP_READ, tap_random(SIZE / BLOCK) *
+			     (uint64_t)BLOCK, BLOCK, now);
+	/* Half a revolution, and a seek over the emulated part of the disk. */
+	mean = (double)(now - start) / 1000 / 1e6;
+	CHECK(mean > 4.1 && mean < 6, "%f ms", mean);
+	model_free(m);
+}
+
+static void test_read_own_writes(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = submit(m, OP_WRITE, 8192, 4096, IDLE);
+	int64_t at = submit(m, OP_READ, 8192, 4096, now);
+
+	CHECK(at - now < MS, "%jd us for what is in the cache",
+	      (intmax_t)((at - now) / US));
+	model_free(m);
+}
+
+/* ---- with a cache ---- */
+
+static void test_cache_absorbs(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE, flushed;
+
+	for (unsigned int i = 0; i < 16; i++) {
+		int64_t done = submit(m, OP_WRITE, i * UINT64_C(999424), 4096,
+				      now);
+
+		CHECK(done - now < 100 * US, "%jd us", (intmax_t)((done - now) / US));
+		now = done;
+	}
+	flushed = submit(m, OP_FLUSH, 0, 0, now);
+	CHECK(flushed - now > 8 * MS, "16 places in %jd us",
+	      (intmax_t)((flushed - now) / US));
+	now = submit(m, OP_FLUSH, 0, 0, flushed);
+	CHECK(now - flushed < 100 * US, "an empty cache takes %jd us",
+	      (intmax_t)((now - flushed) / US));
+	model_free(m);
+}
+
+static void test_cache_joins(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct media_counters c;
+	int64_t now = IDLE;
+
+	for (unsigned int i = 0; i < 8; i++)
+		now = submit(m, OP_WRITE, 40960 + i * 512, 512, now);
+	submit(m, OP_FLUSH, 0, 0, now);
+	c = model_counters(m, now + IDLE);
+	CHECK(c.rmws == 0 && c.rmws_saved_by_cache == 8 && c.blocks_written == 1,
+	      "%ju, %ju, %ju", (uintmax_t)c.rmws,
+	      (uintmax_t)c.rmws_saved_by_cache, (uintmax_t)c.blocks_written);
+	model_free(m);
+}
+
+static void test_fua(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct request req = { OP_WRITE, 40960, 4096, true };
+	struct media_counters c;
+	int64_t now = model_submit(m, &req, IDLE);
+
+	c = model_counters(m, now);
+	CHECK(c.blocks_written == 1, "not on the media");
+	model_free(m);
+}
+
+static void test_locked_block(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct media_counters c;
+	int64_t now = submit(m, OP_WRITE, 40960, 512, IDLE);
+	int64_t there = now;
+
+	/* Until the head has begun to read the block. */
+	do {
+		there += 100 * US;
+		c = model_counters(m, there);
+	} while (c.rmws == 0);
+	now = submit(m, OP_WRITE, 40960 + 1024, 512, there);
+	CHECK(now - there > model_revolution(m) - MS, "%jd us",
+	      (intmax_t)((now - there) / US));
+	model_free(m);
+}
+
+static void test_reset_with_full_cache(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct media_counters c;
+	int64_t now = IDLE;
+
+	for (unsigned int i = 0; i < 20; i++)
+		now = submit(m, OP_WRITE, i * 8192 + 512, 512, now);
+	model_reset_counters(m, now);
+	now = submit(m, OP_WRITE, 1 << 20, 512, now);
+	c = model_counters(m, now + IDLE);
+	CHECK(c.rmws == 1 && c.rmws_saved_by_cache == 0 && !c.touches_pending,
+	      "%ju, %ju", (uintmax_t)c.rmws, (uintmax_t)c.rmws_saved_by_cache);
+	model_free(m);
+}
+
+/* ---- any stream of requests ---- */
+
+struct outcome {
+	struct media_counters media;
+	uint64_t touches;		/* of writes and zeroes */
+	uint64_t blocks;		/* sum over writes and zeroes */
+	int64_t end;
+};
+
+/* Requests near each other, so that they meet; @depth of them at once. */
+static struct outcome play_random(const char *profile, bool cache,
+				  unsigned int depth, unsigned int count)
+{
+	struct model *m = make(profile, cache);
+	struct block_map map = { BLOCK, 0 };
+	struct outcome out = { 0 };
+	int64_t in_flight[16] = { 0 }, now = IDLE;
+
+	for (unsigned int i = 0; i < count; i++) {
+		static const enum op ops[] = {
+			OP_WRITE, OP_WRITE, OP_WRITE, OP_READ, OP_ZERO,
+			OP_TRIM, OP_FLUSH,
+		};
+		struct request req = {
+			.op = ops[tap_random(tap_random(10) ? 4 : 7)],
+			.offset = tap_random(4096) * UINT64_C(512),
+			.count = (1 + tap_random(tap_random(4) ? 16 : 600)) *
+				 UINT64_C(512),
+			.fua = tap_random(50) == 0,
+		};
+		int64_t *slot = &in_flight[i % depth];
+		int64_t done;
+
+		/* It arrives when the one that it replaces is done. */
+		if (*slot > now)
+			now = *slot;
+		now += tap_random(300) * US;
+		if (tap_random(500) == 0)
+			now += 200 * MS;
+		done = model_submit(m, &req, now);
+		CHECK(done >= now, "%jd ns before it arrived",
+		      (intmax_t)(now - done));
+		CHECK(done - now < 5000 * MS, "%jd ms",
+		      (intmax_t)((done - now) / MS));
+		*slot = done;
+		if (done > out.end)
+			out.end = done;
+		if (req.op == OP_WRITE || req.op == OP_ZERO) {
+			struct touch t = touch_of(&map, req.offset, req.count);
+
+			out.touches += t.partial;
+			out.blocks += t.last - t.first + 1;
+		}
+	}
+	out.end = submit(m, OP_FLUSH, 0, 0, out.end > now ? out.end : now);
+	out.media = model_counters(m, out.end + IDLE);
+	model_free(m);
+	return out;
+}
+
+static void check_balance(const char *profile, bool cache)
+{
+	for (unsigned int depth = 1; depth <= 16; depth *= 4) {
+		struct outcome o = play_random(profile, cache, depth, 20000);
+
+		CHECK(o.media.rmws + o.media.rmws_saved_by_cache == o.touches,
+		      "%s, depth %u: %ju + %ju of %ju", profile, depth,
+		      (uintmax_t)o.media.rmws,
+		      (uintmax_t)o.media.rmws_saved_by_cache,
+		      (uintmax_t)o.touches);
+		CHECK(o.media.touches_pending == 0, "%ju pending",
+		      (uintmax_t)o.media.touches_pending);
+		CHECK(cache || o.media.rmws == o.touches,
+		      "without a cache %ju of %ju", (uintmax_t)o.media.rmws,
+		      (uintmax_t)o.touches);
+		CHECK(o.media.blocks_written >= 1 &&
+		      (cache || o.media.blocks_written == o.blocks), "blocks");
+		CHECK(o.media.busy_ns <= (uint64_t)(o.end + IDLE),
+		      "busy for longer than it ran");
+	}
+}
+
+static void test_balance(void)
+{
+	check_balance("st1000dm003", true);
+	check_balance("st1000dm003", false);
+	check_balance("hdd-nocache", false);
+}
+
+static void test_same_again(void)
+{
+	struct model *a = make("st1000dm003", true);
+	struct model *b = make("st1000dm003", true);
+	int64_t now = IDLE;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		uint64_t offset = tap_random(8192) * UINT64_C(512);
+		uint64_t count = (1 + tap_random(300)) * UINT64_C(512);
+		enum op op = tap_random(3) ? OP_WRITE : OP_READ;
+		int64_t done = submit(a, op, offset, count, now);
+
+		/* Looking at the counters changes nothing. */
+		model_counters(b, now);
+		CHECK(submit(b, op, offset, count, now) == done, "request %u", i);
+		now = done + tap_random(1000) * US;
+	}
+	model_free(a);
+	model_free(b);
+}
+
+/* What a host does that pads: reads a block, then writes it whole. */
+static void test_padding_pays(void)
+{
+	struct model *raw = make("hdd-nocache", false);
+	struct model *padded = make("hdd-nocache", false);
+	int64_t raw_at = IDLE, padded_at = IDLE;
+	struct media_counters c;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		raw_at = submit(raw, OP_WRITE, i * 4096, 512, raw_at + 50 * US);
+		padded_at = submit(padded, OP_READ, i * 4096, 4096,
+				   padded_at + 50 * US);
+		padded_at = submit(padded, OP_WRITE, i * 4096, 4096,
+				   padded_at + 50 * US);
+	}
+	c = model_counters(padded, padded_at);
+	CHECK(c.rmws == 0, "%ju", (uintmax_t)c.rmws);
+	CHECK((padded_at - IDLE) * 1.5 < raw_at - IDLE, "%jd us against %jd",
+	      (intmax_t)((padded_at - IDLE) / 100 / US),
+	      (intmax_t)((raw_at - IDLE) / 100 / US));
+	model_free(raw);
+	model_free(padded);
+}
+
+const struct tap_test model_tests[] = {
+	{ "instant takes no time and charges an RMW for every touch",
+	  test_instant },
+	{ "fixed serves as many at once as its depth", test_fixed },
+	{ "without a cache an RMW costs exactly a revolution",
+	  test_rmw_costs_revolution },
+	{ "without a cache every touch is an RMW", test_nocache_counts },
+	{ "sequential reads run at the media's rate", test_read_ahead },
+	{ "random reads seek and wait half a revolution", test_random_reads },
+	{ "what is in the cache is read from there", test_read_own_writes },
+	{ "the cache absorbs writes and a flush waits for the media",
+	  test_cache_absorbs },
+	{ "touches that join in the cache are no RMWs", test_cache_joins },
+	{ "a FUA write is on the media when it completes", test_fua },
+	{ "a write waits for the RMW of its block", test_locked_block },
+	{ "a reset leaves out what is in the cache", test_reset_with_full_cache },
+	{ "every touch is an RMW or saved, whatever the requests", test_balance },
+	{ "the same arrivals give the same completions", test_same_again },
+	{ "reading and writing whole blocks beats the drive's own RMW",
+	  test_padding_pays },
+	{ 0 },
+};
