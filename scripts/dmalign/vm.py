@@ -5,7 +5,7 @@ The guest sees this machine's files at the same paths, read-only (writes under /
 /run and /mnt are empty there), plus writable folders named by --rwdir. QEMU emulates the processor (TCG): /dev/kvm may
 exist and even open on machines where no guest ever boots. A boot takes about seven seconds.
 
-    scripts/vm [--kernel 6.12|6.1] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
+    scripts/vm [--kernel 6.12|6.1|debug] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
                [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
 COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
@@ -103,16 +103,35 @@ class Result:
         return FAULTY if self.status == 0 and self.faults else self.status
 
 
-def initramfs(release):
-    """The initial file system of a release, made once: busybox, the modules that the root needs, and an init."""
-    root = kernels.CACHE / "kernels" / release
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """What a guest boots: image, the folder that holds lib/modules, and the modules that reaching the root takes."""
+    release: str
+    image: Path
+    root: Path
+    early: tuple
+
+
+def kernel(series):
+    """The kernel of a stock series, or of "debug": the one with KUnit and KASAN."""
+    if series == "debug":
+        from . import debug_kernels
+        build = debug_kernels.base("x86_64")
+        release = (build / "include/config/kernel.release").read_text().strip()
+        return Kernel(release, build / "arch/x86/boot/bzImage", build / "root", ())
+    release = kernels.release(series)
+    return Kernel(release, kernels.image(release), kernels.CACHE / "kernels" / release, EARLY_MODULES)
+
+
+def initramfs(booted):
+    """The initial file system of a kernel, made once: busybox, the modules that the root needs, and an init."""
     init = (GUEST / "initramfs-init").read_bytes()
-    key = hashlib.sha256(init + " ".join(EARLY_MODULES).encode()).hexdigest()[:12]
-    target = root / f"initramfs-{key}.img"
-    with locked(f"initramfs-{release}"):
+    key = hashlib.sha256(init + " ".join(booted.early).encode()).hexdigest()[:12]
+    target = booted.root / f"initramfs-{key}.img"
+    with locked(f"initramfs-{booted.release}"):
         if target.exists():
             return target
-        scratch = root / "initramfs.part"
+        scratch = booted.root / "initramfs.part"
         shutil.rmtree(scratch, ignore_errors=True)
         for name in ("bin", "dev", "proc", "newroot", "modules"):
             (scratch / name).mkdir(parents=True)
@@ -121,18 +140,7 @@ def initramfs(release):
             (scratch / "bin" / tool).symlink_to("busybox")
         (scratch / "init").write_bytes(init)
         (scratch / "init").chmod(0o755)
-        order = []
-        for module in EARLY_MODULES:
-            shown = subprocess.run(["/sbin/modprobe", "-d", root, "-S", release, "--show-depends", module],
-                                   capture_output=True, text=True, check=True).stdout
-            for line in shown.splitlines():
-                path = Path(line.split()[-1])
-                name = path.name.removesuffix(".xz")
-                if line.startswith("insmod") and name not in order:
-                    data = path.read_bytes()
-                    (scratch / "modules" / name).write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
-                    order.append(name)
-        (scratch / "modules/order").write_text("\n".join(order) + "\n")
+        (scratch / "modules/order").write_text("\n".join(_unpack_modules(booted, scratch / "modules")) + "\n")
         names = "\0".join(sorted(str(path.relative_to(scratch)) for path in scratch.rglob("*")))
         packed = subprocess.run(["cpio", "--quiet", "-0", "-o", "-H", "newc"], cwd=scratch, input=names.encode(),
                                 capture_output=True, check=True).stdout
@@ -141,13 +149,29 @@ def initramfs(release):
     return target
 
 
+def _unpack_modules(booted, folder):
+    """Puts the early modules and what they need into `folder`; returns their names in the order to load them."""
+    order = []
+    for module in booted.early:
+        shown = subprocess.run(["/sbin/modprobe", "-d", booted.root, "-S", booted.release, "--show-depends", module],
+                               capture_output=True, text=True, check=True).stdout
+        for line in shown.splitlines():
+            path = Path(line.split()[-1])
+            name = path.name.removesuffix(".xz")
+            if line.startswith("insmod") and name not in order:
+                data = path.read_bytes()
+                (folder / name).write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
+                order.append(name)
+    return order
+
+
 def die_with_parent():
     os.setsid()
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 @contextlib.contextmanager
-def _killed_at_end(process):
+def killed_at_end(process):
     try:
         yield process
     finally:
@@ -168,7 +192,7 @@ def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdi
     icount    guest time counts instructions (one processor): for measurements
     stdout    file for the command's output, else this process's
     """
-    release = kernels.release(series)
+    booted = kernel(series)
     name = name or f"{series}-{os.getpid()}"
     folder = OUT / "vm" / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -179,12 +203,12 @@ def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdi
     # Modules needed in most runs anyway, and none that this machine's emulated hardware would suggest.
     words = ["console=ttyS0", "ignore_loglevel", "panic=-1", "oops=panic", "audit=0", "apparmor=0", "mitigations=off",
              "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check", "printk.devkmsg=on", f"dmalign.init={GUEST / 'init'}",
-             f"dmalign.run={folder}", f"dmalign.modules={kernels.CACHE / 'kernels' / release / 'lib/modules'}",
+             f"dmalign.run={folder}", f"dmalign.modules={booted.root / 'lib/modules'}",
              f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(loaded)}", append]
     arguments = [
         "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-m", memory, "-smp", str(1 if icount else cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
-        "-kernel", str(kernels.image(release)), "-initrd", str(initramfs(release)),
+        "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
         "-serial", f"file:{folder / 'console.log'}",
         "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
         "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
@@ -208,7 +232,7 @@ def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdi
     (folder / "qemu").write_text(shlex.join(arguments) + "\n")
 
     began = time.monotonic()
-    with open(folder / "qemu.log", "w") as errors, _killed_at_end(subprocess.Popen(
+    with open(folder / "qemu.log", "w") as errors, killed_at_end(subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, preexec_fn=die_with_parent)) as qemu:
         try:
             qemu.wait(timeout)
@@ -242,7 +266,7 @@ def explain(result, timeout):
 def main(argv):
     parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default="6.12", choices=kernels.SERIES)
+    parser.add_argument("--kernel", default="6.12", choices=[*kernels.SERIES, "debug"])
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--drive", action="append", default=[], type=Drive.parse)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# dm-align: everything is built, tested and installed from here. What is made
+# goes to out/, but for kmod/dm-align.ko; kernels and the like to a cache that
+# checkouts share, $(DM_ALIGN_CACHE), by default ~/.cache/dm-align.
+
+OUT := $(CURDIR)/out
+PREFIX ?= /usr/local
+PYTHON := scripts/python
+PROGRAMS := alignctl drive512e
+
+export OUT
+
+.DEFAULT_GOAL := all
+
+# A line "target  what it does" for each target that has a comment behind it.
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1  \2/p' $(MAKEFILE_LIST) | \
+		awk '{ name = $$1; $$1 = ""; printf "  make %-14s%s\n", name, $$0 }'
+
+all: programs modules  ## the programs and the kernel module
+
+setup:  ## packages, virtual environment and kernels, as far as they are missing
+	scripts/setup
+
+packages:
+	scripts/setup packages venv
+
+programs: packages  ## alignctl and the emulated drive, in out/bin/
+	@for program in $(PROGRAMS); do \
+		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) all || exit 1; \
+	done
+
+# A compiler is passed on only if somebody named one: make's own default is no choice.
+compiler := $(if $(filter command environment,$(firstword $(origin CC))),CC=$(CC)) $(if $(LLVM),LLVM=$(LLVM))
+
+modules: setup  ## kmod/dm-align.ko [KVER=<release>] [CC=<compiler>]
+	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler)
+
+test-tools: packages
+	@$(MAKE) --no-print-directory -C kmod/tests OUT=$(OUT) all
+
+check: setup programs modules test-tools  ## every test, in one pytest run [PYTEST_ARGS=...]
+	$(PYTHON) -m pytest $(PYTEST_ARGS)
+
+kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
+	scripts/kunit um
+
+kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors
+	scripts/kunit x86_64
+
+demo: setup programs modules  ## five workloads on an emulated drive: raw, report, pad [FULL=1]
+	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
+
+bench-drive: programs  ## the emulated drive alone against the published figures
+	@$(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench
+
+# The release that modules was built for, told by the module itself.
+built_for = $(firstword $(shell modinfo -F vermagic kmod/dm-align.ko))
+
+install:  ## alignctl, the drive, man pages and the module (below DESTDIR, PREFIX) [KVER=<release>]
+	@test -e kmod/dm-align.ko || { echo "kmod/dm-align.ko does not exist: run make modules" >&2; exit 1; }
+	@for program in $(PROGRAMS); do \
+		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install || exit 1; \
+	done
+	@test -z "$(KVER)" -o "$(KVER)" = "$(built_for)" || \
+		{ echo "kmod/dm-align.ko is built for $(built_for): run make modules KVER=$(KVER)" >&2; exit 1; }
+	install -D -m 644 kmod/dm-align.ko $(DESTDIR)/lib/modules/$(built_for)/updates/dm-align.ko
+	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(built_for)
+
+uninstall:  ## removes what install put there
+	@for program in $(PROGRAMS); do \
+		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) uninstall || exit 1; \
+	done
+	@for module in $(DESTDIR)/lib/modules/*/updates/dm-align.ko; do \
+		test -e "$$module" || continue; \
+		release=$$(basename "$${module%/updates/dm-align.ko}"); \
+		rm -f "$$module"; \
+		depmod $(if $(DESTDIR),-b $(DESTDIR)) "$$release" || exit 1; \
+	done
+
+clean:  ## everything that was built here; the cache stays
+	rm -rf out kmod/dm-align.ko .pytest_cache
+
+.PHONY: all bench-drive check clean demo help install kunit kunit-qemu modules packages programs setup test-tools uninstall

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a command in User Mode Linux: a kernel with KASAN, lockdep and KUnit that boots on this machine's own files in
+a second and runs the real device-mapper stack at native speed, on one processor.
+
+    scripts/uml [--memory 1G] [--rwdir DIR]... [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
+
+COMMAND runs as root under sh; the machine's files are read-only for it, but for folders named by --rwdir; /run and
+$TMPDIR are writable and empty. null_blk, scsi_debug and brd are modules (modprobe), ext4, xfs and the dm targets are
+built in. The target: `scripts/uml ... -- 'insmod $DM_ALIGN_KO; ...'`, built for this kernel before it starts.
+Exit status and logs as scripts/vm; the logs lie in out/uml/<name>/.
+"""
+
+import argparse
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from . import debug_kernels
+from .findings import faults
+from .paths import OUT
+from .vm import DIED, GUEST, TIMED_OUT, Result, die_with_parent, explain, killed_at_end
+
+
+def run(command, *, timeout, memory="1G", rwdirs=(), name=None, append="", cwd=None):
+    """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output."""
+    build = debug_kernels.base("um")
+    name = name or f"uml-{os.getpid()}"
+    folder = OUT / "uml" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "command").write_text(command + "\n")
+    (folder / "output").write_text("")
+    shares = [folder, *(Path(path).resolve() for path in rwdirs)]
+    arguments = [str(build / "linux"), f"mem={memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+                 f"init={GUEST / 'uml-init'}", "con=null", "con0=null,fd:1", "panic=-1", "oops=panic",
+                 f"dmalign.run={folder}", f"dmalign.modules={build / 'root'}", f"dmalign.cwd={cwd or os.getcwd()}",
+                 *(f"dmalign.share={share}" for share in shares), *shlex.split(append)]
+    began = time.monotonic()
+    with open(folder / "console.log", "w") as console, killed_at_end(subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=die_with_parent)) as kernel:
+        try:
+            kernel.wait(timeout)
+            status = DIED
+        except subprocess.TimeoutExpired:
+            status = TIMED_OUT
+        finally:
+            # The kernel's processes are processes of this machine, in the kernel's own session.
+            subprocess.run(["pkill", "-KILL", "-s", str(kernel.pid)], check=False)
+    try:
+        status = int((folder / "status").read_text())
+    except (FileNotFoundError, ValueError):
+        pass
+    log = (folder / "console.log").read_text(errors="replace")
+    return Result(status, faults(log), folder, time.monotonic() - began)
+
+
+def module():
+    """The target, built for this kernel."""
+    return debug_kernels.build_suites("um", ("kmod",))["kmod"] / "dm-align.ko"
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="scripts/uml", description=__doc__, usage=argparse.SUPPRESS,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--rwdir", action="append", default=[])
+    parser.add_argument("--append", default="")
+    parser.add_argument("--name")
+    parser.add_argument("--timeout", type=float, required=True)
+    parser.add_argument("command", nargs="+")
+    given = parser.parse_args(argv)
+    command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    result = run(f"export DM_ALIGN_KO={shlex.quote(str(module()))}\n{command}", timeout=given.timeout, memory=given.memory,
+                 rwdirs=given.rwdir, name=given.name, append=given.append)
+    sys.stdout.write((result.folder / "output").read_text(errors="replace"))
+    sys.stdout.flush()
+    why = explain(result, given.timeout)
+    if why:
+        print(f"uml: {why.replace('guest', 'kernel')}", file=sys.stderr)
+    sys.exit(result.exit_status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
