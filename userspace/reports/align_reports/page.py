@@ -147,12 +147,26 @@ def _verdict(results: Results, findings: list[str]) -> str:
             "every sector read back is the one that was written.</div>")
 
 
+def _price(results: Results, profile: str) -> str:
+    """What pad costs or saves on this drive, in words made of the figures."""
+    ratios = {run.workload: results.ratio_to_raw(run) for run in results.runs
+              if run.profile == profile and run.mode == "pad"}
+    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+    if not known:
+        return ""
+    best, worst = min(known, key=known.get), max(known, key=known.get)
+    return (f"<p><strong>{escape(profile)}:</strong> through pad the workloads take "
+            f"{known[best]:.2f} ({escape(best)}) to {known[worst]:.2f} ({escape(worst)}) times "
+            "as long as raw.</p>")
+
+
 def render(results: Results, findings: list[str]) -> str:
     """The page; findings are the sentences of the checks, shown first."""
     machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
                       for name, value in results.machine.items())
     meanings = "".join(f"<dt>{escape(c.heading)}</dt><dd>{escape(c.meaning)}</dd>"
                        for c in COLUMNS)
+    prices = "".join(_price(results, profile) for profile in results.profiles)
     profiles = "".join(_charts(results, profile) + _table(results, profile)
                        for profile in results.profiles)
     return f"""<!doctype html>
@@ -169,6 +183,11 @@ def render(results: Results, findings: list[str]) -> str:
 blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), and in mode
 <em>pad</em> (completes partial blocks before they reach the drive).</p>
 {_verdict(results, findings)}
+<p>A write through pad completes only when the drive has it, and a block that it covers in part
+is read before. A writer that waits for each write waits for that read too: it takes the place of
+the revolution that a drive without a cache loses, and comes on top where the drive's cache hides
+its own read-modify-writes.</p>
+{prices}
 {profiles}
 <h2>What the columns mean</h2>
 <dl>{meanings}</dl>

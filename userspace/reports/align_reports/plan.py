@@ -17,18 +17,18 @@ from .workloads import WORKLOADS, Workload
 # which adds 0.25 to 1 ms to every request.
 COST_MS = {
     "st1000dm003": {
-        "w512": (1.2, 2.0), "w4096": (1.0, 1.0), "w4096_512": (1.4, 2.5),
-        "w136k": (2.5, 3.0), "w4k_132k": (5.5, 5.5),
+        "w512": (1.0, 4.5), "w4096": (1.0, 1.1), "w4096_512": (1.5, 8.0),
+        "w136k": (2.3, 7.1), "w4k_132k": (4.6, 13.5),
     },
     "hdd-nocache": {
-        "w512": (17.0, 17.0), "w4096": (9.0, 9.0), "w4096_512": (17.0, 17.0),
-        "w136k": (18.0, 18.0), "w4k_132k": (34.0, 34.0),
+        "w512": (16.8, 9.6), "w4096": (8.8, 9.2), "w4096_512": (17.5, 19.8),
+        "w136k": (17.3, 22.1), "w4k_132k": (35.0, 39.0),
     },
 }
 
 # Preparing the range and reading it back, per MiB of range, and the start of each program.
-RANGE_MS_PER_MIB = 20.0
-FIXED_S = 1.0
+RANGE_MS_PER_MIB = 30.0
+FIXED_S = 1.2
 
 # Enough for a p99 that is not simply the largest value.
 FEWEST = 100

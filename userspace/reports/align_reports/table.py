@@ -29,7 +29,7 @@ def ledger_sum(run: Run) -> str:
     terms = [run.ledger[name] for name in SETTLED]
     shown = terms[:3] + [term for term in terms[3:] if term]
     equals = "=" if sum(terms) == run.ledger["rmw_expected"] else "\u2260"
-    return f"{number(run.ledger['rmw_expected'])} {equals} " + "+".join(map(number, shown))
+    return f"{number(run.ledger['rmw_expected'])} {equals} " + " + ".join(map(number, shown))
 
 
 def pad_reads(run: Run) -> str:

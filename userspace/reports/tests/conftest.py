@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+REPORTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(REPORTS), str(REPORTS.parents[1] / "scripts")]
 
 from align_reports.results import MODES, PROFILES, Results, Run  # noqa: E402
 from align_reports.workloads import WORKLOADS  # noqa: E402

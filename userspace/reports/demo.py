@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Five published workloads on an emulated 512e drive: raw, watched and padded.
+
+Boots one guest with six drives (two profiles, and for each of them one drive for each of
+the ways raw, report and pad), makes the runs, prints one table, and leaves the same
+as demo.json and demo.html. Exit status: 0 everything agrees, 1 findings, 2 it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from string import ascii_lowercase
+
+from dmalign import drives, kernels, modules
+from dmalign.paths import OUT
+from rich.console import Console
+
+from align_reports import checks, guest, page, plan, table
+from align_reports.experiment import Arm, Laboratory
+from align_reports.results import MODES, PROFILES, Results
+from align_reports.workloads import WORKLOADS
+
+FINE, FINDINGS, BROKEN = 0, 1, 2
+SERIES = "6.12"
+DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
+TABLE_WIDTH = 160
+WRITE_CACHE = {"st1000dm003": "on", "hdd-nocache": "off"}
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="demo.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true",
+                        help="the published counts (over an hour) instead of what fits --budget")
+    parser.add_argument("--budget", type=float, default=190, metavar="SECONDS",
+                        help="time for all the runs, without boot and build (default: 190)")
+    parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
+                        help="where the results go (default: out/demo)")
+    return parser.parse_args(argv)
+
+
+def servers() -> dict[tuple[str, str], drives.Server]:
+    """A drive for each profile and mode, in the order in which the guest will name them."""
+    return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
+                                           cache=WRITE_CACHE[profile])
+            for profile in PROFILES for mode in MODES}
+
+
+def make_runs(laboratory: Laboratory, steps: list[plan.Step], results: Results,
+              console: Console) -> None:
+    """Every run of the plan, with a line for each and an ETA."""
+    eta = plan.Eta(steps)
+    began = time.monotonic()
+    with console.status("") as status:
+        for done, step in enumerate(steps, 1):
+            status.update(f"{step.title}: {step.count} \u00d7 {step.workload.summary} "
+                          f"(about {plan.clock(eta.seconds)} left)")
+            at = time.monotonic()
+            run = laboratory.make(step)
+            results.runs.append(run)
+            eta.finished(time.monotonic() - at)
+            console.print(
+                f"[{done:2}/{len(steps)}] {plan.clock(time.monotonic() - began)} {step.title}: "
+                f"{run.requests} writes, mean {table.milliseconds(run.latency['mean'])} ms, "
+                f"ETA {plan.clock(eta.seconds)}", markup=False, highlight=False)
+
+
+def machine(release: str, full: bool) -> dict[str, str]:
+    """How it was measured, in the words of the page."""
+    qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
+                          check=True).stdout.split("\n")[0]
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "guest": f"Linux {release}, two processors under TCG, on {platform.platform()}",
+        "emulator": qemu,
+        "counts": "as published" if full else "chosen to fit the time budget",
+        "drives": f"drive512e, {DRIVE_SIZE}, 512-byte logical and 4096-byte physical blocks; "
+                  "one drive for each profile and mode, so that no run finds what another left "
+                  "in a cache",
+        "order": "raw, report and pad of one workload directly after one another; before each "
+                 "run its range is written and flushed, and both counts are set to 0",
+        "queue": "no merging above or below: nomerges=2, scheduler none, request-merging=off",
+        "latency": "from submission to completion in the guest, so with the 0.25 to 1 ms that "
+                   "an emulated processor adds to every request",
+        "data check": "every sector carries its address and sequence; the whole range is read "
+                      "back through the same device and compared",
+    }
+
+
+def demonstrate(given: argparse.Namespace, console: Console) -> Results:
+    log = given.out / "log"
+    shutil.rmtree(log, ignore_errors=True)
+    log.mkdir(parents=True)
+    alignctl = OUT / "bin" / "alignctl"
+    if not alignctl.exists():
+        raise guest.GuestError(f"{alignctl} is missing: run make first")
+    release = kernels.release(SERIES)
+    console.print(f"building dm-align.ko for {release}", highlight=False)
+    built, _ = modules.build_for(release)
+    steps = plan.make(PROFILES, None if given.full else given.budget)
+    estimate = sum(step.estimate_s for step in steps)
+    results = Results(machine(release, given.full))
+    name = "demo-full" if given.full else "demo"
+    named = {"-".join(key): server for key, server in servers().items()}
+    with drives.serve(named, log) as served:
+        console.print(f"booting Linux {release}; then {len(steps)} runs in about "
+                      f"{plan.clock(estimate)}", highlight=False)
+        arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
+                for (profile, mode), letter in zip(servers(), ascii_lowercase)]
+        with guest.boot(log, timeout=600 + 4 * estimate, name=name, series=SERIES,
+                        drives=[arm.drive.attached() for arm in arms]) as here:
+            laboratory = Laboratory(here, alignctl, arms)
+            laboratory.set_up(built / "dm-align.ko")
+            make_runs(laboratory, steps, results, console)
+            laboratory.tear_down()
+    return results
+
+
+def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
+    """The table on the terminal; the table, the figures and the page as files."""
+    results.save(out / "demo.json", findings)
+    (out / "demo.html").write_text(page.render(results, findings))
+    with (out / "demo.txt").open("w") as file:
+        for target in (console, Console(file=file, width=TABLE_WIDTH)):
+            target.print(table.render(results))
+            target.print(table.legend(), highlight=False)
+            for finding in findings:
+                target.print(f"FINDING: {finding}", markup=False, highlight=False)
+    console.print(f"{len(results.runs)} runs, {len(findings)} findings; "
+                  f"{out / 'demo.html'}, {out / 'demo.json'}", highlight=False, soft_wrap=True)
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    terminal = sys.stdout.isatty()
+    console = Console(width=None if terminal else TABLE_WIDTH)
+    began = time.monotonic()
+    try:
+        results = demonstrate(given, console)
+    except (guest.GuestError, modules.BuildFailed, RuntimeError, OSError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return BROKEN
+    results.machine["wall time"] = f"{plan.clock(time.monotonic() - began)} minutes"
+    findings = checks.check(results, PROFILES, tuple(w.name for w in WORKLOADS))
+    report(results, findings, given.out, console)
+    return FINDINGS if findings else FINE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

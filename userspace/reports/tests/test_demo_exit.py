@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demo's exit status: 0 for a clean result, 1 for a spoiled one, 2 if it could not run."""
+
+import json
+
+import pytest
+
+import demo
+from align_reports.guest import GuestError
+
+
+@pytest.fixture
+def outcome(monkeypatch, tmp_path):
+    """Runs the demo's main with given results in place of an experiment."""
+    def run(results):
+        monkeypatch.setattr(demo, "demonstrate", lambda given, console: results)
+        return demo.main(["--out", str(tmp_path)])
+    return run
+
+
+def test_a_clean_result_exits_with_0_and_leaves_its_files(outcome, made_up, tmp_path, capsys):
+    assert outcome(made_up) == 0
+    assert "30 runs, 0 findings" in capsys.readouterr().out
+    assert json.loads((tmp_path / "demo.json").read_text())["findings"] == []
+    assert "No finding" in (tmp_path / "demo.html").read_text()
+    assert "w4k_132k" in (tmp_path / "demo.txt").read_text()
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda run: run.drive.update(touches=run.drive["touches"] + 1),
+    lambda run: run.ledger.update(rmw_host=run.ledger["rmw_host"] + 1),
+    lambda run: run.replay["data_check"].update(status="mismatch", mismatches=1),
+], ids=["a touch too many", "an unbalanced ledger", "a wrong byte"])
+@pytest.mark.parametrize("mode", ["report", "pad"])
+def test_one_spoiled_figure_exits_with_1_and_is_named(spoil, mode, outcome, made_up, tmp_path,
+                                                     capsys):
+    run = made_up.find("hdd-nocache", "w4096_512", mode)
+    spoil(run)
+    assert outcome(made_up) == 1
+    assert f"FINDING: {run.title}" in capsys.readouterr().out
+    findings = json.loads((tmp_path / "demo.json").read_text())["findings"]
+    assert findings and all(run.title in finding for finding in findings)
+    assert f"{len(findings)} findings." in (tmp_path / "demo.html").read_text()
+
+
+def test_a_demo_that_cannot_run_exits_with_2_and_says_why(monkeypatch, tmp_path, capsys):
+    def broken(given, console):
+        raise GuestError("alignctl attach /dev/vdb: status 3: no such target")
+    monkeypatch.setattr(demo, "demonstrate", broken)
+    assert demo.main(["--out", str(tmp_path)]) == 2
+    assert "no such target" in capsys.readouterr().err

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run counts its own writes only, and the guest's agent answers what it is asked."""
+
+import io
+import json
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from align_reports import guest_agent
+from align_reports.experiment import Arm, Laboratory
+from align_reports.guest import Guest, GuestError
+from align_reports.plan import Step
+from align_reports.workloads import BY_NAME
+
+
+class Diary:
+    """Stands in for the guest and for the drive: writes down what happens, in order."""
+
+    def __init__(self, check_status=0):
+        self.lines = []
+        self.check_status = check_status
+
+    def run(self, *argv, ok=(0,), **_):
+        words = [word for word in argv if not word.startswith("/")]
+        self.lines.append(" ".join(words))
+        status = self.check_status if argv[-1] == "check" else 0
+        if status not in ok:
+            raise GuestError(f"status {status}")
+        return ""
+
+    def json(self, *argv, **options):
+        self.run(*argv, **options)
+        if "stats" in argv:
+            return {"devices": [{"counters": {"rmw_expected": 7}}]}
+        return {"requests": 7, "data_check": {"status": f"from {argv[-1]}"}}
+
+    def control(self, command):
+        self.lines.append(f"drive {command}")
+        return {"touches": 7}
+
+
+def one_run(mode, **options):
+    diary = Diary(**options)
+    laboratory = Laboratory(diary, Path("/alignctl"), [Arm("st1000dm003", mode, diary, "vda")])
+    run = laboratory.make(Step("st1000dm003", BY_NAME["w512"], mode, 7))
+    return run, diary.lines
+
+
+def place(lines, words):
+    """The one line that holds these words."""
+    found = [i for i, line in enumerate(lines) if words in line]
+    assert len(found) == 1, (words, lines)
+    return found[0]
+
+
+def test_both_counts_start_after_the_preparation_and_end_before_the_check():
+    run, lines = one_run("pad")
+    order = [place(lines, words) for words in
+             ("--phase prepare", "--reset-stats", "drive reset", "--phase run",
+              "drive stats", "--phase check")]
+    assert order == sorted(order)
+    assert order[3] < place(lines, "stats demo-st1000dm003-pad --json") < order[5]
+    assert run.drive == {"touches": 7} and run.ledger == {"rmw_expected": 7}
+    assert run.replay["data_check"] == {"status": "from check"}
+    assert run.touches_expected == 7
+
+
+def test_a_raw_run_asks_for_no_ledger():
+    run, lines = one_run("raw")
+    assert run.ledger is None
+    assert not any("reset-stats" in line or line.startswith("stats") for line in lines)
+
+
+def test_a_failed_data_check_is_left_to_the_checks():
+    run, _ = one_run("raw", check_status=1)
+    assert run.replay["data_check"] == {"status": "from check"}
+
+
+def test_a_data_check_that_could_not_read_ends_the_demo():
+    with pytest.raises(GuestError):
+        one_run("raw", check_status=3)
+
+
+@pytest.fixture
+def linked():
+    """A host's end and an agent that serves the other end of a socket pair."""
+    host, agent = socket.socketpair()
+    thread = threading.Thread(target=guest_agent.serve,
+                              args=(io.BufferedRWPair(*[agent.makefile("rwb", buffering=0)] * 2),))
+    thread.start()
+    yield Guest(host)
+    host.close()
+    agent.shutdown(socket.SHUT_RDWR)
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_command_in_the_guest_gives_its_output(linked):
+    assert linked.run("echo", "two words") == "two words\n"
+    long = linked.run(sys.executable, "-c", "print('x' * 300000)")
+    assert long == "x" * 300000 + "\n"
+    assert linked.json("echo", '{"a": 1}') == {"a": 1}
+
+
+def test_a_failed_command_is_named_with_its_status_and_its_words(linked):
+    with pytest.raises(GuestError, match=r"sh -c 'echo why >&2; exit 3': status 3: why"):
+        linked.run("sh", "-c", "echo why >&2; exit 3")
+    assert linked.run("sh", "-c", "echo found; exit 1", ok=(0, 1)) == "found\n"
+
+
+def test_a_guest_that_does_not_answer_is_given_up():
+    host, agent = socket.socketpair()
+    with host, agent, pytest.raises(GuestError, match="no answer from the guest"):
+        Guest(host).run("sleep", "1", timeout=0.2)
+
+
+def test_a_guest_that_died_is_told_from_one_that_is_slow():
+    host, agent = socket.socketpair()
+    agent.close()
+    with host, pytest.raises(GuestError, match="the guest is gone|the guest ended"):
+        Guest(host).run("true")
+
+
+def test_the_agent_ends_when_it_is_told_to():
+    asked = io.BytesIO(json.dumps({"end": True}).encode() + b"\n" + b"not read")
+    guest_agent.serve(asked)
+    assert asked.read() == b"not read"
