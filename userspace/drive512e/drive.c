@@ -138,7 +138,8 @@ static int64_t arrive(struct drive *drive, const struct request *req)
 	drive->seq++;
 	count_request(&drive->counters, req, &touch);
 	due = model_submit(drive->model, req,
-			   pace_arrival(&drive->pace, clock_now()));
+			   pace_arrival(&drive->pace, clock_now(),
+					model_lead(drive->model, req)));
 	pthread_mutex_unlock(&drive->lock);
 	return due;
 }
@@ -204,7 +205,7 @@ void drive_reset(struct drive *drive)
 	pthread_mutex_lock(&drive->lock);
 	drive->counters = (struct host_counters){ 0 };
 	model_reset_counters(drive->model,
-			     pace_arrival(&drive->pace, clock_now()));
+			     pace_arrival(&drive->pace, clock_now(), 0));
 	drive->epoch++;
 	pthread_mutex_unlock(&drive->lock);
 }
@@ -222,7 +223,7 @@ char *drive_stats_json(struct drive *drive)
 	pthread_mutex_lock(&drive->lock);
 	host = drive->counters;
 	media = model_counters(drive->model,
-			       pace_arrival(&drive->pace, clock_now()));
+			       pace_arrival(&drive->pace, clock_now(), 0));
 	revolution = model_revolution(drive->model);
 	epoch = drive->epoch;
 	pthread_mutex_unlock(&drive->lock);

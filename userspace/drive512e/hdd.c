@@ -27,7 +27,7 @@ int64_t hdd_command(struct hdd *h, int64_t now)
 	return h->bus_free;
 }
 
-static int64_t transfer_time(const struct hdd *h, uint64_t bytes)
+int64_t hdd_transfer_time(const struct hdd *h, uint64_t bytes)
 {
 	return (int64_t)((double)bytes / h->profile->bus_rate * 1e9);
 }
@@ -188,7 +188,7 @@ static void resume_look_ahead(struct hdd *h, int64_t now, uint64_t end)
 
 int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 {
-	int64_t transfer = transfer_time(h, end - start);
+	int64_t transfer = hdd_transfer_time(h, end - start);
 	uint64_t first = block_floor(start, h->physical);
 	uint64_t after = block_ceil(end, h->physical);
 	int64_t begin, read;
@@ -252,7 +252,7 @@ static int64_t write_through(struct hdd *h, int64_t now, uint64_t start,
 int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		  uint64_t transfer, unsigned int touches, bool fua)
 {
-	now = hdd_command(h, now) + transfer_time(h, transfer);
+	now = hdd_command(h, now) + hdd_transfer_time(h, transfer);
 	h->bus_free = now;
 	hdd_advance(h, now);
 	if (!h->cache)

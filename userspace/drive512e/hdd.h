@@ -94,6 +94,9 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 int64_t hdd_flush(struct hdd *h, int64_t now);
 int64_t hdd_command(struct hdd *h, int64_t now);
 
+/* How long @bytes take to cross the interface. */
+int64_t hdd_transfer_time(const struct hdd *h, uint64_t bytes);
+
 /* Lets everything happen that happens up to @now. */
 void hdd_advance(struct hdd *h, int64_t now);
 

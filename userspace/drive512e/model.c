@@ -102,6 +102,14 @@ int64_t model_submit(struct model *model, const struct request *req,
 	return now;
 }
 
+int64_t model_lead(const struct model *model, const struct request *req)
+{
+	if (model->config.profile->kind != PROFILE_MECHANICAL ||
+	    req->op != OP_WRITE)
+		return 0;
+	return hdd_transfer_time(&model->hdd, req->count);
+}
+
 /* What a disk does, it does with time. */
 static void catch_up(struct model *model, int64_t now)
 {

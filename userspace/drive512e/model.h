@@ -34,6 +34,9 @@ void model_free(struct model *model);
 int64_t model_submit(struct model *model, const struct request *req,
 		     int64_t now);
 
+/* How long the data of @req takes to cross the interface (ns). */
+int64_t model_lead(const struct model *model, const struct request *req);
+
 /* What was done on the media up to @now. */
 struct media_counters model_counters(struct model *model, int64_t now);
 

@@ -13,6 +13,12 @@
  * every answer is due at a time of the machine's clock, the lag is paid back
  * by the next request that has to wait, and errors never add up.
  *
+ * A server sees a write when its data is there; a drive sees the command first,
+ * and takes the data after it, which the model charges for.  So that the bytes
+ * are not paid for twice, a request is taken to have come earlier by the time
+ * that its data takes on the drive's own interface (the lead), though never
+ * before the last answer was due.
+ *
  * A lag is forgiven beyond a ceiling (the machine was stopped, and did more
  * than lag) and when the client has been idle for longer than that.
  */
@@ -27,11 +33,12 @@
 struct pace {
 	int64_t lag;
 	int64_t left;		/* when the last answer left */
+	int64_t due;		/* when it was due */
 	int64_t arrival;	/* the model's clock never runs backwards */
 };
 
-/* When a request that was seen at @now arrived, on the model's clock. */
-int64_t pace_arrival(struct pace *pace, int64_t now);
+/* When a request that is seen at @now arrived, on the model's clock. */
+int64_t pace_arrival(struct pace *pace, int64_t now, int64_t lead);
 
 /* Notes that an answer due at @due left at @now. */
 void pace_answered(struct pace *pace, int64_t due, int64_t now);
