@@ -330,6 +330,18 @@ static void report_refusal(const char *name, const char *what,
 			      name, what, task_error(task));
 }
 
+static int refusal_status(struct dm_task *task)
+{
+	switch (task_errno(task)) {
+	case EINVAL:
+		return ALIGNCTL_USAGE;
+	case EBUSY:
+		return ALIGNCTL_BUSY;
+	default:
+		return ALIGNCTL_IO;
+	}
+}
+
 int dm_align_create(const char *name, uint64_t sectors, const char *params)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_CREATE);
@@ -349,7 +361,7 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 		return ALIGNCTL_FINE;
 	}
 	report_refusal(name, "the kernel refused the table", task, log);
-	return task_errno(task) == EBUSY ? ALIGNCTL_BUSY : ALIGNCTL_IO;
+	return refusal_status(task);
 }
 
 int dm_align_remove(const struct dm_align *device)
@@ -363,7 +375,7 @@ int dm_align_remove(const struct dm_align *device)
 		return ALIGNCTL_FINE;
 	message_error("%s: cannot be removed: %s", device->name,
 		      task_error(task));
-	return task_errno(task) == EBUSY ? ALIGNCTL_BUSY : ALIGNCTL_IO;
+	return refusal_status(task);
 }
 
 int dm_align_message(const struct dm_align *device, uint64_t sector,
@@ -380,5 +392,5 @@ int dm_align_message(const struct dm_align *device, uint64_t sector,
 		return ALIGNCTL_FINE;
 	}
 	report_refusal(device->name, "the kernel refused", task, log);
-	return task_errno(task) == EINVAL ? ALIGNCTL_USAGE : ALIGNCTL_IO;
+	return refusal_status(task);
 }

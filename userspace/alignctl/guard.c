@@ -250,24 +250,23 @@ void guard_usage(struct guard_report *report, const struct device *device)
 /* Adds what the probe has just found. */
 static void add_signature(struct guard_report *report, blkid_probe probe)
 {
-	const char *type, *offset = NULL, *name = NULL;
-	const char *what = "signature";
+	const char *type, *offset = "0", *name = NULL;
 
 	if (!blkid_probe_lookup_value(probe, "TYPE", &type, NULL)) {
 		blkid_probe_lookup_value(probe, "SBMAGIC_OFFSET", &offset,
 					 NULL);
 		blkid_probe_lookup_value(probe, "LABEL", &name, NULL);
+		add(report, message_format(
+			"carries the signature of %s%s%s%s at byte %s", type,
+			name ? ", label " : "", name ? name : "",
+			name ? "," : "", offset));
 	} else if (!blkid_probe_lookup_value(probe, "PTTYPE", &type, NULL)) {
 		blkid_probe_lookup_value(probe, "PTMAGIC_OFFSET", &offset,
 					 NULL);
-		what = "partition table";
-	} else {
-		return;
+		add(report, message_format(
+			"carries a partition table (%s) at byte %s", type,
+			offset));
 	}
-	add(report, message_format("carries a %s %s%s%s%s at byte %s", type,
-				   what, name ? " (label " : "",
-				   name ? name : "", name ? ")" : "",
-				   offset ? offset : "0"));
 }
 
 int guard_signatures(struct guard_report *report, const struct device *device)

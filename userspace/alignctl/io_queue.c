@@ -24,7 +24,13 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 
 	queue->fd = fd;
 	queue->depth = depth;
-	queue->uring = !io_uring_queue_init(depth, &queue->ring, 0);
+	/*
+	 * With one in flight nothing is gained, and something is lost: io_uring
+	 * first issues without waiting, a layer that must wait sends that back,
+	 * and the second try comes from another thread.
+	 */
+	queue->uring = depth > 1 &&
+		       !io_uring_queue_init(depth, &queue->ring, 0);
 	if (!queue->uring)
 		queue->done = memory_or_exit(calloc(depth,
 						    sizeof(*queue->done)));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads and writes with several in flight: io_uring, or, where the kernel has
- * none or forbids it, one plain system call at a time behind the same calls.
+ * Reads and writes with several in flight: io_uring. For one in flight, and
+ * where the kernel has no io_uring or forbids it, plain system calls behind the
+ * same functions.
  */
 #ifndef ALIGNCTL_IO_QUEUE_H
 #define ALIGNCTL_IO_QUEUE_H

@@ -26,16 +26,12 @@ void json_add_number(struct json_object *object, const char *key, uint64_t n)
 	json_add(object, key, memory_or_exit(json_object_new_uint64(n)));
 }
 
-static struct json_object *real(double n)
+void json_add_real(struct json_object *object, const char *key, double n)
 {
 	CLEANUP_FREE char *text = message_format("%.3f", n);
 
-	return memory_or_exit(json_object_new_double_s(n, text));
-}
-
-void json_add_real(struct json_object *object, const char *key, double n)
-{
-	json_add(object, key, real(n));
+	json_add(object, key,
+		 memory_or_exit(json_object_new_double_s(n, text)));
 }
 
 void json_add_bool(struct json_object *object, const char *key, bool b)
@@ -62,9 +58,11 @@ void json_append(struct json_object *array, struct json_object *value)
 
 void json_append_bin(struct json_object *array, double bound, uint64_t count)
 {
+	/* a bound has as many digits as it needs: 512, or 1.28 */
+	CLEANUP_FREE char *text = message_format("%.10g", bound);
 	struct json_object *bin = json_new_array();
 
-	json_append(bin, real(bound));
+	json_append(bin, memory_or_exit(json_object_new_double_s(bound, text)));
 	json_append(bin, memory_or_exit(json_object_new_uint64(count)));
 	json_append(array, bin);
 }

@@ -99,12 +99,3 @@ enum pattern_state pattern_read(const void *sector,
 			return PATTERN_TORN;
 	return PATTERN_WHOLE;
 }
-
-bool pattern_matches(const void *sector, const struct pattern_label *label)
-{
-	struct pattern_label found;
-
-	return pattern_read(sector, &found) == PATTERN_WHOLE &&
-	       found.sector == label->sector &&
-	       found.sequence == label->sequence && found.run == label->run;
-}

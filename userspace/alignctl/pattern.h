@@ -55,7 +55,4 @@ void pattern_label(void *sector, const struct pattern_label *label);
 enum pattern_state pattern_read(const void *sector,
 				struct pattern_label *label);
 
-/* Does the sector hold exactly @label and the filler? */
-bool pattern_matches(const void *sector, const struct pattern_label *label);
-
 #endif

@@ -266,7 +266,7 @@ static int attach(struct attach_options *options, const struct device *device)
 	if (result)
 		return result;
 	if (dm_name_taken(name)) {
-		message_error("/dev/mapper/%s exists already; choose another --name",
+		message_error("/dev/mapper/%s exists already; detach it, or choose another --name",
 			      name);
 		return ALIGNCTL_BUSY;
 	}

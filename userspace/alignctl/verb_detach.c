@@ -52,7 +52,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	if (device.open_count) {
 		print_users(&device);
-		message_error("%s: is open (%d times); close or unmount it first",
+		message_error("%s: is open (count %d); unmount it or close it first",
 			      device.name, device.open_count);
 		result = ALIGNCTL_BUSY;
 	} else {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <liburing.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "io_queue.h"
+#include "tap.h"
+
+#define DEPTH	4
+#define BYTES	4096
+
+/* Writes DEPTH pieces at once, reads them back, and reads after the end. */
+static bool works(const char *method)
+{
+	char path[] = "/var/tmp/alignctl-queue-XXXXXX";
+	CLEANUP_CLOSE int fd = mkstemp(path);
+	struct io_queue *queue = io_queue_open(fd, DEPTH);
+	struct io_request requests[DEPTH], *done;
+	static char memory[DEPTH][BYTES];
+	bool good = !strcmp(io_queue_method(queue), method);
+	int i, pass;
+
+	unlink(path);
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < DEPTH; i++) {
+			memset(memory[i], pass ? 0 : 'a' + i, BYTES);
+			requests[i] = (struct io_request) {
+				!pass, memory[i], BYTES, i * BYTES, 0 };
+			io_queue_start(queue, &requests[i]);
+		}
+		for (i = 0; i < DEPTH; i++) {
+			done = io_queue_wait(queue);
+			good &= done->result == BYTES;
+		}
+	}
+	for (i = 0; i < DEPTH; i++)
+		good &= memory[i][0] == 'a' + i &&
+			memory[i][BYTES - 1] == 'a' + i;
+	requests[0].offset = DEPTH * BYTES - 512;
+	io_queue_start(queue, &requests[0]);
+	good &= io_queue_wait(queue)->result == 512;
+	io_queue_close(queue);
+	return good;
+}
+
+static void with_io_uring(void)
+{
+	struct io_uring ring;
+
+	if (io_uring_queue_init(DEPTH, &ring, 0)) {
+		tap_skipped = "this kernel or container forbids io_uring";
+		return;
+	}
+	io_uring_queue_exit(&ring);
+	CHECK(works("io_uring"), "see works()");
+}
+
+/* In a child that may not call io_uring_setup, as in many containers. */
+static void without_io_uring(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(filter[0]), .filter = filter,
+	};
+	pid_t child = fork();
+	int status = -1;
+
+	if (!child) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+			_exit(2);
+		_exit(works("pread/pwrite") ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status), "status 0x%x", status);
+}
+
+const struct tap_test io_queue_tests[] = {
+	{ "requests go through io_uring", with_io_uring },
+	{ "the same works where io_uring is forbidden", without_io_uring },
+	{ 0 },
+};
