@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the documents list is what the source has: counters, sysfs files, status keys, arguments, tracepoints, messages."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+KMOD = TOP / "kmod"
+MANUAL = TOP / "Documentation" / "dm-align.rst"
+ABI = TOP / "Documentation" / "ABI" / "testing" / "sysfs-block-dm-align"
+GENERATOR = TOP / "Documentation" / "gen-ledger-table"
+FOLDER = "/sys/block/dm-<num>/align/"
+
+
+def generated(what):
+    return subprocess.run([sys.executable, GENERATOR, what], capture_output=True, text=True, check=True).stdout
+
+
+def ledger_rows():
+    """(name, kind) of each counter, read another way than the generator does."""
+    text = re.sub(r"/\*.*?\*/", "", (KMOD / "ledger_table.h").read_text(), flags=re.DOTALL)
+    return re.findall(r"LEDGER_COUNTER\(\s*(\w+),\s*(\w+)", text)
+
+
+def section(title):
+    """The text of a section of the manual, up to the next title of any level."""
+    found = re.search(rf"^{re.escape(title)}\n[=\-~]+\n(.*?)(?=^[^\n]+\n[=\-~]{{3,}}\n|\Z)", MANUAL.read_text(),
+                      re.DOTALL | re.MULTILINE)
+    assert found, f"{MANUAL} has no section '{title}'"
+    return found[1]
+
+
+def literals(text):
+    """Everything between double backquotes."""
+    return re.findall(r"``([^`]+)``", text)
+
+
+def terms(text):
+    """Names that a definition list of literals explains, in order: lines that start with ``name``."""
+    return [term.split()[0] for term in re.findall(r"^``([^`]+)``", text, re.MULTILINE)]
+
+
+def function_body(path, name):
+    found = re.search(rf"^[^\n]*\b{name}\([^;{{]*\)\n{{\n(.*?)^}}", path.read_text(), re.DOTALL | re.MULTILINE)
+    assert found, f"{path} has no function {name}()"
+    return found[1]
+
+
+def enum(path, name):
+    """The constants of an enum, in order, without those that only count the others."""
+    body = re.search(rf"enum {name} {{(.*?)}};", path.read_text(), re.DOTALL)[1]
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
+    return [constant for constant in re.findall(r"\w+", body) if not constant.endswith("_NR")]
+
+
+def test_the_manual_holds_the_counter_table_as_generated():
+    assert generated("rst") in MANUAL.read_text(), \
+        f"paste the output of 'Documentation/gen-ledger-table rst' into {MANUAL}"
+
+
+def test_the_abi_document_holds_the_counters_as_generated():
+    assert generated("abi") in ABI.read_text(), f"paste the output of 'Documentation/gen-ledger-table abi' into {ABI}"
+
+
+def test_the_generator_leaves_out_no_counter():
+    table = generated("rst")
+    assert re.findall(r"^``(\w+)``", table, re.MULTILINE) == [name for name, _ in ledger_rows()]
+
+
+def sysfs_names():
+    """The files that sysfs.c makes, from its calls of files_add() and its tables of names."""
+    text = (KMOD / "sysfs.c").read_text()
+    counters = [name for name, _ in ledger_rows()]
+    histograms = re.findall(r"\[LEDGER_\w+\] = \"(\w+)\"", text)
+    of_targets = re.findall(r"\{ \"(\w+)\", print_\w+ \}", text)
+    many = {"counter_show": counters, "histogram_show": histograms, "histogram_baseline_show": histograms,
+            "counter_baseline_show": [name for name, kind in ledger_rows() if kind == "COUNTER"],
+            "target_show": of_targets}
+    assert len(histograms) == len(enum(KMOD / "ledger.h", "ledger_histogram")) - 1 and of_targets
+    names = []
+    for show, pattern in re.findall(r"files_add\(\s*files,\s*node,\s*(\w+),\s*\w+,\s*\"([^\"]+)\"", text):
+        pattern = pattern.replace("%u", "<N>")
+        names += [pattern.replace("%s", name) for name in many[show]] if "%s" in pattern else [pattern]
+    return names
+
+
+def test_the_abi_document_lists_every_file_of_sysfs_and_no_other():
+    listed = re.findall(rf"^What:\t+{re.escape(FOLDER)}(\S+)$", ABI.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(sysfs_names())
+
+
+def test_every_entry_of_the_abi_document_is_complete():
+    entries = re.split(r"\n\n(?=What:)", ABI.read_text())[1:]
+    assert entries
+    for entry in entries:
+        tags = re.findall(r"^(\w+):", entry, re.MULTILINE)
+        assert list(dict.fromkeys(tags)) == ["What", "Date", "KernelVersion", "Contact", "Description"], entry
+        assert re.search(r"^Description:\n\t\t\(RO\) \S", entry, re.MULTILINE), entry
+
+
+def test_histograms_have_as_many_counts_as_the_documents_say():
+    bins = dict(re.findall(r"#define ALIGN_(\w+)_BINS\s+(\d+)", (KMOD / "geometry.h").read_text()))
+    for kind, heading in (("PHASE", "phase_histogram"), ("SIZE", "size_histogram"),
+                          ("LATENCY", "latency_aligned_histogram")):
+        entry = next(entry for entry in ABI.read_text().split("\n\n") if f"align/{heading}\n" in entry)
+        assert f"(RO) {bins[kind]} counts" in entry, heading
+        assert re.search(rf"^``{heading}``.*\b{bins[kind]} counts", section("Histograms"), re.MULTILINE), heading
+
+
+def test_the_manual_lists_the_keys_of_the_status_line_in_order():
+    keys = re.findall(r"[ \"](\w+):%", function_body(KMOD / "target.c", "print_status"))
+    assert keys[0] == "physical_block_size", "print_status() no longer begins with the geometry"
+    listed = list(dict.fromkeys(terms(section("Status line"))))
+    assert listed == list(dict.fromkeys(keys))
+
+
+def test_the_manual_explains_every_feature_argument():
+    text = (KMOD / "target.c").read_text()
+    taken = set(re.findall(r"strcasecmp\(name, \"(\w+)\"\)", text))
+    assert taken and set(terms(section("Feature arguments"))) == taken
+
+
+def test_the_manual_explains_every_message():
+    text = (KMOD / "target.c").read_text()
+    taken = set(re.findall(r"strcasecmp\(argv\[0\], \"(\w+)\"\)", text))
+    assert taken and set(terms(section("Messages"))) == taken
+
+
+def test_the_manual_names_the_modes_that_the_target_has():
+    modes = re.findall(r"\[ALIGN_\w+\] = \"(\w+)\"", (KMOD / "target.c").read_text())
+    assert modes and [term for term in terms(section("Modes"))] == modes
+
+
+@pytest.mark.parametrize("event", ["align_write", "align_rmw"])
+def test_the_manual_shows_the_fields_of_each_tracepoint(event):
+    trace = (KMOD / "trace.h").read_text()
+    assert re.findall(r"TRACE_EVENT\((\w+),", trace) == ["align_write", "align_rmw"], "another tracepoint"
+    fields = re.search(rf"TRACE_EVENT\({event},\s*TP_PROTO\((.*?)\)", trace, re.DOTALL)[1]
+    names = [field.split()[-1] for field in fields.split(",")]
+    text = section("Tracepoints")
+    assert f"``{event}`` ({', '.join(names)})" in " ".join(text.split())
+
+
+def test_the_manual_numbers_classes_and_resolutions_as_the_source_does():
+    text = section("Tracepoints")
+    listed = re.findall(r"^ *(\d+) +``(\w+)``", text, re.MULTILINE)
+    source = [*enumerate(enum(KMOD / "geometry.h", "align_class")), *enumerate(enum(KMOD / "decide.h", "rmw_how"))]
+    assert listed == [(str(number), name) for number, name in source]
+
+
+def messages():
+    """Texts that the manual quotes as said by the target."""
+    return re.findall(r"^ *\* \"([^\"]+)\"", " ".join(section("Refusals and log lines").split("\n  ")), re.MULTILINE)
+
+
+def test_every_refusal_that_the_manual_quotes_is_in_the_source():
+    source = "".join(path.read_text() for path in (*KMOD.glob("*.c"), *KMOD.glob("*.h")))
+    source = re.sub(r"\"\s*\n\s*\"", "", source)
+    quoted = messages()
+    assert quoted
+    for text in quoted:
+        assert f'"{text}"' in source, f"nothing in kmod/ says: {text}"
+
+
+def test_every_refusal_in_the_source_is_quoted_in_the_manual():
+    source = (KMOD / "target.c").read_text()
+    said = set(re.findall(r"(?:error =|return|no_\w+\[\] =|return \S+ \?)\s*\"([^\"]+)\"", source))
+    said |= set(re.findall(r"return \"([^\"]+)\"", function_body(KMOD / "geometry.h", "align_geometry_init")))
+    said |= set(re.findall(r"\{0, \d+, \"([^\"]+)\"\}", source))
+    assert len(said) > 20
+    assert said == set(messages())
+
+
+def test_the_known_content_time_in_the_manual_is_the_one_in_force():
+    value = re.search(r"#define ALIGN_KNOWN_MS\s+(\d+)", (KMOD / "align.h").read_text())[1]
+    assert f"{value} ms" in section("Known content")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The shell sessions in the documents print what the documents say, and the program that checks them can tell."""
+
+import importlib.machinery
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+RUNNER = TOP / "Documentation" / "run-sessions"
+
+
+def runner():
+    loader = importlib.machinery.SourceFileLoader("run_sessions", str(RUNNER))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_sessions", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst"])
+def test_every_session_prints_what_the_document_says(document):
+    done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\n" \
+        f"if that is right: scripts/python Documentation/run-sessions --update Documentation/{document}"
+
+
+DOCUMENT = """\
+.. session: size=1M profile=instant
+
+Text::
+
+    # echo a \\
+        b
+    a b
+
+    # true
+
+Text.
+
+.. session: figures vary
+
+::
+
+    # time
+    took 1.5 s,   3 runs
+
+::
+
+    # echo 7
+    7
+"""
+
+
+def test_commands_and_their_outputs_are_taken_apart():
+    module = runner()
+    blocks = [module.split(block[0], block["indent"]) for block in module.BLOCK.finditer(DOCUMENT)]
+    assert blocks == [[["echo a \\\n    b", "a b\n\n"], ["true", ""]], [["time", "took 1.5 s,   3 runs\n"]],
+                      [["echo 7", "7\n"]]]
+
+
+def test_the_drive_is_the_one_that_the_document_asks_for():
+    drive = runner().server(DOCUMENT)
+    assert (drive.size, drive.profile) == ("1M", "instant")
+
+
+@pytest.mark.parametrize("old,new,same", [
+    ("took 1.5 s,   3 runs", "took 12 s, 40 runs", True),
+    ("took 1.5 s", "lasted 1.5 s", False),
+    ("    7\n", "    8\n", False),
+    ("    a b\n", "    a c\n", False),
+])
+def test_only_figures_that_vary_may_differ(old, new, same):
+    module = runner()
+    assert old in DOCUMENT
+    assert (module.comparable(DOCUMENT.replace(old, new)) == module.comparable(DOCUMENT)) is same
+
+
+def test_an_update_replaces_outputs_and_nothing_else(monkeypatch):
+    module = runner()
+    monkeypatch.setattr(module, "run", lambda commands, drive, name: ["a b\n\n", "", "took 2 s\n", "8\n"])
+    assert module.with_outputs(DOCUMENT, "x") == \
+        DOCUMENT.replace("took 1.5 s,   3 runs", "took 2 s").replace("    7\n", "    8\n")
