@@ -76,7 +76,7 @@ enum block_state {
  * @at: its target
  * @state: see above
  * @valid: the buffer held what a read would return before @touches came
- * @has_read: the pad read was sent for @touches
+ * @has_read: the pad read for @touches was sent, and has not failed
  * @blockers: WAIT: ranges that have to end first
  * @waiting: ranges that wait for this block
  * @passing: PASS: touches in flight as they came
@@ -661,6 +661,7 @@ static void block_go_on(struct align_block *block)
 	step = block_step_after_read(failed,
 				     bitmap_full(block->covered,
 						 align_block_sectors(&at->geometry)));
+	block->has_read = !failed;
 	block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE : BLOCK_IS_PASS;
 	spin_unlock_irqrestore(&blocks->lock, flags);
 

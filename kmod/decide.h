@@ -70,7 +70,7 @@ enum rmw_how {
  * block_how - how a touch that went down in a whole block is booked
  * @failed: the write of the block failed
  * @known: its buffer was known before the touches came
- * @read: it was read
+ * @read: it was read, and the read succeeded
  * @nth: place of the touch in order of arrival, from 0
  */
 static inline enum rmw_how block_how(bool failed, bool known, bool read,

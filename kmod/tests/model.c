@@ -210,6 +210,9 @@ uint64_t model_read_end(struct model *m, uint64_t first, uint64_t count,
 		bool zeroes = zeroes_lawful(&now[i], oldest[i]);
 		struct sector_found f;
 
+		/* never written yet: nothing is known of it */
+		if (!oldest[i])
+			continue;
 		sector_look(data[i], m->seed, &f);
 		if (f.kind == SECTOR_ZEROES && zeroes)
 			continue;

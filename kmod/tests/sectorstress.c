@@ -26,7 +26,7 @@
 #define MAX_PARTS	8	/* iovecs of one request */
 #define PAGE		4096
 #define FINAL_CHUNK	128	/* sectors read at once at start and end */
-#define FINAL_RETRIES	50	/* of a chunk that reads with an error */
+#define RETRIES		6	/* of what fails at start and end, if tolerated */
 
 enum { EXIT_CLEAN, EXIT_MISMATCH, EXIT_USAGE, EXIT_IO };
 
@@ -305,37 +305,49 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Version 1 everywhere, so that no read finds anything unknown. */
+static int write_chunk(struct worker *w, uint64_t first, uint64_t count)
+{
+	struct iovec iov = { .iov_base = w->arena,
+			     .iov_len = count * SECTOR_SIZE };
+	uint64_t record, i;
+	int error = 0;
+
+	model_issue(&model, OP_WRITE, w->number, first, count, unit,
+		    w->versions, &record);
+	for (i = 0; i < count; i++)
+		sector_fill(w->arena + i * SECTOR_SIZE, opt.seed,
+			    opt.offset + first + i, w->versions[i], w->number);
+	errno = 0;
+	if (pwritev(device_fd, &iov, 1, byte_of(first)) != (ssize_t)iov.iov_len)
+		error = errno ? errno : EIO;
+	model_end(&model, OP_WRITE, first, count, error ? 0 : count, error,
+		  record);
+	w->t.writes++;
+	w->t.touches += touches(first, count);
+	return error;
+}
+
+/*
+ * Version 1 everywhere, so that no read finds anything unknown. What cannot be
+ * written even alone stays unknown, if errors are tolerated.
+ */
 static bool fill_region(struct worker *w)
 {
-	uint64_t first, count, record, i;
+	uint64_t first, count;
 
 	for (first = 0; first < opt.region; first += count) {
-		struct iovec iov = { .iov_base = w->arena };
-		int tries = 0, error;
+		int tries, error;
 
 		count = opt.region - first;
 		if (count > FINAL_CHUNK)
 			count = FINAL_CHUNK;
-		iov.iov_len = count * SECTOR_SIZE;
-		do {
-			model_issue(&model, OP_WRITE, w->number, first, count,
-				    unit, w->versions, &record);
-			for (i = 0; i < count; i++)
-				sector_fill(w->arena + i * SECTOR_SIZE,
-					    opt.seed, opt.offset + first + i,
-					    w->versions[i], w->number);
-			error = 0;
-			if (pwritev(device_fd, &iov, 1, byte_of(first)) !=
-			    (ssize_t)iov.iov_len)
-				error = errno ? errno : EIO;
-			model_end(&model, OP_WRITE, first, count,
-				  error ? 0 : count, error, record);
-			w->t.writes++;
-			w->t.touches += touches(first, count);
-		} while (error && opt.tolerate_errors &&
-			 ++tries < FINAL_RETRIES);
-		if (error) {
+		error = write_chunk(w, first, count);
+		if (error && opt.tolerate_errors)
+			count = unit;
+		for (tries = 0; error && opt.tolerate_errors && tries < RETRIES;
+		     tries++)
+			error = write_chunk(w, first, count);
+		if (error && (!opt.tolerate_errors || !medium_error(error))) {
 			io_failed("first write", first, count, error);
 			return false;
 		}
@@ -366,7 +378,7 @@ static void read_back(struct worker *w, int fd, uint64_t base,
 			if (got < 0 && opt.tolerate_errors)
 				count = unit;
 		} while (got < 0 && opt.tolerate_errors &&
-			 ++tries < FINAL_RETRIES);
+			 ++tries < RETRIES);
 		if (got != (ssize_t)(count * SECTOR_SIZE)) {
 			if (!opt.tolerate_errors) {
 				io_failed("last read", first, count,

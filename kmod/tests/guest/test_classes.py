@@ -9,17 +9,15 @@ from rig.oracle import Oracle
 from rig.witness import Trace, reads, writes
 
 
-def ways(physical):
-    """(first sector in the block, sectors) of one write each: all classes, every length up to three blocks around
-    the boundaries."""
+def all_ways(physical):
+    """(first sector in the block, sectors) of one write each: all classes, lengths around one and more blocks."""
     block = physical // SECTOR
     starts = range(block) if block <= 8 else (0, 1, 2, 7, 8, block // 2, block - 1)
-    lengths = range(1, 2 * block + 2) if block <= 8 else (
-        1, 2, 8, block - 1, block, block + 1, 2 * block - 1, 2 * block, 2 * block + 1, 3 * block + 5)
+    lengths = sorted({1, 2, 8, block - 1, block, block + 1, 2 * block - 1, 2 * block, 2 * block + 1, 3 * block + 5})
     return [(start, length) for start in starts for length in lengths]
 
 
-def write_all_ways(device, oracle, first, physical, skew=512):
+def write_ways(device, oracle, first, physical, ways, skew=512):
     """
     One write of each way, each in blocks of its own; `first` is the boundary to begin at.
 
@@ -28,19 +26,13 @@ def write_all_ways(device, oracle, first, physical, skew=512):
     stride = 5 * physical // SECTOR
     done = []
     with Disk(device.path) as disk:
-        for i, (start, length) in enumerate(ways(physical)):
+        for i, (start, length) in enumerate(ways):
             sector = first + i * stride + start
             data = pattern(i + 1, sector, length)
             disk.write(sector, data, skew=skew if i % 2 else 0)
             oracle.write(sector, length)
             done.append((sector, length, data))
     return done
-
-
-def area(done, margin):
-    """First sector and length of what the writes span, with a margin either side."""
-    first = max(done[0][0] - margin, 0)
-    return first, done[-1][0] + done[-1][1] + margin - first
 
 
 def patched(before, first, done):
@@ -51,9 +43,9 @@ def patched(before, first, done):
     return bytes(after)
 
 
-def span(physical):
-    """Sectors that write_all_ways() may touch, from the boundary it starts at."""
-    return (len(ways(physical)) + 1) * 5 * physical // SECTOR
+def span(physical, ways):
+    """Sectors that write_ways() may touch, from the boundary it starts at."""
+    return (len(ways) + 1) * 5 * physical // SECTOR
 
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
@@ -61,13 +53,14 @@ def span(physical):
 def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode):
     drive = lab.drive(f"p{physical}")
     block = physical // SECTOR
+    ways = all_ways(physical)
     oracle = Oracle(physical)
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         assert queue(device.path, "physical_block_size") == str(physical)
-        total = span(physical) + 2 * block
+        total = span(physical, ways) + 2 * block
         before = lower.read(0, total)
         drive.reset()
-        done = write_all_ways(device, oracle, block, physical)
+        done = write_ways(device, oracle, block, physical, ways)
         ledger = device.balanced()
         stats, log = drive.stats(), drive.log()
 
@@ -97,14 +90,15 @@ def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode)
 def test_a_drive_with_its_first_boundary_at_3584(lab, mode):
     """QEMU cannot present an alignment_offset, so the table line gives it; the drive counts by it."""
     drive = lab.drive("offset3584")
+    ways = all_ways(4096)
     oracle = Oracle(4096, offset=3584)
     with Align(drive.path, mode=mode, physical_block_size=4096, alignment_offset=3584) as device, \
             Disk(device.path) as upper, Disk(drive.path) as lower:
         assert device.attribute("target0_alignment_offset") == "3584"
-        total = span(4096) + 16
+        total = span(4096, ways) + 16
         before = lower.read(0, total)
         drive.reset()
-        done = write_all_ways(device, oracle, 7, 4096)
+        done = write_ways(device, oracle, 7, 4096, ways)
         ledger, stats = device.balanced(), drive.stats()
         oracle.compare(ledger, device.histogram("phase"), device.histogram("size"))
         assert stats["touches"] == ledger["rmw_drive"] == (oracle.counters["rmw_expected"] if mode == "report" else 0)
@@ -117,6 +111,7 @@ def test_a_drive_with_its_first_boundary_at_3584(lab, mode):
 def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
     """lowest_aligned: the logical block at the first boundary; the trace of the requests is the witness."""
     offset = lowest * SECTOR
+    ways = [(start, length) for start in range(8) for length in (1, 8, 13)]
     with lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=lowest) as path:
         assert queue(path, "physical_block_size") == "4096"
         for mode in ("report", "pad"):
@@ -124,10 +119,10 @@ def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
             with Align(path, mode=mode) as device, Disk(device.path) as upper, Disk(path) as lower:
                 assert device.attribute("target0_alignment_offset") == str(offset)
                 assert run("blockdev", "--getalignoff", device.path).stdout.strip() == str(offset)
-                total = span(4096) + 16
+                total = span(4096, ways) + 16
                 before = lower.read(0, total)
                 with Trace(path) as trace:
-                    done = write_all_ways(device, oracle, lowest, 4096)
+                    done = write_ways(device, oracle, lowest, 4096, ways)
                 oracle.compare(device.balanced(), device.histogram("phase"), device.histogram("size"))
                 seen = sum(oracle.touches(r.sector, r.sectors) for r in writes(trace.requests))
                 assert len(writes(trace.requests)) >= len(done), "the trace must have seen the writes"

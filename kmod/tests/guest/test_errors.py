@@ -105,11 +105,10 @@ def test_a_write_error_reaches_every_write_of_its_block_and_no_other(lab):
             assert [fails(later) for later in fine] == [False, False, False]
             ledger = device.balanced()
             assert ledger["rmw_lost"] == 3, "three touches of block 10"
-            run = Later(upper.write, 72, pattern(8, 72, 24))	# a run with block 10 in its middle
-            assert fails(run)
             check(80, before[80 * SECTOR:88 * SECTOR], lower.read(80, 8), "the block that cannot be written")
             check(96, pattern(7, 96, 16), lower.read(96, 16), "a write that was acknowledged")
             check(90, pattern(6, 90, 2), lower.read(90, 2), "a write that was acknowledged")
+            assert fails(Later(upper.write, 72, pattern(8, 72, 24))), "a run with block 10 in its middle"
 
             # What failed must not be taken for known when the block can be written again.
             heal()

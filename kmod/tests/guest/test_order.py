@@ -147,14 +147,11 @@ def test_no_order_of_two_requests_loses_the_later_one(lab, mode, read_ms, write_
             for _, _, requests, _ in scenarios:
                 requests[-1].later.result()
             upper.flush()
-            for scenario, base, requests, _ in scenarios:
-                at = base - 4 * BLOCK
-                before = original[at * SECTOR:(at + APART) * SECTOR]
-                judge(scenario, before, base, requests, upper.read(at, APART), "through the target")
-            for scenario, base, requests, _ in scenarios:
-                at = base - 4 * BLOCK
-                before = original[at * SECTOR:(at + APART) * SECTOR]
-                judge(scenario, before, base, requests, lower.read(at, APART), "beneath it")
+            for disk, where in ((upper, "through the target"), (lower, "beneath it")):
+                found = disk.read(0, total)
+                for scenario, base, requests, _ in scenarios:
+                    own = slice((base - 4 * BLOCK) * SECTOR, (base + 4 * BLOCK) * SECTOR)
+                    judge(scenario, original[own], base, requests, found[own], where)
             ledger = device.balanced()
             if mode == "pad":
                 assert ledger["waits"] > 0, "no request waited for another: the windows were not open"

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from .dm import block_name, run
+from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
 
@@ -32,6 +32,13 @@ class Drive:
         # trims and write-zeroes are one to these tests
         return Request({"T": "D", "Z": "D"}.get(op, op), int(offset) // 512, int(count) // 512, fua == "1",
                        int(touches))
+
+
+def exactly_as_sent(path):
+    """Makes the queue of a disk neither merge requests nor change their order: only then can a witness compare."""
+    folder = sysfs_folder(path) / "queue"
+    (folder / "nomerges").write_text("2")
+    (folder / "scheduler").write_text("none")
 
 
 class Stress:
@@ -105,7 +112,9 @@ class Lab:
         self.seconds, self.hostile_lines = seconds, hostile_lines
 
     def drive(self, name):
-        return Drive(self._drive(name))
+        drive = Drive(self._drive(name))
+        exactly_as_sent(drive.path)
+        return drive
 
     def tool(self, name, *args, timeout=120):
         done = run(self._tools / name, *args, timeout=timeout)
@@ -149,9 +158,9 @@ class Lab:
 
         try:
             eventually(found, "scsi_debug makes no disk")
-            name = min(new)
-            Path(f"/sys/block/{name}/queue/nomerges").write_text("2")
-            yield f"/dev/{name}"
+            path = f"/dev/{min(new)}"
+            exactly_as_sent(path)
+            yield path
         finally:
             # Its disk may still be probed for partitions.
             eventually(lambda: not run("rmmod", "scsi_debug", ok=False).returncode, "scsi_debug stays in use")

@@ -45,7 +45,7 @@ class Trace:
             run("mount", "-t", "tracefs", "tracefs", TRACING)
         self._set("tracing_on", 0)
         self._set("trace", "")
-        self._set("buffer_size_kb", 8192)
+        self._set("buffer_size_kb", 1024)
         self._set("events/block/block_rq_issue/filter", f"dev == {self._device}")
         self._set("events/block/block_rq_issue/enable", 1)
         self._set("tracing_on", 1)
