@@ -127,7 +127,7 @@ def rmw_panel(runs: list[Run]) -> str:
     the RMWs that the drive did, and beside them the block reads that dm-align made instead.
     The axis ends at 2 touches per write, the most that a write can have.
     """
-    row, gap, top = 20, 20, 2
+    row, gap, top = 20, 24, 2
     unit = (WIDTH - LEFT - RIGHT) / 2
     bottom = top + len(runs) * (row + gap)
     parts = []
@@ -151,7 +151,7 @@ def rmw_panel(runs: list[Run]) -> str:
         parts.append(_rect(LEFT + max(touched, rmws) * per_write, base + 4, host * per_write,
                            row - 8, "bar host", note))
         parts.append(_text(LEFT - 6, base + row / 2 + 4, run.mode, "name", "end"))
-        parts.append(_text(WIDTH - RIGHT, base - 5, note, "note", "end"))
+        parts.append(_text(WIDTH - RIGHT, base - 7, note, "note", "end"))
     parts.append(_line(LEFT, top, LEFT, bottom, "axis"))
     return _svg(bottom + 20, "Read-modify-writes: " + "; ".join(said), parts)
 

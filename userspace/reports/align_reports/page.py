@@ -184,9 +184,9 @@ blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing)
 <em>pad</em> (completes partial blocks before they reach the drive).</p>
 {_verdict(results, findings)}
 <p>A write through pad completes only when the drive has it, and a block that it covers in part
-is read before. A writer that waits for each write waits for that read too: it takes the place of
-the revolution that a drive without a cache loses, and comes on top where the drive's cache hides
-its own read-modify-writes.</p>
+is read before. A writer that waits for each write waits for that read too. On a drive without a
+cache it replaces the read that the drive would do itself; where a cache hides the drive's own
+read-modify-writes it comes on top.</p>
 {prices}
 {profiles}
 <h2>What the columns mean</h2>
