@@ -1,0 +1,522 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The emulated drive over NBD: what a client sees, and what the drive says it saw."""
+import contextlib
+import errno
+import importlib.util
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+OUT = Path(os.environ.get("DM_ALIGN_OUT") or HERE.parents[2] / "out")
+PLUGIN = OUT / "bin" / "drive512e.so"
+MIB = 1 << 20
+
+_spec = importlib.util.spec_from_file_location("nbd_client", HERE / "nbd_client.py")
+nbd_client = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(nbd_client)
+
+
+def _within(seconds, condition):
+    """Waits for the condition; False if it did not come true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Drive:
+    """A running server."""
+
+    def __init__(self, folder, args):
+        self.folder = folder
+        self.sock = f"{folder}/nbd"
+        self.control_path = f"{folder}/control"
+        self.log_path = f"{folder}/log"
+        self.uri = f"nbd+unix:///?socket={self.sock}"
+        self.process = subprocess.Popen(
+            ["nbdkit", "-f", "-U", self.sock, str(PLUGIN), f"control={self.control_path}",
+             f"log={self.log_path}", *args], stderr=subprocess.PIPE, text=True)
+        assert _within(20, lambda: self._ended() or self._serves()), "nbdkit does not serve after 20 s"
+        if self._ended():
+            pytest.fail(f"nbdkit did not start: {self.process.stderr.read()}")
+
+    def _ended(self):
+        return self.process.poll() is not None
+
+    def _serves(self):
+        with contextlib.suppress(OSError):
+            self.connect().close()
+            return self.control("ping")["ok"]
+
+    def connect(self):
+        return nbd_client.NbdClient(self.sock)
+
+    def control(self, command):
+        return nbd_client.control(self.control_path, command)
+
+    def stats(self):
+        return self.control("stats")
+
+    def log(self):
+        """The request log: [(seq, letter, offset, count, fua, touches)]."""
+        rows = []
+        for line in Path(self.log_path).read_text().splitlines():
+            seq, letter, *numbers = line.split()
+            rows.append((int(seq), letter, *map(int, numbers)))
+        return rows
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(20)
+        self.process.stderr.close()
+        return status
+
+
+@contextlib.contextmanager
+def drive(*args):
+    # A socket's path has room for 107 bytes: too few for pytest's own folders.
+    folder = tempfile.mkdtemp(prefix="drive512e-")
+    server = Drive(folder, args)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built():
+    if not PLUGIN.exists():
+        pytest.fail(f"{PLUGIN} is not there: build it with make -C userspace/drive512e OUT={OUT}")
+
+
+def partial_touches(offset, count, physical, alignment):
+    """By sectors: how many blocks does [offset, offset + count) cover in part?"""
+    covered = {}
+    for byte in range(offset, offset + count, 512):
+        block = (byte - alignment) // physical
+        covered[block] = covered.get(block, 0) + 512
+    return sum(size < physical for size in covered.values())
+
+
+# ---- what a client sees ----
+
+@pytest.mark.parametrize("physical", [512, 4096, 16384, 65536])
+def test_advertises_sectors_as_minimum_and_blocks_as_preferred(physical):
+    with drive("size=16M", f"physical={physical}") as d, d.connect() as c:
+        assert c.size == 16 * MIB
+        assert c.block_sizes == (512, physical, 32 * MIB)
+
+
+def test_can_flush_fua_trim_zero_and_serve_several_connections():
+    with drive("size=16M") as d, d.connect() as c:
+        for bit in ("CAN_FLUSH", "CAN_FUA", "CAN_TRIM", "CAN_ZERO", "CAN_MULTI_CONN"):
+            assert c.flags & getattr(nbd_client, bit), bit
+
+
+@pytest.mark.parametrize("profile,rotational", [
+    (["profile=instant"], False), (["profile=fixed", "latency_us=0"], False),
+    (["profile=st1000dm003"], True), (["profile=hdd-nocache"], True)])
+def test_is_rotational_if_the_profile_is(profile, rotational):
+    with drive("size=16M", *profile) as d, d.connect() as c:
+        assert bool(c.flags & nbd_client.ROTATIONAL) == rotational
+
+
+def test_nbdinfo_reads_size_and_sector_size():
+    with drive("size=16M") as d:
+        text = subprocess.run(["nbdinfo", d.uri], capture_output=True, text=True,
+                              check=True, timeout=30).stdout
+    assert "16777216" in text and "block_size_minimum: 512" in text
+
+
+def test_nbdcopy_brings_back_what_it_put_in(tmp_path):
+    there, back = tmp_path / "there", tmp_path / "back"
+    there.write_bytes(random.Random(1).randbytes(4 * MIB))
+    with drive("size=4M") as d:
+        subprocess.run(["nbdcopy", there, d.uri], check=True, timeout=60)
+        subprocess.run(["nbdcopy", d.uri, back], check=True, timeout=60)
+        assert d.stats()["write_bytes"] + d.stats()["zero_bytes"] == 4 * MIB
+    assert there.read_bytes() == back.read_bytes()
+
+
+@pytest.mark.parametrize("offset,count", [(1, 512), (512, 511), (256, 256)])
+def test_refuses_what_is_not_whole_sectors(offset, count):
+    with drive("size=16M") as d, d.connect() as c:
+        with pytest.raises(OSError) as info:
+            c.read(offset, count)
+        assert info.value.errno == errno.EINVAL
+        with pytest.raises(OSError):
+            c.write(offset, bytes(count))
+        assert d.stats()["reads"] == d.stats()["writes"] == 0
+
+
+# ---- counters ----
+
+GEOMETRIES = [(4096, 0), (4096, 3584), (16384, 0), (16384, 1536), (512, 0), (65536, 512)]
+
+
+@pytest.mark.parametrize("physical,alignment", GEOMETRIES)
+def test_touches_of_each_class_of_write(physical, alignment):
+    boundary = alignment + 2 * physical
+    half = physical // 2
+    classes = {
+        "aligned": (boundary, physical, 0),
+        "aligned run": (boundary, 3 * physical, 0),
+        "sub-block": (boundary + 512, 512, 1 if physical > 1024 else None),
+        "first part": (boundary, half, 1),
+        "last part": (boundary + half, half, 1),
+        "head only": (boundary + half, half + physical, 1),
+        "tail only": (boundary, physical + half, 1),
+        "both": (boundary + half, physical, 2),
+        "both, with a run between": (boundary + half, 3 * physical, 2),
+    }
+    with drive("size=16M", f"physical={physical}", f"alignment={alignment}") as d, d.connect() as c:
+        for name, (offset, count, expected) in classes.items():
+            if offset % 512 or count % 512 or expected is None:
+                continue            # blocks of one or two sectors have no such class
+            assert d.control("reset") == {"ok": True}
+            c.write(offset, bytes(count))
+            stats = d.stats()
+            if physical == 512:
+                expected = 0
+            assert stats["touches"] == expected, name
+            assert stats["writes_misaligned"] == (expected > 0), name
+            assert stats["rmws"] + stats["rmws_saved_by_cache"] == expected, name
+        assert (d.stats()["physical_block_size"], d.stats()["alignment_offset"]) == (physical, alignment)
+
+
+@pytest.mark.parametrize("physical,alignment", GEOMETRIES)
+def test_log_and_counters_tell_the_same_story_as_a_count_by_sectors(physical, alignment):
+    rng = random.Random(physical + alignment)
+    sent = []
+    with drive("size=16M", f"physical={physical}", f"alignment={alignment}") as d, d.connect() as c:
+        for _ in range(200):
+            letter = rng.choice("WWWWRTZF")
+            count = rng.randint(1, 300) * 512
+            offset = rng.randint(0, (16 * MIB - count) // 512) * 512
+            fua = letter in "WTZ" and rng.random() < 0.2
+            touches = partial_touches(offset, count, physical, alignment) if letter in "WTZ" else 0
+            if letter == "W":
+                c.write(offset, bytes(count), fua)
+            elif letter == "R":
+                c.read(offset, count)
+            elif letter == "T":
+                c.trim(offset, count, fua)
+            elif letter == "Z":
+                c.zero(offset, count, fua)
+            else:
+                offset = count = 0
+                c.flush()
+            sent.append((letter, offset, count, int(fua), touches))
+        stats, log = d.stats(), d.log()
+
+    assert log == [(seq, *row[:4], row[4] if row[0] == "W" else 0) for seq, row in enumerate(sent)]
+
+    def of(letter):
+        return [row for row in sent if row[0] == letter]
+
+    for letter, number, volume in (("R", "reads", "read_bytes"), ("W", "writes", "write_bytes"),
+                                   ("T", "trims", "trim_bytes"), ("Z", "zeroes", "zero_bytes")):
+        assert stats[number] == len(of(letter))
+        assert stats[volume] == sum(row[2] for row in of(letter))
+    assert stats["flushes"] == len(of("F"))
+    assert stats["fua"] == sum(row[3] for row in sent)
+    assert stats["touches"] == sum(row[4] for row in of("W"))
+    assert stats["writes_misaligned"] == sum(row[4] > 0 for row in of("W"))
+    assert stats["partial_trims"] == sum(row[4] for row in of("T"))
+    assert stats["partial_zeroes"] == sum(row[4] for row in of("Z"))
+    assert stats["rmws"] == stats["touches"] + stats["partial_zeroes"]
+
+
+def test_reset_zeroes_every_counter_and_starts_an_epoch():
+    with drive("size=16M") as d, d.connect() as c:
+        before = d.stats()
+        c.write(512, bytes(4096), fua=True)
+        c.read(0, 512)
+        c.flush()
+        c.trim(512, 512)
+        c.zero(512, 512)
+        busy = d.stats()
+        assert d.control("reset") == {"ok": True}
+        after = d.stats()
+    assert busy["touches"] == 2 and busy["epoch"] == before["epoch"]
+    assert after.pop("epoch") == before.pop("epoch") + 1
+    assert after == before
+    assert all(value == 0 for key, value in after.items()
+               if key not in ("profile", "cache", "size", "physical_block_size", "alignment_offset"))
+
+
+def test_control_answers_ping_and_refuses_what_it_does_not_know():
+    with drive("size=16M") as d:
+        assert d.control("ping") == {"ok": True}
+        answer = d.control("reboot")
+        assert answer["ok"] is False and "stats, reset and ping" in answer["error"]
+        assert d.control("x" * 1000)["ok"] is False
+        assert d.control("ping") == {"ok": True}
+
+
+def test_control_serves_several_clients_and_several_commands_at_once():
+    with drive("size=16M") as d:
+        silent = [socket.socket(socket.AF_UNIX) for _ in range(5)]
+        for client in silent:
+            client.connect(d.control_path)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10)
+            client.connect(d.control_path)
+            client.sendall(b"ping\nping\nst")
+            client.sendall(b"ats\n")
+            answers = client.makefile()
+            assert [answers.readline().strip() for _ in range(2)] == ['{"ok":true}'] * 2
+            assert answers.readline().startswith('{"profile":"instant"')
+        for client in silent:
+            client.close()
+
+
+@pytest.mark.parametrize("args,cache", [
+    ([], "on"), (["cache=on"], "on"), (["cache=off"], "off"),
+    (["profile=st1000dm003"], "on"), (["profile=st1000dm003", "cache=off"], "off"),
+    (["profile=hdd-nocache"], "off"), (["profile=hdd-nocache", "cache=off"], "off")])
+def test_cache_is_as_asked_or_as_the_profile_has_it(args, cache):
+    with drive("size=16M", *args) as d:
+        assert d.stats()["cache"] == cache
+
+
+# ---- data ----
+
+@pytest.mark.parametrize("backing", ["memory", "file"])
+@pytest.mark.parametrize("alignment", [0, 3584])
+def test_holds_what_was_written_zeroed_and_trimmed(backing, alignment, tmp_path):
+    rng = random.Random(2)
+    model = bytearray(MIB)
+    where = [f"file={tmp_path}/data"] if backing == "file" else []
+    with drive("size=1M", f"alignment={alignment}", *where) as d, d.connect() as c:
+        for _ in range(400):
+            count = rng.randint(1, 100) * 512
+            offset = rng.randint(0, (MIB - count) // 512) * 512
+            what = rng.randrange(4)
+            if what == 0:
+                data = rng.randbytes(count)
+                c.write(offset, data)
+                model[offset:offset + count] = data
+            elif what == 1:
+                c.zero(offset, count)
+                model[offset:offset + count] = bytes(count)
+            elif what == 2:
+                # Whole blocks read as zeroes, the rest stays as it is.
+                c.trim(offset, count)
+                start = offset + (alignment - offset) % 4096
+                end = offset + count - (offset + count - alignment) % 4096
+                if start < end:
+                    model[start:end] = bytes(end - start)
+            else:
+                assert c.read(offset, count) == model[offset:offset + count]
+        assert c.read(0, MIB) == model
+
+
+def test_file_keeps_its_content_and_gives_the_size(tmp_path):
+    data = random.Random(3).randbytes(8192)
+    with drive("size=1M", f"file={tmp_path}/data") as d, d.connect() as c:
+        c.write(4096, data)
+    with drive(f"file={tmp_path}/data") as d, d.connect() as c:
+        assert c.size == MIB
+        assert c.read(4096, 8192) == data
+
+
+def test_sixteen_connections_at_once_see_whole_blocks():
+    """Writers fill blocks of one region with one byte each; readers never see a mixture."""
+    with drive("size=1M", "physical=16384", "alignment=512") as d:
+        stop = threading.Event()
+        mixed, failed = [], []
+
+        def work(number):
+            rng = random.Random(number)
+            try:
+                with d.connect() as c:
+                    while not stop.is_set():
+                        at = 512 + rng.randrange(8) * 16384
+                        if number % 2:
+                            c.write(at, bytes([number]) * 16384)
+                        elif len(set(c.read(at, 16384))) != 1:
+                            mixed.append(at)
+            except OSError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        time.sleep(3)
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+        assert not mixed and not failed
+        stats = d.stats()
+        assert stats["touches"] == 0
+        assert stats["reads"] + stats["writes"] == len(d.log()) > 100
+        assert [row[0] for row in d.log()] == list(range(len(d.log())))
+
+
+# ---- time ----
+
+def elapsed(work):
+    start = time.monotonic()
+    work()
+    return time.monotonic() - start
+
+
+def test_fixed_takes_its_latency():
+    with drive("size=16M", "profile=fixed", "latency_us=20000") as d, d.connect() as c:
+        assert elapsed(lambda: [c.write(0, bytes(512)) for _ in range(20)]) >= 0.4
+        assert d.stats()["busy_ns"] == 20 * 20_000_000
+
+
+@pytest.mark.parametrize("depth,low,high", [("1", 3.2, 60), ("4", 0.8, 3.2), ("unlimited", 0.4, 3.2)])
+def test_fixed_serves_as_many_at_once_as_its_depth(depth, low, high):
+    """Eight connections with two requests of 0.2 s each."""
+    with drive("size=16M", "profile=fixed", "latency_us=200000", f"depth={depth}") as d:
+        clients = [d.connect() for _ in range(8)]
+        threads = [threading.Thread(target=lambda c=c: [c.read(0, 512), c.read(0, 512)]) for c in clients]
+
+        def run():
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        assert low <= elapsed(run) < high
+        for client in clients:
+            client.close()
+
+
+def test_hdd_without_cache_turns_once_more_for_every_rmw():
+    """No fewer than two revolutions a write; what the machine adds is not judged here."""
+    with drive("size=16M", "profile=hdd-nocache") as d, d.connect() as c:
+        took = elapsed(lambda: [c.write(i * 4096, bytes(512)) for i in range(30)])
+        stats = d.stats()
+    assert took >= 29 * 2 / 120
+    assert stats["rmws"] == stats["touches"] == 30 and stats["blocks_written"] == 30
+    assert stats["revolutions_lost"] == pytest.approx(30, rel=0.01)
+    assert 0 < stats["busy_ns"] <= took * 1e9
+
+
+def test_cached_disk_joins_touches_before_it_writes():
+    with drive("size=16M", "profile=st1000dm003") as d, d.connect() as c:
+        for i in range(8):
+            c.write(40960 + i * 512, bytes(512))
+        c.flush()
+        stats = d.stats()
+    assert stats["touches"] == 8
+    assert stats["rmws"] + stats["rmws_saved_by_cache"] == 8 and stats["touches_pending"] == 0
+    assert stats["rmws"] < 8
+
+
+# ---- parameters ----
+
+BAD = [
+    (["size=0"], ["size=0", "multiple of 512"]),
+    (["size=1000"], ["size=1000", "multiple of 512"]),
+    (["size=lots"], ["size=lots", "such as 1G"]),
+    ([], ["size= is missing", "size=1G"]),
+    (["size=1M", "physical=5000"], ["physical=5000", "power of two"]),
+    (["size=1M", "physical=256"], ["physical=256", "512 to 65536"]),
+    (["size=1M", "physical=131072"], ["physical=131072", "512 to 65536"]),
+    (["size=1M", "physical=4096x"], ["physical=4096x", "power of two"]),
+    (["size=1M", "alignment=100"], ["alignment=100", "multiple of 512"]),
+    (["size=1M", "alignment=-512"], ["alignment=-512", "multiple of 512"]),
+    (["size=1M", "alignment=4096"], ["alignment=4096", "less than physical=4096"]),
+    (["size=1M", "cache=maybe"], ["cache=maybe", "on or off"]),
+    (["size=1M", "profile=floppy"], ["profile=floppy", "instant, fixed, st1000dm003 or hdd-nocache"]),
+    (["size=1M", "profile=fixed"], ["profile=fixed", "latency_us=2000"]),
+    (["size=1M", "profile=fixed", "latency_us=soon"], ["latency_us=soon", "microseconds"]),
+    (["size=1M", "profile=fixed", "latency_us=60000001"], ["latency_us=60000001", "60000000"]),
+    (["size=1M", "latency_us=5"], ["latency_us=", "profile=fixed only", "leave it out"]),
+    (["size=1M", "depth=5"], ["depth=", "profile=fixed only", "leave it out"]),
+    (["size=1M", "profile=fixed", "latency_us=1", "depth=0"], ["depth=0", "unlimited"]),
+    (["size=1M", "profile=hdd-nocache", "cache=on"], ["cache=on", "hdd-nocache", "st1000dm003"]),
+    (["size=2T", "profile=st1000dm003"], ["size=2199023255552", "st1000dm003", "at most"]),
+    (["size=1M", "file=/nonexistent/data"], ["file=/nonexistent/data", "No such file", "can be written"]),
+    (["size=1M", "log=/nonexistent/log"], ["log=/nonexistent/log", "No such file", "can be written"]),
+    (["size=1M", "control=/nonexistent/c"], ["control=/nonexistent/c", "No such file", "new socket"]),
+    (["size=1M", "control=/tmp/" + "x" * 120], ["control=/tmp/xxx", "at most 107"]),
+    (["size=1M", "colour=red"], ["colour=red", "unknown parameter", "latency_us"]),
+]
+
+
+@pytest.mark.parametrize("args,words", BAD, ids=[" ".join(args)[:50] or "nothing" for args, _ in BAD])
+def test_refuses_a_bad_parameter_with_name_value_and_way_out(args, words):
+    with tempfile.TemporaryDirectory(prefix="drive512e-") as folder:
+        result = subprocess.run(["nbdkit", "-f", "-U", f"{folder}/nbd", str(PLUGIN), *args],
+                                capture_output=True, text=True, timeout=30)
+    assert result.returncode != 0
+    for word in words:
+        assert word in result.stderr
+
+
+def test_refuses_a_file_that_is_larger_than_the_size(tmp_path):
+    (tmp_path / "data").write_bytes(bytes(8192))
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=4096", f"file={tmp_path}/data"],
+                            capture_output=True, text=True, timeout=30)
+    assert result.returncode != 0
+    assert "8192" in result.stderr and "4096" in result.stderr and "another file" in result.stderr
+
+
+def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
+    with drive("size=1M") as d:
+        result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", f"control={d.control_path}"],
+                                capture_output=True, text=True, timeout=30)
+        assert result.returncode != 0 and "in use" in result.stderr
+        assert d.control("ping") == {"ok": True}
+
+        d.process.kill()
+        d.process.wait(20)
+        assert os.path.exists(d.control_path), "a killed server cannot remove its socket"
+        os.unlink(d.sock)
+        again = Drive(d.folder, ["size=1M"])    # which waits until it answers
+        again.stop()
+
+
+def test_stops_when_told_to_and_removes_its_control_socket():
+    with drive("size=1M", "profile=fixed", "latency_us=30000000") as d:
+        c = d.connect()
+        waiting = threading.Thread(target=_read_and_leave, args=(c,))
+        waiting.start()
+        time.sleep(0.3)
+        assert elapsed(d.stop) < 10, "a request in flight held the server up"
+        waiting.join(20)
+        assert not os.path.exists(d.control_path)
+
+
+def _read_and_leave(client):
+    # The server waits for its clients to go, so this one goes when it is told to.
+    with pytest.raises(OSError):
+        client.read(0, 512)
+    client.close()
+
+
+def test_serves_from_the_background_with_relative_paths():
+    with tempfile.TemporaryDirectory(prefix="drive512e-") as folder:
+        subprocess.run(["nbdkit", "-U", f"{folder}/nbd", "-P", f"{folder}/pid", str(PLUGIN), "size=1M",
+                        "control=control", "log=log"], cwd=folder, check=True, timeout=30)
+        # nbdkit writes the file when it is ready to serve, after the fork.
+        assert _within(20, lambda: os.path.exists(f"{folder}/pid") and os.path.getsize(f"{folder}/pid"))
+        pid = int(Path(folder, "pid").read_text())
+        try:
+            with nbd_client.NbdClient(f"{folder}/nbd") as c:
+                c.write(512, bytes(512))
+            assert nbd_client.control(f"{folder}/control", "stats")["touches"] == 1
+            assert Path(folder, "log").read_text() == "0 W 512 512 0 1\n"
+        finally:
+            os.kill(pid, signal.SIGTERM)
+            assert _within(20, lambda: not os.path.exists(f"{folder}/control"))
