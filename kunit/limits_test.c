@@ -259,33 +259,7 @@ static void segments_hold_long_stretches(struct kunit *test)
 
 /* Cuts */
 
-/* A walk back from @fit sectors to the last boundary; 0 if there is none. */
-static u32 naive_cut(const struct oracle *o, u32 sector, u32 fit)
-{
-	u32 n;
-
-	for (n = fit; n; n--)
-		if (!o->pos[sector + n])
-			break;
-	return n;
-}
-
-static void check_cut(struct kunit *test, const struct align_geometry *g,
-		      const struct oracle *o, u32 sector, u32 fit)
-{
-	KUNIT_ASSERT_EQ_MSG(test, align_cut(g, sector, fit, (u64)fit + 1),
-			    naive_cut(o, sector, fit),
-			    "offset %u sector %u fit %u", g->offset, sector,
-			    fit);
-	/* how much more there is does not matter, as long as it does not fit */
-	KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, U64_MAX),
-			naive_cut(o, sector, fit));
-	KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, fit), fit);
-	if (fit)
-		KUNIT_ASSERT_EQ(test, align_cut(g, sector, fit, fit - 1),
-				fit - 1);
-}
-
+/* Every start in a block, every size that fits up to two blocks and a bit. */
 static void cuts_at_last_boundary_that_fits(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
@@ -298,10 +272,44 @@ static void cuts_at_last_boundary_that_fits(struct kunit *test)
 	for (offset = 0; offset < b->physical; offset += b->logical) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
-		for (sector = 0; sector < block_sectors; sector += step)
+		for (sector = 0; sector < block_sectors; sector += step) {
+			u32 last = 0;	/* boundary passed, none at the start */
+
 			for (fit = 0; fit <= 2 * block_sectors + step;
-			     fit += step)
-				check_cut(test, &g, o, sector, fit);
+			     fit += step) {
+				if (!o->pos[sector + fit])
+					last = fit;
+				KUNIT_ASSERT_EQ_MSG(test, last,
+						    align_cut(&g, sector, fit,
+							      fit + step),
+						    "offset %u sector %u fit %u",
+						    offset, sector, fit);
+			}
+		}
+	}
+}
+
+/* How much more there is does not matter; what fits as it is stays whole. */
+static void cuts_only_what_does_not_fit(struct kunit *test)
+{
+	struct align_geometry g;
+	u32 sector, fit;
+
+	whole_device(test, &g, 4096, 512, 3584);
+	for (sector = 0; sector < 16; sector++) {
+		for (fit = 1; fit < 64; fit++) {
+			KUNIT_EXPECT_EQ(test, align_cut(&g, sector, fit, fit),
+					fit);
+			KUNIT_EXPECT_EQ(test,
+					align_cut(&g, sector, fit, fit - 1),
+					fit - 1);
+			KUNIT_EXPECT_EQ(test,
+					align_cut(&g, sector, fit, fit + 1),
+					align_cut(&g, sector, fit, U64_MAX));
+			KUNIT_EXPECT_EQ(test,
+					align_cut(&g, sector, U64_MAX, fit),
+					fit);
+		}
 	}
 }
 
@@ -493,6 +501,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(segments_hold_bytes, segment_gen_params),
 	KUNIT_CASE(segments_hold_long_stretches),
 	KUNIT_CASE_PARAM(cuts_at_last_boundary_that_fits, blocks_gen_params),
+	KUNIT_CASE(cuts_only_what_does_not_fit),
 	KUNIT_CASE_PARAM(cuts_large_writes, cut_gen_params),
 	KUNIT_CASE(no_cut_where_no_block_fits),
 	{}
