@@ -80,7 +80,7 @@ struct align_blocks {
  * @start: first sector of the range on it
  * @geometry: the blocks; never changes
  * @offset_unknown: the kernel says misaligned and no alignment_offset is given
- * @given: which feature arguments the table line had; never changes
+ * @given: what the table line or a message has set, and a table line shows
  * @suggested: io_min of a large-unit SSD, a better P than the drive's, or 0
  * @mode: changes under @change_lock with the gate closed
  * @change_lock: one change of the mode at a time

@@ -50,13 +50,15 @@ LEDGER_COUNTER(rmw_drive_read_error, COUNTER, "touches",
 	       "to the drive: the block could not be read")
 LEDGER_COUNTER(pad_reads, COUNTER, "requests",
 	       "reads sent to the drive to complete a block")
-LEDGER_COUNTER(pad_read_bytes, COUNTER, "bytes", "bytes of those reads")
+LEDGER_COUNTER(pad_read_bytes, COUNTER, "bytes",
+	       "bytes read from the drive to complete blocks")
 LEDGER_COUNTER(pad_writes, COUNTER, "requests",
 	       "whole blocks written from the engine's own buffers")
 LEDGER_COUNTER(writes, COUNTER, "bios", "writes that arrived")
-LEDGER_COUNTER(write_bytes, COUNTER, "bytes", "bytes of those writes")
+LEDGER_COUNTER(write_bytes, COUNTER, "bytes",
+	       "bytes of the writes that arrived")
 LEDGER_COUNTER(writes_misaligned, COUNTER, "bios",
-	       "writes with one partial touch or two; sum of the four classes")
+	       "writes with one partial touch or two; sum of the four classes below")
 LEDGER_COUNTER(writes_sub_block, COUNTER, "bios",
 	       "misaligned writes that lie inside one block")
 LEDGER_COUNTER(writes_head_only, COUNTER, "bios",
@@ -74,13 +76,14 @@ LEDGER_COUNTER(sent_block_bytes, COUNTER, "bytes",
 LEDGER_COUNTER(fua, COUNTER, "bios", "writes that arrived with FUA")
 LEDGER_COUNTER(flushes, COUNTER, "bios", "flushes that arrived")
 LEDGER_COUNTER(reads, COUNTER, "bios", "reads that arrived")
-LEDGER_COUNTER(read_bytes, COUNTER, "bytes", "bytes of those reads")
+LEDGER_COUNTER(read_bytes, COUNTER, "bytes", "bytes of the reads that arrived")
 LEDGER_COUNTER(discards, COUNTER, "bios",
 	       "discards and secure erases that arrived")
-LEDGER_COUNTER(discard_bytes, COUNTER, "bytes", "bytes of those discards")
+LEDGER_COUNTER(discard_bytes, COUNTER, "bytes",
+	       "bytes of the discards that arrived")
 LEDGER_COUNTER(write_zeroes, COUNTER, "bios", "write-zeroes that arrived")
 LEDGER_COUNTER(write_zeroes_bytes, COUNTER, "bytes",
-	       "bytes of those write-zeroes")
+	       "bytes of the write-zeroes that arrived")
 LEDGER_COUNTER(waits, COUNTER, "bios",
 	       "writes, discards and write-zeroes that waited for a block")
 LEDGER_COUNTER(cuts, COUNTER, "requests",

@@ -461,12 +461,16 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 		error = parse_mode(argv[1], &mode);
 		if (!error)
 			error = refuse_mode(at, mode);
-		if (!error)
+		if (!error) {
+			at->given.mode = true;
 			return set_mode(at, mode);
+		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
 		error = parse_max_blocks(argv[1], &max);
-		if (!error)
+		if (!error) {
+			at->given.max_blocks = true;
 			blocks_set_max(at, max);
+		}
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
 		ledger_reset(at->ledger);
 	} else if (argc == 1 && !strcasecmp(argv[0], "flush")) {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -538,7 +539,7 @@ static int run(struct worker *workers, int beneath_fd)
 static void usage(FILE *to)
 {
 	fputs("usage: sectorstress [options] DEVICE\n"
-	      "Overwrites the region of DEVICE that it tests.\n"
+	      "Overwrites the region of DEVICE, a block device or a file, that it tests.\n"
 	      "  --seed N            for all choices and contents (default: random, printed)\n"
 	      "  --seconds N         how long (default 10)\n"
 	      "  --ops N             operations per thread, instead of --seconds\n"
@@ -703,13 +704,21 @@ static int open_device(const char *path, int flags)
 /* The logical block size decides what a request may be; check it all fits. */
 static void check_device(void)
 {
+	struct stat st;
 	uint64_t bytes;
-	int size;
+	int size = SECTOR_SIZE;
 
-	if (ioctl(device_fd, BLKSSZGET, &size) ||
-	    ioctl(device_fd, BLKGETSIZE64, &bytes)) {
-		fprintf(stderr, "%s: not a block device: %s\n", opt.device,
+	if (fstat(device_fd, &st)) {
+		fprintf(stderr, "%s: cannot look at it: %s\n", opt.device,
 			strerror(errno));
+		exit(EXIT_IO);
+	}
+	bytes = st.st_size;
+	if (!S_ISREG(st.st_mode) &&
+	    (ioctl(device_fd, BLKSSZGET, &size) ||
+	     ioctl(device_fd, BLKGETSIZE64, &bytes))) {
+		fprintf(stderr, "%s: neither a block device nor a file: %s\n",
+			opt.device, strerror(errno));
 		exit(EXIT_IO);
 	}
 	unit = size / SECTOR_SIZE;

@@ -66,7 +66,6 @@ def lanes(device, number):
     names = [f"lane{i}" for i in range(number)]
     length = sectors_of(device.path)
     dmsetup("create", "--concise", ";".join(f"{name},,,rw,0 {length} linear {device.path} 0" for name in names))
-    dmsetup("mknodes")
     with contextlib.ExitStack() as stack:
         stack.callback(dmsetup, "remove", "--retry", *names)
         yield iter([stack.enter_context(Disk(f"/dev/mapper/{name}")) for name in names])
