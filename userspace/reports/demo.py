@@ -40,8 +40,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true",
                         help="the published counts (over an hour) instead of what fits --budget")
-    parser.add_argument("--budget", type=float, default=190, metavar="SECONDS",
-                        help="time for all the runs, without boot and build (default: 190)")
+    parser.add_argument("--budget", type=float, default=170, metavar="SECONDS",
+                        help="time for all the runs, without boot and build (default: 170)")
     parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
                         help="where the results go (default: out/demo)")
     return parser.parse_args(argv)
@@ -95,10 +95,9 @@ def machine(release: str, full: bool) -> dict[str, str]:
     }
 
 
-def demonstrate(given: argparse.Namespace, console: Console) -> Results:
+def demonstrate(given: argparse.Namespace, results: Results, console: Console) -> None:
+    """Fills `results`; what was measured before an exception stays in it."""
     log = given.out / "log"
-    shutil.rmtree(log, ignore_errors=True)
-    log.mkdir(parents=True)
     alignctl = OUT / "bin" / "alignctl"
     if not alignctl.exists():
         raise guest.GuestError(f"{alignctl} is missing: run make first")
@@ -107,7 +106,7 @@ def demonstrate(given: argparse.Namespace, console: Console) -> Results:
     built, _ = modules.build_for(release)
     steps = plan.make(PROFILES, None if given.full else given.budget)
     estimate = sum(step.estimate_s for step in steps)
-    results = Results(machine(release, given.full))
+    results.machine.update(machine(release, given.full))
     name = "demo-full" if given.full else "demo"
     named = {"-".join(key): server for key, server in servers().items()}
     with drives.serve(named, log) as served:
@@ -121,7 +120,6 @@ def demonstrate(given: argparse.Namespace, console: Console) -> Results:
             laboratory.set_up(built / "dm-align.ko")
             make_runs(laboratory, steps, results, console)
             laboratory.tear_down()
-    return results
 
 
 def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
@@ -140,18 +138,25 @@ def report(results: Results, findings: list[str], out: Path, console: Console) -
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
-    terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else TABLE_WIDTH)
+    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    # A page of an older demo must not be taken for the result of one that failed.
+    shutil.rmtree(given.out, ignore_errors=True)
+    (given.out / "log").mkdir(parents=True)
+    results, broken = Results(), []
     began = time.monotonic()
     try:
-        results = demonstrate(given, console)
+        demonstrate(given, results, console)
     except (guest.GuestError, modules.BuildFailed, RuntimeError, OSError) as error:
-        print(f"demo: {error}", file=sys.stderr)
-        return BROKEN
+        broken = [f"the demo could not go on: {error}"]
+    except KeyboardInterrupt:
+        broken = ["the demo was interrupted"]
     results.machine["wall time"] = f"{plan.clock(time.monotonic() - began)} minutes"
-    findings = checks.check(results, PROFILES, tuple(w.name for w in WORKLOADS))
+    if broken and not results.runs:
+        print(f"demo: {broken[0]}", file=sys.stderr)
+        return BROKEN
+    findings = broken + checks.check(results, PROFILES, tuple(w.name for w in WORKLOADS))
     report(results, findings, given.out, console)
-    return FINDINGS if findings else FINE
+    return BROKEN if broken else FINDINGS if findings else FINE
 
 
 if __name__ == "__main__":

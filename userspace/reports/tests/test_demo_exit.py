@@ -13,17 +13,19 @@ from align_reports.guest import GuestError
 def outcome(monkeypatch, tmp_path):
     """Runs the demo's main with given results in place of an experiment."""
     def run(results):
-        monkeypatch.setattr(demo, "demonstrate", lambda given, console: results)
-        return demo.main(["--out", str(tmp_path)])
+        def measured(given, empty, console):
+            empty.runs += results.runs
+        monkeypatch.setattr(demo, "demonstrate", measured)
+        return demo.main(["--out", str(tmp_path / "demo")])
     return run
 
 
 def test_a_clean_result_exits_with_0_and_leaves_its_files(outcome, made_up, tmp_path, capsys):
     assert outcome(made_up) == 0
     assert "30 runs, 0 findings" in capsys.readouterr().out
-    assert json.loads((tmp_path / "demo.json").read_text())["findings"] == []
-    assert "No finding" in (tmp_path / "demo.html").read_text()
-    assert "w4k_132k" in (tmp_path / "demo.txt").read_text()
+    assert json.loads((tmp_path / "demo" / "demo.json").read_text())["findings"] == []
+    assert "No finding" in (tmp_path / "demo" / "demo.html").read_text()
+    assert "w4k_132k" in (tmp_path / "demo" / "demo.txt").read_text()
 
 
 @pytest.mark.parametrize("spoil", [
@@ -38,14 +40,33 @@ def test_one_spoiled_figure_exits_with_1_and_is_named(spoil, mode, outcome, made
     spoil(run)
     assert outcome(made_up) == 1
     assert f"FINDING: {run.title}" in capsys.readouterr().out
-    findings = json.loads((tmp_path / "demo.json").read_text())["findings"]
+    findings = json.loads((tmp_path / "demo" / "demo.json").read_text())["findings"]
     assert findings and all(run.title in finding for finding in findings)
-    assert f"{len(findings)} findings." in (tmp_path / "demo.html").read_text()
+    assert f"{len(findings)} findings." in (tmp_path / "demo" / "demo.html").read_text()
 
 
-def test_a_demo_that_cannot_run_exits_with_2_and_says_why(monkeypatch, tmp_path, capsys):
-    def broken(given, console):
+def test_a_demo_that_cannot_run_exits_with_2_says_why_and_leaves_no_old_page(
+        outcome, made_up, monkeypatch, tmp_path, capsys):
+    def broken(given, results, console):
         raise GuestError("alignctl attach /dev/vdb: status 3: no such target")
+    assert outcome(made_up) == 0
     monkeypatch.setattr(demo, "demonstrate", broken)
-    assert demo.main(["--out", str(tmp_path)]) == 2
+    assert demo.main(["--out", str(tmp_path / "demo")]) == 2
     assert "no such target" in capsys.readouterr().err
+    assert not (tmp_path / "demo" / "demo.html").exists()
+
+
+@pytest.mark.parametrize("ending, words", [
+    (GuestError("the guest is gone"), "the guest is gone"),
+    (KeyboardInterrupt(), "interrupted"),
+])
+def test_a_demo_that_breaks_off_exits_with_2_and_shows_what_it_has(
+        ending, words, made_up, monkeypatch, tmp_path, capsys):
+    def half(given, results, console):
+        results.runs += made_up.runs[:15]
+        raise ending
+    monkeypatch.setattr(demo, "demonstrate", half)
+    assert demo.main(["--out", str(tmp_path / "demo")]) == 2
+    said = capsys.readouterr().out
+    assert words in said and "FINDING: hdd-nocache w512 raw: did not run" in said
+    assert words in (tmp_path / "demo" / "demo.html").read_text()
