@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ from align_reports.results import MODES, PROFILES, Results
 from align_reports.workloads import WORKLOADS
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
+FILES = ("demo.json", "demo.html", "demo.txt")
 SERIES = "6.12"
 DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
 TABLE_WIDTH = 160
@@ -124,24 +124,26 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
 
 def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
     """The table on the terminal; the table, the figures and the page as files."""
-    results.save(out / "demo.json", findings)
-    (out / "demo.html").write_text(page.render(results, findings))
-    with (out / "demo.txt").open("w") as file:
+    figures, web, text = (out / name for name in FILES)
+    results.save(figures, findings)
+    web.write_text(page.render(results, findings))
+    with text.open("w") as file:
         for target in (console, Console(file=file, width=TABLE_WIDTH)):
             target.print(table.render(results))
             target.print(table.legend(), highlight=False)
             for finding in findings:
                 target.print(f"FINDING: {finding}", markup=False, highlight=False)
     console.print(f"{len(results.runs)} runs, {len(findings)} findings; "
-                  f"{out / 'demo.html'}, {out / 'demo.json'}", highlight=False, soft_wrap=True)
+                  f"{web}, {figures}", highlight=False, soft_wrap=True)
 
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
     # A page of an older demo must not be taken for the result of one that failed.
-    shutil.rmtree(given.out, ignore_errors=True)
-    (given.out / "log").mkdir(parents=True)
+    (given.out / "log").mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        (given.out / name).unlink(missing_ok=True)
     results, broken = Results(), []
     began = time.monotonic()
     try:
