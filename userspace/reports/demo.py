@@ -114,7 +114,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
                       f"{plan.clock(estimate)}", highlight=False)
         arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
                 for (profile, mode), letter in zip(servers(), ascii_lowercase)]
-        with guest.boot(log, timeout=600 + 4 * estimate, name=name, series=SERIES,
+        with guest.boot(log, timeout=plan.patience(estimate), name=name, series=SERIES,
                         drives=[arm.drive.attached() for arm in arms]) as here:
             laboratory = Laboratory(here, alignctl, arms)
             laboratory.set_up(built / "dm-align.ko")

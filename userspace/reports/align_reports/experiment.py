@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dmalign.drives import Served
 
+from . import plan
 from .guest import Guest
-from .plan import Step
 from .results import Run
 
 
@@ -73,13 +73,12 @@ class Laboratory:
         document = self._guest.json(self._alignctl, "stats", arm.name, "--json", ok=(0, 1))
         return document["devices"][0]["counters"]
 
-    def make(self, step: Step) -> Run:
+    def make(self, step: plan.Step) -> Run:
         """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
         arm = self._arms[step.profile, step.mode]
         replay = (self._alignctl, "replay", step.workload.name, "--on", arm.device,
                   "--state", f"/tmp/{arm.name}", "--json")
-        # The slowest machines seen need about four times the estimate.
-        limit = 60 + 4 * step.estimate_s
+        limit = plan.patience(step.estimate_s)
         self._guest.run(*replay, "--count", str(step.count), "--phase", "prepare", timeout=limit)
         # Without this, the preparation's last blocks would still be on their way to the media.
         self._guest.run("blockdev", "--flushbufs", arm.device)

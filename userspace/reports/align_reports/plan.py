@@ -110,6 +110,14 @@ class Eta:
         return sum(self._left) * pace
 
 
+def patience(estimate_s: float) -> float:
+    """After how many seconds something that should take estimate_s has surely hung.
+
+    A machine that is busy with other work was seen to need four times the estimate.
+    """
+    return 300 + 10 * estimate_s
+
+
 def clock(seconds: float) -> str:
     """Minutes and seconds, as progress lines show them: 1:05, 72:30."""
     minutes, rest = divmod(round(seconds), 60)
