@@ -59,11 +59,11 @@ def enum(path, name):
 
 def test_the_manual_holds_the_counter_table_as_generated():
     assert generated("rst") in MANUAL.read_text(), \
-        f"paste the output of 'Documentation/gen-ledger-table rst' into {MANUAL}"
+        "run 'Documentation/gen-ledger-table update'"
 
 
 def test_the_abi_document_holds_the_counters_as_generated():
-    assert generated("abi") in ABI.read_text(), f"paste the output of 'Documentation/gen-ledger-table abi' into {ABI}"
+    assert generated("abi") in ABI.read_text(), "run 'Documentation/gen-ledger-table update'"
 
 
 def test_the_generator_leaves_out_no_counter():
