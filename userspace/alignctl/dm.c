@@ -342,26 +342,52 @@ static int refusal_status(struct dm_task *task)
 	}
 }
 
+/* Removes a device whose table could not be loaded or made live. */
+static void undo_create(const char *name)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
+
+	if (!task || !dm_task_set_name(task, name) || !run_and_settle(task))
+		message_warning("/dev/mapper/%s is left behind without a table: %s; 'dmsetup remove %s'",
+				name, task_error(task), name);
+}
+
+/*
+ * In three steps, as the one-step form of the library forgets the error of the
+ * step that failed.
+ */
 int dm_align_create(const char *name, uint64_t sectors, const char *params)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_CREATE);
+	CLEANUP_TASK struct dm_task *create = new_task(DM_DEVICE_CREATE);
+	CLEANUP_TASK struct dm_task *load = new_task(DM_DEVICE_RELOAD);
+	CLEANUP_TASK struct dm_task *resume = new_task(DM_DEVICE_RESUME);
+	CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(), name);
 	int log = kernel_log_open();
 
-	if (task && dm_task_set_name(task, name) &&
-	    dm_task_add_target(task, 0, sectors, TARGET_TYPE, params) &&
-	    dm_task_set_add_node(task, DM_ADD_NODE_ON_CREATE) &&
-	    run_and_settle(task)) {
-		CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(),
-							 name);
-
-		if (log >= 0)
-			close(log);
-		if (access(node, F_OK))
-			dm_mknodes(name);
-		return ALIGNCTL_FINE;
+	if (!create || !load || !resume || !dm_task_set_name(create, name) ||
+	    !dm_task_run(create)) {
+		report_refusal(name, "cannot be created", create, log);
+		return refusal_status(create);
 	}
-	report_refusal(name, "the kernel refused the table", task, log);
-	return refusal_status(task);
+	if (!dm_task_set_name(load, name) ||
+	    !dm_task_add_target(load, 0, sectors, TARGET_TYPE, params) ||
+	    !dm_task_run(load)) {
+		report_refusal(name, "the kernel refused the table", load, log);
+		undo_create(name);
+		return refusal_status(load);
+	}
+	if (!dm_task_set_name(resume, name) ||
+	    !dm_task_set_add_node(resume, DM_ADD_NODE_ON_RESUME) ||
+	    !run_and_settle(resume)) {
+		report_refusal(name, "cannot be made live", resume, log);
+		undo_create(name);
+		return refusal_status(resume);
+	}
+	if (log >= 0)
+		close(log);
+	if (access(node, F_OK))
+		dm_mknodes(name);
+	return ALIGNCTL_FINE;
 }
 
 int dm_align_remove(const struct dm_align *device)

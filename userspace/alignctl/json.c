@@ -28,7 +28,7 @@ void json_add_number(struct json_object *object, const char *key, uint64_t n)
 
 void json_add_real(struct json_object *object, const char *key, double n)
 {
-	CLEANUP_FREE char *text = message_format("%.3f", n);
+	CLEANUP_FREE char *text = message_format("%.6f", n);
 
 	json_add(object, key,
 		 memory_or_exit(json_object_new_double_s(n, text)));

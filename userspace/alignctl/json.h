@@ -12,7 +12,7 @@ struct json_object *json_new_array(void);
 void json_add(struct json_object *object, const char *key,
 	      struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t n);
-/* With three digits after the point. */
+/* With six digits after the point. */
 void json_add_real(struct json_object *object, const char *key, double n);
 void json_add_bool(struct json_object *object, const char *key, bool b);
 /* NULL becomes null. */

@@ -6,6 +6,7 @@
 #include "exit_codes.h"
 #include "message.h"
 
+__attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
 {
 	/* what was printed before belongs before */

@@ -131,6 +131,7 @@ static int choose_geometry(struct attach_options *options,
  */
 static int check_free(const struct device *device)
 {
+	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
 	CLEANUP_CLOSE int fd = open(device->path,
 				    O_RDONLY | O_EXCL | O_CLOEXEC);
 	struct guard_report report = { 0 };
@@ -144,8 +145,9 @@ static int check_free(const struct device *device)
 	guard_usage(&report, device);
 	guard_print(&report, device);
 	guard_free(&report);
-	message_error("%s: in use; unmount or close it first, or replace its table online with dmsetup reload if it is a linear device",
-		      device->path);
+	message_error("%s: in use; unmount it or close it first%s",
+		      device->path, dm ? ", or reload its own table with align for linear" :
+					 "");
 	return ALIGNCTL_BUSY;
 }
 

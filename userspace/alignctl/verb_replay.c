@@ -146,9 +146,10 @@ static int guard(const struct replay_options *options,
 		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
 			      device->path, device->path);
 		result = ALIGNCTL_BUSY;
-	} else if (report.nr && !result) {
+	} else if (report.nr || (result && options->force)) {
 		message_warning("%s: going on, because of --force",
 				device->path);
+		result = ALIGNCTL_FINE;
 	}
 	guard_free(&report);
 	return result;

@@ -58,6 +58,8 @@ uint64_t workload_end(const struct workload *w, uint64_t count)
 
 	if (!count)
 		return 0;
+	if (count > (UINT64_MAX - w->start) / w->period)
+		return UINT64_MAX;
 	start = workload_request(w, workload_requests(w, count) - 1, &bytes);
 	return start + bytes;
 }

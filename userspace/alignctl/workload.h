@@ -77,7 +77,7 @@ uint64_t workload_requests(const struct workload *w, uint64_t count);
 uint64_t workload_request(const struct workload *w, uint64_t request,
 			  uint32_t *bytes);
 
-/* Byte after the last one that @count repetitions write. */
+/* Byte after the last one that @count repetitions write; at most UINT64_MAX. */
 uint64_t workload_end(const struct workload *w, uint64_t count);
 
 /* The longest write, in bytes. */

@@ -154,6 +154,19 @@ static void writes_rise_and_are_owned(void)
 	}
 }
 
+static void huge_counts(void)
+{
+	const struct workload *w = workload_find("w136k");
+
+	CHECK(workload_end(w, UINT64_MAX) == UINT64_MAX, "%" PRIu64,
+	      workload_end(w, UINT64_MAX));
+	CHECK(workload_end(w, UINT64_MAX / 139264 + 2) == UINT64_MAX, "%" PRIu64,
+	      workload_end(w, UINT64_MAX / 139264 + 2));
+	CHECK(workload_end(w, 5000) == 3584 + 5000 * 139264ULL, "%" PRIu64,
+	      workload_end(w, 5000));
+	CHECK(workload_end(w, 0) == 0, "%" PRIu64, workload_end(w, 0));
+}
+
 static void granularity(void)
 {
 	CHECK(workload_granularity(workload_find("w4096")) == 4096, "w4096");
@@ -173,6 +186,7 @@ const struct tap_test workload_tests[] = {
 	  edges_are_left_out },
 	{ "writes rise, and every sector knows its writer",
 	  writes_rise_and_are_owned },
+	{ "a count beyond all devices ends beyond all devices", huge_counts },
 	{ "the smallest direct write that a workload needs is known",
 	  granularity },
 	{ 0 },
