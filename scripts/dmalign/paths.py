@@ -27,8 +27,9 @@ def fail(why, status=2):
 @contextlib.contextmanager
 def locked(name):
     """One process at a time builds the cache entry `name`; others wait and then find it there."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / f"{name}.lock", "w") as lock:
+    locks = CACHE / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with open(locks / name, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
