@@ -22,7 +22,7 @@
 /* Default ceiling of the memory for blocks, bytes; max_blocks follows from it. */
 #define ALIGN_DEFAULT_MEMORY	(16U << 20)
 /* Largest max_blocks. */
-#define ALIGN_MAX_MAX_BLOCKS	1048576
+#define ALIGN_MAX_MAX_BLOCKS	262144
 /*
  * How long the content of a block just written stays known. Longer than the
  * pauses of a log that syncs every record on a slow drive (two revolutions of
@@ -38,6 +38,7 @@ struct align_node;
  * struct align_gate - stops changes while the mode changes
  * @users: writes, discards and write-zeroes between map and end_io
  * @drained: completed when @users has fallen to 0 behind a closed gate
+ * @given_up: a wait for that was ended by a signal; under the change lock
  * @lock: guards @closed and @deferred
  * @closed: newcomers go to @deferred
  * @deferred: bios to be mapped when the gate opens
@@ -45,6 +46,7 @@ struct align_node;
 struct align_gate {
 	struct percpu_ref users;
 	struct completion drained;
+	bool given_up;
 	spinlock_t lock;	/* guards closed, deferred */
 	bool closed;
 	struct bio_list deferred;
@@ -157,7 +159,7 @@ struct align_touch {
  * @run_sector: where the next piece of the run starts
  * @run_left: sectors of the run not yet sent
  * @run_iter: their bytes in @bio
- * @work: sends the run from process context
+ * @work: maps it after the gate, or sends the run, from process context
  * @run: the last piece of the run, so that sending it needs no memory
  * @touch: the partial touches
  */
@@ -184,7 +186,8 @@ struct align_io {
 };
 
 /* Flags of a write that a bio made from it keeps. */
-#define ALIGN_KEPT_FLAGS	(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE)
+#define ALIGN_KEPT_FLAGS	(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE | \
+				 REQ_BACKGROUND | REQ_SWAP)
 /* Flags of a bio that one made from it must not have. */
 #define ALIGN_DROPPED_FLAGS	(REQ_NOWAIT | REQ_POLLED | REQ_RAHEAD)
 
@@ -193,10 +196,12 @@ extern const char * const align_mode_names[];
 
 /* write.c */
 int align_engine_map(struct align_io *io);
+int align_again(struct align_io *io);
 void align_io_count(struct align_io *io, const struct align_split *split,
 		    bool over);
 void align_io_resolve(struct align_io *io);
 void align_io_put(struct align_io *io, blk_status_t status);
 bool align_over_limits(struct align_io *io);
+void align_get_limits(const struct align_target *at, struct align_limits *lim);
 
 #endif

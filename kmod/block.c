@@ -31,10 +31,11 @@
  * 1. While a block is active, no range that touches it is in flight. A range
  *    that comes counts the block among its blockers and waits.
  * 2. A block becomes active only when no range that touches it is in flight
- *    or has been let through by it. So a pad read sees every acknowledged
+ *    or has been let through by it; a new block counts every range that is
+ *    registered there, waiting or not. So a pad read sees every acknowledged
  *    write, and what it read cannot be outdated before it is written back.
- * 3. A touch joins an active block until the buffer is about to be patched,
- *    unless a range waits there; from then on it goes to block->next.
+ * 3. A touch joins a block in WAIT, COLLECT or READ, unless a range waits
+ *    there; otherwise it goes to block->next.
  * 4. When the write of a block has ended, every range that waits for it is
  *    let through, then every touch in block->next is served, and so on in
  *    turns. Nobody is overtaken more than once, so a flood of one kind cannot
@@ -49,9 +50,11 @@
  * T(B) (for a block that was made later than the ranges there, T is when it
  * was made). B in turn waits for a range S only if S came before T(B). So
  * along any chain of waiting the times only fall, and a chain cannot close.
- * An active block waits for I/O and for the workqueue alone, which has a
- * rescuer; a block that collects in a task's plug is started at the latest
- * when that task sleeps.
+ * An active block waits for I/O, polled I/O excepted (ranges are not polled),
+ * and for the workqueue. Its workers sleep for requests of the device below and
+ * for bios of at->pieces; both come back without this workqueue, and it has a
+ * rescuer. A block that collects in a task's plug is started at the latest when
+ * that task sleeps or ends the plug.
  */
 #include <linux/blk-cgroup.h>
 #include <linux/bitmap.h>
@@ -126,12 +129,12 @@ static unsigned int block_nr_vecs(const struct align_target *at)
 }
 
 /* Bytes that the blocks occupy now. */
-size_t block_memory(const struct align_target *at)
+u64 block_memory(const struct align_target *at)
 {
 	struct align_block *block;
 	size_t head = struct_size(block, vecs, block_nr_vecs(at));
 
-	return READ_ONCE(at->blocks.nr) * (head + at->geometry.physical);
+	return (u64)READ_ONCE(at->blocks.nr) * (head + at->geometry.physical);
 }
 
 static void block_release(struct align_block *block)
@@ -150,7 +153,9 @@ static void block_release(struct align_block *block)
 
 static struct align_block *block_new(struct align_target *at, u64 number)
 {
-	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
+	/* As a mempool would: no waiting, and no emergency reserves. */
+	const gfp_t gfp = GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC |
+			  __GFP_NOWARN;
 	unsigned int size = block_vec_size(at);
 	struct align_block *block;
 	unsigned int i;
@@ -218,6 +223,9 @@ static void block_remove(struct align_block *block)
 	WRITE_ONCE(blocks->nr, blocks->nr - 1);
 	block_release(block);
 }
+
+/* Blocks that one holder of the lock removes at most, where there are many. */
+#define BLOCKS_BATCH	64
 
 /* First block at @number or above it. Lock held. */
 static struct align_block *block_at_or_above(struct align_target *at,
@@ -329,6 +337,8 @@ bool blocks_add_touch(struct align_io *io, struct align_touch *touch,
 		}
 	}
 	block = block_new(at, number);
+	if (!block && block_evict(blocks))
+		block = block_new(at, number);
 	if (!block) {
 		touch->how = RMW_DRIVE_NO_MEMORY;
 		return false;
@@ -352,20 +362,52 @@ bool blocks_add_touch(struct align_io *io, struct align_touch *touch,
  * @at: the target
  * @first: first block
  * @last: last block
+ *
+ * Called with blocks->lock held.
  */
 bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
 {
 	struct align_block *block;
-	unsigned long flags;
-	bool wait = false;
 
-	spin_lock_irqsave(&at->blocks.lock, flags);
 	for (block = block_at_or_above(at, first);
-	     block && block->number <= last && !wait;
-	     block = block_following(block))
-		wait = block->state != BLOCK_IS_KNOWN;
-	spin_unlock_irqrestore(&at->blocks.lock, flags);
-	return wait;
+	     block && block->number <= last; block = block_following(block))
+		if (block->state != BLOCK_IS_KNOWN)
+			return true;
+	return false;
+}
+
+/**
+ * blocks_forget_range - end what is known in a range, bit by bit
+ * @at: the target
+ * @first: first block
+ * @last: last block
+ *
+ * For ranges so long that blocks_add_range(), which does it again, would hold
+ * the lock for too long. Called without the lock.
+ */
+void blocks_forget_range(struct align_target *at, u64 first, u64 last)
+{
+	struct align_blocks *blocks = &at->blocks;
+	struct align_block *block, *next;
+	unsigned long flags;
+	unsigned int seen;
+
+	if (last - first < BLOCKS_BATCH)
+		return;
+	do {
+		seen = 0;
+		spin_lock_irqsave(&blocks->lock, flags);
+		for (block = block_at_or_above(at, first);
+		     block && block->number <= last && seen < BLOCKS_BATCH;
+		     block = next) {
+			next = block_following(block);
+			first = block->number + 1;
+			if (block->state == BLOCK_IS_KNOWN)
+				block_remove(block);
+			seen++;
+		}
+		spin_unlock_irqrestore(&blocks->lock, flags);
+	} while (seen == BLOCKS_BATCH);
 }
 
 /**
@@ -704,7 +746,8 @@ static void blocks_unplug(struct blk_plug_cb *cb, bool from_schedule)
 
 	list_for_each_entry_safe(block, tmp, &plug->blocks, list) {
 		list_del_init(&block->list);
-		if (from_schedule || current->bio_list)
+		/* A task that is about to sleep must not do so for a tag. */
+		if (from_schedule)
 			queue_work(at->blocks.wq, &block->work);
 		else
 			block_start(block);
@@ -748,17 +791,37 @@ static void blocks_expire(struct work_struct *work)
 		container_of(to_delayed_work(work), struct align_blocks, expire);
 	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
 	struct align_block *block, *tmp;
+	unsigned int seen = 0;
 
 	spin_lock_irq(&blocks->lock);
 	list_for_each_entry_safe(block, tmp, &blocks->known, list) {
-		if (time_before(jiffies, block->known_since + age)) {
+		unsigned long end = block->known_since + age;
+
+		if (time_before(jiffies, end) || ++seen > BLOCKS_BATCH) {
 			queue_delayed_work(blocks->wq, &blocks->expire,
-					   block->known_since + age - jiffies);
+					   time_before(jiffies, end) ?
+					   end - jiffies : 0);
 			break;
 		}
 		block_remove(block);
 	}
 	spin_unlock_irq(&blocks->lock);
+}
+
+/* Ends what is known, the oldest first, until at most @max blocks are left. */
+static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
+{
+	bool more = true;
+
+	while (more) {
+		unsigned int i;
+
+		spin_lock_irq(&blocks->lock);
+		for (i = 0; i < BLOCKS_BATCH && more; i++)
+			more = blocks->nr > max && block_evict(blocks);
+		spin_unlock_irq(&blocks->lock);
+		cond_resched();
+	}
 }
 
 /**
@@ -768,10 +831,7 @@ static void blocks_expire(struct work_struct *work)
 void blocks_forget(struct align_target *at)
 {
 	cancel_delayed_work_sync(&at->blocks.expire);
-	spin_lock_irq(&at->blocks.lock);
-	while (block_evict(&at->blocks))
-		;
-	spin_unlock_irq(&at->blocks.lock);
+	blocks_shrink(&at->blocks, 0);
 }
 
 /**
@@ -781,13 +841,8 @@ void blocks_forget(struct align_target *at)
  */
 void blocks_set_max(struct align_target *at, unsigned int max)
 {
-	struct align_blocks *blocks = &at->blocks;
-
-	spin_lock_irq(&blocks->lock);
-	WRITE_ONCE(blocks->max, max);
-	while (blocks->nr > max && block_evict(blocks))
-		;
-	spin_unlock_irq(&blocks->lock);
+	WRITE_ONCE(at->blocks.max, max);
+	blocks_shrink(&at->blocks, max);
 }
 
 /**
@@ -808,7 +863,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	blocks->wq = alloc_workqueue("dm-align", WQ_MEM_RECLAIM | WQ_UNBOUND |
-				     WQ_HIGHPRI, 0);
+				     WQ_HIGHPRI, WQ_MAX_ACTIVE);
 	return blocks->wq ? 0 : -ENOMEM;
 }
 

@@ -26,6 +26,9 @@ int gate_init(struct align_gate *gate)
 /* The gate is closed. */
 void gate_exit(struct align_gate *gate)
 {
+	/* The last user may still be about to complete a wait given up. */
+	if (gate->given_up)
+		synchronize_rcu();
 	percpu_ref_exit(&gate->users);
 }
 
@@ -34,27 +37,33 @@ void gate_exit(struct align_gate *gate)
  * @gate: the gate
  * @io: the write
  *
- * Return: false if the gate is closed. Then the bio is in its list, unless it
- * is REQ_NOWAIT, and must not be touched any more.
+ * Return: 0 inside, -EAGAIN if the gate is closed and the bio is REQ_NOWAIT,
+ * -EINPROGRESS if it is closed and the bio is in its list and must not be
+ * touched any more.
  */
-bool gate_enter(struct align_gate *gate, struct align_io *io)
+int gate_enter(struct align_gate *gate, struct align_io *io)
 {
 	unsigned long flags;
 
 	for (;;) {
 		if (percpu_ref_tryget_live(&gate->users)) {
+			/*
+			 * Pairs with the release in percpu_ref_resurrect():
+			 * the mode that was set before is seen after.
+			 */
+			smp_rmb();
 			io->entered = true;
-			return true;
+			return 0;
 		}
 		if (io->bio->bi_opf & REQ_NOWAIT)
-			return false;
+			return -EAGAIN;
 
 		/* Closed is set before users dies, and cleared after it lives. */
 		spin_lock_irqsave(&gate->lock, flags);
 		if (gate->closed) {
 			bio_list_add(&gate->deferred, io->bio);
 			spin_unlock_irqrestore(&gate->lock, flags);
-			return false;
+			return -EINPROGRESS;
 		}
 		spin_unlock_irqrestore(&gate->lock, flags);
 	}
@@ -65,13 +74,16 @@ void gate_leave(struct align_gate *gate)
 	percpu_ref_put(&gate->users);
 }
 
+/*
+ * The completion wakes, the reference count decides: what completed it may be
+ * the end of a wait that was given up, after which users came back to life.
+ */
 static void gate_shut(struct align_gate *gate)
 {
 	spin_lock_irq(&gate->lock);
 	gate->closed = true;
 	spin_unlock_irq(&gate->lock);
 
-	reinit_completion(&gate->drained);
 	percpu_ref_kill(&gate->users);
 }
 
@@ -79,7 +91,9 @@ static void gate_shut(struct align_gate *gate)
 void gate_close(struct align_gate *gate)
 {
 	gate_shut(gate);
-	wait_for_completion(&gate->drained);
+	do {
+		wait_for_completion(&gate->drained);
+	} while (!percpu_ref_is_zero(&gate->users));
 }
 
 /**
@@ -91,8 +105,15 @@ void gate_close(struct align_gate *gate)
  */
 int gate_close_killable(struct align_gate *gate)
 {
+	int ret;
+
 	gate_shut(gate);
-	return wait_for_completion_killable(&gate->drained);
+	do {
+		ret = wait_for_completion_killable(&gate->drained);
+	} while (!ret && !percpu_ref_is_zero(&gate->users));
+	if (ret)
+		gate->given_up = true;
+	return ret;
 }
 
 /**

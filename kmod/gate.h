@@ -10,7 +10,7 @@
 
 int gate_init(struct align_gate *gate);
 void gate_exit(struct align_gate *gate);
-bool gate_enter(struct align_gate *gate, struct align_io *io);
+int gate_enter(struct align_gate *gate, struct align_io *io);
 void gate_leave(struct align_gate *gate);
 void gate_close(struct align_gate *gate);
 int gate_close_killable(struct align_gate *gate);

@@ -270,6 +270,7 @@ static inline __u64 align_block_bytes(const struct align_geometry *g,
 
 /**
  * struct align_limits - what one request of the device below may be
+ * @stacked: the device below lies on others, and where is not known
  * @start: sector of the whole disk at which the device below starts
  * @max_sectors: largest request
  * @chunk_sectors: no request crosses a multiple of this on the disk; 0: none
@@ -282,6 +283,7 @@ static inline __u64 align_block_bytes(const struct align_geometry *g,
  *	end, off a multiple of this + 1; 0: no such rule
  */
 struct align_limits {
+	bool stacked;
 	__u64 start;
 	__u32 max_sectors;
 	__u32 chunk_sectors;
@@ -300,7 +302,8 @@ struct align_limits {
  *
  * The block layer ends a request that is too large at a multiple of the
  * physical block size from sector 0, whatever alignment_offset says
- * (get_max_io_size() in block/blk-merge.c); this is the same figure.
+ * (get_max_io_size() in block/blk-merge.c); this is the same figure, or the
+ * smallest that it can be where the disk's own sectors are not known.
  */
 static inline __u32 align_max_io_sectors(const struct align_limits *lim,
 					 __u64 sector)
@@ -315,6 +318,11 @@ static inline __u32 align_max_io_sectors(const struct align_limits *lim,
 
 		if (left < max)
 			max = left;
+	}
+	if (lim->stacked) {
+		__u32 worst = lim->physical_sectors - lim->logical_sectors;
+
+		return max > worst ? max - worst : lim->logical_sectors;
 	}
 	into = sector & (lim->physical_sectors - 1);
 	end = (into + max) & ~(lim->physical_sectors - 1);
@@ -373,6 +381,23 @@ static inline __u64 align_cut(const struct align_geometry *g, __u64 sector,
 		return left;
 	tail = align_sector_in_block(g, sector + fit);
 	return tail < fit ? fit - tail : 0;
+}
+
+/**
+ * align_block_fits - whether a whole block fits in one request
+ * @g: the blocks
+ * @lim: the limits below
+ * @block: a block that is not an edge
+ * @page: bytes in each page of the buffer
+ */
+static inline bool align_block_fits(const struct align_geometry *g,
+				    const struct align_limits *lim,
+				    __u64 block, __u32 page)
+{
+	__u32 pages = (g->physical + page - 1) / page;
+
+	return align_max_io_sectors(lim, align_block_start(g, block)) >=
+	       align_block_sectors(g) && pages <= lim->max_segments;
 }
 
 /*

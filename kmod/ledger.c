@@ -49,6 +49,7 @@ static const struct {
 		LEDGER_rmw_drive, LEDGER_rmw_drive_max_blocks },
 	[RMW_DRIVE_READ_ERROR] = {
 		LEDGER_rmw_drive, LEDGER_rmw_drive_read_error },
+	[RMW_DRIVE_LIMITS] = { LEDGER_rmw_drive, LEDGER_rmw_drive_limits },
 };
 
 /**

@@ -48,6 +48,8 @@ LEDGER_COUNTER(rmw_drive_max_blocks, COUNTER, "touches",
 	       "to the drive: max_blocks blocks were in use")
 LEDGER_COUNTER(rmw_drive_read_error, COUNTER, "touches",
 	       "to the drive: the block could not be read")
+LEDGER_COUNTER(rmw_drive_limits, COUNTER, "touches",
+	       "to the drive: its limits fell below a physical block")
 LEDGER_COUNTER(pad_reads, COUNTER, "requests",
 	       "reads sent to the drive to complete a block")
 LEDGER_COUNTER(pad_read_bytes, COUNTER, "bytes",
@@ -85,10 +87,10 @@ LEDGER_COUNTER(write_zeroes, COUNTER, "bios", "write-zeroes that arrived")
 LEDGER_COUNTER(write_zeroes_bytes, COUNTER, "bytes",
 	       "bytes of the write-zeroes that arrived")
 LEDGER_COUNTER(waits, COUNTER, "bios",
-	       "writes, discards and write-zeroes that waited for a block")
+	       "writes of whole blocks, discards and write-zeroes that waited for a block")
 LEDGER_COUNTER(cuts, COUNTER, "requests",
 	       "extra requests made by cutting at physical boundaries")
-LEDGER_COUNTER(uncut, COUNTER, "bios",
-	       "writes sent whole because no boundary fits the limits below")
+LEDGER_COUNTER(uncut, COUNTER, "blocks",
+	       "blocks that the device below splits, because no boundary fits its limits")
 LEDGER_COUNTER(nowait_again, COUNTER, "bios",
 	       "REQ_NOWAIT bios sent back to be tried again; counted nowhere else")

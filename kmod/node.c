@@ -62,6 +62,14 @@ found:
 	at->node = node;
 	at->ledger = &node->ledger;
 	at->devt = disk_devt(dm_disk(md));
+
+	/*
+	 * A device that exists gets the files now, and not when it is suspended
+	 * for the switch to this table: others who make files in sysfs may wait
+	 * for memory, and that for the device.
+	 */
+	if (device_is_registered(disk_to_dev(dm_disk(md))))
+		sysfs_publish(node, at->index);
 	return 0;
 }
 
@@ -74,6 +82,9 @@ void node_leave(struct align_target *at)
 		return;
 	spin_lock(&node->lock);
 	list_del(&at->node_list);
+	/* Another table may get the same address. */
+	if (node->live == at->ti->table)
+		node->live = NULL;
 	spin_unlock(&node->lock);
 
 	mutex_lock(&nodes_lock);
@@ -94,8 +105,8 @@ void node_leave(struct align_target *at)
  * node_go_live - a target is about to be resumed
  * @at: the target
  *
- * Its table is the one that sysfs shows from now on. The first time, the files
- * are made; without memory for them the target works all the same.
+ * Its table is the one that sysfs shows from now on. The files of a device that
+ * is new are made here; without memory for them the target works all the same.
  */
 void node_go_live(struct align_target *at)
 {
@@ -120,7 +131,7 @@ void node_go_live(struct align_target *at)
 	if (changed)
 		ledger_reset(&node->ledger);
 
-	/* The device is suspended: memory must not be had by writing to it. */
+	/* Memory must not be had by writing to a device that is suspended. */
 	noio = memalloc_noio_save();
 	sysfs_publish(node, at->index);
 	memalloc_noio_restore(noio);

@@ -33,7 +33,7 @@ struct align_slot {
  *	sleeping, and never held while files are made or removed, because
  *	reading a file takes it
  * @targets: align targets of all tables
- * @live: the table that was resumed last; not to be dereferenced
+ * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: counts from 1, and up when a table brings another P
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL

@@ -152,7 +152,7 @@ static ssize_t print_blocks(struct align_target *at, char *buf)
 
 static ssize_t print_memory_bytes(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%zu\n", block_memory(at));
+	return sysfs_emit(buf, "%llu\n", block_memory(at));
 }
 
 static ssize_t print_device(struct align_target *at, char *buf)

@@ -46,7 +46,7 @@ static const char *parse_mode(const char *arg, enum align_mode *mode)
 static const char *parse_max_blocks(const char *arg, unsigned int *max)
 {
 	if (kstrtouint(arg, 10, max) || !*max || *max > ALIGN_MAX_MAX_BLOCKS)
-		return "max_blocks must be a number from 1 to 1048576";
+		return "max_blocks must be a number from 1 to 262144";
 	return NULL;
 }
 
@@ -166,7 +166,7 @@ static const char *find_geometry(struct align_target *at,
 		offset = args->offset;
 	} else if (at->given.physical && physical != own) {
 		if (!is_hardware(bdev))
-			return "physical_block_size needs alignment_offset on LVM, md and loop";
+			return "physical_block_size needs alignment_offset: no disk or partition";
 		if (align_is_power_of_2(physical))
 			offset = align_shifted_offset(bdev_get_queue(bdev)->limits.alignment_offset,
 						      get_start_sect(bdev),
@@ -198,8 +198,9 @@ static unsigned int suggest_physical(struct block_device *bdev)
 static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 {
 	struct block_device *bdev = at->dev->bdev;
-	const struct queue_limits *q = &bdev_get_queue(bdev)->limits;
-	u32 block = align_block_sectors(&at->geometry);
+	const struct align_geometry *g = &at->geometry;
+	u32 block = align_block_sectors(g);
+	struct align_limits lim;
 
 	if (mode == ALIGN_REPORT)
 		return NULL;
@@ -207,14 +208,13 @@ static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 		return "mode pad is not possible on a zoned device; use report";
 	if (at->offset_unknown)
 		return "mode pad needs alignment_offset: the kernel says the device is misaligned";
-	if (block > q->max_sectors)
-		return "mode pad: a physical block is more than the device's max_sectors";
-	if (at->geometry.physical > (u64)q->max_segments * PAGE_SIZE)
-		return "mode pad: a physical block is more than the device's max_segments";
-	if (q->chunk_sectors &&
-	    (q->chunk_sectors % block ||
-	     ((u32)get_start_sect(bdev) - at->geometry.lead) % block))
+	align_get_limits(at, &lim);
+	if (lim.chunk_sectors &&
+	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
 		return "mode pad: physical blocks cross the device's chunk_sectors";
+	if (g->physical > g->logical && g->first_whole < g->end_whole &&
+	    !align_block_fits(g, &lim, g->first_whole, PAGE_SIZE))
+		return "mode pad: a physical block exceeds the device's max_sectors or segments";
 	return NULL;
 }
 
@@ -243,7 +243,6 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	struct align_target *at;
 	unsigned long long start;
 	const char *path;
-	char dummy;
 	int ret;
 
 	if (argc < 2) {
@@ -261,8 +260,8 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 
 	ret = -EINVAL;
 	path = dm_shift_arg(&as);
-	if (sscanf(dm_shift_arg(&as), "%llu%c", &start, &dummy) != 1 ||
-	    start != (sector_t)start) {
+	if (kstrtoull(dm_shift_arg(&as), 10, &start) ||
+	    start > (U64_MAX >> SECTOR_SHIFT) - ti->len) {
 		ti->error = "offset must be a number of sectors";
 		goto bad;
 	}
@@ -329,14 +328,13 @@ static int map_change(struct align_io *io)
 	struct align_split split;
 	unsigned int i;
 
-	if (!gate_enter(&at->gate, io)) {
-		if (!(bio->bi_opf & REQ_NOWAIT))
-			return DM_MAPIO_SUBMITTED;
-		ledger_inc(at->ledger, nowait_again);
-		bio_wouldblock_error(bio);
+	switch (gate_enter(&at->gate, io)) {
+	case -EAGAIN:
+		return align_again(io);
+	case -EINPROGRESS:
 		return DM_MAPIO_SUBMITTED;
 	}
-	if (at->mode == ALIGN_PAD && g->physical > g->logical)
+	if (READ_ONCE(at->mode) == ALIGN_PAD && g->physical > g->logical)
 		return align_engine_map(io);
 
 	if (bio_op(bio) != REQ_OP_WRITE) {
@@ -374,8 +372,12 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	case REQ_OP_WRITE:
 		if (bio_sectors(bio))
 			break;
-		/* Nothing is acknowledged that the drive has not: just pass. */
-		ledger_inc(at->ledger, flushes);
+		/*
+		 * Nothing is acknowledged that the drive has not: just pass.
+		 * Each target of a table gets its own; count one of them.
+		 */
+		if (!at->index)
+			ledger_inc(at->ledger, flushes);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:
@@ -414,6 +416,15 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	return DM_ENDIO_DONE;
 }
 
+/* Maps a bio that waited in front of the gate. */
+static void deferred_work(struct work_struct *work)
+{
+	struct align_io *io = container_of(work, struct align_io, work);
+
+	if (map_change(io) == DM_MAPIO_REMAPPED)
+		submit_bio_noacct(io->bio);
+}
+
 /*
  * Returns when no write of the old mode is in flight: 0, or -ERESTARTSYS if the
  * caller was killed before and the mode stays.
@@ -422,9 +433,11 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 {
 	struct bio_list deferred = BIO_EMPTY_LIST;
 	struct bio *bio;
-	int ret = 0;
+	int ret;
 
-	mutex_lock(&at->change_lock);
+	ret = mutex_lock_killable(&at->change_lock);
+	if (ret)
+		return ret;
 	if (at->mode != mode) {
 		ret = gate_close_killable(&at->gate);
 		if (!ret) {
@@ -433,10 +446,13 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 			WRITE_ONCE(at->mode, mode);
 		}
 		gate_open(&at->gate, &deferred);
-		while ((bio = bio_list_pop(&deferred)))
-			if (map_change(dm_per_bio_data(bio, sizeof(struct align_io))) ==
-			    DM_MAPIO_REMAPPED)
-				submit_bio_noacct(bio);
+		/* Sending them may wait for the device; that is not for us. */
+		while ((bio = bio_list_pop(&deferred))) {
+			struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
+
+			INIT_WORK(&io->work, deferred_work);
+			queue_work(at->blocks.wq, &io->work);
+		}
 	}
 	mutex_unlock(&at->change_lock);
 	return ret;
@@ -506,7 +522,7 @@ static void print_status(struct align_target *at, char *result,
 		DMEMIT(" alignment_offset:unknown");
 	else
 		DMEMIT(" alignment_offset:%u", at->geometry.offset);
-	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%zu epoch:%llu",
+	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu epoch:%llu",
 	       READ_ONCE(at->blocks.max), READ_ONCE(at->blocks.nr),
 	       block_memory(at), epoch);
 	for (i = 0; i < LEDGER_NR; i++)
@@ -556,8 +572,12 @@ static void align_status(struct dm_target *ti, status_type_t type,
 		       at->dev->name, (unsigned long long)at->start,
 		       align_mode_names[READ_ONCE(at->mode)],
 		       at->geometry.physical);
-		DMEMIT(",alignment_offset=%u,max_blocks=%u,write_cache=%s;",
-		       at->geometry.offset, READ_ONCE(at->blocks.max),
+		if (at->offset_unknown)
+			DMEMIT(",alignment_offset=unknown");
+		else
+			DMEMIT(",alignment_offset=%u", at->geometry.offset);
+		DMEMIT(",max_blocks=%u,write_cache=%s;",
+		       READ_ONCE(at->blocks.max),
 		       at->given.write_cache_on ? "on" : "off");
 		break;
 	}
@@ -580,8 +600,14 @@ static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
 	struct align_target *at = ti->private;
 
 	*bdev = at->dev->bdev;
-	/* Only the whole device may pass ioctls on. */
-	return at->start || ti->len != bdev_nr_sectors(at->dev->bdev);
+	/*
+	 * Only the whole device passes ioctls on to everybody, and only in mode
+	 * report: a command that writes would go behind the engine's back.
+	 */
+	if (READ_ONCE(at->mode) == ALIGN_REPORT)
+		return at->start || ti->len != bdev_nr_sectors(*bdev);
+	blocks_forget(at);
+	return 1;
 }
 
 static int align_iterate_devices(struct dm_target *ti,
@@ -598,10 +624,14 @@ static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	struct align_target *at = ti->private;
 	const struct align_geometry *g = &at->geometry;
 
-	if (!at->given.physical && !at->given.offset)
+	if (at->offset_unknown || (!at->given.physical && !at->given.offset))
 		return;
+	/* What does not fit the block size would make the device misaligned. */
 	limits->physical_block_size = g->physical;
-	limits->io_min = max(limits->io_min, g->physical);
+	limits->io_min = round_up(limits->io_min, g->physical);
+	limits->io_opt = round_down(limits->io_opt, g->physical);
+	if (limits->chunk_sectors & (align_block_sectors(g) - 1))
+		limits->chunk_sectors = 0;
 	limits->alignment_offset = align_shifted_offset(g->offset, at->start,
 							g->physical);
 	compat_clear_misaligned(limits);

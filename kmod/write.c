@@ -28,10 +28,14 @@ void align_io_put(struct align_io *io, blk_status_t status)
 	}
 }
 
-static void run_limits(const struct align_target *at, struct align_limits *lim)
+/* What one request of the device below may be at this moment. */
+void align_get_limits(const struct align_target *at, struct align_limits *lim)
 {
-	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
+	struct request_queue *queue = bdev_get_queue(at->dev->bdev);
+	const struct queue_limits *q = &queue->limits;
 
+	/* What has no requests of its own passes bios on to where it lies. */
+	lim->stacked = !queue_is_mq(queue);
 	lim->start = get_start_sect(at->dev->bdev);
 	lim->max_sectors = q->max_sectors;
 	lim->chunk_sectors = q->chunk_sectors;
@@ -55,7 +59,7 @@ static sector_t run_fit(const struct align_io *io, sector_t sector,
 	u32 bytes = 0;
 	u32 max;
 
-	run_limits(io->at, &lim);
+	align_get_limits(io->at, &lim);
 	segments = lim.max_segments;
 	max = align_max_io_sectors(&lim, sector);
 	if (max < from.bi_size >> SECTOR_SHIFT)
@@ -140,7 +144,10 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		struct bio *bio;
 
 		if (!n) {
-			n = left;
+			/* The device below splits this block, and only this. */
+			n = align_block_sectors(&at->geometry) -
+			    align_sector_in_block(&at->geometry, io->run_sector);
+			n = min(n, left);
 			ledger_inc(at->ledger, uncut);
 		}
 		last = n == left;
@@ -278,6 +285,23 @@ void align_io_resolve(struct align_io *io)
 	}
 }
 
+/* Whether the device below would split a whole block, as its limits are now. */
+static bool block_over_limits(const struct align_target *at, u64 block)
+{
+	struct align_limits lim;
+
+	align_get_limits(at, &lim);
+	return !align_block_fits(&at->geometry, &lim, block, PAGE_SIZE);
+}
+
+/* Send a REQ_NOWAIT bio back. Return: what map returns. */
+int align_again(struct align_io *io)
+{
+	ledger_inc(io->at->ledger, nowait_again);
+	bio_wouldblock_error(io->bio);
+	return DM_MAPIO_SUBMITTED;
+}
+
 /**
  * align_engine_map - map a write, discard or write-zeroes in a fixing mode
  * @io: it; the gate is entered
@@ -294,7 +318,8 @@ int align_engine_map(struct align_io *io)
 	sector_t end = bio_end_sector(bio);
 	bool write = bio_op(bio) == REQ_OP_WRITE;
 	struct align_split split;
-	bool over, go = true;
+	bool nowait = bio->bi_opf & REQ_NOWAIT;
+	bool over, small, go = true;
 	unsigned int taken = 0;
 	unsigned long flags;
 	LIST_HEAD(started);
@@ -304,15 +329,16 @@ int align_engine_map(struct align_io *io)
 	if (!write)
 		split.nr_touches = 0;
 	over = write && align_over_limits(io);
+	small = split.nr_touches && block_over_limits(at, split.touch[0].block);
 
-	if ((bio->bi_opf & REQ_NOWAIT) &&
-	    (split.nr_touches || over ||
-	     blocks_would_wait(at, split.first_block, split.last_block))) {
-		ledger_inc(at->ledger, nowait_again);
-		bio_wouldblock_error(bio);
-		return DM_MAPIO_SUBMITTED;
-	}
-	align_io_count(io, &split, over);
+	/* The engine may wait for a request; what needs it must not be NOWAIT. */
+	if (nowait && (split.nr_touches || over))
+		return align_again(io);
+	/* A block may wait for this, and nobody but its sender would poll it. */
+	bio_clear_polled(bio);
+	if (!nowait)
+		align_io_count(io, &split, over);
+	blocks_forget_range(at, split.first_block, split.last_block);
 
 	io->nr_touches = split.nr_touches;
 	io->status = BLK_STS_OK;
@@ -331,11 +357,20 @@ int align_engine_map(struct align_io *io)
 	}
 
 	spin_lock_irqsave(&at->blocks.lock, flags);
+	if (nowait) {
+		if (blocks_would_wait(at, split.first_block, split.last_block)) {
+			spin_unlock_irqrestore(&at->blocks.lock, flags);
+			return align_again(io);
+		}
+		align_io_count(io, &split, over);
+	}
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &io->touch[i];
 
 		if (align_is_edge(g, touch->part.block)) {
 			touch->how = RMW_DRIVE_EDGE;
+		} else if (small) {
+			touch->how = RMW_DRIVE_LIMITS;
 		} else if (blocks_add_touch(io, touch, &started)) {
 			if (touch->part.block == split.first_block)
 				start += touch->part.count;

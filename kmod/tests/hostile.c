@@ -133,7 +133,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		"1", "100", "511", "513", "4095", "4294967808",
 	};
 	static const char *const unknown[] = {
-		"colour red", "hold_ms 5", "hold_ms 0", "Mode pad", "mode_ pad",
+		"colour red", "hold_ms 5", "hold_ms 0", "modes pad", "mode_ pad",
 		"block_size 4096", "# 1", "mode= pad",
 	};
 	static const char *const devices[] = {
@@ -238,7 +238,7 @@ static void print_draft(const struct draft *d, char *to, size_t size)
 	int at;
 
 	at = snprintf(to, size, "%s %s", d->device, d->offset);
-	if (!strcmp(d->count, "0"))
+	if (!d->features && !strcmp(d->count, "0"))
 		return;
 	at += snprintf(to + at, size - at, " %s", d->count);
 	for (i = 0; i < d->features; i++)
@@ -307,7 +307,7 @@ void hostile_make_message(uint64_t *rng, struct hostile_message *message)
 		"hold_ms", "drop_failed", "max_blocks", "max_blocks x",
 		"max_blocks -1", "max_blocks 1 2",
 		"max_blocks 99999999999999999999", "reset_stats now",
-		"flush all", "Mode pad", "help", "physical_block_size 4096",
+		"flush all", "modes pad", "help", "physical_block_size 4096",
 		"write_cache on", "alignment_offset 0",
 	};
 

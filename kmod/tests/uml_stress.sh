@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The stress under a kernel with KASAN and lockdep: sixteen threads on null_blk and on scsi_debug, in each mode, alone
+# and while tables and modes change. Runs as root inside that kernel, which has null_blk and scsi_debug as modules.
+#
+#   uml_stress.sh TOOLS MODULE SECONDS
+#
+# TOOLS is the folder of sectorstress and dmioctl, MODULE the target's .ko, SECONDS the time in all. Exit status 0 if
+# every sector was right and every ledger balanced; the caller looks at the kernel log.
+set -eu
+tools=$1 module=$2 seconds=$3
+export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
+rounds=10
+each=$((seconds / rounds))
+[ "$each" -ge 1 ] || { echo "SECONDS must be $rounds or more, not $seconds" >&2; exit 2; }
+
+say() { echo "uml_stress: $*"; }
+die() { say "$*" >&2; exit 1; }
+
+# A memory-backed null_blk that completes behind a timer: $1 nanoseconds a request. Sets $disk.
+null_blk()
+{
+	mkdir /sys/kernel/config/nullb/stress
+	for setting in size=64 memory_backed=1 blocksize=512 irqmode=2 "completion_nsec=$1" discard=1 power=1; do
+		echo "${setting#*=}" >"/sys/kernel/config/nullb/stress/${setting%%=*}"
+	done
+	# newer kernels name the disk as its folder, older ones number it
+	for disk in /dev/stress "/dev/nullb$(cat /sys/kernel/config/nullb/stress/index)"; do
+		[ ! -b "$disk" ] || return 0
+	done
+	die "null_blk makes no disk"
+}
+
+drop_null_blk()
+{
+	rmdir /sys/kernel/config/nullb/stress
+}
+
+# scsi_debug with its first boundary at 512 * $1 bytes. Sets $disk.
+scsi_debug()
+{
+	modprobe scsi_debug dev_size_mb=32 sector_size=512 physblk_exp=3 "lowest_aligned=$1" ndelay=200000
+	tries=0
+	while :; do
+		disk=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/* 2>/dev/null | head -1)
+		disk=/dev/${disk##*/}
+		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || return 0
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || die "scsi_debug makes no disk"
+		sleep 0.1
+	done
+}
+
+drop_scsi_debug()
+{
+	tries=0
+	until rmmod scsi_debug; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 50 ] || die "scsi_debug stays in use"
+		sleep 0.2
+	done
+}
+
+counter() { cat "/sys/block/$align/align/$1"; }
+
+# Fails unless the ledger balances with nothing pending.
+check_ledger()
+{
+	sum=0
+	for part in avoided host drive lost; do
+		sum=$((sum + $(counter "rmw_$part")))
+	done
+	[ "$(counter rmw_pending)" = 0 ] || die "$1: rmw_pending is $(counter rmw_pending) and nothing is in flight"
+	[ "$(counter rmw_expected)" = "$sum" ] || die "$1: rmw_expected is $(counter rmw_expected), the parts make $sum"
+}
+
+# Changes one thing after the other until the process $1 ends.
+shake()
+{
+	while kill -0 "$1" 2>/dev/null; do
+		dmsetup suspend stress
+		dmsetup resume stress
+		dmsetup message stress 0 mode report
+		dmsetup load stress --table "0 $length linear $disk 0"
+		dmsetup suspend --noflush stress
+		dmsetup resume stress
+		dmsetup message stress 0 mode pad 2>/dev/null || :	# linear takes none
+		dmsetup load stress --table "0 $length align $disk 0 $features"
+		dmsetup suspend stress
+		dmsetup resume stress
+		dmsetup message stress 0 max_blocks 2
+		dmsetup message stress 0 reset_stats
+		dmsetup message stress 0 flush
+		cat /sys/block/dm-*/align/* >/dev/null 2>&1 || :	# the group may just go
+	done
+}
+
+# round NAME FEATURES STRESS_OPTIONS...: one stress of the disk; the name "changes ..." shakes it meanwhile.
+round()
+{
+	name=$1 features=$2
+	shift 2
+	length=$(blockdev --getsz "$disk")
+	dmsetup create stress --table "0 $length align $disk 0 $features"
+	align=$(basename "$(readlink -f "/sys/dev/block/$(dmsetup info -c --noheadings -o major,minor stress)")")
+	say "$disk, $name: $features"
+	"$tools/sectorstress" /dev/mapper/stress --beneath "$disk" --torn-reads --seconds "$each" "$@" &
+	stress=$!
+	case $name in changes*) shake "$stress" ;; esac
+	wait "$stress" || die "$disk, $name: sectorstress ended with status $?"
+	[ ! -d "/sys/block/$align/align" ] || check_ledger "$disk, $name"
+	dmsetup remove --retry stress
+}
+
+mount -t configfs configfs /sys/kernel/config 2>/dev/null || :
+mkdir -p /dev/mapper
+insmod "$module"
+modprobe null_blk nr_devices=0
+
+pad="6 mode pad physical_block_size 4096 alignment_offset 0"
+null_blk 100000
+round "report" "6 mode report physical_block_size 4096 alignment_offset 0" --flush 1 --fua 5
+round "pad" "$pad" --flush 1 --fua 5
+round "changes in pad" "$pad" --flush 1
+round "discards and zeroes" "$pad" --discard 10 --zeroes 10 --region 512 --max-run 40
+round "one block of memory" "8 mode pad physical_block_size 4096 alignment_offset 0 max_blocks 1" --region 256
+round "large blocks" "6 mode pad physical_block_size 65536 alignment_offset 512" --region 4096
+drop_null_blk
+
+scsi_debug 7
+round "report" "2 mode report" --flush 1 --fua 5
+round "pad" "2 mode pad" --flush 1 --fua 5
+round "changes in pad" "2 mode pad" --flush 1
+round "one block for all" "2 mode pad" --region 16 --max-run 8 --offset 7
+say "hostile table lines and messages"
+"$tools/dmioctl" --lines 300 "$disk" || die "dmioctl ended with status $?"
+drop_scsi_debug
+
+rmmod dm_align
+say "clean"
