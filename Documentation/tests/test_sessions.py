@@ -19,7 +19,7 @@ def runner():
     return module
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(660)
 @pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst"])
 def test_every_session_prints_what_the_document_says(document):
     done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],
