@@ -123,7 +123,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		  struct draft *d)
 {
 	static const char *const modes[] = {
-		"coalesce", "PAD", "padd", "pa", "0", "report,pad",
+		"coalesce", "padd", "pa", "0", "report,pad", "reportpad",
 	};
 	static const char *const sizes[] = {
 		"0", "1", "3", "256", "1000", "4095", "4097", "131072",

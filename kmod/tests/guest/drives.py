@@ -20,5 +20,5 @@ DRIVES = {
 }
 
 # Without the stress, in seconds; the stress takes some thirty times DM_ALIGN_STRESS_SECONDS.
-SECONDS = 300 + 40 * float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "4")) \
+SECONDS = 300 + 40 * float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3")) \
     + int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500")) / 4

@@ -32,7 +32,7 @@ def fill(folder, choose, files):
     for i in range(files):
         path = folder / f"d{i % 7}" / f"f{i}"
         path.parent.mkdir(exist_ok=True)
-        data = bytearray(choose.randbytes(choose.choice([100, 512, 3000, 4096, 9000, 70000, 300000])))
+        data = bytearray(choose.randbytes(choose.choice([100, 512, 3000, 4096, 9000, 70000])))
         with open(path, "wb") as file:
             file.write(data)
             if i % 5 == 0:
@@ -53,41 +53,34 @@ def compare(folder, digests):
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
-@pytest.mark.parametrize("where", ["aligned", "shifted"])
-def test_a_file_system_lives_on_the_target(lab, kind, where):
+def test_a_file_system_lives_on_the_target(lab, kind):
     """
-    Shifted: on a partition at sector 63 of a drive that claims 512-byte blocks, where every block of the file system
-    straddles two of the drive's. Made and filled in pad, changed to report and to linear and back while mounted.
+    On a partition at sector 63 of a drive that claims 512-byte blocks, where every block of the file system straddles
+    two of the drive's. Made and filled in pad, changed to report and to linear and back while mounted.
     """
-    choose = random.Random(f"{kind} {where}")
-    with contextlib.ExitStack() as stack:
-        if where == "aligned":
-            drive = lab.drive("p4096")
-            path, options = drive.path, {}
-        else:
-            drive = lab.drive("claims512")
-            path = stack.enter_context(lab.partition(drive.path, 63, 1 << 20))
-            options = {"physical_block_size": 4096}
-        device = stack.enter_context(Align(path, length=(1 << 20) - 8, mode="pad", **options))
+    choose = random.Random(kind)
+    drive = lab.drive("claims512")
+    options = {"physical_block_size": 4096}
+    with lab.partition(drive.path, 63, 1 << 20) as path, \
+            Align(path, length=(1 << 20) - 8, mode="pad", **options) as device:
         drive.reset()
         run(*MAKERS[kind], device.path)
         with mounted(device.path) as folder:
-            digests = fill(folder, choose, 60)
+            digests = fill(folder, choose, 30)
             os.sync()
             ledger = device.balanced()
             # The shifted partition starts inside a block, where the first superblock lies: an edge.
             assert drive.stats()["touches"] == ledger["rmw_drive"] == ledger["rmw_drive_edge"]
-            assert (ledger["rmw_drive_edge"] > 0) == (where == "shifted")
-            assert (ledger["rmw_host"] > 0) == (where == "shifted")
+            assert ledger["rmw_drive_edge"] > 0 and ledger["rmw_host"] > 0
             device.set_mode("report")
             digests |= {Path("more") / name: digest
-                        for name, digest in fill_in(folder / "more", choose, 20).items()}
+                        for name, digest in fill_in(folder / "more", choose, 10).items()}
             device.reload(device.linear())
             digests |= {Path("still") / name: digest
-                        for name, digest in fill_in(folder / "still", choose, 20).items()}
+                        for name, digest in fill_in(folder / "still", choose, 10).items()}
             device.reload(device.line(mode="pad", **options))
             digests |= {Path("again") / name: digest
-                        for name, digest in fill_in(folder / "again", choose, 20).items()}
+                        for name, digest in fill_in(folder / "again", choose, 10).items()}
             compare(folder, digests)
         run(*CHECKERS[kind], device.path, timeout=300)
         with mounted(device.path, "-o", "ro") as folder:

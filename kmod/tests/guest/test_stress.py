@@ -10,8 +10,7 @@ from rig.dm import Align, Device, sectors_of
 MODES = ["report", "pad"]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("physical", [4096, 16384])
+@pytest.mark.parametrize("mode,physical", [("report", 4096), ("pad", 4096), ("pad", 16384)])
 def test_stress_on_the_drive_is_clean_and_the_drive_agrees(lab, mode, physical):
     drive = lab.drive(f"p{physical}")
     drive.reset()

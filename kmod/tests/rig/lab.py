@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import re
 import subprocess
 import threading
 import time
@@ -183,9 +182,3 @@ class Lab:
             yield log
         finally:
             log.close()
-
-    @contextlib.contextmanager
-    def expect_log(self, pattern):
-        with self.log() as log:
-            yield
-        assert re.search(pattern, log.text), f"the kernel log does not say {pattern!r}: {log.text}"
