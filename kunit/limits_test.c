@@ -139,6 +139,137 @@ static void max_io_far_out(struct kunit *test)
 	}
 }
 
+/*
+ * Where the device below starts on the disk is not known: the least of all
+ * places. Chunks are its own, and its own sectors are known.
+ */
+static u32 kernel_max_io_anywhere(const struct align_limits *lim, u32 sector)
+{
+	struct align_limits place = *lim;
+	u32 least = U32_MAX;
+
+	place.chunk_sectors = 0;
+	if (lim->chunk_sectors)
+		place.max_sectors = min(lim->max_sectors, lim->chunk_sectors -
+					((u32)lim->start + sector) %
+					lim->chunk_sectors);
+	for (place.start = 0; place.start < lim->physical_sectors;
+	     place.start += lim->logical_sectors)
+		least = min(least, kernel_max_io(&place, sector));
+	return least;
+}
+
+static void check_max_io_anywhere(struct kunit *test,
+				  const struct align_limits *lim)
+{
+	u32 sector;
+
+	for (sector = 0; sector < 300; sector += lim->logical_sectors)
+		KUNIT_ASSERT_EQ_MSG(test, align_max_io_sectors(lim, sector),
+				    kernel_max_io_anywhere(lim, sector),
+				    "max %u chunk %u start %llu sector %u",
+				    lim->max_sectors, lim->chunk_sectors,
+				    lim->start, sector);
+}
+
+static void max_io_of_stacked_device_is_the_least(struct kunit *test)
+{
+	/* the kernel rounds max_sectors down to logical blocks */
+	static const u32 max_sectors[] = { 8, 16, 120, 128, 136, 256, 1000,
+					   2560, U32_MAX - 7 };
+	static const u32 chunks[] = { 0, 8, 24, 128, 256, 1000 };
+	u32 claimed = *(const u32 *)test->param_value;
+	struct align_limits lim = {
+		.stacked = true,
+		.physical_sectors = claimed,
+	};
+	u32 m, c;
+
+	for (m = 0; m < ARRAY_SIZE(max_sectors); m++) {
+		for (c = 0; c < ARRAY_SIZE(chunks); c++) {
+			lim.max_sectors = max_sectors[m];
+			lim.chunk_sectors = chunks[c];
+			lim.logical_sectors = 1;
+			lim.start = 63;
+			check_max_io_anywhere(test, &lim);
+			lim.logical_sectors = min(claimed, 8U);
+			lim.start = 64;
+			check_max_io_anywhere(test, &lim);
+		}
+	}
+}
+
+/* Does one block, written from a buffer of pages, go down whole? */
+static const struct fits_row {
+	u32 physical, offset;
+	struct align_limits lim;
+	u64 block;
+	u32 page;
+	bool fits;
+} fits_params[] = {
+	/* segments: one for each page of the buffer */
+	{ 65536, 0, { .max_segments = 16, .max_sectors = 2560 },
+	  5, 4096, true },
+	{ 65536, 0, { .max_segments = 15, .max_sectors = 2560 },
+	  5, 4096, false },
+	{ 65536, 0, { .max_segments = 1, .max_sectors = 2560 },
+	  5, 65536, true },
+	{ 512, 0, { .max_segments = 1, .max_sectors = 2560 }, 5, 4096, true },
+	{ 16384, 0, { .max_segments = 3, .max_sectors = 2560 },
+	  5, 4096, false },
+	/* size */
+	{ 65536, 0, { .max_segments = 126, .max_sectors = 128 },
+	  5, 4096, true },
+	{ 65536, 0, { .max_segments = 126, .max_sectors = 127 },
+	  5, 4096, false },
+	/* size, where the disk's own blocks lie elsewhere */
+	{ 4096, 3584, { .max_segments = 126, .max_sectors = 8 },
+	  5, 4096, false },
+	{ 4096, 3584, { .max_segments = 126, .max_sectors = 9 },
+	  5, 4096, true },
+	/* a chunk that ends in block 32, and in no other near it */
+	{ 4096, 3584, { .max_segments = 126, .max_sectors = 2560,
+			.chunk_sectors = 256 }, 32, 4096, false },
+	{ 4096, 3584, { .max_segments = 126, .max_sectors = 2560,
+			.chunk_sectors = 256 }, 31, 4096, true },
+	{ 4096, 3584, { .max_segments = 126, .max_sectors = 2560,
+			.chunk_sectors = 256 }, 33, 4096, true },
+	/* chunks are counted from the start of the disk */
+	{ 4096, 0, { .max_segments = 126, .max_sectors = 2560,
+		     .chunk_sectors = 64, .start = 63 }, 8, 4096, false },
+	{ 4096, 512, { .max_segments = 126, .max_sectors = 2560,
+		       .chunk_sectors = 64, .start = 63 }, 8, 4096, true },
+	/* a device on others: the worst place for it */
+	{ 4096, 0, { .stacked = true, .max_segments = 126, .max_sectors = 14 },
+	  5, 4096, false },
+	{ 4096, 0, { .stacked = true, .max_segments = 126, .max_sectors = 15 },
+	  5, 4096, true },
+};
+
+static void fits_desc(const struct fits_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE,
+		 "physical %u offset %u block %llu segments %u max_sectors %u chunk %u%s",
+		 row->physical, row->offset, row->block, row->lim.max_segments,
+		 row->lim.max_sectors, row->lim.chunk_sectors,
+		 row->lim.stacked ? " stacked" : "");
+}
+
+KUNIT_ARRAY_PARAM(fits, fits_params, fits_desc);
+
+static void block_fits_in_one_request(struct kunit *test)
+{
+	const struct fits_row *row = test->param_value;
+	struct align_limits lim = row->lim;
+	struct align_geometry g;
+
+	lim.logical_sectors = 1;
+	lim.physical_sectors = 8;
+	whole_device(test, &g, row->physical, 512, row->offset);
+	KUNIT_EXPECT_EQ(test, row->fits,
+			align_block_fits(&g, &lim, row->block, row->page));
+}
+
 /* Segments */
 
 /*
@@ -498,6 +629,9 @@ static void no_cut_where_no_block_fits(struct kunit *test)
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(max_io_is_the_block_layers, claimed_gen_params),
 	KUNIT_CASE(max_io_far_out),
+	KUNIT_CASE_PARAM(max_io_of_stacked_device_is_the_least,
+			 claimed_gen_params),
+	KUNIT_CASE_PARAM(block_fits_in_one_request, fits_gen_params),
 	KUNIT_CASE_PARAM(segments_hold_bytes, segment_gen_params),
 	KUNIT_CASE(segments_hold_long_stretches),
 	KUNIT_CASE_PARAM(cuts_at_last_boundary_that_fits, blocks_gen_params),
