@@ -42,35 +42,41 @@ def arguments(argv: list[str]) -> argparse.Namespace:
                         help="the published counts (over an hour) instead of what fits --budget")
     parser.add_argument("--budget", type=float, default=170, metavar="SECONDS",
                         help="time for all the runs, without boot and build (default: 170)")
+    parser.add_argument("--profile", choices=PROFILES, action="append", dest="profiles",
+                        help="only this drive; may be given again (default: both)")
     parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
                         help="where the results go (default: out/demo)")
-    return parser.parse_args(argv)
+    given = parser.parse_args(argv)
+    given.profiles = tuple(given.profiles or PROFILES)
+    return given
 
 
-def servers() -> dict[tuple[str, str], drives.Server]:
+def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
     """A drive for each profile and mode, in the order in which the guest will name them."""
     return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
                                            cache=WRITE_CACHE[profile])
-            for profile in PROFILES for mode in MODES}
+            for profile in profiles for mode in MODES}
 
 
-def make_runs(laboratory: Laboratory, steps: list[plan.Step], results: Results,
+def make_runs(laboratory: Laboratory, schedule: plan.Schedule, results: Results,
               console: Console) -> None:
-    """Every run of the plan, with a line for each and an ETA."""
-    eta = plan.Eta(steps)
+    """Every run of the schedule, with a line for each and an ETA."""
+    total = len(schedule)
     began = time.monotonic()
     with console.status("") as status:
-        for done, step in enumerate(steps, 1):
+        while schedule:
+            step = schedule.next()
             status.update(f"{step.title}: {step.count} \u00d7 {step.workload.summary} "
-                          f"(about {plan.clock(eta.seconds)} left)")
+                          f"(about {plan.clock(schedule.eta_s)} left)")
             at = time.monotonic()
             run = laboratory.make(step)
             results.runs.append(run)
-            eta.finished(time.monotonic() - at)
+            schedule.finished(time.monotonic() - at)
             console.print(
-                f"[{done:2}/{len(steps)}] {plan.clock(time.monotonic() - began)} {step.title}: "
-                f"{run.requests} writes, mean {table.milliseconds(run.latency['mean'])} ms, "
-                f"ETA {plan.clock(eta.seconds)}", markup=False, highlight=False)
+                f"[{total - len(schedule):2}/{total}] {plan.clock(time.monotonic() - began)} "
+                f"{step.title}: {run.requests} writes, "
+                f"mean {table.milliseconds(run.latency['mean'])} ms, "
+                f"ETA {plan.clock(schedule.eta_s)}", markup=False, highlight=False)
 
 
 def machine(release: str, full: bool) -> dict[str, str]:
@@ -86,7 +92,8 @@ def machine(release: str, full: bool) -> dict[str, str]:
                   "one drive for each profile and mode, so that no run finds what another left "
                   "in a cache",
         "order": "raw, report and pad of one workload directly after one another; before each "
-                 "run its range is written and flushed, and both counts are set to 0",
+                 "run its range is written and flushed, the drive's read buffer is filled with "
+                 "other places, and both counts are set to 0",
         "queue": "no merging above or below: nomerges=2, scheduler none, request-merging=off",
         "latency": "from submission to completion in the guest, so with the 0.25 to 1 ms that "
                    "an emulated processor adds to every request",
@@ -104,21 +111,21 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     release = kernels.release(SERIES)
     console.print(f"building dm-align.ko for {release}", highlight=False)
     built, _ = modules.build_for(release)
-    steps = plan.make(PROFILES, None if given.full else given.budget)
-    estimate = sum(step.estimate_s for step in steps)
+    schedule = plan.Schedule(given.profiles, None if given.full else given.budget)
     results.machine.update(machine(release, given.full))
-    name = "demo-full" if given.full else "demo"
-    named = {"-".join(key): server for key, server in servers().items()}
+    name = f"demo-{'full' if given.full else 'short'}-{given.profiles[0]}"
+    wanted = servers(given.profiles)
+    named = {"-".join(key): server for key, server in wanted.items()}
     with drives.serve(named, log) as served:
-        console.print(f"booting Linux {release}; then {len(steps)} runs in about "
-                      f"{plan.clock(estimate)}", highlight=False)
+        console.print(f"booting Linux {release}; then {len(schedule)} runs in about "
+                      f"{plan.clock(schedule.eta_s)}", highlight=False)
         arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
-                for (profile, mode), letter in zip(servers(), ascii_lowercase)]
-        with guest.boot(log, timeout=plan.patience(estimate), name=name, series=SERIES,
+                for (profile, mode), letter in zip(wanted, ascii_lowercase)]
+        with guest.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=SERIES,
                         drives=[arm.drive.attached() for arm in arms]) as here:
             laboratory = Laboratory(here, alignctl, arms)
             laboratory.set_up(built / "dm-align.ko")
-            make_runs(laboratory, steps, results, console)
+            make_runs(laboratory, schedule, results, console)
             laboratory.tear_down()
 
 
@@ -156,7 +163,8 @@ def main(argv: list[str]) -> int:
     if broken and not results.runs:
         print(f"demo: {broken[0]}", file=sys.stderr)
         return BROKEN
-    findings = broken + checks.check(results, PROFILES, tuple(w.name for w in WORKLOADS))
+    findings = broken + checks.check(results, given.profiles,
+                                     tuple(w.name for w in WORKLOADS))
     report(results, findings, given.out, console)
     return BROKEN if broken else FINDINGS if findings else FINE
 

@@ -12,6 +12,10 @@ from . import plan
 from .guest import Guest
 from .results import Run
 
+# Twice the segments of the drive's read buffer (Documentation/drive512e.rst), each of which
+# holds one place.
+COLD_READS = 32
+
 
 @dataclass
 class Arm:
@@ -73,6 +77,17 @@ class Laboratory:
         document = self._guest.json(self._alignctl, "stats", arm.name, "--json", ok=(0, 1))
         return document["devices"][0]["counters"]
 
+    def _make_cold(self, arm: Arm) -> None:
+        """Fills the drive's buffer with other places, so that it knows nothing of the range.
+
+        Without this, what the preparation wrote last would spare the drive some of its reads.
+        The reads go to the drive itself, also where it is attached: no mode sees them.
+        """
+        size = arm.drive.control("stats")["size"]
+        far = 3 * size // 4  # behind the widest workload
+        step = (size - far) // COLD_READS
+        self._guest.read(f"/dev/{arm.disk}", [far + i * step for i in range(COLD_READS)], 4096)
+
     def make(self, step: plan.Step) -> Run:
         """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
         arm = self._arms[step.profile, step.mode]
@@ -80,8 +95,7 @@ class Laboratory:
                   "--state", f"/tmp/{arm.name}", "--json")
         limit = plan.patience(step.estimate_s)
         self._guest.run(*replay, "--count", str(step.count), "--phase", "prepare", timeout=limit)
-        # Without this, the preparation's last blocks would still be on their way to the media.
-        self._guest.run("blockdev", "--flushbufs", arm.device)
+        self._make_cold(arm)
         if arm.mode != "raw":
             self._align("set", arm.name, "--reset-stats")
         arm.drive.control("reset")

@@ -34,24 +34,31 @@ class Guest:
     def _send(self, request: dict[str, Any]) -> None:
         self._connection.sendall(json.dumps(request).encode() + b"\n")
 
-    def run(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> str:
-        """Runs a command, returns its standard output. timeout in seconds; ok: good statuses."""
+    def _ask(self, what: str, request: dict[str, Any], timeout: float,
+             ok: tuple[int, ...] = (0,)) -> str:
         self._connection.settimeout(timeout)
         try:
-            self._send({"argv": argv})
+            self._send(request)
             line = self._answers.readline()
         except TimeoutError as error:
-            raise GuestError(f"{shlex.join(argv)}: no answer from the guest "
-                             f"in {timeout:.0f} s") from error
+            raise GuestError(f"{what}: no answer from the guest in {timeout:.0f} s") from error
         except OSError as error:
-            raise GuestError(f"{shlex.join(argv)}: the guest is gone: {error}") from error
+            raise GuestError(f"{what}: the guest is gone: {error}") from error
         if not line:
-            raise GuestError(f"{shlex.join(argv)}: the guest ended before it answered")
+            raise GuestError(f"{what}: the guest ended before it answered")
         answer = json.loads(line)
         if answer["status"] not in ok:
             said = (answer["stderr"] or answer["stdout"]).strip()
-            raise GuestError(f"{shlex.join(argv)}: status {answer['status']}: {said}")
+            raise GuestError(f"{what}: status {answer['status']}: {said}")
         return answer["stdout"]
+
+    def run(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> str:
+        """Runs a command, returns its standard output. timeout in seconds; ok: good statuses."""
+        return self._ask(shlex.join(argv), {"argv": argv}, timeout, ok)
+
+    def read(self, path: str, offsets: list[int], size: int, timeout: float = 120) -> None:
+        """Reads `size` bytes at each offset of a device, past the page cache."""
+        self._ask(f"read {path}", {"read": path, "at": offsets, "bytes": size}, timeout)
 
     def json(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> Any:
         return json.loads(self.run(*argv, timeout=timeout, ok=ok))

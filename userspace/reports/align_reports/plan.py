@@ -74,40 +74,56 @@ def affordable(profile: str, workload: Workload, budget_s: float) -> int:
     return min(max(_round_down(max(count, 0)), FEWEST), workload.published_count)
 
 
-def make(profiles: tuple[str, ...], budget_s: float | None) -> list[Step]:
-    """The runs, in order; the modes of one workload follow one another at once.
+class Schedule:
+    """The runs still to make; the modes of one workload follow one another at once.
 
-    budget_s is the time for all of them, shared equally by the workloads of each
-    profile; None asks for the published counts.
+    The counts fit a time budget. They are chosen anew before each workload, from what is
+    left of the budget and from how the runs so far compared to their estimates, so that a
+    slow machine makes fewer writes rather than a longer demo.
     """
-    steps = []
-    for profile in profiles:
-        for workload in WORKLOADS:
-            count = workload.published_count
-            if budget_s is not None:
-                share = budget_s / (len(profiles) * len(WORKLOADS))
-                count = affordable(profile, workload, share)
-            steps += [Step(profile, workload, mode, count) for mode in MODES]
-    return steps
 
-
-class Eta:
-    """Seconds left, from the estimates, corrected by how the runs so far compared to theirs."""
-
-    def __init__(self, steps: list[Step]) -> None:
-        self._left = [step.estimate_s for step in steps]
+    def __init__(self, profiles: tuple[str, ...], budget_s: float | None) -> None:
+        """budget_s: seconds for all the runs; None asks for the published counts."""
+        self._budget_s = budget_s
+        self._todo = [(profile, workload) for profile in profiles for workload in WORKLOADS]
+        self._steps: list[Step] = []
         self._estimated = 0.0
         self._taken = 0.0
-
-    def finished(self, seconds: float) -> None:
-        """The next run of the plan took `seconds`."""
-        self._estimated += self._left.pop(0)
-        self._taken += seconds
+        self._choose_counts()
 
     @property
-    def seconds(self) -> float:
-        pace = self._taken / self._estimated if self._estimated else 1.0
-        return sum(self._left) * pace
+    def _pace(self) -> float:
+        return self._taken / self._estimated if self._estimated else 1.0
+
+    def _choose_counts(self) -> None:
+        self._steps = []
+        for profile, workload in self._todo:
+            count = workload.published_count
+            if self._budget_s is not None:
+                share = (self._budget_s - self._taken) / len(self._todo)
+                count = affordable(profile, workload, share / self._pace)
+            self._steps += [Step(profile, workload, mode, count) for mode in MODES]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def eta_s(self) -> float:
+        """Seconds that the runs still to make will take."""
+        return sum(step.estimate_s for step in self._steps) * self._pace
+
+    def next(self) -> Step:
+        """The run to make now; call `finished` when it is done."""
+        if len(self._steps) % len(MODES) == 0:
+            self._choose_counts()
+        return self._steps[0]
+
+    def finished(self, seconds: float) -> None:
+        """The run that `next` gave took `seconds`."""
+        self._estimated += self._steps.pop(0).estimate_s
+        self._taken += seconds
+        if len(self._steps) % len(MODES) == 0:
+            self._todo.pop(0)
 
 
 def patience(estimate_s: float) -> float:

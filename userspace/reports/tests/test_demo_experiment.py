@@ -3,6 +3,7 @@
 
 import io
 import json
+import os
 import socket
 import sys
 import threading
@@ -14,7 +15,7 @@ from align_reports import guest_agent
 from align_reports.experiment import Arm, Laboratory
 from align_reports.guest import Guest, GuestError
 from align_reports.plan import Step
-from align_reports.workloads import BY_NAME
+from align_reports.workloads import BY_NAME, WORKLOADS
 
 
 class Diary:
@@ -38,9 +39,13 @@ class Diary:
             return {"devices": [{"counters": {"rmw_expected": 7}}]}
         return {"requests": 7, "data_check": {"status": f"from {argv[-1]}"}}
 
+    def read(self, path, offsets, size):
+        self.lines.append(f"read {path}")
+        self.read_from = min(offsets)
+
     def control(self, command):
         self.lines.append(f"drive {command}")
-        return {"touches": 7}
+        return {"touches": 7, "size": 1 << 30}
 
 
 def one_run(mode, **options):
@@ -60,13 +65,20 @@ def place(lines, words):
 def test_both_counts_start_after_the_preparation_and_end_before_the_check():
     run, lines = one_run("pad")
     order = [place(lines, words) for words in
-             ("--phase prepare", "--reset-stats", "drive reset", "--phase run",
-              "drive stats", "--phase check")]
+             ("--phase prepare", "read /dev/vda", "--reset-stats", "drive reset", "--phase run",
+              "stats demo-st1000dm003-pad --json", "--phase check")]
     assert order == sorted(order)
-    assert order[3] < place(lines, "stats demo-st1000dm003-pad --json") < order[5]
-    assert run.drive == {"touches": 7} and run.ledger == {"rmw_expected": 7}
+    assert lines[order[4] + 1] == "drive stats"
+    assert run.drive["touches"] == 7 and run.ledger == {"rmw_expected": 7}
     assert run.replay["data_check"] == {"status": "from check"}
     assert run.touches_expected == 7
+
+
+def test_the_reads_that_empty_the_drives_buffer_stay_off_every_workload():
+    diary = Diary()
+    arm = Arm("st1000dm003", "raw", diary, "vda")
+    Laboratory(diary, Path("/alignctl"), [arm]).make(Step("st1000dm003", BY_NAME["w512"], "raw", 7))
+    assert diary.read_from > max(w.span(w.published_count) for w in WORKLOADS)
 
 
 def test_a_raw_run_asks_for_no_ledger():
@@ -110,6 +122,20 @@ def test_a_failed_command_is_named_with_its_status_and_its_words(linked):
     with pytest.raises(GuestError, match=r"sh -c 'echo why >&2; exit 3': status 3: why"):
         linked.run("sh", "-c", "echo why >&2; exit 3")
     assert linked.run("sh", "-c", "echo found; exit 1", ok=(0, 1)) == "found\n"
+
+
+def test_a_read_in_the_guest_reads_every_place(linked, tmp_path):
+    holed = tmp_path / "device"
+    holed.write_bytes(bytes(3 * 4096))
+    try:
+        os.close(os.open(holed, os.O_RDONLY | os.O_DIRECT))
+    except OSError:
+        pytest.skip("no direct reads on this file system")
+    linked.read(str(holed), [0, 8192], 4096)
+    with pytest.raises(GuestError, match="status 1: .*Invalid argument"):
+        linked.read(str(holed), [1], 4096)
+    with pytest.raises(GuestError, match="read /no/such: status 1"):
+        linked.read("/no/such", [0], 4096)
 
 
 def test_a_guest_that_does_not_answer_is_given_up():

@@ -6,26 +6,43 @@ from align_reports.results import MODES, PROFILES
 from align_reports.workloads import WORKLOADS
 
 
+def played(budget_s, profiles=PROFILES, pace=1.0):
+    """The steps that a machine makes which takes `pace` times the estimates."""
+    schedule = plan.Schedule(profiles, budget_s)
+    steps = []
+    while schedule:
+        steps.append(schedule.next())
+        schedule.finished(steps[-1].estimate_s * pace)
+    return steps
+
+
+def seconds(steps, pace=1.0):
+    return sum(step.estimate_s for step in steps) * pace
+
+
 def test_without_a_budget_every_workload_runs_its_published_count():
-    steps = plan.make(PROFILES, None)
+    steps = played(None, pace=3)
     assert len(steps) == len(PROFILES) * len(WORKLOADS) * len(MODES)
     assert all(step.count == step.workload.published_count for step in steps)
 
 
-def test_estimates_fit_the_budget():
-    for budget in (150, 300, 600):
-        steps = plan.make(PROFILES, budget)
-        assert sum(step.estimate_s for step in steps) <= budget
+def test_runs_fit_the_budget():
+    for budget in (170, 300, 600):
+        assert 0.8 * budget < seconds(played(budget)) <= budget
 
 
-def test_a_larger_budget_never_gives_fewer_writes():
-    small, large = plan.make(PROFILES, 100), plan.make(PROFILES, 1000)
-    assert all(a.count <= b.count for a, b in zip(small, large))
-    assert any(a.count < b.count for a, b in zip(small, large))
+def test_a_slow_machine_makes_fewer_writes_rather_than_a_longer_demo():
+    slow = played(300, pace=2.5)
+    assert seconds(slow, 2.5) <= 300 * 1.1
+    assert sum(step.count for step in slow) < sum(step.count for step in played(300))
 
 
-def test_the_modes_of_a_workload_follow_one_another():
-    steps = plan.make(PROFILES, 150)
+def test_even_without_time_every_workload_makes_enough_writes_for_its_p99():
+    assert {step.count for step in played(1)} == {plan.FEWEST}
+
+
+def test_the_modes_of_a_workload_follow_one_another_with_one_count():
+    steps = played(150, pace=1.7)
     for i in range(0, len(steps), len(MODES)):
         group = steps[i:i + len(MODES)]
         assert [step.mode for step in group] == list(MODES)
@@ -33,14 +50,13 @@ def test_the_modes_of_a_workload_follow_one_another():
 
 
 def test_eta_follows_the_pace_of_the_runs_so_far():
-    steps = plan.make(("st1000dm003",), 100)
-    eta = plan.Eta(steps)
-    whole = eta.seconds
-    eta.finished(2 * steps[0].estimate_s)
-    assert abs(eta.seconds - 2 * (whole - steps[0].estimate_s)) < 1e-6
-    for step in steps[1:]:
-        eta.finished(step.estimate_s)
-    assert eta.seconds == 0
+    schedule = plan.Schedule(("st1000dm003",), None)
+    whole, first = schedule.eta_s, schedule.next().estimate_s
+    schedule.finished(2 * first)
+    assert abs(schedule.eta_s - 2 * (whole - first)) < 1e-6
+    while schedule:
+        schedule.finished(schedule.next().estimate_s)
+    assert schedule.eta_s == 0
 
 
 def test_clock_shows_minutes_and_seconds():
