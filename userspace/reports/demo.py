@@ -10,11 +10,13 @@ as demo.json and demo.html. Exit status: 0 everything agrees, 1 findings, 2 it c
 from __future__ import annotations
 
 import argparse
+import fcntl
 import platform
 import subprocess
 import sys
 import time
 from datetime import datetime, timezone
+from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -113,7 +115,8 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     built, _ = modules.build_for(release)
     schedule = plan.Schedule(given.profiles, None if given.full else given.budget)
     results.machine.update(machine(release, given.full))
-    name = f"demo-{'full' if given.full else 'short'}-{given.profiles[0]}"
+    # Two demos at once, in folders of their own, need two machines.
+    name = f"demo-{sha256(str(given.out.resolve()).encode()).hexdigest()[:8]}"
     wanted = servers(given.profiles)
     named = {"-".join(key): server for key, server in wanted.items()}
     with drives.serve(named, log) as served:
@@ -147,8 +150,19 @@ def report(results: Results, findings: list[str], out: Path, console: Console) -
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
-    # A page of an older demo must not be taken for the result of one that failed.
     (given.out / "log").mkdir(parents=True, exist_ok=True)
+    with (given.out / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"demo: another demo is running in {given.out}: wait for it, or give this one "
+                  "its own folder with --out", file=sys.stderr)
+            return BROKEN
+        return locked_main(given, console)
+
+
+def locked_main(given: argparse.Namespace, console: Console) -> int:
+    # A page of an older demo must not be taken for the result of one that failed.
     for name in FILES:
         (given.out / name).unlink(missing_ok=True)
     results, broken = Results(), []

@@ -56,6 +56,18 @@ def test_a_demo_that_cannot_run_exits_with_2_says_why_and_leaves_no_old_page(
     assert not (tmp_path / "demo" / "demo.html").exists()
 
 
+def test_two_demos_do_not_write_to_one_folder(outcome, made_up, monkeypatch, tmp_path, capsys):
+    second = []
+
+    def during(given, results, console):
+        second.append(demo.main(["--out", str(tmp_path / "demo")]))
+        results.runs += made_up.runs
+    monkeypatch.setattr(demo, "demonstrate", during)
+    assert demo.main(["--out", str(tmp_path / "demo")]) == 0
+    assert second == [2]
+    assert "another demo is running" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("ending, words", [
     (GuestError("the guest is gone"), "the guest is gone"),
     (KeyboardInterrupt(), "interrupted"),
