@@ -202,6 +202,16 @@ static int by_name(const void *a, const void *b)
 		      ((const struct dm_align *)b)->name);
 }
 
+static int report_no_dm(struct dm_task *task)
+{
+	if (geteuid())
+		message_error("device-mapper needs root; run alignctl as root");
+	else
+		message_error("device-mapper is not there: %s; 'modprobe dm-mod' loads it",
+			      task_error(task));
+	return ALIGNCTL_IO;
+}
+
 int dm_align_list(struct dm_align **devices, size_t *nr)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST);
@@ -210,11 +220,8 @@ int dm_align_list(struct dm_align **devices, size_t *nr)
 
 	*devices = NULL;
 	*nr = 0;
-	if (!task || !dm_task_run(task)) {
-		message_error("device-mapper cannot be asked: %s; it needs root, and the module dm-mod",
-			      task_error(task));
-		return ALIGNCTL_IO;
-	}
+	if (!task || !dm_task_run(task))
+		return report_no_dm(task);
 	names = dm_task_get_names(task);
 	if (!names || !names->dev)
 		return ALIGNCTL_FINE;
@@ -256,37 +263,35 @@ static char *resolve_name(const char *wanted)
 	return name;
 }
 
-/* Is there an align device over what the user named? Then say its name. */
-static void suggest_above(const char *wanted)
+/* Says the name of the align device that lies over what the user named. */
+static void suggest_above(const char *wanted, const struct dm_align *devices,
+			  size_t nr)
 {
-	struct dm_align *devices;
 	struct stat found;
-	size_t nr, i;
+	size_t i;
 
-	if (stat(wanted, &found) || !S_ISBLK(found.st_mode) ||
-	    dm_align_list(&devices, &nr))
+	if (stat(wanted, &found) || !S_ISBLK(found.st_mode))
 		return;
 	for (i = 0; i < nr; i++)
 		if (devices[i].target[0].table.device == found.st_rdev)
 			message_error("%s is under the align device %s; name that one",
 				      wanted, devices[i].name);
-	dm_align_list_free(devices, nr);
 }
 
 int dm_align_find(struct dm_align *device, const char *wanted)
 {
 	CLEANUP_FREE char *name = resolve_name(wanted);
+	struct dm_align *devices;
+	size_t nr;
 
 	if (name && read_device(device, name))
 		return ALIGNCTL_FINE;
-	if (!dm_align_available()) {
-		message_error("%s: no align device: device-mapper has no target 'align' now",
-			      wanted);
-		return ALIGNCTL_USAGE;
-	}
+	if (dm_align_list(&devices, &nr))
+		return ALIGNCTL_IO;
 	message_error("%s: not an align device; 'alignctl list' shows them",
 		      wanted);
-	suggest_above(wanted);
+	suggest_above(wanted, devices, nr);
+	dm_align_list_free(devices, nr);
 	return ALIGNCTL_USAGE;
 }
 

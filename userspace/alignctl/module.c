@@ -19,23 +19,23 @@
 #define MODULE_NAME	"dm-align"
 #define OUTPUT_MAX	4096
 
-/* Is the kernel locked down at all? "[none] integrity" is not. */
-static int locked_down(const char *lockdown)
+/* "[none] integrity confidentiality": in brackets what is in force. */
+static bool locked_down(const char *lockdown)
 {
-	return lockdown && (strstr(lockdown, "[integrity]") ||
-			    strstr(lockdown, "[confidentiality]"));
+	return strstr(lockdown, "[integrity]") ||
+	       strstr(lockdown, "[confidentiality]");
 }
 
 enum module_failure module_sort_failure(const char *output,
-					const char *lockdown)
+					const char *lockdown, bool root)
 {
 	/* EKEYREJECTED and ENOKEY, as strerror() has them in the C locale */
 	if (strstr(output, "Key was rejected by service") ||
 	    strstr(output, "Required key not available"))
 		return MODULE_KEY;
 	if (strstr(output, "Operation not permitted"))
-		return locked_down(lockdown) ? MODULE_LOCKDOWN :
-					       MODULE_PERMISSION;
+		return (lockdown ? locked_down(lockdown) : root) ?
+			MODULE_LOCKDOWN : MODULE_PERMISSION;
 	if (strstr(output, "not found"))
 		return MODULE_MISSING;
 	return MODULE_OTHER;
@@ -97,7 +97,7 @@ static void report(const char *output)
 	struct utsname kernel;
 
 	uname(&kernel);
-	switch (module_sort_failure(output, lockdown)) {
+	switch (module_sort_failure(output, lockdown, !geteuid())) {
 	case MODULE_MISSING:
 		message_error("the module " MODULE_NAME " is not installed for kernel %s; build and install it: 'make modules install KVER=%s' (needs linux-headers-%s)",
 			      kernel.release, kernel.release, kernel.release);
@@ -107,11 +107,11 @@ static void report(const char *output)
 			      kernel.release);
 		break;
 	case MODULE_LOCKDOWN:
-		message_error("Secure Boot: kernel %s is locked down (%s) and loads no unsigned module; sign " MODULE_NAME " with a key that is enrolled ('mokutil --import KEY.der', then reboot), or switch Secure Boot off in the firmware",
-			      kernel.release, lockdown);
+		message_error("Secure Boot: kernel %s is locked down and loads no unsigned module; sign " MODULE_NAME " with a key that is enrolled ('mokutil --import KEY.der', then reboot), or switch Secure Boot off in the firmware",
+			      kernel.release);
 		break;
 	case MODULE_PERMISSION:
-		message_error("the module " MODULE_NAME " may not be loaded by this user; run alignctl as root");
+		message_error("the module " MODULE_NAME " may not be loaded by this user; run alignctl as root, and outside of a container");
 		break;
 	case MODULE_OTHER:
 		message_error("the module " MODULE_NAME " cannot be loaded: %s",

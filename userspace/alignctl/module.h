@@ -3,6 +3,8 @@
 #ifndef ALIGNCTL_MODULE_H
 #define ALIGNCTL_MODULE_H
 
+#include <stdbool.h>
+
 enum module_failure {
 	MODULE_MISSING,		/* none is installed for this kernel */
 	MODULE_KEY,		/* its signature is not one the kernel trusts */
@@ -13,10 +15,11 @@ enum module_failure {
 
 /*
  * Sorts what modprobe printed. @lockdown is /sys/kernel/security/lockdown, or
- * NULL where the kernel has none.
+ * NULL if that cannot be read; @root: did it run as root, so that only a
+ * lockdown can forbid it?
  */
 enum module_failure module_sort_failure(const char *output,
-					const char *lockdown);
+					const char *lockdown, bool root);
 
 /*
  * Sees to it that tables with an align target can be loaded. Return: enum

@@ -8,28 +8,32 @@ static void failures(void)
 		"modprobe: ERROR: could not insert 'dm_align': Operation not permitted";
 	static const struct {
 		const char *output, *lockdown;
+		bool root;
 		enum module_failure failure;
 	} rows[] = {
 		{ "modprobe: FATAL: Module dm-align not found in directory /lib/modules/6.12",
-		  NULL, MODULE_MISSING },
+		  NULL, true, MODULE_MISSING },
 		{ "modprobe: ERROR: could not insert 'dm_align': Key was rejected by service",
-		  "none [integrity] confidentiality", MODULE_KEY },
+		  "none [integrity] confidentiality", true, MODULE_KEY },
 		{ "modprobe: ERROR: could not insert 'dm_align': Required key not available",
-		  NULL, MODULE_KEY },
-		{ denied, "none [integrity] confidentiality", MODULE_LOCKDOWN },
-		{ denied, "none integrity [confidentiality]", MODULE_LOCKDOWN },
+		  NULL, true, MODULE_KEY },
+		{ denied, "none [integrity] confidentiality", true, MODULE_LOCKDOWN },
+		{ denied, "none integrity [confidentiality]", true, MODULE_LOCKDOWN },
 		{ denied, "[none] integrity confidentiality",
-		  MODULE_PERMISSION },
-		{ denied, NULL, MODULE_PERMISSION },
+		  true, MODULE_PERMISSION },
+		/* without securityfs, only root knows what it means */
+		{ denied, NULL, true, MODULE_LOCKDOWN },
+		{ denied, NULL, false, MODULE_PERMISSION },
 		{ "modprobe: ERROR: could not insert 'dm_align': Exec format error",
-		  NULL, MODULE_OTHER },
-		{ "", NULL, MODULE_OTHER },
+		  NULL, true, MODULE_OTHER },
+		{ "", NULL, true, MODULE_OTHER },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		enum module_failure got = module_sort_failure(rows[i].output,
-							      rows[i].lockdown);
+							      rows[i].lockdown,
+							      rows[i].root);
 
 		CHECK(got == rows[i].failure, "row %zu: %d", i, got);
 	}

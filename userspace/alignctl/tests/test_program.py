@@ -6,8 +6,10 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -124,6 +126,18 @@ def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
     assert not failed.stdout
     for word in words:
         assert word in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["detach", "x"], ["set", "x", "--flush"]])
+def test_what_needs_root_says_so(arguments):
+    # a place that another user can reach, unlike pytest's own folders
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy(ALIGNCTL, folder)
+        nobody = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
+        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=60, check=False, **nobody)
+    assert failed.returncode == IO
+    assert "run alignctl as root" in failed.stderr
 
 
 # Replay, on a regular file
