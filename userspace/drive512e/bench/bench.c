@@ -147,24 +147,23 @@ static void spend_until(double us)
 static void play(struct nbd_handle *nbd, struct row *row)
 {
 	const struct workload *w = row->workload;
-	double host_us = workload_host_us(w), start, now;
+	double host_us = workload_host_us(w), start;
 	static char buf[BUFFER_BYTES];
 
 	memset(buf, 0x5a, sizeof(buf));
 	start = now_us();
-	now = start;
 	for (unsigned int i = 0; i < row->count; i++) {
 		uint64_t offset = w->first + i * w->stride;
 
 		for (unsigned int part = 0; part < w->parts; part++) {
-			double sent = now_us();
+			double sent = now_us(), done;
 
 			if (nbd_pwrite(nbd, buf, w->bytes[part], offset, 0) < 0)
 				die(nbd_get_error());
-			now = now_us();
-			row->mean_us[part] += (now - sent) / row->count;
+			done = now_us();
+			row->mean_us[part] += (done - sent) / row->count;
 			offset += w->bytes[part];
-			spend_until(now + host_us);
+			spend_until(done + host_us);
 		}
 	}
 	row->wall_s = (now_us() - start) / 1e6;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "../mechanics.h"
 
+#include "../read_buffer.h"
+
 #include <math.h>
+#include <string.h>
 
 #include "tap.h"
 
@@ -83,7 +86,7 @@ static void test_angle(void)
 
 	for (unsigned int i = 0; i < 10000; i++) {
 		uint64_t from = (uint64_t)tap_random(1 << 30) * 512;
-		uint64_t to = (uint64_t)tap_random(1 << 30) * 512;
+		uint64_t to = i % 2 ? from : (uint64_t)tap_random(1 << 30) * 512;
 		int64_t now = INT64_C(1000) * tap_random(1 << 30);
 		bool write = tap_random(2);
 		int64_t at = mechanics_reach(&m, now, from, to, write);
@@ -110,6 +113,66 @@ static void test_sweep(void)
 	      "what was just passed costs a turn");
 }
 
+/* ---- the buffer for reads ---- */
+
+#define KIB UINT64_C(1024)
+
+static bool covers(struct read_buffer *b, uint64_t start, uint64_t end)
+{
+	return read_buffer_covers(b, start) >= end;
+}
+
+static void test_buffer_grows(void)
+{
+	struct read_buffer b;
+
+	memset(&b, 0, sizeof(b));
+	CHECK(!covers(&b, 0, 4 * KIB), "empty");
+	read_buffer_add(&b, 64 * KIB, 128 * KIB);
+	CHECK(covers(&b, 64 * KIB, 128 * KIB), "added");
+	CHECK(!covers(&b, 60 * KIB, 64 * KIB), "before it");
+	CHECK(!covers(&b, 128 * KIB, 132 * KIB), "behind it");
+	read_buffer_add(&b, 128 * KIB, 256 * KIB);
+	CHECK(covers(&b, 64 * KIB, 256 * KIB), "grown at its end");
+	read_buffer_add(&b, 32 * KIB, 100 * KIB);
+	CHECK(covers(&b, 32 * KIB, 256 * KIB), "grown at its start");
+}
+
+static void test_buffer_is_bounded(void)
+{
+	struct read_buffer b;
+	uint64_t held = 0;
+
+	memset(&b, 0, sizeof(b));
+	for (uint64_t at = 0; at < 4 * SEGMENT_BYTES; at += 64 * KIB)
+		read_buffer_add(&b, at, at + 64 * KIB);
+	CHECK(!covers(&b, 0, 4 * KIB), "the front is still there");
+	CHECK(covers(&b, 3 * SEGMENT_BYTES, 4 * SEGMENT_BYTES), "the end is not");
+
+	for (unsigned int i = 0; i < 10000; i++) {
+		uint64_t at = tap_random(1000) * 4 * SEGMENT_BYTES;
+
+		read_buffer_add(&b, at, at + 4 * KIB * (1 + tap_random(100)));
+	}
+	for (unsigned int i = 0; i < SEGMENTS; i++)
+		held += b.segments[i].end - b.segments[i].start;
+	CHECK(held <= SEGMENTS * SEGMENT_BYTES, "%ju", (uintmax_t)held);
+}
+
+static void test_buffer_keeps_what_is_used(void)
+{
+	struct read_buffer b;
+
+	memset(&b, 0, sizeof(b));
+	read_buffer_add(&b, 0, 4 * KIB);
+	read_buffer_add(&b, 64 * KIB, 68 * KIB);
+	for (unsigned int i = 2; i < 3 * SEGMENTS; i++) {
+		CHECK(covers(&b, 0, 4 * KIB), "lost after %u more", i);
+		read_buffer_add(&b, i * 64 * KIB, i * 64 * KIB + 4 * KIB);
+	}
+	CHECK(!covers(&b, 64 * KIB, 68 * KIB), "what nobody used is still there");
+}
+
 const struct tap_test mechanics_tests[] = {
 	{ "the seek curves go through the published times and rise",
 	  test_seek_points },
@@ -118,5 +181,9 @@ const struct tap_test mechanics_tests[] = {
 	{ "bytes passed and time to pass agree", test_passed_inverts_travel },
 	{ "a head arrives when the byte does, after the seek", test_angle },
 	{ "a sweep goes on without a seek", test_sweep },
+	{ "the read buffer joins runs that meet", test_buffer_grows },
+	{ "the read buffer is bounded", test_buffer_is_bounded },
+	{ "the read buffer drops what was not used for longest",
+	  test_buffer_keeps_what_is_used },
 	{ 0 },
 };

@@ -160,6 +160,40 @@ static void test_read_ahead(void)
 	model_free(m);
 }
 
+/* A reader slower than the disk finds all but the first in memory. */
+static void test_slow_reader(void)
+{
+	struct model *m = make("hdd-nocache", false);
+	int64_t now = submit(m, OP_READ, 0, 65536, IDLE), waited = 0;
+
+	for (unsigned int i = 1; i <= 300; i++) {
+		int64_t done = submit(m, OP_READ, i * UINT64_C(65536), 65536,
+				      now + 2 * MS);
+
+		waited += done - (now + 2 * MS);
+		now = done;
+	}
+	CHECK(waited / 300 < 600 * US, "%jd us each",
+	      (intmax_t)(waited / 300 / US));
+	model_free(m);
+}
+
+/* The head does not leave a read that it has not done. */
+static void test_reads_in_turn(void)
+{
+	for (unsigned int i = 0; i < 50; i++) {
+		struct model *m = make("hdd-nocache", false);
+		int64_t now = submit(m, OP_READ, 0, 4096, IDLE), first, second;
+
+		first = submit(m, OP_READ, 400 << 10, 4096, now);
+		second = submit(m, OP_READ, (20 << 20) + i * 40960, 4096, now);
+		CHECK(first - now > MS, "look-ahead was there at once");
+		CHECK(second - first > 230 * US, "%jd us after the first",
+		      (intmax_t)((second - first) / US));
+		model_free(m);
+	}
+}
+
 static void test_random_reads(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -225,6 +259,102 @@ static void test_cache_joins(void)
 	model_free(m);
 }
 
+/* What was read for an RMW is known from then on. */
+static void test_block_stays_known(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct media_counters c;
+	int64_t now = IDLE;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		now = submit(m, OP_WRITE, 40960 + i * 512, 512, now);
+		now = submit(m, OP_FLUSH, 0, 0, now);
+	}
+	c = model_counters(m, now);
+	CHECK(c.rmws == 1 && c.rmws_saved_by_cache == 7, "%ju and %ju",
+	      (uintmax_t)c.rmws, (uintmax_t)c.rmws_saved_by_cache);
+	model_free(m);
+}
+
+/* Two runs that a write bridges have their joins in common. */
+static void test_joins_are_limited(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE, done;
+	unsigned int joined = 0;
+
+	/* 40960 to 43008, then 43520 to 44544, then what lies between. */
+	for (uint64_t at = 40960; at < 43008; at += 1024)
+		now = submit(m, OP_WRITE, at, 1024, now);
+	now = submit(m, OP_WRITE, 45056 + 512, 512, now);
+	now = submit(m, OP_WRITE, 45056 + 1024, 512, now);
+	now = submit(m, OP_WRITE, 43008, 45568 - 43008, now);
+	/* 1 + 1 + 1 + 1 joins so far. */
+	for (uint64_t at = 45056 + 1536; ; at += 512) {
+		done = submit(m, OP_WRITE, at, 512, now);
+		if (done - now > MS)
+			break;
+		joined++;
+		now = done;
+	}
+	CHECK(joined == 4, "%u more joined", joined);
+	model_free(m);
+}
+
+/* A stream of whole blocks that is flushed is written to its end at once. */
+static void test_flush_of_stream(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE, flushed;
+
+	for (unsigned int i = 0; i < 100; i++)
+		now = submit(m, OP_WRITE, i * UINT64_C(131072), 131072, now);
+	flushed = submit(m, OP_FLUSH, 0, 0, now);
+	/* 2 MiB at 220 MB/s are 9.5 ms. */
+	CHECK(flushed - now < 11 * MS, "%jd us", (intmax_t)((flushed - now) / US));
+	model_free(m);
+}
+
+/* What waits on both sides of the head is written in one sweep. */
+static void test_sweep_order(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE, took = 0;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		int64_t start;
+
+		submit(m, OP_WRITE, 512 << 20, 4096, now);
+		start = submit(m, OP_FLUSH, 0, 0, now);
+		start += tap_random(8333) * US;
+		submit(m, OP_WRITE, (900 << 20) + i * 4096, 4096, start);
+		submit(m, OP_WRITE, 100 << 20, 4096, start);
+		now = submit(m, OP_FLUSH, 0, 0, start);
+		took += now - start;
+	}
+	/* Two seeks and two waits of half a revolution, 10.8 ms: not three. */
+	CHECK(took / 100 < 12 * MS, "%jd us each",
+	      (intmax_t)(took / 100 / US));
+	model_free(m);
+}
+
+/* Large padded writes, each after a read just ahead: not a turn each. */
+static void test_reads_beside_a_stream(void)
+{
+	struct model *m = make("st1000dm003", true);
+	int64_t now = IDLE;
+
+	for (unsigned int i = 0; i < 500; i++) {
+		uint64_t at = i * UINT64_C(139264);
+
+		now = submit(m, OP_READ, at + 139264, 4096, now + 100 * US);
+		now = submit(m, OP_WRITE, at, 143360, now + 100 * US);
+	}
+	CHECK((now - IDLE) / 500 < model_revolution(m) / 2, "%jd us each",
+	      (intmax_t)((now - IDLE) / 500 / US));
+	model_free(m);
+}
+
 static void test_fua(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -263,8 +393,9 @@ static void test_reset_with_full_cache(void)
 
 	for (unsigned int i = 0; i < 20; i++)
 		now = submit(m, OP_WRITE, i * 8192 + 512, 512, now);
+	now = submit(m, OP_WRITE, (2 << 20) + 512, 4096, now);
 	model_reset_counters(m, now);
-	now = submit(m, OP_WRITE, 1 << 20, 512, now);
+	now = submit(m, OP_WRITE, (2 << 20) + 4608, 512, now);
 	c = model_counters(m, now + IDLE);
 	CHECK(c.rmws == 1 && c.rmws_saved_by_cache == 0 && !c.touches_pending,
 	      "%ju, %ju", (uintmax_t)c.rmws, (uintmax_t)c.rmws_saved_by_cache);
@@ -413,11 +544,21 @@ const struct tap_test model_tests[] = {
 	  test_rmw_costs_revolution },
 	{ "without a cache every touch is an RMW", test_nocache_counts },
 	{ "sequential reads run at the media's rate", test_read_ahead },
+	{ "a reader slower than the disk is kept supplied", test_slow_reader },
+	{ "a read is done before the head leaves", test_reads_in_turn },
 	{ "random reads seek and wait half a revolution", test_random_reads },
 	{ "what is in the cache is read from there", test_read_own_writes },
 	{ "the cache absorbs writes and a flush waits for the media",
 	  test_cache_absorbs },
 	{ "touches that join in the cache are no RMWs", test_cache_joins },
+	{ "a block that was read to be completed stays known",
+	  test_block_stays_known },
+	{ "a run takes so many joins, bridges included", test_joins_are_limited },
+	{ "a flush writes a stream to its end without a turn",
+	  test_flush_of_stream },
+	{ "a sweep goes on from where the head is", test_sweep_order },
+	{ "reads beside a full stream do not cost a turn each",
+	  test_reads_beside_a_stream },
 	{ "a FUA write is on the media when it completes", test_fua },
 	{ "a write waits for the RMW of its block", test_locked_block },
 	{ "a reset leaves out what is in the cache", test_reset_with_full_cache },
