@@ -285,13 +285,20 @@ void align_io_resolve(struct align_io *io)
 	}
 }
 
-/* Whether the device below would split a whole block, as its limits are now. */
-static bool block_over_limits(const struct align_target *at, u64 block)
+/*
+ * Why a touch of @block must go down as it came, or RMW_HOW_NR. Limits can have
+ * fallen since the mode was accepted.
+ */
+static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 {
+	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
+	if (align_is_edge(g, block))
+		return RMW_DRIVE_EDGE;
 	align_get_limits(at, &lim);
-	return !align_block_fits(&at->geometry, &lim, block, PAGE_SIZE);
+	return align_block_fits(g, &lim, block, PAGE_SIZE) ?
+		RMW_HOW_NR : RMW_DRIVE_LIMITS;
 }
 
 /* Send a REQ_NOWAIT bio back. Return: what map returns. */
@@ -319,7 +326,7 @@ int align_engine_map(struct align_io *io)
 	bool write = bio_op(bio) == REQ_OP_WRITE;
 	struct align_split split;
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
-	bool over, small, go = true;
+	bool over, go = true;
 	unsigned int taken = 0;
 	unsigned long flags;
 	LIST_HEAD(started);
@@ -329,7 +336,6 @@ int align_engine_map(struct align_io *io)
 	if (!write)
 		split.nr_touches = 0;
 	over = write && align_over_limits(io);
-	small = split.nr_touches && block_over_limits(at, split.touch[0].block);
 
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over))
@@ -351,6 +357,7 @@ int align_engine_map(struct align_io *io)
 
 		touch->io = io;
 		touch->part = split.touch[i];
+		touch->how = refuse_touch(at, touch->part.block);
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
 		touch->iter = io_iter_at(io, sector, touch->part.count);
@@ -367,17 +374,14 @@ int align_engine_map(struct align_io *io)
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &io->touch[i];
 
-		if (align_is_edge(g, touch->part.block)) {
-			touch->how = RMW_DRIVE_EDGE;
-		} else if (small) {
-			touch->how = RMW_DRIVE_LIMITS;
-		} else if (blocks_add_touch(io, touch, &started)) {
-			if (touch->part.block == split.first_block)
-				start += touch->part.count;
-			else
-				end -= touch->part.count;
-			taken++;
-		}
+		if (touch->how != RMW_HOW_NR ||
+		    !blocks_add_touch(io, touch, &started))
+			continue;
+		if (touch->part.block == split.first_block)
+			start += touch->part.count;
+		else
+			end -= touch->part.count;
+		taken++;
 	}
 	io->split_up = taken || over;
 	atomic_add(taken, &io->parts);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The ledger against the drive's own counts and against an oracle; what survives what."""
 
+import errno
 import random
 
 import pytest
@@ -161,5 +162,7 @@ def test_two_targets_of_one_table_share_the_accounts(lab):
         assert device.counter("rmw_expected") == 2
         assert device.counter("rmw_host") == device.counter("rmw_drive") == 1
         device.reload(device.line(mode="report"))
-        assert not (device.sysfs / "target1_mode").exists()
+        with pytest.raises(OSError) as caught:
+            device.attribute("target1_mode")
+        assert caught.value.errno == errno.ENODEV, "the table has no such target any more"
         assert device.counter("rmw_expected") == 2
