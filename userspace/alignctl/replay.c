@@ -257,6 +257,31 @@ int replay_prepare(struct replay *replay)
 	return result ? result : flush(replay);
 }
 
+int replay_still_prepared(const struct replay *replay)
+{
+	const struct replay_state *state = &replay->state;
+	uint32_t bytes = replay->geometry.logical;
+	uint64_t sector = state->end_sector - (bytes >> ALIGN_SECTOR_SHIFT);
+	CLEANUP_FREE void *block = direct_memory(bytes);
+	struct pattern_label label;
+	ssize_t got = pread(replay->fd, block, bytes,
+			    (off_t)(sector << ALIGN_SECTOR_SHIFT));
+
+	if (got != (ssize_t)bytes) {
+		message_error("%s: reading sector %" PRIu64 ": %s",
+			      replay->device->path, sector,
+			      got < 0 ? strerror(errno) : "end of the device");
+		return ALIGNCTL_IO;
+	}
+	if (pattern_read(block, &label) == PATTERN_WHOLE &&
+	    label.sector == sector && label.run == state->run)
+		return ALIGNCTL_FINE;
+	message_error("%s: sector %" PRIu64
+		      " does not hold what --phase prepare wrote; prepare again",
+		      replay->device->path, sector);
+	return ALIGNCTL_BUSY;
+}
+
 int replay_check(struct replay *replay, struct replay_check *check)
 {
 	memset(check, 0, sizeof(*check));

@@ -88,6 +88,14 @@ bool replay_expects(const struct replay_state *state, uint64_t sector,
 		    uint64_t sequence);
 
 /*
+ * Is the range still the one that prepare wrote? Looks at its last logical
+ * block only, which no write of the workload touches: reading more, or near
+ * the first write, would fill the drive's buffers and change what is measured.
+ * Return: enum alignctl_exit, ALIGNCTL_BUSY if it is not; reported.
+ */
+int replay_still_prepared(const struct replay *replay);
+
+/*
  * Each returns enum alignctl_exit; errors have been reported. All stop early,
  * with ALIGNCTL_FINE, when interrupt_seen().
  */

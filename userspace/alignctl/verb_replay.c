@@ -139,8 +139,13 @@ static int guard(const struct replay_options *options,
 		return ALIGNCTL_USAGE;
 	}
 	guard_usage(&report, device);
-	result = device->block ? guard_signatures(&report, device) :
-				 guard_file_data(&report, device, end);
+	/* What was prepared holds no data; do_phases() sees if it still is. */
+	if (options->phase == PHASE_RUN)
+		result = ALIGNCTL_FINE;
+	else if (device->block)
+		result = guard_signatures(&report, device);
+	else
+		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
 	if (report.nr && !options->force) {
 		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
@@ -294,6 +299,11 @@ static int do_phases(struct replay *replay,
 			interrupt_obey();
 			return result;
 		}
+	}
+	if (phase == PHASE_RUN) {
+		result = replay_still_prepared(replay);
+		if (result)
+			return result;
 	}
 	if (phase == PHASE_ALL || phase == PHASE_RUN) {
 		result = replay_run(replay, &run);

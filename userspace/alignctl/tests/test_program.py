@@ -248,6 +248,21 @@ def test_a_file_that_is_no_state_is_refused(disk):
     assert failed.returncode == USAGE and "/etc/passwd: not a state file" in failed.stderr
 
 
+def test_a_run_on_what_is_no_longer_prepared_is_refused(disk, tmp_path):
+    state = tmp_path / "state"
+    common = ["w512", "--on", disk, "--state", state, "--json"]
+    assert alignctl("replay", *common, "--phase", "prepare", "--count", 3).returncode == FINE
+    prepared = Path(disk).read_bytes()
+    last = len(prepared.rstrip(b"\0")) - 1
+    with open(disk, "r+b") as file:
+        file.seek(last)
+        file.write(b"!")
+    changed = Path(disk).read_bytes()
+    refused = alignctl("replay", *common, "--phase", "run")
+    assert refused.returncode == BUSY and f"sector {last // 512} does not hold" in refused.stderr
+    assert Path(disk).read_bytes() == changed
+
+
 def test_a_changed_sector_is_a_finding(disk, tmp_path):
     state = tmp_path / "state"
     common = ["w512", "--on", disk, "--state", state, "--json"]
