@@ -11,6 +11,7 @@ Exit status and logs as scripts/vm; the logs lie in out/uml/<name>/.
 """
 
 import argparse
+import contextlib
 import os
 import shlex
 import shutil
@@ -49,12 +50,11 @@ def run(command, *, timeout, memory="1G", rwdirs=(), name=None, append="", cwd=N
         except subprocess.TimeoutExpired:
             status = TIMED_OUT
         finally:
-            # The kernel's processes are processes of this machine, in the kernel's own session.
-            subprocess.run(["pkill", "-KILL", "-s", str(kernel.pid)], check=False)
-    try:
+            # The kernel's processes are processes of this machine, in the kernel's own group.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(kernel.pid, signal.SIGKILL)
+    with contextlib.suppress(FileNotFoundError, ValueError):
         status = int((folder / "status").read_text())
-    except (FileNotFoundError, ValueError):
-        pass
     log = (folder / "console.log").read_text(errors="replace")
     return Result(status, faults(log), folder, time.monotonic() - began)
 

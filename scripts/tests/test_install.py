@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""make install puts the program and the module where a system finds them, and make uninstall takes away all of it."""
+
+import os
+import subprocess
+
+import pytest
+
+from dmalign.paths import OUT, REPO
+
+
+def make(*arguments):
+    # Not as part of the make that may run these tests: its flags and its jobs are its own.
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return subprocess.run(["make", "-s", "-C", REPO, *arguments], capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture
+def installed(tmp_path):
+    if not (REPO / "kmod" / "dm-align.ko").exists():
+        pytest.skip("kmod/dm-align.ko is not built")
+    done = make("install", f"DESTDIR={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def test_the_module_is_found_by_its_name(installed):
+    release = next((installed / "lib/modules").iterdir()).name
+    assert (installed / "lib/modules" / release / "updates/dm-align.ko").exists()
+    shown = subprocess.run(["/sbin/modinfo", "-b", installed, "-k", release, "-F", "filename", "dm-align"],
+                           capture_output=True, text=True)
+    assert "updates/dm-align.ko" in shown.stdout, shown.stderr
+
+
+def test_the_programs_are_there(installed):
+    here = subprocess.run([OUT / "bin/alignctl", "--version"], capture_output=True, text=True)
+    there = subprocess.run([installed / "usr/local/sbin/alignctl", "--version"], capture_output=True, text=True)
+    assert there.returncode == 0 and there.stdout == here.stdout
+
+
+def test_uninstall_leaves_no_file(installed):
+    done = make("uninstall", f"DESTDIR={installed}")
+    assert done.returncode == 0, done.stderr
+    left = [path for path in installed.rglob("*") if path.is_file() and not path.name.startswith("modules.")]
+    assert not left
+
+
+def test_a_module_for_another_kernel_is_not_installed(tmp_path):
+    done = make("install", f"DESTDIR={tmp_path}", "KVER=1.2.3-none")
+    assert done.returncode != 0
+    assert "make modules KVER=1.2.3-none" in done.stderr
+    assert not (tmp_path / "lib").exists()
