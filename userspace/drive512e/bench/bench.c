@@ -54,6 +54,14 @@ struct row {
 	uint64_t touches, rmws;		/* the drive's own counts */
 };
 
+/* Holds the control socket. */
+static char folder[] = "/tmp/drive512e-bench-XXXXXX";
+
+static void remove_folder(void)
+{
+	rmdir(folder);
+}
+
 static double now_us(void)
 {
 	struct timespec ts;
@@ -172,7 +180,7 @@ static void play(struct nbd_handle *nbd, struct row *row)
 }
 
 static void run_row(const struct options *o, const char *profile,
-		    const char *folder, struct row *row)
+		    struct row *row)
 {
 	struct nbd_handle *nbd;
 	char control[128];
@@ -350,7 +358,6 @@ static void parse_options(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	char folder[] = "/tmp/drive512e-bench-XXXXXX";
 	struct options o = { 0 };
 	struct row cached[WORKLOADS] = { 0 }, nocache[WORKLOADS] = { 0 };
 	const struct row *fast = &cached[WORKLOAD_W136K - workloads];
@@ -371,6 +378,7 @@ int main(int argc, char **argv)
 	}
 	if (!mkdtemp(folder))
 		die("cannot make a folder in /tmp");
+	atexit(remove_folder);
 
 	ask_for_priority();
 	printf("st1000dm003                 published     measured\n");
@@ -378,7 +386,7 @@ int main(int argc, char **argv)
 		cached[i].workload = &workloads[i];
 		cached[i].count = o.count ? o.count : workloads[i].count;
 		expect_published(&cached[i]);
-		run_row(&o, "st1000dm003", folder, &cached[i]);
+		run_row(&o, "st1000dm003", &cached[i]);
 		ok &= print_row(&cached[i]);
 	}
 	wall_ratio = slow->wall_s / fast->wall_s;
@@ -392,11 +400,9 @@ int main(int argc, char **argv)
 		nocache[i].count = o.count && o.count < NOCACHE_COUNT ? o.count
 								      : NOCACHE_COUNT;
 		expect_first_principles(&nocache[i]);
-		run_row(&o, "hdd-nocache", folder, &nocache[i]);
+		run_row(&o, "hdd-nocache", &nocache[i]);
 		ok &= print_row(&nocache[i]);
 	}
-	rmdir(folder);
-
 	if (json) {
 		fprintf(json, "{\"tolerance_percent\":%.0f,\"within\":%s,"
 			"\"wall_ratio\":%.3f,\"published_wall_ratio\":%.1f,"
