@@ -24,11 +24,15 @@
  * struct ranges - a tree of ranges, and a plain array of the same
  * @tree: the tree
  * @range: the ranges
+ * @first: first block of each
+ * @last: last block of each
  * @in: which of them are in the tree
  */
 struct ranges {
 	struct rb_root_cached tree;
 	struct align_range range[RANGES];
+	u64 first[RANGES];
+	u64 last[RANGES];
 	bool in[RANGES];
 };
 
@@ -45,6 +49,8 @@ static void ranges_add(struct ranges *r, int i, u64 first, u64 last)
 {
 	r->range[i].first = first;
 	r->range[i].last = last;
+	r->first[i] = first;
+	r->last[i] = last;
 	range_insert(&r->range[i], &r->tree);
 	r->in[i] = true;
 }
@@ -66,10 +72,10 @@ static void check_block(struct kunit *test, struct ranges *r, u64 block)
 	}
 	for (i = 0; i < RANGES; i++)
 		KUNIT_ASSERT_EQ_MSG(test, found[i],
-				    r->in[i] && r->range[i].first <= block &&
-				    block <= r->range[i].last,
+				    r->in[i] && r->first[i] <= block &&
+				    block <= r->last[i],
 				    "block %llu range %llu to %llu", block,
-				    r->range[i].first, r->range[i].last);
+				    r->first[i], r->last[i]);
 }
 
 static void empty_tree_has_no_range(struct kunit *test)
@@ -150,8 +156,8 @@ static void ranges_come_and_go(struct kunit *test)
 				   first + prandom_u32_state(&rnd) % most);
 		}
 		check_block(test, r, prandom_u32_state(&rnd) % (2 * BLOCKS));
-		check_block(test, r, r->range[i].first);
-		check_block(test, r, r->range[i].last);
+		check_block(test, r, r->first[i]);
+		check_block(test, r, r->last[i]);
 	}
 }
 
