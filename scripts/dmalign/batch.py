@@ -13,7 +13,7 @@ import shlex
 
 from . import drives, kernels, modules, vm
 from .guest import DEFAULT_LIMIT
-from .paths import OUT, REPO
+from .paths import OUT, REPO, locked
 from .relay import Relay
 
 TESTS = REPO / "kmod" / "tests" / "guest"
@@ -35,7 +35,8 @@ class Batch:
     def result(self, nodeid):
         if self.results is None:
             self.results = {}
-            self._run()
+            with locked(f"tests-{self.series}", OUT):
+                self._run()
         return self.results.get(nodeid)
 
     def _run(self):

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from . import debug_kernels, uml, vm
-from .paths import OUT, REPO, fail
+from .paths import OUT, REPO, fail, locked
 
 SOURCES = REPO / "kunit"
 TIMEOUT = {"um": 180, "x86_64": 300}
@@ -69,6 +69,11 @@ def parse(ktap):
 
 def run(arch):
     """Builds and runs all suites; returns ({suite: {case: Case}}, why the run itself is at fault or None)."""
+    with locked(f"kunit-{arch}", OUT):
+        return _run(arch)
+
+
+def _run(arch):
     built = debug_kernels.build_suites(arch, ("kunit",))["kunit"]
     folder = OUT / "kunit" / arch
     shutil.rmtree(folder, ignore_errors=True)

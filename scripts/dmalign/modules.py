@@ -45,7 +45,7 @@ def build(tree, name, sources, arguments=(), parts=("kmod",)):
     """
     top = OUT / "build" / name
     output, symbols = "", []
-    with locked(f"build-{name.replace('/', '-')}"):
+    with locked(f"build-{name.replace('/', '-')}", OUT):
         for part in parts:
             link_sources(Path(sources) / part, top / part)
             command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]

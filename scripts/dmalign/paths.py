@@ -25,9 +25,9 @@ def fail(why, status=2):
 
 
 @contextlib.contextmanager
-def locked(name):
-    """One process at a time builds the cache entry `name`; others wait and then find it there."""
-    locks = CACHE / "locks"
+def locked(name, where=CACHE):
+    """One process at a time makes or uses what `name` stands for in the cache, or in out/; others wait."""
+    locks = where / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with open(locks / name, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

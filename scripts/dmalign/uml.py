@@ -23,15 +23,27 @@ from pathlib import Path
 
 from . import debug_kernels
 from .findings import faults
-from .paths import OUT
-from .vm import DIED, GUEST, TIMED_OUT, Result, die_with_parent, explain, killed_at_end
+from .paths import OUT, locked
+from .vm import GUEST, Result, die_with_parent, explain, killed_at_end, wait
 
 
-def run(command, *, timeout, memory="1G", rwdirs=(), name=None, append="", cwd=None):
-    """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output."""
-    build = debug_kernels.base("um")
+def run(command, *, timeout, name=None, **options):
+    """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output.
+
+    timeout   seconds for boot and command together
+    name      of the folder under out/uml for the logs; a second run of that name waits for the first to end
+    memory    of the kernel ("1G")
+    rwdirs    folders that the command may write; the run's own folder always is one
+    append    further words for the kernel's command line
+    cwd       the command's working directory, else this process's
+    """
     name = name or f"uml-{os.getpid()}"
-    folder = OUT / "uml" / name
+    with locked(f"uml-{name}", OUT):
+        return _run(command, OUT / "uml" / name, timeout, **options)
+
+
+def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
+    build = debug_kernels.base("um")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "command").write_text(command + "\n")
@@ -45,16 +57,11 @@ def run(command, *, timeout, memory="1G", rwdirs=(), name=None, append="", cwd=N
     with open(folder / "console.log", "w") as console, killed_at_end(subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=die_with_parent)) as kernel:
         try:
-            kernel.wait(timeout)
-            status = DIED
-        except subprocess.TimeoutExpired:
-            status = TIMED_OUT
+            status = wait(kernel, folder, timeout)
         finally:
             # The kernel's processes are processes of this machine, in the kernel's own group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(kernel.pid, signal.SIGKILL)
-    with contextlib.suppress(FileNotFoundError, ValueError):
-        status = int((folder / "status").read_text())
     log = (folder / "console.log").read_text(errors="replace")
     return Result(status, faults(log), folder, time.monotonic() - began)
 

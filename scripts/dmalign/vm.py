@@ -30,6 +30,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -180,31 +181,8 @@ def killed_at_end(process):
             process.wait()
 
 
-def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(), channels=(), append="",
-        icount=False, name=None, stdout=None, cwd=None):
-    """Boots a guest, runs a shell line in it and returns a Result.
-
-    timeout   seconds for boot and command together; the guest is killed then
-    drives    Drive objects
-    rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
-    load      modules to load before the command
-    channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
-    icount    guest time counts instructions (one processor): for measurements
-    stdout    file for the command's output, else this process's
-    """
-    booted = kernel(series)
-    name = name or f"{series}-{os.getpid()}"
-    folder = OUT / "vm" / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "command").write_text(command + "\n")
-    shares = [folder, *(Path(path).resolve() for path in rwdirs)]
-    loaded = [*load, *({"sd_mod", "virtio_scsi"} if any(drive.bus == "scsi" for drive in drives) else ())]
-    # Modules needed in most runs anyway, and none that this machine's emulated hardware would suggest.
-    words = ["console=ttyS0", "ignore_loglevel", "panic=-1", "oops=panic", "audit=0", "apparmor=0", "mitigations=off",
-             "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check", "printk.devkmsg=on", f"dmalign.init={GUEST / 'init'}",
-             f"dmalign.run={folder}", f"dmalign.modules={booted.root / 'lib/modules'}",
-             f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(loaded)}", append]
+def machine(booted, folder, *, memory, cpus, icount, drives, channels):
+    """QEMU's command line for a kernel and its run folder, but for the shares and the kernel's own arguments."""
     arguments = [
         "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-m", memory, "-smp", str(1 if icount else cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
@@ -213,35 +191,94 @@ def run(command, *, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdi
         "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
         "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
         "-device", "virtio-serial-pci,max_ports=16",
-        # Appending, for else QEMU would empty a file that the caller sends our output to.
-        "-chardev", "file,id=output,path=/proc/self/fd/1,append=on",
+        "-chardev", "file,id=output,path=/proc/self/fd/1",
         "-device", "virtserialport,chardev=output,name=dmalign.output",
     ]
     if icount:
         arguments += ["-icount", "shift=0,sleep=off"]
-    for index, share in enumerate(shares):
-        arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
-                      "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]
-        words.append(f"dmalign.share=share{index}:{share}")
     for index, drive in enumerate(drives):
         arguments += drive.arguments(index)
     for index, (channel, socket) in enumerate(channels):
         arguments += ["-chardev", f"socket,id=channel{index},path={socket}",
                       "-device", f"virtserialport,chardev=channel{index},name={channel}"]
-    arguments += ["-append", " ".join(words)]
+    return arguments
+
+
+def kernel_words(booted, folder, cwd, load):
+    """The kernel's own command line: what guest/init needs, a log on the console, and no features that only cost time
+    under emulation."""
+    return ["console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic",
+            "audit=0", "apparmor=0", "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check",
+            f"dmalign.init={GUEST / 'init'}", f"dmalign.run={folder}", f"dmalign.modules={booted.root / 'lib/modules'}",
+            f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(load)}"]
+
+
+def wait(process, folder, timeout):
+    """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT."""
+    try:
+        process.wait(timeout)
+        status = DIED
+    except subprocess.TimeoutExpired:
+        status = TIMED_OUT
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        # A kernel that only failed to switch itself off has still told how the command ended.
+        status = int((folder / "status").read_text())
+    return status
+
+
+def run(command, *, timeout, name=None, **options):
+    """Boots a guest, runs a shell line in it and returns a Result.
+
+    timeout   seconds for boot and command together; the guest is killed then
+    name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
+    series    a stock series, or "debug" ("6.12")
+    memory, cpus   of the machine ("1G", 2)
+    drives    Drive objects
+    rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
+    load      modules to load before the command
+    channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
+    append    further words for the kernel's command line
+    icount    guest time counts instructions (one processor): for measurements
+    stdout    text file for the command's output, else this process's
+    cwd       the command's working directory, else this process's
+    """
+    name = name or f"{options.get('series', '6.12')}-{os.getpid()}"
+    with locked(f"vm-{name}", OUT):
+        return _run(command, OUT / "vm" / name, timeout, **options)
+
+
+def _copy(source, target):
+    for piece in iter(lambda: source.read1(65536), b""):
+        target.write(piece.decode(errors="replace"))
+        target.flush()
+
+
+def _run(command, folder, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(), channels=(),
+         append="", icount=False, stdout=None, cwd=None):
+    booted = kernel(series)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "command").write_text(command + "\n")
+    # Loaded by name: without udev nothing in the guest looks at what hardware there is.
+    load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
+    words = kernel_words(booted, folder, cwd, load)
+    arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels)
+    for index, share in enumerate([folder, *(Path(path).resolve() for path in rwdirs)]):
+        arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
+                      "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]
+        words.append(f"dmalign.share=share{index}:{share}")
+    arguments += ["-append", " ".join([*words, append])]
     (folder / "qemu").write_text(shlex.join(arguments) + "\n")
 
     began = time.monotonic()
     with open(folder / "qemu.log", "w") as errors, killed_at_end(subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, preexec_fn=die_with_parent)) as qemu:
-        try:
-            qemu.wait(timeout)
-            status = DIED
-        except subprocess.TimeoutExpired:
-            status = TIMED_OUT
-    with contextlib.suppress(FileNotFoundError, ValueError):
-        # A guest that only failed to switch itself off has still told how the command ended.
-        status = int((folder / "status").read_text())
+            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+            preexec_fn=die_with_parent)) as qemu:
+        # Through a pipe: QEMU opens its output anew, which would empty a file, or write into it at another place than we.
+        copier = threading.Thread(target=_copy, args=(qemu.stdout, stdout or sys.stdout), daemon=True)
+        copier.start()
+        status = wait(qemu, folder, timeout)
+    copier.join(10)
     console = folder / "console.log"
     log = console.read_text(errors="replace") if console.exists() else ""
     return Result(status, faults(log), folder, time.monotonic() - began)
