@@ -51,7 +51,7 @@ def base(arch):
     source = kernels.fetch_source("6.12")
     digest = hashlib.sha256("".join((CONFIGS / name).read_text() for name in FRAGMENTS[arch]).encode()).hexdigest()[:12]
     folder = CACHE / "debug-kernels" / f"{arch}-{source.name}-{digest}"
-    with locked(f"debug-kernel-{arch}"):
+    with locked(f"debug-kernel-{folder.name}"):
         if not folder.exists():
             say(f"building the {arch} kernel with KUnit and KASAN in {folder} (several minutes, once)")
             with whole(folder) as scratch:

@@ -290,7 +290,8 @@ def explain(result, timeout):
     if result.status == TIMED_OUT:
         reasons.append(f"the guest was killed after its time limit of {timeout} s")
     elif result.status == DIED:
-        said = (result.folder / "qemu.log").read_text().strip()
+        errors = result.folder / "qemu.log"
+        said = errors.read_text().strip() if errors.exists() else ""
         reasons.append(f"the guest died before the command ended{': ' + said if said else ''}")
     elif result.status:
         reasons.append(f"the command ended with status {result.status}")
