@@ -10,7 +10,7 @@
 set -eu
 tools=$1 module=$2 seconds=$3
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
-rounds=10
+rounds=11
 each=$((seconds / rounds))
 [ "$each" -ge 1 ] || { echo "SECONDS must be $rounds or more, not $seconds" >&2; exit 2; }
 
@@ -95,6 +95,20 @@ shake()
 	done
 }
 
+# fail_memory yes|no: makes one in four allocations fail that may not wait, as the engine's are.
+fail_memory()
+{
+	for kind in failslab fail_page_alloc; do
+		knobs=/sys/kernel/debug/$kind
+		[ -d "$knobs" ] || die "this kernel has no $knobs"
+		echo Y >"$knobs/ignore-gfp-wait"
+		echo 0 >"$knobs/verbose"
+		echo -1 >"$knobs/times"
+		[ "$1" = yes ] && echo 25 >"$knobs/probability" || echo 0 >"$knobs/probability"
+	done
+	[ "$1" = no ] || echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+}
+
 # round NAME FEATURES STRESS_OPTIONS...: one stress of the disk; the name "changes ..." shakes it meanwhile.
 round()
 {
@@ -104,15 +118,23 @@ round()
 	dmsetup create stress --table "0 $length align $disk 0 $features"
 	align=$(basename "$(readlink -f "/sys/dev/block/$(dmsetup info -c --noheadings -o major,minor stress)")")
 	say "$disk, $name: $features"
+	case $name in *memory\ fails*) fail_memory yes ;; esac
 	"$tools/sectorstress" /dev/mapper/stress --beneath "$disk" --torn-reads --seconds "$each" "$@" &
 	stress=$!
 	case $name in changes*) shake "$stress" ;; esac
 	wait "$stress" || die "$disk, $name: sectorstress ended with status $?"
+	case $name in
+	*memory\ fails*)
+		fail_memory no
+		[ "$(counter rmw_drive_no_memory)" -gt 0 ] || die "$disk, $name: no allocation failed"
+		;;
+	esac
 	[ ! -d "/sys/block/$align/align" ] || check_ledger "$disk, $name"
 	dmsetup remove --retry stress
 }
 
 mount -t configfs configfs /sys/kernel/config 2>/dev/null || :
+mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null || :
 mkdir -p /dev/mapper
 insmod "$module"
 modprobe null_blk nr_devices=0
@@ -125,6 +147,7 @@ round "changes in pad" "$pad" --flush 1
 round "discards and zeroes" "$pad" --discard 10 --zeroes 10 --region 512 --max-run 40
 round "one block of memory" "8 mode pad physical_block_size 4096 alignment_offset 0 max_blocks 1" --region 256
 round "large blocks" "6 mode pad physical_block_size 65536 alignment_offset 512" --region 4096
+round "memory fails" "$pad"
 drop_null_blk
 
 scsi_debug 7

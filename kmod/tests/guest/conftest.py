@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab that every test of the target works in. DM_ALIGN_STRESS_SECONDS is how long one stress runs (3; some tests run
-half of it), DM_ALIGN_HOSTILE_LINES how many table lines the hostile test tries (500).
-"""
+The lab that every test of the target works in. One test alone, on one kernel, and longer than usual:
 
-import os
+    scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
+    DM_ALIGN_STRESS_SECONDS=120 scripts/python -m pytest kmod/tests/guest -k "stress_on"    ten minutes on each kernel
+    DM_ALIGN_HOSTILE_LINES=10000 scripts/python -m pytest kmod/tests/guest -k "hostile"
+"""
 
 import pytest
 
@@ -15,6 +16,4 @@ from rig.lab import Lab
 
 @pytest.fixture
 def lab():
-    return Lab(guest.drive, OUT / "bin", guest.config()["module"],
-               seconds=float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3")),
-               hostile_lines=int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500")))
+    return Lab(guest.drive, OUT / "bin", guest.config()["module"])

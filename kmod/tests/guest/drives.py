@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulated drives that a guest of these tests has, and how long its tests may take."""
 
-import os
-
 from dmalign.drives import Server
+from rig.lab import HOSTILE_LIMIT, STRESS_SECONDS
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -16,9 +15,10 @@ DRIVES = {
     "segments254": Server(presented={"queue_size": 256}),
     "segments126offset3584": Server(alignment=3584, presented={"queue_size": 128}),
     "segments254offset3584": Server(alignment=3584, presented={"queue_size": 256}),
+    "slow4ms": Server(profile="fixed", options=("latency_us=4000",)),
+    "slow300ms": Server(profile="fixed", options=("latency_us=300000",)),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
 
-# Without the stress, in seconds; the stress takes some thirty times DM_ALIGN_STRESS_SECONDS.
-SECONDS = 300 + 40 * float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3")) \
-    + int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500")) / 4
+# The stress takes less than twenty times STRESS_SECONDS; the rest is for what the machine does besides.
+SECONDS = 360 + 40 * STRESS_SECONDS + HOSTILE_LIMIT

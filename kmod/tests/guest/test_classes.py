@@ -4,7 +4,7 @@
 import pytest
 
 from rig.direct import SECTOR, Disk, check, pattern
-from rig.dm import Align, queue, run
+from rig.dm import Align, alignment_offset, queue
 from rig.oracle import Oracle
 from rig.witness import Trace, reads, writes
 
@@ -118,7 +118,7 @@ def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
             oracle = Oracle(4096, offset=offset)
             with Align(path, mode=mode) as device, Disk(device.path) as upper, Disk(path) as lower:
                 assert device.attribute("target0_alignment_offset") == str(offset)
-                assert run("blockdev", "--getalignoff", device.path).stdout.strip() == str(offset)
+                assert alignment_offset(device.path) == offset
                 total = span(4096, ways) + 16
                 before = lower.read(0, total)
                 with Trace(path) as trace:

@@ -119,6 +119,7 @@ def test_io_uring_writes_and_verifies(lab, mode):
     with Align(drive.path, mode=mode) as device:
         run("fio", "--name=uring", f"--filename={device.path}", "--ioengine=io_uring", "--direct=1", "--rw=randwrite",
             "--bsrange=512-16k", "--blockalign=512", "--size=4m", "--io_size=4m", "--iodepth=16",
-            "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--do_verify=1", "--serialize_overlap=1", "--randrepeat=1",
+            "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--do_verify=1",
+            "--serialize_overlap=1", "--randrepeat=1",
             timeout=180)
         device.balanced()

@@ -7,7 +7,10 @@ import pytest
 
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
+from rig.lab import STRESS_LIMIT
 from rig.witness import writes
+
+pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 BLOCK = 8
 

@@ -3,14 +3,17 @@
 
 import errno
 import os
+import random
 import re
 import threading
 import time
 
 import pytest
 
+from rig.control import Refused
 from rig.direct import Disk, pattern
-from rig.dm import Align, Device, dmsetup, features, number_of, run, sectors_of
+from rig.dm import Align, Device, alignment_offset, features, number_of, sectors_of
+from rig.lab import HOSTILE_LIMIT
 
 REFUSED_LINES = [
     # feature arguments, what the reason must name
@@ -35,9 +38,8 @@ def test_a_bad_table_line_is_refused_with_the_reason(lab):
     drive = lab.drive("p4096")
     with Device("0 8192 zero") as device:
         for arguments, named in REFUSED_LINES:
-            with lab.log() as log:
-                done = dmsetup("load", device.name, "--table", f"0 8192 align {drive.path} 0 {arguments}", ok=False)
-            assert done.returncode, f"accepted: {arguments}"
+            with lab.log() as log, pytest.raises(Refused):
+                device.load(f"0 8192 align {drive.path} 0 {arguments}")
             assert named in reason(log.text), f"{arguments}: the reason does not name {named}: {log.text}"
 
 
@@ -50,9 +52,8 @@ def test_what_holding_needs_is_refused_by_its_name(lab):
     drive = lab.drive("p4096")
     with Align(drive.path) as device:
         for message in ("mode coalesce", "hold_ms 5", "drop_failed"):
-            with lab.log() as log:
-                done = device.message(message, ok=False)
-            assert done.returncode, f"accepted: {message}"
+            with lab.log() as log, pytest.raises(Refused):
+                device.message(message)
             said = reason(log.text)
             assert message.split()[0] in said and "coalesce" in said, f"{message}: said: {log.text}"
 
@@ -79,12 +80,12 @@ def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(l
     drive = lab.drive("p4096")
     with lab.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=9) as other, \
             Device(f"0 8192 linear {drive.path} 0", f"8192 8192 linear {other} 0") as torn:
-        assert run("blockdev", "--getalignoff", torn.path).stdout.strip() == "-1"
+        assert alignment_offset(torn.path) == -1
         with Align(torn.path, mode="report") as device:
             assert device.attribute("target0_alignment_offset") == "unknown"
             assert device.pairs()[1]["alignment_offset"] == "unknown"
-            with lab.log() as log:
-                assert device.message("mode pad", ok=False).returncode
+            with lab.log() as log, pytest.raises(Refused):
+                device.set_mode("pad")
             assert "alignment_offset" in reason(log.text), log.text
         with Align(torn.path, mode="pad", physical_block_size=4096, alignment_offset=0):
             pass
@@ -93,15 +94,15 @@ def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(l
 def test_an_overridden_size_on_a_stacked_device_needs_the_offset_too(lab):
     drive = lab.drive("p4096")
     with Device(f"0 8192 linear {drive.path} 3") as below, Device("0 8192 zero") as device:
-        with lab.log() as log:
-            done = dmsetup("load", device.name, "--table",
-                           f"0 8192 align {below.path} 0 2 physical_block_size 16384", ok=False)
-        assert done.returncode and "alignment_offset" in reason(log.text), log.text
+        with lab.log() as log, pytest.raises(Refused):
+            device.load(f"0 8192 align {below.path} 0 2 physical_block_size 16384")
+        assert "alignment_offset" in reason(log.text), log.text
 
 
+@pytest.mark.timeout(HOSTILE_LIMIT)
 def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(lab):
     drive = lab.drive("p4096")
-    lab.tool("dmioctl", "--lines", lab.hostile_lines, drive.path, timeout=60 + lab.hostile_lines)
+    lab.tool("dmioctl", "--lines", lab.hostile_lines, drive.path, timeout=HOSTILE_LIMIT)
 
 
 def test_sysfs_can_be_read_while_devices_come_and_go(lab):
@@ -114,7 +115,10 @@ def test_sysfs_can_be_read_while_devices_come_and_go(lab):
         while not stop.is_set():
             for folder in [f"/sys/block/{name}/align" for name in os.listdir("/sys/block") if name.startswith("dm-")]:
                 try:
-                    for name in os.listdir(folder):
+                    names = os.listdir(folder)
+                    # a device is gone before all are read, so each round begins with others
+                    random.shuffle(names)
+                    for name in names:
                         with open(f"{folder}/{name}") as file:
                             file.read()
                         # the devices' coming and going needs the processor too

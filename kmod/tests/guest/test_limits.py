@@ -2,11 +2,14 @@
 """What reaches the drive is whole: large writes are cut at physical boundaries, and limits stack as for linear."""
 
 import contextlib
+from pathlib import Path
 
 import pytest
 
+from rig.control import Refused
 from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
-from rig.dm import Align, Device, queue, run, sectors_of
+from rig.dm import Align, Device, alignment_offset, block_name, queue, sectors_of
+from rig.lab import STRESS_LIMIT
 from rig.witness import writes
 
 MIB2 = 4096		# sectors
@@ -98,8 +101,7 @@ def test_limits_stack_as_for_linear(lab, kind):
         linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
         for name in LIMITS:
             assert queue(align.path, name) == queue(linear.path, name), f"queue/{name} on {kind}"
-        offset = [run("blockdev", "--getalignoff", device.path).stdout for device in (align, linear)]
-        assert offset[0] == offset[1]
+        assert alignment_offset(align.path) == alignment_offset(linear.path)
 
 
 def test_overrides_are_advertised(lab):
@@ -107,9 +109,10 @@ def test_overrides_are_advertised(lab):
     with Align(drive.path, physical_block_size=4096, alignment_offset=512) as device:
         assert queue(device.path, "logical_block_size") == "512"
         assert queue(device.path, "physical_block_size") == "4096"
-        assert run("blockdev", "--getalignoff", device.path).stdout.strip() == "512"
+        assert alignment_offset(device.path) == 512
 
 
+@pytest.mark.timeout(STRESS_LIMIT)
 def test_logical_blocks_of_4096_bytes(lab):
     """A large-unit drive: 4096 logical, 16384 physical."""
     with lab.scsi_debug(sector_size=4096, physblk_exp=2) as path:
@@ -126,3 +129,35 @@ def test_logical_blocks_of_4096_bytes(lab):
             load = lab.stress(device.path, beneath=path, physical=16384, torn_reads=True, seconds=lab.seconds / 4)
             load.finish()
             assert device.balanced()["rmw_expected"] == load.touches + 3
+
+
+def test_a_larger_unit_is_suggested_where_the_drive_names_one(lab):
+    """A drive without rotation that says 4096 and wants writes of 16384."""
+    with lab.scsi_debug(sector_size=512, physblk_exp=3, opt_xferlen_exp=5) as path:
+        assert (queue(path, "minimum_io_size"), queue(path, "rotational")) == ("16384", "0")
+        with Align(path) as device:
+            assert device.attribute("suggested_physical_block_size") == "16384"
+    with Align(lab.drive("p4096").path) as device:
+        assert device.attribute("suggested_physical_block_size") == "0"
+
+
+def test_pad_is_refused_where_one_request_cannot_carry_a_block(lab):
+    drive = lab.drive("claims512")
+    most = Path("/sys/block", block_name(drive.path), "queue/max_sectors_kb")
+    before = most.read_text()
+    most.write_text("8")
+    try:
+        with Align(drive.path, mode="report", physical_block_size=16384, alignment_offset=0) as device:
+            with lab.log() as log, pytest.raises(Refused):
+                device.set_mode("pad")
+            assert "max_sectors" in log.text, log.text
+    finally:
+        most.write_text(before)
+
+
+def test_pad_is_refused_on_a_zoned_device(lab):
+    with lab.null_blk(zoned=1, zone_size=4, gb=1) as path:
+        with Align(path, mode="report", length=8192, physical_block_size=4096, alignment_offset=0) as device:
+            with lab.log() as log, pytest.raises(Refused):
+                device.set_mode("pad")
+            assert "zoned" in log.text, log.text

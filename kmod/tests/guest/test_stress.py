@@ -5,7 +5,11 @@ import itertools
 
 import pytest
 
-from rig.dm import Align, Device, sectors_of
+from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG
+from rig.dm import Align
+from rig.lab import STRESS_LIMIT
+
+pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 MODES = ["report", "pad"]
 
@@ -50,10 +54,9 @@ def test_stress_on_memory_is_clean(lab, mode):
 
 
 def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(lab):
-    """A few milliseconds either way open every window between requests of different kinds."""
-    drive = lab.drive("p4096")
-    length = sectors_of(drive.path)
-    with Device(f"0 {length} delay {drive.path} 0 3 {drive.path} 0 7") as slow, Align(slow.path, mode="pad") as device:
+    """Four milliseconds a request open every window between requests of different kinds."""
+    drive = lab.drive("slow4ms")
+    with Align(drive.path, mode="pad") as device:
         load = lab.stress(device.path, beneath=drive.path, zeroes=10, discard=10, region=512, max_run=40)
         load.finish()
         ledger = device.balanced()
@@ -105,8 +108,8 @@ def test_suspend_and_resume_under_load(lab, mode):
     with lab.brd() as path, Align(path, mode=mode) as device:
         load = lab.stress(device.path, beneath=path, torn_reads=True, flush=1)
         steps = shake(load, [device.suspend, device.resume,
-                             lambda: device.suspend("--noflush"), device.resume,
-                             lambda: device.suspend("--nolockfs"), device.resume])
+                             lambda: device.suspend(NOFLUSH_FLAG), device.resume,
+                             lambda: device.suspend(SKIP_LOCKFS_FLAG), device.resume])
         device.resume()
         load.finish()
         assert steps > 10, f"only {steps} steps"

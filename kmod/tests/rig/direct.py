@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Single O_DIRECT requests, exactly as asked: where they start, how long they are, where in its page the buffer lies."""
+"""Single O_DIRECT requests, exactly as asked: where they start, how long they are, where in its page the data lies."""
 
 import contextlib
 import fcntl

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """Device-mapper devices, the target "align" among them, as objects that end with their test."""
 
+import errno
 import itertools
 import os
-import stat
 import subprocess
 import time
 from pathlib import Path
+
+from . import control
 
 _names = itertools.count(1)
 
 
 def run(*command, ok=True, timeout=120):
-    """Runs a command; its output. A failure raises with what it said, unless `ok` is False."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
-                          # there is no udev here: dmsetup has to make the nodes itself
-                          env={**os.environ, "DM_DISABLE_UDEV": "1"})
+    """Runs a command; what came of it. A failure raises with what it said, unless `ok` is False."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
     if ok and done.returncode:
         raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}: "
                              f"{done.stderr.strip() or done.stdout.strip()}")
@@ -54,8 +54,9 @@ def queue(path, name):
     return (folder / "queue" / name).read_text().strip()
 
 
-def dmsetup(*args, ok=True):
-    return run("dmsetup", *args, ok=ok)
+def alignment_offset(path):
+    """What the kernel says of a device, in bytes; -1 if it is misaligned."""
+    return int((sysfs_folder(path) / "alignment_offset").read_text())
 
 
 class Device:
@@ -67,35 +68,43 @@ class Device:
         self.lines = lines
 
     def __enter__(self):
-        dmsetup("create", self.name, "--table", "\n".join(self.lines))
-        # A program that creates what it cannot open would otherwise test a plain file.
-        assert stat.S_ISBLK(os.stat(self.path).st_mode)
+        control.create(self.name)
+        try:
+            self.load(*self.lines)
+            self.resume()
+        except OSError:
+            control.remove(self.name)
+            raise
         return self
 
     def __exit__(self, *_):
         self.remove()
 
     def remove(self):
-        # Whoever looks at new disks may hold it open for a moment.
+        """Removes it, if it is there; whoever has it open a moment longer is waited for."""
         for _ in range(100):
-            done = dmsetup("remove", self.name, ok=False)
-            if not done.returncode or "No such device" in done.stderr:
-                return
+            try:
+                return control.remove(self.name)
+            except control.Refused as error:
+                if error.errno == errno.ENXIO:
+                    return None
+                if error.errno != errno.EBUSY:
+                    raise
             time.sleep(0.1)
-        raise AssertionError(f"dmsetup remove {self.name}: {done.stderr.strip()}")
+        raise AssertionError(f"{self.path} stays in use")
 
     @property
     def block(self):
         return block_name(self.path)
 
     def load(self, *lines):
-        dmsetup("load", self.name, "--table", "\n".join(lines))
+        control.load(self.name, lines)
 
-    def suspend(self, *flags):
-        dmsetup("suspend", *flags, self.name)
+    def suspend(self, flags=0):
+        control.suspend(self.name, flags)
 
     def resume(self):
-        dmsetup("resume", self.name)
+        control.resume(self.name)
 
     def reload(self, *lines):
         """A new table: load, suspend, resume."""
@@ -103,15 +112,16 @@ class Device:
         self.suspend()
         self.resume()
 
-    def message(self, text, ok=True):
-        return dmsetup("message", self.name, "0", *text.split(), ok=ok)
+    def message(self, text):
+        """A message to the first target; control.Refused if it refuses."""
+        control.message(self.name, text)
 
     def status(self):
-        """The status line after "<start> <length> <target> "."""
-        return dmsetup("status", self.name).stdout.split(None, 3)[3].strip()
+        """The status of the first target, after "<start> <length> <target> "."""
+        return control.status(self.name)[0].split(None, 3)[3]
 
     def table(self):
-        return dmsetup("table", self.name).stdout.strip()
+        return "\n".join(control.status(self.name, table=True))
 
 
 def features(**options):

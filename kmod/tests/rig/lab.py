@@ -12,6 +12,15 @@ from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
 
+# How long one stress runs; some tests run a part of it.
+STRESS_SECONDS = float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3"))
+# How many table lines the hostile test tries.
+HOSTILE_LINES = int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500"))
+# Time limits, with room for a machine that does other things as well.
+STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
+HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
+
+
 class Drive:
     """An emulated drive: where it is in the guest, its own counts, and the requests that it received."""
 
@@ -102,13 +111,13 @@ class Lab:
     drive: gives the drive of a name, with its path, stats(), reset() and log()
     tools: the folder of the built tools
     module: the module's file
-    seconds: how long a stress runs
-    hostile_lines: how many table lines the hostile test tries
     """
 
-    def __init__(self, drive, tools, module, seconds, hostile_lines):
+    seconds = STRESS_SECONDS
+    hostile_lines = HOSTILE_LINES
+
+    def __init__(self, drive, tools, module):
         self._drive, self._tools, self._module = drive, tools, module
-        self.seconds, self.hostile_lines = seconds, hostile_lines
 
     def drive(self, name):
         drive = Drive(self._drive(name))
@@ -141,6 +150,16 @@ class Lab:
             yield "/dev/ram0"
         finally:
             run("rmmod", "brd")
+
+    @contextlib.contextmanager
+    def null_blk(self, **options):
+        """null_blk's disk, which keeps no data."""
+        run("modprobe", "null_blk", "nr_devices=1", *(f"{name}={value}" for name, value in options.items()))
+        eventually(Path("/dev/nullb0").exists, "null_blk makes no disk")
+        try:
+            yield "/dev/nullb0"
+        finally:
+            run("rmmod", "null_blk")
 
     @contextlib.contextmanager
     def scsi_debug(self, megabytes=16, **options):

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The device-mapper ioctl itself: a process for each dmsetup would take longer than most tests."""
+
+import contextlib
+import ctypes
+import os
+import struct
+
+HEAD = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
+SPEC = struct.Struct("=Q Q i I 16s")
+SIZE = 64 * 1024
+
+CREATE, REMOVE, SUSPEND, LOAD, STATUS, MESSAGE = 3, 4, 6, 9, 12, 14
+
+SUSPEND_FLAG = 1 << 1
+STATUS_TABLE_FLAG = 1 << 4
+SKIP_LOCKFS_FLAG = 1 << 10
+NOFLUSH_FLAG = 1 << 11
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p]
+
+
+class Refused(OSError):
+    """device-mapper has refused a request; the kernel log says why."""
+
+
+def call(what, name, payload=b"", targets=0, flags=0):
+    """One request about the device `name`; (device number, number of targets, what the kernel put behind the head)."""
+    head = HEAD.pack(4, 0, 0, SIZE, HEAD.size, targets, 0, flags, 0, 0, 0, name.encode(), b"", b"")
+    buffer = ctypes.create_string_buffer(head + payload, SIZE)
+    fd = os.open("/dev/mapper/control", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if _libc.ioctl(fd, 0xC138FD00 | what, buffer):
+            error = ctypes.get_errno()
+            raise Refused(error, f"{name}: {os.strerror(error)}")
+    finally:
+        os.close(fd)
+    told = HEAD.unpack_from(buffer.raw)
+    return told[10], told[5], buffer.raw[told[4]:told[3]]
+
+
+def create(name):
+    """Makes the device and its node."""
+    number, _, _ = call(CREATE, name)
+    path = f"/dev/mapper/{name}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    major, minor = number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00
+    os.mknod(path, 0o600 | 0o060000, os.makedev(major, minor))
+
+
+def remove(name):
+    call(REMOVE, name)
+    os.unlink(f"/dev/mapper/{name}")
+
+
+def load(name, lines):
+    """Loads table lines "<start> <length> <target> <arguments>" into the inactive slot."""
+    payload = b""
+    for line in lines:
+        start, length, target, *arguments = line.split(None, 3)
+        text = (arguments[0] if arguments else "").encode() + b"\0"
+        text += bytes(-len(text) % 8)
+        # `next` counts from this target for the kernel that reads it
+        payload += SPEC.pack(int(start), int(length), 0, SPEC.size + len(text), target.encode()) + text
+    call(LOAD, name, payload, len(lines))
+
+
+def suspend(name, flags=0):
+    call(SUSPEND, name, flags=SUSPEND_FLAG | flags)
+
+
+def resume(name):
+    call(SUSPEND, name)
+
+
+def message(name, text):
+    call(MESSAGE, name, struct.pack("=Q", 0) + text.encode() + b"\0")
+
+
+def status(name, table=False):
+    """The lines of status, or of the table, as dmsetup prints them."""
+    _, targets, data = call(STATUS, name, flags=STATUS_TABLE_FLAG if table else 0)
+    lines, at = [], 0
+    for _ in range(targets):
+        start, length, _, following, target = SPEC.unpack_from(data, at)
+        text = data[at + SPEC.size:data.index(b"\0", at + SPEC.size)].decode()
+        lines.append(f"{start} {length} {target.rstrip(bytes(1)).decode()} {text}".rstrip())
+        at = following  # counts from the first of them when the kernel wrote it
+    return lines
