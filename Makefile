@@ -40,8 +40,11 @@ modules: setup  ## kmod/dm-align.ko [KVER=<release>] [CC=<compiler>]
 test-tools: packages
 	@$(MAKE) --no-print-directory -C kmod/tests OUT=$(OUT) all
 
-check: setup programs modules test-tools  ## every test, in one pytest run [PYTEST_ARGS=...]
-	$(PYTHON) -m pytest $(PYTEST_ARGS)
+# Guests wait for their drives much of the time, and User Mode Linux has one processor: two workers fill two of them.
+JOBS ?= 2
+
+check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [PYTEST_ARGS=...]
+	$(PYTHON) -m pytest -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
 kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 	scripts/kunit um

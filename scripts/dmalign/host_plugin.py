@@ -21,11 +21,14 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        metafunc.parametrize("kernel", kernels.SERIES, ids=[f"linux-{series}" for series in kernels.SERIES])
+        # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
+        metafunc.parametrize("kernel", [pytest.param(series, marks=pytest.mark.xdist_group(f"guest-{series}"),
+                                                     id=f"linux-{series}") for series in kernels.SERIES])
 
 
 def guest_nodeid(nodeid):
     """The name under which the guest's pytest knows a test of the host."""
+    nodeid = nodeid.split("@guest-")[0]  # pytest-xdist appends the group
     nodeid = re.sub(r"(?<=[\[-])linux-[\d.]+(-|(?=\]))", "", nodeid)
     return re.sub(r"-(?=\]$)", "", nodeid).replace("[]", "")
 
@@ -45,7 +48,6 @@ def pytest_collection_modifyitems(config, items):
         # Its fixtures and its body belong to the guest; here it only tells how it went there.
         item.setup = lambda: None
         item.runtest = lambda item=item: _tell(item)
-        item.add_marker(pytest.mark.xdist_group(f"guest-{series}"))
         # The whole batch runs inside the first of its tests, under its own time limit.
         item.add_marker(pytest.mark.timeout(0))
 
