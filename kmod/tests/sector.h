@@ -130,6 +130,22 @@ static inline void sector_look(const void *from, uint64_t seed,
 		found->kind = whole ? SECTOR_OTHER_SEED : SECTOR_GARBAGE;
 }
 
+/* One word of a version's content; not for WORD_WRITER and WORD_SUM. */
+static inline uint64_t sector_word(uint64_t seed, uint64_t address,
+				   uint64_t version, unsigned int i)
+{
+	switch (i) {
+	case WORD_MAGIC:
+		return SECTOR_MAGIC ^ seed;
+	case WORD_ADDRESS:
+		return address;
+	case WORD_VERSION:
+		return version;
+	default:
+		return sector_filler(sector_key(seed, address, version), i);
+	}
+}
+
 /**
  * sector_is_mix - whether a sector is made of pieces of lawful versions
  * @from: 512 bytes, at any address
@@ -139,40 +155,39 @@ static inline void sector_look(const void *from, uint64_t seed,
  * @newest: the newest lawful version
  * @zeroes: zeroes are lawful too
  *
- * A memory-backed disk copies a sector while somebody reads it; a drive never
- * shows such a mix. The words that hold the writer and the checksum are not
- * looked at: they tell nothing that the others do not.
+ * A memory-backed disk copies a sector while somebody reads it, byte by byte on
+ * some processors; a drive never shows such a mix. The words that hold the
+ * writer and the checksum are not looked at: they tell nothing that the others
+ * do not.
  *
- * Return: true if each word comes from one of these versions.
+ * Return: true if each byte comes from one of these versions.
  */
 static inline bool sector_is_mix(const void *from, uint64_t seed,
 				 uint64_t address, uint64_t oldest,
 				 uint64_t newest, bool zeroes)
 {
-	uint64_t words[SECTOR_WORDS];
-	unsigned int i;
+	const unsigned char *bytes = from;
+	unsigned int i, byte;
 
-	memcpy(words, from, SECTOR_SIZE);
-	for (i = 0; i < WORD_SUM; i++) {
-		bool good = zeroes && !words[i];
+	for (i = 0; i < WORD_SUM; i++, bytes += sizeof(uint64_t)) {
+		bool good[sizeof(uint64_t)];
 		uint64_t v;
 
 		if (i == WORD_WRITER)
 			continue;
-		for (v = oldest; v <= newest && !good; v++) {
-			uint64_t want = sector_filler(
-				sector_key(seed, address, v), i);
+		for (byte = 0; byte < sizeof(uint64_t); byte++)
+			good[byte] = zeroes && !bytes[byte];
+		for (v = oldest; v <= newest; v++) {
+			uint64_t word = sector_word(seed, address, v, i);
+			unsigned char want[sizeof(word)];
 
-			if (i == WORD_MAGIC)
-				want = SECTOR_MAGIC ^ seed;
-			else if (i == WORD_ADDRESS)
-				want = address;
-			else if (i == WORD_VERSION)
-				want = v;
-			good = words[i] == want;
+			memcpy(want, &word, sizeof(word));
+			for (byte = 0; byte < sizeof(word); byte++)
+				good[byte] |= want[byte] == bytes[byte];
 		}
-		if (!good)
-			return false;
+		for (byte = 0; byte < sizeof(uint64_t); byte++)
+			if (!good[byte])
+				return false;
 	}
 	return true;
 }

@@ -78,7 +78,7 @@ def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(l
     of the other part's physical block: where the offsets contradict each other, 6.12 forgets that it saw it.
     """
     drive = lab.drive("p4096")
-    with lab.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=9) as other, \
+    with lab.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
             Device(f"0 8192 linear {drive.path} 0", f"8192 8192 linear {other} 0") as torn:
         assert alignment_offset(torn.path) == -1
         with Align(torn.path, mode="report") as device:

@@ -45,8 +45,11 @@ class Drive:
 def exactly_as_sent(path):
     """Makes the queue of a disk neither merge requests nor change their order: only then can a witness compare."""
     folder = sysfs_folder(path) / "queue"
-    (folder / "nomerges").write_text("2")
-    (folder / "scheduler").write_text("none")
+    # Setting them stops the queue for a while, so not when they are as they should be.
+    if (folder / "nomerges").read_text().strip() != "2":
+        (folder / "nomerges").write_text("2")
+    if "[none]" not in (folder / "scheduler").read_text():
+        (folder / "scheduler").write_text("none")
 
 
 class Stress:
