@@ -161,12 +161,17 @@ static bool same_split(const struct align_split *a, const struct align_split *b)
 	return true;
 }
 
-/* Every start in a block, every length up to two blocks and a bit. */
+/*
+ * Every start in a block, every length up to two blocks and a bit, for every
+ * offset. Starts in large blocks take a stride; all offsets together still
+ * put a start at every place in a block.
+ */
 static void splits_every_write(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
 	u32 step = b->logical / 512;
 	u32 block_sectors = b->physical / 512;
+	u32 stride = start_stride(b);
 	struct oracle *o = oracle_alloc(test);
 	struct align_geometry g;
 	u32 offset, start, s;
@@ -174,7 +179,7 @@ static void splits_every_write(struct kunit *test)
 	for (offset = 0; offset < b->physical; offset += b->logical) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
-		for (start = 0; start < block_sectors; start += step) {
+		for (start = 0; start < block_sectors; start += stride) {
 			struct coverage c = {};
 
 			for (s = start; s <= start + 2 * block_sectors; s++) {
@@ -408,14 +413,13 @@ static void check_edges(struct kunit *test, const struct blocks *b, u32 offset,
 /*
  * Targets that start at every sector of the first two blocks and end at every
  * sector of the first four: inside one block, in neighbours, with whole blocks
- * between. Large blocks take strides, which are coprime to their size.
+ * between. Large blocks take strides.
  */
 static void finds_edges(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
-	u32 step = b->logical / 512;
 	u32 block_sectors = b->physical / 512;
-	u32 stride = step * (block_sectors / step > 16 ? 5 : 1);
+	u32 stride = start_stride(b);
 	struct oracle *o = oracle_alloc(test);
 	u32 offset, start, end;
 

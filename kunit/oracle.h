@@ -59,6 +59,16 @@ static inline void blocks_desc(const struct blocks *b, char *desc)
 
 KUNIT_ARRAY_PARAM(blocks, blocks_params, blocks_desc);
 
+/*
+ * From one start to the next, sectors: all of them in small blocks; in large
+ * ones a stride that is coprime to their size, or the tests take minutes on an
+ * emulated CPU.
+ */
+static inline u32 start_stride(const struct blocks *b)
+{
+	return b->logical / 512 * (b->physical / b->logical > 16 ? 5 : 1);
+}
+
 static inline bool is_boundary(u32 physical, u32 offset, int sector)
 {
 	return (sector * 512 - (int)offset) % (int)physical == 0;
