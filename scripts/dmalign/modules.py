@@ -97,7 +97,9 @@ def clang_tree(release, headers):
             with whole(folder) as scratch:
                 shutil.copy(headers / ".config", scratch / ".config")
                 for target in (["olddefconfig"], ["-j2", "modules_prepare"]):
-                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", "LLVM=1", *target],
+                    # A kernel refuses a module that was made for another release than its own, in full.
+                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", "LLVM=1", f"KERNELRELEASE={release}",
+                                           *target],
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                     if done.returncode:
                         fail(f"preparing {source.name} for clang failed:\n{done.stdout}")
