@@ -62,11 +62,12 @@ def base(arch):
     return folder
 
 
-def build_suites(arch, parts=("kmod", "kunit"), sources=REPO):
-    """Builds kmod/ and kunit/ as modules for a kernel of base(); returns {part: folder with its .ko files}."""
+def build_part(arch, part):
+    """Builds kmod/ or kunit/ as modules for a kernel of base(); returns the folder with the .ko files."""
     arguments = [f"ARCH={arch}", "CONFIG_DM_ALIGN=m", "CONFIG_DM_ALIGN_KUNIT_TEST=m", "KCFLAGS=-Werror"]
-    folder, _ = modules.build(base(arch), f"debug-{arch}", sources, arguments, parts)
-    return {part: folder.parent / part for part in parts}
+    # The suites compile the target's headers.
+    beside = ("kmod",) if part == "kunit" else ()
+    return modules.build(base(arch), f"debug-{arch}-{part}", REPO, arguments, part, beside)[0]
 
 
 def main(argv):

@@ -74,7 +74,7 @@ def run(arch):
 
 
 def _run(arch):
-    built = debug_kernels.build_suites(arch, ("kunit",))["kunit"]
+    built = debug_kernels.build_part(arch, "kunit")
     folder = OUT / "kunit" / arch
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -37,26 +37,21 @@ def link_sources(source, folder):
             (folder / name).symlink_to(target)
 
 
-def build(tree, name, sources, arguments=(), parts=("kmod",)):
-    """Builds the folders `parts` of `sources` as siblings under out/build/<name>, against the kernel build folder `tree`.
+def build(tree, name, sources, arguments=(), part="kmod", beside=()):
+    """Builds the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`.
 
-    Returns the last part's folder, which then holds the .ko files, and make's output. A later part sees the symbols
-    of an earlier one. Raises BuildFailed.
+    The folders `beside` lie beside it there, for it to include from. Returns the part's folder, which then holds the
+    .ko files, and make's output. Raises BuildFailed.
     """
     top = OUT / "build" / name
-    output, symbols = "", []
     with locked(f"build-{name.replace('/', '-')}", OUT):
-        for part in parts:
-            link_sources(Path(sources) / part, top / part)
-            command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
-            if symbols:
-                command.append(f"KBUILD_EXTRA_SYMBOLS={' '.join(symbols)}")
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            output += done.stdout
-            if done.returncode:
-                raise BuildFailed(f"{' '.join(command)}\n{output}")
-            symbols.append(str(top / part / "Module.symvers"))
-    return top / parts[-1], output
+        for folder in (part, *beside):
+            link_sources(Path(sources) / folder, top / folder)
+        command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise BuildFailed(f"{' '.join(command)}\n{done.stdout}")
+    return top / part, done.stdout
 
 
 def compiler_name(arguments):
@@ -66,7 +61,7 @@ def compiler_name(arguments):
     return Path(given.get("CC", "gcc-12").split()[-1]).name
 
 
-def build_for(release, arguments=(), name=None, sources=REPO, parts=("kmod",)):
+def build_for(release, arguments=(), name=None, sources=REPO):
     """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
     compiler = compiler_name(arguments)
     name = name or f"{release}-{compiler}"
@@ -76,7 +71,7 @@ def build_for(release, arguments=(), name=None, sources=REPO, parts=("kmod",)):
     if compiler.startswith("clang"):
         tree = clang_tree(release, tree)
         arguments = ["LLVM=1", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
-    return build(tree, name, sources, arguments, parts)
+    return build(tree, name, sources, arguments)
 
 
 def clang_tree(release, headers):

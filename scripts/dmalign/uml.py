@@ -68,7 +68,7 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
 
 def module():
     """The target, built for this kernel."""
-    return debug_kernels.build_suites("um", ("kmod",))["kmod"] / "dm-align.ko"
+    return debug_kernels.build_part("um", "kmod") / "dm-align.ko"
 
 
 def main(argv):
