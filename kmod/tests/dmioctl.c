@@ -39,6 +39,7 @@ static union {
 
 static int control_fd, kmsg_fd;
 static unsigned int findings;
+static bool created;	/* the device exists and has no table */
 static struct {
 	uint64_t lines, accepted, refused, messages, messages_refused, reasons;
 } count;
@@ -238,18 +239,32 @@ static void try_messages(uint64_t *rng)
 	}
 }
 
+static void drop_device(void)
+{
+	int error = created ? remove_device() : 0;
+
+	if (error) {
+		fprintf(stderr, "cannot remove the device %s: %s\n", NAME,
+			strerror(error));
+		exit(EXIT_IO);
+	}
+	created = false;
+}
+
 static void try_line(uint64_t *rng, const struct hostile_device *dev)
 {
 	struct hostile_line line;
 	int error;
 
 	hostile_make_line(rng, dev, &line);
-	error = create_device();
+	/* what was refused leaves the device as it was, fit for the next line */
+	error = created ? 0 : create_device();
 	if (error) {
 		fprintf(stderr, "cannot create the device %s: %s\n", NAME,
 			strerror(error));
 		exit(EXIT_IO);
 	}
+	created = true;
 	skip_log();
 	error = load_table(0, line.length, line.params);
 	count.lines++;
@@ -265,30 +280,24 @@ static void try_line(uint64_t *rng, const struct hostile_device *dev)
 		} else {
 			check_reason("line", line.params);
 		}
-	} else {
-		count.accepted++;
-		if (line.verdict == UNLAWFUL)
-			found("line \"0 %" PRIu64 " align %s\" was accepted: %s",
-			      line.length, line.params, line.why);
-		error = resume_device();
-		if (error)
-			found("line \"0 %" PRIu64 " align %s\" was accepted, then could not be resumed: %s",
-			      line.length, line.params, strerror(error));
-		else
-			try_messages(rng);
-		error = table_status(0);
-		if (!error)
-			error = table_status(DM_STATUS_TABLE_FLAG);
-		if (error)
-			found("status of \"%s\": %s", line.params,
-			      strerror(error));
+		return;
 	}
-	error = remove_device();
-	if (error) {
-		fprintf(stderr, "cannot remove the device %s: %s\n", NAME,
-			strerror(error));
-		exit(EXIT_IO);
-	}
+	count.accepted++;
+	if (line.verdict == UNLAWFUL)
+		found("line \"0 %" PRIu64 " align %s\" was accepted: %s",
+		      line.length, line.params, line.why);
+	error = resume_device();
+	if (error)
+		found("line \"0 %" PRIu64 " align %s\" was accepted, then could not be resumed: %s",
+		      line.length, line.params, strerror(error));
+	else
+		try_messages(rng);
+	error = table_status(0);
+	if (!error)
+		error = table_status(DM_STATUS_TABLE_FLAG);
+	if (error)
+		found("status of \"%s\": %s", line.params, strerror(error));
+	drop_device();
 }
 
 static uint64_t read_number(const char *path, const char *key)
@@ -316,6 +325,7 @@ struct footprint {
 
 static void measure(struct footprint *f)
 {
+	drop_device();
 	sleep(SETTLE_SECONDS);
 	f->references = read_number("/sys/module/dm_align/refcnt", "");
 	f->percpu_kib = read_number("/proc/meminfo", "Percpu:");

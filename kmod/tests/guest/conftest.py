@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab that every test of the target works in. One test alone, on one kernel, and longer than usual:
+The lab that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the other one), and
+longer than usual:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
     DM_ALIGN_STRESS_SECONDS=120 scripts/python -m pytest kmod/tests/guest -k "stress_on"    ten minutes on each kernel

@@ -34,9 +34,17 @@ WRITES = [kind for kind, (what, _, _) in KINDS.items() if what == "write"]
 WRITE_PAIRS = list(itertools.product(WRITES, WRITES))
 
 
-def pairs_with(other):
-    """A discard or write-zeroes before and after each of the writes that differ most."""
-    return [pair for partner in ("left", "whole", "straddle", "long") for pair in ((other, partner), (partner, other))]
+# A partial write, what has to wait for it, and what has to wait for that: content read for the first must not serve
+# the third.
+CHAINS = list(itertools.product(("left", "middle"), ("whole", "run", "long"), ("right", "middle", "straddle"))) + \
+    list(itertools.product(("left", "straddle"), ("whole", "long"), ("right", "middle"), ("whole", "run")))
+
+
+def chains_with(other):
+    """A discard or write-zeroes before, after and between the writes that differ most."""
+    partners = ("left", "whole", "straddle", "long")
+    return [pair for partner in partners for pair in ((other, partner), (partner, other))] + [
+        ("left", other, "right"), ("middle", other, "straddle"), ("left", other, "middle", other)]
 
 
 class Slow:
@@ -53,8 +61,8 @@ class Slow:
         return self.device.__exit__(*error)
 
 
-def has_other(pair):
-    return any(kind not in WRITES for kind in pair)
+def has_other(chain):
+    return any(kind not in WRITES for kind in chain)
 
 
 @contextlib.contextmanager
@@ -112,31 +120,31 @@ def judge(scenario, before, base, requests, got, where):
                                   f"{describe(found)}, lawful: {', '.join(map(describe, allowed))}")
 
 
-def play(device, lower, pairs):
+def play(device, lower, chains):
     """
-    Each pair of kinds, the second begun while the first is in flight; a read of the block between them; when both
-    have ended a third one, partial, that would put back content which was kept too long. All pairs run at once, each
-    in blocks of its own. Fails if a sector then holds what is not lawful, through `device` or in `lower` beneath.
+    Each chain of kinds, every one begun while those before it are in flight; a read of the block between the first
+    two; when all have ended one more, partial, that would put back content which was kept too long. All chains run at
+    once, each in blocks of its own. Fails if a sector then holds what is not lawful, through `device` or in `lower`
+    beneath.
     """
-    total = len(pairs) * APART
+    total = len(chains) * APART
     original = pattern(1000, 0, total)
     for at in range(0, total, 1024):
         lower.write(at, original[at * SECTOR:(at + 1024) * SECTOR])
-    with Disk(device.path) as upper, lanes(device, sum(has_other(pair) for pair in pairs)) as lane:
+    with Disk(device.path) as upper, lanes(device, sum(has_other(chain) for chain in chains)) as lane:
         scenarios = []
-        for i, (first, second) in enumerate(pairs):
+        for i, chain in enumerate(chains):
             base = i * APART + 4 * BLOCK
-            disk = next(lane) if has_other((first, second)) else upper
-            scenarios.append((f"{first} then {second}", base, [
-                Done(disk, base, first, 3 * i + 1),
-                Done(disk, base, second, 3 * i + 2, after=GAP),
-            ], Later(upper.read, base, BLOCK, after=GAP / 2)))
+            disk = next(lane) if has_other(chain) else upper
+            requests = [Done(disk, base, kind, 8 * i + place, after=GAP * place) for place, kind in enumerate(chain)]
+            between = Later(upper.read, base, BLOCK, after=GAP / 2)
+            scenarios.append((" then ".join(chain), base, requests, between))
         for _, _, requests, between in scenarios:
             for request in requests:
                 request.later.result()
             between.result()
         for i, (_, base, requests, _) in enumerate(scenarios):
-            requests.append(Done(upper, base, "middle" if i % 2 else "left", 3 * i + 3))
+            requests.append(Done(upper, base, "middle" if i % 2 else "left", 8 * i + 7))
         for _, _, requests, _ in scenarios:
             requests[-1].later.result()
         upper.flush()
@@ -154,14 +162,14 @@ def play(device, lower, pairs):
 
 @pytest.mark.parametrize("mode,read_ms,write_ms", [
     ("report", 0, 600), ("pad", 0, 600), ("pad", 600, 0), ("pad", 300, 300)])
-def test_no_order_of_two_requests_loses_the_later_one(lab, mode, read_ms, write_ms):
+def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms):
     """
     With writes slow this holds the two races of an aligned write and of an RMW around it and their mirror images
     (discards in place of either); with reads slow it widens the other half.
     """
     drive = lab.drive("p4096")
     with Disk(drive.path) as lower, Slow(drive.path, read_ms, write_ms) as slow, Align(slow.path, mode=mode) as device:
-        play(device, lower, WRITE_PAIRS + pairs_with("discard"))
+        play(device, lower, WRITE_PAIRS + CHAINS + chains_with("discard"))
 
 
 @pytest.mark.parametrize("other", ["zero", "zero part", "discard"])
@@ -169,7 +177,7 @@ def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(lab, other):
     """On a drive that takes 300 ms for everything: dm-delay takes no write-zeroes, which then become writes."""
     drive = lab.drive("slow300ms")
     with Disk(drive.path) as lower, Align(drive.path, mode="pad") as device:
-        ledger = play(device, lower, pairs_with(other))
+        ledger = play(device, lower, chains_with(other))
         assert ledger["discards" if other == "discard" else "write_zeroes"] > 0
 
 
@@ -192,10 +200,12 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(lab):
             check(0, want, lower.read(0, 8), "beneath it")
 
 
-def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab):
-    """The mirror image: the RMW has read and is writing when the aligned write comes; the aligned write wins."""
+@pytest.mark.parametrize("read_ms,write_ms", [(0, 600), (600, 0)])
+def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab, read_ms, write_ms):
+    """The mirror image: the RMW reads, or has read and writes, when the aligned write comes; the aligned write wins."""
     drive = lab.drive("p4096")
-    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+    with Slow(drive.path, read_ms, write_ms) as slow, Align(slow.path, mode="pad") as device, \
+            Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         drive.reset()
         part = Later(upper.write, 3, pattern(2, 3, 1))
@@ -289,7 +299,8 @@ def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(lab):
         change.result()
         for write in early + late:
             write.result()
-        assert change.ended >= max(write.began for write in early) + 0.6, "the change must wait for the writes of report"
+        slowest = max(write.began for write in early) + 0.6
+        assert change.ended >= slowest, "the change must wait for the writes of report"
         log = drive.log()
         first_read = log.index(reads(log)[0])
         assert len([r for r in log[:first_read] if r.op == "W"]) == 8, f"a pad read came too early: {log[:24]}"

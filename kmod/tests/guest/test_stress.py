@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Sixteen threads of random runs on one small region, with a model of every sector; alone and while things change."""
 
+import contextlib
 import itertools
 
 import pytest
 
-from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG
+from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, Refused
+from rig.direct import Later
 from rig.dm import Align
 from rig.lab import STRESS_LIMIT
 
@@ -151,3 +153,35 @@ def test_reload_with_another_block_size_and_mode_change_under_load(lab):
         load.finish()
         assert steps > 10, f"only {steps} steps"
         device.balanced()
+
+
+def test_changes_from_several_sides_at_once_under_load(lab):
+    """The mode, the table, the suspended state and the readers, none of which waits for the others."""
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        load = lab.stress(device.path, beneath=drive.path, flush=1)
+
+        def modes():
+            for mode in itertools.cycle(("report", "pad")):
+                if not load.running():
+                    return
+                # A suspended device takes no message.
+                with contextlib.suppress(Refused):
+                    device.set_mode(mode)
+
+        def readers():
+            while load.running():
+                device.status()
+                device.table()
+                for path in device.sysfs.iterdir():
+                    path.read_text()
+
+        others = [Later(modes), Later(readers)]
+        steps = shake(load, [device.suspend, device.resume, lambda: device.reload(device.line(mode="pad")),
+                             lambda: device.message("reset_stats")])
+        device.resume()
+        for other in others:
+            other.result()
+        load.finish()
+        assert steps > 10, f"only {steps} steps"
+        assert device.balanced()["rmw_expected"] == load.touches
