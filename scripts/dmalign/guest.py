@@ -14,7 +14,6 @@ the kernel's log after each test, and ends a guest in which a test hangs where n
 
 import json
 import os
-import re
 import subprocess
 import threading
 import time
@@ -212,8 +211,3 @@ def pytest_sessionstart(session):
     subprocess.run(["modprobe", "dm_mod"], check=True)
     if config()["module"] and not Path("/sys/module/dm_align").exists():
         subprocess.run(["insmod", config()["module"]], check=True)
-
-
-def series():
-    """The series of the kernel that runs here: "6.12" of "6.12.117+deb12-amd64"."""
-    return re.match(r"\d+\.\d+", os.uname().release)[0]

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from .paths import CACHE, fail, locked, say, whole
@@ -121,17 +122,12 @@ def fetch_source(series):
 def fetch():
     """Both series' images and headers. The archive is asked once a day, so that a warm call costs nothing."""
     stamp = CACHE / "kernels.fetched"
-    if stamp.exists() and stamp.stat().st_mtime > _day_ago() and all(_known(series) for series in SERIES):
+    if stamp.exists() and time.time() - stamp.stat().st_mtime < 86400 and all(_known(series) for series in SERIES):
         return
     with locked("kernels"):
         names = {series: (fetch_image(series), fetch_headers(series)) for series in SERIES}
         stamp.write_text("".join(f"{series} {image} {headers}\n" for series, (image, headers) in names.items()))
         _stamp.cache_clear()
-
-
-def _day_ago():
-    import time
-    return time.time() - 86400
 
 
 @functools.cache

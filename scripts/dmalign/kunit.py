@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import sys
-from pathlib import Path
 
 from . import debug_kernels, uml, vm
 from .paths import OUT, REPO, fail, locked
