@@ -184,7 +184,8 @@ def killed_at_end(process):
 def machine(booted, folder, *, memory, cpus, icount, drives, channels):
     """QEMU's command line for a kernel and its run folder, but for the shares and the kernel's own arguments."""
     arguments = [
-        "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-m", memory, "-smp", str(1 if icount else cpus),
+        # Linux forgets for a moment at boot that it has five-level page tables; KASAN then takes an address for wild.
+        "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max,la57=off", "-m", memory, "-smp", str(1 if icount else cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
         "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
         "-serial", f"file:{folder / 'console.log'}",
