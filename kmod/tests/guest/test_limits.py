@@ -16,16 +16,16 @@ MIB2 = 4096		# sectors
 SKEW = 512
 
 
-def scattered(buffer, data, skew):
+def scattered(buffer, data):
     """
-    `data` laid out in every second page of `buffer`, `skew` bytes into each: no two pieces can be joined, so that
-    every piece takes segments of its own.
+    `data` laid out in every second page of `buffer`, from byte 512 of each to its end: no two pieces can be joined,
+    whatever memory they lie in, so that each takes a segment of its own.
     """
-    views = []
-    for i, at in enumerate(range(0, len(data), PAGE)):
-        piece = buffer.view[2 * i * PAGE + skew:2 * i * PAGE + skew + min(PAGE, len(data) - at)]
-        piece[:] = data[at:at + len(piece)]
-        views.append(piece)
+    views, size = [], PAGE - SKEW
+    for i, at in enumerate(range(0, len(data), size)):
+        first = 2 * i * PAGE + SKEW
+        views.append(buffer.view[first:first + min(size, len(data) - at)])
+        views[-1][:] = data[at:at + size]
     return views
 
 
@@ -36,8 +36,8 @@ def large_writes(disk, first, number):
         sector = first + i * MIB2
         data = pattern(i + 1, sector, MIB2)
         if i % 2:
-            with contextlib.closing(Buffer(2 * len(data) + 2 * PAGE)) as buffer:
-                views = scattered(buffer, data, SKEW)
+            with contextlib.closing(Buffer(3 * len(data))) as buffer:
+                views = scattered(buffer, data)
                 disk.write_from(sector, views)
                 for view in views:
                     view.release()
