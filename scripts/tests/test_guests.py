@@ -2,6 +2,7 @@
 """The runner of guests tells success from every kind of failure; the rest of its duty is tested by all who use it."""
 
 import subprocess
+import sys
 import time
 
 import pytest
@@ -78,6 +79,33 @@ def test_the_time_limit_ends_a_guest():
     done = scripts_vm("--timeout", "5", "--name", "self-limit", "--", "sleep 600")
     assert done.returncode == vm.TIMED_OUT
     assert time.monotonic() - began < 60
+
+
+GROUPED = """
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.xdist_group("one")
+def test_grouped(number):
+    with open("workers", "a") as workers:
+        print(os.environ["PYTEST_XDIST_WORKER"], file=workers)
+
+@pytest.mark.parametrize("number", range(8))
+def test_alone(number):
+    pass
+"""
+
+
+def test_one_worker_has_all_tests_of_a_guest(tmp_path):
+    """Else every worker would boot the guest anew, for all of its tests."""
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    workers = (tmp_path / "workers").read_text().split()
+    assert len(workers) == 8 and len(set(workers)) == 1
 
 
 class Served:
