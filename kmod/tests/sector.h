@@ -17,8 +17,14 @@
 #define SECTOR_MAGIC	0x524f54434553474cULL
 
 /* Places of the named words; the words between are filler. */
-enum { WORD_MAGIC, WORD_ADDRESS, WORD_VERSION, WORD_WRITER, WORD_FILLER,
-       WORD_SUM = SECTOR_WORDS - 1 };
+enum sector_place {
+	WORD_MAGIC,
+	WORD_ADDRESS,
+	WORD_VERSION,
+	WORD_WRITER,
+	WORD_FILLER,
+	WORD_SUM = SECTOR_WORDS - 1,
+};
 
 /*
  * What one sector holds. A sector of zeroes is no damage: write-zeroes and

@@ -417,14 +417,16 @@ static void supervise(struct worker *workers, uint64_t started)
 				working = true;
 			if (since && now > since &&
 			    now - since > opt.stall * 1000000) {
-				fprintf(stderr, "\n%s: thread %u has waited for its request for %" PRIu64 " s\n",
+				fprintf(stderr, "\n%s: thread %u has waited for "
+					"its request for %" PRIu64 " s\n",
 					opt.device, i, (now - since) / 1000000);
 				/* it cannot be joined: it will not come back */
 				_exit(EXIT_IO);
 			}
 		}
 		if (terminal)
-			fprintf(stderr, "\r%s: %" PRIu64 "/%" PRIu64 " s, %" PRIu64 " operations, %" PRIu64 " mismatches ",
+			fprintf(stderr, "\r%s: %" PRIu64 "/%" PRIu64 " s, %" PRIu64
+				" operations, %" PRIu64 " mismatches ",
 				opt.device, (now - started) / 1000000,
 				opt.seconds, ops, model.mismatches);
 	}
@@ -446,8 +448,8 @@ static void join_all(struct worker *workers)
 		r = pthread_timedjoin_np(workers[i].thread, NULL, &until);
 		if (!r)
 			continue;
-		fprintf(stderr, "\n%s: thread %u has waited for its request for more than %" PRIu64 " s\n",
-			opt.device, i, opt.stall);
+		fprintf(stderr, "\n%s: thread %u has waited for its request "
+			"for more than %" PRIu64 " s\n", opt.device, i, opt.stall);
 		_exit(EXIT_IO);
 	}
 }
@@ -723,7 +725,8 @@ static void check_device(void)
 	}
 	unit = size / SECTOR_SIZE;
 	if (opt.offset % unit || opt.region % unit || opt.max_run < unit) {
-		fprintf(stderr, "%s: --offset and --region must be multiples of its logical block of %" PRIu64 " sectors, and --max-run no less\n",
+		fprintf(stderr, "%s: --offset and --region must be multiples of its "
+			"logical block of %" PRIu64 " sectors, and --max-run no less\n",
 			opt.device, unit);
 		exit(EXIT_USAGE);
 	}
