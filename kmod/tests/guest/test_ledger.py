@@ -71,6 +71,7 @@ def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(lab):
         stats, ledger = drive.stats(), device.balanced()
         assert (stats["reads"], stats["writes"], stats["touches"]) == (200, 200, 0)
         assert ledger["rmw_host"] == ledger["pad_reads"] == 200
+        assert ledger["pad_writes"] == stats["writes"]
 
 
 @pytest.mark.parametrize("offset", [0, 3584])
@@ -87,6 +88,19 @@ def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
         assert stats["reads"] == ledger["pad_reads"] == 20
         assert stats["touches"] == 0
         assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
+
+
+def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        drive.reset()
+        upper.discard(2048, 256)
+        upper.zero(4096, 512)
+        ledger, stats = device.balanced(), drive.stats()
+        assert ledger["discards"] == stats["trims"] > 0
+        assert ledger["discard_bytes"] == stats["trim_bytes"] == 256 * 512
+        assert ledger["write_zeroes"] == stats["zeroes"] > 0
+        assert ledger["write_zeroes_bytes"] == stats["zero_bytes"] == 512 * 512
 
 
 def test_report_agrees_with_the_drive_over_everything_it_sends(lab):

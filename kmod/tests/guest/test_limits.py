@@ -161,3 +161,20 @@ def test_pad_is_refused_on_a_zoned_device(lab):
             with lab.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "zoned" in log.text, log.text
+
+
+def test_limits_that_fall_below_a_block_send_touches_to_the_drive(lab):
+    drive = lab.drive("p16384")
+    most = Path("/sys/block", block_name(drive.path), "queue/max_sectors_kb")
+    before = most.read_text()
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        most.write_text("8")
+        try:
+            drive.reset()
+            for i in range(10):
+                upper.write(32 * i + 3, pattern(i, 32 * i + 3, 1))
+            ledger, stats = device.balanced(), drive.stats()
+        finally:
+            most.write_text(before)
+        assert ledger["rmw_drive_limits"] == ledger["rmw_drive"] == stats["touches"] == 10
+        assert stats["reads"] == 0

@@ -236,6 +236,21 @@ def test_partial_writes_in_flight_together_share_one_read_and_one_write(lab):
         check(0, bytes(want), upper.read(0, 8), "through the target")
 
 
+def test_halves_that_waited_for_a_whole_write_need_no_read(lab):
+    """Both halves wait for the write below them; by then they cover the block."""
+    drive = lab.drive("p4096")
+    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+        drive.reset()
+        parts = [Later(upper.write, 0, pattern(1, 0, 8)), Later(upper.write, 0, pattern(2, 0, 4), after=0.1),
+                 Later(upper.write, 4, pattern(3, 4, 4), after=0.2)]
+        for part in parts:
+            part.result()
+        stats, ledger = drive.stats(), device.balanced()
+        assert (stats["reads"], stats["writes"], stats["touches"]) == (0, 2, 0)
+        assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"] == 2
+        check(0, pattern(2, 0, 4) + pattern(3, 4, 4), upper.read(0, 8), "through the target")
+
+
 def test_partial_writes_that_complete_a_block_need_no_second_request(lab):
     """Eight sectors written apart while the block is being read: one write, and what was read is all replaced."""
     drive = lab.drive("p4096")
