@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "command.h"
+
 #define CLIENTS_MAX 16
 #define LINE_MAX_BYTES 256
 
@@ -104,26 +106,12 @@ static bool answer(const struct client *client, const char *text)
 static bool run_command(struct control *control, const struct client *client,
 			const char *command)
 {
-	bool ok;
-	char *json;
+	char *json = command_run(control->drive, command);
+	bool ok = answer(client, json ? json : "{\"ok\":false,\"error\":"
+					       "\"no memory\"}");
 
-	if (strcmp(command, "ping") == 0)
-		return answer(client, "{\"ok\":true}");
-	if (strcmp(command, "reset") == 0) {
-		drive_reset(control->drive);
-		return answer(client, "{\"ok\":true}");
-	}
-	if (strcmp(command, "stats") == 0) {
-		json = drive_stats_json(control->drive);
-		if (!json)
-			return answer(client,
-				      "{\"ok\":false,\"error\":\"no memory\"}");
-		ok = answer(client, json);
-		free(json);
-		return ok;
-	}
-	return answer(client, "{\"ok\":false,\"error\":\"unknown command; "
-			      "known are stats, reset and ping\"}");
+	free(json);
+	return ok;
 }
 
 /* Takes what has come and runs every whole line. False: drop the client. */

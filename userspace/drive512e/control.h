@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The control socket: a local stream socket that takes one command per line
- * and answers each with one line of JSON.
- *
- *	stats	all counters (drive_stats_json())
- *	reset	zeroes them: {"ok":true}
- *	ping	{"ok":true}
- *
- * Anything else: {"ok":false,"error":"..."}.
+ * and answers each with one line of JSON: see command.h.
  */
 #ifndef DRIVE512E_CONTROL_H
 #define DRIVE512E_CONTROL_H

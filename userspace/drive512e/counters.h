@@ -41,11 +41,12 @@ struct request {
 
 /*
  * X(name): counted as the media is worked on.  Once nothing is left in the
- * cache, touches + partial_zeroes == rmws + rmws_saved_by_cache.
+ * cache, touches + partial_zeroes == rmws + rmws_saved_by_cache + touches_lost.
  */
 #define MEDIA_COUNTERS(X)						\
 	X(rmws)			/* block reads done to complete a block */ \
 	X(rmws_saved_by_cache)	/* touches that needed no such read */	\
+	X(touches_lost)		/* touches that a power cut forgot */	\
 	X(blocks_written)	/* physical blocks written to the media */ \
 	X(busy_ns)		/* time in which the drive was working */
 

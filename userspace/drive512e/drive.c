@@ -13,7 +13,6 @@
 #include <nbdkit-plugin.h>
 
 #include "pace.h"
-#include "store.h"
 
 #define NS_PER_S 1000000000
 
@@ -22,7 +21,7 @@
 
 struct drive {
 	struct drive_config config;
-	struct store *store;		/* has locks of its own */
+	struct media *media;		/* has locks of its own */
 	pthread_mutex_t lock;		/* guards everything below */
 	struct model *model;
 	struct pace pace;
@@ -77,9 +76,9 @@ struct drive *drive_new(const struct drive_config *config, const char **what)
 	if (!drive->model)
 		goto fail;
 	*what = config->file ? "file" : "size";
-	drive->store = store_new(config->model.size, &config->model.map,
-				 config->file);
-	if (!drive->store)
+	drive->media = media_new(config->model.size, &config->model.map,
+				 config->model.cache, config->file);
+	if (!drive->media)
 		goto fail;
 	if (config->log) {
 		*what = "log";
@@ -104,7 +103,7 @@ void drive_free(struct drive *drive)
 		return;
 	if (drive->log)
 		fclose(drive->log);
-	store_free(drive->store);
+	media_free(drive->media);
 	model_free(drive->model);
 	pthread_mutex_destroy(&drive->lock);
 	free(drive);
@@ -144,60 +143,77 @@ static int64_t arrive(struct drive *drive, const struct request *req)
 	return due;
 }
 
-/* The whole blocks of a trim; what it covers only in part stays as it is. */
-static int trim_whole_blocks(struct drive *drive, const struct request *req)
+/* The power is gone; the mechanics and the cache notice it. */
+static void lose_power(struct drive *drive)
 {
-	const struct block_map *map = &drive->config.model.map;
-	uint64_t shift = media_byte(map, 0);
-	uint64_t start = block_ceil(req->offset + shift, map->physical);
-	uint64_t end = block_floor(req->offset + req->count + shift,
-				   map->physical);
-
-	if (start >= end)
-		return 0;
-	return store_zero(drive->store, start - shift, end - start);
-}
-
-static int change_media(struct drive *drive, const struct request *req,
-			const void *buf)
-{
-	switch (req->op) {
-	case OP_WRITE:
-		return store_write(drive->store, buf, req->offset, req->count);
-	case OP_ZERO:
-		return store_zero(drive->store, req->offset, req->count);
-	case OP_TRIM:
-		return trim_whole_blocks(drive, req);
-	case OP_READ:
-	case OP_FLUSH:
-		break;
-	}
-	return 0;
+	pthread_mutex_lock(&drive->lock);
+	model_lose_power(drive->model,
+			 pace_arrival(&drive->pace, clock_now(), 0));
+	pthread_mutex_unlock(&drive->lock);
 }
 
 int drive_request(struct drive *drive, const struct request *req, void *buf)
 {
-	int64_t due = arrive(drive, req);
-	int ret = 0;
+	struct in_flight in_flight;
+	int error = 0;
+	int64_t due;
 
-	if (req->op == OP_READ)
-		ret = store_read(drive->store, buf, req->offset, req->count);
+	switch (media_begin(drive->media, &in_flight, req, buf)) {
+	case BEGUN:
+		break;
+	case POWER_WENT:
+		arrive(drive, req);
+		lose_power(drive);
+		/* fall through */
+	case NO_POWER:
+		errno = EIO;
+		return -1;
+	}
+	due = arrive(drive, req);
+
+	if (req->op == OP_READ &&
+	    media_read(drive->media, buf, req->offset, req->count) < 0)
+		error = errno;
 	if (due > clock_now() && sleep_until(due) < 0) {
+		media_abandon(drive->media, &in_flight);
 		errno = ESHUTDOWN;
 		return -1;
 	}
-	if (req->op != OP_READ)
-		ret = change_media(drive, req, buf);
+	if (media_end(drive->media, &in_flight) < 0)
+		error = errno;
 
 	if (drive->config.model.profile->kind != PROFILE_INSTANT) {
-		int saved = errno;
-
 		pthread_mutex_lock(&drive->lock);
 		pace_answered(&drive->pace, due, clock_now());
 		pthread_mutex_unlock(&drive->lock);
-		errno = saved;
 	}
-	return ret;
+	errno = error;
+	return error ? -1 : 0;
+}
+
+bool drive_cut_power(struct drive *drive, uint64_t at,
+		     const struct power_cut *how)
+{
+	if (!media_cut(drive->media, at, how))
+		return false;
+	if (at == 0)
+		lose_power(drive);
+	return true;
+}
+
+void drive_power_on(struct drive *drive)
+{
+	media_power_on(drive->media);
+}
+
+int drive_fail(struct drive *drive, enum op op, uint64_t first, uint64_t count)
+{
+	return media_fail(drive->media, op, first, count);
+}
+
+void drive_heal(struct drive *drive)
+{
+	media_heal(drive->media);
 }
 
 void drive_reset(struct drive *drive)
@@ -213,6 +229,7 @@ void drive_reset(struct drive *drive)
 char *drive_stats_json(struct drive *drive)
 {
 	const struct model_config *config = &drive->config.model;
+	struct media_state state = media_state(drive->media);
 	struct media_counters media;
 	struct host_counters host;
 	int64_t revolution;
@@ -237,7 +254,10 @@ char *drive_stats_json(struct drive *drive)
 		       MEDIA_COUNTERS(X)
 #undef X
 		       ",\"touches_pending\":%" PRIu64
-		       ",\"revolutions_lost\":%.3f,\"epoch\":%" PRIu64 "}",
+		       ",\"revolutions_lost\":%.3f,\"epoch\":%" PRIu64
+		       ",\"power\":\"%s\",\"power_cuts\":%" PRIu64
+		       ",\"volatile_blocks\":%" PRIu64
+		       ",\"unreadable_blocks\":%" PRIu64 "}",
 		       config->profile->name, config->map.physical,
 		       config->map.alignment, config->cache ? "on" : "off",
 		       config->size,
@@ -250,6 +270,7 @@ char *drive_stats_json(struct drive *drive)
 		       media.touches_pending,
 		       revolution ? (double)media.lost_ns / (double)revolution
 				  : 0.0,
-		       epoch);
+		       epoch, state.powered ? "on" : "off", state.power_cuts,
+		       state.volatile_blocks, state.unreadable_blocks);
 	return len < 0 ? NULL : line;
 }

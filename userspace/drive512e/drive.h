@@ -6,6 +6,7 @@
 #ifndef DRIVE512E_DRIVE_H
 #define DRIVE512E_DRIVE_H
 
+#include "media.h"
 #include "model.h"
 
 struct drive_config {
@@ -30,6 +31,19 @@ void drive_free(struct drive *drive);
  * together this is what is hardest on a host that gets its order wrong.
  */
 int drive_request(struct drive *drive, const struct request *req, void *buf);
+
+/*
+ * media_cut() and media_power_on().  Without power every request fails at once
+ * and leaves no trace, neither in a counter nor in the log; the request that
+ * the power goes with is the last to be counted.
+ */
+bool drive_cut_power(struct drive *drive, uint64_t at,
+		     const struct power_cut *how);
+void drive_power_on(struct drive *drive);
+
+/* media_fail() and media_heal(). */
+int drive_fail(struct drive *drive, enum op op, uint64_t first, uint64_t count);
+void drive_heal(struct drive *drive);
 
 /* Zeroes all counters and starts the next epoch. */
 void drive_reset(struct drive *drive);

@@ -265,6 +265,21 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	return now;
 }
 
+void hdd_lose_power(struct hdd *h, int64_t now)
+{
+	hdd_advance(h, now);
+	h->counters->touches_lost += hdd_pending(h);
+	h->waiting = 0;
+	h->writing = 0;
+	h->full = false;
+	h->buffer = (struct read_buffer){ 0 };
+	h->bus_free = now;
+	h->ahead_busy = now;
+	h->last_end = UINT64_MAX;
+	h->last_whole = false;
+	head_rests(h, now, h->pos);
+}
+
 int64_t hdd_flush(struct hdd *h, int64_t now)
 {
 	now = hdd_command(h, now);

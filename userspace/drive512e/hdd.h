@@ -106,4 +106,7 @@ uint64_t hdd_pending(const struct hdd *h);
 /* From now on what is in the cache is not counted. */
 void hdd_forget_counts(struct hdd *h);
 
+/* Loses what is in the cache and in the buffer. */
+void hdd_lose_power(struct hdd *h, int64_t now);
+
 #endif

@@ -136,6 +136,12 @@ void model_reset_counters(struct model *model, int64_t now)
 		hdd_forget_counts(&model->hdd);
 }
 
+void model_lose_power(struct model *model, int64_t now)
+{
+	if (model->config.profile->kind == PROFILE_MECHANICAL)
+		hdd_lose_power(&model->hdd, now);
+}
+
 int64_t model_revolution(const struct model *model)
 {
 	if (model->config.profile->kind != PROFILE_MECHANICAL)

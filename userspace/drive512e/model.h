@@ -43,6 +43,9 @@ struct media_counters model_counters(struct model *model, int64_t now);
 /* Counts from 0 again; what is still in the cache is not counted. */
 void model_reset_counters(struct model *model, int64_t now);
 
+/* The power goes at @now: what is in the cache is never written. */
+void model_lose_power(struct model *model, int64_t now);
+
 /* Duration of a revolution in ns; 0 if nothing rotates. */
 int64_t model_revolution(const struct model *model);
 

@@ -286,7 +286,7 @@ static int drive512e_config_complete(void)
 	"latency_us=<N>         profile=fixed: time of each request.\n"	\
 	"depth=<N>|unlimited    profile=fixed: requests served at once.\n" \
 	"file=<PATH>            Keep the data in a file. Default: memory.\n" \
-	"control=<SOCKET>       Local socket for stats, reset and ping.\n" \
+	"control=<SOCKET>       Local socket for counters, power cuts, errors.\n" \
 	"log=<PATH>             Write a line for every request."
 
 static int drive512e_get_ready(void)

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "media.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store.h"
+
+/*
+ * The volatile cache is kept as what a power cut would bring back: the store
+ * always has the newest content, and a "saved" block has the content before
+ * it was changed.  Each flush begins a new generation; a block is saved once in
+ * each generation in which it changes.  When the flush of a generation ends,
+ * what was saved in it and before it is forgotten: what came after is now safe.
+ *
+ * The cache has a size, as that of any drive: once it is full the oldest are
+ * forgotten, as if the drive had written the blocks.  64 MiB is what drives of
+ * a terabyte have.
+ */
+#define CACHE_BYTES (UINT64_C(64) << 20)
+#define BUCKETS 16384u
+
+struct saved {
+	TAILQ_ENTRY(saved) age;
+	LIST_ENTRY(saved) chain;	/* of its bucket, newest first */
+	uint64_t block;
+	uint64_t generation;
+	bool unreadable;
+	unsigned char content[];
+};
+
+/* Sectors on which requests of a kind fail. */
+struct failing {
+	enum op op;			/* OP_READ or OP_WRITE */
+	uint64_t offset, end;		/* bytes */
+};
+
+struct media {
+	struct block_map map;
+	uint64_t size;
+	bool cache;
+	struct store *store;		/* readers need no lock of ours */
+
+	pthread_mutex_t lock;		/* guards everything below */
+	bool off;
+	uint64_t cuts;
+	uint64_t cut_at;		/* requests until then; 0: none */
+	struct power_cut how;
+	uint64_t generation;
+	TAILQ_HEAD(, in_flight) in_flight;	/* as they came */
+	TAILQ_HEAD(ages, saved) saved;	/* oldest first */
+	LIST_HEAD(, saved) buckets[BUCKETS];
+	uint64_t saved_blocks;
+	uint64_t *unreadable;		/* numbers of blocks, in no order */
+	size_t nr_unreadable;
+	struct failing *failing;
+	size_t nr_failing;
+};
+
+struct media *media_new(uint64_t size, const struct block_map *map, bool cache,
+			const char *path)
+{
+	struct media *media = calloc(1, sizeof(*media));
+
+	if (!media)
+		return NULL;
+	media->store = store_new(size, map, path);
+	if (!media->store) {
+		int saved = errno;
+
+		free(media);
+		errno = saved;
+		return NULL;
+	}
+	media->map = *map;
+	media->size = size;
+	media->cache = cache;
+	pthread_mutex_init(&media->lock, NULL);
+	TAILQ_INIT(&media->in_flight);
+	TAILQ_INIT(&media->saved);
+	return media;
+}
+
+/* ---- blocks ---- */
+
+/* Bytes of the drive, from @start to before @end. */
+struct range {
+	uint64_t start, end;
+};
+
+static struct range intersection(struct range a, struct range b)
+{
+	struct range r = {
+		.start = a.start > b.start ? a.start : b.start,
+		.end = a.end < b.end ? a.end : b.end,
+	};
+
+	return r;
+}
+
+static bool is_empty(struct range r)
+{
+	return r.start >= r.end;
+}
+
+/* The first block and the last one may lie partly outside of the drive. */
+static struct range range_of_block(const struct media *media, uint64_t block)
+{
+	uint64_t shift = media_byte(&media->map, 0);
+	uint64_t start = block * media->map.physical;
+	uint64_t end = start + media->map.physical;
+	struct range r = {
+		.start = start > shift ? start - shift : 0,
+		.end = end - shift < media->size ? end - shift : media->size,
+	};
+
+	return r;
+}
+
+static uint64_t block_of(const struct media *media, uint64_t offset)
+{
+	return media_byte(&media->map, offset) / media->map.physical;
+}
+
+/* The whole blocks in @r; may be empty. */
+static struct range whole_blocks(const struct media *media, struct range r)
+{
+	uint64_t first = block_of(media, r.start);
+	uint64_t last = block_of(media, r.end - 1);
+	struct range head = range_of_block(media, first);
+	struct range tail = range_of_block(media, last);
+
+	if (head.start < r.start)
+		r.start = head.end;
+	if (tail.end > r.end)
+		r.end = tail.start;
+	return r;
+}
+
+/* What a write, zeroes or a trim changes: a trim whole blocks only. */
+static struct range changed_by(const struct media *media,
+			       const struct request *req)
+{
+	struct range r = { req->offset, req->offset + req->count };
+	struct block_map map = media->map;
+	uint64_t shift = media_byte(&map, 0);
+
+	if (req->op != OP_TRIM)
+		return r;
+	r.start = block_ceil(r.start + shift, map.physical) - shift;
+	r.end = block_floor(r.end + shift, map.physical) - shift;
+	return r;
+}
+
+/* ---- unreadable blocks ---- */
+
+static bool is_unreadable(const struct media *media, uint64_t block)
+{
+	for (size_t i = 0; i < media->nr_unreadable; i++) {
+		if (media->unreadable[i] == block)
+			return true;
+	}
+	return false;
+}
+
+static bool meets_unreadable(const struct media *media, struct range r)
+{
+	for (size_t i = 0; i < media->nr_unreadable; i++) {
+		if (!is_empty(intersection(r, range_of_block(media,
+						media->unreadable[i]))))
+			return true;
+	}
+	return false;
+}
+
+static void make_unreadable(struct media *media, uint64_t block)
+{
+	uint64_t *more;
+
+	if (is_unreadable(media, block))
+		return;
+	more = realloc(media->unreadable,
+		       (media->nr_unreadable + 1) * sizeof(*more));
+	if (!more)
+		return;		/* it stays old: that is lawful too */
+	media->unreadable = more;
+	more[media->nr_unreadable++] = block;
+}
+
+/* All of the range is written anew; it begins and ends with blocks. */
+static void make_readable(struct media *media, struct range r)
+{
+	size_t i = 0;
+
+	while (i < media->nr_unreadable) {
+		if (is_empty(intersection(r, range_of_block(media,
+						media->unreadable[i]))))
+			i++;
+		else
+			media->unreadable[i] =
+				media->unreadable[--media->nr_unreadable];
+	}
+}
+
+/* ---- saved blocks ---- */
+
+static struct saved *newest_saved(struct media *media, uint64_t block)
+{
+	struct saved *s;
+
+	LIST_FOREACH(s, &media->buckets[block % BUCKETS], chain) {
+		if (s->block == block)
+			return s;
+	}
+	return NULL;
+}
+
+static void forget(struct media *media, struct saved *s)
+{
+	TAILQ_REMOVE(&media->saved, s, age);
+	LIST_REMOVE(s, chain);
+	media->saved_blocks--;
+	free(s);
+}
+
+/* Everything up to and with @generation is safe. */
+static void forget_until(struct media *media, uint64_t generation)
+{
+	struct saved *s;
+
+	while ((s = TAILQ_FIRST(&media->saved)) && s->generation <= generation)
+		forget(media, s);
+}
+
+static int save_block(struct media *media, uint64_t block)
+{
+	struct saved *s = newest_saved(media, block);
+	struct range r = range_of_block(media, block);
+
+	if (s && s->generation == media->generation)
+		return 0;
+	s = malloc(sizeof(*s) + media->map.physical);
+	if (!s || store_read(media->store, s->content, r.start,
+			     r.end - r.start) < 0) {
+		free(s);
+		return -1;
+	}
+	s->block = block;
+	s->generation = media->generation;
+	s->unreadable = is_unreadable(media, block);
+	TAILQ_INSERT_TAIL(&media->saved, s, age);
+	LIST_INSERT_HEAD(&media->buckets[block % BUCKETS], s, chain);
+	media->saved_blocks++;
+	if (media->saved_blocks > CACHE_BYTES / media->map.physical)
+		forget(media, TAILQ_FIRST(&media->saved));
+	return 0;
+}
+
+/* What is saved of the range is to be what @req makes of it. */
+static void change_saved(struct media *media, const struct in_flight *f,
+			 struct range r)
+{
+	for (uint64_t b = block_of(media, r.start);
+	     b <= block_of(media, r.end - 1); b++) {
+		struct range block = range_of_block(media, b);
+		struct range part = intersection(block, r);
+		struct saved *s;
+
+		LIST_FOREACH(s, &media->buckets[b % BUCKETS], chain) {
+			unsigned char *to = s->content + part.start - block.start;
+
+			if (s->block != b)
+				continue;
+			if (f->req.op == OP_WRITE)
+				memcpy(to, f->data + part.start - f->req.offset,
+				       part.end - part.start);
+			else
+				memset(to, 0, part.end - part.start);
+			if (part.start == block.start && part.end == block.end)
+				s->unreadable = false;
+		}
+	}
+}
+
+void media_free(struct media *media)
+{
+	if (!media)
+		return;
+	forget_until(media, media->generation);
+	free(media->unreadable);
+	free(media->failing);
+	store_free(media->store);
+	pthread_mutex_destroy(&media->lock);
+	free(media);
+}
+
+/* ---- the power ---- */
+
+static uint64_t mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+enum fate { FATE_OLD, FATE_NEW, FATE_TORN };
+
+static enum fate fate_of_block(const struct media *media, uint64_t block)
+{
+	uint64_t dice = mix(media->how.seed ^ mix(block));
+
+	return dice % (media->how.tear == TEAR_NONE ? 2 : 3);
+}
+
+static bool sector_is_new(const struct media *media, uint64_t offset)
+{
+	return mix(mix(media->how.seed) ^ (offset / SECTOR_SIZE)) & 1;
+}
+
+/* One part of a request takes effect on the store. */
+static int apply(struct media *media, const struct in_flight *f, struct range r)
+{
+	if (f->req.op == OP_WRITE)
+		return store_write(media->store,
+				   f->data + r.start - f->req.offset, r.start,
+				   r.end - r.start);
+	return store_zero(media->store, r.start, r.end - r.start);
+}
+
+/* The backing file's errors are not told: nobody waits for an answer. */
+static void bring_back(struct media *media, const struct saved *s,
+		       enum fate fate)
+{
+	struct range r = range_of_block(media, s->block);
+
+	if (fate == FATE_NEW)
+		return;
+	if (fate == FATE_TORN && media->how.tear == TEAR_BLOCK) {
+		make_unreadable(media, s->block);
+		return;
+	}
+	for (uint64_t at = r.start; at < r.end; at += SECTOR_SIZE) {
+		if (fate == FATE_OLD || !sector_is_new(media, at))
+			store_write(media->store, s->content + at - r.start, at,
+				    SECTOR_SIZE);
+	}
+	if (s->unreadable)
+		make_unreadable(media, s->block);
+	else
+		make_readable(media, r);
+}
+
+static void leave_in_part(struct media *media, const struct in_flight *f)
+{
+	struct range all = changed_by(media, &f->req);
+
+	if (is_empty(all))
+		return;
+	for (uint64_t b = block_of(media, all.start);
+	     b <= block_of(media, all.end - 1); b++) {
+		struct range block = range_of_block(media, b);
+		struct range part = intersection(block, all);
+		enum fate fate = fate_of_block(media, b);
+
+		if (fate == FATE_OLD)
+			continue;
+		if (fate == FATE_TORN && media->how.tear == TEAR_BLOCK) {
+			make_unreadable(media, b);
+			continue;
+		}
+		for (uint64_t at = part.start; at < part.end; at += SECTOR_SIZE) {
+			struct range sector = { at, at + SECTOR_SIZE };
+
+			if (fate == FATE_NEW || sector_is_new(media, at))
+				apply(media, f, sector);
+		}
+		if (part.start == block.start && part.end == block.end)
+			make_readable(media, block);
+	}
+}
+
+static void cut_now(struct media *media)
+{
+	struct saved *s, *next;
+	uint64_t flushing = 0;	/* generations below are being flushed */
+	struct in_flight *f;
+
+	TAILQ_FOREACH(f, &media->in_flight, link) {
+		if (f->req.op == OP_FLUSH && f->generation >= flushing)
+			flushing = f->generation + 1;
+	}
+	/* From the newest to the oldest, which is what stays. */
+	for (s = TAILQ_LAST(&media->saved, ages); s; s = next) {
+		next = TAILQ_PREV(s, ages, age);
+		bring_back(media, s, s->generation < flushing ?
+				     fate_of_block(media, s->block) : FATE_OLD);
+		forget(media, s);
+	}
+	while ((f = TAILQ_FIRST(&media->in_flight))) {
+		if (f->req.op != OP_READ && f->req.op != OP_FLUSH)
+			leave_in_part(media, f);
+		TAILQ_REMOVE(&media->in_flight, f, link);
+	}
+	media->off = true;
+	media->cuts++;
+	media->cut_at = 0;
+}
+
+bool media_cut(struct media *media, uint64_t at, const struct power_cut *how)
+{
+	bool on;
+
+	pthread_mutex_lock(&media->lock);
+	on = !media->off;
+	if (on) {
+		media->how = *how;
+		media->cut_at = at;
+		if (at == 0)
+			cut_now(media);
+	}
+	pthread_mutex_unlock(&media->lock);
+	return on;
+}
+
+void media_power_on(struct media *media)
+{
+	pthread_mutex_lock(&media->lock);
+	media->off = false;
+	media->cut_at = 0;
+	pthread_mutex_unlock(&media->lock);
+}
+
+/* ---- failures ---- */
+
+int media_fail(struct media *media, enum op op, uint64_t first, uint64_t count)
+{
+	struct failing *more;
+
+	pthread_mutex_lock(&media->lock);
+	more = realloc(media->failing, (media->nr_failing + 1) * sizeof(*more));
+	if (more) {
+		media->failing = more;
+		more[media->nr_failing++] = (struct failing){
+			.op = op,
+			.offset = first * SECTOR_SIZE,
+			.end = (first + count) * SECTOR_SIZE,
+		};
+	}
+	pthread_mutex_unlock(&media->lock);
+	return more ? 0 : -1;
+}
+
+void media_heal(struct media *media)
+{
+	pthread_mutex_lock(&media->lock);
+	media->nr_failing = 0;
+	pthread_mutex_unlock(&media->lock);
+}
+
+static bool is_to_fail(const struct media *media, enum op op, struct range r)
+{
+	for (size_t i = 0; i < media->nr_failing; i++) {
+		const struct failing *f = &media->failing[i];
+
+		if (f->op == op && r.start < f->end && r.end > f->offset)
+			return true;
+	}
+	return false;
+}
+
+/* ---- requests ---- */
+
+enum begun media_begin(struct media *media, struct in_flight *f,
+		       const struct request *req, const void *data)
+{
+	enum begun begun = BEGUN;
+
+	f->req = *req;
+	f->data = data;
+	pthread_mutex_lock(&media->lock);
+	f->cuts = media->cuts;
+	if (media->off) {
+		begun = NO_POWER;
+	} else {
+		/* What is changed from here on is not of this flush. */
+		f->generation = media->generation;
+		if (req->op == OP_FLUSH)
+			media->generation++;
+		TAILQ_INSERT_TAIL(&media->in_flight, f, link);
+		if (media->cut_at && --media->cut_at == 0) {
+			cut_now(media);
+			begun = POWER_WENT;
+		}
+	}
+	pthread_mutex_unlock(&media->lock);
+	return begun;
+}
+
+int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count)
+{
+	struct range r = { offset, offset + count };
+	bool bad;
+
+	pthread_mutex_lock(&media->lock);
+	bad = is_to_fail(media, OP_READ, r) || meets_unreadable(media, r);
+	pthread_mutex_unlock(&media->lock);
+	if (bad) {
+		errno = EIO;
+		return -1;
+	}
+	return store_read(media->store, buf, offset, count);
+}
+
+/* Must be called with the lock held. */
+static int change(struct media *media, const struct in_flight *f)
+{
+	struct range all = changed_by(media, &f->req);
+	struct range whole, head, tail;
+
+	if (is_empty(all))
+		return 0;
+	whole = whole_blocks(media, all);
+	head = (struct range){ all.start, whole.start };
+	tail = (struct range){ whole.end, all.end };
+	if (is_empty(whole))
+		head = tail = all;
+	if ((f->req.op != OP_TRIM && is_to_fail(media, OP_WRITE, all)) ||
+	    meets_unreadable(media, head) || meets_unreadable(media, tail)) {
+		errno = EIO;
+		return -1;
+	}
+	if (media->cache && !f->req.fua) {
+		for (uint64_t b = block_of(media, all.start);
+		     b <= block_of(media, all.end - 1); b++) {
+			if (save_block(media, b) < 0)
+				return -1;
+		}
+	}
+	if (apply(media, f, all) < 0)
+		return -1;
+	if (!is_empty(whole))
+		make_readable(media, whole);
+	if (f->req.fua)
+		change_saved(media, f, all);
+	return 0;
+}
+
+int media_end(struct media *media, struct in_flight *f)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&media->lock);
+	if (f->cuts != media->cuts) {
+		errno = EIO;
+		ret = -1;
+	} else {
+		TAILQ_REMOVE(&media->in_flight, f, link);
+		if (f->req.op == OP_FLUSH)
+			forget_until(media, f->generation);
+		else if (f->req.op != OP_READ)
+			ret = change(media, f);
+	}
+	pthread_mutex_unlock(&media->lock);
+	return ret;
+}
+
+void media_abandon(struct media *media, struct in_flight *f)
+{
+	pthread_mutex_lock(&media->lock);
+	if (f->cuts == media->cuts)
+		TAILQ_REMOVE(&media->in_flight, f, link);
+	pthread_mutex_unlock(&media->lock);
+}
+
+struct media_state media_state(struct media *media)
+{
+	struct media_state state;
+
+	pthread_mutex_lock(&media->lock);
+	state = (struct media_state){
+		.powered = !media->off,
+		.power_cuts = media->cuts,
+		.volatile_blocks = media->saved_blocks,
+		.unreadable_blocks = media->nr_unreadable,
+	};
+	pthread_mutex_unlock(&media->lock);
+	return state;
+}

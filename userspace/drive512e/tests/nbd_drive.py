@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A served drive for the tests: `with drive("size=16M") as d, d.connect() as c:`."""
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import nbd_client
+
+HERE = Path(__file__).resolve().parent
+OUT = Path(os.environ.get("DM_ALIGN_OUT") or HERE.parents[2] / "out")
+PLUGIN = OUT / "bin" / "drive512e.so"
+
+
+def within(seconds, condition):
+    """Waits for the condition; False if it did not come true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Drive:
+    """A running server."""
+
+    def __init__(self, folder, args):
+        self.folder = folder
+        self.sock = f"{folder}/nbd"
+        self.control_path = f"{folder}/control"
+        self.log_path = f"{folder}/log"
+        self.uri = f"nbd+unix:///?socket={self.sock}"
+        self.process = subprocess.Popen(
+            ["nbdkit", "-f", "-U", self.sock, str(PLUGIN), f"control={self.control_path}",
+             f"log={self.log_path}", *args], stderr=subprocess.PIPE, text=True)
+        assert within(20, lambda: self._ended() or self._serves()), "nbdkit does not serve after 20 s"
+        if self._ended():
+            pytest.fail(f"nbdkit did not start: {self.process.stderr.read()}")
+
+    def _ended(self):
+        return self.process.poll() is not None
+
+    def _serves(self):
+        with contextlib.suppress(OSError):
+            self.connect().close()
+            return self.control("ping")["ok"]
+
+    def connect(self):
+        return nbd_client.NbdClient(self.sock)
+
+    def control(self, command):
+        return nbd_client.control(self.control_path, command)
+
+    def stats(self):
+        return self.control("stats")
+
+    def log(self):
+        """The request log: [(seq, letter, offset, count, fua, touches)]."""
+        rows = []
+        for line in Path(self.log_path).read_text().splitlines():
+            seq, letter, *numbers = line.split()
+            rows.append((int(seq), letter, *map(int, numbers)))
+        return rows
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(20)
+        self.process.stderr.close()
+        return status
+
+
+@contextlib.contextmanager
+def drive(*args):
+    """Serves a drive with these parameters."""
+    if not PLUGIN.exists():
+        pytest.fail(f"{PLUGIN} is not there: build it with make -C userspace/drive512e OUT={OUT}")
+    # A socket's path has room for 107 bytes: too few for pytest's own folders.
+    folder = tempfile.mkdtemp(prefix="drive512e-")
+    server = Drive(folder, args)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.stop()
+        shutil.rmtree(folder)
