@@ -7,6 +7,7 @@ A test sees the drives through drive(name):
     drive("p4096").stats()     the drive's counters (dict), as its control socket gives them
     drive("p4096").reset()     zeroes them, and marks the request log
     drive("p4096").log()       lines of the request log since reset()
+    drive("p4096").control("power cut")   any other command of its control socket; OSError if it refuses
 
 As a plugin (`-p dmalign.guest`) it writes a JSON line for each event to the batch's results file, looks for faults in
 the kernel's log after each test, and ends a guest in which a test hangs where no signal reaches it.
@@ -69,11 +70,14 @@ class Drive:
         self.path = next(f"/dev/{path.parent.name}" for path in _serials()
                          if path.read_text().strip() == f"drive{index}")
 
+    def control(self, command):
+        return _ask(drive=self.name, command=command)
+
     def stats(self):
-        return _ask(drive=self.name, command="stats")
+        return self.control("stats")
 
     def reset(self):
-        return _ask(drive=self.name, command="reset")
+        return self.control("reset")
 
     def log(self):
         return _ask(drive=self.name, log=True)["lines"]
