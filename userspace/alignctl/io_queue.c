@@ -3,7 +3,7 @@
 #include <liburing.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/uio.h>
 
 #include "exit_codes.h"
 #include "io_queue.h"
@@ -50,16 +50,26 @@ const char *io_queue_method(const struct io_queue *queue)
 	return queue->uring ? "io_uring" : "pread/pwrite";
 }
 
+bool io_queue_parallel(const struct io_queue *queue)
+{
+	return queue->uring;
+}
+
+static int rw_flags(const struct io_request *request)
+{
+	return request->dsync ? RWF_DSYNC : 0;
+}
+
 static void start_plain(struct io_queue *queue, struct io_request *request)
 {
+	struct iovec memory = { request->buffer, request->bytes };
 	ssize_t got;
 
 	do {
 		got = request->write ?
-			pwrite(queue->fd, request->buffer, request->bytes,
-			       request->offset) :
-			pread(queue->fd, request->buffer, request->bytes,
-			      request->offset);
+			pwritev2(queue->fd, &memory, 1, request->offset,
+				 rw_flags(request)) :
+			preadv2(queue->fd, &memory, 1, request->offset, 0);
 	} while (got < 0 && errno == EINTR);
 	request->result = got < 0 ? -errno : got;
 	queue->done[(queue->head + queue->count++) % queue->depth] = request;
@@ -82,6 +92,7 @@ void io_queue_start(struct io_queue *queue, struct io_request *request)
 	else
 		io_uring_prep_read(sqe, queue->fd, request->buffer,
 				   request->bytes, request->offset);
+	sqe->rw_flags = rw_flags(request);
 	io_uring_sqe_set_data(sqe, request);
 	do {
 		submitted = io_uring_submit(&queue->ring);

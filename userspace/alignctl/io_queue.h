@@ -15,6 +15,7 @@ struct io_queue;
 /**
  * struct io_request - one read or write
  * @write: else a read
+ * @dsync: a write that ends when it is durable, as with O_DSYNC
  * @buffer: memory of the caller's, aligned for O_DIRECT
  * @bytes: length
  * @offset: byte on the device
@@ -22,6 +23,7 @@ struct io_queue;
  */
 struct io_request {
 	bool write;
+	bool dsync;
 	void *buffer;
 	uint32_t bytes;
 	uint64_t offset;
@@ -34,6 +36,9 @@ void io_queue_close(struct io_queue *queue);
 
 /* "io_uring" or "pread/pwrite". */
 const char *io_queue_method(const struct io_queue *queue);
+
+/* Are several really in flight together? */
+bool io_queue_parallel(const struct io_queue *queue);
 
 /* Starts a request; at most @depth may be under way. */
 void io_queue_start(struct io_queue *queue, struct io_request *request);

@@ -56,6 +56,11 @@ void json_append(struct json_object *array, struct json_object *value)
 	json_object_array_add(array, value);
 }
 
+void json_append_number(struct json_object *array, uint64_t n)
+{
+	json_append(array, memory_or_exit(json_object_new_uint64(n)));
+}
+
 void json_append_bin(struct json_object *array, double bound, uint64_t count)
 {
 	/* a bound has as many digits as it needs: 512, or 1.28 */
@@ -63,7 +68,7 @@ void json_append_bin(struct json_object *array, double bound, uint64_t count)
 	struct json_object *bin = json_new_array();
 
 	json_append(bin, memory_or_exit(json_object_new_double_s(bound, text)));
-	json_append(bin, memory_or_exit(json_object_new_uint64(count)));
+	json_append_number(bin, count);
 	json_append(array, bin);
 }
 
@@ -85,6 +90,27 @@ bool json_get_number(struct json_object *object, const char *key, uint64_t *n)
 	    !json_object_is_type(value, json_type_int))
 		return false;
 	*n = json_object_get_uint64(value);
+	return true;
+}
+
+bool json_get_numbers(struct json_object *object, const char *key,
+		      uint64_t *numbers, size_t max, size_t *nr)
+{
+	struct json_object *array;
+	size_t i;
+
+	if (!json_object_object_get_ex(object, key, &array) ||
+	    !json_object_is_type(array, json_type_array) ||
+	    json_object_array_length(array) > max)
+		return false;
+	*nr = json_object_array_length(array);
+	for (i = 0; i < *nr; i++) {
+		struct json_object *one = json_object_array_get_idx(array, i);
+
+		if (!json_object_is_type(one, json_type_int))
+			return false;
+		numbers[i] = json_object_get_uint64(one);
+	}
 	return true;
 }
 

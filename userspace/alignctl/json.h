@@ -19,15 +19,19 @@ void json_add_bool(struct json_object *object, const char *key, bool b);
 void json_add_text(struct json_object *object, const char *key,
 		   const char *text);
 void json_add_null(struct json_object *object, const char *key);
-/* Appends a value, or a pair [bound, count] of a histogram. */
+/* Appends a value, a number, or a pair [bound, count] of a histogram. */
 void json_append(struct json_object *array, struct json_object *value);
+void json_append_number(struct json_object *array, uint64_t n);
 void json_append_bin(struct json_object *array, double bound, uint64_t count);
 
 /* Prints on standard output, in many lines or in one, and frees. */
 void json_print(struct json_object *object, bool one_line);
 
-/* Reads a member; false if it is not there or of another type. */
+/* Each reads a member; false if it is not there or of another type. */
 bool json_get_number(struct json_object *object, const char *key, uint64_t *n);
+/* Reads an array of at most @max numbers. */
+bool json_get_numbers(struct json_object *object, const char *key,
+		      uint64_t *numbers, size_t max, size_t *nr);
 const char *json_get_text(struct json_object *object, const char *key);
 
 #endif

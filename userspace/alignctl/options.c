@@ -39,13 +39,17 @@ bool parse_number(const char *text, uint64_t *number)
 	return true;
 }
 
+bool parse_position(const char *text, uint64_t *position)
+{
+	*position = 0;
+	return !strcmp(text, "0") || parse_number(text, position);
+}
+
 bool parse_bytes(const char *text, uint32_t *bytes)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (strcmp(text, "0") && !parse_number(text, &number))
-		return false;
-	if (number > UINT32_MAX)
+	if (!parse_position(text, &number) || number > UINT32_MAX)
 		return false;
 	*bytes = number;
 	return true;

@@ -68,7 +68,10 @@ int options_refuse(const char *name, const char *argument, const char *reason);
 /* A whole number of at least 1, with K, M or G for powers of 1024. */
 bool parse_number(const char *text, uint64_t *number);
 
-/* The same, or 0, and at most 32 bits: for sizes and offsets. */
+/* The same, or 0: for places. */
+bool parse_position(const char *text, uint64_t *position);
+
+/* The same, and at most 32 bits: for sizes and offsets. */
 bool parse_bytes(const char *text, uint32_t *bytes);
 
 /* "on" or "off". */

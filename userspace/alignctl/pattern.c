@@ -2,6 +2,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "mix.h"
 #include "pattern.h"
 
 #define WORDS		(PATTERN_SECTOR / sizeof(uint64_t))
@@ -14,14 +15,6 @@ enum label_word { WORD_MAGIC, WORD_SECTOR, WORD_SEQUENCE, WORD_RUN,
 
 static const char pattern_magic[] = "alignctl";
 
-/* The finalizer of splitmix64: every bit of the result depends on every bit. */
-static uint64_t mix(uint64_t n)
-{
-	n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	n = (n ^ (n >> 27)) * 0x94d049bb133111ebULL;
-	return n ^ (n >> 31);
-}
-
 static uint64_t plain(uint64_t n)
 {
 	return (n & BYTES_FREE) | BYTES_HIGH;
@@ -29,13 +22,13 @@ static uint64_t plain(uint64_t n)
 
 uint64_t pattern_run(uint64_t random)
 {
-	return plain(mix(random));
+	return plain(mix64(random));
 }
 
 static uint64_t label_check(const struct pattern_label *label)
 {
-	return plain(mix(label->run ^
-			 mix(label->sequence ^ mix(label->sector + 1))));
+	return plain(mix64(label->run ^
+			 mix64(label->sequence ^ mix64(label->sector + 1))));
 }
 
 /* Is word @i of a sector the label's rather than the filler's? */
@@ -51,7 +44,7 @@ static const uint64_t *filler(void)
 
 	if (!words[WORDS - 1])
 		for (i = 0; i < WORDS; i++)
-			words[i] = htole64(plain(mix(i + 1)));
+			words[i] = htole64(plain(mix64(i + 1)));
 	return words;
 }
 

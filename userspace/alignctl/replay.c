@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -16,7 +15,6 @@
 #include "progress.h"
 #include "replay.h"
 
-#define MEMORY_ALIGNMENT	4096U
 #define BULK_DEPTH		16U	/* requests in flight: prepare, check */
 /*
  * 256 KiB: at most 64 pages, so no disk's limits split it, and a multiple of
@@ -31,46 +29,41 @@ struct slot {
 	uint64_t sector;
 };
 
-static void *direct_memory(size_t bytes)
+void *replay_memory(size_t bytes)
 {
-	size_t rounded = (bytes + MEMORY_ALIGNMENT - 1) &
-			 ~(size_t)(MEMORY_ALIGNMENT - 1);
+	size_t rounded = (bytes + REPLAY_MEMORY_ALIGNMENT - 1) &
+			 ~(size_t)(REPLAY_MEMORY_ALIGNMENT - 1);
 
-	return memory_or_exit(aligned_alloc(MEMORY_ALIGNMENT, rounded));
+	return memory_or_exit(aligned_alloc(REPLAY_MEMORY_ALIGNMENT, rounded));
 }
 
-void replay_range(const struct workload *w, uint64_t count,
-		  const struct align_geometry *g, uint64_t *first,
-		  uint64_t *end)
+static bool failed(const struct replay_state *state, uint64_t write)
 {
-	uint32_t block = align_block_sectors(g);
-	uint64_t start = w->start >> ALIGN_SECTOR_SHIFT;
-	uint64_t stop = workload_end(w, count) >> ALIGN_SECTOR_SHIFT;
-	uint64_t back = align_sector_in_block(g, start) + block;
-	uint64_t ahead = align_sector_in_block(g, stop);
+	uint32_t i;
 
-	*first = start > back ? start - back : 0;
-	*end = stop + (ahead ? block - ahead : 0) + block;
-	if (*end > g->end_sector)
-		*end = g->end_sector;
+	for (i = 0; i < state->nr_failed; i++)
+		if (state->failed[i] == write)
+			return true;
+	return false;
 }
 
 bool replay_expects(const struct replay_state *state, uint64_t sector,
 		    uint64_t sequence)
 {
-	uint64_t owner;
+	uint64_t writes = state->issued;
 
-	if (!workload_owner(state->workload, state->done + state->uncertain,
-			    sector, &owner))
-		return sequence == 0;
-	if (owner == state->done)	/* the write that failed */
-		return sequence == 0 || sequence == owner + 1;
-	return sequence == owner + 1;
+	/* if the last one failed, what was there before may be there still */
+	while (plan_owner(&state->plan, writes, sector, &writes)) {
+		if (sequence == writes + 1)
+			return true;
+		if (!failed(state, writes))
+			return false;
+	}
+	return sequence == 0;
 }
 
-/* 0, or reports why the request failed. */
-static int request_result(const struct replay *replay,
-			  const struct io_request *request)
+int replay_result(const struct replay *replay,
+		  const struct io_request *request)
 {
 	const char *what = request->write ? "writing" : "reading";
 
@@ -90,17 +83,17 @@ static int request_result(const struct replay *replay,
 }
 
 /* Sectors from @sector to where the next bulk request starts: a boundary. */
-static uint64_t bulk_sectors(const struct replay *replay, uint64_t sector)
+static uint64_t bulk_sectors(const struct replay *replay,
+			     const struct plan_extent *extent, uint64_t sector)
 {
-	uint64_t left = replay->state.end_sector - sector;
-	uint64_t into = (sector + replay->geometry.lead) % BULK_SECTORS;
+	uint64_t left = extent->end - sector;
+	uint64_t into = (sector + replay->state.prepared.lead) % BULK_SECTORS;
 
 	return left < BULK_SECTORS - into ? left : BULK_SECTORS - into;
 }
 
-/* Labels every sector of a buffer that holds the filler. */
-static void label_sectors(void *buffer, uint64_t sector, uint64_t sectors,
-			  uint64_t sequence, uint64_t run)
+void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
+		  uint64_t sequence, uint64_t run)
 {
 	struct pattern_label label = {
 		.sector = sector, .sequence = sequence, .run = run,
@@ -129,7 +122,7 @@ static void show_mismatch(const struct replay *replay, uint64_t sector,
 	CLEANUP_FREE char *wanted = NULL;
 	CLEANUP_FREE char *got = NULL;
 
-	if (workload_owner(state->workload, state->done, sector, &owner))
+	if (plan_owner(&state->plan, state->issued, sector, &owner))
 		expected = owner + 1;
 	wanted = describe_sequence(expected);
 	if (kind == PATTERN_ABSENT) {
@@ -170,36 +163,40 @@ static void compare(const struct replay *replay, const struct slot *slot,
 }
 
 /*
- * Goes through the prepared range with large requests: writes it, or, if
- * @check is given, reads it and compares.
+ * Goes through the prepared extents with large requests: writes them, or, if
+ * @check is given, reads them and compares.
  */
 static int bulk(struct replay *replay, const char *label,
 		struct replay_check *check)
 {
 	const size_t bytes = BULK_SECTORS << ALIGN_SECTOR_SHIFT;
-	const uint64_t first = replay->state.first_sector;
-	const uint64_t end = replay->state.end_sector;
+	size_t nr, at = 0;
+	CLEANUP_FREE struct plan_extent *extent =
+		plan_extents(&replay->state.plan, &replay->state.prepared, &nr);
 	struct io_queue *queue = io_queue_open(replay->fd, BULK_DEPTH);
-	char *memory = direct_memory(BULK_DEPTH * bytes);
+	char *memory = replay_memory(BULK_DEPTH * bytes);
 	struct slot slots[BULK_DEPTH], *idle[BULK_DEPTH];
+	uint64_t sector = extent[0].first, total = 0, done = 0;
 	unsigned int nr_idle, i;
-	uint64_t sector = first;
 	struct progress progress;
 	int result = ALIGNCTL_FINE;
 
 	pattern_fill(memory, BULK_DEPTH * BULK_SECTORS);
 	for (i = 0; i < BULK_DEPTH; i++) {
 		slots[i].request.buffer = memory + i * bytes;
+		slots[i].request.dsync = false;
 		idle[i] = &slots[i];
 	}
 	nr_idle = BULK_DEPTH;
-	progress_start(&progress, label, end - first);
+	for (i = 0; i < nr; i++)
+		total += extent[i].end - extent[i].first;
+	progress_start(&progress, label, total);
 	for (;;) {
 		struct slot *slot;
 
-		while (nr_idle && sector < end && !result &&
-		       !interrupt_seen()) {
-			uint64_t sectors = bulk_sectors(replay, sector);
+		while (nr_idle && at < nr && !result && !interrupt_seen()) {
+			uint64_t sectors = bulk_sectors(replay, &extent[at],
+							sector);
 
 			slot = idle[--nr_idle];
 			slot->sector = sector;
@@ -207,31 +204,34 @@ static int bulk(struct replay *replay, const char *label,
 			slot->request.offset = sector << ALIGN_SECTOR_SHIFT;
 			slot->request.bytes = sectors << ALIGN_SECTOR_SHIFT;
 			if (!check)
-				label_sectors(slot->request.buffer, sector,
-					      sectors, 0, replay->state.run);
+				replay_label(slot->request.buffer, sector,
+					     sectors, 0, replay->state.run);
 			io_queue_start(queue, &slot->request);
 			sector += sectors;
+			if (sector == extent[at].end && ++at < nr)
+				sector = extent[at].first;
 		}
 		if (nr_idle == BULK_DEPTH)
 			break;
 		/* the request is the first member of its slot */
 		slot = (struct slot *)io_queue_wait(queue);
-		if (request_result(replay, &slot->request))
+		if (replay_result(replay, &slot->request))
 			result = ALIGNCTL_IO;
 		else if (check)
 			compare(replay, slot, check);
 		idle[nr_idle++] = slot;
-		progress_step(&progress, slot->sector - first);
+		done += slot->request.bytes >> ALIGN_SECTOR_SHIFT;
+		progress_step(&progress, done);
 	}
 	progress_end(&progress);
 	free(memory);
 	io_queue_close(queue);
 	if (check)
-		check->done = !result && sector == end;
+		check->done = !result && at == nr;
 	return result;
 }
 
-static int flush(const struct replay *replay)
+int replay_flush(const struct replay *replay)
 {
 	if (!fdatasync(replay->fd))
 		return ALIGNCTL_FINE;
@@ -249,20 +249,22 @@ int replay_prepare(struct replay *replay)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns();
 	state->run = pattern_run(random);
-	state->done = 0;
-	state->uncertain = false;
-	replay_range(state->workload, state->count, &replay->geometry,
-		     &state->first_sector, &state->end_sector);
+	state->issued = 0;
+	state->nr_failed = 0;
+	state->prepared = replay->geometry;
 	result = bulk(replay, "preparing", NULL);
-	return result ? result : flush(replay);
+	return result ? result : replay_flush(replay);
 }
 
 int replay_still_prepared(const struct replay *replay)
 {
 	const struct replay_state *state = &replay->state;
 	uint32_t bytes = replay->geometry.logical;
-	uint64_t sector = state->end_sector - (bytes >> ALIGN_SECTOR_SHIFT);
-	CLEANUP_FREE void *block = direct_memory(bytes);
+	size_t nr;
+	CLEANUP_FREE struct plan_extent *extent =
+		plan_extents(&state->plan, &state->prepared, &nr);
+	uint64_t sector = extent[nr - 1].end - (bytes >> ALIGN_SECTOR_SHIFT);
+	CLEANUP_FREE void *block = replay_memory(bytes);
 	struct pattern_label label;
 	ssize_t got = pread(replay->fd, block, bytes,
 			    (off_t)(sector << ALIGN_SECTOR_SHIFT));
@@ -286,80 +288,4 @@ int replay_check(struct replay *replay, struct replay_check *check)
 {
 	memset(check, 0, sizeof(*check));
 	return bulk(replay, "checking", check);
-}
-
-/* Adds up the latencies of each length of write; @ns is in order of issue. */
-static void sum_sizes(const struct workload *w, const uint64_t *ns,
-		      struct replay_run *run)
-{
-	double sum[WORKLOAD_MAX_PARTS] = { 0 };
-	uint64_t i;
-
-	run->nr_sizes = w->nr_parts;
-	for (i = 0; i < run->requests; i++) {
-		run->by_size[i % w->nr_parts].count++;
-		sum[i % w->nr_parts] += ns[i];
-	}
-	for (i = 0; i < w->nr_parts; i++) {
-		struct replay_size *size = &run->by_size[i];
-
-		size->bytes = w->part[i].bytes;
-		size->mean_us = size->count ? sum[i] / size->count / 1000 : 0;
-	}
-}
-
-int replay_run(struct replay *replay, struct replay_run *run)
-{
-	struct replay_state *state = &replay->state;
-	const struct workload *w = state->workload;
-	uint64_t requests = workload_requests(w, state->count);
-	uint32_t max_bytes = workload_max_bytes(w);
-	struct io_queue *queue = io_queue_open(replay->fd, 1);
-	uint64_t *ns = memory_or_exit(calloc(requests, sizeof(*ns)));
-	struct io_request request = {
-		.write = true, .buffer = direct_memory(max_bytes),
-	};
-	uint64_t begin, end, started;
-	struct progress progress;
-	int result = ALIGNCTL_FINE;
-
-	memset(run, 0, sizeof(*run));
-	run->method = io_queue_method(queue);
-	pattern_fill(request.buffer, max_bytes / PATTERN_SECTOR);
-	progress_start(&progress, w->name, requests);
-	begin = end = clock_ns();
-	while (state->done < requests && !interrupt_seen()) {
-		request.offset = workload_request(w, state->done,
-						  &request.bytes);
-		label_sectors(request.buffer,
-			      request.offset >> ALIGN_SECTOR_SHIFT,
-			      request.bytes >> ALIGN_SECTOR_SHIFT,
-			      state->done + 1, state->run);
-		started = clock_ns();
-		io_queue_start(queue, &request);
-		io_queue_wait(queue);
-		end = clock_ns();
-		result = request_result(replay, &request);
-		if (result) {
-			state->uncertain = true;
-			break;
-		}
-		ns[state->done++] = end - started;
-		run->bytes += request.bytes;
-		progress_step(&progress, state->done);
-	}
-	progress_end(&progress);
-	run->requests = state->done;
-	run->wall_s = (end - begin) / 1e9;
-	sum_sizes(w, ns, run);
-	latency_summarize(ns, run->requests, &run->latency);
-	free(ns);
-	free(request.buffer);
-	io_queue_close(queue);
-
-	begin = clock_ns();
-	if (flush(replay))
-		result = ALIGNCTL_IO;
-	run->flush_s = (clock_ns() - begin) / 1e9;
-	return result;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Doing a workload on a device in three phases. Prepare writes every sector
- * around the workload, in whole physical blocks, and run does the workload's
- * writes one at a time; check reads all of it back and knows what each sector
+ * around the workload, in whole physical blocks, and run (replay_run.h) does
+ * the workload's writes; check reads all of it back and knows what each sector
  * must hold, the untouched ones included.
  */
 #ifndef ALIGNCTL_REPLAY_H
@@ -10,14 +10,14 @@
 
 #include "device.h"
 #include "geometry.h"
-#include "latency.h"
+#include "io_queue.h"
 #include "replay_state.h"
 
 /**
  * struct replay - one replay under way
  * @device: where
  * @fd: the device, open with O_DIRECT
- * @geometry: its blocks
+ * @geometry: its blocks, which the figures are for
  * @state: what is known about its sectors
  */
 struct replay {
@@ -25,40 +25,6 @@ struct replay {
 	int fd;
 	struct align_geometry geometry;
 	struct replay_state state;
-};
-
-/**
- * struct replay_size - the writes of one length
- * @bytes: that length
- * @count: how many there were
- * @mean_us: their mean latency, microseconds
- */
-struct replay_size {
-	uint32_t bytes;
-	uint64_t count;
-	double mean_us;
-};
-
-/**
- * struct replay_run - what running took
- * @method: how writes were issued
- * @requests: writes acknowledged
- * @bytes: their bytes
- * @wall_s: from the first issue to the last acknowledgement, seconds
- * @flush_s: the fdatasync() after it, seconds
- * @latency: of the writes
- * @nr_sizes: lengths that occur
- * @by_size: figures for each of them, as the workload lists them
- */
-struct replay_run {
-	const char *method;
-	uint64_t requests;
-	uint64_t bytes;
-	double wall_s;
-	double flush_s;
-	struct latency_summary latency;
-	uint32_t nr_sizes;
-	struct replay_size by_size[WORKLOAD_MAX_PARTS];
 };
 
 /**
@@ -75,15 +41,7 @@ struct replay_check {
 	uint64_t first_mismatch;
 };
 
-/*
- * The sectors that prepare writes and check reads: all blocks that the
- * workload touches and one more on either side, as far as the device goes.
- */
-void replay_range(const struct workload *w, uint64_t count,
-		  const struct align_geometry *g, uint64_t *first,
-		  uint64_t *end);
-
-/* May @sector hold @sequence, with the writes that @state says were done? */
+/* May @sector hold @sequence, after the writes that @state says were issued? */
 bool replay_expects(const struct replay_state *state, uint64_t sector,
 		    uint64_t sequence);
 
@@ -96,11 +54,26 @@ bool replay_expects(const struct replay_state *state, uint64_t sector,
 int replay_still_prepared(const struct replay *replay);
 
 /*
- * Each returns enum alignctl_exit; errors have been reported. All stop early,
+ * Each returns enum alignctl_exit; errors have been reported. Both stop early,
  * with ALIGNCTL_FINE, when interrupt_seen().
  */
 int replay_prepare(struct replay *replay);
-int replay_run(struct replay *replay, struct replay_run *run);
 int replay_check(struct replay *replay, struct replay_check *check);
+
+/* What all phases need. */
+
+#define REPLAY_MEMORY_ALIGNMENT	4096U
+
+/* Memory fit for O_DIRECT, for free(). */
+void *replay_memory(size_t bytes);
+
+/* Labels every sector of a buffer that holds the filler. */
+void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
+		  uint64_t sequence, uint64_t run);
+
+/* Return of both: enum alignctl_exit; errors have been reported. */
+int replay_result(const struct replay *replay,
+		  const struct io_request *request);
+int replay_flush(const struct replay *replay);
 
 #endif

@@ -21,33 +21,50 @@ static const char *check_status(const struct replay_check *check)
 	return check->mismatches ? "mismatch" : "ok";
 }
 
+static double mean_us(const struct replay_size *size)
+{
+	return (double)size->sum_ns / size->count / 1000;
+}
+
+static void text_latency(const char *title, const struct latency_summary *l)
+{
+	printf("  %-10s  mean %.1f  sd %.1f  min %.1f  max %.1f\n", title,
+	       l->mean_us, l->sd_us, l->min_us, l->max_us);
+	printf("              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
+	       l->p50_us, l->p90_us, l->p99_us, l->p99_9_us);
+}
+
 static void text_run(const struct replay_run *run)
 {
-	const struct latency_summary *l = &run->latency;
 	uint32_t i;
 
 	printf("  writes      %" PRIu64 " in %.3f s (%.1f IOPS, %.2f MB/s), then flush %.3f s\n",
 	       run->requests, run->wall_s,
 	       per_second(run->requests, run->wall_s),
 	       per_second(run->bytes / MB, run->wall_s), run->flush_s);
-	printf("  latency us  mean %.1f  sd %.1f  min %.1f  max %.1f\n",
-	       l->mean_us, l->sd_us, l->min_us, l->max_us);
-	printf("              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
-	       l->p50_us, l->p90_us, l->p99_us, l->p99_9_us);
+	text_latency("latency us", &run->latency);
+	if (run->flush_latency.count) {
+		printf("  flushes     %" PRIu64 ", one after each write\n",
+		       run->flush_latency.count);
+		text_latency("flush us", &run->flush_latency);
+	}
 	for (i = 0; i < run->nr_sizes; i++)
 		printf("  by size     %" PRIu32 " bytes: %" PRIu64 " writes, mean %.1f us\n",
 		       run->by_size[i].bytes, run->by_size[i].count,
-		       run->by_size[i].mean_us);
+		       mean_us(&run->by_size[i]));
 }
 
 void replay_report_text(const struct replay_report *report)
 {
 	const struct replay *replay = report->replay;
-	const struct workload_figures *f = &report->figures;
+	const struct plan *plan = &replay->state.plan;
+	const struct plan_figures *f = &report->figures;
 
-	printf("%s on %s: %" PRIu64 " writes, %.2f MB\n",
-	       replay->state.workload->name, replay->device->path, f->requests,
-	       f->bytes / MB);
+	printf("%s on %s: %" PRIu64 " writes, %.2f MB", plan->workload->name,
+	       replay->device->path, f->requests, f->bytes / MB);
+	if (report->depth > 1)
+		printf(", at most %u in flight", report->depth);
+	putchar('\n');
 	printf("  geometry    physical block %" PRIu32 ", alignment offset ",
 	       replay->geometry.physical);
 	if (report->offset_known)
@@ -61,8 +78,8 @@ void replay_report_text(const struct replay_report *report)
 		text_run(report->run);
 	if (report->stopped)
 		printf("  stopped     by %s after %" PRIu64 " of %" PRIu64
-		       " writes\n", report->stopped, replay->state.done,
-		       f->requests);
+		       " writes\n", report->stopped,
+		       report->run->requests, f->requests);
 	printf("  data check  %s", check_status(report->check));
 	if (report->check && report->check->done)
 		printf(": %" PRIu64 " sectors compared, %" PRIu64 " differ",
@@ -106,7 +123,7 @@ static struct json_object *json_sizes(const struct replay_run *run)
 
 		json_add_number(size, "bytes", run->by_size[i].bytes);
 		json_add_number(size, "count", run->by_size[i].count);
-		json_add_real(size, "mean_us", run->by_size[i].mean_us);
+		json_add_real(size, "mean_us", mean_us(&run->by_size[i]));
 		json_append(array, size);
 	}
 	return array;
@@ -163,31 +180,61 @@ static struct json_object *json_facts(const struct device *device)
 	return object;
 }
 
+/* What was asked for; null where the workload has no such thing. */
+static void json_add_plan(struct json_object *object, const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	const struct { const char *key; bool has; uint64_t n; } rows[] = {
+		{ "count", true, plan->count },
+		{ "start", true, plan->start },
+		{ "span", w->order == WORKLOAD_RANDOM,
+		  plan->places * w->period },
+		{ "areas", w->order == WORKLOAD_ROUNDS, plan->places },
+		{ "seed", w->order == WORKLOAD_RANDOM, plan->seed },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].has)
+			json_add_number(object, rows[i].key, rows[i].n);
+		else
+			json_add_null(object, rows[i].key);
+	}
+}
+
+static void json_add_run(struct json_object *object,
+			 const struct replay_run *run)
+{
+	json_add_real(object, "wall_s", run->wall_s);
+	json_add_real(object, "flush_s", run->flush_s);
+	json_add_number(object, "flushes", run->flush_latency.count);
+	json_add_real(object, "iops", per_second(run->requests, run->wall_s));
+	json_add_real(object, "mb_per_s",
+		      per_second(run->bytes / MB, run->wall_s));
+	json_add(object, "latency_us", json_latency(&run->latency));
+	json_add(object, "flush_latency_us", run->flush_latency.count ?
+		 json_latency(&run->flush_latency) : NULL);
+	json_add(object, "by_size", json_sizes(run));
+	json_add_text(object, "method", run->method);
+}
+
 void replay_report_json(const struct replay_report *report)
 {
 	const struct replay *replay = report->replay;
 	const struct replay_run *run = report->run;
 	struct json_object *object = json_new();
 
-	json_add_text(object, "workload", replay->state.workload->name);
+	json_add_text(object, "workload", replay->state.plan.workload->name);
 	json_add_text(object, "device", replay->device->path);
-	json_add_number(object, "count", replay->state.count);
+	json_add_plan(object, &replay->state.plan);
+	json_add_number(object, "depth", report->depth);
 	json_add_number(object, "requests",
 			run ? run->requests : report->figures.requests);
 	json_add_number(object, "bytes",
 			run ? run->bytes : report->figures.bytes);
 	json_add_text(object, "stopped", report->stopped);
-	if (run) {
-		json_add_real(object, "wall_s", run->wall_s);
-		json_add_real(object, "flush_s", run->flush_s);
-		json_add_real(object, "iops",
-			      per_second(run->requests, run->wall_s));
-		json_add_real(object, "mb_per_s",
-			      per_second(run->bytes / MB, run->wall_s));
-		json_add(object, "latency_us", json_latency(&run->latency));
-		json_add(object, "by_size", json_sizes(run));
-		json_add_text(object, "method", run->method);
-	}
+	if (run)
+		json_add_run(object, run);
 	json_add_number(object, "touches_expected", report->figures.touches);
 	json_add_number(object, "rmin", report->figures.rmin);
 	json_add_number(object, "distinct_blocks", report->figures.distinct);

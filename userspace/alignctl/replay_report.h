@@ -3,11 +3,12 @@
 #ifndef ALIGNCTL_REPLAY_REPORT_H
 #define ALIGNCTL_REPLAY_REPORT_H
 
-#include "replay.h"
+#include "replay_run.h"
 
 /**
  * struct replay_report - all there is to say
  * @replay: what was replayed, and where
+ * @depth: most writes in flight
  * @offset_known: false if the kernel cannot say, and 0 was used
  * @figures: what the workload must cost
  * @run: what it took; NULL if it was not run
@@ -16,8 +17,9 @@
  */
 struct replay_report {
 	const struct replay *replay;
+	unsigned int depth;
 	bool offset_known;
-	struct workload_figures figures;
+	struct plan_figures figures;
 	const struct replay_run *run;
 	const struct replay_check *check;
 	const char *stopped;

@@ -9,26 +9,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "workload.h"
+#include "plan.h"
+
+#define REPLAY_MAX_DEPTH	256U
 
 /**
  * struct replay_state - the phases so far
- * @workload: what is replayed
- * @count: repetitions of it
+ * @plan: what is replayed
+ * @prepared: the blocks that prepare wrote whole; they tell which sectors
  * @run: mark of this preparation, in every sector
- * @first_sector: first sector prepared
- * @end_sector: sector after the last one prepared
- * @done: writes acknowledged since
- * @uncertain: write number @done failed: its sectors are old or new
+ * @issued: writes issued since, all of which have ended
+ * @nr_failed: those of them that failed; their sectors are old or new
+ * @failed: the numbers of those
  */
 struct replay_state {
-	const struct workload *workload;
-	uint64_t count;
+	struct plan plan;
+	struct align_geometry prepared;
 	uint64_t run;
-	uint64_t first_sector;
-	uint64_t end_sector;
-	uint64_t done;
-	bool uncertain;
+	uint64_t issued;
+	uint32_t nr_failed;
+	uint64_t failed[REPLAY_MAX_DEPTH];
 };
 
 /* Return of both: enum alignctl_exit; errors have been reported. */

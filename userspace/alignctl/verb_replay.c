@@ -14,6 +14,7 @@
 #include "progress.h"
 #include "replay.h"
 #include "replay_report.h"
+#include "replay_run.h"
 #include "verbs.h"
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
@@ -23,6 +24,13 @@ struct replay_options {
 	const char *force;
 	const char *state;
 	uint64_t count;
+	uint64_t depth;
+	uint64_t start;
+	uint64_t span;
+	uint64_t areas;
+	uint64_t seed;
+	bool start_given;
+	bool seed_given;
 	uint32_t physical;
 	uint32_t offset;
 	bool offset_given;
@@ -30,12 +38,20 @@ struct replay_options {
 	bool json;
 };
 
-enum row { ROW_ON, ROW_COUNT, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET,
-	   ROW_FORCE, ROW_JSON };
+enum row { ROW_ON, ROW_COUNT, ROW_DEPTH, ROW_START, ROW_SPAN, ROW_AREAS,
+	   ROW_SEED, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET, ROW_FORCE,
+	   ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
 	[ROW_COUNT] = { "count", "N", "repetitions (default: as published)" },
+	[ROW_DEPTH] = { "depth", "N", "writes in flight at most (default: 1)" },
+	[ROW_START] = { "start", "N",
+			"byte where it starts (default: as published)" },
+	[ROW_SPAN] = { "span", "N",
+		       "random: spread over N bytes (default: all of DEV)" },
+	[ROW_AREAS] = { "areas", "N", "areasync: areas (default: 4)" },
+	[ROW_SEED] = { "seed", "N", "random: another order (default: 1)" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
@@ -63,6 +79,31 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_COUNT:
 		if (parse_number(argument, &options->count))
+			return 0;
+		break;
+	case ROW_DEPTH:
+		if (parse_number(argument, &options->depth) &&
+		    options->depth <= REPLAY_MAX_DEPTH)
+			return 0;
+		return options_refuse("depth", argument,
+				      "must be a number from 1 to 256");
+	case ROW_START:
+		options->start_given = true;
+		if (parse_position(argument, &options->start))
+			return 0;
+		break;
+	case ROW_SPAN:
+		if (parse_number(argument, &options->span))
+			return 0;
+		break;
+	case ROW_AREAS:
+		if (parse_number(argument, &options->areas) &&
+		    options->areas <= UINT32_MAX)
+			return 0;
+		break;
+	case ROW_SEED:
+		options->seed_given = true;
+		if (parse_position(argument, &options->seed))
 			return 0;
 		break;
 	case ROW_PHASE:
@@ -105,7 +146,7 @@ static void list_workloads(void)
 
 	puts("\nWorkloads (with the default count):");
 	for (i = 0; (w = workload_at(i)); i++)
-		printf(" %-10s %6" PRIu32 " x %s\n", w->name, w->default_count,
+		printf(" %-19s %6" PRIu32 " x %s\n", w->name, w->default_count,
 		       w->summary);
 }
 
@@ -186,12 +227,57 @@ static int open_target(struct replay *replay,
 	return ALIGNCTL_IO;
 }
 
-/* Which workload, and how often: as asked for, or as the state file says. */
-static int choose_workload(struct replay_state *state,
-			   const struct replay_options *options,
-			   const char *name)
+/* Refuses options that mean nothing for the workload. */
+static int check_options(const struct replay_options *options,
+			 const struct workload *w)
+{
+	const struct { bool given; const char *name; enum workload_order order;
+		       const char *for_what; } rows[] = {
+		{ options->span, "span", WORKLOAD_RANDOM, "rand512 and rand4k" },
+		{ options->seed_given, "seed", WORKLOAD_RANDOM,
+		  "rand512 and rand4k" },
+		{ options->areas, "areas", WORKLOAD_ROUNDS, "areasync" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].given || rows[i].order == w->order)
+			continue;
+		message_error("--%s: is for %s, not for %s", rows[i].name,
+			      rows[i].for_what, w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->depth > 1 && workload_one_at_a_time(w)) {
+		message_error("--depth %" PRIu64
+			      ": the writes of %s must follow each other; leave it out",
+			      options->depth, w->name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/* Is what was asked for what the state file has? */
+static bool same_plan(const struct replay_options *options,
+		      const struct workload *w, const struct plan *plan)
+{
+	return plan->workload == w &&
+	       (!options->count || options->count == plan->count) &&
+	       (!options->start_given || options->start == plan->start) &&
+	       (!options->span ||
+		options->span / w->period == plan->places) &&
+	       (!options->areas || options->areas == plan->places) &&
+	       (!options->seed_given || options->seed == plan->seed);
+}
+
+/*
+ * What to replay, as asked for or as the state file says. How far random writes
+ * spread is left open where only the device can tell.
+ */
+static int choose_plan(struct replay_state *state,
+		       const struct replay_options *options, const char *name)
 {
 	const struct workload *w = workload_find(name);
+	struct plan *plan = &state->plan;
 	int result;
 
 	if (!w) {
@@ -203,23 +289,32 @@ static int choose_workload(struct replay_state *state,
 		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
 		return ALIGNCTL_USAGE;
 	}
+	result = check_options(options, w);
+	if (result)
+		return result;
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
-		state->workload = w;
-		state->count = options->count ? options->count :
-						w->default_count;
+		plan_init(plan, w);
+		if (options->count)
+			plan->count = options->count;
+		if (options->start_given)
+			plan->start = options->start;
+		if (options->areas)
+			plan->places = options->areas;
+		if (options->seed_given)
+			plan->seed = options->seed;
 		return ALIGNCTL_FINE;
 	}
 	result = replay_state_load(state, options->state);
 	if (result)
 		return result;
-	if (state->workload != w ||
-	    (options->count && options->count != state->count)) {
-		message_error("%s: is for %s with --count %" PRIu64
-			      "; --phase prepare starts anew", options->state,
-			      state->workload->name, state->count);
+	if (!same_plan(options, w, plan)) {
+		message_error("%s: is for %s with --count %" PRIu64 " --start %"
+			      PRIu64 "; --phase prepare starts anew",
+			      options->state, plan->workload->name, plan->count,
+			      plan->start);
 		return ALIGNCTL_USAGE;
 	}
-	if (options->phase == PHASE_RUN && (state->done || state->uncertain)) {
+	if (options->phase == PHASE_RUN && state->issued) {
 		message_error("%s: was run already, and a second run could not be told from the first; --phase prepare starts anew",
 			      options->state);
 		return ALIGNCTL_USAGE;
@@ -227,17 +322,31 @@ static int choose_workload(struct replay_state *state,
 	return ALIGNCTL_FINE;
 }
 
-/* The blocks that the expected figures are for, and what the device allows. */
+/*
+ * The places that random writes choose from: as far as the device goes, and as
+ * far from its end as WORKLOAD_INSIDE is from its start.
+ */
+static void choose_places(struct plan *plan,
+			  const struct replay_options *options,
+			  const struct device *device)
+{
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t span = options->span;
+
+	if (plan->workload->order != WORKLOAD_RANDOM || plan->places)
+		return;
+	if (!span && have > plan->start + WORKLOAD_INSIDE)
+		span = have - plan->start - WORKLOAD_INSIDE;
+	plan->places = span / plan->workload->period;
+}
+
+/* The blocks that the expected figures are for. */
 static int choose_geometry(struct replay *replay,
 			   const struct replay_options *options,
 			   bool *offset_known)
 {
 	const struct device *device = replay->device;
-	const struct workload *w = replay->state.workload;
-	uint32_t granularity = workload_granularity(w);
 	uint32_t physical = device->physical, offset = 0;
-	uint64_t need = workload_end(w, replay->state.count);
-	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
 	const char *wrong;
 
 	if (options->physical)
@@ -250,13 +359,27 @@ static int choose_geometry(struct replay *replay,
 	wrong = align_geometry_init(&replay->geometry, physical,
 				    device->logical, offset, 0,
 				    device->sectors);
-	if (wrong) {
-		message_error("%s: physical block %" PRIu32
-			      ", logical block %" PRIu32
-			      ", alignment offset %" PRIu32
-			      ": %s; set --physical and --offset",
-			      device->path, physical, device->logical, offset,
-			      wrong);
+	if (!wrong)
+		return ALIGNCTL_FINE;
+	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
+		      ", alignment offset %" PRIu32
+		      ": %s; set --physical and --offset", device->path,
+		      physical, device->logical, offset, wrong);
+	return ALIGNCTL_USAGE;
+}
+
+/* Can the device take these writes? */
+static int check_fit(const struct device *device, const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	uint32_t granularity = plan_granularity(plan);
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t need = plan_end(plan);
+
+	if (granularity < device->logical && plan->start != w->start) {
+		message_error("--start %" PRIu64 ": must be a multiple of %"
+			      PRIu32 ", the smallest direct write to %s",
+			      plan->start, device->logical, device->path);
 		return ALIGNCTL_USAGE;
 	}
 	if (granularity < device->logical) {
@@ -267,11 +390,26 @@ static int choose_geometry(struct replay *replay,
 			      device->logical);
 		return ALIGNCTL_USAGE;
 	}
+	if (plan->start < w->first) {
+		message_error("--start %" PRIu64 ": %s writes %" PRIu32
+			      " bytes before it; give at least that",
+			      plan->start, w->name, w->first);
+		return ALIGNCTL_USAGE;
+	}
+	if (w->order == WORKLOAD_RANDOM && plan->count > plan->places) {
+		message_error("%s: %s with --count %" PRIu64
+			      " needs as many places of %" PRIu32
+			      " bytes, and there are %" PRIu64
+			      "; give a smaller --count or a larger --span",
+			      device->path, w->name, plan->count, w->period,
+			      plan->places);
+		return ALIGNCTL_USAGE;
+	}
 	if (have < need) {
 		message_error("%s: too small: %s with --count %" PRIu64
 			      " needs %" PRIu64 " bytes, the device has %" PRIu64
 			      "; give a smaller --count", device->path,
-			      w->name, replay->state.count, need, have);
+			      w->name, plan->count, need, have);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -283,14 +421,14 @@ static int do_phases(struct replay *replay,
 {
 	struct replay_report report = {
 		.replay = replay, .offset_known = offset_known,
+		.depth = options->depth ? options->depth : 1,
 	};
 	enum phase phase = options->phase;
 	struct replay_check check;
 	struct replay_run run;
 	int result = ALIGNCTL_FINE, saved;
 
-	workload_figures(replay->state.workload, replay->state.count,
-			 &replay->geometry, &report.figures);
+	plan_figures(&replay->state.plan, &replay->geometry, &report.figures);
 	interrupt_catch();
 	if (phase == PHASE_ALL || phase == PHASE_PREPARE) {
 		result = replay_prepare(replay);
@@ -306,7 +444,7 @@ static int do_phases(struct replay *replay,
 			return result;
 	}
 	if (phase == PHASE_ALL || phase == PHASE_RUN) {
-		result = replay_run(replay, &run);
+		result = replay_run(replay, report.depth, &run);
 		report.run = &run;
 		if (result)
 			report.stopped = "error";
@@ -348,7 +486,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
-	result = choose_workload(&replay.state, &options, argv[first]);
+	result = choose_plan(&replay.state, &options, argv[first]);
 	if (result)
 		return result;
 	result = device_open(&device, options.on);
@@ -356,10 +494,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	replay.device = &device;
 	result = choose_geometry(&replay, &options, &offset_known);
+	choose_places(&replay.state.plan, &options, &device);
+	if (!result)
+		result = check_fit(&device, &replay.state.plan);
 	if (!result && options.phase != PHASE_CHECK)
 		result = guard(&options, &device,
-			       workload_end(replay.state.workload,
-					    replay.state.count) +
+			       plan_end(&replay.state.plan) +
 			       2 * replay.geometry.physical);
 	if (!result)
 		result = open_target(&replay, &options);

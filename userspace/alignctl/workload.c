@@ -3,21 +3,88 @@
 
 #include "workload.h"
 
-/*
- * One 512e disk, measured (ST1000DM003-1ER162, 7200 rpm, Linux 5.0): single
- * O_DIRECT writes, one at a time.
- */
+#define MIB	(1U << 20)
+
 static const struct workload workloads[] = {
-	{ "w512", "512 bytes every 4096: a part of each physical block",
-	  0, 4096, 20000, 1, { { 0, 512 } } },
-	{ "w4096", "4096 bytes every 8192: whole physical blocks",
-	  0, 8192, 20000, 1, { { 0, 4096 } } },
-	{ "w4096_512", "4096 bytes every 8192, 512 bytes off: two parts each",
-	  512, 8192, 20000, 1, { { 0, 4096 } } },
-	{ "w136k", "136 KiB after 136 KiB, from byte 3584",
-	  3584, 139264, 5000, 1, { { 0, 139264 } } },
-	{ "w4k_132k", "4 KiB and then 132 KiB, over and over, from byte 3584",
-	  3584, 139264, 5000, 2, { { 0, 4096 }, { 4096, 135168 } } },
+	/*
+	 * One 512e disk, measured (ST1000DM003-1ER162, 7200 rpm, Linux 5.0):
+	 * single O_DIRECT writes, one at a time.
+	 */
+	{ .name = "w512",
+	  .summary = "512 bytes every 4096: part of each physical block",
+	  .period = 4096, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, 512 } } },
+	{ .name = "w4096",
+	  .summary = "4096 bytes every 8192: whole physical blocks",
+	  .period = 8192, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, 4096 } } },
+	{ .name = "w4096_512",
+	  .summary = "4096 bytes every 8192, 512 off: two parts each",
+	  .start = 512, .period = 8192, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, 4096 } } },
+	{ .name = "w136k",
+	  .summary = "136 KiB after 136 KiB, from byte 3584",
+	  .start = 3584, .period = 139264, .default_count = 5000,
+	  .nr_parts = 1, .part = { { 0, 139264 } } },
+	{ .name = "w4k_132k",
+	  .summary = "4 KiB, then 132 KiB, over and over, from byte 3584",
+	  .start = 3584, .period = 139264, .default_count = 5000,
+	  .nr_parts = 2, .part = { { 0, 4096 }, { 4096, 135168 } } },
+	/*
+	 * The same disk: what its driver got of sequential 2 MiB writes through
+	 * XFS, with at most 168 segments of 4 KiB in a request.
+	 */
+	{ .name = "diskbenchi-0",
+	  .summary = "2 MiB in requests of at most 672 KiB, aligned",
+	  .start = WORKLOAD_INSIDE, .period = 2 * MIB, .default_count = 4000,
+	  .nr_parts = 4, .part = { { 0, 688128 }, { 688128, 688128 },
+				   { 1376256, 688128 }, { 2064384, 32768 } } },
+	{ .name = "diskbenchi-existing",
+	  .summary = "the same, 512 bytes short of a physical block",
+	  .start = WORKLOAD_INSIDE + 3584, .period = 2 * MIB,
+	  .default_count = 4000,
+	  .nr_parts = 4, .part = { { 0, 688128 }, { 688128, 688128 },
+				   { 1376256, 688128 }, { 2064384, 32768 } } },
+	/*
+	 * Into a new file the file system writes zeroes: before the first
+	 * write up to its start, and after each up to the end of the block,
+	 * where the next write overwrites them.
+	 */
+	{ .name = "diskbenchi-fresh",
+	  .summary = "as into a new file: also zeroes, overwritten later",
+	  .start = WORKLOAD_INSIDE + 3584, .period = 2 * MIB,
+	  .default_count = 4000, .first = 3584,
+	  .nr_parts = 5, .part = { { 0, 512 }, { 512, 687616 },
+				   { 688128, 688128 }, { 1376256, 688128 },
+				   { 2064384, 33280 } } },
+	/* A partition that starts at a sector of which the last three bits are 5. */
+	{ .name = "seq8k-shifted",
+	  .summary = "8 KiB after 8 KiB, starting 5 sectors into a block",
+	  .start = WORKLOAD_INSIDE + 5 * 512, .period = 8192,
+	  .default_count = 131072,
+	  .nr_parts = 1, .part = { { 0, 8192 } } },
+	/* Durable commits at several places in turn, raw. */
+	{ .name = "areasync",
+	  .summary = "rounds: 512 bytes and fdatasync in each area",
+	  .order = WORKLOAD_ROUNDS, .sync = WORKLOAD_FDATASYNC,
+	  .start = WORKLOAD_INSIDE, .period = 65536, .default_count = 100,
+	  .places = 4, .nr_parts = 1, .part = { { 0, 512 } } },
+	/* A log whose every record is on the disk before the next is written. */
+	{ .name = "append-512-dsync",
+	  .summary = "512 bytes after 512 bytes, each with O_DSYNC",
+	  .sync = WORKLOAD_DSYNC,
+	  .start = WORKLOAD_INSIDE, .period = 512, .default_count = 2048,
+	  .nr_parts = 1, .part = { { 0, 512 } } },
+	{ .name = "rand512",
+	  .summary = "512 bytes at random, no sector twice",
+	  .order = WORKLOAD_RANDOM,
+	  .start = WORKLOAD_INSIDE, .period = 512, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, 512 } } },
+	{ .name = "rand4k",
+	  .summary = "4096 bytes at random, aligned, no block twice",
+	  .order = WORKLOAD_RANDOM,
+	  .start = WORKLOAD_INSIDE, .period = 4096, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, 4096 } } },
 };
 
 #define NR_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
@@ -37,124 +104,10 @@ const struct workload *workload_find(const char *name)
 	return NULL;
 }
 
-uint64_t workload_requests(const struct workload *w, uint64_t count)
+bool workload_one_at_a_time(const struct workload *w)
 {
-	return count * w->nr_parts;
-}
+	const struct workload_part *last = &w->part[w->nr_parts - 1];
 
-uint64_t workload_request(const struct workload *w, uint64_t request,
-			  uint32_t *bytes)
-{
-	const struct workload_part *part = &w->part[request % w->nr_parts];
-
-	*bytes = part->bytes;
-	return w->start + request / w->nr_parts * w->period + part->offset;
-}
-
-uint64_t workload_end(const struct workload *w, uint64_t count)
-{
-	uint32_t bytes;
-	uint64_t start;
-
-	if (!count)
-		return 0;
-	if (count > (UINT64_MAX - w->start) / w->period)
-		return UINT64_MAX;
-	start = workload_request(w, workload_requests(w, count) - 1, &bytes);
-	return start + bytes;
-}
-
-uint32_t workload_max_bytes(const struct workload *w)
-{
-	uint32_t i, max = 0;
-
-	for (i = 0; i < w->nr_parts; i++)
-		if (w->part[i].bytes > max)
-			max = w->part[i].bytes;
-	return max;
-}
-
-uint32_t workload_granularity(const struct workload *w)
-{
-	uint64_t bits = w->start | w->period;
-	uint32_t i;
-
-	for (i = 0; i < w->nr_parts; i++)
-		bits |= w->part[i].offset | w->part[i].bytes;
-	return bits & -bits;
-}
-
-bool workload_owner(const struct workload *w, uint64_t requests,
-		    uint64_t sector, uint64_t *request)
-{
-	uint64_t byte = sector << ALIGN_SECTOR_SHIFT;
-	uint64_t repetition, into;
-	uint32_t i;
-
-	if (byte < w->start)
-		return false;
-	repetition = (byte - w->start) / w->period;
-	into = (byte - w->start) % w->period;
-	for (i = 0; i < w->nr_parts; i++) {
-		const struct workload_part *part = &w->part[i];
-
-		if (into < part->offset || into - part->offset >= part->bytes)
-			continue;
-		*request = repetition * w->nr_parts + i;
-		return *request < requests;
-	}
-	return false;
-}
-
-/* A block is finished: nothing later writes to it, because writes rise. */
-static void close_block(const struct align_geometry *g, uint64_t block,
-			uint64_t covered, struct workload_figures *figures)
-{
-	if (covered < align_block_sectors(g) && !align_is_edge(g, block))
-		figures->rmin++;
-}
-
-void workload_figures(const struct workload *w, uint64_t count,
-		      const struct align_geometry *g,
-		      struct workload_figures *figures)
-{
-	uint64_t requests = workload_requests(w, count);
-	uint64_t open_block = 0, covered = 0, i;
-	bool open = false;
-
-	memset(figures, 0, sizeof(*figures));
-	figures->requests = requests;
-	for (i = 0; i < requests; i++) {
-		struct align_split split;
-		uint64_t block;
-		uint32_t bytes;
-		uint64_t first = workload_request(w, i, &bytes) >>
-				 ALIGN_SECTOR_SHIFT;
-		uint64_t end = first + (bytes >> ALIGN_SECTOR_SHIFT);
-
-		align_split_write(g, first, end - first, &split);
-		figures->bytes += bytes;
-		figures->touches += split.nr_touches;
-		for (block = split.first_block; block <= split.last_block;
-		     block++) {
-			uint64_t stop = ((block + 1) << g->block_shift) -
-					g->lead;
-
-			if (stop > end)
-				stop = end;
-			if (!open || block != open_block) {
-				if (open)
-					close_block(g, open_block, covered,
-						    figures);
-				figures->distinct++;
-				covered = 0;
-				open_block = block;
-				open = true;
-			}
-			covered += stop - first;
-			first = stop;
-		}
-	}
-	if (open)
-		close_block(g, open_block, covered, figures);
+	return w->sync != WORKLOAD_ASYNC || w->order == WORKLOAD_ROUNDS ||
+	       last->offset + last->bytes > w->period;
 }

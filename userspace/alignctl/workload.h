@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The built-in workloads: which bytes each write covers. Pure arithmetic.
- *
- * A workload is a pattern of at most WORKLOAD_MAX_PARTS writes that repeats
- * every period bytes. Its writes rise through the device and never overlap, so
- * the owner of a sector is known without a table.
- */
+/* The built-in workloads: what each is called and the shape of its writes. */
 #ifndef ALIGNCTL_WORKLOAD_H
 #define ALIGNCTL_WORKLOAD_H
 
@@ -13,9 +7,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "geometry.h"
+#define WORKLOAD_MAX_PARTS	5
 
-#define WORKLOAD_MAX_PARTS	2
+/*
+ * Where workloads that were published with a place in a file begin, apart from
+ * that place: one of the largest physical blocks inside the device, so that no
+ * block they touch lies only partly in it. A multiple of every block.
+ */
+#define WORKLOAD_INSIDE		65536U
+
+enum workload_order {
+	/*
+	 * A pattern that repeats every period bytes. Writes rise, and one may
+	 * begin before the end of the last.
+	 */
+	WORKLOAD_STREAM,
+	/* A write at each of some places, period bytes apart; then again. */
+	WORKLOAD_ROUNDS,
+	/* Each write at a place of its own, in an order made from a seed. */
+	WORKLOAD_RANDOM,
+};
+
+enum workload_sync {
+	WORKLOAD_ASYNC,		/* nothing but the flush at the end */
+	WORKLOAD_FDATASYNC,	/* one after each write */
+	WORKLOAD_DSYNC,		/* each write as if opened with O_DSYNC */
+};
 
 /**
  * struct workload_part - one write of a repetition
@@ -31,37 +48,29 @@ struct workload_part {
  * struct workload - a named series of writes
  * @name: as alignctl replay knows it
  * @summary: one line for people
- * @start: byte at which the first repetition starts
- * @period: bytes from one repetition to the next
+ * @order: how one write follows the other
+ * @sync: what makes them durable
+ * @start: byte at which the first repetition, or the first place, starts
+ * @period: bytes from one repetition, or place, to the next
  * @default_count: repetitions of the published run
- * @nr_parts: writes in a repetition
+ * @places: WORKLOAD_ROUNDS: places of the published run
+ * @first: length of one more write before all others, which ends at @start;
+ *	0: there is none
+ * @nr_parts: writes in a repetition; 1 unless WORKLOAD_STREAM
  * @part: those writes, by rising offset
  */
 struct workload {
 	const char *name;
 	const char *summary;
+	enum workload_order order;
+	enum workload_sync sync;
 	uint64_t start;
 	uint32_t period;
 	uint32_t default_count;
+	uint32_t places;
+	uint32_t first;
 	uint32_t nr_parts;
 	struct workload_part part[WORKLOAD_MAX_PARTS];
-};
-
-/**
- * struct workload_figures - what a workload must cost, by arithmetic alone
- * @requests: writes
- * @bytes: bytes of those writes
- * @touches: partial touches, so the RMWs of a drive without cache
- * @rmin: blocks whose rest no write of the workload covers, edge blocks left
- *	out: the block reads that no order-preserving fix avoids
- * @distinct: blocks written at least once
- */
-struct workload_figures {
-	uint64_t requests;
-	uint64_t bytes;
-	uint64_t touches;
-	uint64_t rmin;
-	uint64_t distinct;
 };
 
 /* The workload of that name, or NULL. */
@@ -70,29 +79,10 @@ const struct workload *workload_find(const char *name);
 /* The workload at @index in the table, or NULL after the last one. */
 const struct workload *workload_at(size_t index);
 
-/* Writes of @count repetitions. */
-uint64_t workload_requests(const struct workload *w, uint64_t count);
-
-/* Where write number @request (from 0) starts, in bytes; sets its length. */
-uint64_t workload_request(const struct workload *w, uint64_t request,
-			  uint32_t *bytes);
-
-/* Byte after the last one that @count repetitions write; at most UINT64_MAX. */
-uint64_t workload_end(const struct workload *w, uint64_t count);
-
-/* The longest write, in bytes. */
-uint32_t workload_max_bytes(const struct workload *w);
-
-/* The largest power of two that divides every offset and every length. */
-uint32_t workload_granularity(const struct workload *w);
-
-/* Which of @requests writes covers @sector: sets @request, or says none. */
-bool workload_owner(const struct workload *w, uint64_t requests,
-		    uint64_t sector, uint64_t *request);
-
-/* Fills @figures for @count repetitions on blocks as @g has them. */
-void workload_figures(const struct workload *w, uint64_t count,
-		      const struct align_geometry *g,
-		      struct workload_figures *figures);
+/*
+ * Must each write wait for the one before? So it is where they overlap, or are
+ * made durable one by one.
+ */
+bool workload_one_at_a_time(const struct workload *w);
 
 #endif

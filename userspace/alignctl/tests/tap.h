@@ -29,7 +29,8 @@ struct tap_test {
 };
 
 /* The tests of each file, ended by one without a function. */
-extern const struct tap_test workload_tests[];
+extern const struct tap_test permutation_tests[];
+extern const struct tap_test plan_tests[];
 extern const struct tap_test pattern_tests[];
 extern const struct tap_test latency_tests[];
 extern const struct tap_test options_tests[];

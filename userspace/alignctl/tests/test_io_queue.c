@@ -34,7 +34,10 @@ static bool works(const char *method)
 		for (i = 0; i < DEPTH; i++) {
 			memset(memory[i], pass ? 0 : 'a' + i, BYTES);
 			requests[i] = (struct io_request) {
-				!pass, memory[i], BYTES, i * BYTES, 0 };
+				.write = !pass, .dsync = i & 1,
+				.buffer = memory[i], .bytes = BYTES,
+				.offset = i * BYTES,
+			};
 			io_queue_start(queue, &requests[i]);
 		}
 		for (i = 0; i < DEPTH; i++) {

@@ -27,7 +27,18 @@ TEN = {
     "w4096_512": (10, 20, 20, 20),
     "w136k": (10, 20, 2, 341),
     "w4k_132k": (20, 40, 2, 341),
+    "diskbenchi-0": (40, 0, 0, 5120),
+    "diskbenchi-existing": (40, 80, 2, 5121),
+    "diskbenchi-fresh": (51, 71, 0, 5121),
+    "seq8k-shifted": (10, 20, 2, 21),
+    "areasync": (40, 40, 4, 4),
+    "append-512-dsync": (10, 10, 1, 2),
+    "rand512": (10, 10, 10, 10),
+    "rand4k": (10, 0, 0, 10),
 }
+RANDOM = ("rand512", "rand4k")
+ONE_AT_A_TIME = ("diskbenchi-fresh", "areasync", "append-512-dsync")
+DISK_BYTES = 24 << 20
 
 
 def alignctl(*arguments, **options):
@@ -45,10 +56,10 @@ def options_of(verb):
 
 @pytest.fixture
 def disk(tmp_path):
-    """A sparse file of 4 MiB, on a file system that can do direct I/O."""
+    """A sparse file, on a file system that can do direct I/O."""
     path = tmp_path / "disk"
     with open(path, "wb") as file:
-        file.truncate(4 << 20)
+        file.truncate(DISK_BYTES)
     try:
         os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
     except OSError:
@@ -116,6 +127,14 @@ def test_version(arguments):
     (["replay", "w5", "--on", "x"], ["no workload 'w5'", "--help"]),
     (["replay", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
     (["replay", "w512", "--on", "x", "--count", "0"], ["--count 0"]),
+    (["replay", "w512", "--on", "x", "--depth", "0"], ["--depth 0", "1 to 256"]),
+    (["replay", "w512", "--on", "x", "--depth", "257"], ["--depth 257", "1 to 256"]),
+    *((["replay", name, "--on", "x", "--depth", "2"], ["--depth 2", name, "follow each other"])
+      for name in ONE_AT_A_TIME),
+    (["replay", "w512", "--on", "x", "--seed", "2"], ["--seed", "rand512 and rand4k", "w512"]),
+    (["replay", "w512", "--on", "x", "--span", "1M"], ["--span", "rand512 and rand4k", "w512"]),
+    (["replay", "rand512", "--on", "x", "--areas", "2"], ["--areas", "areasync", "rand512"]),
+    (["replay", "w512", "--on", "x", "--start", "1x"], ["--start 1x"]),
     (["replay", "w512", "--on", "x", "--phase", "read"], ["--phase read", "prepare, run, check"]),
     (["replay", "w512", "--on", "x", "--phase", "run"], ["--phase", "--state FILE"]),
     (["replay", "w512", "--on", "x", "--phase", "run", "--state", "/none"], ["/none", "--phase prepare"]),
@@ -149,13 +168,17 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "workload", "device", "count", "requests", "bytes", "stopped", "wall_s", "flush_s", "iops", "mb_per_s",
-        "latency_us", "by_size", "method", "touches_expected", "rmin", "distinct_blocks", "physical_block_size",
-        "alignment_offset", "data_check", "device_facts"]
+        "workload", "device", "count", "start", "span", "areas", "seed", "depth", "requests", "bytes", "stopped",
+        "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size", "method",
+        "touches_expected", "rmin", "distinct_blocks", "physical_block_size", "alignment_offset", "data_check",
+        "device_facts"]
     assert (result["workload"], result["device"], result["count"]) == (workload, str(disk), 10)
     assert (result["requests"], result["touches_expected"], result["rmin"], result["distinct_blocks"]) == \
         (requests, touches, rmin, distinct)
     assert result["stopped"] is None
+    assert (result["depth"], result["method"]) == (1, "pread/pwrite")
+    assert result["areas"] == (4 if workload == "areasync" else None)
+    assert (result["seed"], bool(result["span"])) == ((1, True) if workload in RANDOM else (None, False))
     assert (result["physical_block_size"], result["alignment_offset"]) == (4096, 0)
     assert result["data_check"] == {"status": "ok", "sectors": result["data_check"]["sectors"], "mismatches": 0,
                                     "first_mismatch_sector": None}
@@ -167,11 +190,64 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert order == sorted(order) and 0 < order[0] <= latency["mean"] <= order[-1]
     assert sum(count for _, count in latency["histogram"]) == requests
     assert latency["histogram"][-1][0] >= latency["max"]
+    assert result["flushes"] == (requests if workload == "areasync" else 0)
+    if result["flushes"]:
+        assert sum(count for _, count in result["flush_latency_us"]["histogram"]) == requests
+    else:
+        assert result["flush_latency_us"] is None
     assert sum(size["count"] for size in result["by_size"]) == requests
+    assert len({size["bytes"] for size in result["by_size"]}) == len(result["by_size"])
     assert sum(size["count"] * size["bytes"] for size in result["by_size"]) == result["bytes"]
     assert result["wall_s"] * 1e6 >= 0.99 * latency["mean"] * requests - 1000
     assert result["device_facts"]["kind"] == "file"
-    assert result["device_facts"]["size_bytes"] == 4 << 20
+    assert result["device_facts"]["size_bytes"] == DISK_BYTES
+
+
+@pytest.mark.parametrize("workload", sorted(set(TEN) - set(ONE_AT_A_TIME)))
+def test_replay_keeps_many_writes_in_flight_and_loses_none(disk, workload):
+    done = alignctl("replay", workload, "--on", disk, "--count", 10, "--depth", 8, "--json")
+    if "needs io_uring" in done.stderr:
+        pytest.skip("io_uring is forbidden here")
+    assert done.returncode == FINE and not done.stderr
+    result = json.loads(done.stdout)
+    assert (result["depth"], result["method"], result["requests"]) == (8, "io_uring", TEN[workload][0])
+    assert result["data_check"]["status"] == "ok"
+
+
+def test_replay_starts_where_it_is_told(disk):
+    raw = json.loads(alignctl("replay", "w136k", "--on", disk, "--count", 10, "--start", 0, "--json").stdout)
+    assert (raw["start"], raw["touches_expected"], raw["distinct_blocks"]) == (0, 0, 340)
+    failed = alignctl("replay", "diskbenchi-fresh", "--on", disk, "--count", 1, "--start", 512)
+    assert failed.returncode == USAGE and "--start 512" in failed.stderr and "3584" in failed.stderr
+    failed = alignctl("replay", "w136k", "--on", disk, "--count", 1, "--start", 100)
+    assert failed.returncode == USAGE and "--start 100" in failed.stderr and "multiple of" in failed.stderr
+
+
+def test_random_writes_go_where_the_seed_says(disk):
+    def written(*arguments):
+        with open(disk, "wb") as file:
+            file.truncate(DISK_BYTES)
+        done = alignctl("replay", "rand4k", "--on", disk, "--count", 50, "--json", *arguments)
+        assert done.returncode == FINE, done.stderr
+        data = disk.read_bytes()
+        # sequence numbers of the sectors: 0 where only prepare has been
+        return [at for at in range(0, DISK_BYTES, 4096) if any(data[at + 16:at + 24])]
+
+    first = written()
+    assert len(first) == 50 and max(first) > DISK_BYTES // 2
+    assert written("--seed", 1) == first
+    assert written("--seed", 2) != first
+    assert max(written("--span", "1M")) < 65536 + (1 << 20)
+    dense = written("--span", 50 * 4096)
+    assert dense == list(range(65536, 65536 + 50 * 4096, 4096))
+    failed = alignctl("replay", "rand4k", "--on", disk, "--count", 51, "--span", 50 * 4096)
+    assert failed.returncode == USAGE and "--count 51" in failed.stderr and "--span" in failed.stderr
+
+
+def test_areas_are_as_many_as_asked_for(disk):
+    result = json.loads(alignctl("replay", "areasync", "--on", disk, "--count", 3, "--areas", 7, "--json").stdout)
+    assert (result["areas"], result["requests"], result["flushes"], result["rmin"]) == (7, 21, 21, 7)
+    assert result["data_check"]["status"] == "ok"
 
 
 def test_every_key_of_the_json_is_documented(disk):
@@ -185,7 +261,7 @@ def test_every_key_of_the_json_is_documented(disk):
                 yield from keys(inner)
 
     page = re.split(r"[\s,\"()\\]+", man_page())
-    result = json.loads(alignctl("replay", "w512", "--on", disk, "--count", 2, "--json").stdout)
+    result = json.loads(alignctl("replay", "areasync", "--on", disk, "--count", 2, "--json").stdout)
     for key in keys(result):
         assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
 
@@ -210,7 +286,7 @@ def test_figures_follow_the_physical_block_that_is_given(disk):
 def test_a_device_too_small_is_told_need_and_have(disk):
     failed = alignctl("replay", "w136k", "--on", disk)
     assert failed.returncode == USAGE
-    assert str(3584 + 5000 * 139264) in failed.stderr and str(4 << 20) in failed.stderr
+    assert str(3584 + 5000 * 139264) in failed.stderr and str(DISK_BYTES) in failed.stderr
     assert "--count" in failed.stderr
 
 
@@ -300,25 +376,21 @@ def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path
 
 def test_ctrl_c_prints_what_was_measured(tmp_path, disk):
     state = tmp_path / "state"
-    with open(disk, "r+b") as file:
-        file.truncate(4 << 30)
-    common = ["w512", "--on", disk, "--state", state, "--json"]
-    # written sparsely by hand: preparing 4 GiB is not what is tested here
-    assert alignctl("replay", *common, "--phase", "prepare", "--count", 1).returncode == FINE
-    text = json.loads(state.read_text())
-    text["count"] = 1 << 20
-    state.write_text(json.dumps(text))
+    common = ["areasync", "--on", disk, "--state", state, "--json"]
+    assert alignctl("replay", *common, "--phase", "prepare", "--count", 1 << 20).returncode == FINE
     with subprocess.Popen([ALIGNCTL, "replay", *map(str, common), "--phase", "run"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(1)
+        time.sleep(3)
         running.send_signal(signal.SIGINT)
         shown, errors = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGINT and not errors
     result = json.loads(shown)
     assert result["stopped"] == "signal"
-    assert 0 < result["requests"] < 1 << 20
+    assert 0 < result["requests"] < 4 << 20
     assert sum(count for _, count in result["latency_us"]["histogram"]) == result["requests"]
-    assert json.loads(state.read_text())["done"] == result["requests"]
+    assert json.loads(state.read_text())["issued"] == result["requests"]
+    # rewritten many times, each area holds the last write to it
+    assert json.loads(alignctl("replay", *common, "--phase", "check").stdout)["data_check"]["status"] == "ok"
 
 
 def on_a_terminal(command):

@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "exit_codes.h"
+#include "io_queue.h"
 #include "pattern.h"
-#include "replay.h"
+#include "replay_run.h"
 #include "tap.h"
 
-#define FILE_BYTES	(8 << 20)
+#define FILE_BYTES	(48 << 20)	/* 20 times 2 MiB, and some */
 
 static char path[64];
 static struct device device;
@@ -31,8 +33,10 @@ static struct replay start(const char *workload, uint64_t count,
 	replay.fd = open(path, O_RDWR | O_DIRECT);
 	align_geometry_init(&replay.geometry, 4096, 512, offset, 0,
 			    device.sectors);
-	replay.state.workload = workload_find(workload);
-	replay.state.count = count;
+	plan_init(&replay.state.plan, workload_find(workload));
+	replay.state.plan.count = count;
+	if (replay.state.plan.workload->order == WORKLOAD_RANDOM)
+		replay.state.plan.places = 5000;
 	return replay;
 }
 
@@ -57,28 +61,74 @@ static int quiet_check(struct replay *replay, struct replay_check *check)
 	return result;
 }
 
-static void all_workloads(void)
+static uint64_t extents_sectors(const struct replay_state *state)
+{
+	size_t nr, i;
+	CLEANUP_FREE struct plan_extent *extent =
+		plan_extents(&state->plan, &state->prepared, &nr);
+	uint64_t sectors = 0;
+
+	for (i = 0; i < nr; i++)
+		sectors += extent[i].end - extent[i].first;
+	return sectors;
+}
+
+static void replay_all(unsigned int depth, const char *method)
 {
 	const struct workload *w;
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		struct replay replay = start(w->name, 20, 3584);
+		uint64_t requests = plan_requests(&replay.state.plan);
 		struct replay_check check;
 		struct replay_run run;
+		uint64_t sizes = 0;
+		uint32_t k;
 
-		CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run) &&
+		if (depth > 1 && workload_one_at_a_time(w)) {
+			finish(&replay);
+			continue;
+		}
+		CHECK(!replay_prepare(&replay) &&
+		      !replay_run(&replay, depth, &run) &&
 		      !replay_check(&replay, &check), "%s fails", w->name);
 		CHECK(check.done && !check.mismatches &&
-		      check.sectors == replay.state.end_sector -
-				       replay.state.first_sector,
+		      check.sectors == extents_sectors(&replay.state),
 		      "%s: %" PRIu64 " of %" PRIu64 " sectors differ", w->name,
 		      check.mismatches, check.sectors);
-		CHECK(run.requests == workload_requests(w, 20) &&
+		CHECK(run.requests == requests &&
 		      run.latency.count == run.requests, "%s: %" PRIu64
 		      " writes", w->name, run.requests);
+		CHECK(!strcmp(run.method, method), "%s: by %s", w->name,
+		      run.method);
+		CHECK(run.flush_latency.count ==
+		      (w->sync == WORKLOAD_FDATASYNC ? requests : 0),
+		      "%s: %" PRIu64 " flushes", w->name,
+		      run.flush_latency.count);
+		for (k = 0; k < run.nr_sizes; k++)
+			sizes += run.by_size[k].count;
+		CHECK(sizes == requests, "%s: %" PRIu64 " writes by size",
+		      w->name, sizes);
 		finish(&replay);
 	}
+}
+
+static void all_workloads(void)
+{
+	replay_all(1, "pread/pwrite");
+}
+
+static void in_parallel(void)
+{
+	struct io_queue *queue = io_queue_open(-1, 2);
+	bool parallel = io_queue_parallel(queue);
+
+	io_queue_close(queue);
+	if (parallel)
+		replay_all(32, "io_uring");
+	else
+		tap_skipped = "this kernel or container forbids io_uring";
 }
 
 /* Puts bytes into the file behind the replay's back. */
@@ -101,7 +151,7 @@ static void sees_damage(void)
 	struct replay_check check;
 	struct replay_run run;
 
-	CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run), "fails");
+	CHECK(!replay_prepare(&replay) && !replay_run(&replay, 1, &run), "fails");
 	label.run = replay.state.run;
 	pattern_fill(sector, 1);
 	/* sector 16 is of write 2: what was there before it is a lost write */
@@ -134,55 +184,65 @@ static void sees_damage(void)
 static void failed_write(void)
 {
 	struct replay_state state = {
-		.workload = workload_find("w512"), .count = 9, .done = 2,
-		.uncertain = true,
+		.issued = 4, .nr_failed = 1, .failed = { 2 },
 	};
 
+	plan_init(&state.plan, workload_find("w512"));
 	CHECK(replay_expects(&state, 8, 2), "write 1 was done");
 	CHECK(!replay_expects(&state, 8, 0), "and is not old");
 	CHECK(replay_expects(&state, 16, 0) && replay_expects(&state, 16, 3),
 	      "write 2 failed: old or new");
 	CHECK(!replay_expects(&state, 16, 2), "but nothing else");
-	CHECK(replay_expects(&state, 24, 0) && !replay_expects(&state, 24, 4),
-	      "write 3 was never issued");
+	CHECK(replay_expects(&state, 24, 4) && !replay_expects(&state, 24, 0),
+	      "write 3, in flight with it, was done");
+	CHECK(replay_expects(&state, 32, 0) && !replay_expects(&state, 32, 5),
+	      "write 4 was never issued");
 	CHECK(replay_expects(&state, 9, 0) && !replay_expects(&state, 9, 1),
 	      "sector 9 is nobody's");
 }
 
-static void range(void)
+static void failed_rewrite(void)
 {
-	const struct workload *w = workload_find("w4096_512");
-	struct align_geometry g;
-	uint64_t first, end;
+	struct replay_state state = {
+		.issued = 7, .nr_failed = 1, .failed = { 6 },
+	};
+	uint64_t sector;
 
-	align_geometry_init(&g, 4096, 512, 0, 0, 1000000);
-	replay_range(w, 1, &g, &first, &end);
-	/* sectors 1 to 8: blocks 0 and 1, and block 2 as a neighbour */
-	CHECK(first == 0 && end == 24, "%" PRIu64 " to %" PRIu64, first, end);
-	align_geometry_init(&g, 4096, 512, 0, 0, 12);
-	replay_range(w, 1, &g, &first, &end);
-	CHECK(end == 12, "the device ends at 12, not at %" PRIu64, end);
-	/* boundaries at 3584 + n * 4096, so sector 1 is in block 0 of 7 */
-	align_geometry_init(&g, 4096, 512, 3584, 0, 1000000);
-	replay_range(w, 1, &g, &first, &end);
-	CHECK(first == 0 && end == 23, "%" PRIu64 " to %" PRIu64, first, end);
+	/* write 5 ends with the 512 bytes that write 6 is */
+	plan_init(&state.plan, workload_find("diskbenchi-fresh"));
+	sector = (state.plan.start + state.plan.workload->period) / 512;
+	CHECK(replay_expects(&state, sector, 6) &&
+	      replay_expects(&state, sector, 7), "old or new");
+	CHECK(!replay_expects(&state, sector, 0), "but not as prepared");
+	state.nr_failed = 0;
+	CHECK(replay_expects(&state, sector, 7) &&
+	      !replay_expects(&state, sector, 6), "the later write owns it");
 }
 
 static void state_file(void)
 {
 	char name[] = "/var/tmp/alignctl-state-XXXXXX";
 	struct replay_state saved = {
-		.workload = workload_find("w136k"), .count = 7,
-		.run = pattern_run(99), .first_sector = 1, .end_sector = 99,
-		.done = 3, .uncertain = true,
+		.run = pattern_run(99), .issued = 9, .nr_failed = 2,
+		.failed = { 3, 5 },
 	}, loaded;
 
+	plan_init(&saved.plan, workload_find("rand512"));
+	saved.plan.count = 70;
+	saved.plan.start = 131072;
+	saved.plan.places = 80;
+	saved.plan.seed = UINT64_MAX;
+	align_geometry_init(&saved.prepared, 16384, 512, 3584, 0, 5000);
 	close(mkstemp(name));
 	CHECK(!replay_state_save(&saved, name), "cannot be saved");
 	CHECK(!replay_state_load(&loaded, name), "cannot be loaded");
-	CHECK(loaded.workload == saved.workload && loaded.count == 7 &&
-	      loaded.run == saved.run && loaded.first_sector == 1 &&
-	      loaded.end_sector == 99 && loaded.done == 3 && loaded.uncertain,
+	CHECK(!memcmp(&loaded.plan, &saved.plan, sizeof(saved.plan)),
+	      "the plan differs");
+	CHECK(!memcmp(&loaded.prepared, &saved.prepared,
+		      sizeof(saved.prepared)), "the blocks differ");
+	CHECK(loaded.run == saved.run && loaded.issued == 9 &&
+	      loaded.nr_failed == 2 && loaded.failed[0] == 3 &&
+	      loaded.failed[1] == 5,
 	      "run %" PRIx64 " for %" PRIx64, loaded.run, saved.run);
 	unlink(name);
 }
@@ -190,9 +250,10 @@ static void state_file(void)
 const struct tap_test replay_tests[] = {
 	{ "each workload is written and found again, around an offset too",
 	  all_workloads },
+	{ "so it is with many writes in flight", in_parallel },
 	{ "lost, strayed, misplaced and stale sectors are seen", sees_damage },
 	{ "after a failed write its sectors may be old or new", failed_write },
-	{ "the blocks around the workload are prepared and checked", range },
+	{ "old is what the write before put there", failed_rewrite },
 	{ "what one phase leaves is what the next one finds", state_file },
 	{ 0 },
 };

@@ -9,9 +9,10 @@ const char *tap_skipped;
 int main(void)
 {
 	static const struct tap_test *const files[] = {
-		workload_tests, pattern_tests, latency_tests, options_tests,
-		status_tests, kernel_log_tests, module_tests, device_tests,
-		guard_tests, ledger_tests, io_queue_tests, replay_tests,
+		permutation_tests, plan_tests, pattern_tests, latency_tests,
+		options_tests, status_tests, kernel_log_tests, module_tests,
+		device_tests, guard_tests, ledger_tests, io_queue_tests,
+		replay_tests,
 	};
 	unsigned int number = 0, failed = 0;
 	const struct tap_test *test;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Bits that look random and can be computed again. */
+#ifndef ALIGNCTL_MIX_H
+#define ALIGNCTL_MIX_H
+
+#include <stdint.h>
+
+/* The finalizer of splitmix64: every bit of the result depends on every bit. */
+static inline uint64_t mix64(uint64_t n)
+{
+	n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	n = (n ^ (n >> 27)) * 0x94d049bb133111ebULL;
+	return n ^ (n >> 31);
+}
+
+#endif

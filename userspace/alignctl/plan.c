@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "message.h"
+#include "permutation.h"
+#include "plan.h"
+
+/* Up to here a gap costs less than another request: 64 KiB. */
+#define GAP_SECTORS	128U
+
+void plan_init(struct plan *plan, const struct workload *w)
+{
+	*plan = (struct plan) {
+		.workload = w, .count = w->default_count, .start = w->start,
+		.places = w->places, .seed = 1,
+	};
+}
+
+uint64_t plan_requests(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	uint64_t each = w->order == WORKLOAD_ROUNDS ? plan->places :
+						      w->nr_parts;
+	uint64_t before = w->first != 0;
+
+	if (!plan->count || !each)
+		return 0;
+	if (plan->count > (UINT64_MAX - before) / each)
+		return UINT64_MAX;
+	return plan->count * each + before;
+}
+
+uint64_t plan_request(const struct plan *plan, uint64_t request,
+		      uint32_t *bytes)
+{
+	const struct workload *w = plan->workload;
+	const struct workload_part *part;
+
+	if (w->first && request-- == 0) {
+		*bytes = w->first;
+		return plan->start - w->first;
+	}
+	part = &w->part[request % w->nr_parts];
+	*bytes = part->bytes;
+	switch (w->order) {
+	case WORKLOAD_ROUNDS:
+		return plan->start + request % plan->places * w->period;
+	case WORKLOAD_RANDOM:
+		return plan->start + w->period *
+		       permutation_number(plan->places, plan->seed, request);
+	case WORKLOAD_STREAM:
+		break;
+	}
+	return plan->start + request / w->nr_parts * w->period + part->offset;
+}
+
+uint64_t plan_end(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	const struct workload_part *last = &w->part[w->nr_parts - 1];
+	uint64_t periods = w->order == WORKLOAD_STREAM ? plan->count :
+							 plan->places;
+	uint64_t end = last->offset + last->bytes;
+
+	if (!plan->count || !periods)
+		return 0;
+	if (plan->start > UINT64_MAX - end ||
+	    periods - 1 > (UINT64_MAX - end - plan->start) / w->period)
+		return UINT64_MAX;
+	return plan->start + (periods - 1) * w->period + end;
+}
+
+uint32_t plan_max_bytes(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	uint32_t i, max = w->first;
+
+	for (i = 0; i < w->nr_parts; i++)
+		if (w->part[i].bytes > max)
+			max = w->part[i].bytes;
+	return max;
+}
+
+uint32_t plan_granularity(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	uint64_t bits = plan->start | w->period | w->first;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_parts; i++)
+		bits |= w->part[i].offset | w->part[i].bytes;
+	return bits & -bits;
+}
+
+/*
+ * The last part that covers the byte @into of a repetition: one of its own, or
+ * one of the repetition before that reaches into it.
+ */
+static bool stream_owner(const struct plan *plan, uint64_t requests,
+			 uint64_t byte, uint64_t *request)
+{
+	const struct workload *w = plan->workload;
+	uint64_t before = w->first != 0;
+	uint64_t repetition, into;
+	uint32_t back, i;
+
+	if (byte < plan->start) {
+		*request = 0;
+		return w->first && requests &&
+		       plan->start - byte <= w->first;
+	}
+	repetition = (byte - plan->start) / w->period;
+	into = (byte - plan->start) % w->period;
+	for (back = 0; back <= 1 && back <= repetition; back++) {
+		for (i = w->nr_parts; i-- > 0; ) {
+			const struct workload_part *part = &w->part[i];
+
+			if (into < part->offset ||
+			    into - part->offset >= part->bytes)
+				continue;
+			*request = before + (repetition - back) * w->nr_parts +
+				   i;
+			if (*request < requests)
+				return true;
+		}
+		into += w->period;
+	}
+	return false;
+}
+
+bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
+		uint64_t *request)
+{
+	const struct workload *w = plan->workload;
+	uint64_t byte = sector << ALIGN_SECTOR_SHIFT;
+	uint64_t place;
+
+	if (w->order == WORKLOAD_STREAM)
+		return stream_owner(plan, requests, byte, request);
+	if (byte < plan->start)
+		return false;
+	place = (byte - plan->start) / w->period;
+	if (place >= plan->places ||
+	    (byte - plan->start) % w->period >= w->part[0].bytes)
+		return false;
+	if (w->order == WORKLOAD_RANDOM) {
+		*request = permutation_turn(plan->places, plan->seed, place);
+		return *request < requests;
+	}
+	if (requests <= place)
+		return false;
+	*request = place + (requests - 1 - place) / plan->places *
+			   plan->places;
+	return true;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct plan_extent *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Every write as an extent, by rising sector; for free(). */
+static struct plan_extent *sorted_writes(const struct plan *plan)
+{
+	uint64_t requests = plan_requests(plan), i;
+	struct plan_extent *write = memory_or_exit(
+		reallocarray(NULL, requests, sizeof(*write)));
+
+	for (i = 0; i < requests; i++) {
+		uint32_t bytes;
+
+		write[i].first = plan_request(plan, i, &bytes) >>
+				 ALIGN_SECTOR_SHIFT;
+		write[i].end = write[i].first + (bytes >> ALIGN_SECTOR_SHIFT);
+	}
+	qsort(write, requests, sizeof(*write), by_first);
+	return write;
+}
+
+/* A block is finished: nothing later in the order of sectors lies in it. */
+static void close_block(const struct align_geometry *g, uint64_t block,
+			uint64_t covered, struct plan_figures *figures)
+{
+	if (covered < align_block_sectors(g) && !align_is_edge(g, block))
+		figures->rmin++;
+}
+
+void plan_figures(const struct plan *plan, const struct align_geometry *g,
+		  struct plan_figures *figures)
+{
+	CLEANUP_FREE struct plan_extent *write = sorted_writes(plan);
+	uint64_t requests = plan_requests(plan);
+	uint64_t open_block = 0, covered = 0, reached = 0, i;
+	bool open = false;
+
+	memset(figures, 0, sizeof(*figures));
+	figures->requests = requests;
+	for (i = 0; i < requests; i++) {
+		uint64_t first = write[i].first, end = write[i].end, block;
+		struct align_split split;
+
+		align_split_write(g, first, end - first, &split);
+		figures->bytes += (end - first) << ALIGN_SECTOR_SHIFT;
+		figures->touches += split.nr_touches;
+		/* from here on, only what no write before has covered */
+		if (first < reached)
+			first = reached;
+		while (first < end) {
+			uint64_t stop;
+
+			block = align_block_of(g, first);
+			stop = ((block + 1) << g->block_shift) - g->lead;
+			if (stop > end)
+				stop = end;
+			if (!open || block != open_block) {
+				if (open)
+					close_block(g, open_block, covered,
+						    figures);
+				figures->distinct++;
+				covered = 0;
+				open_block = block;
+				open = true;
+			}
+			covered += stop - first;
+			first = stop;
+		}
+		if (end > reached)
+			reached = end;
+	}
+	if (open)
+		close_block(g, open_block, covered, figures);
+}
+
+/* A write's blocks and one more on either side, as far as the range goes. */
+static struct plan_extent surroundings(const struct plan_extent *write,
+				       const struct align_geometry *g)
+{
+	uint32_t block = align_block_sectors(g);
+	uint64_t back = align_sector_in_block(g, write->first) + block;
+	uint64_t ahead = align_sector_in_block(g, write->end);
+	struct plan_extent around = {
+		.first = write->first > back ? write->first - back : 0,
+		.end = write->end + (ahead ? block - ahead : 0) + block,
+	};
+
+	if (around.end > g->end_sector)
+		around.end = g->end_sector;
+	return around;
+}
+
+struct plan_extent *plan_extents(const struct plan *plan,
+				 const struct align_geometry *g, size_t *nr)
+{
+	/* the extents are no more than the writes and replace them in place */
+	struct plan_extent *extent = sorted_writes(plan);
+	uint64_t requests = plan_requests(plan), i;
+
+	*nr = 0;
+	for (i = 0; i < requests; i++) {
+		struct plan_extent around = surroundings(&extent[i], g);
+
+		if (!*nr || around.first > extent[*nr - 1].end + GAP_SECTORS)
+			extent[(*nr)++] = around;
+		else if (around.end > extent[*nr - 1].end)
+			extent[*nr - 1].end = around.end;
+	}
+	return extent;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A workload with nothing left open: which bytes each of its writes covers, and
+ * who wrote a sector last. Pure arithmetic, without a table of writes.
+ */
+#ifndef ALIGNCTL_PLAN_H
+#define ALIGNCTL_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "geometry.h"
+#include "workload.h"
+
+/**
+ * struct plan - what is to be written
+ * @workload: its shape
+ * @count: repetitions; rounds; random writes
+ * @start: byte at which it starts, in place of the workload's own
+ * @places: in a round, or for random writes to choose from; else not used
+ * @seed: for the order of random writes
+ */
+struct plan {
+	const struct workload *workload;
+	uint64_t count;
+	uint64_t start;
+	uint64_t places;
+	uint64_t seed;
+};
+
+/**
+ * struct plan_extent - sectors that lie together
+ * @first: the first one
+ * @end: the one after the last
+ */
+struct plan_extent {
+	uint64_t first;
+	uint64_t end;
+};
+
+/**
+ * struct plan_figures - what a plan must cost, by arithmetic alone
+ * @requests: writes
+ * @bytes: bytes of those writes
+ * @touches: partial touches, so the RMWs of a drive without cache
+ * @rmin: blocks whose rest no write covers, edge blocks left out: the block
+ *	reads that no order-preserving fix avoids
+ * @distinct: blocks written at least once
+ */
+struct plan_figures {
+	uint64_t requests;
+	uint64_t bytes;
+	uint64_t touches;
+	uint64_t rmin;
+	uint64_t distinct;
+};
+
+/* As published. Random writes need places still; they get none here. */
+void plan_init(struct plan *plan, const struct workload *w);
+
+/* All its writes; UINT64_MAX if that is beyond counting. */
+uint64_t plan_requests(const struct plan *plan);
+
+/* Where write number @request (from 0) starts, in bytes; sets its length. */
+uint64_t plan_request(const struct plan *plan, uint64_t request,
+		      uint32_t *bytes);
+
+/* Byte after the last one that may be written; at most UINT64_MAX. */
+uint64_t plan_end(const struct plan *plan);
+
+/* The longest write, in bytes. */
+uint32_t plan_max_bytes(const struct plan *plan);
+
+/* The largest power of two that divides every offset and every length. */
+uint32_t plan_granularity(const struct plan *plan);
+
+/*
+ * Which of the first @requests writes covers @sector, the last one if there
+ * are several: sets @request, or says none.
+ */
+bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
+		uint64_t *request);
+
+/* What all of it costs on blocks as @g has them. */
+void plan_figures(const struct plan *plan, const struct align_geometry *g,
+		  struct plan_figures *figures);
+
+/*
+ * The sectors around all writes, as extents by rising sector that do not
+ * meet: all blocks that are touched and one more on either side, as far as the
+ * range goes, and gaps so small that skipping them gains nothing. Sets @nr, at
+ * least 1; for free().
+ */
+struct plan_extent *plan_extents(const struct plan *plan,
+				 const struct align_geometry *g, size_t *nr);
+
+#endif

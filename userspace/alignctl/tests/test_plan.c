@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "plan.h"
+#include "tap.h"
+
+#define DISK_SECTORS	1953525168ULL	/* of the measured disk */
+
+/* A plan of @count repetitions; random writes get @places. */
+static struct plan plan_of(const char *name, uint64_t count, uint64_t places)
+{
+	struct plan plan;
+
+	plan_init(&plan, workload_find(name));
+	if (count)
+		plan.count = count;
+	if (places)
+		plan.places = places;
+	return plan;
+}
+
+static void check_figures(const struct plan *plan,
+			  const struct align_geometry *g,
+			  const struct plan_figures *want)
+{
+	struct plan_figures got;
+
+	plan_figures(plan, g, &got);
+	CHECK(!memcmp(&got, want, sizeof(got)),
+	      "%s P %u offset %u: requests %" PRIu64 " bytes %" PRIu64
+	      " touches %" PRIu64 " for %" PRIu64 ", rmin %" PRIu64 " for %"
+	      PRIu64 ", distinct %" PRIu64 " for %" PRIu64,
+	      plan->workload->name, g->physical, g->offset, got.requests,
+	      got.bytes, got.touches, want->touches, got.rmin, want->rmin,
+	      got.distinct, want->distinct);
+}
+
+static void published(void)
+{
+	const uint64_t mib = 1 << 20;
+	const struct { const char *name; struct plan_figures f; } rows[] = {
+		/* requests, bytes, touches, rmin, distinct */
+		{ "w512", { 20000, 20000 * 512, 20000, 20000, 20000 } },
+		{ "w4096", { 20000, 20000 * 4096, 0, 0, 20000 } },
+		{ "w4096_512", { 20000, 20000 * 4096, 40000, 40000, 40000 } },
+		{ "w136k", { 5000, 5000 * 139264, 10000, 2, 170001 } },
+		{ "w4k_132k", { 10000, 5000 * 139264, 20000, 2, 170001 } },
+		{ "diskbenchi-0", { 16000, 8000 * mib, 0, 0, 2048000 } },
+		{ "diskbenchi-existing",
+		  { 16000, 8000 * mib, 32000, 2, 2048001 } },
+		{ "diskbenchi-fresh",
+		  { 20001, 8000 * mib + 3584 + 4000 * 512, 28001, 0,
+		    2048001 } },
+		{ "seq8k-shifted",
+		  { 131072, 1024 * mib, 262144, 2, 262145 } },
+		/* 100 rounds over 4 areas: one block in each needs its rest */
+		{ "areasync", { 400, 400 * 512, 400, 4, 4 } },
+		{ "append-512-dsync", { 2048, mib, 2048, 0, 256 } },
+	};
+	struct align_geometry g;
+	size_t i;
+
+	align_geometry_init(&g, 4096, 512, 0, 0, DISK_SECTORS);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan plan = plan_of(rows[i].name, 0, 0);
+
+		check_figures(&plan, &g, &rows[i].f);
+	}
+}
+
+/* Start and length of requests, as the driver got them. */
+static void published_requests(void)
+{
+	static const struct { const char *name; uint32_t bytes[9]; } rows[] = {
+		{ "diskbenchi-0", { 688128, 688128, 688128, 32768, 688128 } },
+		{ "diskbenchi-existing",
+		  { 688128, 688128, 688128, 32768, 688128 } },
+		{ "diskbenchi-fresh", { 3584, 512, 687616, 688128, 688128,
+					33280, 512, 687616, 688128 } },
+	};
+	/* sectors modulo 8 at which those of a new file start */
+	static const unsigned int phase[] = { 0, 7, 0, 7, 7, 7, 7, 0, 7 };
+	struct plan fresh = plan_of("diskbenchi-fresh", 2, 0);
+	uint32_t bytes;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan plan = plan_of(rows[i].name, 2, 0);
+
+		for (n = 0; n < 9 && rows[i].bytes[n]; n++) {
+			plan_request(&plan, n, &bytes);
+			CHECK(bytes == rows[i].bytes[n],
+			      "%s: request %zu has %u bytes", rows[i].name, n,
+			      bytes);
+		}
+	}
+	for (n = 0; n < 9; n++) {
+		uint64_t start = plan_request(&fresh, n, &bytes) / 512;
+
+		CHECK(start % 8 == phase[n], "request %zu: sector %" PRIu64, n,
+		      start);
+	}
+}
+
+/* Every block's fate, looked up sector by sector. */
+static void brute_force(const struct plan *plan,
+			const struct align_geometry *g, struct plan_figures *f)
+{
+	uint64_t end = (plan_end(plan) >> ALIGN_SECTOR_SHIFT) + 256;
+	uint64_t blocks = align_block_of(g, end) + 1, i, sector;
+	CLEANUP_FREE unsigned int *covered = calloc(blocks, sizeof(*covered));
+	CLEANUP_FREE bool *written = calloc(end, sizeof(*written));
+	CLEANUP_FREE unsigned int *mine = calloc(blocks, sizeof(*mine));
+
+	memset(f, 0, sizeof(*f));
+	f->requests = plan_requests(plan);
+	for (i = 0; i < f->requests; i++) {
+		uint32_t bytes;
+		uint64_t first = plan_request(plan, i, &bytes) >>
+				 ALIGN_SECTOR_SHIFT;
+		uint64_t last = first + bytes / 512 - 1, block;
+
+		f->bytes += bytes;
+		for (sector = first; sector <= last; sector++) {
+			mine[align_block_of(g, sector)]++;
+			covered[align_block_of(g, sector)] += !written[sector];
+			written[sector] = true;
+		}
+		for (block = align_block_of(g, first);
+		     block <= align_block_of(g, last); block++) {
+			f->touches += mine[block] < align_block_sectors(g);
+			mine[block] = 0;
+		}
+	}
+	for (i = 0; i < blocks; i++) {
+		f->distinct += covered[i] != 0;
+		f->rmin += covered[i] && covered[i] < align_block_sectors(g) &&
+			   !align_is_edge(g, i);
+	}
+}
+
+static void any_geometry(void)
+{
+	static const uint32_t physical[] = { 512, 1024, 4096, 16384, 65536 };
+	static const uint32_t offset[] = { 0, 512, 3584, 12288 };
+	const struct workload *w;
+	size_t i, p, o;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		struct plan plan = plan_of(w->name, 7, w->places ? 0 : 40);
+
+		for (p = 0; p < 5; p++) {
+			for (o = 0; o < 4; o++) {
+				struct plan_figures want;
+				struct align_geometry g;
+
+				if (align_geometry_init(&g, physical[p], 512,
+							offset[o], 0, 100000))
+					continue;
+				brute_force(&plan, &g, &want);
+				check_figures(&plan, &g, &want);
+			}
+		}
+	}
+}
+
+static void edges_are_left_out(void)
+{
+	struct plan plan = plan_of("w136k", 1, 0);
+	struct plan_figures f;
+	struct align_geometry g;
+
+	/* block 0 starts before the device, the last one ends after it */
+	align_geometry_init(&g, 4096, 512, 512, 0,
+			    plan_end(&plan) >> ALIGN_SECTOR_SHIFT);
+	plan_figures(&plan, &g, &f);
+	CHECK(f.touches == 2, "touches %" PRIu64, f.touches);
+	CHECK(f.rmin == 1, "rmin %" PRIu64, f.rmin);
+}
+
+/* The last of the first @requests writes that covers a sector, by looking. */
+static bool look_up(const struct plan *plan, uint64_t requests,
+		    uint64_t sector, uint64_t *owner)
+{
+	uint64_t n;
+
+	for (n = requests; n-- > 0; ) {
+		uint32_t bytes;
+		uint64_t first = plan_request(plan, n, &bytes) / 512;
+
+		if (sector < first || sector >= first + bytes / 512)
+			continue;
+		*owner = n;
+		return true;
+	}
+	return false;
+}
+
+static void sectors_are_owned(void)
+{
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		struct plan plan = plan_of(w->name, 3, w->places ? 0 : 40);
+		uint64_t all = plan_requests(&plan), requests, sector;
+		uint64_t end = plan_end(&plan) / 512 + 200;
+
+		/* half-way too: later writes own nothing yet */
+		for (requests = all; ; requests /= 2) {
+			for (sector = 0; sector < end; sector++) {
+				uint64_t got = 0, want = 0;
+				bool mine = plan_owner(&plan, requests, sector,
+						       &got);
+
+				CHECK(mine == look_up(&plan, requests, sector,
+						      &want) &&
+				      (!mine || got == want),
+				      "%s after %" PRIu64 " writes: sector %"
+				      PRIu64 " is of write %" PRIu64 " for %"
+				      PRIu64, w->name, requests, sector, got,
+				      want);
+			}
+			if (!requests)
+				break;
+		}
+	}
+}
+
+static void random_writes_do_not_meet(void)
+{
+	struct plan plan = plan_of("rand512", 1000, 1000);
+	CLEANUP_FREE unsigned int *seen = calloc(1000, sizeof(*seen));
+	struct plan other = plan;
+	unsigned int same = 0, rising = 0;
+	uint64_t n, last = 0;
+	uint32_t bytes;
+
+	other.seed = 2;
+	for (n = 0; n < 1000; n++) {
+		uint64_t place = (plan_request(&plan, n, &bytes) -
+				  plan.start) / 512;
+
+		CHECK(place < 1000, "write %" PRIu64 " is at place %" PRIu64, n,
+		      place);
+		if (place < 1000)
+			seen[place]++;
+		same += plan_request(&other, n, &bytes) ==
+			plan_request(&plan, n, &bytes);
+		rising += place > last;
+		last = place;
+	}
+	for (n = 0; n < 1000; n++)
+		CHECK(seen[n] == 1, "place %" PRIu64 " has %u writes", n,
+		      seen[n]);
+	/* of random orders one place in a thousand agrees, and half rise */
+	CHECK(same < 10, "%u places of another seed are the same", same);
+	CHECK(rising > 400 && rising < 600, "%u of 1000 rise", rising);
+}
+
+static void huge_counts(void)
+{
+	struct plan plan = plan_of("w136k", UINT64_MAX, 0);
+
+	CHECK(plan_end(&plan) == UINT64_MAX, "%" PRIu64, plan_end(&plan));
+	CHECK(plan_requests(&plan) == UINT64_MAX, "%" PRIu64,
+	      plan_requests(&plan));
+	plan.count = UINT64_MAX / 139264 + 2;
+	CHECK(plan_end(&plan) == UINT64_MAX, "%" PRIu64, plan_end(&plan));
+	plan.count = 5000;
+	CHECK(plan_end(&plan) == 3584 + 5000 * 139264ULL, "%" PRIu64,
+	      plan_end(&plan));
+	plan.start = UINT64_MAX - 511;
+	CHECK(plan_end(&plan) == UINT64_MAX, "%" PRIu64, plan_end(&plan));
+	plan.count = 0;
+	CHECK(plan_end(&plan) == 0, "%" PRIu64, plan_end(&plan));
+	plan = plan_of("areasync", UINT64_MAX, 2);
+	CHECK(plan_requests(&plan) == UINT64_MAX, "%" PRIu64,
+	      plan_requests(&plan));
+	plan = plan_of("diskbenchi-fresh", UINT64_MAX / 5, 0);
+	CHECK(plan_requests(&plan) == UINT64_MAX, "%" PRIu64,
+	      plan_requests(&plan));
+}
+
+static uint32_t granularity_of(const char *name)
+{
+	struct plan plan = plan_of(name, 0, 0);
+
+	return plan_granularity(&plan);
+}
+
+static void granularity(void)
+{
+	struct plan plan = plan_of("w4k_132k", 0, 0);
+
+	CHECK(granularity_of("w4096") == 4096, "w4096");
+	CHECK(granularity_of("rand4k") == 4096, "rand4k");
+	CHECK(granularity_of("diskbenchi-0") == 32768, "diskbenchi-0");
+	CHECK(granularity_of("w512") == 512, "w512");
+	CHECK(granularity_of("w136k") == 512, "w136k");
+	CHECK(plan_max_bytes(&plan) == 135168, "w4k_132k");
+	plan.start = 0;
+	CHECK(plan_granularity(&plan) == 4096, "w4k_132k from byte 0");
+	plan.start = 100;
+	CHECK(plan_granularity(&plan) == 4, "w4k_132k from byte 100");
+	CHECK(!workload_find("w5"), "w5 does not exist");
+}
+
+static void one_at_a_time(void)
+{
+	static const char *const names[] = {
+		"diskbenchi-fresh", "areasync", "append-512-dsync",
+	};
+	const struct workload *w;
+	unsigned int found = 0;
+	size_t i, k;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		bool wanted = false;
+
+		for (k = 0; k < 3; k++)
+			wanted |= !strcmp(w->name, names[k]);
+		found += wanted;
+		CHECK(workload_one_at_a_time(w) == wanted, "%s", w->name);
+	}
+	CHECK(found == 3, "%u found", found);
+}
+
+static void check_extents(const struct plan *plan,
+			  const struct align_geometry *g,
+			  const struct plan_extent *want, size_t nr_want)
+{
+	size_t nr, i;
+	CLEANUP_FREE struct plan_extent *got = plan_extents(plan, g, &nr);
+
+	CHECK(nr == nr_want, "%s: %zu extents for %zu", plan->workload->name,
+	      nr, nr_want);
+	for (i = 0; i < nr && i < nr_want; i++)
+		CHECK(got[i].first == want[i].first && got[i].end == want[i].end,
+		      "%s: %" PRIu64 " to %" PRIu64 " for %" PRIu64 " to %"
+		      PRIu64, plan->workload->name, got[i].first, got[i].end,
+		      want[i].first, want[i].end);
+}
+
+static void extents(void)
+{
+	struct plan plan = plan_of("w4096_512", 1, 0);
+	struct align_geometry g;
+	uint64_t first, second;
+	uint32_t bytes;
+
+	align_geometry_init(&g, 4096, 512, 0, 0, 1000000);
+	/* sectors 1 to 8: blocks 0 and 1, and block 2 as a neighbour */
+	check_extents(&plan, &g, &(struct plan_extent) { 0, 24 }, 1);
+	align_geometry_init(&g, 4096, 512, 0, 0, 12);
+	check_extents(&plan, &g, &(struct plan_extent) { 0, 12 }, 1);
+	/* boundaries at 3584 + n * 4096, so sector 1 is in block 0 of 7 */
+	align_geometry_init(&g, 4096, 512, 3584, 0, 1000000);
+	check_extents(&plan, &g, &(struct plan_extent) { 0, 23 }, 1);
+	/* a stream is one extent, from the first block but one to the last */
+	plan = plan_of("w4096", 1000, 0);
+	align_geometry_init(&g, 4096, 512, 0, 0, 1000000);
+	check_extents(&plan, &g,
+		      &(struct plan_extent) { 0, 999 * 16 + 16 }, 1);
+	/* two writes in 100 MB: each with its block and its two neighbours */
+	plan = plan_of("rand512", 2, 200000);
+	first = plan_request(&plan, 0, &bytes) / 4096;
+	second = plan_request(&plan, 1, &bytes) / 4096;
+	if (first > second) {
+		uint64_t other = first;
+
+		first = second;
+		second = other;
+	}
+	CHECK(second - first > 20, "blocks %" PRIu64 " and %" PRIu64
+	      ": take another seed here", first, second);
+	check_extents(&plan, &g, (struct plan_extent[2]) {
+		{ (first - 1) * 8, (first + 2) * 8 },
+		{ (second - 1) * 8, (second + 2) * 8 } }, 2);
+}
+
+const struct tap_test plan_tests[] = {
+	{ "the workloads cost what was worked out by hand for the published counts",
+	  published },
+	{ "requests have the lengths and phases that were published",
+	  published_requests },
+	{ "on any geometry, figures are those found sector by sector",
+	  any_geometry },
+	{ "blocks that lie partly outside the device need no read",
+	  edges_are_left_out },
+	{ "every sector knows who wrote it last, at any point of the run",
+	  sectors_are_owned },
+	{ "random writes take each place once, in an order made from the seed",
+	  random_writes_do_not_meet },
+	{ "a count beyond all devices ends beyond all devices", huge_counts },
+	{ "the smallest direct write that a workload needs is known",
+	  granularity },
+	{ "writes that overlap or are durable one by one go one at a time",
+	  one_at_a_time },
+	{ "the blocks around the writes are prepared and checked", extents },
+	{ 0 },
+};
