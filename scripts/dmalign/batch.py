@@ -4,14 +4,15 @@
 The tests lie in one folder (kmod/tests/guest). The host collects them too, once for each kernel series, but runs none
 of their code: the first of a series boots a guest in which pytest runs all that the host selected, and each host test
 then passes, fails or skips as its counterpart did. A test without a result fails and names the console log. A guest
-that dies or hangs is booted again for the tests that come after the one it died of.
+that dies or hangs is booted again for the tests that come after the one it died of. If its end is no finding at all
+(see again.py), it is booted again for all of its tests.
 """
 
 import json
 import os
 import shlex
 
-from . import drives, kernels, modules, vm
+from . import again, drives, kernels, modules, vm
 from .guest import DEFAULT_LIMIT
 from .paths import OUT, REPO, locked
 from .relay import Relay
@@ -30,7 +31,8 @@ class Batch:
         self.nodeids = []
         self.results = None
         self.logs = []
-        self.ended = None
+        self._ended = {}
+        self._told = set()
 
     def result(self, nodeid):
         if self.results is None:
@@ -45,8 +47,10 @@ class Batch:
         for boot in range(1, MAX_BOOTS + 1):
             name = f"tests-{self.series}-{boot}"
             results = OUT / "vm" / f"{name}.results.jsonl"
-            run = self._boot(name, results, module, remaining)
+            run = again.run(lambda suffix: self._boot(name + suffix, results, module, remaining))
             begun = self._read(results)
+            why = vm.explain(run, BOOT_SECONDS + self.seconds) or "its pytest did not run this test"
+            self._ended.update({nodeid: why for nodeid in remaining if nodeid not in self.results})
             self._blame(run)
             left = [nodeid for nodeid in remaining if nodeid not in self.results and nodeid not in begun]
             # No progress at all means that the next boot would bring none either.
@@ -75,8 +79,15 @@ class Batch:
                          channels=[relay.channel], name=name, stdout=output, cwd=REPO)
         results.write_text((folder / "results.jsonl").read_text())
         self.logs.append(f"{run.folder / 'console.log'} and {folder / 'output'}")
-        self.ended = vm.explain(run, BOOT_SECONDS + self.seconds)
         return run
+
+    def why_nothing(self, nodeid):
+        """Why a test has no result: the end of its guest, in full for the first that asks and briefly for the others."""
+        why = self._ended.get(nodeid, "its guest did not boot")
+        if why in self._told:
+            return f"{why.splitlines()[0]} (the first test without a result tells more)"
+        self._told.add(why)
+        return why
 
     def _blame(self, run):
         """A fault that the kernel logged after the last test, or too late for its test to see, must fail something."""

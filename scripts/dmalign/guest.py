@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from .findings import faults
+from .findings import excerpt, faults
 from .relay import PORT
 
 DEFAULT_LIMIT = 120  # seconds a test, unless it says @pytest.mark.timeout(n)
@@ -187,12 +187,13 @@ class Plugin:
         self._watchdog.begin(item.nodeid, _limit(item))
         yield
         self._watchdog.end()
-        found = faults(self._kmsg.more())
+        log = self._kmsg.more()
+        found = faults(log)
         failed = [report for report in self._reports.values() if report.failed]
         skipped = [report for report in self._reports.values() if report.skipped]
         text = "\n".join(f"{report.when}:\n{report.longreprtext}\n{report.capstdout}{report.capstderr}" for report in failed)
         if found:
-            text += "\nthe kernel logged:\n  " + "\n  ".join(found[:40])
+            text += "\n  ".join(["\nthe kernel logged:", *found[:40], "from the first on:", *excerpt(log)])
         outcome = "failed" if failed or found else "skipped" if skipped else "passed"
         if outcome == "skipped":
             text = skipped[0].longrepr[2] if isinstance(skipped[0].longrepr, tuple) else skipped[0].longreprtext

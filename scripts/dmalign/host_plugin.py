@@ -4,13 +4,33 @@
 import importlib.util
 import os
 import re
+import tempfile
 
 import pytest
 
-from . import kernels
+from . import again, kernels
 from .batch import TESTS, Batch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
+
+
+def pytest_configure(config):
+    # In the environment, so that the workers of pytest-xdist and what they start write there too.
+    if not IN_GUEST and again.RECORD not in os.environ:
+        descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
+        os.close(descriptor)
+        config.add_cleanup(_forget)
+
+
+def _forget():
+    os.unlink(os.environ.pop(again.RECORD))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not IN_GUEST:
+        terminalreporter.section("guests")
+        for line in again.summary(os.environ[again.RECORD]):
+            terminalreporter.line(line)
 
 
 def _is_guest_test(path):
@@ -65,7 +85,7 @@ def _tell(item):
     nodeid = guest_nodeid(item.nodeid)
     result = batch.result(nodeid)
     if result is None:
-        pytest.fail(f"no result from the guest: {batch.ended or 'its pytest did not run this test'}\n"
+        pytest.fail(f"no result from the guest: {batch.why_nothing(nodeid)}\n"
                     f"logs: {'; '.join(batch.logs)}", pytrace=False)
     item.add_report_section("call", "guest", f"{result['seconds']} s in the guest")
     if result["outcome"] == "skipped":

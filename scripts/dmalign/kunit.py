@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 
-from . import debug_kernels, uml, vm
+from . import again, debug_kernels, uml, vm
 from .paths import OUT, REPO, fail, locked
 
 SOURCES = REPO / "kunit"
@@ -75,15 +75,19 @@ def run(arch):
 def _run(arch):
     built = debug_kernels.build_part(arch, "kunit")
     folder = OUT / "kunit" / arch
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     modules = " ".join(shlex.quote(str(path)) for path in sorted(built.glob("*.ko")))
     script = SCRIPT.format(modules=modules, folder=shlex.quote(str(folder)))
-    if arch == "um":
-        result = uml.run(script, timeout=TIMEOUT[arch], rwdirs=[folder], name="kunit")
-    else:
+
+    def boot(suffix):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        if arch == "um":
+            return uml.run(script, timeout=TIMEOUT[arch], rwdirs=[folder], name="kunit")
         with open(folder / "output", "w") as output:
-            result = vm.run(script, timeout=TIMEOUT[arch], series="debug", rwdirs=[folder], name="kunit", stdout=output)
+            return vm.run(script, timeout=TIMEOUT[arch], series="debug", rwdirs=[folder], name=f"kunit{suffix}",
+                          stdout=output)
+
+    result = again.run(boot)
     results = {path.stem: parse(path.read_text()) for path in folder.glob("*.ktap")}
     return results, vm.explain(result, TIMEOUT[arch])
 

@@ -35,7 +35,7 @@ import time
 from pathlib import Path
 
 from . import kernels
-from .findings import faults
+from .findings import emulator_fault, excerpt, faults
 from .paths import OUT, fail, locked
 
 GUEST = Path(__file__).resolve().parents[1] / "guest"
@@ -89,11 +89,24 @@ class Drive:
 
 @dataclasses.dataclass
 class Result:
-    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are."""
+    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are, and
+    whether the command had begun."""
     status: int
     faults: list
     folder: Path
     seconds: float
+    begun: bool = True
+
+    @property
+    def console(self):
+        console = self.folder / "console.log"
+        return console.read_text(errors="replace") if console.exists() else ""
+
+    @property
+    def complaint(self):
+        """What the emulator itself had to say."""
+        errors = self.folder / "qemu.log"
+        return errors.read_text(errors="replace").strip() if errors.exists() else ""
 
     @property
     def ok(self):
@@ -182,8 +195,8 @@ def killed_at_end(process):
 
 
 # One processor boots alone, and guest/init switches the others on when all is ready. The kernel changes its own code
-# mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute it.
-# noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
+# mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute it
+# (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
 ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
 
 
@@ -287,9 +300,9 @@ def _run(command, folder, timeout, series="6.12", memory="1G", cpus=2, drives=()
         copier.start()
         status = wait(qemu, folder, timeout)
     copier.join(10)
-    console = folder / "console.log"
-    log = console.read_text(errors="replace") if console.exists() else ""
-    return Result(status, faults(log), folder, time.monotonic() - began)
+    result = Result(status, [], folder, time.monotonic() - began, (folder / "begun").exists())
+    result.faults = faults(result.console)
+    return result
 
 
 def explain(result, timeout):
@@ -298,15 +311,24 @@ def explain(result, timeout):
     if result.status == TIMED_OUT:
         reasons.append(f"the guest was killed after its time limit of {timeout} s")
     elif result.status == DIED:
-        errors = result.folder / "qemu.log"
-        said = errors.read_text().strip() if errors.exists() else ""
-        reasons.append(f"the guest died before the command ended{': ' + said if said else ''}")
+        when = "ended" if result.begun else "began"
+        reasons.append(f"the guest died before the command {when}{': ' + result.complaint if result.complaint else ''}")
     elif result.status:
         reasons.append(f"the command ended with status {result.status}")
     if result.faults:
         shown = "\n  ".join(result.faults[:20])
         reasons.append(f"the kernel log holds {len(result.faults)} faults:\n  {shown}")
-    return f"{'; '.join(reasons)}\nconsole: {result.folder / 'console.log'}" if reasons else None
+    proof = result.status in (DIED, TIMED_OUT) and emulator_fault(result.console)
+    if proof:
+        reasons.append(f"this is the emulator's fault, proven: {proof}")
+    if not reasons:
+        return None
+    why = "; ".join(reasons)
+    if result.faults or result.status in (DIED, TIMED_OUT):
+        # Where only the output of the tests survives, this is all that there is to find the cause by.
+        what = "from the first fault on" if result.faults else "at its end"
+        why = "\n  ".join([f"{why}\nthe console, {what}:", *excerpt(result.console)])
+    return f"{why}\nconsole: {result.folder / 'console.log'}"
 
 
 def main(argv):
