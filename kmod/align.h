@@ -8,6 +8,7 @@
 
 #include <linux/bio.h>
 #include <linux/device-mapper.h>
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/workqueue.h>
@@ -31,8 +32,23 @@
  */
 #define ALIGN_KNOWN_MS		500
 
+/*
+ * How long a held block waits for its rest. A writer that works one write at a
+ * time sends the next one within a request's time, two revolutions at worst,
+ * and a log that commits in groups within 100 to 200 ms; longer than that,
+ * holding only makes a loss of power cost more.
+ */
+#define ALIGN_DEFAULT_HOLD_MS	500
+#define ALIGN_MAX_HOLD_MS	600000
+
+/* Ends of recent writes that are remembered, to tell streams. */
+#define ALIGN_STREAMS		8
+/* Held blocks that a read can pin without memory. */
+#define ALIGN_FEW_PINS		2
+
 struct align_block;
 struct align_node;
+struct block_run;
 
 /**
  * struct align_gate - stops changes while the mode changes
@@ -53,26 +69,84 @@ struct align_gate {
 };
 
 /**
- * struct align_blocks - the blocks that have touches or are known
- * @lock: guards all that follows but @max, and the state of every block and
- *	range; taken in any context, interrupts off
+ * struct align_blocks - the blocks that have touches, are held or are known
+ * @lock: guards all that follows, except where it says otherwise, and the state
+ *	of every block and range; taken in any context, interrupts off
  * @tree: blocks by number
  * @ranges: registered ranges
  * @known: blocks whose content is known and that have no touch, oldest first
- * @nr: blocks allocated
+ * @nr: blocks allocated; read without the lock
  * @max: most blocks; read without the lock
+ * @bytes: memory of blocks and runs; read without the lock
+ * @bytes_high: the most that @bytes has been; read without the lock
  * @expire: ends what has been known for too long
  * @wq: carries on what an interrupt or a full stack cannot
+ * @reserve: the run that serves where no memory can be had
+ * @reserve_busy: it does
+ * @starved: blocks in COLLECT that wait for it
+ * @spare_runs: runs in flight that have memory of their own
+ * @delayed: blocks in COLLECT that wait for the rest of a stream
+ * @nr_delayed: how many; read without the lock
+ * @delay: ends that
+ * @writes: writes in a fixing mode that have not ended; atomic
+ * @ends: where recent misaligned writes ended, 0 if there are fewer
+ * @next_end: which of them is replaced next
+ * @holding: touches may be acknowledged when they have been copied
+ * @suspended: that must not be, because the device is about to be suspended
+ * @frozen: nothing may be sent, because it is
+ * @pressed: too many blocks are held
+ * @hold_ms: for how long; read without the lock
+ * @nr_resting: blocks in @held
+ * @held: blocks in HELD whose write has not failed, by the order of their first held touch
+ * @failed: blocks in HELD whose write failed
+ * @waiters: who waits for what is held to be written
+ * @seq: counts blocks that began to hold
+ * @empty_seq: blocks that began to hold up to here must be emptied
+ * @nr_held: blocks that hold something, in whatever state; read without it
+ * @nr_failed: those of them whose write failed
+ * @empty: sends what must not be held any longer
+ * @event: tells userspace that @nr_failed became 0 or more
+ * @said_degraded: what it was told last; @event's own
  */
 struct align_blocks {
-	spinlock_t lock;	/* guards all below, blocks and ranges */
+	spinlock_t lock;	/* guards most below, blocks and ranges */
 	struct rb_root tree;
 	struct rb_root_cached ranges;
 	struct list_head known;
 	unsigned int nr;
 	unsigned int max;
+	u64 bytes;
+	u64 bytes_high;
 	struct delayed_work expire;
 	struct workqueue_struct *wq;
+
+	struct block_run *reserve;
+	bool reserve_busy;
+	struct list_head starved;
+	unsigned int spare_runs;
+	struct list_head delayed;
+	unsigned int nr_delayed;
+	struct hrtimer delay;
+	atomic_t writes;
+	sector_t ends[ALIGN_STREAMS];
+	unsigned int next_end;
+
+	bool holding;
+	bool suspended;
+	bool frozen;
+	bool pressed;
+	unsigned int hold_ms;
+	unsigned int nr_resting;
+	struct list_head held;
+	struct list_head failed;
+	struct list_head waiters;
+	u64 seq;
+	u64 empty_seq;
+	unsigned int nr_held;
+	unsigned int nr_failed;
+	struct delayed_work empty;
+	struct work_struct event;
+	bool said_degraded;
 };
 
 /**
@@ -94,6 +168,7 @@ struct align_blocks {
  * @node: the mapped device's, with the ledger
  * @ledger: the ledger in it
  * @node_list: in the node's list of targets, under the node's lock
+ * @all: in the list of all targets, for a reboot; under its lock
  * @index: place among the align targets of its table
  */
 struct align_target {
@@ -109,6 +184,7 @@ struct align_target {
 		bool max_blocks;
 		bool write_cache;
 		bool write_cache_on;
+		bool hold_ms;
 	} given;
 	unsigned int suggested;
 	enum align_mode mode;
@@ -120,6 +196,7 @@ struct align_target {
 	struct align_node *node;
 	struct ledger *ledger;
 	struct list_head node_list;
+	struct list_head all;
 	unsigned int index;
 };
 
@@ -130,7 +207,9 @@ struct align_target {
  * @part: the sectors covered
  * @iter: their bytes in the write's bio
  * @how: how it was resolved; set before the write's part for it ends
- * @block: that serves it, once it goes down as it came
+ * @late: it ends a write of a stream, whose next write may complete the block
+ * @held: it was copied; it is resolved when its block is
+ * @block: that serves it
  */
 struct align_touch {
 	struct list_head list;
@@ -138,18 +217,50 @@ struct align_touch {
 	struct align_part part;
 	struct bvec_iter iter;
 	enum rmw_how how;
+	bool late;
+	bool held;
 	struct align_block *block;
 };
 
 /**
- * struct align_io - per-bio data: one write, discard or write-zeroes
+ * struct align_waiter - waits until what is held at a moment is on the device
+ * @list: in blocks->waiters
+ * @seq: blocks that began to hold up to here concern it
+ * @left: how many of those are not settled
+ * @failed: one of them could not be written
+ * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
+ */
+struct align_waiter {
+	struct list_head list;
+	u64 seq;
+	unsigned int left;
+	bool failed;
+	void (*done)(struct align_waiter *waiter);
+};
+
+/**
+ * struct align_pin - a held block of which a read takes bytes when it ends
+ * @block: it
+ * @kept: the sectors that were held when the read was mapped
+ */
+struct align_pin {
+	struct align_block *block;
+	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
+};
+
+/**
+ * struct align_io - per-bio data: a bio that the target does more with than
+ *	pass it on
  * @at: the target
  * @bio: the clone that dm gave us; its iterator stays as it came
- * @start_ns: when it came
  * @change: it may change data, and end_io has to account for it
+ * @work: maps it after the gate, sends the run or the flush
+ * @start_ns: when it came
  * @entered: it holds a reference on the gate
  * @counted: it stands in the ledger
+ * @engine: it stands in blocks->writes
  * @in_range: @range is registered
+ * @may_hold: its touches may be acknowledged when copied
  * @split_up: it went down in parts, @bio did not go down itself
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
@@ -159,30 +270,55 @@ struct align_touch {
  * @run_sector: where the next piece of the run starts
  * @run_left: sectors of the run not yet sent
  * @run_iter: their bytes in @bio
- * @work: maps it after the gate, or sends the run, from process context
+ * @joined: a whole block in WRITE that goes down with the first piece
+ * @joined_bio: that request, if it failed
+ * @joined_iter: the piece's bytes in @bio
+ * @apart: sends block and piece alone, if the request failed
  * @run: the last piece of the run, so that sending it needs no memory
  * @touch: the partial touches
+ * @waiter: a flush waits with it
+ * @read_iter: what a read takes its bytes to
+ * @nr_pins: held blocks that concern a read
+ * @pins: them: @few_pins, or allocated
+ * @few_pins: for most reads
  */
 struct align_io {
 	struct align_target *at;
 	struct bio *bio;
-	u64 start_ns;
 	bool change;
-	bool entered;
-	bool counted;
-	bool in_range;
-	bool split_up;
-	unsigned int nr_touches;
-	atomic_t parts;
-	blk_status_t status;
-	struct align_range range;
-	atomic_t pieces;
-	sector_t run_sector;
-	sector_t run_left;
-	struct bvec_iter run_iter;
 	struct work_struct work;
-	struct bio run;
-	struct align_touch touch[ALIGN_MAX_TOUCHES];
+	union {
+		struct {
+			u64 start_ns;
+			bool entered;
+			bool counted;
+			bool engine;
+			bool in_range;
+			bool may_hold;
+			bool split_up;
+			unsigned int nr_touches;
+			atomic_t parts;
+			blk_status_t status;
+			struct align_range range;
+			atomic_t pieces;
+			sector_t run_sector;
+			sector_t run_left;
+			struct bvec_iter run_iter;
+			struct align_block *joined;
+			struct bio *joined_bio;
+			struct bvec_iter joined_iter;
+			struct work_struct apart;
+			struct bio run;
+			struct align_touch touch[ALIGN_MAX_TOUCHES];
+		};
+		struct align_waiter waiter;
+		struct {
+			struct bvec_iter read_iter;
+			unsigned int nr_pins;
+			struct align_pin *pins;
+			struct align_pin few_pins[ALIGN_FEW_PINS];
+		};
+	};
 };
 
 /* Flags of a write that a bio made from it keeps. */

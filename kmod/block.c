@@ -14,17 +14,20 @@
  *   COLLECT  no range is in flight here; somebody is about to start
  *   READ     the pad read is in flight or has just ended
  *   WRITE    the whole block is in flight
- *   PASS     the read failed; each touch is in flight as it came
+ *   PASS     the read failed; what was to be written is in flight as it came
+ *   HELD     acknowledged touches are in the buffer; nobody waits for them
  *   KNOWN    no touch; the buffer holds what a read would return
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
- *              |         `--> PASS -'
- *              `-> WRITE, if the content is known or the touches cover it all
+ *     ^      ^   |         `--> PASS -'
+ *     |      |   `-> WRITE, if the content is known or the touches cover it all
+ *     `------+-- HELD
  *
  * COLLECT to PASS are the active states. The buffer belongs to the device in
- * READ and WRITE, to the one thread that goes from READ or COLLECT to WRITE
- * in between, and to nobody otherwise. block->touches belongs to that thread,
- * then to the completion, from WRITE or PASS on; before, the lock guards it.
+ * READ (of a block that holds nothing) and WRITE, to the one thread that goes
+ * from READ or COLLECT to WRITE in between, and to the holder of the lock
+ * otherwise. block->touches belongs to that thread, then to the completion,
+ * from WRITE or PASS on; before, the lock guards it.
  *
  * Rules, which make the order that the contract promises:
  *
@@ -34,13 +37,28 @@
  *    or has been let through by it; a new block counts every range that is
  *    registered there, waiting or not. So a pad read sees every acknowledged
  *    write, and what it read cannot be outdated before it is written back.
- * 3. A touch joins a block in WAIT, COLLECT or READ, unless a range waits
- *    there; otherwise it goes to block->next.
+ * 3. A touch joins a block in WAIT, COLLECT, READ or HELD, unless a range
+ *    waits there; otherwise it goes to block->next.
  * 4. When the write of a block has ended, every range that waits for it is
  *    let through, then every touch in block->next is served, and so on in
  *    turns. Nobody is overtaken more than once, so a flood of one kind cannot
  *    starve the other.
  * 5. A range that comes ends what is known in it. An error ends it, too.
+ *
+ * Holding (mode coalesce) adds:
+ *
+ * 6. A touch may be copied to block->kept and acknowledged only where no range
+ *    is in flight or waits: into a new block, or one in KNOWN or HELD. From
+ *    then on block->held counts it, in whatever state the block is, until a
+ *    write that carries it has ended well, or it is overwritten or dropped.
+ * 7. A range that comes to a block in HELD goes down at once, and the block is
+ *    in WAIT until it has ended. Only then, and only if it ended well, does it
+ *    end what is held of its sectors: until then a read takes the held bytes,
+ *    and a flush waits for both.
+ * 8. A read takes what is held at the moment when it is mapped from the buffer
+ *    when it ends: the block is pinned, and a held sector of a buffer is only
+ *    ever overwritten by newer writes. See hold.c.
+ * 9. A block whose write failed keeps what it holds (HELD, block->failed).
  *
  * Two ranges that overlap do not wait for each other: writes in flight at the
  * same time have no order without this target either.
@@ -48,155 +66,125 @@
  * No deadlock: parts of one write do not wait for each other. A range R waits
  * for block B only if it came after the last time that B let ranges through,
  * T(B) (for a block that was made later than the ranges there, T is when it
- * was made). B in turn waits for a range S only if S came before T(B). So
- * along any chain of waiting the times only fall, and a chain cannot close.
+ * was made; for one that was in HELD, when the last range came that it let
+ * pass). B in turn waits for a range S only if S came before T(B). So along any
+ * chain of waiting the times only fall, and a chain cannot close. A flush waits
+ * for blocks, and nothing waits for a flush.
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for the workqueue. Its workers sleep for requests of the device below and
  * for bios of at->pieces; both come back without this workqueue, and it has a
  * rescuer. A block that collects in a task's plug is started at the latest when
- * that task sleeps or ends the plug.
+ * that task sleeps or ends the plug; one that is delayed, by a timer.
  */
-#include <linux/blk-cgroup.h>
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
-#include "block.h"
+#include "block_state.h"
 
-enum block_state {
-	BLOCK_IS_WAIT,
-	BLOCK_IS_COLLECT,
-	BLOCK_IS_READ,
-	BLOCK_IS_WRITE,
-	BLOCK_IS_PASS,
-	BLOCK_IS_KNOWN,
-};
-
-/**
- * struct align_block - see the top of this file
- * @rb: in the tree of blocks
- * @number: its number
- * @at: its target
- * @state: see above
- * @valid: the buffer held what a read would return before @touches came
- * @has_read: the pad read for @touches was sent, and has not failed
- * @blockers: WAIT: ranges that have to end first
- * @waiting: ranges that wait for this block
- * @passing: PASS: touches in flight as they came
- * @touches: touches that are served now, or next in WAIT
- * @next: touches that came too late for that
- * @list: COLLECT: with the one that will start it; KNOWN: in blocks->known
- * @known_since: KNOWN: since when, in jiffies
- * @covered: sectors that @touches cover, up to READ
- * @work: takes the next step in process context
- * @bio: the read, then the write
- * @vecs: the buffer, one for each page of it
- */
-struct align_block {
-	struct rb_node rb;
-	u64 number;
-	struct align_target *at;
-	enum block_state state;
-	bool valid;
-	bool has_read;
-	unsigned int blockers;
-	unsigned int waiting;
-	unsigned int passing;
-	struct list_head touches;
-	struct list_head next;
-	struct list_head list;
-	unsigned long known_since;
-	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
-	struct work_struct work;
-	struct bio bio;
-	struct bio_vec vecs[];
-};
-
-static void block_work(struct work_struct *work);
-
-/*
- * Buffers: pages, because no order above 0 can be had without waiting; smaller
- * blocks share a page through the slab, which aligns them to their size.
- */
-static unsigned int block_vec_size(const struct align_target *at)
+/* Room for the content of a block. Return: false if there is no memory. */
+bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs)
 {
-	return min_t(unsigned int, at->geometry.physical, PAGE_SIZE);
-}
-
-static unsigned int block_nr_vecs(const struct align_target *at)
-{
-	return at->geometry.physical / block_vec_size(at);
-}
-
-/* Bytes that the blocks occupy now. */
-u64 block_memory(const struct align_target *at)
-{
-	struct align_block *block;
-	size_t head = struct_size(block, vecs, block_nr_vecs(at));
-
-	return (u64)READ_ONCE(at->blocks.nr) * (head + at->geometry.physical);
-}
-
-static void block_release(struct align_block *block)
-{
-	struct align_target *at = block->at;
-	unsigned int i;
-
-	for (i = 0; i < block_nr_vecs(at) && block->vecs[i].bv_page; i++) {
-		if (block_vec_size(at) < PAGE_SIZE)
-			kfree(bvec_virt(&block->vecs[i]));
-		else
-			__free_page(block->vecs[i].bv_page);
-	}
-	kfree(block);
-}
-
-static struct align_block *block_new(struct align_target *at, u64 number)
-{
-	/* As a mempool would: no waiting, and no emergency reserves. */
-	const gfp_t gfp = GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC |
-			  __GFP_NOWARN;
 	unsigned int size = block_vec_size(at);
-	struct align_block *block;
 	unsigned int i;
 
-	block = kzalloc(struct_size(block, vecs, block_nr_vecs(at)), gfp);
-	if (!block)
-		return NULL;
-	block->at = at;
+	memset(vecs, 0, block_nr_vecs(at) * sizeof(*vecs));
 	for (i = 0; i < block_nr_vecs(at); i++) {
 		if (size < PAGE_SIZE) {
-			void *data = kmalloc(size, gfp);
+			void *data = kmalloc(size, BLOCK_GFP);
 
 			if (!data)
 				goto no_memory;
-			bvec_set_page(&block->vecs[i], virt_to_page(data),
-				      size, offset_in_page(data));
+			bvec_set_page(&vecs[i], virt_to_page(data), size,
+				      offset_in_page(data));
 		} else {
-			struct page *page = alloc_page(gfp);
+			struct page *page = alloc_page(BLOCK_GFP);
 
 			if (!page)
 				goto no_memory;
-			bvec_set_page(&block->vecs[i], page, size, 0);
+			bvec_set_page(&vecs[i], page, size, 0);
 		}
+	}
+	return true;
+
+no_memory:
+	buffer_free(at, vecs);
+	return false;
+}
+
+/* Also of what buffer_alloc() left half made. */
+void buffer_free(const struct align_target *at, struct bio_vec *vecs)
+{
+	unsigned int i;
+
+	for (i = 0; i < block_nr_vecs(at) && vecs[i].bv_page; i++) {
+		if (block_vec_size(at) < PAGE_SIZE)
+			kfree(bvec_virt(&vecs[i]));
+		else
+			__free_page(vecs[i].bv_page);
+		vecs[i].bv_page = NULL;
+	}
+}
+
+/* Account for memory that came (or went, below 0). Lock held. */
+void block_charge(struct align_target *at, s64 bytes)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	WRITE_ONCE(blocks->bytes, blocks->bytes + bytes);
+	if (blocks->bytes > blocks->bytes_high)
+		WRITE_ONCE(blocks->bytes_high, blocks->bytes);
+}
+
+/* What a block occupies. */
+static s64 block_bytes(const struct align_block *block)
+{
+	return ksize(block) + block->single.at->geometry.physical;
+}
+
+/* Gives the memory back. Lock held. */
+void block_release(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct align_blocks *blocks = &at->blocks;
+
+	block_charge(at, -block_bytes(block));
+	WRITE_ONCE(blocks->nr, blocks->nr - 1);
+	buffer_free(at, block->vecs);
+	kfree(block);
+}
+
+/* Lock held. */
+static struct align_block *block_new(struct align_target *at, u64 number)
+{
+	struct align_block *block;
+
+	block = kzalloc(struct_size(block, vecs, block_nr_vecs(at)), BLOCK_GFP);
+	if (!block)
+		return NULL;
+	if (!buffer_alloc(at, block->vecs)) {
+		kfree(block);
+		return NULL;
 	}
 	block->number = number;
 	INIT_LIST_HEAD(&block->touches);
 	INIT_LIST_HEAD(&block->next);
 	INIT_LIST_HEAD(&block->list);
-	INIT_WORK(&block->work, block_work);
+	block->single.at = at;
+	block->single.nr = 1;
+	block->single.vecs = block->vecs;
+	INIT_LIST_HEAD(&block->single.blocks);
+	INIT_WORK(&block->single.work, run_work);
+	WRITE_ONCE(at->blocks.nr, at->blocks.nr + 1);
+	block_charge(at, block_bytes(block));
 	return block;
-
-no_memory:
-	block_release(block);
-	return NULL;
 }
 
 /* Lock held. */
 static void block_insert(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->at->blocks;
-	struct rb_node **link = &blocks->tree.rb_node;
+	struct rb_root *tree = &block->single.at->blocks.tree;
+	struct rb_node **link = &tree->rb_node;
 	struct rb_node *parent = NULL;
 
 	while (*link) {
@@ -208,28 +196,23 @@ static void block_insert(struct align_block *block)
 			link = &parent->rb_right;
 	}
 	rb_link_node(&block->rb, parent, link);
-	rb_insert_color(&block->rb, &blocks->tree);
-	WRITE_ONCE(blocks->nr, blocks->nr + 1);
+	rb_insert_color(&block->rb, tree);
 }
 
 /* Lock held; the block has no touch, and nothing of it is in flight. */
-static void block_remove(struct align_block *block)
+void block_remove(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->at->blocks;
-
-	WARN_ON_ONCE(!list_empty(&block->touches) || !list_empty(&block->next));
+	WARN_ON_ONCE(!list_empty(&block->touches) ||
+		     !list_empty(&block->next) || block->held);
 	list_del(&block->list);
-	rb_erase(&block->rb, &blocks->tree);
-	WRITE_ONCE(blocks->nr, blocks->nr - 1);
-	block_release(block);
+	rb_erase(&block->rb, &block->single.at->blocks.tree);
+	block->gone = true;
+	if (!block->pins)
+		block_release(block);
 }
 
-/* Blocks that one holder of the lock removes at most, where there are many. */
-#define BLOCKS_BATCH	64
-
 /* First block at @number or above it. Lock held. */
-static struct align_block *block_at_or_above(struct align_target *at,
-					     u64 number)
+struct align_block *block_at_or_above(struct align_target *at, u64 number)
 {
 	struct rb_node *node = at->blocks.tree.rb_node;
 	struct align_block *found = NULL;
@@ -248,7 +231,8 @@ static struct align_block *block_at_or_above(struct align_target *at,
 	return found;
 }
 
-static struct align_block *block_following(struct align_block *block)
+/* The next block by number, or NULL. Lock held. */
+struct align_block *block_following(struct align_block *block)
 {
 	return rb_entry_safe(rb_next(&block->rb), struct align_block, rb);
 }
@@ -265,11 +249,39 @@ static bool block_evict(struct align_blocks *blocks)
 	return block;
 }
 
+/* Copy the bytes of a touch to the buffer; whoever owns the buffer. */
+void block_copy_touch(struct align_block *block,
+		      const struct align_touch *touch)
+{
+	unsigned int size = block_vec_size(block->single.at);
+	unsigned int at = touch->part.first << SECTOR_SHIFT;
+	struct bvec_iter iter;
+	struct bio_vec from;
+
+	__bio_for_each_segment(from, touch->io->bio, iter, touch->iter) {
+		void *data = bvec_kmap_local(&from);
+		unsigned int done = 0;
+
+		while (done < from.bv_len) {
+			unsigned int room = size - at % size;
+			unsigned int n = min(room, from.bv_len - done);
+
+			memcpy(bvec_virt(&block->vecs[at / size]) + at % size,
+			       data + done, n);
+			done += n;
+			at += n;
+		}
+		kunmap_local(data);
+	}
+}
+
 static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
 {
 	list_add_tail(&touch->list, &block->touches);
 	bitmap_set(block->covered, touch->part.first, touch->part.count);
+	if (touch->late)
+		block->late = true;
 }
 
 /* Serve what came too late for the touches before. Lock held. */
@@ -277,84 +289,149 @@ static void block_take_next(struct align_block *block)
 {
 	struct align_touch *touch, *tmp;
 
-	bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
-	block->has_read = false;
+	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	list_for_each_entry_safe(touch, tmp, &block->next, list) {
 		list_del(&touch->list);
 		block_take_touch(block, touch);
 	}
 }
 
+/* Becomes active, and the caller starts it. Lock held. */
+static void block_collect(struct align_block *block, struct list_head *started)
+{
+	block->state = BLOCK_IS_COLLECT;
+	list_add_tail(&block->list, started);
+}
+
+/*
+ * A touch comes to a block where no range is or waits: in HELD, or in no state
+ * yet. Lock held.
+ */
+static enum touch_fate block_join_quiet(struct align_block *block,
+					struct align_touch *touch,
+					struct list_head *started)
+{
+	struct align_target *at = block->single.at;
+	bool rests = block->state == BLOCK_IS_HELD;
+	bool hold = touch->io->may_hold && at->blocks.holding && !block->failed;
+
+	if (hold) {
+		hold_touch(block, touch);
+		if (!bitmap_full(block->kept,
+				 align_block_sectors(&at->geometry))) {
+			if (!rests)
+				hold_rest(block);
+			return TOUCH_HELD;
+		}
+	}
+	if (rests)
+		hold_leave(block);
+	if (!hold)
+		block_take_touch(block, touch);
+	block_collect(block, started);
+	return hold ? TOUCH_HELD : TOUCH_TAKEN;
+}
+
+/* Room for one more block. Lock held. */
+static bool blocks_make_room(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	while (blocks->nr >= READ_ONCE(blocks->max)) {
+		if (!block_evict(blocks)) {
+			blocks->pressed = true;
+			hold_kick(at);
+			return false;
+		}
+	}
+	return true;
+}
+
 /**
  * blocks_add_touch - let a block serve a partial touch
- * @io: the write
- * @touch: its touch
+ * @touch: it
  * @started: the block is added here if the caller has to start it
  *
  * Called with blocks->lock held.
  *
- * Return: false if there is no room or memory for a block; touch->how says
- * which, and the touch must go down in a range.
+ * Return: TOUCH_REFUSED if there is no room or memory for a block; touch->how
+ * says which, and the touch must go down in a range. TOUCH_TAKEN if it is to be
+ * served, TOUCH_HELD if it has been copied and may be acknowledged.
  */
-bool blocks_add_touch(struct align_io *io, struct align_touch *touch,
-		      struct list_head *started)
+enum touch_fate blocks_add_touch(struct align_touch *touch,
+				 struct list_head *started)
 {
-	struct align_target *at = io->at;
+	struct align_target *at = touch->io->at;
 	struct align_blocks *blocks = &at->blocks;
 	u64 number = touch->part.block;
 	struct align_block *block = block_at_or_above(at, number);
 	struct align_range *range;
 
 	if (block && block->number == number) {
+		touch->block = block;
 		switch (block->state) {
 		case BLOCK_IS_KNOWN:
 			list_del_init(&block->list);
-			block->has_read = false;
 			bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
-			block_take_touch(block, touch);
-			block->state = BLOCK_IS_COLLECT;
-			list_add_tail(&block->list, started);
-			return true;
+			fallthrough;
+		case BLOCK_IS_HELD:
+			return block_join_quiet(block, touch, started);
 		case BLOCK_IS_WAIT:
 		case BLOCK_IS_COLLECT:
 		case BLOCK_IS_READ:
 			if (!block->waiting) {
 				block_take_touch(block, touch);
-				return true;
+				if (block->delayed && block_is_whole(block)) {
+					block->delayed = false;
+					blocks->nr_delayed--;
+					list_move_tail(&block->list, started);
+				}
+				return TOUCH_TAKEN;
 			}
 			fallthrough;
 		case BLOCK_IS_WRITE:
 		case BLOCK_IS_PASS:
 			list_add_tail(&touch->list, &block->next);
-			return true;
+			return TOUCH_TAKEN;
 		}
 	}
 
-	while (blocks->nr >= READ_ONCE(blocks->max)) {
-		if (!block_evict(blocks)) {
-			touch->how = RMW_DRIVE_MAX_BLOCKS;
-			return false;
-		}
+	if (!blocks_make_room(at)) {
+		touch->how = RMW_DRIVE_MAX_BLOCKS;
+		return TOUCH_REFUSED;
 	}
 	block = block_new(at, number);
 	if (!block && block_evict(blocks))
 		block = block_new(at, number);
 	if (!block) {
 		touch->how = RMW_DRIVE_NO_MEMORY;
-		return false;
+		return TOUCH_REFUSED;
 	}
 	block_insert(block);
-	block_take_touch(block, touch);
+	touch->block = block;
 	for (range = range_first(&blocks->ranges, number); range;
 	     range = range_next(range, number))
 		block->blockers++;
-	if (block->blockers) {
-		block->state = BLOCK_IS_WAIT;
-	} else {
-		block->state = BLOCK_IS_COLLECT;
-		list_add_tail(&block->list, started);
+	if (!block->blockers)
+		return block_join_quiet(block, touch, started);
+	block_take_touch(block, touch);
+	block->state = BLOCK_IS_WAIT;
+	return TOUCH_TAKEN;
+}
+
+/* Whether a range that comes now has to wait for the block. Lock held. */
+static bool block_holds_up(const struct align_block *block)
+{
+	switch (block->state) {
+	case BLOCK_IS_KNOWN:
+	case BLOCK_IS_HELD:
+		return false;
+	case BLOCK_IS_WAIT:
+		/* Without touches it is only held, and waits for ranges. */
+		return !list_empty(&block->touches);
+	default:
+		return true;
 	}
-	return true;
 }
 
 /**
@@ -371,7 +448,7 @@ bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
 
 	for (block = block_at_or_above(at, first);
 	     block && block->number <= last; block = block_following(block))
-		if (block->state != BLOCK_IS_KNOWN)
+		if (block_holds_up(block))
 			return true;
 	return false;
 }
@@ -412,7 +489,7 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 
 /**
  * blocks_add_range - register io->range
- * @io: the write, with the range's blocks filled in
+ * @io: the write, with the range's blocks and sectors filled in
  *
  * Called with blocks->lock held.
  *
@@ -428,11 +505,17 @@ bool blocks_add_range(struct align_io *io)
 	for (block = block_at_or_above(at, range->first);
 	     block && block->number <= range->last; block = next) {
 		next = block_following(block);
-		if (block->state == BLOCK_IS_KNOWN) {
-			block_remove(block);
-		} else {
+		if (block_holds_up(block)) {
 			block->waiting++;
 			range->blockers++;
+		} else if (block->state == BLOCK_IS_KNOWN) {
+			block_remove(block);
+		} else {
+			if (block->state == BLOCK_IS_HELD)
+				hold_leave(block);
+			block->state = BLOCK_IS_WAIT;
+			block->valid = false;
+			block->blockers++;
 		}
 	}
 	range_insert(range, &at->blocks.ranges);
@@ -444,39 +527,56 @@ bool blocks_add_range(struct align_io *io)
 static void block_collect_and_queue(struct align_block *block)
 {
 	block->state = BLOCK_IS_COLLECT;
-	queue_work(block->at->blocks.wq, &block->work);
+	queue_work(block->single.at->blocks.wq, &block->single.work);
+}
+
+/* The last range in front of a block in WAIT has ended. Lock held. */
+static void block_go_on(struct align_block *block)
+{
+	if (!list_empty(&block->touches))
+		block_collect_and_queue(block);
+	else if (block->held)
+		hold_rest(block);
+	else
+		block_remove(block);
 }
 
 /**
- * blocks_end_range - a range has ended, whether well or not
+ * blocks_end_range - a range has ended
  * @io: the write that it belongs to
+ * @ok: all of it is on the device
  */
-void blocks_end_range(struct align_io *io)
+void blocks_end_range(struct align_io *io, bool ok)
 {
 	struct align_target *at = io->at;
-	struct align_block *block;
+	struct align_range *range = &io->range;
+	struct align_block *block, *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&at->blocks.lock, flags);
-	range_remove(&io->range, &at->blocks.ranges);
+	range_remove(range, &at->blocks.ranges);
 	io->in_range = false;
-	for (block = block_at_or_above(at, io->range.first);
-	     block && block->number <= io->range.last;
-	     block = block_following(block)) {
+	for (block = block_at_or_above(at, range->first);
+	     block && block->number <= range->last; block = next) {
+		next = block_following(block);
 		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
+		if (ok && block->held)
+			hold_overwritten(block, range->start, range->end);
 		if (!--block->blockers)
-			block_collect_and_queue(block);
+			block_go_on(block);
 	}
 	spin_unlock_irqrestore(&at->blocks.lock, flags);
 }
 
-/*
- * The touches of this turn are on the device, or failed. Lock held. The block
- * may be gone afterwards.
+/**
+ * block_end_turn - the touches of this turn are on the device, or failed
+ * @block: which may be gone afterwards
+ *
+ * Called with blocks->lock held.
  */
-static void block_end_turn(struct align_block *block)
+void block_end_turn(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->at->blocks;
+	struct align_blocks *blocks = &block->single.at->blocks;
 	struct align_range *range;
 
 	if (block->waiting) {
@@ -490,7 +590,7 @@ static void block_end_turn(struct align_block *block)
 					   &container_of(range, struct align_io,
 							 range)->work);
 		}
-		if (list_empty(&block->next)) {
+		if (list_empty(&block->next) && !block->held) {
 			block_remove(block);
 			return;
 		}
@@ -499,9 +599,11 @@ static void block_end_turn(struct align_block *block)
 	} else if (!list_empty(&block->next)) {
 		block_take_next(block);
 		block_collect_and_queue(block);
+	} else if (block->held) {
+		hold_rest(block);
 	} else if (block->valid) {
 		block->state = BLOCK_IS_KNOWN;
-		block->known_since = jiffies;
+		block->since = jiffies;
 		list_add_tail(&block->list, &blocks->known);
 		queue_delayed_work(blocks->wq, &blocks->expire,
 				   msecs_to_jiffies(ALIGN_KNOWN_MS));
@@ -510,278 +612,46 @@ static void block_end_turn(struct align_block *block)
 	}
 }
 
-static void touch_end(struct align_touch *touch, enum rmw_how how,
-		      blk_status_t status)
+/**
+ * block_served - what a block was to write is on the device, or failed
+ * @block: in WRITE or PASS, and in no list
+ * @status: how it ended
+ *
+ * Neither block nor target may be used afterwards.
+ */
+void block_served(struct align_block *block, blk_status_t status)
 {
-	touch->how = how;
-	align_io_put(touch->io, status);
-}
-
-static void block_write_end(struct bio *bio)
-{
-	struct align_block *block = bio->bi_private;
-	struct align_blocks *blocks = &block->at->blocks;
-	blk_status_t status = bio->bi_status;
+	struct align_blocks *blocks = &block->single.at->blocks;
+	bool passed = block->state == BLOCK_IS_PASS;
+	enum rmw_how first, later;
 	struct align_touch *touch, *tmp;
-	bool known = block->valid;
-	bool has_read = block->has_read;
-	unsigned int nth = 0;
 	unsigned long flags;
 	LIST_HEAD(done);
 
-	bio_uninit(bio);
 	spin_lock_irqsave(&blocks->lock, flags);
+	first = passed ? RMW_DRIVE_READ_ERROR :
+		block_how(status, block->known, block->has_read, 0);
+	later = passed ? RMW_DRIVE_READ_ERROR :
+		block_how(status, block->known, block->has_read, 1);
 	list_splice_init(&block->touches, &done);
-	block->valid = !status;
+	if (block->held && status) {
+		hold_failed(block);
+		/* All of it was to be written, so all of it is there. */
+		block->valid = !passed;
+	} else {
+		block->valid = !status && !passed;
+		if (block->held) {
+			hold_resolve(block, first, later);
+			first = later;
+		}
+	}
 	block_end_turn(block);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 
-	/* Neither block nor target may be used once the last write has ended. */
-	list_for_each_entry_safe(touch, tmp, &done, list)
-		touch_end(touch, block_how(status, known, has_read, nth++),
-			  status);
-}
-
-static void block_read_end(struct bio *bio)
-{
-	struct align_block *block = bio->bi_private;
-
-	queue_work(block->at->blocks.wq, &block->work);
-}
-
-/*
- * A bio for the whole block, on account of its first touch, which stays first
- * while the block is active, whoever joins.
- */
-static void block_init_bio(struct align_block *block, blk_opf_t opf,
-			   bio_end_io_t *end_io)
-{
-	struct align_target *at = block->at;
-	struct bio *cause = list_first_entry(&block->touches,
-					     struct align_touch, list)->io->bio;
-	struct bio *bio = &block->bio;
-
-	bio_init(bio, at->dev->bdev, block->vecs, block_nr_vecs(at),
-		 opf | (cause->bi_opf & ALIGN_KEPT_FLAGS));
-	bio->bi_vcnt = block_nr_vecs(at);
-	bio->bi_iter.bi_size = at->geometry.physical;
-	bio->bi_iter.bi_sector = align_block_start(&at->geometry,
-						   block->number);
-	bio->bi_ioprio = cause->bi_ioprio;
-	bio->bi_private = block;
-	bio->bi_end_io = end_io;
-	bio_clone_blkg_association(bio, cause);
-}
-
-static void block_copy_touch(struct align_block *block,
-			     const struct align_touch *touch)
-{
-	unsigned int size = block_vec_size(block->at);
-	unsigned int at = touch->part.first << SECTOR_SHIFT;
-	struct bvec_iter iter;
-	struct bio_vec from;
-
-	__bio_for_each_segment(from, touch->io->bio, iter, touch->iter) {
-		void *data = bvec_kmap_local(&from);
-		unsigned int done = 0;
-
-		while (done < from.bv_len) {
-			unsigned int room = size - at % size;
-			unsigned int n = min(room, from.bv_len - done);
-
-			memcpy(bvec_virt(&block->vecs[at / size]) + at % size,
-			       data + done, n);
-			done += n;
-			at += n;
-		}
-		kunmap_local(data);
-	}
-}
-
-/* Patch and write; in WRITE, so touches and buffer are ours. */
-static void block_write(struct align_block *block)
-{
-	struct align_target *at = block->at;
-	struct align_touch *touch;
-	blk_opf_t opf = REQ_OP_WRITE;
-
-	list_for_each_entry(touch, &block->touches, list) {
-		block_copy_touch(block, touch);
-		opf |= touch->io->bio->bi_opf & REQ_FUA;
-	}
-	ledger_inc(at->ledger, pad_writes);
-	ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
-	block_init_bio(block, opf, block_write_end);
-	submit_bio_noacct(&block->bio);
-}
-
-static void touch_pass_end(struct bio *bio)
-{
-	struct align_touch *touch = bio->bi_private;
-	struct align_block *block = touch->block;
-	struct align_blocks *blocks = &block->at->blocks;
-	blk_status_t status = bio->bi_status;
-	unsigned long flags;
-
-	bio_put(bio);
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (!--block->passing) {
-		block->valid = false;
-		block_end_turn(block);
-	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
-	touch_end(touch, RMW_DRIVE_READ_ERROR, status);
-}
-
-/* Send the touches as they came; in PASS, so they are ours. Process context. */
-static void block_pass(struct align_block *block)
-{
-	struct align_target *at = block->at;
-	u64 sector = align_block_start(&at->geometry, block->number);
-	struct align_touch *touch, *tmp;
-	LIST_HEAD(touches);
-
-	list_splice_init(&block->touches, &touches);
-	list_for_each_entry(touch, &touches, list)
-		block->passing++;
-
-	/* Sent in the order in which they came; gone once sent. */
-	list_for_each_entry_safe(touch, tmp, &touches, list) {
-		/* Waits at most for those sent before, which need nobody. */
-		struct bio *bio = bio_alloc_clone(at->dev->bdev,
-						  touch->io->bio, GFP_NOIO,
-						  &at->pieces);
-
-		touch->block = block;
-		bio->bi_private = touch;
-		bio->bi_end_io = touch_pass_end;
-		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
-		bio->bi_iter = touch->iter;
-		bio->bi_iter.bi_sector = sector + touch->part.first;
-		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
-		submit_bio_noacct(bio);
-	}
-}
-
-/* Serve the touches of a block that is in COLLECT; process context. */
-static void block_start(struct align_block *block)
-{
-	struct align_target *at = block->at;
-	struct align_blocks *blocks = &at->blocks;
-	enum block_step step;
-	unsigned long flags;
-
-	spin_lock_irqsave(&blocks->lock, flags);
-	step = block_first_step(block->valid,
-				bitmap_full(block->covered,
-					    align_block_sectors(&at->geometry)));
-	block->has_read = step == BLOCK_READ;
-	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
-	spin_unlock_irqrestore(&blocks->lock, flags);
-
-	if (step == BLOCK_READ) {
-		block_init_bio(block, REQ_OP_READ, block_read_end);
-		ledger_inc(at->ledger, pad_reads);
-		ledger_add(at->ledger, pad_read_bytes, at->geometry.physical);
-		submit_bio_noacct(&block->bio);
-	} else {
-		block_write(block);
-	}
-}
-
-/* The pad read of a block has ended. */
-static void block_go_on(struct align_block *block)
-{
-	struct align_target *at = block->at;
-	struct align_blocks *blocks = &at->blocks;
-	bool failed = block->bio.bi_status;
-	enum block_step step;
-	unsigned long flags;
-
-	bio_uninit(&block->bio);
-	spin_lock_irqsave(&blocks->lock, flags);
-	step = block_step_after_read(failed,
-				     bitmap_full(block->covered,
-						 align_block_sectors(&at->geometry)));
-	block->has_read = !failed;
-	block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE : BLOCK_IS_PASS;
-	spin_unlock_irqrestore(&blocks->lock, flags);
-
-	if (step == BLOCK_WRITE)
-		block_write(block);
-	else
-		block_pass(block);
-}
-
-/* Queued once for each entry into COLLECT by others and for each read. */
-static void block_work(struct work_struct *work)
-{
-	struct align_block *block =
-		container_of(work, struct align_block, work);
-
-	/* Only the queued work leaves COLLECT or READ, so no lock is needed. */
-	if (READ_ONCE(block->state) == BLOCK_IS_COLLECT)
-		block_start(block);
-	else
-		block_go_on(block);
-}
-
-/**
- * struct blocks_plug - blocks that wait for the end of a task's plug
- * @cb: the block layer's
- * @blocks: them; not initialised when new
- *
- * Whoever plugs is about to send more, and what comes may complete a block.
- */
-struct blocks_plug {
-	struct blk_plug_cb cb;
-	struct list_head blocks;
-};
-
-static void blocks_unplug(struct blk_plug_cb *cb, bool from_schedule)
-{
-	struct blocks_plug *plug = container_of(cb, struct blocks_plug, cb);
-	struct align_target *at = cb->data;
-	struct align_block *block, *tmp;
-
-	list_for_each_entry_safe(block, tmp, &plug->blocks, list) {
-		list_del_init(&block->list);
-		/* A task that is about to sleep must not do so for a tag. */
-		if (from_schedule)
-			queue_work(at->blocks.wq, &block->work);
-		else
-			block_start(block);
-	}
-	kfree(plug);
-}
-
-/**
- * blocks_start - start blocks, or leave it to the end of the plug
- * @at: the target
- * @started: blocks from blocks_add_touch()
- *
- * Called without the lock.
- */
-void blocks_start(struct align_target *at, struct list_head *started)
-{
-	struct align_block *block, *tmp;
-	struct blk_plug_cb *cb;
-
-	if (list_empty(started))
-		return;
-	cb = blk_check_plugged(blocks_unplug, at, sizeof(struct blocks_plug));
-	if (cb) {
-		struct blocks_plug *plug =
-			container_of(cb, struct blocks_plug, cb);
-
-		if (!plug->blocks.next)
-			INIT_LIST_HEAD(&plug->blocks);
-		list_splice_tail(started, &plug->blocks);
-		return;
-	}
-	list_for_each_entry_safe(block, tmp, started, list) {
-		list_del_init(&block->list);
-		block_start(block);
+	list_for_each_entry_safe(touch, tmp, &done, list) {
+		touch->how = first;
+		first = later;
+		align_io_put(touch->io, status);
 	}
 }
 
@@ -795,7 +665,7 @@ static void blocks_expire(struct work_struct *work)
 
 	spin_lock_irq(&blocks->lock);
 	list_for_each_entry_safe(block, tmp, &blocks->known, list) {
-		unsigned long end = block->known_since + age;
+		unsigned long end = block->since + age;
 
 		if (time_before(jiffies, end) || ++seen > BLOCKS_BATCH) {
 			queue_delayed_work(blocks->wq, &blocks->expire,
@@ -862,16 +732,25 @@ int blocks_init(struct align_target *at, unsigned int max)
 	INIT_LIST_HEAD(&blocks->known);
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
+	if (runs_init(at))
+		return -ENOMEM;
 	blocks->wq = alloc_workqueue("dm-align", WQ_MEM_RECLAIM | WQ_UNBOUND |
 				     WQ_HIGHPRI, WQ_MAX_ACTIVE);
-	return blocks->wq ? 0 : -ENOMEM;
+	if (!blocks->wq) {
+		runs_exit(at);
+		return -ENOMEM;
+	}
+	hold_init(at);
+	return 0;
 }
 
-/* Every write has ended. */
+/* Every write has ended, and what could not be written is given up here. */
 void blocks_exit(struct align_target *at)
 {
+	hold_exit(at);
 	blocks_forget(at);
 	destroy_workqueue(at->blocks.wq);
 	at->blocks.wq = NULL;
+	runs_exit(at);
 	WARN_ON(at->blocks.nr);
 }

@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life of one physical block that a write covers in part.
+ * The engine as the rest of the target sees it: the blocks that writes cover in
+ * part, what they wait for, and what is held.
  */
 #ifndef DM_ALIGN_BLOCK_H
 #define DM_ALIGN_BLOCK_H
 
 #include "align.h"
 
+/*
+ * Buffers: pages, because no order above 0 can be had without waiting; smaller
+ * blocks share a page through the slab, which aligns them to their size.
+ */
+static inline unsigned int block_vec_size(const struct align_target *at)
+{
+	return min_t(unsigned int, at->geometry.physical, PAGE_SIZE);
+}
+
+/* Pages, or less, of one block. */
+static inline unsigned int block_nr_vecs(const struct align_target *at)
+{
+	return at->geometry.physical / block_vec_size(at);
+}
+
+/* What became of a partial touch that came to its block. */
+enum touch_fate {
+	TOUCH_REFUSED,
+	TOUCH_TAKEN,
+	TOUCH_HELD,
+};
+
+/* block.c */
 int blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
 void blocks_forget(struct align_target *at);
@@ -14,12 +38,34 @@ void blocks_set_max(struct align_target *at, unsigned int max);
 
 bool blocks_would_wait(struct align_target *at, u64 first, u64 last);
 void blocks_forget_range(struct align_target *at, u64 first, u64 last);
-bool blocks_add_touch(struct align_io *io, struct align_touch *touch,
-		      struct list_head *started);
+enum touch_fate blocks_add_touch(struct align_touch *touch,
+				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);
-void blocks_start(struct align_target *at, struct list_head *started);
-void blocks_end_range(struct align_io *io);
+void blocks_end_range(struct align_io *io, bool ok);
+bool block_take_whole(struct align_block *block, struct list_head *started);
+void block_served(struct align_block *block, blk_status_t status);
 
-u64 block_memory(const struct align_target *at);
+/* run.c */
+void runs_start(struct align_target *at, struct list_head *started);
+void runs_hurry(struct align_target *at);
+void block_write(struct align_block *block);
+blk_opf_t block_patch(struct align_block *block);
+void block_add_to_bio(struct align_block *block, struct bio *bio);
+
+/* hold.c */
+bool hold_allowed(const struct align_target *at, const struct bio *bio);
+void hold_start(struct align_target *at);
+void hold_stop(struct align_target *at);
+int hold_empty(struct align_target *at, unsigned long timeout);
+void hold_suspend(struct align_target *at);
+void hold_freeze(struct align_target *at);
+void hold_resume(struct align_target *at);
+void hold_set_ms(struct align_target *at, unsigned int ms);
+void hold_drop_failed(struct align_target *at);
+int hold_map_read(struct align_io *io);
+void hold_end_read(struct align_io *io, bool ok);
+int hold_map_flush(struct align_io *io);
+int hold_register_reboot(void);
+void hold_unregister_reboot(void);
 
 #endif

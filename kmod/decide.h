@@ -13,6 +13,7 @@
 enum align_mode {
 	ALIGN_REPORT,
 	ALIGN_PAD,
+	ALIGN_COALESCE,
 };
 
 /**
@@ -57,6 +58,7 @@ enum rmw_how {
 	RMW_MERGED,		/* joined a block that was read for another */
 	RMW_COMPLETE,		/* the touches covered the whole block */
 	RMW_KNOWN,		/* the rest of the block was known */
+	RMW_SUPERSEDED,		/* overwritten or discarded while it was held */
 	RMW_LOST,		/* the write of the block failed */
 	RMW_DRIVE_REPORT,	/* from here on: went down as it came */
 	RMW_DRIVE_EDGE,

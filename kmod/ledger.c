@@ -29,6 +29,8 @@ static const struct {
 		offsetof(struct ledger_page, latency[0]), ALIGN_LATENCY_BINS },
 	[LEDGER_LATENCY_MISALIGNED] = {
 		offsetof(struct ledger_page, latency[1]), ALIGN_LATENCY_BINS },
+	[LEDGER_HOLD_TIME] = {
+		offsetof(struct ledger_page, hold_time), ALIGN_LATENCY_BINS },
 };
 
 /* The counters into which a resolved touch goes: the sum, and its reason. */
@@ -40,6 +42,8 @@ static const struct {
 	[RMW_MERGED] = { LEDGER_rmw_avoided, LEDGER_rmw_avoided_merged },
 	[RMW_COMPLETE] = { LEDGER_rmw_avoided, LEDGER_rmw_avoided_complete },
 	[RMW_KNOWN] = { LEDGER_rmw_avoided, LEDGER_rmw_avoided_known },
+	[RMW_SUPERSEDED] = {
+		LEDGER_rmw_avoided, LEDGER_rmw_avoided_superseded },
 	[RMW_LOST] = { LEDGER_rmw_lost, LEDGER_NR },
 	[RMW_DRIVE_REPORT] = { LEDGER_rmw_drive, LEDGER_rmw_drive_report },
 	[RMW_DRIVE_EDGE] = { LEDGER_rmw_drive, LEDGER_rmw_drive_edge },

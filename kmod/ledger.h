@@ -25,6 +25,7 @@ enum ledger_histogram {
 	LEDGER_SIZE,
 	LEDGER_LATENCY_ALIGNED,
 	LEDGER_LATENCY_MISALIGNED,
+	LEDGER_HOLD_TIME,
 	LEDGER_HISTOGRAMS,
 };
 
@@ -34,12 +35,15 @@ enum ledger_histogram {
  * @phase: bins of align_phase_bin()
  * @size: bins of align_size_bin()
  * @latency: bins of align_latency_bin(): [0] aligned, [1] misaligned writes
+ * @hold_time: bins of align_latency_bin(): held blocks, from their first held
+ *	touch to the end of holding
  */
 struct ledger_page {
 	u64 counter[LEDGER_NR];
 	u64 phase[ALIGN_PHASE_BINS];
 	u64 size[ALIGN_SIZE_BINS];
 	u64 latency[2][ALIGN_LATENCY_BINS];
+	u64 hold_time[ALIGN_LATENCY_BINS];
 };
 
 /**
@@ -72,5 +76,7 @@ void ledger_book(struct ledger *ledger, enum rmw_how how);
 	this_cpu_add((ledger)->cpu->counter[LEDGER_##name], n)
 #define ledger_inc(ledger, name) \
 	this_cpu_inc((ledger)->cpu->counter[LEDGER_##name])
+#define ledger_dec(ledger, name) \
+	this_cpu_dec((ledger)->cpu->counter[LEDGER_##name])
 
 #endif

@@ -10,7 +10,7 @@
  *   name   status key, sysfs file name and JSON key
  *   kind   COUNTER  monotonic, 64 bits, never set back by the kernel
  *          GAUGE    a level, which can fall
- *   unit   "touches", "bios", "bytes", "requests" or "blocks"
+ *   unit   "touches", "bios", "bytes", "requests", "blocks" or "events"
  *   help   one sentence for documents and for "alignctl stats --help"
  *
  * A partial touch is one write and one physical block that the write covers
@@ -31,7 +31,8 @@ LEDGER_COUNTER(rmw_drive, COUNTER, "touches",
 	       "partial touches sent to the drive as they came")
 LEDGER_COUNTER(rmw_lost, COUNTER, "touches",
 	       "partial touches that failed before they were resolved")
-LEDGER_COUNTER(rmw_pending, GAUGE, "touches", "partial touches in flight now")
+LEDGER_COUNTER(rmw_pending, GAUGE, "touches",
+	       "partial touches in flight or held now")
 LEDGER_COUNTER(rmw_avoided_merged, COUNTER, "touches",
 	       "avoided: joined a write that another touch had read for")
 LEDGER_COUNTER(rmw_avoided_complete, COUNTER, "touches",
@@ -51,10 +52,10 @@ LEDGER_COUNTER(rmw_drive_read_error, COUNTER, "touches",
 LEDGER_COUNTER(rmw_drive_limits, COUNTER, "touches",
 	       "to the drive: its limits fell below a physical block")
 LEDGER_COUNTER(pad_reads, COUNTER, "requests",
-	       "reads sent to the drive to complete a block")
+	       "reads sent to the drive to complete a block or a run of neighbours")
 LEDGER_COUNTER(pad_read_bytes, COUNTER, "bytes",
 	       "bytes read from the drive to complete blocks")
-LEDGER_COUNTER(pad_writes, COUNTER, "requests",
+LEDGER_COUNTER(pad_writes, COUNTER, "blocks",
 	       "whole blocks written from the engine's own buffers")
 LEDGER_COUNTER(writes, COUNTER, "bios", "writes that arrived")
 LEDGER_COUNTER(write_bytes, COUNTER, "bytes",
@@ -94,3 +95,19 @@ LEDGER_COUNTER(uncut, COUNTER, "blocks",
 	       "blocks that the device below splits, because no boundary fits its limits")
 LEDGER_COUNTER(nowait_again, COUNTER, "bios",
 	       "REQ_NOWAIT bios sent back to be tried again; counted nowhere else")
+LEDGER_COUNTER(rmw_avoided_superseded, COUNTER, "touches",
+	       "avoided: overwritten or discarded as a whole while held")
+LEDGER_COUNTER(touches_held, COUNTER, "touches",
+	       "partial touches acknowledged as soon as they were copied")
+LEDGER_COUNTER(reads_overlaid, COUNTER, "bios",
+	       "reads that took bytes that were held")
+LEDGER_COUNTER(blocks_delayed, COUNTER, "blocks",
+	       "blocks whose read waited for a write that was on its way")
+LEDGER_COUNTER(flushes_failed, COUNTER, "bios",
+	       "flushes that failed because held blocks could not be written")
+LEDGER_COUNTER(times_degraded, COUNTER, "events",
+	       "times that a target became degraded")
+LEDGER_COUNTER(held_blocks, GAUGE, "blocks",
+	       "blocks with acknowledged touches that are not on the drive yet")
+LEDGER_COUNTER(degraded, GAUGE, "blocks",
+	       "held blocks that could not be written; degraded while it is not 0")

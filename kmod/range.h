@@ -16,6 +16,8 @@
  * @subtree_last: for the interval tree
  * @first: first block touched
  * @last: last block touched
+ * @start: first sector
+ * @end: the sector after the last
  * @blockers: blocks that must finish before it goes down; 0 once it may
  */
 struct align_range {
@@ -23,6 +25,8 @@ struct align_range {
 	u64 subtree_last;
 	u64 first;
 	u64 last;
+	u64 start;
+	u64 end;
 	unsigned int blockers;
 };
 

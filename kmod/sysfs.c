@@ -152,7 +152,17 @@ static ssize_t print_blocks(struct align_target *at, char *buf)
 
 static ssize_t print_memory_bytes(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", block_memory(at));
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(at->blocks.bytes));
+}
+
+static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(at->blocks.bytes_high));
+}
+
+static ssize_t print_hold_ms(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.hold_ms));
 }
 
 static ssize_t print_device(struct align_target *at, char *buf)
@@ -174,6 +184,8 @@ static const struct {
 	{ "blocks", print_blocks },
 	{ "memory_bytes", print_memory_bytes },
 	{ "device", print_device },
+	{ "hold_ms", print_hold_ms },
+	{ "memory_high_water_bytes", print_memory_high_water_bytes },
 };
 
 static ssize_t target_show(struct device *dev, struct device_attribute *attr,
@@ -196,6 +208,7 @@ static const char * const histogram_names[LEDGER_HISTOGRAMS] = {
 	[LEDGER_SIZE] = "size_histogram",
 	[LEDGER_LATENCY_ALIGNED] = "latency_aligned_histogram",
 	[LEDGER_LATENCY_MISALIGNED] = "latency_misaligned_histogram",
+	[LEDGER_HOLD_TIME] = "hold_time_histogram",
 };
 
 static struct align_files *files_new(unsigned int nr)

@@ -3,8 +3,9 @@
  * dm-align: a linear target that knows the physical blocks of the device below.
  *
  * Mode report counts the writes that cost a drive a read-modify-write; mode
- * pad turns them into writes of whole physical blocks. This file is what
- * device-mapper sees: table lines, map, status, messages, suspend.
+ * pad turns them into writes of whole physical blocks; mode coalesce also
+ * acknowledges their partial blocks early. This file is what device-mapper sees:
+ * table lines, map, status, messages, suspend.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -17,14 +18,8 @@
 const char * const align_mode_names[] = {
 	[ALIGN_REPORT] = "report",
 	[ALIGN_PAD] = "pad",
+	[ALIGN_COALESCE] = "coalesce",
 };
-
-static const char no_coalesce[] =
-	"mode coalesce is not part of this version; use report or pad";
-static const char no_hold_ms[] =
-	"hold_ms needs mode coalesce, which is not part of this version";
-static const char no_drop_failed[] =
-	"drop_failed needs mode coalesce, which is not part of this version";
 
 /*
  * Parsing. Each function returns NULL, or what is wrong, for ti->error or for
@@ -37,9 +32,16 @@ static const char *parse_mode(const char *arg, enum align_mode *mode)
 	else if (!strcasecmp(arg, "pad"))
 		*mode = ALIGN_PAD;
 	else if (!strcasecmp(arg, "coalesce"))
-		return no_coalesce;
+		*mode = ALIGN_COALESCE;
 	else
-		return "mode must be report or pad";
+		return "mode must be report, pad or coalesce";
+	return NULL;
+}
+
+static const char *parse_hold_ms(const char *arg, unsigned int *ms)
+{
+	if (kstrtouint(arg, 10, ms) || !*ms || *ms > ALIGN_MAX_HOLD_MS)
+		return "hold_ms must be a number from 1 to 600000";
 	return NULL;
 }
 
@@ -52,16 +54,18 @@ static const char *parse_max_blocks(const char *arg, unsigned int *max)
 
 /**
  * struct align_args - feature arguments of a table line
- * @mode: report or pad
+ * @mode: report, pad or coalesce
  * @physical: physical_block_size, bytes
  * @offset: alignment_offset, bytes
  * @max_blocks: most blocks in memory
+ * @hold_ms: how long coalesce holds a block
  */
 struct align_args {
 	enum align_mode mode;
 	unsigned int physical;
 	unsigned int offset;
 	unsigned int max_blocks;
+	unsigned int hold_ms;
 };
 
 static const char *parse_feature(struct align_target *at,
@@ -92,7 +96,8 @@ static const char *parse_feature(struct align_target *at,
 		else if (strcasecmp(value, "off"))
 			error = "write_cache must be on or off";
 	} else if (!strcasecmp(name, "hold_ms")) {
-		return no_hold_ms;
+		given = &at->given.hold_ms;
+		error = parse_hold_ms(value, &args->hold_ms);
 	} else {
 		return "unknown feature argument";
 	}
@@ -104,10 +109,11 @@ static const char *parse_feature(struct align_target *at,
 
 /*
  * <device> <offset> [<#feature args> <arg>...], the arguments in pairs:
- *   mode <report|pad>           default report
+ *   mode <report|pad|coalesce>  default report
  *   physical_block_size <bytes> default the device's
  *   alignment_offset <bytes>    default the device's
  *   max_blocks <n>              default 16 MiB of blocks
+ *   hold_ms <ms>                default 500
  *   write_cache <on|off>        on: advertise a volatile write cache
  */
 static const char *parse_features(struct align_target *at,
@@ -115,7 +121,7 @@ static const char *parse_features(struct align_target *at,
 				  struct dm_arg_set *as)
 {
 	static const struct dm_arg feature_args[] = {
-		{0, 10, "the number of feature arguments must be even and at most 10"},
+		{0, 12, "the number of feature arguments must be even and at most 12"},
 	};
 	const char *error;
 	char *text;
@@ -194,6 +200,24 @@ static unsigned int suggest_physical(struct block_device *bdev)
 	return io_min;
 }
 
+/*
+ * Layers above read once, when their table loads, whether flushes are wanted. So
+ * what is live without a volatile write cache must not get one.
+ */
+static const char *refuse_holding(struct align_target *at)
+{
+	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
+
+	if (bdev_write_cache(disk->part0))
+		return NULL;
+	/* A device gets its size when it becomes active for the first time. */
+	if (get_capacity(disk))
+		return "coalesce needs a volatile write cache: create it with write_cache on";
+	if (at->given.write_cache && !at->given.write_cache_on)
+		return "coalesce needs a volatile write cache: leave out write_cache off";
+	return NULL;
+}
+
 /* Why a mode cannot be had here, or NULL. */
 static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 {
@@ -205,17 +229,17 @@ static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 	if (mode == ALIGN_REPORT)
 		return NULL;
 	if (bdev_is_zoned(bdev))
-		return "mode pad is not possible on a zoned device; use report";
+		return "pad and coalesce are not possible on a zoned device; use report";
 	if (at->offset_unknown)
-		return "mode pad needs alignment_offset: the kernel says the device is misaligned";
+		return "pad and coalesce need alignment_offset: the device is misaligned";
 	align_get_limits(at, &lim);
 	if (lim.chunk_sectors &&
 	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
-		return "mode pad: physical blocks cross the device's chunk_sectors";
+		return "pad and coalesce: physical blocks cross the device's chunk_sectors";
 	if (g->physical > g->logical && g->first_whole < g->end_whole &&
 	    !align_block_fits(g, &lim, g->first_whole, PAGE_SIZE))
-		return "mode pad: a physical block exceeds the device's max_sectors or segments";
-	return NULL;
+		return "pad and coalesce: a block exceeds the device's max_sectors or segments";
+	return mode == ALIGN_COALESCE ? refuse_holding(at) : NULL;
 }
 
 static void align_dtr(struct dm_target *ti)
@@ -238,7 +262,8 @@ static void align_dtr(struct dm_target *ti)
 
 static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 {
-	struct align_args args = { .mode = ALIGN_REPORT };
+	struct align_args args = { .mode = ALIGN_REPORT,
+				   .hold_ms = ALIGN_DEFAULT_HOLD_MS };
 	struct dm_arg_set as = { .argc = argc, .argv = argv };
 	struct align_target *at;
 	unsigned long long start;
@@ -291,12 +316,13 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ret = node_join(at);
 	if (ret)
 		goto bad;
-	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, 0);
+	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto bad;
 	ret = blocks_init(at, args.max_blocks);
 	if (ret)
 		goto bad_pieces;
+	at->blocks.hold_ms = args.hold_ms;
 	ret = gate_init(&at->gate);
 	if (ret)
 		goto bad_blocks;
@@ -306,7 +332,8 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->num_discard_bios = 1;
 	ti->num_secure_erase_bios = 1;
 	ti->num_write_zeroes_bios = 1;
-	ti->flush_supported = at->given.write_cache_on;
+	ti->flush_supported = at->given.write_cache_on ||
+			      at->mode == ALIGN_COALESCE;
 	ti->per_io_data_size = sizeof(struct align_io);
 	return 0;
 
@@ -334,7 +361,7 @@ static int map_change(struct align_io *io)
 	case -EINPROGRESS:
 		return DM_MAPIO_SUBMITTED;
 	}
-	if (READ_ONCE(at->mode) == ALIGN_PAD && g->physical > g->logical)
+	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
 		return align_engine_map(io);
 
 	if (bio_op(bio) != REQ_OP_WRITE) {
@@ -350,6 +377,7 @@ static int map_change(struct align_io *io)
 	for (i = 0; i < split.nr_touches; i++) {
 		io->touch[i].part = split.touch[i];
 		io->touch[i].how = RMW_DRIVE_REPORT;
+		io->touch[i].held = false;
 	}
 	return DM_MAPIO_REMAPPED;
 }
@@ -368,16 +396,25 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	case REQ_OP_READ:
 		ledger_inc(at->ledger, reads);
 		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
+		io->at = at;
+		io->bio = bio;
+		io->nr_pins = 0;
+		if (READ_ONCE(at->blocks.nr_held))
+			return hold_map_read(io);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_WRITE:
 		if (bio_sectors(bio))
 			break;
 		/*
-		 * Nothing is acknowledged that the drive has not: just pass.
-		 * Each target of a table gets its own; count one of them.
+		 * Each target of a table gets its own; count one of them. If
+		 * nothing is acknowledged that the drive has not, just pass.
 		 */
 		if (!at->index)
 			ledger_inc(at->ledger, flushes);
+		io->at = at;
+		io->bio = bio;
+		if (READ_ONCE(at->blocks.nr_held))
+			return hold_map_flush(io);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:
@@ -394,6 +431,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	io->change = true;
 	io->entered = false;
 	io->counted = false;
+	io->engine = false;
 	io->in_range = false;
 	io->nr_touches = 0;
 	return map_change(io);
@@ -404,11 +442,18 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 {
 	struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
 
-	if (!io->change)
+	if (!io->change) {
+		if (bio_op(bio) == REQ_OP_READ)
+			hold_end_read(io, !*error);
 		return DM_ENDIO_DONE;
+	}
 	/* A range that went down in pieces has ended before. */
 	if (io->in_range)
-		blocks_end_range(io);
+		blocks_end_range(io, !*error);
+	if (io->engine) {
+		atomic_dec(&io->at->blocks.writes);
+		runs_hurry(io->at);
+	}
 	if (io->counted)
 		align_io_resolve(io);
 	if (io->entered)
@@ -426,8 +471,9 @@ static void deferred_work(struct work_struct *work)
 }
 
 /*
- * Returns when no write of the old mode is in flight: 0, or -ERESTARTSYS if the
- * caller was killed before and the mode stays.
+ * Returns when no write of the old mode is in flight and nothing is held: 0, or
+ * the mode stays: -ERESTARTSYS if the caller was killed before, -EIO if what is
+ * held cannot be written.
  */
 static int set_mode(struct align_target *at, enum align_mode mode)
 {
@@ -439,12 +485,21 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 	if (ret)
 		return ret;
 	if (at->mode != mode) {
+		/* Before the gate is closed, so that writers need not wait. */
+		hold_stop(at);
+		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT);
+		if (ret) {
+			hold_start(at);
+			mutex_unlock(&at->change_lock);
+			return ret;
+		}
 		ret = gate_close_killable(&at->gate);
 		if (!ret) {
 			/* Writes in report do not end what is known. */
 			blocks_forget(at);
 			WRITE_ONCE(at->mode, mode);
 		}
+		hold_start(at);
 		gate_open(&at->gate, &deferred);
 		/* Sending them may wait for the device; that is not for us. */
 		while ((bio = bio_list_pop(&deferred))) {
@@ -460,10 +515,13 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 
 /*
  * Messages:
- *   mode <report|pad>   change the mode; returns when the change is complete
+ *   mode <report|pad|coalesce>
+ *                       change the mode; returns when the change is complete
+ *   hold_ms <ms>        change how long coalesce holds a block
  *   max_blocks <n>      change the ceiling
  *   reset_stats         store the ledger as the baseline
- *   flush               forget what is held or known
+ *   flush               write what is held, forget what is known
+ *   drop_failed         give up held blocks that could not be written
  */
 static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			 char *result, unsigned int maxlen)
@@ -471,7 +529,8 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	struct align_target *at = ti->private;
 	const char *error = NULL;
 	enum align_mode mode;
-	unsigned int max;
+	unsigned int number;
+	int ret = 0;
 
 	if (argc == 2 && !strcasecmp(argv[0], "mode")) {
 		error = parse_mode(argv[1], &mode);
@@ -479,27 +538,35 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			error = refuse_mode(at, mode);
 		if (!error) {
 			at->given.mode = true;
-			return set_mode(at, mode);
+			ret = set_mode(at, mode);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
-		error = parse_max_blocks(argv[1], &max);
+		error = parse_max_blocks(argv[1], &number);
 		if (!error) {
 			at->given.max_blocks = true;
-			blocks_set_max(at, max);
+			blocks_set_max(at, number);
+		}
+	} else if (argc == 2 && !strcasecmp(argv[0], "hold_ms")) {
+		error = parse_hold_ms(argv[1], &number);
+		if (!error) {
+			at->given.hold_ms = true;
+			hold_set_ms(at, number);
 		}
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
 		ledger_reset(at->ledger);
 	} else if (argc == 1 && !strcasecmp(argv[0], "flush")) {
+		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT);
 		blocks_forget(at);
-	} else if (!strcasecmp(argv[0], "hold_ms")) {
-		error = no_hold_ms;
-	} else if (!strcasecmp(argv[0], "drop_failed")) {
-		error = no_drop_failed;
+	} else if (argc == 1 && !strcasecmp(argv[0], "drop_failed")) {
+		hold_drop_failed(at);
 	} else {
-		error = "known are mode <report|pad>, max_blocks <n>, reset_stats, flush";
+		error = "known are mode, hold_ms, max_blocks, reset_stats, flush, drop_failed";
 	}
+	if (ret == -EIO)
+		DMERR("%s: message \"%s\": held blocks cannot be written (see drop_failed)",
+		      dm_device_name(at->node->md), argv[0]);
 	if (!error)
-		return 0;
+		return ret;
 	DMERR("%s: message \"%s%s%s\": %s", dm_device_name(at->node->md),
 	      argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "", error);
 	return -EINVAL;
@@ -524,7 +591,7 @@ static void print_status(struct align_target *at, char *result,
 		DMEMIT(" alignment_offset:%u", at->geometry.offset);
 	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu epoch:%llu",
 	       READ_ONCE(at->blocks.max), READ_ONCE(at->blocks.nr),
-	       block_memory(at), epoch);
+	       READ_ONCE(at->blocks.bytes), epoch);
 	for (i = 0; i < LEDGER_NR; i++)
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
@@ -534,7 +601,7 @@ static void print_table(struct align_target *at, char *result,
 {
 	unsigned int nr = 2 * (at->given.mode + at->given.physical +
 			       at->given.offset + at->given.max_blocks +
-			       at->given.write_cache);
+			       at->given.hold_ms + at->given.write_cache);
 	unsigned int sz = 0;
 
 	DMEMIT("%s %llu", at->dev->name, (unsigned long long)at->start);
@@ -548,6 +615,8 @@ static void print_table(struct align_target *at, char *result,
 		DMEMIT(" alignment_offset %u", at->geometry.offset);
 	if (at->given.max_blocks)
 		DMEMIT(" max_blocks %u", READ_ONCE(at->blocks.max));
+	if (at->given.hold_ms)
+		DMEMIT(" hold_ms %u", READ_ONCE(at->blocks.hold_ms));
 	if (at->given.write_cache)
 		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
 }
@@ -576,8 +645,9 @@ static void align_status(struct dm_target *ti, status_type_t type,
 			DMEMIT(",alignment_offset=unknown");
 		else
 			DMEMIT(",alignment_offset=%u", at->geometry.offset);
-		DMEMIT(",max_blocks=%u,write_cache=%s;",
+		DMEMIT(",max_blocks=%u,hold_ms=%u,write_cache=%s;",
 		       READ_ONCE(at->blocks.max),
+		       READ_ONCE(at->blocks.hold_ms),
 		       at->given.write_cache_on ? "on" : "off");
 		break;
 	}
@@ -589,10 +659,35 @@ static int align_preresume(struct dm_target *ti)
 	return 0;
 }
 
-/* dm has waited for every bio, and no bio ends before the engine's I/O for it. */
+static void align_resume(struct dm_target *ti)
+{
+	hold_resume(ti->private);
+}
+
+/* The file system is frozen after this, and its last writes are still to come. */
+static void align_presuspend(struct dm_target *ti)
+{
+	hold_suspend(ti->private);
+}
+
+static void align_presuspend_undo(struct dm_target *ti)
+{
+	hold_resume(ti->private);
+}
+
+/*
+ * dm has waited for every bio, and no bio ends before the engine's I/O for it.
+ * What is held may still be on its way, or fail, and then it stays.
+ */
 static void align_postsuspend(struct dm_target *ti)
 {
-	blocks_forget(ti->private);
+	struct align_target *at = ti->private;
+
+	if (hold_empty(at, MAX_SCHEDULE_TIMEOUT))
+		DMWARN("%s: suspended with held blocks that could not be written",
+		       dm_device_name(at->node->md));
+	hold_freeze(at);
+	blocks_forget(at);
 }
 
 static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
@@ -606,6 +701,7 @@ static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
 	 */
 	if (READ_ONCE(at->mode) == ALIGN_REPORT)
 		return at->start || ti->len != bdev_nr_sectors(*bdev);
+	hold_empty(at, MAX_SCHEDULE_TIMEOUT);
 	blocks_forget(at);
 	return 1;
 }
@@ -661,8 +757,11 @@ static struct target_type align_type = {
 	.dtr = align_dtr,
 	.map = align_map,
 	.end_io = align_end_io,
+	.presuspend = align_presuspend,
+	.presuspend_undo = align_presuspend_undo,
 	.postsuspend = align_postsuspend,
 	.preresume = align_preresume,
+	.resume = align_resume,
 	.status = align_status,
 	.message = align_message,
 	.prepare_ioctl = align_prepare_ioctl,
@@ -673,12 +772,20 @@ static struct target_type align_type = {
 
 static int __init align_init(void)
 {
-	return dm_register_target(&align_type);
+	int ret = hold_register_reboot();
+
+	if (ret)
+		return ret;
+	ret = dm_register_target(&align_type);
+	if (ret)
+		hold_unregister_reboot();
+	return ret;
 }
 
 static void __exit align_exit(void)
 {
 	dm_unregister_target(&align_type);
+	hold_unregister_reboot();
 }
 
 module_init(align_init);

@@ -47,9 +47,12 @@ void align_get_limits(const struct align_target *at, struct align_limits *lim)
 	lim->virt_boundary_mask = q->virt_boundary_mask;
 }
 
-/* Sectors from @sector on, whose bytes are @from, that fit in one request. */
+/*
+ * Sectors from @sector on, whose bytes are @from, that fit in one request, of
+ * which they are the first, or come behind a block.
+ */
 static sector_t run_fit(const struct align_io *io, sector_t sector,
-			struct bvec_iter from)
+			struct bvec_iter from, const struct align_block *behind)
 {
 	struct align_limits lim;
 	struct bvec_iter iter;
@@ -61,7 +64,17 @@ static sector_t run_fit(const struct align_io *io, sector_t sector,
 
 	align_get_limits(io->at, &lim);
 	segments = lim.max_segments;
-	max = align_max_io_sectors(&lim, sector);
+	if (behind) {
+		u32 block = align_block_sectors(&io->at->geometry);
+
+		max = align_max_io_sectors(&lim, sector - block) - block;
+		segments -= min(segments, block_nr_vecs(io->at));
+		/* Nothing is known about the gap between the two. */
+		if (lim.virt_boundary_mask)
+			return 0;
+	} else {
+		max = align_max_io_sectors(&lim, sector);
+	}
 	if (max < from.bi_size >> SECTOR_SHIFT)
 		from.bi_size = max << SECTOR_SHIFT;
 
@@ -81,6 +94,24 @@ static sector_t run_fit(const struct align_io *io, sector_t sector,
 	return bytes >> SECTOR_SHIFT;
 }
 
+/*
+ * Small writes in one piece of memory fit nearly everywhere, and there are many
+ * of them. Whether a write is surely one request, wherever it starts.
+ */
+static bool surely_fits(const struct align_target *at, const struct bio *bio)
+{
+	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
+	unsigned int size = bio->bi_iter.bi_size;
+	const struct bio_vec *bv = &bio->bi_io_vec[bio->bi_iter.bi_idx];
+
+	return size <= PAGE_SIZE &&
+	       size <= bv->bv_len - bio->bi_iter.bi_bvec_done &&
+	       (size + q->physical_block_size) >> SECTOR_SHIFT <= q->max_sectors &&
+	       !q->chunk_sectors && q->max_segments > 1 &&
+	       q->max_segment_size >= PAGE_SIZE &&
+	       q->seg_boundary_mask >= PAGE_SIZE - 1;
+}
+
 /**
  * align_over_limits - whether the device below would split a write
  * @io: the write, of which nothing has been sent
@@ -89,14 +120,16 @@ bool align_over_limits(struct align_io *io)
 {
 	struct bio *bio = io->bio;
 
-	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter) <
+	if (surely_fits(io->at, bio))
+		return false;
+	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter, NULL) <
 	       bio_sectors(bio);
 }
 
 static void run_put_piece(struct align_io *io)
 {
 	if (atomic_dec_and_test(&io->pieces)) {
-		blocks_end_range(io);
+		blocks_end_range(io, !io->status);
 		align_io_put(io, BLK_STS_OK);
 	}
 }
@@ -114,6 +147,92 @@ static void run_end_piece(struct bio *bio)
 	run_put_piece(io);
 }
 
+/* Add the bytes of a piece to the bio that carries it behind a block. */
+static void joined_add_piece(const struct align_io *io, struct bio *bio)
+{
+	struct bvec_iter iter;
+	struct bio_vec bv;
+
+	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
+		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
+	bio->bi_ioprio = io->bio->bi_ioprio;
+	bio->bi_private = (void *)io;
+	bio_clone_blkg_association(bio, io->bio);
+}
+
+/* The two must be told apart: send each alone. */
+static void joined_send_apart(struct work_struct *work)
+{
+	struct align_io *io = container_of(work, struct align_io, apart);
+	struct bio *bio = io->joined_bio;
+
+	block_write(io->joined);
+	bio_reset(bio, io->at->dev->bdev,
+		  io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS);
+	bio->bi_iter.bi_sector = io->joined_iter.bi_sector;
+	joined_add_piece(io, bio);
+	bio->bi_end_io = run_end_piece;
+	submit_bio_noacct(bio);
+}
+
+static void joined_end(struct bio *bio)
+{
+	struct align_io *io = bio->bi_private;
+
+	if (bio->bi_status) {
+		INIT_WORK(&io->apart, joined_send_apart);
+		queue_work(io->at->blocks.wq, &io->apart);
+		return;
+	}
+	bio_put(bio);
+	block_served(io->joined, BLK_STS_OK);
+	run_put_piece(io);
+}
+
+/*
+ * Make io->joined_bio, for a block that is complete and the first piece of the
+ * run behind it. Return: sectors of that piece, or 0 if that is not possible;
+ * then the block goes alone.
+ */
+static sector_t joined_new(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	struct align_block *block = io->joined;
+	unsigned int nr = block_nr_vecs(at);
+	struct bvec_iter iter;
+	struct bio_vec bv;
+	struct bio *bio = NULL;
+	sector_t n;
+
+	n = align_cut(&at->geometry, io->run_sector,
+		      run_fit(io, io->run_sector, io->run_iter, block),
+		      io->run_left);
+	io->joined_iter = io->run_iter;
+	io->joined_iter.bi_sector = io->run_sector;
+	io->joined_iter.bi_size = n << SECTOR_SHIFT;
+	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
+		nr++;
+	if (n && nr <= BIO_MAX_VECS)
+		bio = bio_alloc_bioset(at->dev->bdev, nr,
+				       io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS,
+				       GFP_NOWAIT, &at->pieces);
+	if (!bio) {
+		io->joined = NULL;
+		block_write(block);
+		return 0;
+	}
+	bio->bi_opf |= block_patch(block);
+	bio->bi_iter.bi_sector = io->run_sector -
+				 align_block_sectors(&at->geometry);
+	block_add_to_bio(block, bio);
+	joined_add_piece(io, bio);
+	bio->bi_end_io = joined_end;
+	io->joined_bio = bio;
+	ledger_inc(at->ledger, pad_writes);
+	ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+	return n;
+}
+
 /* The next piece of a run, or NULL; the last one needs no memory. */
 static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 {
@@ -126,6 +245,20 @@ static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 		NULL : &io->run;
 }
 
+/* The next @n sectors of a run are about to be sent. Return: they are the last. */
+static bool run_advance(struct align_io *io, sector_t n)
+{
+	bool last = n == io->run_left;
+
+	if (!last)
+		ledger_inc(io->at->ledger, cuts);
+	io->run_sector += n;
+	io->run_left -= n;
+	bio_advance_iter(io->bio, &io->run_iter, n << SECTOR_SHIFT);
+	atomic_inc(&io->pieces);
+	return last;
+}
+
 /*
  * Sends what is left of a run. Where memory cannot be had without waiting,
  * the work goes on: outside map, the pieces that it waits for are on their
@@ -134,12 +267,21 @@ static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 static void run_send(struct align_io *io, gfp_t gfp)
 {
 	struct align_target *at = io->at;
-	bool last;
+	bool last = false;
 
-	do {
+	if (io->joined && !io->joined_bio) {
+		sector_t n = joined_new(io);
+
+		if (n) {
+			last = run_advance(io, n);
+			submit_bio_noacct(io->joined_bio);
+		}
+	}
+	while (!last) {
 		sector_t left = io->run_left;
 		sector_t n = align_cut(&at->geometry, io->run_sector,
-				       run_fit(io, io->run_sector, io->run_iter),
+				       run_fit(io, io->run_sector, io->run_iter,
+					       NULL),
 				       left);
 		struct bio *bio;
 
@@ -150,14 +292,11 @@ static void run_send(struct align_io *io, gfp_t gfp)
 			n = min(n, left);
 			ledger_inc(at->ledger, uncut);
 		}
-		last = n == left;
-		bio = run_new_piece(io, last, gfp);
+		bio = run_new_piece(io, n == left, gfp);
 		if (!bio) {
 			queue_work(at->blocks.wq, &io->work);
 			return;
 		}
-		if (!last)
-			ledger_inc(at->ledger, cuts);
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
 		bio->bi_iter = io->run_iter;
 		bio->bi_iter.bi_sector = io->run_sector;
@@ -165,12 +304,9 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		bio->bi_private = io;
 		bio->bi_end_io = run_end_piece;
 
-		io->run_sector += n;
-		io->run_left -= n;
-		bio_advance_iter(io->bio, &io->run_iter, n << SECTOR_SHIFT);
-		atomic_inc(&io->pieces);
+		last = run_advance(io, n);
 		submit_bio_noacct(bio);
-	} while (!last);
+	}
 
 	run_put_piece(io);
 }
@@ -279,6 +415,9 @@ void align_io_resolve(struct align_io *io)
 	this_cpu_inc(ledger->cpu->latency[!!io->nr_touches]
 			[align_latency_bin(ns)]);
 	for (i = 0; i < io->nr_touches; i++) {
+		/* What is held is resolved with its block. */
+		if (io->touch[i].held)
+			continue;
 		ledger_book(ledger, io->touch[i].how);
 		trace_align_rmw(io->at->devt, io->touch[i].part.block,
 				io->touch[i].how, ns);
@@ -299,6 +438,25 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 	align_get_limits(at, &lim);
 	return align_block_fits(g, &lim, block, PAGE_SIZE) ?
 		RMW_HOW_NR : RMW_DRIVE_LIMITS;
+}
+
+/*
+ * Whether a write goes on where another one has ended a short time ago. Called
+ * with blocks->lock held.
+ */
+static bool continues_stream(struct align_blocks *blocks, sector_t start,
+			     sector_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_STREAMS; i++) {
+		if (blocks->ends[i] == start) {
+			blocks->ends[i] = end;
+			return true;
+		}
+	}
+	blocks->ends[blocks->next_end++ % ALIGN_STREAMS] = end;
+	return false;
 }
 
 /* Send a REQ_NOWAIT bio back. Return: what map returns. */
@@ -326,8 +484,8 @@ int align_engine_map(struct align_io *io)
 	bool write = bio_op(bio) == REQ_OP_WRITE;
 	struct align_split split;
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
-	bool over, go = true;
-	unsigned int taken = 0;
+	bool over, stream, go = true;
+	unsigned int handled = 0;
 	unsigned long flags;
 	LIST_HEAD(started);
 	unsigned int i;
@@ -347,6 +505,13 @@ int align_engine_map(struct align_io *io)
 	blocks_forget_range(at, split.first_block, split.last_block);
 
 	io->nr_touches = split.nr_touches;
+	io->may_hold = split.nr_touches &&
+		       READ_ONCE(at->mode) == ALIGN_COALESCE &&
+		       hold_allowed(at, bio);
+	io->engine = true;
+	atomic_inc(&at->blocks.writes);
+	io->joined = NULL;
+	io->joined_bio = NULL;
 	io->status = BLK_STS_OK;
 	atomic_set(&io->parts, 1);
 	atomic_set(&io->pieces, 1);
@@ -357,6 +522,8 @@ int align_engine_map(struct align_io *io)
 
 		touch->io = io;
 		touch->part = split.touch[i];
+		touch->late = false;
+		touch->held = false;
 		touch->how = refuse_touch(at, touch->part.block);
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
@@ -371,28 +538,45 @@ int align_engine_map(struct align_io *io)
 		}
 		align_io_count(io, &split, over);
 	}
+	stream = split.nr_touches && continues_stream(&at->blocks, start, end);
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &io->touch[i];
 
-		if (touch->how != RMW_HOW_NR ||
-		    !blocks_add_touch(io, touch, &started))
+		/* Its end is inside the block: what follows may complete it. */
+		touch->late = stream && touch->part.first + touch->part.count <
+					align_block_sectors(g);
+		if (touch->how != RMW_HOW_NR)
 			continue;
+		switch (blocks_add_touch(touch, &started)) {
+		case TOUCH_REFUSED:
+			continue;
+		case TOUCH_TAKEN:
+			atomic_inc(&io->parts);
+			break;
+		case TOUCH_HELD:
+			break;
+		}
 		if (touch->part.block == split.first_block)
 			start += touch->part.count;
 		else
 			end -= touch->part.count;
-		taken++;
+		handled++;
 	}
-	io->split_up = taken || over;
-	atomic_add(taken, &io->parts);
+	io->split_up = handled || over;
 	if (start < end) {
 		io->run_sector = start;
 		io->run_left = end - start;
 		io->run_iter = io_iter_at(io, start, end - start);
 		io->range.first = align_block_of(g, start);
 		io->range.last = align_block_of(g, end - 1);
+		io->range.start = start;
+		io->range.end = end;
 		atomic_inc(&io->parts);
 		go = blocks_add_range(io);
+		/* The block in front of the run, if that is complete by now. */
+		if (go && start > bio->bi_iter.bi_sector &&
+		    block_take_whole(io->touch[0].block, &started))
+			io->joined = io->touch[0].block;
 	}
 	spin_unlock_irqrestore(&at->blocks.lock, flags);
 
@@ -402,10 +586,10 @@ int align_engine_map(struct align_io *io)
 	if (write && start < end)
 		ledger_add(at->ledger, sent_block_bytes,
 			   align_block_bytes(g, start, end - start));
-	if (!taken && !over)
+	if (!handled && !over)
 		return go ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
 
-	blocks_start(at, &started);
+	runs_start(at, &started);
 	if (start < end && go)
 		run_send(io, GFP_NOWAIT);
 	align_io_put(io, BLK_STS_OK);

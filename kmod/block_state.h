@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the engine share: one physical block, and a run of
+ * neighbours on its way to or from the device below. The rules are on top of
+ * block.c.
+ */
+#ifndef DM_ALIGN_BLOCK_STATE_H
+#define DM_ALIGN_BLOCK_STATE_H
+
+#include "block.h"
+
+enum block_state {
+	BLOCK_IS_WAIT,
+	BLOCK_IS_COLLECT,
+	BLOCK_IS_READ,
+	BLOCK_IS_WRITE,
+	BLOCK_IS_PASS,
+	BLOCK_IS_HELD,
+	BLOCK_IS_KNOWN,
+};
+
+/**
+ * struct block_run - neighbouring blocks that are read or written as one
+ * @at: the target
+ * @blocks: them, ascending, through block->list
+ * @nr: how many
+ * @spare: bytes of memory that are this run's own, beside the blocks'
+ * @work: takes the next step in process context
+ * @bio: the read, then the write
+ * @vecs: what the bio reads into or writes from
+ *
+ * Belongs to whoever owns its blocks: the thread that took them out of COLLECT
+ * or READ, or the bio.
+ */
+struct block_run {
+	struct align_target *at;
+	struct list_head blocks;
+	unsigned int nr;
+	unsigned int spare;
+	struct work_struct work;
+	struct bio bio;
+	struct bio_vec *vecs;
+};
+
+/**
+ * struct align_block - see the top of block.c
+ * @rb: in the tree of blocks
+ * @number: its number
+ * @state: see there
+ * @valid: the buffer held what a read would return before @touches came
+ * @known: @valid when the serving of what is in it now began
+ * @has_read: the pad read for that was sent, and has not failed
+ * @late: the write that ends in it is part of a stream, and its rest may be on
+ *	its way
+ * @delayed: COLLECT: in blocks->delayed, waiting for that
+ * @failed: held touches could not be written
+ * @gone: no longer in the tree, only pinned
+ * @pass_status: PASS: first error of a request
+ * @blockers: WAIT: ranges that have to end first
+ * @waiting: ranges that wait for this block
+ * @passing: PASS: requests in flight
+ * @pins: reads that will take bytes from the buffer when they end
+ * @touches: touches that are served now, or next in WAIT
+ * @next: touches that came too late for that
+ * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
+ *	HELD: in blocks->held or blocks->failed; KNOWN: in blocks->known;
+ *	otherwise in none
+ * @held: touches acknowledged and not on the device
+ * @seq: when the first of them came, in the order of blocks->seq
+ * @held_ns: the same, by the clock
+ * @since: HELD, KNOWN: since when, in jiffies
+ * @kept: sectors of the buffer that hold acknowledged touches
+ * @covered: sectors that @kept and @touches cover, up to READ
+ * @single: for a read or write of this block alone, which needs no memory
+ * @vecs: the buffer, one for each page of it
+ */
+struct align_block {
+	struct rb_node rb;
+	u64 number;
+	enum block_state state;
+	bool valid;
+	bool known;
+	bool has_read;
+	bool late;
+	bool delayed;
+	bool failed;
+	bool gone;
+	blk_status_t pass_status;
+	unsigned int blockers;
+	unsigned int waiting;
+	unsigned int passing;
+	unsigned int pins;
+	struct list_head touches;
+	struct list_head next;
+	struct list_head list;
+	unsigned int held;
+	u64 seq;
+	u64 held_ns;
+	unsigned long since;
+	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
+	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
+	struct block_run single;
+	struct bio_vec vecs[];
+};
+
+/* Memory must not be waited for, nor taken from the emergency reserves. */
+#define BLOCK_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
+			 __GFP_NOWARN)
+
+/* Runs that may read into memory of their own at a time, when emptying. */
+#define HOLD_MAX_RUNS	16
+
+/* Blocks that one holder of the lock deals with at most, where there are many. */
+#define BLOCKS_BATCH	64
+
+/* Its rest is known, or its touches cover all of it. Lock held. */
+static inline bool block_is_whole(const struct align_block *block)
+{
+	const struct align_geometry *g = &block->single.at->geometry;
+
+	return block->valid ||
+	       bitmap_full(block->covered, align_block_sectors(g));
+}
+
+/* block.c */
+bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs);
+void buffer_free(const struct align_target *at, struct bio_vec *vecs);
+void block_copy_touch(struct align_block *block,
+		      const struct align_touch *touch);
+void block_remove(struct align_block *block);
+void block_release(struct align_block *block);
+void block_charge(struct align_target *at, s64 bytes);
+struct align_block *block_at_or_above(struct align_target *at, u64 number);
+struct align_block *block_following(struct align_block *block);
+void block_end_turn(struct align_block *block);
+
+/* run.c */
+int runs_init(struct align_target *at);
+void runs_exit(struct align_target *at);
+void run_work(struct work_struct *work);
+void runs_send(struct align_target *at, struct list_head *blocks);
+unsigned int run_max_blocks(const struct align_target *at, u64 number);
+
+/* hold.c */
+void hold_init(struct align_target *at);
+void hold_exit(struct align_target *at);
+void hold_touch(struct align_block *block, struct align_touch *touch);
+void hold_rest(struct align_block *block);
+void hold_leave(struct align_block *block);
+void hold_resolve(struct align_block *block, enum rmw_how how,
+		  enum rmw_how later);
+void hold_failed(struct align_block *block);
+void hold_overwritten(struct align_block *block, u64 start, u64 end);
+void hold_kick(struct align_target *at);
+
+#endif

@@ -1,0 +1,867 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs: neighbouring blocks that are read and written as one request each.
+ *
+ * Blocks in COLLECT come here in lists, each owned by the caller. They are
+ * sorted and taken apart into runs that the device below takes as one request.
+ * A read of a block that holds nothing goes to its own buffer; one that holds
+ * acknowledged touches, which reads and the coming write need, is read into
+ * memory of the run, from where what is missing is copied.
+ *
+ * A run of several blocks needs memory; where there is none, or where the run
+ * fails, each block goes on alone, so that an error concerns only whom it must.
+ * A block alone needs none: it has a request of its own, and if it holds
+ * something, the target's one spare run (blocks->reserve) is used, for which
+ * the others wait in blocks->starved.
+ */
+#include <linux/bitmap.h>
+#include <linux/blk-cgroup.h>
+#include <linux/hrtimer.h>
+#include <linux/list_sort.h>
+#include <linux/slab.h>
+
+#include "block_state.h"
+
+/*
+ * How long a block waits for a write that is on its way: long compared with the
+ * time in which a submitter sends its next request, short compared with a read.
+ */
+#define RUN_DELAY_US	300
+
+static struct align_block *run_first(const struct block_run *run)
+{
+	return list_first_entry(&run->blocks, struct align_block, list);
+}
+
+/**
+ * run_max_blocks - how many blocks one request of the device below carries
+ * @at: the target
+ * @number: the first of them
+ *
+ * Return: at least 1.
+ */
+unsigned int run_max_blocks(const struct align_target *at, u64 number)
+{
+	struct align_limits lim;
+	u32 sectors;
+
+	align_get_limits(at, &lim);
+	sectors = align_max_io_sectors(&lim,
+				       align_block_start(&at->geometry, number));
+	/* Each page may be a segment of its own. */
+	return max(1U, min(sectors / align_block_sectors(&at->geometry),
+			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
+			   block_nr_vecs(at)));
+}
+
+static struct block_run *run_new(struct align_target *at, unsigned int nr,
+				 gfp_t gfp)
+{
+	size_t vecs = array_size(nr, block_nr_vecs(at) * sizeof(struct bio_vec));
+	struct block_run *run = kzalloc(sizeof(*run) + vecs, gfp);
+
+	if (!run)
+		return NULL;
+	run->at = at;
+	run->vecs = (struct bio_vec *)(run + 1);
+	INIT_LIST_HEAD(&run->blocks);
+	INIT_WORK(&run->work, run_work);
+	return run;
+}
+
+/* The blocks have left the run. */
+static void run_free(struct block_run *run)
+{
+	struct align_blocks *blocks = &run->at->blocks;
+	struct align_block *block, *tmp;
+	unsigned long flags;
+
+	if (run != blocks->reserve) {
+		kfree(run);
+		return;
+	}
+	spin_lock_irqsave(&blocks->lock, flags);
+	blocks->reserve_busy = false;
+	/* All of them: the first may find memory, and then wake nobody. */
+	list_for_each_entry_safe(block, tmp, &blocks->starved, list) {
+		list_del_init(&block->list);
+		queue_work(blocks->wq, &block->single.work);
+	}
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
+/* A run of one: the block's own request. */
+static struct block_run *run_single(struct align_block *block)
+{
+	struct block_run *run = &block->single;
+
+	run->vecs = block->vecs;
+	list_add(&block->list, &run->blocks);
+	return run;
+}
+
+static void run_init_bio(struct block_run *run, blk_opf_t opf,
+			 bio_end_io_t *end_io)
+{
+	struct align_target *at = run->at;
+	struct align_block *block = run_first(run);
+	struct bio *bio = &run->bio;
+	struct align_touch *cause = NULL;
+
+	/*
+	 * On account of the first touch, which stays first while the block is
+	 * active; of nobody, if it was acknowledged before.
+	 */
+	if (block->state == BLOCK_IS_WRITE || !block->held)
+		cause = list_first_entry_or_null(&block->touches,
+						 struct align_touch, list);
+	if (cause)
+		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
+	else if (block->seq <= READ_ONCE(at->blocks.empty_seq))
+		opf |= REQ_SYNC;
+	bio_init(bio, at->dev->bdev, run->vecs, run->nr * block_nr_vecs(at),
+		 opf);
+	bio->bi_vcnt = run->nr * block_nr_vecs(at);
+	bio->bi_iter.bi_size = run->nr * at->geometry.physical;
+	bio->bi_iter.bi_sector = align_block_start(&at->geometry,
+						   block->number);
+	bio->bi_private = run;
+	bio->bi_end_io = end_io;
+	if (cause) {
+		bio->bi_ioprio = cause->io->bio->bi_ioprio;
+		bio_clone_blkg_association(bio, cause->io->bio);
+	}
+}
+
+/* Memory of a run's own, by bytes, came or went. */
+static void run_charge(struct block_run *run, int bytes)
+{
+	struct align_blocks *blocks = &run->at->blocks;
+	unsigned long flags;
+
+	if (!bytes)
+		return;
+	run->spare += bytes;
+	spin_lock_irqsave(&blocks->lock, flags);
+	block_charge(run->at, bytes);
+	if (bytes > 0)
+		blocks->spare_runs++;
+	else if (blocks->spare_runs-- == HOLD_MAX_RUNS)
+		hold_kick(run->at);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
+static void run_read_end(struct bio *bio)
+{
+	struct block_run *run = bio->bi_private;
+
+	queue_work(run->at->blocks.wq, &run->work);
+}
+
+static void run_read(struct block_run *run)
+{
+	struct align_target *at = run->at;
+
+	ledger_inc(at->ledger, pad_reads);
+	ledger_add(at->ledger, pad_read_bytes, run->nr * at->geometry.physical);
+	run_init_bio(run, REQ_OP_READ, run_read_end);
+	submit_bio_noacct(&run->bio);
+}
+
+/* What its buffer holds must not be overwritten by a read. */
+static bool block_needs_spare(const struct align_block *block)
+{
+	return block->held || block->pins;
+}
+
+/* The one spare run, or NULL: then the block waits for it, back in COLLECT. */
+static struct block_run *run_reserve(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+	struct block_run *run = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (!blocks->reserve_busy) {
+		blocks->reserve_busy = true;
+		run = blocks->reserve;
+		list_add(&block->list, &run->blocks);
+	} else {
+		block->state = BLOCK_IS_COLLECT;
+		list_add_tail(&block->list, &blocks->starved);
+	}
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	return run;
+}
+
+/* Read one block, in READ and in no list. */
+static void block_read(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct block_run *run;
+
+	if (!block_needs_spare(block)) {
+		run_read(run_single(block));
+		return;
+	}
+	run = run_new(at, 1, BLOCK_GFP);
+	if (run && buffer_alloc(at, run->vecs)) {
+		run->nr = 1;
+		list_add(&block->list, &run->blocks);
+		run_charge(run, at->geometry.physical);
+		run_read(run);
+		return;
+	}
+	kfree(run);
+	run = run_reserve(block);
+	if (run)
+		run_read(run);
+}
+
+/*
+ * Read neighbours that are in READ. Return: how many of them could be sent for,
+ * 0 if there is no memory; those have left the list.
+ */
+static unsigned int run_read_neighbours(struct align_target *at,
+					struct list_head *list,
+					unsigned int nr)
+{
+	unsigned int n = block_nr_vecs(at);
+	struct align_block *block, *tmp;
+	struct block_run *run = run_new(at, nr, BLOCK_GFP);
+	unsigned int bytes = 0;
+
+	if (!run)
+		return 0;
+	list_for_each_entry_safe(block, tmp, list, list) {
+		struct bio_vec *vecs = &run->vecs[run->nr * n];
+
+		if (!block_needs_spare(block)) {
+			memcpy(vecs, block->vecs, n * sizeof(*vecs));
+		} else {
+			if (!buffer_alloc(at, vecs))
+				break;
+			bytes += at->geometry.physical;
+		}
+		list_move_tail(&block->list, &run->blocks);
+		run->nr++;
+	}
+	nr = run->nr;
+	if (!nr) {
+		kfree(run);
+		return 0;
+	}
+	run_charge(run, bytes);
+	run_read(run);
+	return nr;
+}
+
+/* Complete the buffers of a run from what was read elsewhere, and free that. */
+static void run_merge(struct block_run *run, bool failed)
+{
+	struct align_target *at = run->at;
+	unsigned int per_block = block_nr_vecs(at);
+	unsigned int size = block_vec_size(at);
+	u32 sectors = align_block_sectors(&at->geometry);
+	struct bio_vec *vecs = run->vecs;
+	struct align_block *block;
+
+	list_for_each_entry(block, &run->blocks, list) {
+		u32 sector;
+
+		if (vecs[0].bv_page == block->vecs[0].bv_page &&
+		    vecs[0].bv_offset == block->vecs[0].bv_offset) {
+			vecs += per_block;
+			continue;
+		}
+		for_each_clear_bit(sector, block->kept, failed ? 0 : sectors) {
+			unsigned int byte = sector << SECTOR_SHIFT;
+
+			memcpy(bvec_virt(&block->vecs[byte / size]) + byte % size,
+			       bvec_virt(&vecs[byte / size]) + byte % size,
+			       SECTOR_SIZE);
+		}
+		if (run != at->blocks.reserve)
+			buffer_free(at, vecs);
+		vecs += per_block;
+	}
+	run_charge(run, -(int)run->spare);
+}
+
+static void run_write_end(struct bio *bio)
+{
+	struct block_run *run = bio->bi_private;
+	blk_status_t status = bio->bi_status;
+	struct align_block *block, *tmp;
+	LIST_HEAD(served);
+
+	if (status && run->nr > 1) {
+		queue_work(run->at->blocks.wq, &run->work);
+		return;
+	}
+	bio_uninit(bio);
+	list_splice_init(&run->blocks, &served);
+	if (run->nr > 1)
+		run_free(run);
+	list_for_each_entry_safe(block, tmp, &served, list) {
+		list_del_init(&block->list);
+		block_served(block, status);
+	}
+}
+
+/**
+ * block_patch - bring the touches of a block into its buffer
+ * @block: in WRITE or PASS, so that touches and buffer are the caller's
+ *
+ * Return: REQ_FUA if one of them asks for it, else 0.
+ */
+blk_opf_t block_patch(struct align_block *block)
+{
+	spinlock_t *lock = &block->single.at->blocks.lock;
+	struct align_touch *touch;
+	unsigned long flags;
+	blk_opf_t opf = 0;
+
+	list_for_each_entry(touch, &block->touches, list) {
+		opf |= touch->io->bio->bi_opf & REQ_FUA;
+		if (!block_needs_spare(block)) {
+			block_copy_touch(block, touch);
+			continue;
+		}
+		/* A read that ends may be copying what is held. */
+		spin_lock_irqsave(lock, flags);
+		block_copy_touch(block, touch);
+		spin_unlock_irqrestore(lock, flags);
+	}
+	return opf;
+}
+
+/* Write a run whose blocks are in WRITE. */
+static void run_write(struct block_run *run)
+{
+	struct align_target *at = run->at;
+	unsigned int n = block_nr_vecs(at);
+	struct bio_vec *vecs = run->vecs;
+	struct align_block *block;
+	blk_opf_t opf = REQ_OP_WRITE;
+
+	list_for_each_entry(block, &run->blocks, list) {
+		opf |= block_patch(block);
+		if (vecs != block->vecs)
+			memcpy(vecs, block->vecs, n * sizeof(*vecs));
+		vecs += n;
+	}
+	ledger_add(at->ledger, pad_writes, run->nr);
+	ledger_add(at->ledger, sent_block_bytes,
+		   run->nr * at->geometry.physical);
+	run_init_bio(run, opf, run_write_end);
+	submit_bio_noacct(&run->bio);
+}
+
+/**
+ * block_write - write one block
+ * @block: in WRITE and in no list
+ */
+void block_write(struct align_block *block)
+{
+	run_write(run_single(block));
+}
+
+/**
+ * block_add_to_bio - let a bio write a block
+ * @block: in WRITE
+ * @bio: with room for block_nr_vecs()
+ */
+void block_add_to_bio(struct align_block *block, struct bio *bio)
+{
+	unsigned int i;
+
+	for (i = 0; i < block_nr_vecs(block->single.at); i++)
+		__bio_add_page(bio, block->vecs[i].bv_page,
+			       block->vecs[i].bv_len, block->vecs[i].bv_offset);
+}
+
+/* Write neighbours in WRITE as one, or each alone. */
+static void run_write_neighbours(struct align_target *at,
+				 struct list_head *list, unsigned int nr)
+{
+	struct align_block *block, *tmp;
+	struct block_run *run = nr > 1 ? run_new(at, nr, BLOCK_GFP) : NULL;
+
+	if (run) {
+		list_splice_init(list, &run->blocks);
+		run->nr = nr;
+		run_write(run);
+		return;
+	}
+	list_for_each_entry_safe(block, tmp, list, list) {
+		list_del_init(&block->list);
+		block_write(block);
+	}
+}
+
+static void touch_pass_end(struct bio *bio)
+{
+	struct align_touch *touch = bio->bi_private;
+	struct align_block *block = touch->block;
+	struct align_blocks *blocks = &block->single.at->blocks;
+	blk_status_t status = bio->bi_status;
+	unsigned long flags;
+
+	bio_put(bio);
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (!--block->passing) {
+		block->valid = false;
+		block_end_turn(block);
+	}
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	touch->how = RMW_DRIVE_READ_ERROR;
+	align_io_put(touch->io, status);
+}
+
+/* Send the touches as they came; in PASS, so they are ours. Process context. */
+static void block_pass_touches(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	u64 sector = align_block_start(&at->geometry, block->number);
+	struct align_touch *touch, *tmp;
+	LIST_HEAD(touches);
+
+	list_splice_init(&block->touches, &touches);
+	list_for_each_entry(touch, &touches, list)
+		block->passing++;
+
+	/* Sent in the order in which they came; gone once sent. */
+	list_for_each_entry_safe(touch, tmp, &touches, list) {
+		/* Waits at most for those sent before, which need nobody. */
+		struct bio *bio = bio_alloc_clone(at->dev->bdev,
+						  touch->io->bio, GFP_NOIO,
+						  &at->pieces);
+
+		touch->block = block;
+		bio->bi_private = touch;
+		bio->bi_end_io = touch_pass_end;
+		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
+		bio->bi_iter = touch->iter;
+		bio->bi_iter.bi_sector = sector + touch->part.first;
+		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+		submit_bio_noacct(bio);
+	}
+}
+
+static void block_put_passing(struct align_block *block, blk_status_t status)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+	unsigned long flags;
+	bool last;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (status && !block->pass_status)
+		block->pass_status = status;
+	last = !--block->passing;
+	status = block->pass_status;
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	if (last)
+		block_served(block, status);
+}
+
+static void held_pass_end(struct bio *bio)
+{
+	struct align_block *block = bio->bi_private;
+	blk_status_t status = bio->bi_status;
+
+	bio_put(bio);
+	block_put_passing(block, status);
+}
+
+/*
+ * Send what a block holds together with the touches that joined it: each
+ * stretch of sectors as one partial write from the buffer, because one may
+ * overwrite a part of another. They share one result. Process context.
+ */
+static void block_pass_held(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	u32 sectors = align_block_sectors(&at->geometry);
+	unsigned int size = block_vec_size(at);
+	blk_opf_t opf = REQ_OP_WRITE | block_patch(block);
+	unsigned int start, end;
+
+	block->pass_status = BLK_STS_OK;
+	block->passing = 1;
+	for_each_set_bitrange(start, end, block->covered, sectors) {
+		unsigned int byte = start << SECTOR_SHIFT;
+		unsigned int stop = end << SECTOR_SHIFT;
+		struct bio *bio;
+
+		/* Waits at most for those sent before, which need nobody. */
+		bio = bio_alloc_bioset(at->dev->bdev, block_nr_vecs(at), opf,
+				       GFP_NOIO, &at->pieces);
+		bio->bi_iter.bi_sector =
+			align_block_start(&at->geometry, block->number) + start;
+		while (byte < stop) {
+			struct bio_vec *vec = &block->vecs[byte / size];
+			unsigned int n = min(stop - byte, size - byte % size);
+
+			__bio_add_page(bio, vec->bv_page, n,
+				       vec->bv_offset + byte % size);
+			byte += n;
+		}
+		bio->bi_private = block;
+		bio->bi_end_io = held_pass_end;
+		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+		spin_lock_irq(&at->blocks.lock);
+		block->passing++;
+		spin_unlock_irq(&at->blocks.lock);
+		submit_bio_noacct(bio);
+	}
+	block_put_passing(block, BLK_STS_OK);
+}
+
+/* The read of a run has ended; the blocks are in READ. */
+static void run_go_on(struct block_run *run)
+{
+	struct align_target *at = run->at;
+	struct align_blocks *blocks = &at->blocks;
+	bool failed = run->bio.bi_status;
+	struct align_block *block, *tmp;
+	unsigned int nr = run->nr;
+	unsigned long flags;
+	LIST_HEAD(list);
+
+	bio_uninit(&run->bio);
+	run_merge(run, failed);
+	list_splice_init(&run->blocks, &list);
+	if (run != &list_first_entry(&list, struct align_block, list)->single)
+		run_free(run);
+
+	if (failed && nr > 1) {
+		list_for_each_entry_safe(block, tmp, &list, list) {
+			list_del_init(&block->list);
+			block_read(block);
+		}
+		return;
+	}
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	list_for_each_entry(block, &list, list) {
+		enum block_step step =
+			block_step_after_read(failed, block_is_whole(block));
+
+		block->has_read = !failed;
+		block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE :
+			BLOCK_IS_PASS;
+	}
+	spin_unlock_irqrestore(&blocks->lock, flags);
+
+	block = list_first_entry(&list, struct align_block, list);
+	if (block->state == BLOCK_IS_WRITE) {
+		run_write_neighbours(at, &list, nr);
+		return;
+	}
+	list_del_init(&block->list);
+	if (block->held)
+		block_pass_held(block);
+	else
+		block_pass_touches(block);
+}
+
+/* The write of several blocks failed: which of them is it? */
+static void run_write_apart(struct block_run *run)
+{
+	struct align_block *block, *tmp;
+	LIST_HEAD(list);
+
+	bio_uninit(&run->bio);
+	list_splice_init(&run->blocks, &list);
+	run_free(run);
+	list_for_each_entry_safe(block, tmp, &list, list) {
+		list_del_init(&block->list);
+		block_write(block);
+	}
+}
+
+/**
+ * run_work - take the next step of a run in process context
+ * @work: a run's
+ *
+ * Queued for a block's own run when the block has entered COLLECT by the hand
+ * of somebody else, and for every run whose read has ended or whose write of
+ * several blocks has failed. Only this work leaves those states, so no lock is
+ * needed to tell them apart.
+ */
+void run_work(struct work_struct *work)
+{
+	struct block_run *run = container_of(work, struct block_run, work);
+	struct align_block *block;
+
+	if (list_empty(&run->blocks)) {
+		LIST_HEAD(started);
+
+		block = container_of(run, struct align_block, single);
+		list_add(&block->list, &started);
+		runs_send(run->at, &started);
+		return;
+	}
+	if (READ_ONCE(run_first(run)->state) == BLOCK_IS_READ)
+		run_go_on(run);
+	else
+		run_write_apart(run);
+}
+
+static int block_compare(void *unused, const struct list_head *a,
+			 const struct list_head *b)
+{
+	u64 first = list_entry(a, struct align_block, list)->number;
+	u64 second = list_entry(b, struct align_block, list)->number;
+
+	return first < second ? -1 : first > second;
+}
+
+/* What a block in COLLECT needs first. Lock held. */
+static enum block_step block_begin(struct align_block *block)
+{
+	enum block_step step =
+		block_first_step(block->valid, block_is_whole(block));
+
+	/* A second attempt is booked as the first one was. */
+	if (!block->failed || step == BLOCK_READ) {
+		block->known = block->valid;
+		block->has_read = step == BLOCK_READ;
+	}
+	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
+	return step;
+}
+
+/**
+ * block_take_whole - take a block that can be written without a read
+ * @block: maybe in COLLECT
+ * @started: blocks that the caller has to start
+ *
+ * Called with blocks->lock held.
+ *
+ * Return: true if @block was one of @started and is now in WRITE, in no list.
+ */
+bool block_take_whole(struct align_block *block, struct list_head *started)
+{
+	struct align_block *other;
+
+	list_for_each_entry(other, started, list) {
+		if (other != block)
+			continue;
+		if (!block_is_whole(block))
+			return false;
+		list_del_init(&block->list);
+		block_begin(block);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a block in COLLECT had better wait for the rest of a stream. Not if
+ * no other write of the target is in flight: then nothing is on its way.
+ * Lock held.
+ */
+static bool block_delay(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	if (!block->late)
+		return false;
+	block->late = false;
+	if (block_is_whole(block) ||
+	    atomic_read(&blocks->writes) <= blocks->nr_delayed + 1)
+		return false;
+	list_move_tail(&block->list, &blocks->delayed);
+	block->delayed = true;
+	if (!blocks->nr_delayed++)
+		hrtimer_start(&blocks->delay,
+			      ns_to_ktime(RUN_DELAY_US * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL);
+	ledger_inc(block->single.at->ledger, blocks_delayed);
+	return true;
+}
+
+/**
+ * runs_send - serve blocks
+ * @at: the target
+ * @started: blocks in COLLECT that are the caller's to start
+ *
+ * Process context, without the lock.
+ */
+void runs_send(struct align_target *at, struct list_head *started)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	list_sort(NULL, started, block_compare);
+	while (!list_empty(started)) {
+		struct align_block *block, *tmp;
+		enum block_step step = BLOCK_PASS;
+		unsigned int nr = 0, max = 1;
+		unsigned long flags;
+		u64 next = 0;
+		LIST_HEAD(list);
+
+		spin_lock_irqsave(&blocks->lock, flags);
+		list_for_each_entry_safe(block, tmp, started, list) {
+			if (block_delay(block))
+				continue;
+			if (!nr) {
+				max = run_max_blocks(at, block->number);
+			} else if (block->number != next || nr >= max ||
+				   block_first_step(block->valid,
+						    block_is_whole(block)) != step) {
+				break;
+			}
+			step = block_begin(block);
+			next = block->number + 1;
+			list_move_tail(&block->list, &list);
+			nr++;
+		}
+		spin_unlock_irqrestore(&blocks->lock, flags);
+
+		if (!nr)
+			return;
+		if (step == BLOCK_WRITE) {
+			run_write_neighbours(at, &list, nr);
+			continue;
+		}
+		while (nr > 1) {
+			unsigned int sent = run_read_neighbours(at, &list, nr);
+
+			if (!sent)
+				break;
+			nr -= sent;
+		}
+		list_for_each_entry_safe(block, tmp, &list, list) {
+			list_del_init(&block->list);
+			block_read(block);
+		}
+	}
+}
+
+/* Those that wait for the rest of a stream have waited enough. Lock held. */
+static void runs_end_delay(struct align_blocks *blocks)
+{
+	struct align_block *block, *tmp;
+
+	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
+		list_del_init(&block->list);
+		block->delayed = false;
+		queue_work(blocks->wq, &block->single.work);
+	}
+	blocks->nr_delayed = 0;
+}
+
+static enum hrtimer_restart runs_delayed(struct hrtimer *timer)
+{
+	struct align_blocks *blocks =
+		container_of(timer, struct align_blocks, delay);
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	runs_end_delay(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * runs_hurry - a write has ended: nothing may be left to wait for
+ * @at: the target
+ */
+void runs_hurry(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned long flags;
+
+	if (!READ_ONCE(blocks->nr_delayed))
+		return;
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (atomic_read(&blocks->writes) <= blocks->nr_delayed)
+		runs_end_delay(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
+/**
+ * struct runs_plug - blocks that wait for the end of a task's plug
+ * @cb: the block layer's
+ * @blocks: them; not initialised when new
+ *
+ * Whoever plugs is about to send more, and what comes may complete a block.
+ */
+struct runs_plug {
+	struct blk_plug_cb cb;
+	struct list_head blocks;
+};
+
+static void runs_unplug(struct blk_plug_cb *cb, bool from_schedule)
+{
+	struct runs_plug *plug = container_of(cb, struct runs_plug, cb);
+	struct align_target *at = cb->data;
+	struct align_block *block, *tmp;
+
+	/* A task that is about to sleep must not do so for a tag. */
+	if (from_schedule) {
+		list_for_each_entry_safe(block, tmp, &plug->blocks, list) {
+			list_del_init(&block->list);
+			queue_work(at->blocks.wq, &block->single.work);
+		}
+	} else {
+		runs_send(at, &plug->blocks);
+	}
+	kfree(plug);
+}
+
+/**
+ * runs_start - start blocks, or leave it to the end of the plug
+ * @at: the target
+ * @started: blocks from blocks_add_touch()
+ *
+ * Called without the lock.
+ */
+void runs_start(struct align_target *at, struct list_head *started)
+{
+	struct blk_plug_cb *cb;
+
+	if (list_empty(started))
+		return;
+	cb = blk_check_plugged(runs_unplug, at, sizeof(struct runs_plug));
+	if (cb) {
+		struct runs_plug *plug = container_of(cb, struct runs_plug, cb);
+
+		if (!plug->blocks.next)
+			INIT_LIST_HEAD(&plug->blocks);
+		list_splice_tail(started, &plug->blocks);
+		return;
+	}
+	runs_send(at, started);
+}
+
+/* Return: 0 or -ENOMEM. */
+int runs_init(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	INIT_LIST_HEAD(&blocks->starved);
+	INIT_LIST_HEAD(&blocks->delayed);
+	hrtimer_init(&blocks->delay, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	blocks->delay.function = runs_delayed;
+
+	blocks->reserve = run_new(at, 1, GFP_KERNEL);
+	if (!blocks->reserve)
+		return -ENOMEM;
+	blocks->reserve->nr = 1;
+	if (buffer_alloc(at, blocks->reserve->vecs))
+		return 0;
+	kfree(blocks->reserve);
+	return -ENOMEM;
+}
+
+/* Nothing is in flight. */
+void runs_exit(struct align_target *at)
+{
+	hrtimer_cancel(&at->blocks.delay);
+	buffer_free(at, at->blocks.reserve->vecs);
+	kfree(at->blocks.reserve);
+}
