@@ -94,11 +94,13 @@ static bool run_and_settle(struct dm_task *task)
 
 /* Visits the targets of type align that a status or table task has read. */
 static void each_target(struct dm_task *task,
-			void (*visit)(uint64_t start, uint64_t length,
-				      const char *params, void *context),
+			void (*visit)(unsigned int index, uint64_t start,
+				      uint64_t length, const char *params,
+				      void *context),
 			void *context)
 {
 	uint64_t start, length;
+	unsigned int index = 0;
 	char *type, *params;
 	void *next = NULL;
 
@@ -106,12 +108,13 @@ static void each_target(struct dm_task *task,
 		next = dm_get_next_target(task, next, &start, &length, &type,
 					  &params);
 		if (type && !strcmp(type, TARGET_TYPE))
-			visit(start, length, params, context);
+			visit(index, start, length, params, context);
+		index++;
 	} while (next);
 }
 
-static void take_status(uint64_t start, uint64_t length, const char *params,
-			void *context)
+static void take_status(unsigned int index, uint64_t start, uint64_t length,
+			const char *params, void *context)
 {
 	struct dm_align *device = context;
 	struct dm_align_target *target;
@@ -121,6 +124,7 @@ static void take_status(uint64_t start, uint64_t length, const char *params,
 			     sizeof(*device->target)));
 	target = &device->target[device->nr_targets];
 	memset(target, 0, sizeof(*target));
+	target->index = index;
 	target->start = start;
 	target->length = length;
 	if (!status_parse(params, &target->status)) {
@@ -131,16 +135,43 @@ static void take_status(uint64_t start, uint64_t length, const char *params,
 	device->nr_targets++;
 }
 
-static void take_table(uint64_t start, uint64_t length, const char *params,
-		       void *context)
+static void take_table(unsigned int index, uint64_t start, uint64_t length,
+		       const char *params, void *context)
 {
 	struct dm_align *device = context;
 	size_t i;
 
+	(void)index;
 	(void)length;
 	for (i = 0; i < device->nr_targets; i++)
 		if (device->target[i].start == start)
 			status_parse_table(params, &device->target[i].table);
+}
+
+/* What only sysfs tells of the targets. */
+static void read_sysfs(struct dm_align *device)
+{
+	struct sysfs_device self;
+	size_t i;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return;
+	for (i = 0; i < device->nr_targets; i++) {
+		struct dm_align_target *target = &device->target[i];
+		CLEANUP_FREE char *prefix = message_format("align/target%u",
+							   target->index);
+		CLEANUP_FREE char *hold_ms = message_format("%s_hold_ms",
+							    prefix);
+		CLEANUP_FREE char *high_water = message_format(
+			"%s_memory_high_water_bytes", prefix);
+
+		if (!sysfs_number(self.dir, hold_ms, &target->hold_ms))
+			target->hold_ms = 0;
+		if (!sysfs_number(self.dir, high_water,
+				  &target->memory_high_water))
+			target->memory_high_water = 0;
+	}
+	sysfs_device_close(&self);
 }
 
 /* Runs a task of @type on a device; NULL if that fails. */
@@ -176,6 +207,7 @@ static bool read_device(struct dm_align *device, const char *name)
 	device->suspended = info.suspended;
 	each_target(status, take_status, device);
 	each_target(table, take_table, device);
+	read_sysfs(device);
 	if (device->nr_targets)
 		return true;
 	dm_align_free(device);
@@ -293,6 +325,18 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 	suggest_above(wanted, devices, nr);
 	dm_align_list_free(devices, nr);
 	return ALIGNCTL_USAGE;
+}
+
+uint64_t dm_align_degraded(const struct dm_align *device)
+{
+	struct dm_align now;
+	uint64_t blocks;
+
+	if (!read_device(&now, device->name))
+		return 0;
+	blocks = now.target[0].status.degraded;
+	dm_align_free(&now);
+	return blocks;
 }
 
 bool dm_align_available(void)
@@ -424,4 +468,15 @@ int dm_align_message(const struct dm_align *device, uint64_t sector,
 	}
 	report_refusal(device->name, "the kernel refused", task, log);
 	return refusal_status(task);
+}
+
+int dm_align_message_all(const struct dm_align *device, const char *message)
+{
+	int result = ALIGNCTL_FINE;
+	size_t i;
+
+	for (i = 0; i < device->nr_targets && !result; i++)
+		result = dm_align_message(device, device->target[i].start,
+					  message);
+	return result;
 }

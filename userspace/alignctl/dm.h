@@ -12,16 +12,23 @@
 
 /**
  * struct dm_align_target - one align target of a device
+ * @index: its place in the table
  * @start: its first sector on the device
  * @length: its length in sectors
  * @status: its status line
  * @table: its table line
+ * @hold_ms: how long blocks are held at most; this and the next from sysfs, 0
+ *	if it lacks them
+ * @memory_high_water: most bytes of memory that blocks have taken
  */
 struct dm_align_target {
+	unsigned int index;
 	uint64_t start;
 	uint64_t length;
 	struct align_status status;
 	struct align_table table;
+	int64_t hold_ms;
+	int64_t memory_high_water;
 };
 
 /**
@@ -54,6 +61,9 @@ void dm_align_list_free(struct dm_align *devices, size_t nr);
 int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
 
+/* Blocks that could not be written, as it is now rather than when found. */
+uint64_t dm_align_degraded(const struct dm_align *device);
+
 /* Can a table with an align target be loaded now? */
 bool dm_align_available(void);
 
@@ -66,9 +76,11 @@ bool dm_name_taken(const char *name);
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);
 
-/* Return of both: enum alignctl_exit; errors have been reported. */
+/* Return of these: enum alignctl_exit; errors have been reported. */
 int dm_align_remove(const struct dm_align *device);
 int dm_align_message(const struct dm_align *device, uint64_t sector,
 		     const char *message);
+/* To each target, until one refuses. */
+int dm_align_message_all(const struct dm_align *device, const char *message);
 
 #endif

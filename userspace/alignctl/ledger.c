@@ -26,6 +26,7 @@ const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR] = {
 	[HISTOGRAM_LATENCY_ALIGNED] = { "latency_aligned", ALIGN_LATENCY_BINS },
 	[HISTOGRAM_LATENCY_MISALIGNED] = { "latency_misaligned",
 					   ALIGN_LATENCY_BINS },
+	[HISTOGRAM_HOLD_TIME] = { "hold_time", ALIGN_LATENCY_BINS },
 };
 
 /* Reads the counts in a file; false if there are too few or too many. */
@@ -82,9 +83,11 @@ static bool read_target(struct ledger_target *target, const char *dir,
 {
 	const struct { const char *name; int64_t *value; } numbers[] = {
 		{ "physical_block_size", &target->physical },
+		{ "hold_ms", &target->hold_ms },
 		{ "max_blocks", &target->max_blocks },
 		{ "blocks", &target->blocks },
 		{ "memory_bytes", &target->memory_bytes },
+		{ "memory_high_water_bytes", &target->memory_high_water },
 	};
 	CLEANUP_FREE char *prefix = message_format("target%u_", index);
 	CLEANUP_FREE char *mode_file = message_format("%smode", prefix);
@@ -199,6 +202,11 @@ bool ledger_balanced(const struct ledger *ledger)
 	       raw[LEDGER_rmw_avoided] + raw[LEDGER_rmw_host] +
 	       raw[LEDGER_rmw_drive] + raw[LEDGER_rmw_lost] +
 	       raw[LEDGER_rmw_pending];
+}
+
+uint64_t ledger_degraded(const struct ledger *ledger)
+{
+	return ledger->raw[LEDGER_degraded];
 }
 
 static double ratio(uint64_t part, uint64_t whole)

@@ -41,6 +41,7 @@ enum ledger_histogram {
 	HISTOGRAM_SIZE,
 	HISTOGRAM_LATENCY_ALIGNED,
 	HISTOGRAM_LATENCY_MISALIGNED,
+	HISTOGRAM_HOLD_TIME,
 	HISTOGRAM_NR,
 };
 
@@ -61,12 +62,14 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 /**
  * struct ledger_target - one target of the device
  * @index: its place in the table
- * @mode: "report" or "pad"
+ * @mode: "report", "pad" or "coalesce"
  * @physical: bytes
  * @offset: bytes; -1: unknown
+ * @hold_ms: how long coalesce holds a block at most
  * @max_blocks: most blocks in memory at once
  * @blocks: blocks in memory now
  * @memory_bytes: memory in use now
+ * @memory_high_water: most memory that was in use at once
  * @device: the kernel's name of the device below, or "major:minor"
  */
 struct ledger_target {
@@ -74,9 +77,11 @@ struct ledger_target {
 	char mode[STATUS_MODE_MAX];
 	int64_t physical;
 	int64_t offset;
+	int64_t hold_ms;
 	int64_t max_blocks;
 	int64_t blocks;
 	int64_t memory_bytes;
+	int64_t memory_high_water;
 	char *device;
 };
 
@@ -121,6 +126,12 @@ uint64_t ledger_value(const struct ledger *ledger, enum ledger_counter counter);
 bool ledger_balanced(const struct ledger *ledger);
 
 /*
+ * Blocks with acknowledged writes that could not be written; while there are
+ * any the device is degraded, and every flush fails.
+ */
+uint64_t ledger_degraded(const struct ledger *ledger);
+
+/*
  * Bytes of whole physical blocks touched by the writes that arrived (or that
  * were sent to the drive) for each byte that was to be written; 0 if nothing
  * was.
@@ -137,8 +148,8 @@ void ledger_histogram(const struct ledger *ledger,
 
 /*
  * Where a bin lies: phase: first byte in the block; size: least size in bytes;
- * latency: upper end in microseconds, for the last bin, which has none, the
- * lower.
+ * latency and hold time: upper end in microseconds, for the last bin, which has
+ * none, the lower.
  */
 double ledger_bin_bound(const struct ledger *ledger,
 			enum ledger_histogram histogram, unsigned int bin);

@@ -8,6 +8,7 @@
 #include "latency.h"
 #include "ledger_report.h"
 #include "message.h"
+#include "mode.h"
 #include "table.h"
 
 void ledger_device_free(struct ledger_device *device)
@@ -51,16 +52,17 @@ static void text_counters(const struct ledger *ledger)
 	table_print(&table);
 }
 
-static void text_latency(const struct ledger *ledger, const char *title,
-			 enum ledger_histogram histogram)
+static void text_times(const struct ledger *ledger, const char *what,
+		       const char *measure, enum ledger_histogram histogram)
 {
 	uint64_t bins[LEDGER_MAX_BINS];
 
 	ledger_histogram(ledger, histogram, bins);
 	if (!sum_bins(bins))
 		return;
-	printf("  %s writes: %" PRIu64 ", latency up to p50 %.1f  p90 %.1f  p99 %.1f us\n",
-	       title, sum_bins(bins), latency_histogram_percentile(bins, 500),
+	printf("  %s: %" PRIu64 ", %s up to p50 %.1f  p90 %.1f  p99 %.1f us\n",
+	       what, sum_bins(bins), measure,
+	       latency_histogram_percentile(bins, 500),
 	       latency_histogram_percentile(bins, 900),
 	       latency_histogram_percentile(bins, 990));
 }
@@ -102,17 +104,27 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 			else
 				printf("%" PRId64, target->offset);
 			printf("; %" PRId64 " of %" PRId64 " blocks, %" PRId64
-			       " bytes of memory\n", target->blocks,
-			       target->max_blocks, target->memory_bytes);
+			       " bytes of memory, at most %" PRId64 "\n",
+			       target->blocks, target->max_blocks,
+			       target->memory_bytes,
+			       target->memory_high_water);
+			if (mode_holds(target->mode))
+				printf("  target %u: holds a block for %" PRId64
+				       " ms at most\n", target->index,
+				       target->hold_ms);
 		}
 		text_counters(ledger);
 		printf("  write amplification: %.3f as it arrived, %.3f as it was sent\n",
 		       ledger_amplification_before(ledger),
 		       ledger_amplification_after(ledger));
-		text_latency(ledger, "aligned", HISTOGRAM_LATENCY_ALIGNED);
-		text_latency(ledger, "misaligned",
-			     HISTOGRAM_LATENCY_MISALIGNED);
+		text_times(ledger, "aligned writes", "latency",
+			   HISTOGRAM_LATENCY_ALIGNED);
+		text_times(ledger, "misaligned writes", "latency",
+			   HISTOGRAM_LATENCY_MISALIGNED);
+		text_times(ledger, "held blocks", "held", HISTOGRAM_HOLD_TIME);
 		text_phase(ledger);
+		if (ledger_degraded(ledger))
+			puts("  degraded: held blocks cannot be written, and every flush fails");
 		if (!ledger_balanced(ledger))
 			puts("  the ledger does not balance at this moment");
 		if (ledger->suggested)
@@ -141,9 +153,12 @@ static struct json_object *json_targets(const struct ledger *ledger)
 			json_add_number(object, "alignment_offset",
 					target->offset);
 		json_add_text(object, "device", target->device);
+		json_add_number(object, "hold_ms", target->hold_ms);
 		json_add_number(object, "max_blocks", target->max_blocks);
 		json_add_number(object, "blocks", target->blocks);
 		json_add_number(object, "memory_bytes", target->memory_bytes);
+		json_add_number(object, "memory_high_water_bytes",
+				target->memory_high_water);
 		json_append(array, object);
 	}
 	return array;
@@ -157,6 +172,7 @@ static struct json_object *json_histogram(const struct ledger *ledger,
 		[HISTOGRAM_SIZE] = "bytes, at least",
 		[HISTOGRAM_LATENCY_ALIGNED] = "us, less than",
 		[HISTOGRAM_LATENCY_MISALIGNED] = "us, less than",
+		[HISTOGRAM_HOLD_TIME] = "us, less than",
 	};
 	struct json_object *object = json_new(), *array = json_new_array();
 	uint64_t bins[LEDGER_MAX_BINS];
@@ -171,8 +187,7 @@ static struct json_object *json_histogram(const struct ledger *ledger,
 								histogram, i),
 					bins[i]);
 	json_add(object, "bins", array);
-	if (histogram != HISTOGRAM_LATENCY_ALIGNED &&
-	    histogram != HISTOGRAM_LATENCY_MISALIGNED)
+	if (histogram == HISTOGRAM_PHASE || histogram == HISTOGRAM_SIZE)
 		return object;
 	json_add_real(object, "p50_us",
 		      latency_histogram_percentile(bins, 500));
@@ -210,6 +225,7 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_real(part, "write_amplification_after",
 		      ledger_amplification_after(ledger));
 	json_add_bool(part, "balanced", ledger_balanced(ledger));
+	json_add_bool(part, "degraded", ledger_degraded(ledger));
 	json_add(object, "derived", part);
 	part = json_new();
 	for (i = 0; i < HISTOGRAM_NR; i++)

@@ -1,21 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "cleanup.h"
+#include "message.h"
 #include "mode.h"
-
-const char mode_needs_coalesce[] =
-	"needs mode coalesce, which this version does not have";
+#include "options.h"
+#include "sysfs.h"
 
 const char *mode_refusal(const char *mode)
 {
-	if (!strcmp(mode, "report") || !strcmp(mode, "pad"))
+	if (!strcmp(mode, "report") || !strcmp(mode, "pad") ||
+	    !strcmp(mode, "coalesce"))
 		return NULL;
-	if (!strcmp(mode, "coalesce"))
-		return "this version does not have mode coalesce; it has report and pad";
-	return "no such mode; there are report and pad";
+	return "no such mode; there are report, pad and coalesce";
+}
+
+const char *mode_hold_ms(const char *text, uint64_t *ms)
+{
+	if (parse_number(text, ms) && *ms <= MODE_MAX_HOLD_MS)
+		return NULL;
+	return "must be a number of milliseconds from 1 to 600000";
 }
 
 bool mode_rewrites(const char *mode)
 {
-	return !strcmp(mode, "pad");
+	return strcmp(mode, "report");
+}
+
+bool mode_holds(const char *mode)
+{
+	return !strcmp(mode, "coalesce");
+}
+
+void mode_print_volatile(const char *name, int64_t hold_ms)
+{
+	printf("%s: volatile: in mode coalesce a write that covers a block in part may be acknowledged before it is written, about %" PRId64
+	       " ms later at most. A power cut or crash in between loses it, as in a drive's volatile write cache, unless it was flushed (fsync) or written with FUA\n",
+	       name, hold_ms);
+}
+
+void mode_report_degraded(const char *name, uint64_t blocks)
+{
+	message_error("%s: degraded: acknowledged writes to %" PRIu64
+		      " blocks cannot be written, and every flush fails; repair what is below, or give them up with 'alignctl set %s --drop-failed'",
+		      name, blocks, name);
+}
+
+bool mode_can_hold(const char *disk_dir)
+{
+	CLEANUP_FREE char *cache = sysfs_text(disk_dir, "queue/write_cache");
+
+	return !cache || !strcmp(cache, "write back");
 }

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The names of the target's modes, as the user may give them. */
+/* The target's modes, as far as the user must know about them. */
 #ifndef ALIGNCTL_MODE_H
 #define ALIGNCTL_MODE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* NULL if @mode can be had, else why not. */
+#define MODE_MAX_HOLD_MS	600000U
+
+/* NULL if there is such a mode, else which there are. */
 const char *mode_refusal(const char *mode);
+
+/* NULL if @text is a time to hold blocks, and sets @ms, else what it must be. */
+const char *mode_hold_ms(const char *text, uint64_t *ms);
 
 /* Does the mode write whole blocks, neighbours of the user's data included? */
 bool mode_rewrites(const char *mode);
 
-/* Why options of mode coalesce are refused. */
-extern const char mode_needs_coalesce[];
+/* Does the mode acknowledge writes that are not on the drive yet? */
+bool mode_holds(const char *mode);
+
+/* Says on standard output what the user of @name takes on with mode_holds(). */
+void mode_print_volatile(const char *name, int64_t hold_ms);
+
+/* Says as an error that the device is degraded, and the ways out. */
+void mode_report_degraded(const char *name, uint64_t blocks);
+
+/*
+ * Can blocks be held on a device whose folder in sysfs is @disk_dir? They can
+ * while its queue has a volatile write cache; true if that is not known.
+ */
+bool mode_can_hold(const char *disk_dir);
 
 #endif

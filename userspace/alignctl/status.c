@@ -54,6 +54,8 @@ bool status_parse(const char *line, struct align_status *status)
 	    !number(line, "memory_bytes", &status->memory_bytes) ||
 	    !number(line, "epoch", &status->epoch))
 		return false;
+	number(line, "held_blocks", &status->held_blocks);
+	number(line, "degraded", &status->degraded);
 	status->physical = physical;
 	return true;
 }

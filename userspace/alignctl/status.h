@@ -10,14 +10,17 @@
 #define STATUS_MODE_MAX		16
 
 /**
- * struct align_status - geometry of a target in the status line
- * @mode: "report" or "pad"
+ * struct align_status - what the status line says of a target
+ * @mode: "report", "pad" or "coalesce"
  * @physical: physical block in effect, bytes
  * @offset: alignment offset in effect, bytes; -1: the kernel cannot say
  * @max_blocks: most blocks in memory at once
  * @blocks: blocks in memory now
  * @memory_bytes: memory in use now
  * @epoch: number of the epoch
+ * @held_blocks: blocks with acknowledged writes that are not on the drive;
+ *	this and the next of the whole device, 0 if the line lacks them
+ * @degraded: those of them that could not be written
  */
 struct align_status {
 	char mode[STATUS_MODE_MAX];
@@ -27,11 +30,14 @@ struct align_status {
 	uint64_t blocks;
 	uint64_t memory_bytes;
 	uint64_t epoch;
+	uint64_t held_blocks;
+	uint64_t degraded;
 };
 
 /*
  * Reads "<mode> name:value name:value ..."; pairs that are not known are left
- * out, as later kernels append. False if a pair above is missing or no number.
+ * out, as later kernels append. False if a pair above is missing (but for the
+ * last two) or no number.
  */
 bool status_parse(const char *line, struct align_status *status);
 

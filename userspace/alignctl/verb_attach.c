@@ -22,6 +22,7 @@ struct attach_options {
 	const char *mode;
 	const char *name;
 	const char *write_cache;
+	uint64_t hold_ms;
 	uint64_t max_blocks;
 	uint32_t physical;
 	uint32_t offset;
@@ -29,16 +30,18 @@ struct attach_options {
 	bool offset_given;
 };
 
-enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_MAX_BLOCKS,
-	   ROW_WRITE_CACHE };
+enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
+	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE };
 
 static const struct option_row rows[] = {
-	[ROW_MODE] = { "mode", "MODE", "report (default) or pad" },
+	[ROW_MODE] = { "mode", "MODE", "report (default), pad or coalesce" },
 	[ROW_NAME] = { "name", "NAME",
 		       "below /dev/mapper (default: align-DEV)" },
 	[ROW_PHYSICAL] = { "physical", "N|auto",
 			   "physical block, bytes; auto: by io_min of an SSD" },
 	[ROW_OFFSET] = { "offset", "N", "alignment offset, bytes" },
+	[ROW_HOLD_MS] = { "hold-ms", "N",
+			  "coalesce: hold a block for N ms at most" },
 	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
 			     "most physical blocks in memory at once" },
 	[ROW_WRITE_CACHE] = { "write-cache", "on|off",
@@ -78,6 +81,11 @@ static int take(size_t row, const char *argument, void *context)
 		if (parse_bytes(argument, &options->offset))
 			return 0;
 		return options_refuse("offset", argument, "must be bytes");
+	case ROW_HOLD_MS:
+		refusal = mode_hold_ms(argument, &options->hold_ms);
+		if (refusal)
+			return options_refuse("hold-ms", argument, refusal);
+		return 0;
 	case ROW_MAX_BLOCKS:
 		if (parse_number(argument, &options->max_blocks))
 			return 0;
@@ -165,7 +173,7 @@ static void print_notes(const struct attach_options *options,
 			       device->path, report.finding[i]);
 	guard_free(&report);
 	if (shared)
-		message_warning("%s; mode pad rewrites neighbouring sectors and needs to be the only writer, on all hosts together",
+		message_warning("%s; pad and coalesce rewrite neighbouring sectors and need to be the only writer, on all hosts together",
 				shared);
 	if (!options->physical && device->physical == 512)
 		printf("%s: says 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
@@ -174,6 +182,10 @@ static void print_notes(const struct attach_options *options,
 		printf("%s: io_min hints at physical blocks of %" PRIu32
 		       " bytes; --physical auto takes that\n", device->path,
 		       device_suggested_physical(device));
+	if (!mode_can_hold(device->sys.disk_dir) && !options->write_cache &&
+	    (!options->mode || !mode_holds(options->mode)))
+		printf("%s: has no volatile write cache; to enter mode coalesce later without unmounting, attach with --write-cache on\n",
+		       device->path);
 }
 
 /* The default name, from what the device is called; for free(). */
@@ -203,6 +215,8 @@ static char *table_params(const struct attach_options *options,
 		  message_format("%" PRIu32, options->physical) },
 		{ options->offset_given, "alignment_offset",
 		  message_format("%" PRIu32, options->offset) },
+		{ options->hold_ms, "hold_ms",
+		  message_format("%" PRIu64, options->hold_ms) },
 		{ options->max_blocks, "max_blocks",
 		  message_format("%" PRIu64, options->max_blocks) },
 		{ options->write_cache, "write_cache",
@@ -246,6 +260,8 @@ static int print_result(const char *name, const struct device *device)
 		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
 	else
 		printf("%" PRId64 " bytes\n", status->offset);
+	if (mode_holds(status->mode))
+		mode_print_volatile(name, made.target[0].hold_ms);
 	if (!device->sys.partition)
 		printf("Partitions on it are reached with: kpartx -a /dev/mapper/%s\n",
 		       name);

@@ -8,9 +8,11 @@
 #include "exit_codes.h"
 #include "guard.h"
 #include "message.h"
+#include "mode.h"
 #include "verbs.h"
 
 static const struct option_row rows[] = {
+	{ "force", NULL, "even if acknowledged writes are lost by it" },
 	{ 0 },
 };
 
@@ -18,7 +20,7 @@ static int take(size_t row, const char *argument, void *context)
 {
 	(void)row;
 	(void)argument;
-	(void)context;
+	*(bool *)context = true;
 	return 0;
 }
 
@@ -39,12 +41,33 @@ static void print_users(const struct dm_align *device)
 	device_close(&self);
 }
 
+/*
+ * Removing a device writes what it holds, but cannot fail if that fails: so it
+ * is written before. Return: enum alignctl_exit; errors have been reported.
+ */
+static int empty(const struct dm_align *device, bool force)
+{
+	if (!device->target[0].status.held_blocks ||
+	    !dm_align_message_all(device, "flush"))
+		return ALIGNCTL_FINE;
+	mode_report_degraded(device->name, dm_align_degraded(device));
+	if (!force) {
+		message_error("%s: detaching would lose these writes; --force does it all the same",
+			      device->name);
+		return ALIGNCTL_BUSY;
+	}
+	message_warning("%s: they are given up, because of --force; the kernel log, 'dmesg', names each block",
+			device->name);
+	return ALIGNCTL_FINE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct dm_align device;
+	bool force = false;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, NULL, &first);
+	result = options_parse(verb, argc, argv, take, &force, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = dm_align_find(&device, argv[first]);
@@ -56,7 +79,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      device.name, device.open_count);
 		result = ALIGNCTL_BUSY;
 	} else {
-		result = dm_align_remove(&device);
+		result = empty(&device, force);
+		if (!result)
+			result = dm_align_remove(&device);
 		if (!result)
 			printf("%s: detached\n", device.name);
 	}
@@ -66,6 +91,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_detach = {
 	"detach", "NAME", 1, 1,
-	"Take an align device away; refused while it is open",
+	"Take an align device away; refused while it is open or degraded",
 	rows, NULL, run,
 };

@@ -11,6 +11,7 @@
 #include "geometry.h"
 #include "json.h"
 #include "message.h"
+#include "mode.h"
 #include "sysfs.h"
 #include "table.h"
 #include "verbs.h"
@@ -41,13 +42,12 @@ static char *kernel_name(dev_t devno)
 	return name;
 }
 
-static struct json_object *json_target(const struct dm_align_target *target,
-				       size_t index)
+static struct json_object *json_target(const struct dm_align_target *target)
 {
 	CLEANUP_FREE char *below = kernel_name(target->table.device);
 	struct json_object *object = json_new();
 
-	json_add_number(object, "index", index);
+	json_add_number(object, "index", target->index);
 	json_add_number(object, "start_sector", target->start);
 	json_add_number(object, "sectors", target->length);
 	json_add_text(object, "device", below);
@@ -60,9 +60,12 @@ static struct json_object *json_target(const struct dm_align_target *target,
 	else
 		json_add_number(object, "alignment_offset",
 				target->status.offset);
+	json_add_number(object, "hold_ms", target->hold_ms);
 	json_add_number(object, "max_blocks", target->status.max_blocks);
 	json_add_number(object, "blocks", target->status.blocks);
 	json_add_number(object, "memory_bytes", target->status.memory_bytes);
+	json_add_number(object, "memory_high_water_bytes",
+			target->memory_high_water);
 	json_add_number(object, "epoch", target->status.epoch);
 	return object;
 }
@@ -81,9 +84,13 @@ static void print_json(const struct dm_align *devices, size_t nr)
 		json_add_text(device, "dm", dm);
 		json_add_number(device, "open_count", devices[i].open_count);
 		json_add_bool(device, "suspended", devices[i].suspended);
+		json_add_number(device, "held_blocks",
+				devices[i].target[0].status.held_blocks);
+		json_add_number(device, "degraded",
+				devices[i].target[0].status.degraded);
 		for (k = 0; k < devices[i].nr_targets; k++)
 			json_append(targets,
-				    json_target(&devices[i].target[k], k));
+				    json_target(&devices[i].target[k]));
 		json_add(device, "targets", targets);
 		json_append(array, device);
 	}
@@ -91,14 +98,22 @@ static void print_json(const struct dm_align *devices, size_t nr)
 	json_print(object, false);
 }
 
+static const char *state(const struct dm_align *device)
+{
+	if (device->target[0].status.degraded)
+		return "degraded";
+	return device->suspended ? "suspended" : "live";
+}
+
 static void print_table(const struct dm_align *devices, size_t nr)
 {
 	static const char *const heading[] = {
 		"NAME", "DM", "ON", "MODE", "PHYSICAL", "OFFSET", "SIZE-MIB",
-		"OPEN", "STATE",
+		"HOLD-MS", "HELD", "OPEN", "STATE",
 	};
 	static const bool right[] = {
-		false, false, false, false, true, true, true, true, false,
+		false, false, false, false, true, true, true, true, true, true,
+		false,
 	};
 	struct table table = {
 		.columns = sizeof(right) / sizeof(right[0]), .right = right,
@@ -125,10 +140,15 @@ static void print_table(const struct dm_align *devices, size_t nr)
 				  message_format("%" PRId64, status->offset));
 			table_add(&table, message_format("%" PRIu64,
 				target->length >> (20 - ALIGN_SECTOR_SHIFT)));
+			table_add(&table, mode_holds(status->mode) ?
+				  message_format("%" PRId64, target->hold_ms) :
+				  message_format("-"));
+			table_add(&table, message_format("%" PRIu64,
+							 status->held_blocks));
 			table_add(&table, message_format("%d",
 				devices[i].open_count));
-			table_add(&table, message_format(
-				devices[i].suspended ? "suspended" : "live"));
+			table_add(&table, message_format("%s",
+							 state(&devices[i])));
 		}
 	}
 	table_print(&table);

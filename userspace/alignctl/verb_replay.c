@@ -231,20 +231,14 @@ static int open_target(struct replay *replay,
 static int check_options(const struct replay_options *options,
 			 const struct workload *w)
 {
-	const struct { bool given; const char *name; enum workload_order order;
-		       const char *for_what; } rows[] = {
-		{ options->span, "span", WORKLOAD_RANDOM, "rand512 and rand4k" },
-		{ options->seed_given, "seed", WORKLOAD_RANDOM,
-		  "rand512 and rand4k" },
-		{ options->areas, "areas", WORKLOAD_ROUNDS, "areasync" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!rows[i].given || rows[i].order == w->order)
-			continue;
-		message_error("--%s: is for %s, not for %s", rows[i].name,
-			      rows[i].for_what, w->name);
+	if ((options->span || options->seed_given) &&
+	    w->order != WORKLOAD_RANDOM) {
+		message_error("--%s: is for rand512 and rand4k, not for %s",
+			      options->span ? "span" : "seed", w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->areas && w->order != WORKLOAD_ROUNDS) {
+		message_error("--areas: is for areasync, not for %s", w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->depth > 1 && workload_one_at_a_time(w)) {

@@ -11,6 +11,7 @@
 #include "exit_codes.h"
 #include "ledger_report.h"
 #include "message.h"
+#include "mode.h"
 #include "progress.h"
 #include "sysfs.h"
 #include "verbs.h"
@@ -143,11 +144,12 @@ static bool idle(const struct ledger_device *device)
 /*
  * Reads a device's ledger, again if it does not balance because touches moved
  * while it was read. Return: enum alignctl_exit; ALIGNCTL_FINDINGS if it does
- * not balance although nothing is in flight.
+ * not balance although nothing is in flight, or if the device is degraded.
  */
 static int read_ledger(struct ledger_device *device)
 {
 	const struct timespec pause = { .tv_nsec = BALANCE_WAIT_NS };
+	int result = ALIGNCTL_FINE;
 	bool was_idle;
 	int tries;
 
@@ -166,11 +168,17 @@ static int read_ledger(struct ledger_device *device)
 		ledger_free(&device->ledger);
 		nanosleep(&pause, NULL);
 	}
-	if (ledger_balanced(&device->ledger) || !was_idle || !idle(device))
-		return ALIGNCTL_FINE;
-	message_error("%s: the ledger does not balance, and no write is in flight",
-		      device->name);
-	return ALIGNCTL_FINDINGS;
+	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
+		message_error("%s: the ledger does not balance, and no write is in flight",
+			      device->name);
+		result = ALIGNCTL_FINDINGS;
+	}
+	if (ledger_degraded(&device->ledger)) {
+		mode_report_degraded(device->name,
+				     ledger_degraded(&device->ledger));
+		result = ALIGNCTL_FINDINGS;
+	}
+	return result;
 }
 
 static int read_all(struct selection *selection)

@@ -64,9 +64,11 @@ static void make_ledger(void)
 		histogram(base, row->bins, 5, 8);
 	}
 	counter("target0_physical_block_size", 4096);
+	counter("target0_hold_ms", 250);
 	counter("target0_max_blocks", 64);
 	counter("target0_blocks", 3);
 	counter("target0_memory_bytes", 13000);
+	counter("target0_memory_high_water_bytes", 26000);
 	tree_file(DIR "/align/target0_alignment_offset", "unknown\n");
 	tree_file(DIR "/align/target0_mode", "report\n");
 	tree_file(DIR "/align/target0_device", "8:0\n");
@@ -108,6 +110,9 @@ static void reading(void)
 	      ledger.target[0].physical == 4096 &&
 	      !strcmp(ledger.target[0].device, "sda"), "%zu targets",
 	      ledger.nr_targets);
+	CHECK(ledger.target[0].hold_ms == 250 &&
+	      ledger.target[0].memory_high_water == 26000, "hold_ms %" PRId64,
+	      ledger.target[0].hold_ms);
 	ledger_free(&ledger);
 	tree_close();
 }
@@ -194,6 +199,8 @@ static void bounds(void)
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_SIZE, 3) == 4096, "size");
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_LATENCY_ALIGNED, 4) == 1.28,
 	      "latency");
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_HOLD_TIME, 4) == 1.28,
+	      "hold time");
 }
 
 const struct tap_test ledger_tests[] = {

@@ -110,8 +110,9 @@ def test_version(arguments):
     (["attach", "/dev/none"], ["/dev/none", "No such file"]),
     (["attach", "/dev/null"], ["/dev/null", "neither a block device nor a regular file"]),
     (["attach", "/etc/passwd"], ["/etc/passwd", "regular file", "losetup"]),
-    (["attach", "/dev/none", "--mode", "fast"], ["--mode fast", "report and pad"]),
-    (["attach", "/dev/none", "--mode", "coalesce"], ["--mode coalesce", "report and pad"]),
+    (["attach", "/dev/none", "--mode", "fast"], ["--mode fast", "report, pad and coalesce"]),
+    (["attach", "/dev/none", "--hold-ms", "0"], ["--hold-ms 0", "from 1 to 600000"]),
+    (["attach", "/dev/none", "--hold-ms", "600001"], ["--hold-ms 600001", "from 1 to 600000"]),
     (["attach", "/dev/none", "--physical", "4x"], ["--physical 4x", "4096"]),
     (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
     (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
@@ -119,9 +120,9 @@ def test_version(arguments):
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
     (["attach", "/dev/none", "--name", "a/b"], ["--name a/b", "'/'"]),
     (["set", "x"], ["nothing to change", "--help"]),
-    (["set", "x", "--mode", "coalesce"], ["--mode coalesce", "this version does not have mode coalesce"]),
-    (["set", "x", "--hold-ms", "5"], ["--hold-ms 5", "needs mode coalesce, which this version does not have"]),
-    (["set", "x", "--drop-failed"], ["--drop-failed", "needs mode coalesce, which this version does not have"]),
+    (["set", "x", "--mode", "Coalesce"], ["--mode Coalesce", "report, pad and coalesce"]),
+    (["set", "x", "--hold-ms", "never"], ["--hold-ms never", "from 1 to 600000"]),
+    (["set", "x", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["stats", "--interval", "0"], ["--interval 0", "seconds"]),
     (["replay", "w512"], ["--on DEV"]),
     (["replay", "w5", "--on", "x"], ["no workload 'w5'", "--help"]),
@@ -147,7 +148,8 @@ def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
         assert word in failed.stderr
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["detach", "x"], ["set", "x", "--flush"]])
+@pytest.mark.parametrize("arguments", [["list"], ["detach", "x"], ["set", "x", "--drop-failed"],
+                                       ["set", "x", "--hold-ms", "5"]])
 def test_what_needs_root_says_so(arguments):
     # a place that another user can reach, unlike pytest's own folders
     with tempfile.TemporaryDirectory() as folder:
@@ -518,7 +520,7 @@ COUNTERS = re.findall(r"^LEDGER_COUNTER\((\w+), (\w+)", (REPO / "kmod/ledger_tab
 BINS = {name.lower(): int(count) for name, count in
         re.findall(r"^#define ALIGN_(\w+)_BINS\s+(\d+)", (REPO / "kmod/geometry.h").read_text(), re.M)}
 HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": BINS["latency"],
-              "latency_misaligned": BINS["latency"]}
+              "latency_misaligned": BINS["latency"], "hold_time": BINS["latency"]}
 
 
 @pytest.fixture
@@ -535,7 +537,8 @@ def machine(tmp_path):
              align / "suggested_physical_block_size": 0, align / "target0_mode": "pad",
              align / "target0_physical_block_size": 4096, align / "target0_alignment_offset": 0,
              align / "target0_device": "8:0", align / "target0_max_blocks": 64, align / "target0_blocks": 0,
-             align / "target0_memory_bytes": 0}
+             align / "target0_memory_bytes": 0, align / "target0_hold_ms": 500,
+             align / "target0_memory_high_water_bytes": 0}
     for name, kind in COUNTERS:
         files[align / name] = 0
         if kind == "COUNTER":
@@ -570,11 +573,13 @@ def test_stats_subtracts_the_baseline(machine):
                             "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "8:0", "max_blocks": 64, "blocks": 0, "memory_bytes": 0}]
+                                  "device": "8:0", "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
+                                  "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
     assert (device["counters"]["rmw_expected"], device["raw"]["rmw_expected"]) == (18, 30)
     assert (device["counters"]["rmw_host"], device["counters"]["rmw_avoided"]) == (10, 8)
-    assert device["derived"] == {"write_amplification_before": 2, "write_amplification_after": 1, "balanced": True}
+    assert device["derived"] == {"write_amplification_before": 2, "write_amplification_after": 1, "balanced": True,
+                                 "degraded": False}
     assert list(device["histograms"]) == list(HISTOGRAMS)
     assert device["histograms"]["phase"]["bins"] == [[512, 7]] and device["histograms"]["phase"]["count"] == 7
 
@@ -597,6 +602,37 @@ def test_stats_finds_a_device_by_its_names(machine, name):
 def test_stats_refuses_what_is_no_align_device(machine):
     failed = stats(machine[0], "align-sdb")
     assert failed.returncode == USAGE and "align-sdb: not an align device" in failed.stderr
+
+
+def test_stats_shows_what_is_held(machine):
+    root, align = machine
+    bins = ["0"] * BINS["latency"]
+    bins[40] = "9"
+    put(align, target0_mode="coalesce", target0_memory_bytes=9216, target0_memory_high_water_bytes=46080, held_blocks=2,
+        rmw_expected=3, rmw_pending=3, touches_held=11, hold_time_histogram=" ".join(bins))
+    shown = stats(root)
+    assert shown.returncode == FINE and not shown.stderr
+    for words in ("9216 bytes of memory, at most 46080", "holds a block for 500 ms at most", "held blocks: 9, held up to p50",
+                  "touches_held", "held_blocks"):
+        assert words in shown.stdout
+    [device] = json.loads(stats(root, "--json").stdout)["devices"]
+    assert (device["counters"]["held_blocks"], device["counters"]["rmw_pending"]) == (2, 3)
+    assert device["targets"][0]["memory_high_water_bytes"] == 46080
+    assert device["histograms"]["hold_time"]["count"] == 9 and device["histograms"]["hold_time"]["p50_us"] > 0
+
+
+def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
+    root, align = machine
+    put(align, target0_mode="coalesce", held_blocks=5, degraded=4, rmw_expected=5, rmw_pending=5)
+    shown = stats(root)
+    assert shown.returncode == FINDINGS
+    assert "align-sda: degraded: acknowledged writes to 4 blocks" in shown.stderr
+    assert "alignctl set align-sda --drop-failed" in shown.stderr
+    assert "degraded: held blocks cannot be written" in shown.stdout
+    shown = stats(root, "--json")
+    assert shown.returncode == FINDINGS
+    assert json.loads(shown.stdout)["devices"][0]["derived"] == {
+        "write_amplification_before": 0, "write_amplification_after": 0, "balanced": True, "degraded": True}
 
 
 def test_stats_without_devices_is_no_error(tmp_path):

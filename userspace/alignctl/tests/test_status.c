@@ -12,7 +12,7 @@ static void full_line(void)
 	bool good = status_parse("pad physical_block_size:16384 "
 		"alignment_offset:3584 max_blocks:64 blocks:22 "
 		"memory_bytes:96976 epoch:3 rmw_expected:80 rmw_avoided:39 "
-		"something_later:1", &s);
+		"held_blocks:5 degraded:2 something_later:1", &s);
 
 	CHECK(good && !strcmp(s.mode, "pad"), "mode '%s'", s.mode);
 	CHECK(s.physical == 16384 && s.offset == 3584, "P %u, offset %" PRId64,
@@ -20,6 +20,8 @@ static void full_line(void)
 	CHECK(s.max_blocks == 64 && s.blocks == 22 &&
 	      s.memory_bytes == 96976 && s.epoch == 3, "blocks %" PRIu64
 	      " of %" PRIu64, s.blocks, s.max_blocks);
+	CHECK(s.held_blocks == 5 && s.degraded == 2, "held %" PRIu64
+	      ", degraded %" PRIu64, s.held_blocks, s.degraded);
 }
 
 static void unknown_offset(void)
@@ -30,6 +32,7 @@ static void unknown_offset(void)
 			   "alignment_offset:unknown max_blocks:1 blocks:0 "
 			   "memory_bytes:0 epoch:1", &s) && s.offset == -1,
 	      "offset %" PRId64, s.offset);
+	CHECK(!s.held_blocks && !s.degraded, "a module that does not hold");
 }
 
 static void bad_lines(void)
