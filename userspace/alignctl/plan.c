@@ -18,6 +18,15 @@ void plan_init(struct plan *plan, const struct workload *w)
 	};
 }
 
+bool plan_possible(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+
+	return plan_requests(plan) && plan->start >= w->first &&
+	       plan->start % ALIGN_SECTOR_SIZE == 0 &&
+	       (w->order != WORKLOAD_RANDOM || plan->count <= plan->places);
+}
+
 uint64_t plan_requests(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;

@@ -58,6 +58,12 @@ struct plan_figures {
 /* As published. Random writes need places still; they get none here. */
 void plan_init(struct plan *plan, const struct workload *w);
 
+/*
+ * Does it write anything, in whole sectors, and nothing before byte 0, and has
+ * each random write a place?
+ */
+bool plan_possible(const struct plan *plan);
+
 /* All its writes; UINT64_MAX if that is beyond counting. */
 uint64_t plan_requests(const struct plan *plan);
 

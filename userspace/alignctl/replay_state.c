@@ -66,8 +66,8 @@ static bool take(struct replay_state *state, struct json_object *object)
 			      REPLAY_MAX_DEPTH, &nr_failed))
 		return false;
 	state->nr_failed = nr_failed;
-	return plan_requests(plan) && state->issued <= plan_requests(plan) &&
-	       plan_end(plan) <= sectors << ALIGN_SECTOR_SHIFT &&
+	return plan_possible(plan) && state->issued <= plan_requests(plan) &&
+	       plan_end(plan) >> ALIGN_SECTOR_SHIFT <= sectors &&
 	       !align_geometry_init(&state->prepared, physical, logical, offset,
 				    0, sectors);
 }

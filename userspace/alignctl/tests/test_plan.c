@@ -285,6 +285,31 @@ static void huge_counts(void)
 	      plan_requests(&plan));
 }
 
+static void possible(void)
+{
+	const struct workload *w;
+	struct plan plan;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		plan = plan_of(w->name, 40, w->places ? 0 : 40);
+		CHECK(plan_possible(&plan), "%s", w->name);
+		plan.start += 511;
+		CHECK(!plan_possible(&plan), "%s off a sector", w->name);
+		plan.start = w->start;
+		plan.count = 0;
+		CHECK(!plan_possible(&plan), "no %s", w->name);
+	}
+	plan = plan_of("rand4k", 41, 40);
+	CHECK(!plan_possible(&plan), "41 writes at 40 places");
+	plan = plan_of("areasync", 1, 0);
+	plan.places = 0;
+	CHECK(!plan_possible(&plan), "no areas");
+	plan = plan_of("diskbenchi-fresh", 1, 0);
+	plan.start = 3072;
+	CHECK(!plan_possible(&plan), "3584 bytes before byte 3072");
+}
+
 static uint32_t granularity_of(const char *name)
 {
 	struct plan plan = plan_of(name, 0, 0);
@@ -396,6 +421,7 @@ const struct tap_test plan_tests[] = {
 	{ "random writes take each place once, in an order made from the seed",
 	  random_writes_do_not_meet },
 	{ "a count beyond all devices ends beyond all devices", huge_counts },
+	{ "a plan that cannot be is told from one that can", possible },
 	{ "the smallest direct write that a workload needs is known",
 	  granularity },
 	{ "writes that overlap or are durable one by one go one at a time",

@@ -361,18 +361,24 @@ def test_a_changed_sector_is_a_finding(disk, tmp_path):
     assert "sector 41: expected what was prepared, found damaged bytes" in found.stderr
 
 
-def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path):
+@pytest.mark.parametrize("depth", [1, 8])
+def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path, depth):
     state = tmp_path / "state"
     common = ["w4096", "--on", disk, "--state", state, "--json"]
     assert alignctl("replay", *common, "--phase", "prepare", "--count", 100).returncode == FINE
     # a limit of 512 blocks of 1024 bytes: write number 64, at byte 524288, fails
     failed = subprocess.run(["bash", "-c", "trap '' XFSZ; ulimit -f 512; exec \"$@\"", "bash", ALIGNCTL, "replay",
-                             *map(str, common), "--phase", "run"], text=True, capture_output=True, timeout=60,
-                            check=False)
+                             *map(str, common), "--phase", "run", "--depth", str(depth)], text=True,
+                            capture_output=True, timeout=60, check=False)
+    if "needs io_uring" in failed.stderr:
+        pytest.skip("io_uring is forbidden here")
     assert failed.returncode == IO
     assert f"{disk}: writing 4096 bytes at byte 524288: File too large" in failed.stderr
     result = json.loads(failed.stdout)
     assert (result["stopped"], result["requests"]) == ("error", 64)
+    text = json.loads(state.read_text())
+    # in flight with the first that failed were at most depth - 1 others, later ones, which failed too
+    assert sorted(text["failed"]) == list(range(64, text["issued"])) and 1 <= len(text["failed"]) <= depth
     assert json.loads(alignctl("replay", *common, "--phase", "check").stdout)["data_check"]["status"] == "ok"
 
 
