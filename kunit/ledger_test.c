@@ -60,6 +60,9 @@ static const char * const published_names[] = {
 	"write_block_bytes", "sent_block_bytes", "fua", "flushes", "reads",
 	"read_bytes", "discards", "discard_bytes", "write_zeroes",
 	"write_zeroes_bytes", "waits", "cuts", "uncut", "nowait_again",
+	"rmw_avoided_superseded", "touches_held", "reads_overlaid",
+	"blocks_delayed", "flushes_failed", "times_degraded", "held_blocks",
+	"degraded",
 };
 
 static void names_stay_as_published(struct kunit *test)
@@ -82,14 +85,20 @@ static void names_stay_as_published(struct kunit *test)
 	}
 }
 
-static void only_pending_is_a_gauge(struct kunit *test)
+/* Whether a counter is a level, which can fall, and so has no baseline. */
+static bool is_level(size_t counter)
+{
+	return counter == LEDGER_rmw_pending ||
+	       counter == LEDGER_held_blocks || counter == LEDGER_degraded;
+}
+
+static void only_levels_are_gauges(struct kunit *test)
 {
 	int i;
 
 	for (i = 0; i < LEDGER_NR; i++)
-		KUNIT_EXPECT_EQ_MSG(test, ledger_is_gauge(i),
-				    i == LEDGER_rmw_pending, "%s",
-				    ledger_name(i));
+		KUNIT_EXPECT_EQ_MSG(test, ledger_is_gauge(i), is_level(i),
+				    "%s", ledger_name(i));
 }
 
 static void starts_at_zero(struct kunit *test)
@@ -117,7 +126,7 @@ static void counts_each_name_apart(struct kunit *test)
 	ledger_inc(ledger, rmw_expected);
 	ledger_add(ledger, write_bytes, 512);
 	ledger_inc(ledger, write_bytes);
-	ledger_add(ledger, nowait_again, 7);
+	ledger_add(ledger, degraded, 7);
 
 	for (i = 0; i < LEDGER_NR; i++) {
 		const char *name = ledger_name(i);
@@ -127,7 +136,7 @@ static void counts_each_name_apart(struct kunit *test)
 			want = 1;
 		else if (!strcmp(name, "write_bytes"))
 			want = 513;
-		else if (!strcmp(name, "nowait_again"))
+		else if (!strcmp(name, "degraded"))
 			want = 7;
 		KUNIT_EXPECT_EQ_MSG(test, ledger_read(ledger, i), want, "%s",
 				    name);
@@ -187,7 +196,7 @@ static void fill_page(struct ledger_page *page, u64 base)
 		cell[i] = base + i;
 }
 
-/* A reset stores each cell but the gauge, and takes nothing away. */
+/* A reset stores each cell but the gauges, and takes nothing away. */
 static void reset_stores_baseline(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
@@ -202,7 +211,7 @@ static void reset_stores_baseline(struct kunit *test)
 	for (i = 0; i < cells; i++) {
 		KUNIT_ASSERT_EQ(test, now[i], 1000000 + i);
 		KUNIT_ASSERT_EQ(test, baseline[i],
-				i == LEDGER_rmw_pending ? 0 : 1000000 + i);
+				is_level(i) ? 0 : 1000000 + i);
 	}
 
 	/* what is counted later changes no baseline, up to the next reset */
@@ -210,12 +219,12 @@ static void reset_stores_baseline(struct kunit *test)
 	for (i = 0; i < LEDGER_NR; i++) {
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 5000000 + i);
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
-				i == LEDGER_rmw_pending ? 0 : 1000000 + i);
+				is_level(i) ? 0 : 1000000 + i);
 	}
 	ledger_reset(ledger);
 	for (i = 0; i < LEDGER_NR; i++)
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
-				i == LEDGER_rmw_pending ? 0 : 5000000 + i);
+				is_level(i) ? 0 : 5000000 + i);
 }
 
 static const struct histogram_row {
@@ -230,6 +239,8 @@ static const struct histogram_row {
 	  offsetof(struct ledger_page, latency[0]), 112 },
 	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED,
 	  offsetof(struct ledger_page, latency[1]), 112 },
+	{ "hold time", LEDGER_HOLD_TIME,
+	  offsetof(struct ledger_page, hold_time), 112 },
 };
 
 static void histogram_desc(const struct histogram_row *row, char *desc)
@@ -333,6 +344,8 @@ static const struct book_row {
 	{ RMW_MERGED, LEDGER_rmw_avoided, LEDGER_rmw_avoided_merged },
 	{ RMW_COMPLETE, LEDGER_rmw_avoided, LEDGER_rmw_avoided_complete },
 	{ RMW_KNOWN, LEDGER_rmw_avoided, LEDGER_rmw_avoided_known },
+	{ RMW_SUPERSEDED, LEDGER_rmw_avoided,
+	  LEDGER_rmw_avoided_superseded },
 	{ RMW_LOST, LEDGER_rmw_lost, LEDGER_NR },
 	{ RMW_DRIVE_REPORT, LEDGER_rmw_drive, LEDGER_rmw_drive_report },
 	{ RMW_DRIVE_EDGE, LEDGER_rmw_drive, LEDGER_rmw_drive_edge },
@@ -391,7 +404,8 @@ static void expect_balance(struct kunit *test, const struct ledger *ledger)
 	KUNIT_ASSERT_EQ(test, ledger_read(ledger, LEDGER_rmw_avoided),
 			ledger_read(ledger, LEDGER_rmw_avoided_merged) +
 			ledger_read(ledger, LEDGER_rmw_avoided_complete) +
-			ledger_read(ledger, LEDGER_rmw_avoided_known));
+			ledger_read(ledger, LEDGER_rmw_avoided_known) +
+			ledger_read(ledger, LEDGER_rmw_avoided_superseded));
 	KUNIT_ASSERT_EQ(test, ledger_read(ledger, LEDGER_rmw_drive),
 			ledger_read(ledger, LEDGER_rmw_drive_report) +
 			ledger_read(ledger, LEDGER_rmw_drive_edge) +
@@ -490,7 +504,7 @@ static void threads_lose_no_touch(struct kunit *test)
 
 static struct kunit_case ledger_cases[] = {
 	KUNIT_CASE(names_stay_as_published),
-	KUNIT_CASE(only_pending_is_a_gauge),
+	KUNIT_CASE(only_levels_are_gauges),
 	KUNIT_CASE(starts_at_zero),
 	KUNIT_CASE(counts_each_name_apart),
 	KUNIT_CASE(adds_64_bits),
