@@ -45,7 +45,8 @@ static void add_feature(struct draft *d, const char *format, ...)
 static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
 			 struct draft *d)
 {
-	static const char *const modes[] = { "report", "pad" };
+	static const char *const modes[] = { "report", "pad", "coalesce" };
+	const char *mode = "report";
 	unsigned int i;
 	uint64_t offset;
 
@@ -57,8 +58,10 @@ static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
 	offset = below(rng, dev->sectors - d->length) & ~7ULL;
 	snprintf(d->device, sizeof(d->device), "%s", dev->path);
 	snprintf(d->offset, sizeof(d->offset), "%" PRIu64, offset);
-	if (below(rng, 2))
-		add_feature(d, "mode %s", modes[below(rng, COUNT(modes))]);
+	if (below(rng, 2)) {
+		mode = modes[below(rng, COUNT(modes))];
+		add_feature(d, "mode %s", mode);
+	}
 	if (below(rng, 2)) {
 		uint32_t physical = dev->logical;
 
@@ -70,8 +73,13 @@ static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
 	}
 	if (below(rng, 2))
 		add_feature(d, "max_blocks %" PRIu64, 1 + below(rng, 4096));
+	if (below(rng, 2))
+		add_feature(d, "hold_ms %" PRIu64, 1 + below(rng, 600000));
+	/* coalesce advertises a cache, so it does not go with "off" */
 	if (below(rng, 4) == 0)
-		add_feature(d, "write_cache %s", below(rng, 2) ? "on" : "off");
+		add_feature(d, "write_cache %s",
+			    strcmp(mode, "coalesce") && below(rng, 2) ? "off" :
+			    "on");
 	for (i = d->features; i > 1; i--) {
 		unsigned int j = below(rng, i);
 		char swap[sizeof(d->feature[0])];
@@ -123,7 +131,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		  struct draft *d)
 {
 	static const char *const modes[] = {
-		"coalesce", "padd", "pa", "0", "report,pad", "reportpad",
+		"coalesc", "padd", "pa", "0", "report,pad", "reportpad",
 	};
 	static const char *const sizes[] = {
 		"0", "1", "3", "256", "1000", "4095", "4097", "131072",
@@ -132,8 +140,9 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	static const char *const odd_offsets[] = {
 		"1", "100", "511", "513", "4095", "4294967808",
 	};
+	static const char *const times[] = { "0", "600001", "4294967297", };
 	static const char *const unknown[] = {
-		"colour red", "hold_ms 5", "hold_ms 0", "modes pad", "mode_ pad",
+		"colour red", "hold 5", "hold_s 5", "modes pad", "mode_ pad",
 		"block_size 4096", "# 1", "mode= pad",
 	};
 	static const char *const devices[] = {
@@ -143,7 +152,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	};
 	char text[64];
 
-	switch (below(rng, 16)) {
+	switch (below(rng, 17)) {
 	case 0:
 		d->why = "mode";
 		set_feature(d, "mode", modes[below(rng, COUNT(modes))]);
@@ -229,6 +238,11 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 			 sizeof(d->feature[0]), "max_blocks");
 		snprintf(d->count, sizeof(d->count), "%s", text);
 		break;
+	case 16:
+		d->why = "hold_ms";
+		set_feature(d, "hold_ms", below(rng, 2) ? bad_number(rng) :
+			    times[below(rng, COUNT(times))]);
+		break;
 	}
 }
 
@@ -300,18 +314,27 @@ void hostile_make_message(uint64_t *rng, struct hostile_message *message)
 {
 	static const char *const good[] = {
 		"mode report", "mode report", "max_blocks 1", "max_blocks 64",
-		"reset_stats", "flush",
+		"reset_stats", "flush", "drop_failed", "hold_ms 1",
+		"hold_ms 600000",
 	};
+	/* depends on the device and its queue */
+	static const char *const perhaps[] = { "mode coalesce", "mode pad" };
 	static const char *const bad[] = {
-		"mode", "mode coalesce", "mode pad now", "mode 1", "hold_ms 5",
-		"hold_ms", "drop_failed", "max_blocks", "max_blocks x",
+		"mode", "mode coalescent", "mode pad now", "mode 1", "hold_ms",
+		"hold_ms 0", "hold_ms 600001", "hold_ms x", "hold_ms -1",
+		"hold_ms 5 5", "drop_failed now", "max_blocks", "max_blocks x",
 		"max_blocks -1", "max_blocks 1 2",
 		"max_blocks 99999999999999999999", "reset_stats now",
 		"flush all", "modes pad", "help", "physical_block_size 4096",
 		"write_cache on", "alignment_offset 0",
 	};
 
-	switch (below(rng, 8)) {
+	switch (below(rng, 9)) {
+	case 8:
+		message->verdict = EITHER;
+		snprintf(message->text, sizeof(message->text), "%s",
+			 perhaps[below(rng, COUNT(perhaps))]);
+		break;
 	case 0:
 	case 1:
 		message->verdict = LAWFUL;

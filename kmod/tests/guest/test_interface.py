@@ -17,9 +17,10 @@ from rig.lab import HOSTILE_LIMIT
 
 REFUSED_LINES = [
     # feature arguments, what the reason must name
-    ("2 mode coalesce", "coalesce"),
-    ("2 hold_ms 5", "hold_ms"),
     ("2 mode nonsense", "mode"),
+    ("2 hold_ms 0", "hold_ms"),
+    ("2 hold_ms 600001", "hold_ms"),
+    ("2 hold_ms soon", "hold_ms"),
     ("2 physical_block_size 1000", "physical_block_size"),
     ("2 physical_block_size 131072", "physical_block_size"),
     ("2 physical_block_size 256", "physical_block_size"),
@@ -48,25 +49,32 @@ def reason(text):
     return " ".join(re.findall(r"align: (.*)", text))
 
 
-def test_what_holding_needs_is_refused_by_its_name(lab):
+def test_what_holding_is_told_is_taken_in_every_mode(lab):
+    """The time shows in the table line, and counts when the mode is entered; with nothing failed nothing is dropped."""
     drive = lab.drive("p4096")
-    with Align(drive.path) as device:
-        for message in ("mode coalesce", "hold_ms 5", "drop_failed"):
-            with lab.log() as log, pytest.raises(Refused):
+    for mode in ("report", "pad", "coalesce"):
+        with Align(drive.path, mode=mode) as device:
+            assert device.attribute("target0_hold_ms") == "500"
+            for message in ("hold_ms 7", "drop_failed", "flush"):
                 device.message(message)
-            said = reason(log.text)
-            assert message.split()[0] in said and "coalesce" in said, f"{message}: said: {log.text}"
+            assert device.attribute("target0_hold_ms") == "7"
+            assert device.table().endswith(features(mode=mode, hold_ms=7))
+            for message in ("hold_ms 0", "hold_ms", "drop_failed all"):
+                with lab.log() as log, pytest.raises(Refused):
+                    device.message(message)
+                assert message.split()[0] in reason(log.text), f"{message}: said: {log.text}"
 
 
 def test_a_table_line_comes_back_as_it_was_given(lab):
     drive = lab.drive("p4096")
-    options = {"mode": "pad", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
-               "write_cache": "on"}
+    options = {"mode": "coalesce", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
+               "hold_ms": 1234, "write_cache": "on"}
     with Align(drive.path, start=16, length=8000, **options) as device:
         assert device.table() == f"0 8000 align {number_of(drive.path)} 16{features(**options)}"
         device.set_mode("report")
         device.message("max_blocks 9")
-        options.update(mode="report", max_blocks=9)
+        device.message("hold_ms 600000")
+        options.update(mode="report", max_blocks=9, hold_ms=600000)
         assert device.table() == f"0 8000 align {number_of(drive.path)} 16{features(**options)}"
     with Align(drive.path, start=16, length=8000) as device:
         device.reload(device.table().replace("linear", "align"))
