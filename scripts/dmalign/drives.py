@@ -27,7 +27,7 @@ class Server:
     """How a drive is served and how QEMU presents it.
 
     size, physical, alignment, cache, profile, options   arguments of drive512e (see its manual page); options holds
-                          any further name=value pairs
+                          any further name=value pairs, in which {folder} stands for the folder of the logs
     filters, filter_options   nbdkit filters in front of the plugin, and their name=value pairs
     presented             options of vm.Drive, where the guest shall see something else than the drive's own physical
                           block size on virtio-blk: {"physical": 512, "queue_size": 128, "bus": "scsi", ...}
@@ -58,7 +58,8 @@ class Served:
         return ["nbdkit", "-f", "-U", self.socket, *(f"--filter={name}" for name in server.filters), str(PLUGIN),
                 f"size={server.size}", f"physical={server.physical}", f"alignment={server.alignment}",
                 f"cache={server.cache}", f"profile={server.profile}", f"control={self.control_socket}",
-                f"log={self.log_file}", *server.options, *server.filter_options]
+                f"log={self.log_file}", *(option.format(folder=self.log_file.parent) for option in server.options),
+                *server.filter_options]
 
     def control(self, command, timeout=10):
         """One command of the control socket; the answer as a dict."""

@@ -17,6 +17,9 @@ DRIVES = {
     "segments254offset3584": Server(alignment=3584, presented={"queue_size": 256}),
     "slow4ms": Server(profile="fixed", options=("latency_us=4000",)),
     "slow300ms": Server(profile="fixed", options=("latency_us=300000",)),
+    # Two ways to one medium: what is asked of the first answers late with what was there when it was asked.
+    "media_late": Server(profile="fixed", options=("latency_us=600000", "file={folder}/media")),
+    "media": Server(options=("file={folder}/media",)),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
 

@@ -10,7 +10,7 @@ HEAD = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
 SPEC = struct.Struct("=Q Q i I 16s")
 SIZE = 64 * 1024
 
-CREATE, REMOVE, SUSPEND, LOAD, STATUS, MESSAGE = 3, 4, 6, 9, 12, 14
+CREATE, REMOVE, SUSPEND, DEV_STATUS, DEV_WAIT, LOAD, STATUS, MESSAGE = 3, 4, 6, 7, 8, 9, 12, 14
 
 SUSPEND_FLAG = 1 << 1
 STATUS_TABLE_FLAG = 1 << 4
@@ -25,9 +25,9 @@ class Refused(OSError):
     """device-mapper has refused a request; the kernel log says why."""
 
 
-def call(what, name, payload=b"", targets=0, flags=0):
-    """One request about the device `name`; (device number, number of targets, what the kernel put behind the head)."""
-    head = HEAD.pack(4, 0, 0, SIZE, HEAD.size, targets, 0, flags, 0, 0, 0, name.encode(), b"", b"")
+def _ask(what, name, payload=b"", targets=0, flags=0, event=0):
+    """One request about the device `name`; the head of the answer, and what the kernel put behind it."""
+    head = HEAD.pack(4, 0, 0, SIZE, HEAD.size, targets, 0, flags, event, 0, 0, name.encode(), b"", b"")
     buffer = ctypes.create_string_buffer(head + payload, SIZE)
     fd = os.open("/dev/mapper/control", os.O_RDWR | os.O_CLOEXEC)
     try:
@@ -37,7 +37,13 @@ def call(what, name, payload=b"", targets=0, flags=0):
     finally:
         os.close(fd)
     told = HEAD.unpack_from(buffer.raw)
-    return told[10], told[5], buffer.raw[told[4]:told[3]]
+    return told, buffer.raw[told[4]:told[3]]
+
+
+def call(what, name, payload=b"", targets=0, flags=0):
+    """One request; (device number, number of targets, what the kernel put behind the head)."""
+    told, data = _ask(what, name, payload, targets, flags)
+    return told[10], told[5], data
 
 
 def create(name):
@@ -73,6 +79,16 @@ def suspend(name, flags=0):
 
 def resume(name):
     call(SUSPEND, name)
+
+
+def events(name):
+    """How many events the device has raised."""
+    return _ask(DEV_STATUS, name)[0][8]
+
+
+def wait(name, seen):
+    """Sleeps until the device has raised another number of events than `seen`; the number."""
+    return _ask(DEV_WAIT, name, event=seen)[0][8]
 
 
 def message(name, text):

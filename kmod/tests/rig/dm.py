@@ -134,7 +134,7 @@ class Align(Device):
     """
     The target on `below`: from its sector `start`, `length` sectors (None: to the end).
 
-    Options are the table line's: mode, physical_block_size, alignment_offset, max_blocks, write_cache.
+    Options are the table line's: mode, physical_block_size, alignment_offset, hold_ms, max_blocks, write_cache.
     """
 
     def __init__(self, below, start=0, length=None, name=None, **options):
@@ -175,12 +175,13 @@ class Align(Device):
         _, pairs = self.pairs()
         return {name: int(value) for name, value in pairs.items() if value.isdigit()}
 
-    def balanced(self):
-        """The ledger, checked to balance with nothing pending."""
+    def balanced(self, pending=0):
+        """The ledger, checked to balance while no write is in flight; `pending`: touches that are held."""
         ledger = self.ledger()
         parts = ("rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost", "rmw_pending")
         assert ledger["rmw_expected"] == sum(ledger[part] for part in parts), f"the ledger does not balance: {ledger}"
-        assert ledger["rmw_pending"] == 0, f"nothing is in flight, yet rmw_pending is {ledger['rmw_pending']}"
+        assert ledger["rmw_pending"] == pending, \
+            f"{pending} touches are held and none is in flight, yet rmw_pending is {ledger['rmw_pending']}"
         avoided = [value for name, value in ledger.items() if name.startswith("rmw_avoided_")]
         drive = [value for name, value in ledger.items() if name.startswith("rmw_drive_")]
         assert ledger["rmw_avoided"] == sum(avoided), f"the reasons do not add up to rmw_avoided: {ledger}"

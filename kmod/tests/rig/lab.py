@@ -29,10 +29,26 @@ class Drive:
         self.path = drive.path
         self.stats = drive.stats
         self.reset = drive.reset
+        self.power_on()
+        self.heal()
 
     def log(self):
         """The requests since reset(), in the order in which the drive received them."""
         return [self._parse(line.split()) for line in self._drive.log()]
+
+    def cut_power(self, **options):
+        """Cuts the power, at once or `at` a request to come; see nbdkit-drive512e-plugin(1)."""
+        self._drive.control(" ".join(["power cut", *(f"{name}={value}" for name, value in options.items())]))
+
+    def power_on(self):
+        self._drive.control("power on")
+
+    def fail(self, what, sector, sectors):
+        """Makes each "read" or "write" fail that touches these sectors, until heal()."""
+        self._drive.control(f"fail {what} {sector} {sectors}")
+
+    def heal(self):
+        self._drive.control("heal")
 
     @staticmethod
     def _parse(words):
