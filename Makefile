@@ -55,6 +55,10 @@ kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors
 demo: setup programs modules  ## five workloads on an emulated drive: raw, report, pad [FULL=1]
 	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
 
+# BENCH names rows; what bench.py --help lists.
+bench: setup programs modules  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
+	$(PYTHON) userspace/reports/bench.py $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
+
 bench-drive: programs  ## the emulated drive alone against the published figures
 	@$(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench
 
@@ -85,4 +89,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench-drive check clean demo help install kunit kunit-qemu modules packages programs setup test-tools uninstall
+.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs setup test-tools uninstall

@@ -8,35 +8,14 @@ shown at, so that the text stays readable when the page puts them below one anot
 from __future__ import annotations
 
 import math
-from html import escape
 
 from .results import MODES, Run
+from .svg import WIDTH, line, rect, svg, text
 from .table import milliseconds, number
 
-WIDTH = 340
 LEFT = 50       # room for the row's name
 RIGHT = 8
 PER_OCTAVE = 4  # latency bins drawn in each doubling
-
-
-def _text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
-    css = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{css}>{escape(words)}</text>'
-
-
-def _rect(x: float, y: float, width: float, height: float, kind: str, tip: str = "") -> str:
-    title = f"<title>{escape(tip)}</title>" if tip else ""
-    return (f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" '
-            f'height="{max(height, 0):.1f}" class="{kind}">{title}</rect>')
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
-
-
-def _svg(height: float, label: str, parts: list[str]) -> str:
-    return (f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">'
-            + "".join(parts) + "</svg>")
 
 
 def _bin_of(upper_us: float) -> int:
@@ -97,8 +76,8 @@ def latency_panel(runs: list[Run], span: tuple[int, int]) -> str:
     bottom = top + len(runs) * (row + gap)
     parts = []
     for us in _ticks_us(first, last):
-        parts.append(_line(x_of(us), top, x_of(us), bottom, "grid"))
-        parts.append(_text(x_of(us), bottom + 14, _duration(us), "tick", "middle"))
+        parts.append(line(x_of(us), top, x_of(us), bottom, "grid"))
+        parts.append(text(x_of(us), bottom + 14, _duration(us), "tick", "middle"))
     for i, run in enumerate(runs):
         base = top + i * (row + gap) + gap + row
         mean, p99 = run.latency["mean"], run.latency["p99"]
@@ -107,17 +86,17 @@ def latency_panel(runs: list[Run], span: tuple[int, int]) -> str:
             height = share / tallest * row
             upper = milliseconds(2 ** (index / PER_OCTAVE))
             lower = milliseconds(2 ** ((index - 1) / PER_OCTAVE))
-            parts.append(_rect(LEFT + (index - first) * scale, base - height,
+            parts.append(rect(LEFT + (index - first) * scale, base - height,
                                scale - 0.6, height, f"bar {run.mode}",
                                f"{share:.1%} took {lower} to {upper} ms"))
-        parts.append(_line(LEFT, base, WIDTH - RIGHT, base, "axis"))
-        parts.append(_line(x_of(mean), base - row, x_of(mean), base, "mean"))
-        parts.append(_text(LEFT - 6, base - 2, run.mode, "name", "end"))
-        parts.append(_text(WIDTH - RIGHT, base - row - 6, note, "note", "end"))
+        parts.append(line(LEFT, base, WIDTH - RIGHT, base, "axis"))
+        parts.append(line(x_of(mean), base - row, x_of(mean), base, "mean"))
+        parts.append(text(LEFT - 6, base - 2, run.mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - row - 6, note, "note", "end"))
     label = "Latency of a write: " + "; ".join(
         f"{run.mode} mean {milliseconds(run.latency['mean'])} ms, "
         f"p99 {milliseconds(run.latency['p99'])} ms" for run in runs)
-    return _svg(bottom + 20, label, parts)
+    return svg(bottom + 20, label, parts)
 
 
 def rmw_panel(runs: list[Run]) -> str:
@@ -134,8 +113,8 @@ def rmw_panel(runs: list[Run]) -> str:
     for per_write in (0, 0.5, 1, 1.5, 2):
         x = LEFT + per_write * unit
         anchor = "end" if per_write == 2 else "middle"
-        parts.append(_line(x, top, x, bottom, "grid"))
-        parts.append(_text(x, bottom + 14, f"{per_write:g}", "tick", anchor))
+        parts.append(line(x, top, x, bottom, "grid"))
+        parts.append(text(x, bottom + 14, f"{per_write:g}", "tick", anchor))
     said = []
     for i, run in enumerate(runs):
         base = top + i * (row + gap) + gap
@@ -146,14 +125,14 @@ def rmw_panel(runs: list[Run]) -> str:
             note += f", {number(host)} by pad"
         said.append(f"{run.mode}: {note}")
         per_write = unit / run.requests
-        parts.append(_rect(LEFT, base, touched * per_write, row, "touch", note))
-        parts.append(_rect(LEFT, base + 4, rmws * per_write, row - 8, f"bar {run.mode}", note))
-        parts.append(_rect(LEFT + max(touched, rmws) * per_write, base + 4, host * per_write,
+        parts.append(rect(LEFT, base, touched * per_write, row, "touch", note))
+        parts.append(rect(LEFT, base + 4, rmws * per_write, row - 8, f"bar {run.mode}", note))
+        parts.append(rect(LEFT + max(touched, rmws) * per_write, base + 4, host * per_write,
                            row - 8, "bar host", note))
-        parts.append(_text(LEFT - 6, base + row / 2 + 4, run.mode, "name", "end"))
-        parts.append(_text(WIDTH - RIGHT, base - 7, note, "note", "end"))
-    parts.append(_line(LEFT, top, LEFT, bottom, "axis"))
-    return _svg(bottom + 20, "Read-modify-writes: " + "; ".join(said), parts)
+        parts.append(text(LEFT - 6, base + row / 2 + 4, run.mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - 7, note, "note", "end"))
+    parts.append(line(LEFT, top, LEFT, bottom, "axis"))
+    return svg(bottom + 20, "Read-modify-writes: " + "; ".join(said), parts)
 
 
 def in_mode_order(runs: list[Run]) -> list[Run]:

@@ -60,6 +60,14 @@ class Guest:
         """Reads `size` bytes at each offset of a device, past the page cache."""
         self._ask(f"read {path}", {"read": path, "at": offsets, "bytes": size}, timeout)
 
+    def scatter(self, size: int, timeout: float = 120) -> None:
+        """Leaves half of `size` bytes of the guest's memory free in pages without free neighbours.
+
+        The kernel hands these out first, so buffers then lie as on a machine that has been up for
+        a while: a page here, a page there.
+        """
+        self._ask(f"scatter {size} bytes", {"scatter": size}, timeout)
+
     def json(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> Any:
         return json.loads(self.run(*argv, timeout=timeout, ok=ok))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The part of the demo that runs in the guest: does what the host asks, one line at a time.
+"""The part of the demo and of the benchmark that runs in the guest: does what the host asks, one line at a time.
 
     python3 guest_agent.py CHANNEL
 
@@ -7,6 +7,7 @@ CHANNEL is the name of a virtio port. A request is one of
 
     {"argv": [...]}                          runs a command
     {"read": PATH, "at": [...], "bytes": n}  reads n bytes at each offset, past the page cache
+    {"scatter": n}                           leaves half of n bytes free, in single pages
     {"end": true}                            ends the program
 
 and is answered by {"status": n, "stdout": "...", "stderr": "..."}. Needs nothing but the
@@ -20,6 +21,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+_kept = []
 
 
 def port(name):
@@ -51,6 +54,20 @@ def read(path, offsets, size):
     return {"status": 0, "stdout": "", "stderr": ""}
 
 
+def scatter(size):
+    """Takes memory and gives every other page back; keeps the others until this program ends."""
+    page = mmap.PAGESIZE
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    # A huge page would be one piece.
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+    for at in range(0, size, page):
+        memory[at] = 1
+    for at in range(0, size, 2 * page):
+        memory.madvise(mmap.MADV_DONTNEED, at, page)
+    _kept.append(memory)
+    return {"status": 0, "stdout": "", "stderr": ""}
+
+
 def serve(channel):
     """Answers requests until the host ends it; a lost host ends it too."""
     for line in channel:
@@ -59,6 +76,8 @@ def serve(channel):
             answer = run(request["argv"])
         elif "read" in request:
             answer = read(request["read"], request["at"], request["bytes"])
+        elif "scatter" in request:
+            answer = scatter(request["scatter"])
         else:
             return
         channel.write(json.dumps(answer).encode() + b"\n")

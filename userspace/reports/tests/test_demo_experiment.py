@@ -155,3 +155,11 @@ def test_the_agent_ends_when_it_is_told_to():
     asked = io.BytesIO(json.dumps({"end": True}).encode() + b"\n" + b"not read")
     guest_agent.serve(asked)
     assert asked.read() == b"not read"
+
+
+def test_scattered_memory_keeps_every_other_page(linked):
+    page = guest_agent.mmap.PAGESIZE
+    linked.scatter(8 * page)
+    kept = guest_agent._kept.pop()
+    # A page that was given back reads as zeroes.
+    assert [kept[i * page] for i in range(8)] == [0, 1] * 4

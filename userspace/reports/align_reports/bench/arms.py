@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The ways to a drive that are compared, as device-mapper tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ARMS = ("raw", "linear", "ebs", "report", "pad", "coalesce")
+MODES = ("report", "pad", "coalesce")  # the arms that are dm-align
+
+SECTOR = 512
+BLOCK = 4096
+
+
+def table(arm: str, device: str, sectors: int, features: Mapping[str, object]) -> str | None:
+    """The table line of an arm over the first `sectors` of a device; None for the device itself.
+
+    features: of dm-align, {"hold_ms": 500, ...}; the other targets have none.
+    """
+    if arm == "raw":
+        return None
+    if arm == "ebs":
+        # Emulated block, then the block below, in sectors.
+        return f"0 {sectors} ebs {device} 0 1 {BLOCK // SECTOR}"
+    if arm == "linear":
+        return f"0 {sectors} linear {device} 0"
+    words = [str(word) for pair in {"mode": arm, **features}.items() for word in pair]
+    return f"0 {sectors} align {device} 0 {len(words)} {' '.join(words)}"

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The required figures: which runs each needs, and what a record says about it.
+
+Pure functions of a record. A figure whose runs are missing is not met; one whose conditions
+did not hold is void.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from . import overhead
+from .arms import BLOCK, SECTOR
+from .cases import STEPS
+from .plan import TABLE_NEEDS, Need
+from .record import Record, Run, Series
+
+MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
+
+# The most that the guest may be busy for a figure about depth 32 to count.
+BUSIEST = 0.80
+# QEMU's NBD client has no more requests in flight, so no more run reads either.
+DEPTH_OF_QEMU = 16
+# What a block may occupy beside its content.
+BLOCK_OVERHEAD = 512
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table. value: what was compared, where it is one number."""
+
+    row: str
+    measure: str
+    required: str
+    measured: str
+    verdict: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measure: its name for --only, the runs that it needs, and its figures."""
+
+    name: str
+    about: str
+    needs: tuple[Need, ...]
+    figures: Callable[[Record], Iterator[Figure]]
+    overhead: bool = False
+
+
+def _verdict(met: bool) -> str:
+    return MET if met else NOT_MET
+
+
+def _missing(row: str, measure: str, required: str, *wanted: str) -> Figure:
+    return Figure(row, measure, required, f"no run of {', '.join(wanted)}", MISSING)
+
+
+def _ms(us: float) -> str:
+    return f"{us / 1000:.3g} ms"
+
+
+def _with_spread(series: Series) -> str:
+    """Spread of a median, if there is more than one run."""
+    if len(series.values) < 2:
+        return "1 run"
+    return f"{len(series.values)} runs, spread {series.spread:.0%}"
+
+
+def _scale(run: Run, published: int) -> str:
+    """The count of a run, with the published one where it is smaller."""
+    return f"{run.count}" if run.count == published else f"{run.count} (published {published})"
+
+
+def _worst(runs: list[Run], quantity: Callable[[Run], float]) -> Run:
+    """Counts must hold in every repetition."""
+    return max(runs, key=quantity)
+
+
+STREAMS = (("w136k", 5000), ("w4k_132k", 5000), ("diskbenchi-existing", 4000),
+           ("seq8k-shifted", 131072))
+
+
+def _streams(record: Record) -> Iterator[Figure]:
+    for case, published in STREAMS:
+        runs = record.find("instant", case, "coalesce")
+        measure = f"{case}, coalesce: touches at the drive / pad reads"
+        if not runs:
+            yield _missing("streams", measure, "0 / Rmin", f"{case} coalesce")
+            continue
+        run = _worst(runs, lambda r: (r.drive["touches"], r.ledger["pad_reads"]))
+        yield Figure("streams", f"{measure}, {_scale(run, published)}",
+                     f"0 / {run.replay['rmin']}",
+                     f"{run.drive['touches']} / {run.ledger['pad_reads']} "
+                     f"({run.drive['reads']} reads and {run.drive['writes']} writes at the drive)",
+                     _verdict(run.drive["touches"] == 0
+                              and run.ledger["pad_reads"] <= run.replay["rmin"]))
+
+
+def _fresh(record: Record) -> Iterator[Figure]:
+    measure = "diskbenchi-fresh, coalesce: touches at the drive / pad reads"
+    runs = record.find("instant", "diskbenchi-fresh", "coalesce")
+    if not runs:
+        yield _missing("fresh", measure, "0 / one a 2 MiB write", "diskbenchi-fresh coalesce")
+        return
+    run = _worst(runs, lambda r: (r.drive["touches"], r.ledger["pad_reads"]))
+    yield Figure("fresh", f"{measure}, {_scale(run, 4000)}", f"0 / <= {run.count}",
+                 f"{run.drive['touches']} / {run.ledger['pad_reads']}",
+                 _verdict(run.drive["touches"] == 0 and run.ledger["pad_reads"] <= run.count))
+
+
+def largest_request(queue: dict[str, int]) -> int:
+    """Bytes of the largest request that a queue allows, made of single pages."""
+    return min(queue["max_sectors_kb"] * 1024, queue["max_segments"] * BLOCK)
+
+
+def _held(record: Record) -> Iterator[Figure]:
+    measure = "w512, coalesce, held until the end: reads / writes at the drive"
+    runs = record.find("instant", "w512-held", "coalesce")
+    if not runs:
+        yield _missing("w512-requests", measure, "ceil(n P / largest request) + 2 each",
+                       "w512-held coalesce")
+        return
+    run = _worst(runs, lambda r: max(r.drive["reads"], r.drive["writes"]))
+    queue = record.queues["instant"]
+    largest = largest_request(queue)
+    most = math.ceil(run.count * BLOCK / largest) + 2
+    yield Figure("w512-requests", f"{measure}, {_scale(run, 20000)}",
+                 f"<= {most} each (largest request {largest // 1024} KiB: max_sectors_kb "
+                 f"{queue['max_sectors_kb']}, max_segments {queue['max_segments']})",
+                 f"{run.drive['reads']} / {run.drive['writes']}",
+                 _verdict(max(run.drive["reads"], run.drive["writes"]) <= most))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a quantity of a run."""
+
+    on: str
+    case: str
+    arm: str
+    quantity: Callable[[Run], float]
+
+    def of(self, record: Record) -> Series | None:
+        return record.series(self.on, self.case, self.arm, self.quantity)
+
+    @property
+    def title(self) -> str:
+        return f"{self.case} {self.arm}"
+
+
+def _compare(record: Record, row: str, measure: str, over: Side, under: Side,
+             limit: float, at_least: bool, unit: Callable[[float], str],
+             note: Callable[[], str] = str) -> Figure:
+    """A ratio of two medians against its limit."""
+    required = f"{'>=' if at_least else '<='} {limit:g}"
+    top, bottom = over.of(record), under.of(record)
+    if not top or not bottom:
+        lacking = [side.title for side, found in ((over, top), (under, bottom)) if not found]
+        return _missing(row, measure, required, *lacking)
+    value = top.median / bottom.median
+    text = (f"{value:.3g} = {over.title} {unit(top.median)} ({_with_spread(top)}) / "
+            f"{under.title} {unit(bottom.median)} ({_with_spread(bottom)})")
+    extra = note()
+    met = value >= limit if at_least else value <= limit
+    return Figure(row, measure, required, f"{text}; {extra}" if extra else text, _verdict(met),
+                  value)
+
+
+def _mean(run: Run) -> float:
+    return run.mean_us
+
+
+def _wall(run: Run) -> float:
+    """Per count, so that a pair of writes is compared with the one that covers it."""
+    return run.wall_us * STEPS.get(run.case, 1)
+
+
+def _settled(run: Run) -> float:
+    return run.settled_us * STEPS.get(run.case, 1)
+
+
+def _busy(run: Run) -> float:
+    return run.busy_us * STEPS.get(run.case, 1)
+
+
+def _iops(run: Run) -> float:
+    return run.iops
+
+
+def _cpu_note(record: Record, on: str, case: str, *arms: str) -> str:
+    found = {arm: record.series(on, case, arm, lambda r: r.cpu) for arm in arms}
+    return "guest's processors busy: " + ", ".join(
+        f"{arm} {series.median:.0%}" for arm, series in found.items() if series)
+
+
+def _reads_note(record: Record, on: str, case: str, *arms: str) -> str:
+    """dm-ebs also reads whole blocks, unless the pages of a write happen to be neighbours."""
+    found = {arm: record.series(on, case, arm, lambda r: r.drive["reads"] / r.requests)
+             for arm in arms}
+    return "reads a write: " + ", ".join(
+        f"{arm} {series.median:.1f}" for arm, series in found.items() if series)
+
+
+def _latency(record: Record) -> Iterator[Figure]:
+    yield _compare(record, "w136k-latency",
+                   "w136k, coalesce against the same at offset 0 raw, mean latency, fixed 2 ms",
+                   Side("fixed-2ms", "w136k", "coalesce", _mean),
+                   Side("fixed-2ms", "w136k-aligned", "raw", _mean), 1.15, False, _ms)
+
+
+def _converge(record: Record) -> Iterator[Figure]:
+    yield _compare(record, "w4k-wall", "w4k_132k against w136k, coalesce, wall, fixed 2 ms",
+                   Side("fixed-2ms", "w4k_132k", "coalesce", _wall),
+                   Side("fixed-2ms", "w136k", "coalesce", _wall), 1.25, False, _ms)
+
+
+def _aligned_note(record: Record, on: str) -> str:
+    """What the same bytes cost the drive when they are aligned and nothing is in between."""
+    series = record.series(on, "w136k-aligned", "raw", _busy)
+    return f"aligned raw, the same bytes: busy {_ms(series.median)}" if series else ""
+
+
+def _published(record: Record) -> Iterator[Figure]:
+    """The busy time has a floor: a guest slower than the media lets the drive miss revolutions."""
+    on, case = "st1000dm003", "w4k_132k"
+    for what, quantity, limit in (("drive's busy time", _busy, 5.0), ("wall", _wall, 2.0)):
+        yield _compare(record, "w4k-st1000dm003",
+                       f"{case} on {on}, raw against coalesce, {what}",
+                       Side(on, case, "raw", quantity), Side(on, case, "coalesce", quantity),
+                       limit, True, _ms,
+                       lambda: f"{_cpu_note(record, on, case, 'raw', 'coalesce')}; "
+                               f"{_aligned_note(record, on)}")
+
+
+def _nocache(record: Record) -> Iterator[Figure]:
+    on, case = "hdd-nocache", "w512"
+    for what, quantity in (("wall", _wall), ("wall and the flush behind it", _settled)):
+        yield _compare(record, "w512-nocache", f"{case} on {on}, raw against coalesce, {what}",
+                       Side(on, case, "raw", quantity), Side(on, case, "coalesce", quantity),
+                       20, True, _ms, lambda: _cpu_note(record, on, case, "raw", "coalesce"))
+
+
+def _void_if_busy(record: Record, figure: Figure, on: str, case: str, *arms: str) -> Figure:
+    """A guest whose processors are full measures itself."""
+    busiest = max((series.median for arm in arms
+                   if (series := record.series(on, case, arm, lambda r: r.cpu))), default=0.0)
+    if figure.verdict == MISSING or busiest <= BUSIEST:
+        return figure
+    return Figure(figure.row, figure.measure, figure.required, figure.measured, VOID,
+                  figure.value)
+
+
+def _in_flight(record: Record, on: str, case: str, *arms: str) -> str:
+    """Mean requests at the drive: with a fixed latency, its busy time over the wall time."""
+    found = {arm: record.series(on, case, arm,
+                                lambda r: r.drive["busy_ns"] / 1e9 / r.replay["wall_s"])
+             for arm in arms}
+    return "in flight at the drive: " + ", ".join(
+        f"{arm} {series.median:.1f}" for arm, series in found.items() if series)
+
+
+def _rand512(record: Record, row: str, peer: str, limit: float) -> Iterator[Figure]:
+    on, case = "fixed-10ms", "rand512-32"
+    figure = _compare(
+        record, row, f"512 B random, depth 32, pad against {peer}, writes a second, fixed 10 ms",
+        Side(on, case, "pad", _iops), Side(on, case, peer, _iops), limit, True,
+        lambda iops: f"{iops:.0f}/s",
+        lambda: f"{_cpu_note(record, on, case, 'pad', peer)}; "
+                f"{_in_flight(record, on, case, 'pad', peer)}")
+    yield _void_if_busy(record, figure, on, case, "pad", peer)
+
+
+def _rand512_raw(record: Record) -> Iterator[Figure]:
+    return _rand512(record, "rand512-raw", "raw", 0.45)
+
+
+def _rand512_ebs(record: Record) -> Iterator[Figure]:
+    return _rand512(record, "rand512-ebs", "ebs", 3)
+
+
+def _w136k_ebs(record: Record) -> Iterator[Figure]:
+    yield _compare(record, "w136k-ebs", "w136k, dm-ebs (cold) against pad, wall, fixed 2 ms",
+                   Side("fixed-2ms", "w136k", "ebs", _wall),
+                   Side("fixed-2ms", "w136k", "pad", _wall), 14, True, _ms,
+                   lambda: _reads_note(record, "fixed-2ms", "w136k", "ebs", "pad"))
+
+
+def _append(record: Record) -> Iterator[Figure]:
+    for arm in ("pad", "coalesce"):
+        measure = f"512 B appended, each durable, {arm}: pad reads per 4096 B"
+        runs = record.find("instant", "append-512-dsync", arm)
+        if not runs:
+            yield _missing("append", measure, "<= 1", f"append-512-dsync {arm}")
+            continue
+        # What else the drive reads is replay's look for signatures before it writes.
+        run = _worst(runs, lambda r: r.ledger["pad_reads"])
+        value = run.ledger["pad_reads"] / (run.requests * SECTOR / BLOCK)
+        yield Figure("append", measure, "<= 1",
+                     f"{value:.3g} ({run.ledger['pad_reads']} pad reads for {run.requests} "
+                     f"writes; {run.drive['reads']} reads at the drive)",
+                     _verdict(value <= 1), value)
+
+
+def _overhead(record: Record) -> Iterator[Figure]:
+    for engine in overhead.ENGINES:
+        figures = record.overhead.get(engine, {})
+        for arm, limit in (("report", 1.25), ("pad", 1.7), ("coalesce", 1.7)):
+            measure = f"instructions above raw, aligned 4 KiB, {arm} (dm-linear = 1), {engine}"
+            value = overhead.ratio(figures, arm)
+            if value is None:
+                yield _missing("overhead", measure, f"<= {limit:g}", f"overhead {engine} {arm}")
+                continue
+            runs = len(figures[arm])
+            least, most = overhead.ratio_spread(figures, arm)
+            verdict = _verdict(value <= limit) if runs >= overhead.FEWEST_RUNS else VOID
+            yield Figure("overhead", measure, f"<= {limit:g}",
+                         f"{value:.3f} ({least:.3f} to {most:.3f} in {runs} runs)", verdict, value)
+
+
+def _memory(record: Record) -> Iterator[Figure]:
+    queue = record.queues.get("instant")
+    for case in ("w512-64-blocks", "w512-1-block"):
+        for arm in ("pad", "coalesce"):
+            measure = f"memory, {case}, {arm}: most bytes allocated"
+            runs = [run for run in record.find("instant", case, arm) if run.memory]
+            if not runs or not queue:
+                yield _missing("memory", measure, "max_blocks (P + 512) + run buffers",
+                               f"{case} {arm}")
+                continue
+            run = _worst(runs, lambda r: r.memory["memory_high_water_bytes"])
+            blocks = run.memory["max_blocks"] * (BLOCK + BLOCK_OVERHEAD)
+            buffers = min(run.ledger["pad_reads"], DEPTH_OF_QEMU)
+            # A run of blocks is no longer than all the blocks that there may be.
+            buffer = min(largest_request(queue), run.memory["max_blocks"] * BLOCK)
+            most = blocks + buffers * buffer
+            high = run.memory["memory_high_water_bytes"]
+            yield Figure("memory", measure,
+                         f"<= {most} = {run.memory['max_blocks']} x {BLOCK + BLOCK_OVERHEAD} + "
+                         f"{buffers} x {buffer}",
+                         f"{high}, {high - blocks:+} against the blocks alone",
+                         _verdict(high <= most), high)
+
+
+def _none(_: Record) -> Iterator[Figure]:
+    return iter(())
+
+
+ROWS = {row.name: row for row in (
+    Row("overhead", "instructions of an aligned write", (), _overhead, overhead=True),
+    Row("streams", "sequential streams without RMWs or reads",
+        tuple(Need("instant", case, ("coalesce",)) for case, _ in STREAMS), _streams),
+    Row("fresh", "a fresh file", (Need("instant", "diskbenchi-fresh", ("coalesce",)),), _fresh),
+    Row("w512-requests", "held neighbours leave in runs",
+        (Need("instant", "w512-held", ("coalesce",)),), _held),
+    Row("w136k-latency", "a misaligned stream against an aligned one",
+        (Need("fixed-2ms", "w136k", ("coalesce",)), Need("fixed-2ms", "w136k-aligned", ("raw",))),
+        _latency),
+    Row("w4k-wall", "two ways to write the same bytes",
+        (Need("fixed-2ms", "w4k_132k", ("coalesce",)), Need("fixed-2ms", "w136k", ("coalesce",))),
+        _converge),
+    Row("w4k-st1000dm003", "the published stream on a disk with a cache",
+        (Need("st1000dm003", "w4k_132k", ("raw", "coalesce")),
+         Need("st1000dm003", "w136k-aligned", ("raw",))), _published),
+    Row("w512-nocache", "small writes on a disk without one",
+        (Need("hdd-nocache", "w512", ("raw", "coalesce")),), _nocache),
+    Row("rand512-raw", "small random writes, many in flight",
+        (Need("fixed-10ms", "rand512-32", ("raw", "pad")),), _rand512_raw),
+    Row("rand512-ebs", "the same against dm-ebs",
+        (Need("fixed-10ms", "rand512-32", ("ebs", "pad")),), _rand512_ebs),
+    Row("w136k-ebs", "a misaligned stream against dm-ebs",
+        (Need("fixed-2ms", "w136k", ("raw", "linear", "ebs", "pad")),), _w136k_ebs),
+    Row("append", "a log that makes every record durable",
+        (Need("instant", "append-512-dsync", ("pad", "coalesce")),), _append),
+    Row("memory", "the ceiling of memory",
+        tuple(Need("instant", case, ("pad", "coalesce"))
+              for case in ("w512-64-blocks", "w512-1-block")), _memory),
+    Row("tables", "every case through every arm on every drive, without a required figure",
+        TABLE_NEEDS, _none),
+)}
+
+QUICK_ROWS = tuple(name for name in ROWS if name != "tables")
+
+
+def figures(record: Record, rows: tuple[str, ...]) -> list[Figure]:
+    """Every figure of the rows, in order."""
+    return [figure for name in rows for figure in ROWS[name].figures(record)]

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The benchmark's tables on the terminal and its page: figures first, then every run."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from statistics import median
+
+from rich.table import Table
+
+from ..page import STYLE
+from ..svg import WIDTH, line, rect, svg, text
+from ..table import milliseconds, number
+from . import overhead
+from .arms import ARMS
+from .cases import CASES, DRIVES
+from .figures import MET, Figure
+from .record import Record, Run
+
+DASH = "\u2013"
+COLOURS = """
+:root { --linear: #8250df; --ebs: #cf222e; --coalesce: #1a7f37; }
+@media (prefers-color-scheme: dark) { :root {
+  --linear: #b692f6; --ebs: #f47067; --coalesce: #57ab5a; } }
+svg .linear, .key .linear { fill: var(--linear); background: var(--linear); }
+svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
+svg .coalesce, .key .coalesce { fill: var(--coalesce); background: var(--coalesce); }
+td.long { white-space: normal; }
+"""
+
+
+def figures_table(figures: list[Figure]) -> Table:
+    """Measure, required, measured, met or not."""
+    table = Table(title="Required figures", title_justify="left", header_style="bold")
+    for heading in ("row", "measure", "required", "measured", ""):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("row", ""))
+    for figure in figures:
+        colour = "green" if figure.verdict == MET else "red"
+        table.add_row(figure.row, figure.measure, figure.required, figure.measured,
+                      f"[{colour}]{figure.verdict}[/{colour}]")
+    return table
+
+
+def _middle(runs: list[Run], quantity) -> float:
+    return median(quantity(run) for run in runs)
+
+
+def _spread(runs: list[Run]) -> str:
+    walls = [run.wall_us for run in runs]
+    return f"{(max(walls) - min(walls)) / median(walls):.0%}" if len(walls) > 1 else DASH
+
+
+def _ledger(run: Run, name: str) -> str:
+    return DASH if run.ledger is None else number(run.ledger[name])
+
+
+HEADINGS = ("case", "through", "writes", "touches", "drive reads", "drive writes", "flushes",
+            "pad reads", "mean ms", "p99 ms", "wall ms", "writes/s", "\u00d7 raw", "spread",
+            "drive busy ms", "guest cpu", "load", "data")
+
+
+def cells(record: Record, runs: list[Run]) -> list[str]:
+    """The repetitions of one run as a line of the table: medians, and counts of the last."""
+    last = runs[-1]
+    raw = record.find(last.on, last.case, "raw")
+    times = _middle(runs, lambda r: r.wall_us)
+    over_raw = f"{times / _middle(raw, lambda r: r.wall_us):.2f}" if raw else DASH
+    ok = all(run.replay["data_check"]["status"] == "ok" for run in runs)
+    return [last.case, last.arm, number(last.requests), number(last.drive["touches"]),
+            number(last.drive["reads"]), number(last.drive["writes"]),
+            number(last.drive["flushes"]), _ledger(last, "pad_reads"),
+            milliseconds(_middle(runs, lambda r: r.mean_us)),
+            milliseconds(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
+            milliseconds(times), f"{_middle(runs, lambda r: r.iops):.0f}", over_raw,
+            _spread(runs), milliseconds(_middle(runs, lambda r: r.busy_us)),
+            f"{_middle(runs, lambda r: r.cpu):.0%}",
+            f"{_middle(runs, lambda r: r.machine['host_load']):.1f}", "ok" if ok else "WRONG"]
+
+
+def drive_title(record: Record, on: str) -> str:
+    queue = ", ".join(f"{name} {value}" for name, value in record.queues.get(on, {}).items())
+    return f"{on}: {DRIVES[on].summary}; queue: {queue}"
+
+
+def _groups(record: Record, on: str) -> list[list[Run]]:
+    """The repetitions of each run of a drive, by case and arm."""
+    return [runs for case in CASES for arm in ARMS if (runs := record.find(on, case, arm))]
+
+
+def drive_table(record: Record, on: str) -> Table:
+    """Every run of one drive, times per write."""
+    table = Table(title=drive_title(record, on), title_justify="left", header_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading in ("case", "through") else "right",
+                         no_wrap=heading in ("case", "through"))
+    before = None
+    for runs in _groups(record, on):
+        if before not in (None, runs[0].case):
+            table.add_section()
+        before = runs[0].case
+        table.add_row(*cells(record, runs))
+    return table
+
+
+def overhead_table(record: Record) -> Table:
+    """Instructions of each arm: median, extremes, ratio to dm-linear."""
+    table = Table(title="Instructions of an aligned 4 KiB write", title_justify="left",
+                  header_style="bold")
+    for heading in ("engine", "through", "median", "least", "most", "above raw, linear = 1"):
+        table.add_column(heading, justify="left" if heading in ("engine", "through") else "right")
+    for engine, figures in record.overhead.items():
+        for arm, values in figures.items():
+            if values:
+                ratio = overhead.ratio(figures, arm)
+                table.add_row(engine, arm, f"{median(values):.0f}", f"{min(values):.0f}",
+                              f"{max(values):.0f}", DASH if ratio is None else f"{ratio:.3f}")
+    return table
+
+
+def bars(rows: list[tuple[str, float, str]], label: str) -> str:
+    """Horizontal bars on a logarithmic axis: (arm, value, what stands behind the bar)."""
+    left, height, gap = 60, 14, 5
+    values = [value for _, value, _ in rows if value > 0]
+    if not values:
+        return ""
+    low, high = math.log10(min(values)) - 0.3, math.log10(max(values))
+    scale = (WIDTH - left - 75) / max(high - low, 0.1)
+    parts = []
+    for i, (arm, value, words) in enumerate(rows):
+        y = i * (height + gap)
+        width = (math.log10(value) - low) * scale if value > 0 else 0
+        parts.append(rect(left, y, width, height, f"bar {arm}", f"{arm}: {words}"))
+        parts.append(text(left - 6, y + height - 3, arm, "name", "end"))
+        parts.append(text(left + width + 5, y + height - 3, words, "note"))
+    bottom = len(rows) * (height + gap)
+    parts.append(line(left, 0, left, bottom, "axis"))
+    return svg(bottom + 4, label, parts)
+
+
+def _panel(title: str, summary: str, drawing: str) -> str:
+    return (f'<figure class="panel" style="margin:0"><h3>{escape(title)}</h3>'
+            f"<p>{escape(summary)}</p>{drawing}</figure>")
+
+
+def case_panel(record: Record, on: str, case: str) -> str:
+    """Wall time per write of one case, an arm a bar."""
+    rows = []
+    for arm in ARMS:
+        runs = record.find(on, case, arm)
+        if runs:
+            wall = _middle(runs, lambda r: r.wall_us)
+            rows.append((arm, wall, f"{milliseconds(wall)} ms"))
+    return _panel(case, CASES[case].summary, bars(rows, f"{case} on {on}: time per write"))
+
+
+def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
+    rows = [(arm, ratio, f"{ratio:.2f}") for arm in figures
+            if arm != "raw" and (ratio := overhead.ratio(figures, arm))]
+    return _panel(engine, "instructions above raw, dm-linear = 1",
+                  bars(rows, f"{engine}: overhead"))
+
+
+def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: bool = False) -> str:
+    def cell(i: int, value: str) -> str:
+        css = ("word long" if long else "word") if i < words else ""
+        return f'<td class="{css}" data-heading="{escape(headings[i])}">{escape(value)}</td>'
+    head = "".join(f'<th class="{"word" if i < words else ""}">{escape(h)}</th>'
+                   for i, h in enumerate(headings))
+    body = "".join(f"<tr>{''.join(cell(i, v) for i, v in enumerate(row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
+    """One HTML page that needs nothing else."""
+    met = sum(figure.verdict == MET for figure in figures)
+    key = "".join(f'<li><i class="{arm}"></i>{arm}</li>' for arm in ARMS)
+    faults = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
+    drives = ""
+    for on in record.drives:
+        panels = "".join(case_panel(record, on, case) for case in CASES
+                         if case in record.cases(on))
+        rows = [cells(record, runs) for runs in _groups(record, on)]
+        drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
+                   "<p>Wall time per write, median, on a logarithmic axis of its own in each "
+                   f'panel.</p><div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
+    costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
+    machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
+                      for name, value in record.machine.items())
+    table = _table(("row", "measure", "required", "measured", "verdict"),
+                   [[f.row, f.measure, f.required, f.measured, f.verdict] for f in figures],
+                   5, True)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>dm-align: benchmark</title>
+<style>{STYLE}{COLOURS}</style>
+</head>
+<body>
+<h1>dm-align: benchmark</h1>
+<div class="verdict{'' if met == len(figures) and not findings else ' bad'}">
+<strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
+<ul>{faults}</ul></div>
+{table}
+<ul class="key">{key}</ul>
+<h2>Instructions of an aligned write</h2>
+<div class="panels">{costs}</div>
+{drives}
+<h2>How it was measured</h2>
+<dl>{machine}</dl>
+</body>
+</html>
+"""

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Every way to a drive against every other, and the figures that are required of dm-align.
+
+Compares the drive itself, dm-linear, dm-ebs and dm-align in its three modes on emulated
+drives, counts the instructions of an aligned write, prints each required figure as met or
+not, and leaves the same as bench.json and bench.html.
+Exit status: 0 every figure met, 1 some not or findings, 2 it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dmalign import drives, kernels, modules, peer
+from dmalign.paths import OUT
+from rich.console import Console
+
+from align_reports import guest
+from align_reports.bench import checks, overhead, plan, report
+from align_reports.bench.figures import MET, QUICK_ROWS, ROWS, figures
+from align_reports.bench.laboratory import Laboratory
+from align_reports.bench.noise import Usage, host_load
+from align_reports.bench.record import Record
+from align_reports.plan import clock, patience
+
+FINE, UNMET, BROKEN = 0, 1, 2
+FILES = ("bench.json", "bench.html", "bench.txt")
+SERIES = "6.12"
+TABLE_WIDTH = 200
+# Writes in a run that counts instructions, and how long one takes: quick, full.
+OVERHEAD_WRITES = (5000, 20000)
+OVERHEAD_RUN_S = (1.5, 2.5)
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    rows = "\n".join(f"  {row.name:<16} {row.about}" for row in ROWS.values())
+    parser = argparse.ArgumentParser(prog="bench.py", description=__doc__, epilog=f"rows:\n{rows}",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true",
+                        help="small counts, once, without the tables (under ten minutes)")
+    parser.add_argument("--only", nargs="+", metavar="ROW", choices=tuple(ROWS), default=None,
+                        help="these rows only")
+    parser.add_argument("--repeat", type=int, metavar="N",
+                        help="repetitions, of which the median counts (default: 3; --quick: 1)")
+    parser.add_argument("--budget", type=float, metavar="MINUTES",
+                        help="begin no repetition that will not end in this time")
+    parser.add_argument("--overhead-runs", type=int, default=overhead.FEWEST_RUNS, metavar="N",
+                        help="runs of each arm that count instructions (default: %(default)s)")
+    parser.add_argument("--out", type=Path, default=OUT / "bench", metavar="DIR",
+                        help="where the results go (default: out/bench)")
+    given = parser.parse_args(argv)
+    for name in ("repeat", "overhead_runs"):
+        if getattr(given, name) is not None and getattr(given, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} {getattr(given, name)}: at least 1 is needed")
+    given.rows = tuple(name for name in ROWS
+                       if name in (given.only or (QUICK_ROWS if given.quick else ROWS)))
+    given.repeat = given.repeat or (1 if given.quick else 3)
+    return given
+
+
+class Bench:
+    """One benchmark: what was asked for, and what has been found so far."""
+
+    def __init__(self, given: argparse.Namespace, console: Console) -> None:
+        self._given = given
+        self._console = console
+        self._log = given.out / "log"
+        self._began = time.monotonic()
+        self.record = Record()
+        self.findings: list[str] = []
+
+    def say(self, words: str) -> None:
+        """A line with the time since the beginning."""
+        elapsed = clock(time.monotonic() - self._began)
+        self._console.print(f"[{elapsed}] {words}", markup=False, highlight=False, soft_wrap=True)
+
+    def build(self) -> None:
+        """The targets, for the guest's kernel."""
+        self._alignctl = OUT / "bin" / "alignctl"
+        if not self._alignctl.exists():
+            raise guest.GuestError(f"{self._alignctl} is missing: run make first")
+        release = kernels.release(SERIES)
+        built, _ = modules.build_for(release)
+        self._modules = [built / "dm-align.ko", peer.dm_ebs(SERIES)]
+        self.record.machine.update(machine(release, self._given))
+
+    def count_instructions(self) -> None:
+        quick, runs = self._given.quick, self._given.overhead_runs
+        writes = OVERHEAD_WRITES[0 if quick else 1]
+        # As if there were all arms, and a round more that is thrown away.
+        expected = 6 * 2 * (runs + 1) * OVERHEAD_RUN_S[0 if quick else 1]
+        self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
+        began = time.monotonic()
+        with guest.boot(self._log, timeout=patience(expected), name=self._name("overhead"),
+                        series=SERIES, icount=True) as here:
+            meter = overhead.Meter(here, writes)
+            for arm, why in meter.set_up(self._modules).items():
+                self.findings.append(f"overhead {arm}: {why}")
+
+            with self._console.status("") as status:
+                def progress(done: int, total: int) -> None:
+                    left = (time.monotonic() - began) / done * (total - done)
+                    status.update(f"overhead: {done} of {total} runs, {clock(left)} left")
+                meter.measure(runs, self.record.overhead, progress)
+
+    def _name(self, what: str) -> str:
+        return f"bench-{what}-{os.getpid()}"
+
+    def repetition(self, repeat: int, steps: list[plan.Step], progress: plan.Progress) -> None:
+        """Every run once, a guest and a new drive for each kind of drive."""
+        for on in dict.fromkeys(step.drive.name for step in steps):
+            mine = [step for step in steps if step.drive.name == on]
+            try:
+                self._on_drive(mine, progress)
+            except (guest.GuestError, OSError, ValueError) as error:
+                self.findings.append(f"{on}, repetition {repeat + 1}: broke off: {error}")
+                self.say(self.findings[-1])
+
+    def _on_drive(self, steps: list[plan.Step], progress: plan.Progress) -> None:
+        drive = steps[0].drive
+        limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
+        with drives.serve({drive.name: drive.server}, self._log) as served:
+            only = served[drive.name]
+            with guest.boot(self._log, timeout=limit, name=self._name(drive.name), series=SERIES,
+                            memory="2G", drives=[only.attached()]) as here:
+                laboratory = Laboratory(here, self._alignctl, only, "vda")
+                self.record.queues[drive.name] = laboratory.set_up(self._modules)
+                for step in steps:
+                    self._make(laboratory, here, step, progress)
+
+    def _make(self, laboratory: Laboratory, here: guest.Guest, step: plan.Step,
+              progress: plan.Progress) -> None:
+        began = time.monotonic()
+        with self._console.status(f"{step.title}: {step.count} \u00d7 {step.case.summary}; "
+                                  f"about {clock(progress.eta_s)} left"):
+            try:
+                run = laboratory.make(step)
+            except guest.GuestError as error:
+                # A command that failed leaves a guest that can go on; one that is gone ends here.
+                here.run("true", timeout=30)
+                laboratory.clear()
+                self.findings.append(f"{step.title}: {error}")
+                self.say(self.findings[-1])
+                return
+            finally:
+                progress.finished(step, time.monotonic() - began)
+        self.record.runs.append(run)
+        self.say(f"{step.title}: {run.requests} writes, mean {run.mean_us / 1000:.3f} ms, "
+                 f"{run.iops:.0f}/s, drive {run.drive['touches']} touches {run.drive['reads']} "
+                 f"reads {run.drive['writes']} writes, guest cpu {run.cpu:.0%}, "
+                 f"data {run.replay['data_check']['status']}, ETA {clock(progress.eta_s)}")
+
+    def go(self) -> None:
+        """Everything that was asked for. What was measured before an exception stays."""
+        self.build()
+        rows = [ROWS[name] for name in self._given.rows]
+        needs = [need for row in rows for need in row.needs]
+        rounds = [plan.steps(needs, repeat, self._given.quick)
+                  for repeat in range(self._given.repeat)] if needs else []
+        progress = plan.Progress(step for steps in rounds for step in steps)
+        if rounds:
+            self.say(f"{sum(map(len, rounds))} runs, about {clock(progress.eta_s)}")
+        host = Usage.of_host()
+        for repeat, steps in enumerate(rounds):
+            took = (time.monotonic() - self._began) / max(repeat, 1)
+            if self._given.budget and repeat and \
+                    time.monotonic() - self._began + took > self._given.budget * 60:
+                self.say(f"no time left for repetition {repeat + 1} of {len(rounds)}")
+                break
+            self.repetition(repeat, steps, progress)
+        if any(row.overhead for row in rows):
+            self.count_instructions()
+        spent = Usage.of_host() - host
+        self.record.machine["noise"] = (
+            f"machine busy {spent.busy_share:.0%} (guest and drive included), stolen "
+            f"{spent.steal_share:.1%}, load {host_load():.1f} at the end; repeated raw runs differ "
+            f"by {raw_spread(self.record)}")
+        self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
+
+
+def raw_spread(record: Record) -> str:
+    """How far repetitions of the same raw run lie apart: the machine's own noise."""
+    spreads = sorted(series.spread for on in record.drives for case in record.cases(on)
+                     if (series := record.series(on, case, "raw", lambda run: run.wall_us))
+                     and len(series.values) > 1)
+    if not spreads:
+        return "an unknown share (they were not repeated)"
+    return f"{spreads[len(spreads) // 2]:.1%} in the middle, {spreads[-1]:.1%} at most"
+
+
+def machine(release: str, given: argparse.Namespace) -> dict[str, str]:
+    """How it was measured, in the words of the page."""
+    qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
+                          check=True).stdout.split("\n")[0]
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "guest": f"Linux {release}, two processors under TCG, on {platform.platform()}, "
+                 f"{os.cpu_count()} processors",
+        "emulator": qemu,
+        "plan": f"{'quick' if given.quick else 'full'}: {', '.join(given.rows)}; "
+                f"up to {given.repeat} repetitions",
+        "drives": "drive512e, 512-byte logical and 4096-byte physical blocks, new for each "
+                  "repetition; all arms of a repetition share one guest and one drive",
+        "devices": "made for each run and removed behind it; the range is prepared and read back "
+                   "on the drive itself, so no device has seen a block before its run",
+        "queue": "scheduler none, merging as the kernel does it, request-merging=off in QEMU",
+        "times": "per write; wall from the first write to the last acknowledgement",
+        "guest cpu": "share of both of the guest's processors; an emulated processor adds 0.25 to "
+                     "1 ms to every request",
+        "instructions": "one processor, -icount shift=0,sleep=off, null_blk, fio",
+    }
+
+
+def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) -> list[str]:
+    """The tables on the terminal and all of it as files; returns what is not as it must be."""
+    record = bench.record
+    found = figures(record, rows)
+    findings = bench.findings + checks.check(record)
+    as_json, web, words = (out / name for name in FILES)
+    record.save(as_json, found, findings)
+    web.write_text(report.page(record, found, findings))
+    with words.open("w") as file:
+        for target in (console, Console(file=file, width=TABLE_WIDTH)):
+            for on in record.drives:
+                target.print(report.drive_table(record, on))
+            if record.overhead:
+                target.print(report.overhead_table(record))
+            target.print(report.figures_table(found))
+            for finding in findings:
+                target.print(f"FINDING: {finding}", markup=False, highlight=False)
+            target.print(f"noise: {record.machine.get('noise', 'unknown')}", highlight=False)
+    unmet = [figure for figure in found if figure.verdict != MET]
+    console.print(f"{len(found) - len(unmet)} of {len(found)} figures met, {len(findings)} "
+                  f"findings; {web}, {as_json}", highlight=False, soft_wrap=True)
+    return [figure.measure for figure in unmet] + findings
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    (given.out / "log").mkdir(parents=True, exist_ok=True)
+    with (given.out / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"bench: another benchmark is running in {given.out}: wait for it, or give this "
+                  "one its own folder with --out", file=sys.stderr)
+            return BROKEN
+        # A page of an older benchmark must not be taken for the result of one that failed.
+        for name in FILES:
+            (given.out / name).unlink(missing_ok=True)
+        bench, broken = Bench(given, console), None
+        try:
+            bench.go()
+        except (guest.GuestError, modules.BuildFailed, RuntimeError, OSError, ValueError) as error:
+            broken = f"the benchmark could not go on: {error}"
+        except KeyboardInterrupt:
+            broken = "the benchmark was interrupted"
+        if broken and not bench.record.runs and not bench.record.overhead:
+            print(f"bench: {broken}", file=sys.stderr)
+            return BROKEN
+        if broken:
+            bench.findings.append(broken)
+        wrong = publish(bench, given.rows, given.out, console)
+    return BROKEN if broken else UNMET if wrong else FINE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
