@@ -326,6 +326,17 @@ def test_a_file_that_is_no_state_is_refused(disk):
     assert failed.returncode == USAGE and "/etc/passwd: not a state file" in failed.stderr
 
 
+@pytest.mark.parametrize("change", [{"places": 49}, {"places": 0}, {"start": 100}, {"count": 0}, {"issued": 51},
+                                    {"sectors": 8}, {"failed": [-1.5]}, {"failed": 3}, {"seed": None}])
+def test_a_state_that_cannot_be_is_refused(disk, tmp_path, change):
+    state = tmp_path / "state"
+    common = ["rand4k", "--on", disk, "--state", state]
+    assert alignctl("replay", *common, "--phase", "prepare", "--count", 50).returncode == FINE
+    state.write_text(json.dumps(json.loads(state.read_text()) | change))
+    failed = alignctl("replay", *common, "--phase", "check")
+    assert failed.returncode == USAGE and f"{state}: not a state file" in failed.stderr
+
+
 def test_a_run_on_what_is_no_longer_prepared_is_refused(disk, tmp_path):
     state = tmp_path / "state"
     common = ["w512", "--on", disk, "--state", state, "--json"]
