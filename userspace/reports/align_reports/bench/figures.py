@@ -107,7 +107,8 @@ def _fresh(record: Record) -> Iterator[Figure]:
         return
     run = _worst(runs, lambda r: (r.drive["touches"], r.ledger["pad_reads"]))
     yield Figure("fresh", f"{measure}, {_scale(run, 4000)}", f"0 / <= {run.count}",
-                 f"{run.drive['touches']} / {run.ledger['pad_reads']}",
+                 f"{run.drive['touches']} / {run.ledger['pad_reads']} (Rmin "
+                 f"{run.replay['rmin']} would take a copy of the last whole block of each write)",
                  _verdict(run.drive["touches"] == 0 and run.ledger["pad_reads"] <= run.count))
 
 
@@ -231,8 +232,9 @@ def _published(record: Record) -> Iterator[Figure]:
                        f"{case} on {on}, raw against coalesce, {what}",
                        Side(on, case, "raw", quantity), Side(on, case, "coalesce", quantity),
                        limit, True, _ms,
-                       lambda: f"{_cpu_note(record, on, case, 'raw', 'coalesce')}; "
-                               f"{_aligned_note(record, on)}")
+                       lambda: "; ".join(filter(None, (
+                           _cpu_note(record, on, case, "raw", "coalesce"),
+                           _aligned_note(record, on)))))
 
 
 def _nocache(record: Record) -> Iterator[Figure]:

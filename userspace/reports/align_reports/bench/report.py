@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from statistics import median
 
@@ -119,17 +118,15 @@ def overhead_table(record: Record) -> Table:
 
 
 def bars(rows: list[tuple[str, float, str]], label: str) -> str:
-    """Horizontal bars on a logarithmic axis: (arm, value, what stands behind the bar)."""
+    """Horizontal bars from zero: (arm, value, what stands behind the bar)."""
     left, height, gap = 60, 14, 5
-    values = [value for _, value, _ in rows if value > 0]
-    if not values:
+    most = max((value for _, value, _ in rows), default=0)
+    if not most:
         return ""
-    low, high = math.log10(min(values)) - 0.3, math.log10(max(values))
-    scale = (WIDTH - left - 75) / max(high - low, 0.1)
     parts = []
     for i, (arm, value, words) in enumerate(rows):
         y = i * (height + gap)
-        width = (math.log10(value) - low) * scale if value > 0 else 0
+        width = value / most * (WIDTH - left - 75)
         parts.append(rect(left, y, width, height, f"bar {arm}", f"{arm}: {words}"))
         parts.append(text(left - 6, y + height - 3, arm, "name", "end"))
         parts.append(text(left + width + 5, y + height - 3, words, "note"))
@@ -182,8 +179,8 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
                          if case in record.cases(on))
         rows = [cells(record, runs) for runs in _groups(record, on)]
         drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
-                   "<p>Wall time per write, median, on a logarithmic axis of its own in each "
-                   f'panel.</p><div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
+                   "<p>Wall time per write, median; each panel has a scale of its own.</p>"
+                   f'<div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
     costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
     machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
                       for name, value in record.machine.items())
