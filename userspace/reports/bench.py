@@ -11,12 +11,14 @@ Exit status: 0 every figure met, 1 some not or findings, 2 it could not run.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import os
 import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,8 +27,8 @@ from dmalign.paths import OUT
 from rich.console import Console
 
 from align_reports import guest
-from align_reports.bench import checks, overhead, plan, report
-from align_reports.bench.figures import MET, QUICK_ROWS, ROWS, figures
+from align_reports.bench import checks, overhead, plan, report, trace
+from align_reports.bench.figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
 from align_reports.bench.laboratory import Laboratory
 from align_reports.bench.noise import Usage, host_load
 from align_reports.bench.record import Record
@@ -115,17 +117,38 @@ class Bench:
     def _name(self, what: str) -> str:
         return f"bench-{what}-{os.getpid()}"
 
+    def trace_unmet(self) -> None:
+        """The requests of a few writes of every run behind a figure that is not met, as files."""
+        unmet = {figure.row for figure in figures(self.record, self._given.rows)
+                 if figure.verdict == NOT_MET}
+        steps = plan.steps([need for row in unmet for need in ROWS[row].needs], 0, True,
+                           trace.COUNT)
+        for on in dict.fromkeys(step.drive.name for step in steps):
+            mine = [step for step in steps if step.drive.name == on]
+            try:
+                with self._on_drive(mine) as (laboratory, _):
+                    for step in mine:
+                        path = self._given.out / f"trace-{on}-{step.case.name}-{step.arm}.txt"
+                        path.write_text(laboratory.trace(step))
+                        self.say(f"not met: {path} shows the requests of some writes")
+            except (guest.GuestError, OSError) as error:
+                self.findings.append(f"{on}, trace: {error}")
+
     def repetition(self, repeat: int, steps: list[plan.Step], progress: plan.Progress) -> None:
         """Every run once, a guest and a new drive for each kind of drive."""
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
             try:
-                self._on_drive(mine, progress)
+                with self._on_drive(mine) as (laboratory, here):
+                    for step in mine:
+                        self._make(laboratory, here, step, progress)
             except (guest.GuestError, OSError, ValueError) as error:
                 self.findings.append(f"{on}, repetition {repeat + 1}: broke off: {error}")
                 self.say(self.findings[-1])
 
-    def _on_drive(self, steps: list[plan.Step], progress: plan.Progress) -> None:
+    @contextlib.contextmanager
+    def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Laboratory, guest.Guest]]:
+        """A new drive and a guest for steps that are all on it."""
         drive = steps[0].drive
         limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
         with drives.serve({drive.name: drive.server}, self._log) as served:
@@ -134,8 +157,7 @@ class Bench:
                             memory="2G", drives=[only.attached()]) as here:
                 laboratory = Laboratory(here, self._alignctl, only, "vda")
                 self.record.queues[drive.name] = laboratory.set_up(self._modules)
-                for step in steps:
-                    self._make(laboratory, here, step, progress)
+                yield laboratory, here
 
     def _make(self, laboratory: Laboratory, here: guest.Guest, step: plan.Step,
               progress: plan.Progress) -> None:
@@ -179,6 +201,7 @@ class Bench:
             self.repetition(repeat, steps, progress)
         if any(row.overhead for row in rows):
             self.count_instructions()
+        self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
             f"machine busy {spent.busy_share:.0%} (guest and drive included), stolen "
@@ -256,8 +279,8 @@ def main(argv: list[str]) -> int:
                   "one its own folder with --out", file=sys.stderr)
             return BROKEN
         # A page of an older benchmark must not be taken for the result of one that failed.
-        for name in FILES:
-            (given.out / name).unlink(missing_ok=True)
+        for path in (*(given.out / name for name in FILES), *given.out.glob("trace-*.txt")):
+            path.unlink(missing_ok=True)
         bench, broken = Bench(given, console), None
         try:
             bench.go()

@@ -7,7 +7,7 @@ import bench
 import pytest
 from bench_samples import record, run
 
-from align_reports.bench import plan
+from align_reports.bench import plan, trace
 from align_reports.bench.arms import ARMS, table
 from align_reports.bench.cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES
 from align_reports.bench.figures import QUICK_ROWS, ROWS
@@ -139,7 +139,8 @@ def test_a_device_is_made_behind_the_preparation_and_removed_before_the_check(ar
     assert order == sorted(order)
     assert "--on /dev/vda " in diary.lines[order[0]] and "--seed 2" in diary.lines[order[0]]
     on = diary.lines[place(diary.lines, "--phase run")]
-    assert f"--on {'/dev/vda' if arm == 'raw' else '/dev/mapper/bench'} --depth 32" in on
+    assert f"--on {'/dev/vda' if arm == 'raw' else '/dev/mapper/bench'} " in on
+    assert "--depth 32" in on
     assert "--on /dev/vda " in diary.lines[order[-1]]
     assert (made.ledger is not None) == (arm in ("report", "pad", "coalesce"))
     if made.memory:
@@ -199,3 +200,34 @@ def test_a_benchmark_that_breaks_off_says_why_and_shows_what_it_has(outcome, tmp
     assert outcome([], GuestError("no QEMU")) == 2
     assert "bench: the benchmark could not go on: no QEMU" in capsys.readouterr().err
     assert not (tmp_path / "bench" / "bench.html").exists()
+
+
+TRACE = """\
+        alignctl-187     [001] .....    25.965225: block_bio_queue: 253,0 WS 3815 + 272 [alignctl]
+        alignctl-187     [001] .....    25.965338: block_rq_issue: 254,0 WS 139264 () 3808 + 272 \
+be,0,4 [alignctl]
+ CPU:1 [LOST 3 EVENTS]
+          <idle>-0       [000] ..s1.    25.967651: block_rq_complete: 254,0 RS () 4080 + 8 be,0,4 [0]
+"""
+
+
+def test_a_trace_shows_each_request_and_the_time_before_it():
+    found = list(trace.events(TRACE))
+    assert [round(event.us) for event in found] == [0, 113, 2313]
+    assert [(e.name, e.operation, e.sector, e.sectors, e.task) for e in found] == [
+        ("block_bio_queue", "WS", 3815, 272, "alignctl"),
+        ("block_rq_issue", "WS", 3808, 272, "alignctl"),
+        ("block_rq_complete", "RS", 4080, 8, "<idle>")]
+    assert "2313 us  block_rq_complete" in trace.text(TRACE)
+
+
+def test_traced_are_the_writes_alone_and_few_of_them():
+    diary = Diary()
+    steps = plan.steps(ROWS["w136k-latency"].needs, 0, True, trace.COUNT)
+    assert {step.count for step in steps} == {trace.COUNT}
+    Laboratory(diary, Path("/alignctl"), diary, "vda").trace(steps[0])
+    order = [place(diary.lines, words) for words in
+             ("--phase prepare", "dmsetup create", "echo 1 >/sys/kernel/tracing/events/block/"
+              "block_rq_issue", "--phase run", "echo 0 >/sys/kernel/tracing/events/block/"
+              "block_rq_issue", "tail -n", "dmsetup remove")]
+    assert order == sorted(order)

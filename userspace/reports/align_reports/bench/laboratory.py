@@ -16,6 +16,7 @@ from dmalign.drives import Served
 from ..experiment import COLD_READS
 from ..guest import Guest
 from ..plan import patience
+from . import trace
 from .arms import MODES, SECTOR, table
 from .noise import Usage, host_load
 from .plan import Step
@@ -81,21 +82,42 @@ class Laboratory:
         """Removes what a run that failed may have left."""
         self._guest.run("dmsetup", "remove", NAME, ok=(0, 1))
 
+    def _replay(self, step: Step, phase: str, device: str, *argv: str,
+                ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+        return self._guest.json(
+            self._alignctl, "replay", step.case.workload, "--on", device, "--state", STATE,
+            "--json", *argv, "--phase", phase, timeout=patience(step.estimate_s), ok=ok)
+
+    def _prepare(self, step: Step) -> str:
+        """Everything before the first write; returns the device to write to."""
+        seed = ("--seed", str(step.repeat + 1)) if step.case.random else ()
+        self._replay(step, "prepare", self._raw, "--count", str(step.count), *step.case.extra,
+                     *seed)
+        self._make_cold()
+        return self._create(step)
+
+    def _run(self, step: Step, device: str) -> dict[str, Any]:
+        return self._replay(step, "run", device, "--depth", str(step.case.depth))
+
+    def _remove(self, device: str) -> None:
+        if device != self._raw:
+            self._guest.run("dmsetup", "remove", NAME)
+
+    def trace(self, step: Step) -> str:
+        """The requests of the last writes of a run that is not recorded."""
+        device = self._prepare(step)
+        trace.start(self._guest)
+        self._run(step, device)
+        lines = trace.stop(self._guest)
+        self._remove(device)
+        return trace.text(lines)
+
     def make(self, step: Step) -> Run:
         """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
-        extra = step.case.extra
-        if step.case.random:
-            extra += ("--seed", str(step.repeat + 1))
-        replay = (self._alignctl, "replay", step.case.workload, "--state", STATE, "--json")
-        limit = patience(step.estimate_s)
-        self._guest.run(*replay, "--on", self._raw, "--count", str(step.count), *extra,
-                        "--phase", "prepare", timeout=limit)
-        self._make_cold()
-        device = self._create(step)
+        device = self._prepare(step)
         self._served.control("reset")
         host, before = Usage.of_host(), self._usage()
-        replayed = self._guest.json(*replay, "--on", device, "--depth", str(step.case.depth),
-                                    "--phase", "run", timeout=limit)
+        replayed = self._run(step, device)
         host, guest = Usage.of_host() - host, self._usage() - before
         counted = self._served.control("stats")
         ledger = memory = None
@@ -103,11 +125,9 @@ class Laboratory:
             # Status 1 says that it does not balance: that is for the checks to report.
             stats = self._guest.json(self._alignctl, "stats", NAME, "--json", ok=(0, 1))
             ledger, memory = stats["devices"][0]["counters"], self._memory()
-        if device != self._raw:
-            self._guest.run("dmsetup", "remove", NAME)
+        self._remove(device)
         # Status 1 says that bytes differ: likewise.
-        checked = self._guest.json(*replay, "--on", self._raw, "--phase", "check", timeout=limit,
-                                   ok=(0, 1))
+        checked = self._replay(step, "check", self._raw, ok=(0, 1))
         replayed["data_check"] = checked["data_check"]
         machine = {"guest_cpu": guest.busy_share, "host_load": host_load(),
                    "host_steal": host.steal_share}

@@ -10,6 +10,7 @@ Costs are for the ETA only: no result depends on them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -100,12 +101,14 @@ def count_for(on: str, case: str, arm: str, quick: bool) -> int:
     return count
 
 
-def steps(needs: Iterable[Need], repeat: int, quick: bool) -> list[Step]:
-    """One repetition: every run once, by drive, case and arm."""
+def steps(needs: Iterable[Need], repeat: int, quick: bool, most: int | None = None) -> list[Step]:
+    """One repetition: every run once, by drive, case and arm; no count above `most`."""
     wanted: dict[tuple[str, str], set[str]] = {}
     for need in needs:
         wanted.setdefault((need.on, need.case), set()).update(need.arms)
-    return [Step(DRIVES[on], CASES[case], arm, repeat, count_for(on, case, arm, quick))
+    def count(on: str, case: str, arm: str) -> int:
+        return min(count_for(on, case, arm, quick), most or sys.maxsize)
+    return [Step(DRIVES[on], CASES[case], arm, repeat, count(on, case, arm))
             for on in DRIVES for case in CASES for arm in ARMS
             if arm in wanted.get((on, case), ())]
 
