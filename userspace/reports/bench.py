@@ -48,7 +48,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.py", description=__doc__, epilog=f"rows:\n{rows}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true",
-                        help="small counts, once, without the tables (under ten minutes)")
+                        help="small counts, once; the tables only if named (under ten minutes)")
     parser.add_argument("--only", nargs="+", metavar="ROW", choices=tuple(ROWS), default=None,
                         help="these rows only")
     parser.add_argument("--repeat", type=int, metavar="N",

@@ -28,7 +28,7 @@ def test_a_run_that_several_rows_need_is_made_once():
 
 
 def test_the_tables_have_every_arm_of_every_case_on_every_drive_with_a_time():
-    steps = plan.steps(ROWS["tables"].needs, 0, quick=False)
+    steps = plan.steps(needs(f"tables-{on}" for on in TABLE_DRIVES), 0, quick=False)
     assert len(steps) == len(TABLE_DRIVES) * len(TABLE_CASES) * len(ARMS)
     assert {"w512", "w4096", "w4096_512", "w136k", "w4k_132k", "diskbenchi-0",
             "diskbenchi-existing", "diskbenchi-fresh", "seq8k-shifted", "areasync",
@@ -207,7 +207,8 @@ TRACE = """\
         alignctl-187     [001] .....    25.965338: block_rq_issue: 254,0 WS 139264 () 3808 + 272 \
 be,0,4 [alignctl]
  CPU:1 [LOST 3 EVENTS]
-          <idle>-0       [000] ..s1.    25.967651: block_rq_complete: 254,0 RS () 4080 + 8 be,0,4 [0]
+          <idle>-0       [000] ..s1.    25.967651: block_rq_complete: 254,0 RS () 4080 + 8 \
+be,0,4 [0]
 """
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from . import overhead
 from .arms import BLOCK, SECTOR
-from .cases import STEPS
-from .plan import TABLE_NEEDS, Need
+from .cases import STEPS, TABLE_DRIVES
+from .plan import Need, table_needs
 from .record import Record, Run, Series
 
 MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
@@ -379,11 +379,12 @@ ROWS = {row.name: row for row in (
     Row("memory", "the ceiling of memory",
         tuple(Need("instant", case, ("pad", "coalesce"))
               for case in ("w512-64-blocks", "w512-1-block")), _memory),
-    Row("tables", "every case through every arm on every drive, without a required figure",
-        TABLE_NEEDS, _none),
+    # Without required figures: what there is to read beside them.
+    *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
+      for on in TABLE_DRIVES),
 )}
 
-QUICK_ROWS = tuple(name for name in ROWS if name != "tables")
+QUICK_ROWS = tuple(name for name, row in ROWS.items() if row.figures is not _none)
 
 
 def figures(record: Record, rows: tuple[str, ...]) -> list[Figure]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .arms import ARMS
-from .cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES, Case, Drive
+from .cases import CASES, DRIVES, TABLE_CASES, Case, Drive
 
 # Counts of single runs: quick, full. Where arms are compared they have the same count, except
 # dm-ebs where it is many times slower; then rates are compared.
@@ -37,7 +37,7 @@ COUNTS: dict[tuple[str, str], tuple[int, int]] = {
     ("st1000dm003", "w136k-aligned"): (300, 2000),
     ("hdd-nocache", "w512"): (300, 2000),
 }
-# Counts in the tables, by case.
+# Counts in the tables, by case; a quarter of them in a quick plan.
 TABLE_COUNTS = {
     "w512": 400, "w4096": 400, "w4096_512": 400, "w136k": 200, "w4k_132k": 200,
     "diskbenchi-0": 50, "diskbenchi-existing": 50, "diskbenchi-fresh": 50, "seq8k-shifted": 500,
@@ -63,7 +63,9 @@ class Need:
     arms: tuple[str, ...]
 
 
-TABLE_NEEDS = tuple(Need(on, case, ARMS) for on in TABLE_DRIVES for case in TABLE_CASES)
+def table_needs(on: str) -> tuple[Need, ...]:
+    """Every case through every arm on one drive."""
+    return tuple(Need(on, case, ARMS) for case in TABLE_CASES)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def count_for(on: str, case: str, arm: str, quick: bool) -> int:
     if (on, case) in COUNTS:
         count = COUNTS[on, case][0 if quick else 1]
     else:
-        count = TABLE_COUNTS[case]
+        count = TABLE_COUNTS[case] // (4 if quick else 1)
     if arm == "ebs":
         count = max(count // EBS_DIVISOR.get(case, 1), 4)
     return count
