@@ -44,6 +44,11 @@ def terms(text):
     return [term.split()[0] for term in re.findall(r"^``([^`]+)``", text, re.MULTILINE)]
 
 
+def terms_whole(text):
+    """The same, with everything between the backquotes."""
+    return re.findall(r"^``([^`]+)``$", text, re.MULTILINE)
+
+
 def function_body(path, name):
     found = re.search(rf"^[^\n]*\b{name}\([^;{{]*\)\n{{\n(.*?)^}}", path.read_text(), re.DOTALL | re.MULTILINE)
     assert found, f"{path} has no function {name}()"
@@ -175,6 +180,32 @@ def test_every_refusal_in_the_source_is_quoted_in_the_manual():
     assert said == set(messages())
 
 
-def test_the_known_content_time_in_the_manual_is_the_one_in_force():
-    value = re.search(r"#define ALIGN_KNOWN_MS\s+(\d+)", (KMOD / "align.h").read_text())[1]
-    assert f"{value} ms" in section("Known content")
+def test_the_manual_explains_every_line_that_the_target_logs_by_itself():
+    source = "".join(path.read_text() for path in KMOD.glob("*.c"))
+    formats = re.findall(r"DM(?:ERR|WARN|INFO)(?:_LIMIT)?\(\s*\"((?:[^\"\\]|\\.)+)\"", source)
+    # These two only put in front of a refusal what it is about.
+    formats = [text for text in formats if not text.endswith("\\\": %s")]
+    explained = terms_whole(section("Log lines"))
+    assert len(formats) == len(explained)
+    for text in formats:
+        pattern = "<[a-z ]+>".join(map(re.escape, re.split(r"%\w+", text.replace('\\"', '"'))))
+        assert [line for line in explained if re.fullmatch(pattern, line)], f"the manual does not explain: {text}"
+
+
+@pytest.mark.parametrize("file,name,title,said", [
+    ("align.h", "ALIGN_KNOWN_MS", "Known content", "{} ms"),
+    ("align.h", "ALIGN_DEFAULT_HOLD_MS", "Feature arguments", "Default\n    {}."),
+    ("align.h", "ALIGN_DEFAULT_HOLD_MS", "Holding", "hold_ms is {} by default"),
+    ("align.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),
+    ("run.c", "RUN_DELAY_US", "Deciding late", "{} us at most"),
+])
+def test_figures_in_the_manual_are_those_in_force(file, name, title, said):
+    value = re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1]
+    assert said.format(value) in section(title)
+
+
+def test_seconds_in_the_manual_are_those_in_force():
+    for name, title, said in (("HOLD_RETRY_MS", "Errors", "every {} seconds"),
+                              ("HOLD_REBOOT_MS", "Suspend, reload, reboot", "waits {} seconds")):
+        value = int(re.search(rf"#define {name}\s+(\d+)", (KMOD / "hold.c").read_text())[1])
+        assert said.format(value // 1000) in " ".join(section(title).split()), name
