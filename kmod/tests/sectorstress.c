@@ -493,6 +493,20 @@ static void free_worker(struct worker *w)
 	free(w->data);
 }
 
+/* All that was acknowledged is beneath afterwards. */
+static void flush_all(void)
+{
+	int tries = 0;
+
+	while (fsync(device_fd)) {
+		if (opt.tolerate_errors && medium_error(errno) &&
+		    ++tries < RETRIES)
+			continue;
+		io_failed("last flush", 0, opt.region, errno);
+		return;
+	}
+}
+
 static int run(struct worker *workers, int beneath_fd)
 {
 	struct totals sum = { 0 };
@@ -517,8 +531,7 @@ static int run(struct worker *workers, int beneath_fd)
 
 	read_back(&workers[0], device_fd, byte_of(0), "the last read back");
 	if (beneath_fd >= 0) {
-		if (fsync(device_fd) && !opt.tolerate_errors)
-			io_failed("flush", 0, opt.region, errno);
+		flush_all();
 		read_back(&workers[0], beneath_fd,
 			  byte_of(0) + opt.beneath_offset * SECTOR_SIZE,
 			  "the last read back from beneath");

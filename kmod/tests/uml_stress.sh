@@ -10,7 +10,7 @@
 set -eu
 tools=$1 module=$2 seconds=$3
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
-rounds=11
+rounds=15
 each=$((seconds / rounds))
 [ "$each" -ge 1 ] || { echo "SECONDS must be $rounds or more, not $seconds" >&2; exit 2; }
 
@@ -81,6 +81,10 @@ shake()
 		dmsetup suspend stress
 		dmsetup resume stress
 		dmsetup message stress 0 mode report
+		dmsetup message stress 0 mode pad
+		dmsetup message stress 0 hold_ms 1
+		case $features in *coalesce*) dmsetup message stress 0 mode coalesce ;; esac
+		held=$((held + $(counter touches_held)))	# a table of linear ends the counters
 		dmsetup load stress --table "0 $length linear $disk 0"
 		dmsetup suspend --noflush stress
 		dmsetup resume stress
@@ -89,6 +93,8 @@ shake()
 		dmsetup suspend stress
 		dmsetup resume stress
 		dmsetup message stress 0 max_blocks 2
+		dmsetup message stress 0 hold_ms 60000
+		dmsetup message stress 0 max_blocks 1024
 		dmsetup message stress 0 reset_stats
 		dmsetup message stress 0 flush
 		cat /sys/block/dm-*/align/* >/dev/null 2>&1 || :	# the group may just go
@@ -112,7 +118,7 @@ fail_memory()
 # round NAME FEATURES STRESS_OPTIONS...: one stress of the disk; the name "changes ..." shakes it meanwhile.
 round()
 {
-	name=$1 features=$2
+	name=$1 features=$2 held=0
 	shift 2
 	length=$(blockdev --getsz "$disk")
 	dmsetup create stress --table "0 $length align $disk 0 $features"
@@ -128,6 +134,14 @@ round()
 		fail_memory no
 		[ "$(counter rmw_drive_no_memory)" -gt 0 ] || die "$disk, $name: no allocation failed"
 		;;
+	esac
+	case $name in
+	changes*) ;;
+	*) held=$(counter touches_held) ;;
+	esac
+	case $name in
+	*coalesce*) [ "$held" -gt 0 ] || die "$disk, $name: nothing was held" ;;
+	*) [ "$held" = 0 ] || die "$disk, $name: $held touches were held" ;;
 	esac
 	[ ! -d "/sys/block/$align/align" ] || check_ledger "$disk, $name"
 	dmsetup remove --retry stress
@@ -148,12 +162,17 @@ round "discards and zeroes" "$pad" --discard 10 --zeroes 10 --region 512 --max-r
 round "one block of memory" "8 mode pad physical_block_size 4096 alignment_offset 0 max_blocks 1" --region 256
 round "large blocks" "6 mode pad physical_block_size 65536 alignment_offset 512" --region 4096
 round "memory fails" "$pad"
+coalesce="6 mode coalesce physical_block_size 4096 alignment_offset 0"
+round "coalesce" "$coalesce" --flush 1 --fua 5 --zeroes 5
+round "memory fails in coalesce" "$coalesce" --flush 1
 drop_null_blk
 
 scsi_debug 7
 round "report" "2 mode report" --flush 1 --fua 5
 round "pad" "2 mode pad" --flush 1 --fua 5
 round "changes in pad" "2 mode pad" --flush 1
+round "coalesce" "2 mode coalesce" --flush 1 --fua 5
+round "changes in coalesce" "2 mode coalesce" --flush 1
 round "one block for all" "2 mode pad" --region 16 --max-run 8 --offset 7
 say "hostile table lines and messages"
 "$tools/dmioctl" --lines 300 "$disk" || die "dmioctl ended with status $?"
