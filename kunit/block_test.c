@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/string.h>
 
 #include "decide.h"
@@ -120,7 +121,8 @@ static void books_each_touch(struct kunit *test)
 enum content {
 	GARBAGE,		/* what the memory held before */
 	OLD,			/* what the disk held when the touches came */
-	NEW,			/* what a touch brought */
+	ACKED,			/* what a held touch brought, long ago */
+	NEW,			/* what a touch or a range brought */
 };
 
 /**
@@ -269,11 +271,222 @@ static void turns_keep_the_contract(struct kunit *test)
 	}
 }
 
+/*
+ * A block that holds something, over as many turns as it takes to write it. In
+ * each of them touches may join, a range may come before, and what can fail may.
+ */
+#define HELD_TURNS	4
+#define HELD_ROUNDS	100000
+
+/**
+ * struct held - a held block, and what becomes of it
+ * @kept: sectors of the buffer that hold acknowledged touches
+ * @touches: how many those are; 0 once they are settled
+ * @valid: the buffer holds what a read would return
+ * @known: @valid when the turn began that is booked
+ * @has_read: it was read for that
+ * @failed: a turn has failed
+ * @reads: how many pad reads succeeded
+ * @buffer: what the buffer holds
+ * @disk: what the disk holds
+ * @booked: how many touches were resolved in which way
+ * @came: how many touches came
+ */
+struct held {
+	unsigned int kept;
+	unsigned int touches;
+	bool valid;
+	bool known;
+	bool has_read;
+	bool failed;
+	unsigned int reads;
+	enum content buffer[TURN_SECTORS];
+	enum content disk[TURN_SECTORS];
+	unsigned int booked[RMW_HOW_NR];
+	unsigned int came;
+};
+
+static void held_settle(struct held *h, enum rmw_how first, enum rmw_how later)
+{
+	h->booked[first]++;
+	h->booked[later] += h->touches - 1;
+	h->touches = 0;
+	h->kept = 0;
+}
+
+/* Up to @most of the sectors of a block, at random. */
+static unsigned int some_sectors(struct rnd_state *rnd, unsigned int most)
+{
+	unsigned int sectors = prandom_u32_state(rnd) & TURN_FULL;
+
+	while (hweight32(sectors) > most)
+		sectors &= sectors - 1;
+	return sectors;
+}
+
+/* It is in memory, maybe known, and holds a touch or more. */
+static void held_begin(struct held *h, struct rnd_state *rnd)
+{
+	int s;
+
+	memset(h, 0, sizeof(*h));
+	h->valid = prandom_u32_state(rnd) & 1;
+	while (!h->kept)
+		h->kept = some_sectors(rnd, TURN_SECTORS);
+	/* two that cover the same sectors may both have been held */
+	h->touches = nr_touches(h->kept) + (prandom_u32_state(rnd) & 1);
+	h->came = h->touches;
+	for (s = 0; s < TURN_SECTORS; s++) {
+		h->disk[s] = OLD;
+		h->buffer[s] = h->kept & BIT(s) ? ACKED :
+			       h->valid ? OLD : GARBAGE;
+	}
+}
+
+/* A range has reached the disk, and ends what is held and known there. */
+static void held_range(struct held *h, unsigned int sectors)
+{
+	turn_patch(h->disk, sectors);
+	h->valid = false;
+	h->kept &= ~sectors;
+	if (!h->kept)
+		held_settle(h, RMW_SUPERSEDED, RMW_SUPERSEDED);
+}
+
+/* One turn in the engine's order of events; every choice is a decision. */
+static void held_turn(struct held *h, unsigned int before, unsigned int during,
+		      bool read_fails, bool write_fails)
+{
+	unsigned int joined = nr_touches(before);
+	unsigned int covered = h->kept | before;
+	enum rmw_how first, later;
+	enum block_step step;
+	int s;
+
+	step = block_first_step(h->valid, covered == TURN_FULL);
+	/* a turn without a read goes on where one that failed has ended */
+	if (!h->failed || step == BLOCK_READ) {
+		h->known = h->valid;
+		h->has_read = step == BLOCK_READ;
+	}
+	if (step == BLOCK_READ) {
+		covered |= during;
+		joined += nr_touches(during);
+		before |= during;
+		h->has_read = !read_fails;
+		h->reads += !read_fails;
+		/* read elsewhere; what is held stays as it is */
+		for (s = 0; s < TURN_SECTORS && !read_fails; s++)
+			if (!(h->kept & BIT(s)))
+				h->buffer[s] = h->disk[s];
+		step = block_step_after_read(read_fails, covered == TURN_FULL);
+	}
+
+	turn_patch(h->buffer, before);
+	h->came += joined;
+	for (s = 0; s < TURN_SECTORS && !write_fails; s++)
+		if (step == BLOCK_WRITE || covered & BIT(s))
+			h->disk[s] = h->buffer[s];
+	first = block_how(write_fails, h->known, h->has_read, 0);
+	later = block_how(write_fails, h->known, h->has_read, 1);
+	if (step == BLOCK_PASS)
+		first = later = RMW_DRIVE_READ_ERROR;
+	h->booked[later] += joined;
+
+	h->valid = step == BLOCK_WRITE;
+	h->failed = write_fails;
+	if (!write_fails)
+		held_settle(h, first, later);
+}
+
+/* What must be true whenever a turn has ended; @new: sectors ever brought. */
+static void held_check(struct kunit *test, const struct held *h,
+		       unsigned int kept, unsigned int new)
+{
+	unsigned int sum = 0;
+	int i;
+
+	for (i = 0; i < TURN_SECTORS; i++) {
+		enum content seen = h->kept & BIT(i) ? h->buffer[i] : h->disk[i];
+
+		/* a read never returns less than was acknowledged */
+		if (kept & BIT(i))
+			KUNIT_ASSERT_GE(test, seen, ACKED);
+		/* nor what nobody wrote */
+		if (!((kept | new) & BIT(i)))
+			KUNIT_ASSERT_EQ(test, seen, OLD);
+		KUNIT_ASSERT_NE(test, h->disk[i], GARBAGE);
+		/* a second turn may write the buffer with no read before */
+		if (h->valid)
+			KUNIT_ASSERT_NE(test, h->buffer[i], GARBAGE);
+	}
+
+	for (i = 0; i < RMW_HOW_NR; i++)
+		sum += h->booked[i];
+	KUNIT_ASSERT_EQ(test, sum + h->touches, h->came);
+	KUNIT_ASSERT_LE(test, h->booked[RMW_HOST], h->reads);
+	/* what a failed turn has read is not known for nothing */
+	if (h->reads)
+		KUNIT_ASSERT_EQ(test, h->booked[RMW_KNOWN], 0);
+}
+
+static void held_data_survives_failed_turns(struct kunit *test)
+{
+	unsigned int settled[RMW_HOW_NR] = {};
+	struct rnd_state rnd;
+	unsigned int round;
+	int i;
+
+	prandom_seed_state(&rnd, 512);
+	for (round = 0; round < HELD_ROUNDS; round++) {
+		unsigned int kept, overwritten = 0, new = 0, turn;
+		struct held h;
+
+		held_begin(&h, &rnd);
+		kept = h.kept;
+		for (turn = 1; h.touches; turn++) {
+			u32 ways = prandom_u32_state(&rnd);
+			unsigned int before = some_sectors(&rnd, 3);
+			unsigned int during = some_sectors(&rnd, 3);
+			unsigned int range = some_sectors(&rnd, 6);
+
+			new |= before | during;
+			if (!(ways & 12)) {
+				new |= range;
+				overwritten |= range;
+				held_range(&h, range);
+				held_check(test, &h, kept, new);
+				if (!h.touches)
+					break;
+			}
+			/* in the end the drive is well again */
+			held_turn(&h, before, during,
+				  turn < HELD_TURNS && ways & 1,
+				  turn < HELD_TURNS && ways & 2);
+			held_check(test, &h, kept, new);
+		}
+		/* and then all is there, the newest on top */
+		for (i = 0; i < TURN_SECTORS; i++) {
+			if (kept & BIT(i))
+				KUNIT_ASSERT_GE(test, h.disk[i], ACKED);
+			if (overwritten & BIT(i))
+				KUNIT_ASSERT_EQ(test, h.disk[i], NEW);
+		}
+		for (i = 0; i < RMW_HOW_NR; i++)
+			settled[i] += h.booked[i];
+	}
+	/* the rounds were of all kinds */
+	for (i = 0; i < RMW_DRIVE_REPORT; i++)
+		KUNIT_EXPECT_GT(test, settled[i], 1000);
+	KUNIT_EXPECT_GT(test, settled[RMW_DRIVE_READ_ERROR], 1000);
+}
+
 static struct kunit_case block_cases[] = {
 	KUNIT_CASE_PARAM(reads_only_what_is_open, first_gen_params),
 	KUNIT_CASE_PARAM(passes_what_cannot_be_completed, after_gen_params),
 	KUNIT_CASE_PARAM(books_each_touch, how_gen_params),
 	KUNIT_CASE(turns_keep_the_contract),
+	KUNIT_CASE(held_data_survives_failed_turns),
 	{}
 };
 
