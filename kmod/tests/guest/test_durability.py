@@ -7,7 +7,7 @@ from rig.direct import RWF_DSYNC, RWF_NOWAIT, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of
 from rig.witness import Trace
 
-MODES = ["report", "pad"]
+MODES = ["report", "pad", "coalesce"]
 # first sector and length of writes of whole blocks, inside one, and with both ends inside blocks
 SHAPES = [(8, 8), (27, 2), (37, 30)]
 
@@ -109,6 +109,7 @@ def test_a_write_that_must_not_wait_ends_or_is_sent_back(lab, mode):
         assert device.counter("nowait_again") <= again
         if mode == "pad":
             assert device.counter("nowait_again") > 0, "partial writes need the engine, which waits"
+        device.message("flush")
         device.balanced()
 
 
@@ -122,4 +123,5 @@ def test_io_uring_writes_and_verifies(lab, mode):
             "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--do_verify=1",
             "--serialize_overlap=1", "--randrepeat=1",
             timeout=180)
+        device.message("flush")
         device.balanced()

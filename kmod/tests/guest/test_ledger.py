@@ -11,7 +11,7 @@ from rig.dm import Align
 from rig.oracle import Oracle
 
 
-@pytest.mark.parametrize("mode", ["report", "pad"])
+@pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 @pytest.mark.parametrize("physical,offset", [(512, 0), (4096, 0), (4096, 1536), (65536, 512)])
 def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, offset):
     """Random requests of every kind, one at a time and balanced after each few."""
@@ -38,7 +38,9 @@ def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, off
                 # a synchronous write to a disk is followed by a flush of its own
                 flushes += fua
             if i % 30 == 0:
+                device.message("flush")		# nothing stays held
                 device.balanced()
+        device.message("flush")
         ledger = device.balanced()
         oracle.compare(ledger, device.histogram("phase"), device.histogram("size"))
         assert ledger["flushes"] == flushes
