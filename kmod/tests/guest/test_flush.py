@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a flush promises in mode coalesce, when the mode may hold at all, and what power cuts leave."""
+
+import contextlib
+import os
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rig.control import Refused
+from rig.direct import RWF_DSYNC, SECTOR, Disk, check, pattern
+from rig.dm import Align, Device, queue, run, sectors_of
+from rig.witness import eventually, writes
+
+BLOCK = 8
+LONG = 60000
+
+
+def holding(path, **options):
+    return Align(path, mode="coalesce", hold_ms=LONG, **options)
+
+
+# ---- the order at the drive ----
+
+def test_a_flush_completes_after_what_was_held_has_reached_the_drive(lab):
+    drive = lab.drive("p4096")
+    with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        places = [80, 8, 400, 16, 801]
+        for tag, sector in enumerate(places):
+            upper.write(sector + 1, pattern(tag, sector + 1, 2))
+        drive.reset()
+        upper.flush()
+        log = drive.log()
+        assert sum(request.op == "F" for request in log) == 1, log
+        flush = next(i for i, request in enumerate(log) if request.op == "F")
+        assert not [request for request in log[flush:] if request.op == "W"], f"written after the flush: {log}"
+        covered = {sector for r in writes(log[:flush]) for sector in range(r.sector, r.sector + r.sectors)}
+        assert {sector + 1 for sector in places} <= covered
+        for tag, sector in enumerate(places):
+            check(sector + 1, pattern(tag, sector + 1, 2), lower.read(sector + 1, 2), "beneath the target")
+        ledger = device.balanced()
+        assert (ledger["flushes"], ledger["flushes_failed"]) == (1, 0)
+
+
+def test_a_flush_takes_as_long_as_what_it_is_for(lab):
+    drive = lab.drive("p4096")
+    length = sectors_of(drive.path)
+    with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 400") as slow, holding(slow.path) as device, \
+            Disk(device.path) as upper, Disk(drive.path) as lower:
+        upper.write(1, pattern(1, 1, 1))
+        upper.flush()
+        check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target when the flush has ended")
+
+
+# ---- when it may hold ----
+
+def test_coalesce_needs_a_write_cache_above_which_flushes_come(lab):
+    """A layer above reads the flag once; a device that has lived without it may never gain it."""
+    with lab.brd() as path:
+        assert queue(path, "write_cache") == "write through"
+        with Align(path, mode="pad") as device:
+            for refused in (lambda: device.set_mode("coalesce"),
+                            lambda: device.load(device.line(mode="coalesce", hold_ms=5))):
+                with lab.log() as log, pytest.raises(Refused):
+                    refused()
+                assert "coalesce" in log.text and "write_cache" in log.text, f"no way out: {log.text}"
+            assert device.attribute("target0_mode") == "pad"
+            device.reload(device.linear())
+            with pytest.raises(Refused):
+                device.load(device.line(mode="coalesce"))
+            device.load(device.line(mode="pad"))		# leaves no table that was refused
+        with Device(f"0 {sectors_of(path)} linear {path} 0") as device, pytest.raises(Refused):
+            device.load(f"0 {sectors_of(path)} align {path} 0 2 mode coalesce")
+
+
+def test_a_device_that_was_never_active_advertises_a_cache_and_holds(lab):
+    with lab.brd() as path, Align(path, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper:
+        assert queue(device.path, "write_cache") == "write back"
+        upper.write(1, pattern(1, 1, 1))
+        assert device.counter("held_blocks") == 1
+        upper.flush()
+        with Disk(path) as lower:
+            check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
+
+
+def test_write_cache_on_lets_coalesce_be_entered_later(lab):
+    with lab.brd() as path, Align(path, mode="report", write_cache="on") as device, Disk(device.path) as upper:
+        device.set_mode("coalesce")
+        device.message(f"hold_ms {LONG}")
+        upper.write(1, pattern(1, 1, 1))
+        assert device.counter("held_blocks") == 1
+        device.set_mode("report")
+        assert device.counter("held_blocks") == 0
+        assert queue(device.path, "write_cache") == "write back"
+
+
+def test_coalesce_is_entered_online_where_the_drive_has_a_cache(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
+        device.reload(device.linear())
+        device.reload(device.line(mode="coalesce", hold_ms=LONG))
+        upper.write(1, pattern(1, 1, 1))
+        assert device.counter("held_blocks") == 1
+
+
+def test_nothing_is_held_while_root_says_that_there_is_no_cache(lab):
+    drive = lab.drive("p4096")
+    with holding(drive.path) as device, Disk(device.path) as upper:
+        flag = Path("/sys/block", device.block, "queue/write_cache")
+        upper.write(1, pattern(1, 1, 1))
+        assert device.counter("held_blocks") == 1
+        flag.write_text("write through")
+        drive.reset()
+        upper.write(81, pattern(2, 81, 1))
+        assert [(r.sector, r.sectors) for r in writes(drive.log())] == [(80, 8)], "acknowledged before it was written"
+        assert device.counter("touches_held") == 1
+        flag.write_text("write back")
+        upper.write(161, pattern(3, 161, 1))
+        assert device.counter("touches_held") == 2
+
+
+# ---- power cuts ----
+
+class Story:
+    """What each sector of a region may hold: the content that the last flush confirmed, or any written since."""
+
+    def __init__(self, disk, sectors):
+        self.sectors = sectors
+        self.take(disk)
+
+    def take(self, disk):
+        """The region as it is now; unreadable blocks are written anew."""
+        self.lawful = []
+        for at in range(0, self.sectors, BLOCK):
+            try:
+                data = disk.read(at, BLOCK)
+            except OSError:
+                data = bytes(BLOCK * SECTOR)
+                disk.write(at, data)
+            self.lawful += [[data[i:i + SECTOR]] for i in range(0, len(data), SECTOR)]
+        disk.flush()
+
+    def written(self, sector, data, safe=False):
+        for i in range(0, len(data), SECTOR):
+            lawful = self.lawful[sector + i // SECTOR]
+            if safe:
+                lawful.clear()
+            lawful.append(data[i:i + SECTOR])
+
+    def flushed(self):
+        self.lawful = [lawful[-1:] for lawful in self.lawful]
+
+    def judge(self, disk, tear):
+        """Each sector of `disk` against this; unreadable ones only in blocks written since the last flush."""
+        unreadable = 0
+        for at in range(0, self.sectors, BLOCK):
+            try:
+                data = disk.read(at, BLOCK)
+            except OSError:
+                assert tear == "block", f"the block at {at} cannot be read"
+                assert any(len(lawful) > 1 for lawful in self.lawful[at:at + BLOCK]), \
+                    f"the block at {at} is damaged, and nobody has written to it since the last flush"
+                unreadable += 1
+                continue
+            for i in range(BLOCK):
+                got = data[i * SECTOR:(i + 1) * SECTOR]
+                lawful = self.lawful[at + i]
+                if got not in lawful:
+                    check(at + i, lawful[0], got, "what the last flush confirmed, after the power cut")
+        return unreadable
+
+
+def live(device, story, choose, tag):
+    """Writes and flushes at random until the power goes; how many flushes succeeded."""
+    flushes = 0
+    with Disk(device.path) as upper:
+        for tag in range(tag, tag + 10000):
+            sectors = choose.choice([1, 2, 5, 8, 16, choose.randint(1, 40)])
+            sector = choose.randrange(story.sectors - sectors)
+            fua = choose.random() < 0.05
+            if choose.random() < 0.1:
+                sector, sectors = sector // BLOCK * BLOCK, BLOCK
+            data = pattern(tag, sector, sectors)
+            story.written(sector, data)
+            try:
+                upper.write(sector, data, flags=RWF_DSYNC if fua else 0)
+                if fua:		# the flush after it is for all
+                    story.flushed()
+                    flushes += 1
+                if choose.random() < 0.15:
+                    upper.flush()
+                    story.flushed()
+                    flushes += 1
+            except OSError as error:
+                assert error.errno == 5, error
+                return flushes
+    raise AssertionError("the power does not go")
+
+
+@pytest.mark.parametrize("mode,tear", [
+    ("pad", "none"), ("pad", "block"), ("coalesce", "none"), ("coalesce", "sector"), ("coalesce", "block")])
+def test_what_a_flush_confirmed_is_there_after_a_power_cut(lab, mode, tear):
+    """Ten cuts or more at random requests, each seen by a device that holds what it can; then the drive is looked at."""
+    drive = lab.drive("p4096")
+    choose = random.Random(f"{mode} {tear}")
+    options = {"hold_ms": 30} if mode == "coalesce" else {}
+    flushes = damaged = held = 0
+    with Disk(drive.path) as lower:
+        story = Story(lower, 512)
+        for cut in range(50):
+            # whether a write is under way at a cut is a matter of chance
+            if cut >= 10 and (damaged or tear != "block"):
+                break
+            with Align(drive.path, mode=mode, **options) as device:
+                drive.cut_power(at=choose.randint(20, 120), tear=tear, seed=cut)
+                flushes += live(device, story, choose, 10000 * cut + 1)
+                held += device.counter("touches_held") if mode == "coalesce" else 1
+                # as the host that lost its power too: nothing of it gets to the drive any more
+                device.remove()
+            drive.power_on()
+            damaged += story.judge(lower, tear)
+            story.take(lower)
+    assert flushes > 10 and held > 0, f"{flushes} flushes, {held} touches held: the test proves nothing"
+    assert (damaged > 0) == (tear == "block"), f"{damaged} damaged blocks"
+
+
+@contextlib.contextmanager
+def volume(device, make=False):
+    """A logical volume on `device`: /dev/mapper/..., activated as long as the block."""
+    options = ("--devices", device.path, "--config",
+               "activation{udev_sync=0 udev_rules=0 monitoring=0} backup{backup=0 archive=0} global{use_lvmpolld=0}")
+    if make:
+        run("lvm", "pvcreate", *options, "-ff", "-y", device.path)
+        run("lvm", "vgcreate", *options, "aligned", device.path)
+        run("lvm", "lvcreate", *options, "-y", "-Zn", "-Wn", "-L", "128m", "-n", "data", "aligned")
+    else:
+        run("lvm", "vgchange", *options, "-ay", "aligned")
+    try:
+        yield "/dev/mapper/aligned-data"
+    finally:
+        # LVM would read the device, which may have lost its power
+        eventually(lambda: not run("dmsetup", "remove", "aligned-data", ok=False).returncode, "the volume stays in use")
+
+
+@contextlib.contextmanager
+def mounted(path):
+    with tempfile.TemporaryDirectory() as folder:
+        run("mount", path, folder)
+        try:
+            yield Path(folder)
+        finally:
+            run("umount", folder)
+
+
+def synced(folder, name, data):
+    fd = os.open(folder / name, os.O_RDWR | os.O_CREAT)
+    try:
+        os.write(fd, data)
+        os.fsync(fd)
+        folder_fd = os.open(folder, os.O_RDONLY)
+        os.fsync(folder_fd)
+        os.close(folder_fd)
+    finally:
+        os.close(fd)
+
+
+def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(lab):
+    """
+    The volume was made and mounted on a table of linear; its table was loaded while there was a write cache beneath,
+    so that its flushes come. Its file system has blocks of 1 KiB, which make touches.
+    """
+    drive = lab.drive("p4096")
+    files = {f"f{i}": random.Random(i).randbytes(choose) for i, choose in enumerate((700, 1500, 5000, 30000, 100))}
+    length = 1 << 19
+    with Device(f"0 {length} linear {drive.path} 0") as device:
+        with volume(device, make=True) as path:
+            run("mkfs.ext4", "-q", "-F", "-b", "1024", path)
+            with mounted(path) as folder:
+                synced(folder, "before", b"before the reload")
+                device.reload(f"0 {length} align {drive.path} 0 4 mode coalesce hold_ms {LONG}")
+                for name, data in files.items():
+                    synced(folder, name, data)
+                (folder / "unsynced").write_bytes(b"nobody waits for it")
+                attributes = Path("/sys/block", device.block, "align")
+                assert int((attributes / "touches_held").read_text()) > 0, "nothing was held: the test proves nothing"
+                drive.cut_power()
+    drive.power_on()
+    with Device(f"0 {length} linear {drive.path} 0") as device, volume(device) as path, mounted(path) as folder:
+        assert (folder / "before").read_bytes() == b"before the reload"
+        for name, data in files.items():
+            assert (folder / name).read_bytes() == data, f"{name} was synced, and is lost"

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mode coalesce acknowledges a touch before the drive hears of it, and writes it when it must; nothing else."""
+
+import time
+
+import pytest
+
+from rig.control import NOFLUSH_FLAG
+from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
+from rig.dm import Align, queue
+from rig.oracle import Oracle
+from rig.witness import eventually, reads, writes
+
+BLOCK = 8		# sectors, P = 4096
+LONG = 60000		# a hold_ms that no test outlives
+
+
+class Holding(Align):
+    """The target in mode coalesce, which holds until it is told otherwise."""
+
+    def __init__(self, below, **options):
+        super().__init__(below, **{"mode": "coalesce", "hold_ms": LONG, **options})
+
+
+def heard(drive):
+    """What the drive was asked to do, flushes apart: (reads, writes)."""
+    stats = drive.stats()
+    return stats["reads"], stats["writes"]
+
+
+def every_class(block):
+    """(first sector in its block, sectors) of one write of each class, most of them with nothing but touches."""
+    return {
+        "one sector": (1, 1), "first part": (0, block // 2), "last part": (block // 2, block // 2),
+        "all but one": (0, block - 1), "head and tail": (block // 2, block), "head": (1, 2 * block - 1),
+        "tail": (0, 2 * block - 1), "both, a run between": (block - 1, 3 * block),
+    }
+
+
+@pytest.mark.parametrize("name,physical,offset", [
+    ("p4096", 4096, 0), ("offset3584", 4096, 3584), ("p16384", 16384, 0), ("p4096", 65536, 4096)])
+def test_a_touch_of_every_class_is_acknowledged_before_the_drive_hears_of_it(lab, name, physical, offset):
+    drive = lab.drive(name)
+    block, first = physical // SECTOR, offset // SECTOR
+    oracle = Oracle(physical, offset=offset)
+    total = (len(every_class(block)) + 1) * 5 * block
+    geometry = {"physical_block_size": physical, "alignment_offset": offset}
+    with Disk(drive.path) as lower, Holding(drive.path, **geometry) as device, Disk(device.path) as upper:
+        want = bytearray(pattern(1000, 0, total))
+        lower.write(0, bytes(want))
+        held = blocks = 0
+        for tag, (kind, (inside, sectors)) in enumerate(every_class(block).items()):
+            sector = first + (5 * tag + 1) * block + inside
+            data = pattern(tag, sector, sectors)
+            whole = sum(count == block for _, count, _ in oracle.split(sector, sectors))
+            drive.reset()
+            upper.write(sector, data)
+            assert heard(drive) == (0, 1 if whole else 0), f"{kind}: {drive.log()}"
+            assert drive.stats()["touches"] == 0, f"{kind}: {drive.log()}"
+            want[sector * SECTOR:sector * SECTOR + len(data)] = data
+            touches = oracle.write(sector, sectors)
+            held, blocks = held + touches, blocks + touches
+            ledger = device.balanced(pending=held)
+            assert (ledger["touches_held"], ledger["held_blocks"]) == (held, blocks), kind
+            check(0, bytes(want), upper.read(0, total), f"{kind}, while it is held")
+        oracle.compare({**ledger, "reads": 0, "read_bytes": 0}, device.histogram("phase"), device.histogram("size"))
+        assert lower.read(0, total) != bytes(want), "all of it is on the drive: nothing was held"
+        upper.flush()
+        ledger = device.balanced()
+        assert ledger["held_blocks"] == ledger["rmw_drive"] == 0 and ledger["touches_held"] == held
+        assert sum(device.histogram("hold_time")) == blocks
+        check(0, bytes(want), lower.read(0, total), "beneath the target, after a flush")
+
+
+@pytest.mark.parametrize("parts", [[(0, 4), (4, 4)], [(7, 1), (0, 7)], [(i, 1) for i in (3, 0, 7, 5, 1, 2, 6, 4)],
+                                   [(0, 5), (2, 5), (5, 3)]])
+def test_a_block_that_is_completed_is_written_whole_and_not_read(lab, parts):
+    drive = lab.drive("p4096")
+    with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        drive.reset()
+        want = bytearray(4096)
+        for tag, (first, sectors) in enumerate(parts, 1):
+            assert heard(drive) == (0, 0), "held until the last part"
+            data = pattern(tag, first, sectors)
+            upper.write(first, data)
+            want[first * SECTOR:(first + sectors) * SECTOR] = data
+        eventually(lambda: device.counter("held_blocks") == 0, "the whole block is not written")
+        assert [(r.op, r.sector, r.sectors) for r in drive.log()] == [("W", 0, 8)]
+        ledger = device.balanced()
+        assert ledger["rmw_avoided_complete"] == ledger["touches_held"] == len(parts)
+        assert ledger["pad_writes"] == 1 and ledger["pad_reads"] == 0
+        check(0, bytes(want), lower.read(0, 8), "beneath the target")
+
+
+# The field's streams: one write at a time, (sectors of each in turn), all from sector 7.
+STREAMS = {"w4k": [8], "w136k": [272], "w4k_132k": [8, 264], "w2560": [5], "w2m in requests": [1344, 1344, 1344, 64]}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_misaligned_stream_costs_two_reads_whatever_its_length(lab, name):
+    drive = lab.drive("p4096")
+    sizes = STREAMS[name]
+    sent = [sizes[i % len(sizes)] for i in range(16)]
+    oracle = Oracle(4096)
+    with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        lower.write(0, pattern(1000, 0, 16))
+        drive.reset()
+        at = 15
+        for tag, sectors in enumerate(sent):
+            upper.write(at, pattern(tag, at, sectors))
+            oracle.write(at, sectors)
+            at += sectors
+        assert not reads(drive.log()), "nothing is read before it must be"
+        upper.flush()
+        ledger, stats = device.balanced(), drive.stats()
+        touches = oracle.counters["rmw_expected"]
+        assert ledger["rmw_expected"] == ledger["touches_held"] == touches
+        assert (stats["touches"], stats["reads"]) == (0, 2)
+        assert (ledger["rmw_host"], ledger["rmw_avoided"], ledger["pad_reads"]) == (2, touches - 2, 2)
+        assert stats["write_bytes"] == ledger["sent_block_bytes"]
+        at = 15
+        for tag, sectors in enumerate(sent):
+            check(at, pattern(tag, at, sectors), lower.read(at, sectors), "beneath the target")
+            at += sectors
+        check(8, pattern(1000, 8, 7), lower.read(8, 7), "what lies before the stream")
+
+
+def blocks_per_request(path):
+    """What the limits of the device below allow, where each page may be a segment of its own."""
+    return min(int(queue(path, "max_sectors_kb")) // 4, int(queue(path, "max_segments")))
+
+
+@pytest.mark.parametrize("segments", [126, 254])
+def test_neighbours_are_emptied_in_runs(lab, segments):
+    """512 bytes in each of 600 blocks, in any order: one read for a run of them, and one write."""
+    drive = lab.drive(f"segments{segments}")
+    most = blocks_per_request(drive.path)
+    number = 600
+    with Holding(drive.path, max_blocks=1024) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        for at in range(0, number * BLOCK, 1200):
+            lower.write(at, pattern(1000, at, 1200))
+        drive.reset()
+        for i in range(number):
+            at = i * 7 % number * BLOCK
+            upper.write(at, pattern(i, at, 1))
+        assert heard(drive) == (0, 0)
+        assert device.counter("held_blocks") == number
+        device.message("flush")
+        ledger, stats = device.balanced(), drive.stats()
+        requests = -(-number // most)
+        print(f"{number} blocks, {most} per request: {stats['reads']} reads, {stats['writes']} writes")
+        assert stats["reads"] == ledger["pad_reads"] == requests, [r.sectors for r in reads(drive.log())]
+        assert stats["writes"] == requests, [r.sectors for r in writes(drive.log())]
+        assert ledger["rmw_host"] == ledger["pad_writes"] == number, "a read for each block, in account"
+        assert stats["touches"] == 0
+        want = bytearray(pattern(1000, 0, number * BLOCK))
+        for i in range(number):
+            at = i * 7 % number * BLOCK
+            want[at * SECTOR:(at + 1) * SECTOR] = pattern(i, at, 1)
+        check(0, bytes(want), lower.read(0, number * BLOCK), "beneath the target")
+
+
+def test_hold_ms_bounds_how_long_a_block_is_held(lab):
+    """From its first touch on, however often others follow."""
+    drive = lab.drive("p4096")
+    with Holding(drive.path, hold_ms=400) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        drive.reset()
+        began = time.monotonic()
+        upper.write(1, pattern(1, 1, 1))
+        while not writes(drive.log()):
+            time.sleep(0.02)
+            assert time.monotonic() - began < 5, "it is not written"
+            upper.write(2, pattern(2, 2, 1))
+        assert time.monotonic() - began >= 0.4, "it was written before its time"
+        check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
+        # what came last may be held anew
+        eventually(lambda: device.counter("held_blocks") == 0, "something stays held")
+        device.balanced()
+
+        device.message(f"hold_ms {LONG}")
+        upper.write(801, pattern(3, 801, 1))
+        time.sleep(0.6)
+        assert device.counter("held_blocks") == 1, "the new time does not hold"
+        device.message("hold_ms 100")
+        eventually(lambda: device.counter("held_blocks") == 0, "a shorter time does not reach what is held")
+        check(801, pattern(3, 801, 1), lower.read(801, 1), "beneath the target")
+
+
+def test_a_block_is_held_for_half_a_second_unless_told_otherwise(lab):
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="coalesce") as device, Disk(device.path) as upper:
+        assert device.attribute("target0_hold_ms") == "500"
+        upper.write(1, pattern(1, 1, 1))
+        eventually(lambda: device.counter("held_blocks") == 0, "it stays held", timeout=5)
+        device.balanced()
+
+
+def test_fua_takes_what_is_held_of_its_block_with_it(lab):
+    drive = lab.drive("p4096")
+    with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        before = pattern(1000, 0, 8)
+        lower.write(0, before)
+        upper.write(1, pattern(1, 1, 1))
+        drive.reset()
+        upper.write(4, pattern(2, 4, 2), flags=RWF_DSYNC)
+        log = drive.log()
+        assert [(r.sector, r.sectors) for r in writes(log)] == [(0, 8)]
+        assert len(reads(log)) == 1
+        assert any(r.op == "F" for r in log[log.index(writes(log)[0]):]), f"nothing flushes it: {log}"
+        want = before[:SECTOR] + pattern(1, 1, 1) + before[2 * SECTOR:4 * SECTOR] + pattern(2, 4, 2) + \
+            before[6 * SECTOR:]
+        check(0, want, lower.read(0, 8), "beneath the target")
+        ledger = device.balanced()
+        assert (ledger["touches_held"], ledger["rmw_host"], ledger["rmw_avoided_merged"]) == (1, 1, 1)
+
+
+def ways_to_empty(device):
+    """What must leave nothing held, and how the device is brought back to holding."""
+    def suspended(flags=0):
+        device.suspend(flags)
+        return device.resume
+
+    def message(text):
+        device.message(text)
+        return lambda: device.set_mode("coalesce")
+
+    def reload(line):
+        device.reload(line)
+        return lambda: device.reload(device.line(mode="coalesce", hold_ms=LONG))
+
+    return {
+        "suspend": suspended,
+        "suspend without a flush": lambda: suspended(NOFLUSH_FLAG),
+        "message flush": lambda: message("flush"),
+        "mode pad": lambda: message("mode pad"),
+        "mode report": lambda: message("mode report"),
+        "reload to linear": lambda: reload(device.linear()),
+        "reload to the same": lambda: reload(device.line(mode="coalesce", hold_ms=LONG)),
+        "reload to another block size": lambda: reload(device.line(mode="pad", physical_block_size=16384,
+                                                                   alignment_offset=0)),
+    }
+
+
+def test_everything_that_ends_holding_leaves_it_all_on_the_drive(lab):
+    drive = lab.drive("p4096")
+    with Holding(drive.path) as device, Disk(drive.path) as lower:
+        for tag, (name, empty) in enumerate(ways_to_empty(device).items()):
+            places = [(40 * i + i % 8, 1 + i % 7) for i in range(20)]
+            with Disk(device.path) as upper:
+                for sector, sectors in places:
+                    upper.write(sector, pattern(tag, sector, sectors))
+                assert device.counter("held_blocks") >= 20, f"{name}: nothing is held"
+            back = empty()
+            for sector, sectors in places:
+                check(sector, pattern(tag, sector, sectors), lower.read(sector, sectors), f"beneath, after {name}")
+            back()
+            assert device.counter("held_blocks") == 0, name
+            device.balanced()
+        with Disk(device.path) as upper:
+            upper.write(5, pattern(99, 5, 2))
+            assert device.counter("held_blocks") == 1
+        device.remove()
+        check(5, pattern(99, 5, 2), lower.read(5, 2), "beneath, after it was removed")
+
+
+def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(lab):
+    """
+    A suspend that freezes a file system has it write after presuspend: here a writer does so, while the suspend waits
+    for the drive, which takes 300 ms for everything.
+    """
+    drive = lab.drive("slow300ms")
+    with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        upper.write(1, pattern(1, 1, 1))
+        suspend = Later(device.suspend)
+        late = Later(upper.write, 81, pattern(2, 81, 1), after=0.1)
+        suspend.result()
+        check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the suspended target")
+        if late.done():
+            check(81, pattern(2, 81, 1), lower.read(81, 1), "acknowledged before the suspend had ended")
+        device.resume()
+        late.result()
+        upper.flush()
+        check(81, pattern(2, 81, 1), lower.read(81, 1), "beneath the target")
+        device.balanced()
+
+
+def test_memory_is_bounded_and_the_oldest_go_first(lab):
+    drive = lab.drive("p4096")
+    order = [50, 10, 30, 70, 20, 60, 40]
+    with Holding(drive.path, max_blocks=8) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        drive.reset()
+        for tag, block in enumerate(order):
+            assert not writes(drive.log()), "written before memory is short"
+            upper.write(block * BLOCK + 3, pattern(tag, block * BLOCK + 3, 2))
+        # the seventh is more than three quarters of eight, of which half may stay
+        eventually(lambda: device.counter("held_blocks") == 4, "memory is short, and the oldest are not written")
+        assert {r.sector // BLOCK for r in writes(drive.log())} == set(order[:3])
+        upper.flush()
+        assert device.balanced()["rmw_drive"] == 0
+        for tag, block in enumerate(order):
+            check(block * BLOCK + 3, pattern(tag, block * BLOCK + 3, 2), lower.read(block * BLOCK + 3, 2), "beneath")
+
+
+@pytest.mark.parametrize("physical,own", [(4096, 512), (65536, 1024)])
+@pytest.mark.parametrize("max_blocks", [1, 2, 16])
+def test_memory_is_what_was_promised(lab, max_blocks, physical, own):
+    """
+    At rest no more than max_blocks times the block and what it needs itself, however much is written; one block will
+    do.
+    """
+    drive = lab.drive("p4096")
+    block = physical // SECTOR
+    number = 24
+    with Holding(drive.path, max_blocks=max_blocks, physical_block_size=physical, alignment_offset=0) as device, \
+            Disk(device.path) as upper, Disk(drive.path) as lower:
+        for i in range(number):
+            upper.write(2 * i * block + 1, pattern(i, 2 * i * block + 1, 3))
+        most = max_blocks * (physical + own)
+        eventually(lambda: device.counter("target0_memory_bytes") <= most,
+                   f"{device.counter('target0_memory_bytes')} bytes are in use, promised were {most}")
+        assert device.counter("target0_blocks") <= max_blocks
+        assert device.counter("target0_memory_high_water_bytes") >= physical, "the high-water mark saw nothing"
+        upper.flush()
+        for i in range(number):
+            check(2 * i * block + 1, pattern(i, 2 * i * block + 1, 3), lower.read(2 * i * block + 1, 3), "beneath")
+        device.balanced()
+
+
+def test_one_writer_alone_is_never_delayed(lab):
+    """Deciding late is for writes that are on their way; where only one is in flight, none is."""
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
+        for i in range(60):
+            upper.write(8 * i + 7, pattern(i, 8 * i + 7, 8))
+        assert device.balanced()["blocks_delayed"] == 0
