@@ -68,19 +68,68 @@ struct align_gate {
 	struct bio_list deferred;
 };
 
+/* Locks of the blocks of one target; see shard.h. */
+#define ALIGN_SHARDS		16
+
+/**
+ * struct align_shard - the blocks of some regions of the device
+ * @lock: guards what follows, the state of every block here, and every range
+ *	that touches a region of this shard; taken in any context, interrupts
+ *	off, in the order of the shards, before blocks->lock
+ * @tree: blocks by number
+ * @ranges: registered ranges that touch at most two shards
+ * @known: blocks whose content is known and that have no touch, oldest first
+ * @held: blocks in HELD whose write has not failed, by the order of their first
+ *	held touch
+ * @failed: blocks in HELD whose write failed
+ */
+struct align_shard {
+	spinlock_t lock;	/* guards all below, blocks and ranges */
+	struct rb_root tree;
+	struct rb_root_cached ranges;
+	struct list_head known;
+	struct list_head held;
+	struct list_head failed;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct shard_span - the shards of some neighbouring blocks
+ * @first: the index of the first of them
+ * @second: of another one, or the same
+ * @all: all of them
+ *
+ * Always locked by rising index.
+ */
+struct shard_span {
+	unsigned int first;
+	unsigned int second;
+	bool all;
+};
+
+/* Why nothing is held although the mode is coalesce: bits of @stopped. */
+#define HOLD_STOPPED_SUSPEND	1
+#define HOLD_STOPPED_MODE	2
+#define HOLD_STOPPED_REBOOT	4
+
 /**
  * struct align_blocks - the blocks that have touches, are held or are known
- * @lock: guards all that follows, except where it says otherwise, and the state
- *	of every block and range; taken in any context, interrupts off
- * @tree: blocks by number
- * @ranges: registered ranges
- * @known: blocks whose content is known and that have no touch, oldest first
- * @nr: blocks allocated; read without the lock
- * @max: most blocks; read without the lock
- * @bytes: memory of blocks and runs; read without the lock
- * @bytes_high: the most that @bytes has been; read without the lock
+ * @shard: them
+ * @long_ranges: registered ranges that touch more than two regions; changes
+ *	under the locks of all shards, read under that of any
+ * @nr: blocks allocated
+ * @max: most blocks; read without a lock
+ * @bytes: memory of blocks and runs
+ * @bytes_high: the most that @bytes has been
  * @expire: ends what has been known for too long
  * @wq: carries on what an interrupt or a full stack cannot
+ * @writes: writes in a fixing mode that have not ended
+ * @ends: where recent misaligned writes ended; a hint, without a lock
+ * @next_end: which of them is replaced next; without a lock
+ * @nr_resting: blocks in the shards' @held
+ * @nr_idle: blocks in the shards' @failed
+ * @pressed: too many of them; a hint, without a lock
+ * @hold_ms: how long they rest; read without a lock
+ * @lock: guards what follows; taken inside a shard's
  * @reserve: the run that serves where no memory can be had
  * @reserve_busy: it does
  * @starved: blocks in COLLECT that wait for it
@@ -88,20 +137,14 @@ struct align_gate {
  * @delayed: blocks in COLLECT that wait for the rest of a stream
  * @nr_delayed: how many; read without the lock
  * @delay: ends that
- * @writes: writes in a fixing mode that have not ended; atomic
- * @ends: where recent misaligned writes ended, 0 if there are fewer
- * @next_end: which of them is replaced next
  * @holding: touches may be acknowledged when they have been copied
- * @suspended: that must not be, because the device is about to be suspended
- * @frozen: nothing may be sent, because it is
- * @pressed: too many blocks are held
- * @hold_ms: for how long; read without the lock
- * @nr_resting: blocks in @held
- * @held: blocks in HELD whose write has not failed, by the order of their first held touch
- * @failed: blocks in HELD whose write failed
+ * @stopped: why they may not, as bits
+ * @frozen: nothing may be sent, because the device is suspended
+ * @quiet: woken when a block has nothing more in flight, while @frozen
  * @waiters: who waits for what is held to be written
  * @seq: counts blocks that began to hold
- * @empty_seq: blocks that began to hold up to here must be emptied
+ * @empty_seq: blocks that began to hold up to here must be emptied; read
+ *	without the lock
  * @nr_held: blocks that hold something, in whatever state; read without it
  * @nr_failed: those of them whose write failed
  * @empty: sends what must not be held any longer
@@ -109,17 +152,23 @@ struct align_gate {
  * @said_degraded: what it was told last; @event's own
  */
 struct align_blocks {
-	spinlock_t lock;	/* guards most below, blocks and ranges */
-	struct rb_root tree;
-	struct rb_root_cached ranges;
-	struct list_head known;
-	unsigned int nr;
+	struct align_shard shard[ALIGN_SHARDS];
+	struct rb_root_cached long_ranges;
+	atomic_t nr;
 	unsigned int max;
-	u64 bytes;
-	u64 bytes_high;
+	atomic64_t bytes;
+	atomic64_t bytes_high;
 	struct delayed_work expire;
 	struct workqueue_struct *wq;
+	atomic_t writes;
+	sector_t ends[ALIGN_STREAMS];
+	unsigned int next_end;
+	atomic_t nr_resting;
+	atomic_t nr_idle;
+	bool pressed;
+	unsigned int hold_ms;
 
+	spinlock_t lock;	/* guards all below */
 	struct block_run *reserve;
 	bool reserve_busy;
 	struct list_head starved;
@@ -127,18 +176,10 @@ struct align_blocks {
 	struct list_head delayed;
 	unsigned int nr_delayed;
 	struct hrtimer delay;
-	atomic_t writes;
-	sector_t ends[ALIGN_STREAMS];
-	unsigned int next_end;
-
 	bool holding;
-	bool suspended;
+	unsigned int stopped;
 	bool frozen;
-	bool pressed;
-	unsigned int hold_ms;
-	unsigned int nr_resting;
-	struct list_head held;
-	struct list_head failed;
+	wait_queue_head_t quiet;
 	struct list_head waiters;
 	u64 seq;
 	u64 empty_seq;
@@ -265,15 +306,21 @@ struct align_pin {
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
- * @range: what goes down without a block's buffer
+ * @span: the shards of the blocks that it touches
+ * @range: what goes down without a block's buffer, in the tree of its shard,
+ *	of each of its two shards, or of the long ranges
+ * @blockers: blocks that must finish before it goes down; it may when that is 0
+ * @start: its first sector
+ * @end: the sector after its last
  * @pieces: requests of the run that have not ended, one of them the sender's
  * @run_sector: where the next piece of the run starts
  * @run_left: sectors of the run not yet sent
  * @run_iter: their bytes in @bio
- * @joined: a whole block in WRITE that goes down with the first piece
+ * @joined: whole blocks in WRITE that go down with the first piece
+ * @nr_joined: how many
  * @joined_bio: that request, if it failed
  * @joined_iter: the piece's bytes in @bio
- * @apart: sends block and piece alone, if the request failed
+ * @apart: sends each of them alone, if the request failed
  * @run: the last piece of the run, so that sending it needs no memory
  * @touch: the partial touches
  * @waiter: a flush waits with it
@@ -299,12 +346,17 @@ struct align_io {
 			unsigned int nr_touches;
 			atomic_t parts;
 			blk_status_t status;
-			struct align_range range;
+			struct shard_span span;
+			struct align_range range[2];
+			atomic_t blockers;
+			u64 start;
+			u64 end;
 			atomic_t pieces;
 			sector_t run_sector;
 			sector_t run_left;
 			struct bvec_iter run_iter;
-			struct align_block *joined;
+			struct list_head joined;
+			unsigned int nr_joined;
 			struct bio *joined_bio;
 			struct bvec_iter joined_iter;
 			struct work_struct apart;

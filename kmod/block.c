@@ -7,7 +7,8 @@
  * A block exists here while it has partial touches, and for a short time
  * after, while its content is known. Everything else that changes data is a
  * range: it is registered by the blocks that it touches, from before it goes
- * down until it has ended. All states below change under blocks->lock.
+ * down until it has ended. All states below change under the lock of the
+ * block's shard; "the lock" means that one here.
  *
  *   WAIT     touches are here, and ranges that came before them have not
  *            ended: block->blockers counts those. Nothing is sent.
@@ -54,7 +55,8 @@
  * 7. A range that comes to a block in HELD goes down at once, and the block is
  *    in WAIT until it has ended. Only then, and only if it ended well, does it
  *    end what is held of its sectors: until then a read takes the held bytes,
- *    and a flush waits for both.
+ *    and a flush waits for both. More ranges may pass the same way, until the
+ *    block has to be emptied: then they wait, and it is.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. See hold.c.
@@ -126,14 +128,16 @@ void buffer_free(const struct align_target *at, struct bio_vec *vecs)
 	}
 }
 
-/* Account for memory that came (or went, below 0). Lock held. */
+/* Account for memory that came, or went, below 0. */
 void block_charge(struct align_target *at, s64 bytes)
 {
 	struct align_blocks *blocks = &at->blocks;
+	s64 now = atomic64_add_return(bytes, &blocks->bytes);
+	s64 high = atomic64_read(&blocks->bytes_high);
 
-	WRITE_ONCE(blocks->bytes, blocks->bytes + bytes);
-	if (blocks->bytes > blocks->bytes_high)
-		WRITE_ONCE(blocks->bytes_high, blocks->bytes);
+	while (now > high &&
+	       !atomic64_try_cmpxchg(&blocks->bytes_high, &high, now))
+		;
 }
 
 /* What a block occupies. */
@@ -142,19 +146,18 @@ static s64 block_bytes(const struct align_block *block)
 	return ksize(block) + block->single.at->geometry.physical;
 }
 
-/* Gives the memory back. Lock held. */
+/* Gives the memory and the place back. */
 void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
-	struct align_blocks *blocks = &at->blocks;
 
 	block_charge(at, -block_bytes(block));
-	WRITE_ONCE(blocks->nr, blocks->nr - 1);
+	atomic_dec(&at->blocks.nr);
 	buffer_free(at, block->vecs);
 	kfree(block);
 }
 
-/* Lock held. */
+/* A block for a place that is taken in blocks->nr, or NULL. */
 static struct align_block *block_new(struct align_target *at, u64 number)
 {
 	struct align_block *block;
@@ -175,7 +178,6 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
 	INIT_WORK(&block->single.work, run_work);
-	WRITE_ONCE(at->blocks.nr, at->blocks.nr + 1);
 	block_charge(at, block_bytes(block));
 	return block;
 }
@@ -183,7 +185,7 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 /* Lock held. */
 static void block_insert(struct align_block *block)
 {
-	struct rb_root *tree = &block->single.at->blocks.tree;
+	struct rb_root *tree = &block_shard(block)->tree;
 	struct rb_node **link = &tree->rb_node;
 	struct rb_node *parent = NULL;
 
@@ -205,16 +207,17 @@ void block_remove(struct align_block *block)
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
 		     !list_empty(&block->next) || block->held);
 	list_del(&block->list);
-	rb_erase(&block->rb, &block->single.at->blocks.tree);
+	rb_erase(&block->rb, &block_shard(block)->tree);
 	block->gone = true;
 	if (!block->pins)
 		block_release(block);
 }
 
-/* First block at @number or above it. Lock held. */
-struct align_block *block_at_or_above(struct align_target *at, u64 number)
+/* First block of a shard at @number or above it. Lock held. */
+struct align_block *block_at_or_above(const struct align_shard *shard,
+				      u64 number)
 {
-	struct rb_node *node = at->blocks.tree.rb_node;
+	struct rb_node *node = shard->tree.rb_node;
 	struct align_block *found = NULL;
 
 	while (node) {
@@ -231,17 +234,17 @@ struct align_block *block_at_or_above(struct align_target *at, u64 number)
 	return found;
 }
 
-/* The next block by number, or NULL. Lock held. */
+/* The next block of the shard by number, or NULL. Lock held. */
 struct align_block *block_following(struct align_block *block)
 {
 	return rb_entry_safe(rb_next(&block->rb), struct align_block, rb);
 }
 
-/* Ends the oldest known block. Lock held. */
-static bool block_evict(struct align_blocks *blocks)
+/* Ends the oldest known block of a shard. Lock held. */
+static bool block_evict(struct align_shard *shard)
 {
 	struct align_block *block =
-		list_first_entry_or_null(&blocks->known, struct align_block,
+		list_first_entry_or_null(&shard->known, struct align_block,
 					 list);
 
 	if (block)
@@ -296,6 +299,23 @@ static void block_take_next(struct align_block *block)
 	}
 }
 
+/* A block that is delayed is the caller's to start, after all. Lock held. */
+static void block_end_delay(struct align_block *block,
+			    struct list_head *started)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	if (!READ_ONCE(block->delayed))
+		return;
+	spin_lock(&blocks->lock);
+	if (block->delayed) {
+		block->delayed = false;
+		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed - 1);
+		list_move_tail(&block->list, started);
+	}
+	spin_unlock(&blocks->lock);
+}
+
 /* Becomes active, and the caller starts it. Lock held. */
 static void block_collect(struct align_block *block, struct list_head *started)
 {
@@ -313,10 +333,10 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 {
 	struct align_target *at = block->single.at;
 	bool rests = block->state == BLOCK_IS_HELD;
-	bool hold = touch->io->may_hold && at->blocks.holding && !block->failed;
+	bool hold = touch->io->may_hold && !block->failed &&
+		    hold_touch(block, touch);
 
 	if (hold) {
-		hold_touch(block, touch);
 		if (!bitmap_full(block->kept,
 				 align_block_sectors(&at->geometry))) {
 			if (!rests)
@@ -332,19 +352,66 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 	return hold ? TOUCH_HELD : TOUCH_TAKEN;
 }
 
-/* Room for one more block. Lock held. */
-static bool blocks_make_room(struct align_target *at)
+/* Takes a place for a block, if there is one. */
+static bool blocks_take_place(struct align_blocks *blocks)
 {
-	struct align_blocks *blocks = &at->blocks;
+	int nr = atomic_read(&blocks->nr);
 
-	while (blocks->nr >= READ_ONCE(blocks->max)) {
-		if (!block_evict(blocks)) {
-			blocks->pressed = true;
-			hold_kick(at);
+	do {
+		if (nr >= READ_ONCE(blocks->max))
 			return false;
-		}
-	}
+	} while (!atomic_try_cmpxchg(&blocks->nr, &nr, nr + 1));
 	return true;
+}
+
+/*
+ * Takes a place for a block of @shard, if need be from a known block of this
+ * shard or of one that nobody uses right now. The locks of io->span are held.
+ */
+static bool blocks_make_room(struct align_io *io, struct align_shard *shard)
+{
+	struct align_target *at = io->at;
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int i;
+
+	if (blocks_take_place(blocks))
+		return true;
+	while (block_evict(shard))
+		if (blocks_take_place(blocks))
+			return true;
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *other = &blocks->shard[i];
+		bool taken = false;
+
+		/* Never waits, so the order of the shards does not matter. */
+		if (shard_in_span(&io->span, i) ||
+		    list_empty(&other->known) || !spin_trylock(&other->lock))
+			continue;
+		while (!taken && block_evict(other))
+			taken = blocks_take_place(blocks);
+		spin_unlock(&other->lock);
+		if (taken)
+			return true;
+	}
+	WRITE_ONCE(blocks->pressed, true);
+	hold_kick(at);
+	return false;
+}
+
+/* How many registered ranges touch a block. Lock held. */
+static unsigned int block_count_ranges(struct align_blocks *blocks,
+				       struct align_shard *shard, u64 number)
+{
+	struct align_range *range;
+	unsigned int nr = 0;
+
+	for (range = range_first(&shard->ranges, number); range;
+	     range = range_next(range, number))
+		nr++;
+	for (range = range_first(&blocks->long_ranges, number); range;
+	     range = range_next(range, number))
+		nr++;
+	return nr;
 }
 
 /**
@@ -352,7 +419,7 @@ static bool blocks_make_room(struct align_target *at)
  * @touch: it
  * @started: the block is added here if the caller has to start it
  *
- * Called with blocks->lock held.
+ * Called with the locks of the write's shards held.
  *
  * Return: TOUCH_REFUSED if there is no room or memory for a block; touch->how
  * says which, and the touch must go down in a range. TOUCH_TAKEN if it is to be
@@ -364,8 +431,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	struct align_target *at = touch->io->at;
 	struct align_blocks *blocks = &at->blocks;
 	u64 number = touch->part.block;
-	struct align_block *block = block_at_or_above(at, number);
-	struct align_range *range;
+	struct align_shard *shard = shard_of(at, number);
+	struct align_block *block = block_at_or_above(shard, number);
 
 	if (block && block->number == number) {
 		touch->block = block;
@@ -381,11 +448,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		case BLOCK_IS_READ:
 			if (!block->waiting) {
 				block_take_touch(block, touch);
-				if (block->delayed && block_is_whole(block)) {
-					block->delayed = false;
-					blocks->nr_delayed--;
-					list_move_tail(&block->list, started);
-				}
+				if (block_is_whole(block))
+					block_end_delay(block, started);
 				return TOUCH_TAKEN;
 			}
 			fallthrough;
@@ -396,22 +460,21 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		}
 	}
 
-	if (!blocks_make_room(at)) {
+	if (!blocks_make_room(touch->io, shard)) {
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
 		return TOUCH_REFUSED;
 	}
 	block = block_new(at, number);
-	if (!block && block_evict(blocks))
+	if (!block && block_evict(shard))
 		block = block_new(at, number);
 	if (!block) {
+		atomic_dec(&blocks->nr);
 		touch->how = RMW_DRIVE_NO_MEMORY;
 		return TOUCH_REFUSED;
 	}
 	block_insert(block);
 	touch->block = block;
-	for (range = range_first(&blocks->ranges, number); range;
-	     range = range_next(range, number))
-		block->blockers++;
+	block->blockers = block_count_ranges(blocks, shard, number);
 	if (!block->blockers)
 		return block_join_quiet(block, touch, started);
 	block_take_touch(block, touch);
@@ -427,8 +490,12 @@ static bool block_holds_up(const struct align_block *block)
 	case BLOCK_IS_HELD:
 		return false;
 	case BLOCK_IS_WAIT:
-		/* Without touches it is only held, and waits for ranges. */
-		return !list_empty(&block->touches);
+		/*
+		 * Without touches it is only held, and ranges may pass, but
+		 * not one after the other for ever.
+		 */
+		return !list_empty(&block->touches) || block->waiting ||
+		       hold_is_over(block);
 	default:
 		return true;
 	}
@@ -440,16 +507,22 @@ static bool block_holds_up(const struct align_block *block)
  * @first: first block
  * @last: last block
  *
- * Called with blocks->lock held.
+ * Called with the locks of their shards held.
  */
 bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
 {
+	struct shard_span span = shard_span(at, first, last);
 	struct align_block *block;
+	unsigned int i;
 
-	for (block = block_at_or_above(at, first);
-	     block && block->number <= last; block = block_following(block))
-		if (block_holds_up(block))
-			return true;
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i)) {
+		for (block = block_at_or_above(&at->blocks.shard[i], first);
+		     block && block->number <= last;
+		     block = block_following(block))
+			if (block_holds_up(block))
+				return true;
+	}
 	return false;
 }
 
@@ -464,50 +537,47 @@ bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
  */
 void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 {
-	struct align_blocks *blocks = &at->blocks;
-	struct align_block *block, *next;
-	unsigned long flags;
-	unsigned int seen;
+	struct shard_span span = shard_span(at, first, last);
+	unsigned int i;
 
 	if (last - first < BLOCKS_BATCH)
 		return;
-	do {
-		seen = 0;
-		spin_lock_irqsave(&blocks->lock, flags);
-		for (block = block_at_or_above(at, first);
-		     block && block->number <= last && seen < BLOCKS_BATCH;
-		     block = next) {
-			next = block_following(block);
-			first = block->number + 1;
-			if (block->state == BLOCK_IS_KNOWN)
-				block_remove(block);
-			seen++;
-		}
-		spin_unlock_irqrestore(&blocks->lock, flags);
-	} while (seen == BLOCKS_BATCH);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i)) {
+		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_block *block, *next;
+		unsigned long flags;
+		unsigned int seen;
+		u64 from = first;
+
+		do {
+			seen = 0;
+			spin_lock_irqsave(&shard->lock, flags);
+			for (block = block_at_or_above(shard, from);
+			     block && block->number <= last &&
+			     seen < BLOCKS_BATCH; block = next) {
+				next = block_following(block);
+				from = block->number + 1;
+				if (block->state == BLOCK_IS_KNOWN)
+					block_remove(block);
+				seen++;
+			}
+			spin_unlock_irqrestore(&shard->lock, flags);
+		} while (seen == BLOCKS_BATCH);
+	}
 }
 
-/**
- * blocks_add_range - register io->range
- * @io: the write, with the range's blocks and sectors filled in
- *
- * Called with blocks->lock held.
- *
- * Return: true if it may go down now. Otherwise io->work is queued when it may.
- */
-bool blocks_add_range(struct align_io *io)
+/* A range comes to the blocks of one shard. Lock held. */
+static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
-	struct align_target *at = io->at;
-	struct align_range *range = &io->range;
 	struct align_block *block, *next;
 
-	range->blockers = 0;
-	for (block = block_at_or_above(at, range->first);
-	     block && block->number <= range->last; block = next) {
+	for (block = block_at_or_above(shard, io->range[0].first);
+	     block && block->number <= io->range[0].last; block = next) {
 		next = block_following(block);
 		if (block_holds_up(block)) {
 			block->waiting++;
-			range->blockers++;
+			atomic_inc(&io->blockers);
 		} else if (block->state == BLOCK_IS_KNOWN) {
 			block_remove(block);
 		} else {
@@ -518,9 +588,48 @@ bool blocks_add_range(struct align_io *io)
 			block->blockers++;
 		}
 	}
-	range_insert(range, &at->blocks.ranges);
+}
+
+/* The trees that a range is in, and which of its nodes is there. */
+static void range_place(struct align_io *io, const struct shard_span *span,
+			void (*place)(struct align_range *range,
+				      struct rb_root_cached *ranges))
+{
+	struct align_blocks *blocks = &io->at->blocks;
+
+	if (span->all) {
+		place(&io->range[0], &blocks->long_ranges);
+		return;
+	}
+	place(&io->range[0], &blocks->shard[span->first].ranges);
+	if (span->second != span->first)
+		place(&io->range[1], &blocks->shard[span->second].ranges);
+}
+
+/**
+ * blocks_add_range - register io->range
+ * @io: the write, with the blocks in its range[0] and the sectors filled in
+ *
+ * Called with the locks of the blocks' shards held.
+ *
+ * Return: true if it may go down now. Otherwise io->work is queued when it may.
+ */
+bool blocks_add_range(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	struct shard_span span = shard_span(at, io->range[0].first,
+					    io->range[0].last);
+	unsigned int i;
+
+	atomic_set(&io->blockers, 0);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		shard_add_range(&at->blocks.shard[i], io);
+	io->range[0].io = io;
+	io->range[1] = io->range[0];
+	range_place(io, &span, range_insert);
 	io->in_range = true;
-	return !range->blockers;
+	return !atomic_read(&io->blockers);
 }
 
 /* Becomes active; somebody else's context. Lock held. */
@@ -533,12 +642,31 @@ static void block_collect_and_queue(struct align_block *block)
 /* The last range in front of a block in WAIT has ended. Lock held. */
 static void block_go_on(struct align_block *block)
 {
-	if (!list_empty(&block->touches))
+	if (!list_empty(&block->touches) || (block->held && block->waiting))
 		block_collect_and_queue(block);
+	else if (block->waiting)
+		block_end_turn(block);
 	else if (block->held)
 		hold_rest(block);
 	else
 		block_remove(block);
+}
+
+/* A range has left the blocks of one shard. Lock held. */
+static void shard_end_range(struct align_shard *shard, struct align_io *io,
+			    bool ok)
+{
+	struct align_block *block, *next;
+
+	for (block = block_at_or_above(shard, io->range[0].first);
+	     block && block->number <= io->range[0].last; block = next) {
+		next = block_following(block);
+		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
+		if (ok && block->held)
+			hold_overwritten(block, io);
+		if (!--block->blockers)
+			block_go_on(block);
+	}
 }
 
 /**
@@ -549,47 +677,50 @@ static void block_go_on(struct align_block *block)
 void blocks_end_range(struct align_io *io, bool ok)
 {
 	struct align_target *at = io->at;
-	struct align_range *range = &io->range;
-	struct align_block *block, *next;
+	struct shard_span span = shard_span(at, io->range[0].first,
+					    io->range[0].last);
 	unsigned long flags;
+	unsigned int i;
 
-	spin_lock_irqsave(&at->blocks.lock, flags);
-	range_remove(range, &at->blocks.ranges);
+	span_lock(at, &span, &flags);
+	range_place(io, &span, range_remove);
 	io->in_range = false;
-	for (block = block_at_or_above(at, range->first);
-	     block && block->number <= range->last; block = next) {
-		next = block_following(block);
-		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
-		if (ok && block->held)
-			hold_overwritten(block, range->start, range->end);
-		if (!--block->blockers)
-			block_go_on(block);
-	}
-	spin_unlock_irqrestore(&at->blocks.lock, flags);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		shard_end_range(&at->blocks.shard[i], io, ok);
+	span_unlock(at, &span, flags);
+}
+
+/* Let the ranges of a tree through that wait for a block. Lock held. */
+static void block_let_through(struct align_block *block,
+			      struct rb_root_cached *ranges)
+{
+	struct align_range *range;
+
+	for (range = range_first(ranges, block->number); range;
+	     range = range_next(range, block->number))
+		if (atomic_dec_and_test(&range->io->blockers))
+			queue_work(block->single.at->blocks.wq,
+				   &range->io->work);
 }
 
 /**
  * block_end_turn - the touches of this turn are on the device, or failed
  * @block: which may be gone afterwards
  *
- * Called with blocks->lock held.
+ * Called with the lock held.
  */
 void block_end_turn(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
-	struct align_range *range;
+	struct align_shard *shard = block_shard(block);
 
 	if (block->waiting) {
 		block->valid = false;
 		block->blockers = block->waiting;
 		block->waiting = 0;
-		for (range = range_first(&blocks->ranges, block->number);
-		     range; range = range_next(range, block->number)) {
-			if (!--range->blockers)
-				queue_work(blocks->wq,
-					   &container_of(range, struct align_io,
-							 range)->work);
-		}
+		block_let_through(block, &shard->ranges);
+		block_let_through(block, &blocks->long_ranges);
 		if (list_empty(&block->next) && !block->held) {
 			block_remove(block);
 			return;
@@ -604,7 +735,7 @@ void block_end_turn(struct align_block *block)
 	} else if (block->valid) {
 		block->state = BLOCK_IS_KNOWN;
 		block->since = jiffies;
-		list_add_tail(&block->list, &blocks->known);
+		list_add_tail(&block->list, &shard->known);
 		queue_delayed_work(blocks->wq, &blocks->expire,
 				   msecs_to_jiffies(ALIGN_KNOWN_MS));
 	} else {
@@ -621,14 +752,14 @@ void block_end_turn(struct align_block *block)
  */
 void block_served(struct align_block *block, blk_status_t status)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_shard *shard = block_shard(block);
 	bool passed = block->state == BLOCK_IS_PASS;
 	enum rmw_how first, later;
 	struct align_touch *touch, *tmp;
 	unsigned long flags;
 	LIST_HEAD(done);
 
-	spin_lock_irqsave(&blocks->lock, flags);
+	spin_lock_irqsave(&shard->lock, flags);
 	first = passed ? RMW_DRIVE_READ_ERROR :
 		block_how(status, block->known, block->has_read, 0);
 	later = passed ? RMW_DRIVE_READ_ERROR :
@@ -646,7 +777,7 @@ void block_served(struct align_block *block, blk_status_t status)
 		}
 	}
 	block_end_turn(block);
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_unlock_irqrestore(&shard->lock, flags);
 
 	list_for_each_entry_safe(touch, tmp, &done, list) {
 		touch->how = first;
@@ -655,43 +786,69 @@ void block_served(struct align_block *block, blk_status_t status)
 	}
 }
 
-static void blocks_expire(struct work_struct *work)
+/* Ends what has been known for too long. Return: jiffies to the next. */
+static unsigned long shard_expire(struct align_shard *shard)
 {
-	struct align_blocks *blocks =
-		container_of(to_delayed_work(work), struct align_blocks, expire);
 	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
+	unsigned long left = MAX_JIFFY_OFFSET;
 	struct align_block *block, *tmp;
 	unsigned int seen = 0;
 
-	spin_lock_irq(&blocks->lock);
-	list_for_each_entry_safe(block, tmp, &blocks->known, list) {
+	spin_lock_irq(&shard->lock);
+	list_for_each_entry_safe(block, tmp, &shard->known, list) {
 		unsigned long end = block->since + age;
 
-		if (time_before(jiffies, end) || ++seen > BLOCKS_BATCH) {
-			queue_delayed_work(blocks->wq, &blocks->expire,
-					   time_before(jiffies, end) ?
-					   end - jiffies : 0);
+		if (time_before(jiffies, end)) {
+			left = end - jiffies;
+			break;
+		}
+		if (++seen > BLOCKS_BATCH) {
+			left = 0;
 			break;
 		}
 		block_remove(block);
 	}
-	spin_unlock_irq(&blocks->lock);
+	spin_unlock_irq(&shard->lock);
+	return left;
+}
+
+static void blocks_expire(struct work_struct *work)
+{
+	struct align_blocks *blocks =
+		container_of(to_delayed_work(work), struct align_blocks, expire);
+	unsigned long left = MAX_JIFFY_OFFSET;
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		left = min(left, shard_expire(&blocks->shard[i]));
+	if (left < MAX_JIFFY_OFFSET)
+		queue_delayed_work(blocks->wq, &blocks->expire, left);
 }
 
 /* Ends what is known, the oldest first, until at most @max blocks are left. */
-static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
+static void shard_shrink(struct align_blocks *blocks, struct align_shard *shard,
+			 unsigned int max)
 {
 	bool more = true;
 
 	while (more) {
 		unsigned int i;
 
-		spin_lock_irq(&blocks->lock);
+		spin_lock_irq(&shard->lock);
 		for (i = 0; i < BLOCKS_BATCH && more; i++)
-			more = blocks->nr > max && block_evict(blocks);
-		spin_unlock_irq(&blocks->lock);
+			more = atomic_read(&blocks->nr) > max &&
+			       block_evict(shard);
+		spin_unlock_irq(&shard->lock);
 		cond_resched();
 	}
+}
+
+static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		shard_shrink(blocks, &blocks->shard[i], max);
 }
 
 /**
@@ -702,6 +859,7 @@ void blocks_forget(struct align_target *at)
 {
 	cancel_delayed_work_sync(&at->blocks.expire);
 	blocks_shrink(&at->blocks, 0);
+	hold_forget(at);
 }
 
 /**
@@ -713,6 +871,7 @@ void blocks_set_max(struct align_target *at, unsigned int max)
 {
 	WRITE_ONCE(at->blocks.max, max);
 	blocks_shrink(&at->blocks, max);
+	hold_kick(at);
 }
 
 /**
@@ -724,12 +883,24 @@ void blocks_set_max(struct align_target *at, unsigned int max)
  */
 int blocks_init(struct align_target *at, unsigned int max)
 {
+	static struct lock_class_key keys[ALIGN_SHARDS];
 	struct align_blocks *blocks = &at->blocks;
+	unsigned int i;
 
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &blocks->shard[i];
+
+		spin_lock_init(&shard->lock);
+		/* Several are taken, by rising index. */
+		lockdep_set_class(&shard->lock, &keys[i]);
+		shard->tree = RB_ROOT;
+		shard->ranges = RB_ROOT_CACHED;
+		INIT_LIST_HEAD(&shard->known);
+		INIT_LIST_HEAD(&shard->held);
+		INIT_LIST_HEAD(&shard->failed);
+	}
 	spin_lock_init(&blocks->lock);
-	blocks->tree = RB_ROOT;
-	blocks->ranges = RB_ROOT_CACHED;
-	INIT_LIST_HEAD(&blocks->known);
+	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	if (runs_init(at))
@@ -752,5 +923,5 @@ void blocks_exit(struct align_target *at)
 	destroy_workqueue(at->blocks.wq);
 	at->blocks.wq = NULL;
 	runs_exit(at);
-	WARN_ON(at->blocks.nr);
+	WARN_ON(atomic_read(&at->blocks.nr));
 }

@@ -42,24 +42,28 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);
 void blocks_end_range(struct align_io *io, bool ok);
-bool block_take_whole(struct align_block *block, struct list_head *started);
+unsigned int runs_take_whole(struct align_block *block,
+			     struct list_head *started,
+			     struct list_head *taken);
+void hold_for_stream(struct align_block *block, struct list_head *started);
 void block_served(struct align_block *block, blk_status_t status);
 
 /* run.c */
 void runs_start(struct align_target *at, struct list_head *started);
 void runs_hurry(struct align_target *at);
+void runs_write(struct align_target *at, struct list_head *list,
+		unsigned int nr);
 void block_write(struct align_block *block);
 blk_opf_t block_patch(struct align_block *block);
 void block_add_to_bio(struct align_block *block, struct bio *bio);
 
 /* hold.c */
 bool hold_allowed(const struct align_target *at, const struct bio *bio);
-void hold_start(struct align_target *at);
-void hold_stop(struct align_target *at);
+void hold_start(struct align_target *at, unsigned int why);
+void hold_stop(struct align_target *at, unsigned int why);
 int hold_empty(struct align_target *at, unsigned long timeout);
-void hold_suspend(struct align_target *at);
 void hold_freeze(struct align_target *at);
-void hold_resume(struct align_target *at);
+void hold_thaw(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);
 void hold_drop_failed(struct align_target *at);
 int hold_map_read(struct align_io *io);

@@ -8,6 +8,7 @@
 #define DM_ALIGN_BLOCK_STATE_H
 
 #include "block.h"
+#include "shard.h"
 
 enum block_state {
 	BLOCK_IS_WAIT,
@@ -63,9 +64,10 @@ struct block_run {
  * @touches: touches that are served now, or next in WAIT
  * @next: touches that came too late for that
  * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
- *	HELD: in blocks->held or blocks->failed; KNOWN: in blocks->known;
+ *	HELD: in shard->held or shard->failed; KNOWN: in shard->known;
  *	otherwise in none
  * @held: touches acknowledged and not on the device
+ * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
  * @seq: when the first of them came, in the order of blocks->seq
  * @held_ns: the same, by the clock
  * @since: HELD, KNOWN: since when, in jiffies
@@ -94,6 +96,7 @@ struct align_block {
 	struct list_head next;
 	struct list_head list;
 	unsigned int held;
+	unsigned int row;
 	u64 seq;
 	u64 held_ns;
 	unsigned long since;
@@ -113,6 +116,12 @@ struct align_block {
 /* Blocks that one holder of the lock deals with at most, where there are many. */
 #define BLOCKS_BATCH	64
 
+/* The shard of a block. */
+static inline struct align_shard *block_shard(const struct align_block *block)
+{
+	return shard_of(block->single.at, block->number);
+}
+
 /* Its rest is known, or its touches cover all of it. Lock held. */
 static inline bool block_is_whole(const struct align_block *block)
 {
@@ -130,7 +139,8 @@ void block_copy_touch(struct align_block *block,
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
 void block_charge(struct align_target *at, s64 bytes);
-struct align_block *block_at_or_above(struct align_target *at, u64 number);
+struct align_block *block_at_or_above(const struct align_shard *shard,
+				      u64 number);
 struct align_block *block_following(struct align_block *block);
 void block_end_turn(struct align_block *block);
 
@@ -144,13 +154,16 @@ unsigned int run_max_blocks(const struct align_target *at, u64 number);
 /* hold.c */
 void hold_init(struct align_target *at);
 void hold_exit(struct align_target *at);
-void hold_touch(struct align_block *block, struct align_touch *touch);
+bool hold_touch(struct align_block *block, struct align_touch *touch);
+bool hold_is_over(const struct align_block *block);
 void hold_rest(struct align_block *block);
+struct align_block *hold_before(struct align_block *block);
 void hold_leave(struct align_block *block);
 void hold_resolve(struct align_block *block, enum rmw_how how,
 		  enum rmw_how later);
 void hold_failed(struct align_block *block);
-void hold_overwritten(struct align_block *block, u64 start, u64 end);
+void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
+void hold_forget(struct align_target *at);
 
 #endif

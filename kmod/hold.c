@@ -17,10 +17,10 @@
  *   - more than three quarters of max_blocks are held: the oldest go, until it
  *     is half of it;
  *   - nothing may be held any more: suspend, another mode, reboot.
- * blocks->held is kept in the order in which blocks began to hold, so only the
- * first has to be looked at.
+ * shard->held is kept in the order in which blocks began to hold, so only the
+ * first of each shard has to be looked at.
  *
- * What could not be written stays, in blocks->failed, and the target is
+ * What could not be written stays, in shard->failed, and the target is
  * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
  *
  * Reads
@@ -63,13 +63,20 @@ bool hold_allowed(const struct align_target *at, const struct bio *bio)
 	       bdev_write_cache(dm_disk(at->node->md)->part0);
 }
 
-/* See to it that what must be emptied is. Lock held, or not. */
+/* See to it that what must be emptied is. Any context. */
 void hold_kick(struct align_target *at)
 {
 	mod_delayed_work(at->blocks.wq, &at->blocks.empty, 0);
 }
 
-/* A block of @seq is settled, or has failed once more. Lock held. */
+/* Something held is not in flight any more: hold_freeze() may wait for that. */
+static void hold_wake(struct align_blocks *blocks)
+{
+	if (wq_has_sleeper(&blocks->quiet))
+		wake_up(&blocks->quiet);
+}
+
+/* A block of @seq is settled, or has failed once more. blocks->lock held. */
 static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
 {
 	struct align_waiter *waiter, *tmp;
@@ -86,7 +93,7 @@ static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
 	}
 }
 
-/* The target has become degraded, or is so no longer. Lock held. */
+/* The target has become degraded, or is so no longer. blocks->lock held. */
 static void hold_count_failed(struct align_target *at, int change)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -124,44 +131,69 @@ static void hold_event(struct work_struct *work)
 	dm_table_event(at->ti->table);
 }
 
-/**
- * hold_touch - copy a touch and hold it
- * @block: in no list, no range there, about to rest or to be collected
- * @touch: it
- *
- * Called with blocks->lock held.
- */
-void hold_touch(struct align_block *block, struct align_touch *touch)
+/* A block begins to hold. Return: false if it must not. Lock held. */
+static bool hold_begin(struct align_block *block,
+		       const struct align_touch *touch)
 {
 	struct align_target *at = block->single.at;
 	struct align_blocks *blocks = &at->blocks;
+	bool holding;
 
-	if (!block->held++) {
+	spin_lock(&blocks->lock);
+	holding = blocks->holding;
+	if (holding) {
 		block->seq = ++blocks->seq;
-		block->held_ns = touch->io->start_ns;
-		block->since = jiffies;
 		WRITE_ONCE(blocks->nr_held, blocks->nr_held + 1);
-		ledger_inc(at->ledger, held_blocks);
 	}
+	spin_unlock(&blocks->lock);
+	if (!holding)
+		return false;
+	block->held_ns = touch->io->start_ns;
+	block->since = jiffies;
+	ledger_inc(at->ledger, held_blocks);
+	return true;
+}
+
+/**
+ * hold_touch - copy a touch and hold it
+ * @block: that no range touches, in HELD or about to rest or to be collected
+ * @touch: it
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: false if nothing may be held at this moment.
+ */
+bool hold_touch(struct align_block *block, struct align_touch *touch)
+{
+	if (!block->held && !hold_begin(block, touch))
+		return false;
+	block->held++;
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	touch->held = true;
-	ledger_inc(at->ledger, touches_held);
+	ledger_inc(block->single.at->ledger, touches_held);
+	return true;
 }
 
-/* Why the oldest held block must be emptied now, if it must. Lock held. */
-static bool hold_is_over(struct align_blocks *blocks,
-			 const struct align_block *block)
+/**
+ * hold_is_over - whether a block must not be held any longer
+ * @block: that holds something
+ *
+ * Called with the lock of the block's shard held.
+ */
+bool hold_is_over(const struct align_block *block)
 {
+	struct align_blocks *blocks = &block->single.at->blocks;
 	unsigned int max = READ_ONCE(blocks->max);
+	unsigned int resting = atomic_read(&blocks->nr_resting);
 
-	if (blocks->nr_resting > max - max / 4)
-		blocks->pressed = true;
-	else if (blocks->nr_resting <= max / 2)
-		blocks->pressed = false;
-	return !blocks->holding || blocks->pressed ||
-	       block->seq <= blocks->empty_seq ||
+	if (resting > max - max / 4)
+		WRITE_ONCE(blocks->pressed, true);
+	else if (resting <= max / 2)
+		WRITE_ONCE(blocks->pressed, false);
+	return !READ_ONCE(blocks->holding) || READ_ONCE(blocks->pressed) ||
+	       block->seq <= READ_ONCE(blocks->empty_seq) ||
 	       time_after_eq(jiffies, block->since +
 			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
 }
@@ -170,11 +202,12 @@ static bool hold_is_over(struct align_blocks *blocks,
  * hold_rest - nobody is busy with a block that holds something
  * @block: in no list
  *
- * Called with blocks->lock held.
+ * Called with the lock of the block's shard held.
  */
 void hold_rest(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
+	struct align_shard *shard = block_shard(block);
 	struct align_blocks *blocks = &at->blocks;
 	struct align_block *other;
 	struct list_head *place;
@@ -182,20 +215,23 @@ void hold_rest(struct align_block *block)
 	block->state = BLOCK_IS_HELD;
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	if (block->failed) {
-		list_add_tail(&block->list, &blocks->failed);
+		list_add_tail(&block->list, &shard->failed);
+		atomic_inc(&blocks->nr_idle);
+		hold_wake(blocks);
 		hold_kick(at);
 		return;
 	}
-	place = &blocks->held;
-	list_for_each_entry_reverse(other, &blocks->held, list) {
+	place = &shard->held;
+	list_for_each_entry_reverse(other, &shard->held, list) {
 		if (other->seq < block->seq) {
 			place = &other->list;
 			break;
 		}
 	}
 	list_add(&block->list, place);
-	blocks->nr_resting++;
-	if (hold_is_over(blocks, block))
+	atomic_inc(&blocks->nr_resting);
+	/* What fails is tried rarely, and the work may wait for that. */
+	if (hold_is_over(block) || READ_ONCE(blocks->nr_failed))
 		hold_kick(at);
 	else
 		queue_delayed_work(blocks->wq, &blocks->empty,
@@ -211,14 +247,17 @@ static void hold_end(struct align_block *block)
 
 	block->held = 0;
 	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	WRITE_ONCE(blocks->nr_held, blocks->nr_held - 1);
 	ledger_dec(at->ledger, held_blocks);
 	this_cpu_inc(at->ledger->cpu->hold_time[align_latency_bin(ns)]);
-	if (block->failed) {
-		block->failed = false;
+
+	spin_lock(&blocks->lock);
+	WRITE_ONCE(blocks->nr_held, blocks->nr_held - 1);
+	if (block->failed)
 		hold_count_failed(at, -1);
-	}
+	block->failed = false;
 	hold_settle(blocks, block->seq, false);
+	spin_unlock(&blocks->lock);
+	hold_wake(blocks);
 }
 
 /**
@@ -227,7 +266,7 @@ static void hold_end(struct align_block *block)
  * @how: what became of its oldest touch
  * @later: and of the others
  *
- * Called with blocks->lock held.
+ * Called with the lock of the block's shard held.
  */
 void hold_resolve(struct align_block *block, enum rmw_how how,
 		  enum rmw_how later)
@@ -236,11 +275,10 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 	u64 ns = ktime_get_ns() - block->held_ns;
 	unsigned int i;
 
-	for (i = 0; i < block->held; i++) {
-		ledger_book(at->ledger, how);
-		trace_align_rmw(at->devt, block->number, how, ns);
-		how = later;
-	}
+	ledger_book(at->ledger, how, 1);
+	ledger_book(at->ledger, later, block->held - 1);
+	for (i = 0; i < block->held && trace_align_rmw_enabled(); i++)
+		trace_align_rmw(at->devt, block->number, i ? later : how, ns);
 	hold_end(block);
 }
 
@@ -248,38 +286,55 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
  * hold_failed - what a block holds could not be written
  * @block: it
  *
- * Called with blocks->lock held.
+ * Called with the lock of the block's shard held.
  */
 void hold_failed(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
 
+	spin_lock(&blocks->lock);
 	hold_settle(blocks, block->seq, true);
 	/* Who waits from now on, waits for the next attempt. */
 	block->seq = ++blocks->seq;
-	block->since = jiffies;
-	if (!block->failed) {
-		block->failed = true;
+	if (!block->failed)
 		hold_count_failed(block->single.at, 1);
-	}
+	block->failed = true;
+	spin_unlock(&blocks->lock);
+	block->since = jiffies;
+}
+
+/* Sectors of @block that [@start, @end) covers, counted from its own first. */
+static void block_overlap(const struct align_target *at,
+			  const struct align_block *block, u64 start, u64 end,
+			  u32 *from, u32 *to)
+{
+	u64 first = align_block_start(&at->geometry, block->number);
+
+	*from = start > first ? start - first : 0;
+	*to = min_t(u64, end - first, align_block_sectors(&at->geometry));
 }
 
 /**
- * hold_overwritten - newer data has reached the device
+ * hold_overwritten - a range that lies over a held block has ended well
  * @block: in WAIT, holding something
- * @start: first sector that was overwritten or discarded
- * @end: the sector after the last
+ * @io: the range
  *
- * Called with blocks->lock held.
+ * Ends what is held of its sectors. But a drive may leave a block as it is of
+ * which only a part is discarded, and then what is held is still the newest.
+ *
+ * Called with the lock of the block's shard held.
  */
-void hold_overwritten(struct align_block *block, u64 start, u64 end)
+void hold_overwritten(struct align_block *block, const struct align_io *io)
 {
-	const struct align_geometry *g = &block->single.at->geometry;
-	u64 first = align_block_start(g, block->number);
-	u32 from = start > first ? start - first : 0;
-	u32 to = min_t(u64, end - first, align_block_sectors(g));
+	struct align_target *at = block->single.at;
 	struct align_touch *touch;
+	u32 from, to;
 
+	block_overlap(at, block, io->start, io->end, &from, &to);
+	if (bio_op(io->bio) != REQ_OP_WRITE &&
+	    bio_op(io->bio) != REQ_OP_WRITE_ZEROES &&
+	    to - from < align_block_sectors(&at->geometry))
+		return;
 	bitmap_clear(block->kept, from, to - from);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	list_for_each_entry(touch, &block->touches, list)
@@ -293,13 +348,15 @@ void hold_overwritten(struct align_block *block, u64 start, u64 end)
  * hold_leave - take a block out of the list that it is in while in HELD
  * @block: in HELD
  *
- * Called with blocks->lock held.
+ * Called with the lock of the block's shard held.
  */
 void hold_leave(struct align_block *block)
 {
 	list_del_init(&block->list);
-	if (!block->failed)
-		block->single.at->blocks.nr_resting--;
+	if (block->failed)
+		atomic_dec(&block->single.at->blocks.nr_idle);
+	else
+		atomic_dec(&block->single.at->blocks.nr_resting);
 }
 
 /* The caller starts a block that is in HELD. Lock held. */
@@ -315,12 +372,79 @@ static struct align_block *block_before(struct align_block *block)
 	return rb_entry_safe(rb_prev(&block->rb), struct align_block, rb);
 }
 
-/* Whether @other is held, too, and @distance blocks after @block. Lock held. */
+/* Whether a block in HELD needs no read. Lock held. */
+static bool block_is_kept(const struct align_block *block)
+{
+	return bitmap_full(block->kept,
+			   align_block_sectors(&block->single.at->geometry));
+}
+
+/*
+ * Whether @other is held, too, lies @distance blocks after @block, and may go
+ * with it: a young one, of which a part is missing, had better wait for that.
+ * Lock held.
+ */
 static bool hold_is_neighbour(const struct align_block *block,
 			      const struct align_block *other, s64 distance)
 {
-	return other && other->number == block->number + distance &&
-	       other->state == BLOCK_IS_HELD && !other->failed;
+	struct align_blocks *blocks = &block->single.at->blocks;
+	unsigned long half;
+
+	if (!other || other->number != block->number + distance ||
+	    other->state != BLOCK_IS_HELD || other->failed)
+		return false;
+	half = msecs_to_jiffies(READ_ONCE(blocks->hold_ms)) / 2;
+	return block_is_kept(other) || hold_is_over(other) ||
+	       time_after_eq(jiffies, other->since + half);
+}
+
+/**
+ * hold_before - the block in front of another one, if it is held and whole
+ * @block: the other one
+ *
+ * Called with the lock of the block's shard held.
+ */
+struct align_block *hold_before(struct align_block *block)
+{
+	struct align_block *other = block_before(block);
+
+	if (!other || other->number != block->number - 1 ||
+	    other->state != BLOCK_IS_HELD || other->failed ||
+	    !block_is_kept(other))
+		return NULL;
+	return other;
+}
+
+/**
+ * hold_for_stream - let a block that is whole wait for what follows it
+ * @block: maybe in @started, all of it held, and the next one is held as well
+ * @started: blocks that the caller has to start
+ *
+ * A stream of small writes completes one block after the other; when they fill
+ * a request, or a larger write comes behind them, they go as one.
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_for_stream(struct align_block *block, struct list_head *started)
+{
+	struct align_block *other;
+
+	if (block->state != BLOCK_IS_COLLECT || list_empty(started) ||
+	    list_last_entry(started, struct align_block, list) != block ||
+	    !list_empty(&block->touches) || !block_is_kept(block))
+		return;
+	other = hold_before(block);
+	block->row = other ? other->row + 1 : 1;
+	if (block->row < run_max_blocks(block->single.at, block->number)) {
+		list_del_init(&block->list);
+		hold_rest(block);
+		return;
+	}
+	while (other) {
+		block = other;
+		other = hold_before(block);
+		hold_take(block, started);
+	}
 }
 
 /* Take a held block, and what lies beside it, for one request. Lock held. */
@@ -346,73 +470,115 @@ static void hold_gather(struct align_target *at, struct align_block *block,
 	}
 }
 
-/* Take the failed blocks that are to be tried again. Lock held. */
-static void hold_retry(struct align_blocks *blocks, struct list_head *started)
+/* Take the failed blocks of a shard that are to be tried again. */
+static void hold_retry(struct align_blocks *blocks, struct align_shard *shard,
+		       struct list_head *started)
 {
 	unsigned long retry = msecs_to_jiffies(HOLD_RETRY_MS);
 	struct align_block *block, *tmp;
 
-	list_for_each_entry_safe(block, tmp, &blocks->failed, list)
-		if (block->seq <= blocks->empty_seq ||
+	spin_lock_irq(&shard->lock);
+	list_for_each_entry_safe(block, tmp, &shard->failed, list)
+		if (block->seq <= READ_ONCE(blocks->empty_seq) ||
 		    time_after_eq(jiffies, block->since + retry))
 			hold_take(block, started);
+	spin_unlock_irq(&shard->lock);
 }
 
-/* Come back when the next block is due. Lock held. */
-static void hold_arm(struct align_blocks *blocks)
+/* The shard with the oldest block that must be emptied now, or NULL. */
+static struct align_shard *hold_find(struct align_blocks *blocks)
 {
-	unsigned long delay = msecs_to_jiffies(HOLD_RETRY_MS);
+	struct align_shard *shard, *oldest = NULL;
+	u64 seq = U64_MAX;
+
+	for (shard = blocks->shard; shard < blocks->shard + ALIGN_SHARDS;
+	     shard++) {
+		struct align_block *block;
+
+		spin_lock_irq(&shard->lock);
+		block = list_first_entry_or_null(&shard->held,
+						 struct align_block, list);
+		if (block && block->seq < seq && hold_is_over(block)) {
+			seq = block->seq;
+			oldest = shard;
+		}
+		spin_unlock_irq(&shard->lock);
+	}
+	return oldest;
+}
+
+/* Jiffies until a block of a shard is due; MAX_JIFFY_OFFSET if none is there. */
+static unsigned long hold_left(struct align_blocks *blocks,
+			       struct align_shard *shard)
+{
+	unsigned long left = MAX_JIFFY_OFFSET;
 	struct align_block *block;
 
-	block = list_first_entry_or_null(&blocks->held, struct align_block,
+	spin_lock_irq(&shard->lock);
+	if (!list_empty(&shard->failed))
+		left = msecs_to_jiffies(HOLD_RETRY_MS);
+	block = list_first_entry_or_null(&shard->held, struct align_block,
 					 list);
 	if (block) {
 		unsigned long end = block->since +
 			msecs_to_jiffies(READ_ONCE(blocks->hold_ms));
-		unsigned long left = time_after(end, jiffies) ?
-			end - jiffies : 0;
 
-		if (list_empty(&blocks->failed) || left < delay)
-			delay = left;
-	} else if (list_empty(&blocks->failed)) {
-		return;
+		left = min(left, time_after(end, jiffies) ? end - jiffies : 0);
 	}
-	mod_delayed_work(blocks->wq, &blocks->empty, delay);
+	spin_unlock_irq(&shard->lock);
+	return left;
 }
 
-/* Send what must not be held any longer. */
+/* Whether something may be sent; if not, the end of a run or a resume comes back. */
+static bool hold_may_send(struct align_blocks *blocks)
+{
+	bool may;
+
+	spin_lock_irq(&blocks->lock);
+	may = !blocks->frozen && blocks->spare_runs < HOLD_MAX_RUNS;
+	spin_unlock_irq(&blocks->lock);
+	return may;
+}
+
+/* Send what must not be held any longer, and come back when more is due. */
 static void hold_empty_work(struct work_struct *work)
 {
 	struct align_blocks *blocks =
 		container_of(to_delayed_work(work), struct align_blocks, empty);
 	struct align_target *at = container_of(blocks, struct align_target,
 					       blocks);
+	unsigned long left = MAX_JIFFY_OFFSET;
+	struct align_shard *shard;
+	LIST_HEAD(started);
+	unsigned int i;
 
 	for (;;) {
 		struct align_block *block;
-		LIST_HEAD(started);
 
-		spin_lock_irq(&blocks->lock);
-		/* The end of a run comes back here. */
-		if (blocks->frozen || blocks->spare_runs >= HOLD_MAX_RUNS)
+		if (!hold_may_send(blocks))
+			return;
+		shard = hold_find(blocks);
+		if (!shard)
 			break;
-		block = list_first_entry_or_null(&blocks->held,
+		spin_lock_irq(&shard->lock);
+		block = list_first_entry_or_null(&shard->held,
 						 struct align_block, list);
-		if (block && hold_is_over(blocks, block))
+		if (block && hold_is_over(block))
 			hold_gather(at, block, &started);
-		else
-			hold_retry(blocks, &started);
-		if (list_empty(&started)) {
-			hold_arm(blocks);
-			break;
-		}
-		spin_unlock_irq(&blocks->lock);
+		spin_unlock_irq(&shard->lock);
 		runs_send(at, &started);
 	}
-	spin_unlock_irq(&blocks->lock);
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		hold_retry(blocks, &blocks->shard[i], &started);
+	runs_send(at, &started);
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		left = min(left, hold_left(blocks, &blocks->shard[i]));
+	if (left < MAX_JIFFY_OFFSET)
+		mod_delayed_work(blocks->wq, &blocks->empty, left);
 }
 
-/* Everything that is held now shall be settled; @waiter waits. Lock held. */
+/* Everything that is held now shall be settled; @waiter waits. blocks->lock held. */
 static void hold_wait(struct align_target *at, struct align_waiter *waiter)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -479,67 +645,102 @@ int hold_empty(struct align_target *at, unsigned long timeout)
 	return sync.waiter.failed ? -EIO : 0;
 }
 
-/* Touches may be held from now on, if the mode says so. */
-void hold_start(struct align_target *at)
+/**
+ * hold_stop - hold no touch from now on; what is held is on its way
+ * @at: the target
+ * @why: HOLD_STOPPED_...
+ */
+void hold_stop(struct align_target *at, unsigned int why)
 {
 	struct align_blocks *blocks = &at->blocks;
 
 	spin_lock_irq(&blocks->lock);
-	blocks->holding = at->mode == ALIGN_COALESCE && !blocks->suspended;
-	spin_unlock_irq(&blocks->lock);
-}
-
-/* No touch is held from now on, and what is held is on its way. */
-void hold_stop(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-
-	spin_lock_irq(&blocks->lock);
-	blocks->holding = false;
+	blocks->stopped |= why;
+	WRITE_ONCE(blocks->holding, false);
 	spin_unlock_irq(&blocks->lock);
 	hold_kick(at);
 }
 
-/* The device is about to be suspended: no touch is held until hold_resume(). */
-void hold_suspend(struct align_target *at)
+/**
+ * hold_start - a reason against holding is gone
+ * @at: the target
+ * @why: HOLD_STOPPED_...
+ */
+void hold_start(struct align_target *at, unsigned int why)
 {
 	struct align_blocks *blocks = &at->blocks;
 
 	spin_lock_irq(&blocks->lock);
-	blocks->suspended = true;
+	blocks->stopped &= ~why;
+	WRITE_ONCE(blocks->holding,
+		   READ_ONCE(at->mode) == ALIGN_COALESCE && !blocks->stopped);
 	spin_unlock_irq(&blocks->lock);
-	hold_stop(at);
+}
+
+/* Whether all that is held is what could not be written. */
+static bool hold_is_quiet(struct align_blocks *blocks)
+{
+	return READ_ONCE(blocks->nr_held) == atomic_read(&blocks->nr_idle);
 }
 
 /**
  * hold_freeze - the device is suspended, or goes away
- * @at: the target, on which nothing is held that could be written
+ * @at: the target, which hold_empty() has emptied as far as that is possible
  *
- * Nothing is sent until hold_resume().
+ * Returns when nothing held is in flight. Nothing is sent until hold_thaw(),
+ * and who waits for what is held does so in vain.
  */
 void hold_freeze(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
+	struct align_waiter *waiter, *tmp;
 
 	spin_lock_irq(&blocks->lock);
 	blocks->frozen = true;
 	spin_unlock_irq(&blocks->lock);
 	cancel_delayed_work_sync(&blocks->empty);
+	wait_event(blocks->quiet, hold_is_quiet(blocks));
+
+	spin_lock_irq(&blocks->lock);
+	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+		list_del(&waiter->list);
+		waiter->left = 0;
+		waiter->failed = true;
+		waiter->done(waiter);
+	}
+	spin_unlock_irq(&blocks->lock);
 }
 
 /* The device is not suspended any more, or was not in the end. */
-void hold_resume(struct align_target *at)
+void hold_thaw(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 
 	spin_lock_irq(&blocks->lock);
-	blocks->suspended = false;
 	blocks->frozen = false;
 	spin_unlock_irq(&blocks->lock);
-	hold_start(at);
+	hold_start(at, HOLD_STOPPED_SUSPEND);
 	/* What could not be written is tried again. */
 	if (READ_ONCE(blocks->nr_held))
 		hold_kick(at);
+}
+
+/* Of what is held, forget what the device below had around it. */
+void hold_forget(struct align_target *at)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_block *block;
+
+		spin_lock_irq(&shard->lock);
+		list_for_each_entry(block, &shard->held, list)
+			block->valid = false;
+		list_for_each_entry(block, &shard->failed, list)
+			block->valid = false;
+		spin_unlock_irq(&shard->lock);
+	}
 }
 
 /* Change how long a block is held; what is held for longer goes. */
@@ -557,35 +758,30 @@ void hold_set_ms(struct align_target *at, unsigned int ms)
  */
 void hold_drop_failed(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
-	struct align_block *block;
+	unsigned int i;
 
-	spin_lock_irq(&blocks->lock);
-	while ((block = list_first_entry_or_null(&blocks->failed,
-						 struct align_block, list))) {
-		u64 sector = align_block_start(&at->geometry, block->number);
-		unsigned int touches = block->held;
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_block *block;
 
-		hold_resolve(block, RMW_LOST, RMW_LOST);
-		block_remove(block);
-		spin_unlock_irq(&blocks->lock);
-		DMERR("%s: lost: %u acknowledged writes to the physical block at sector %llu of %s",
-		      dm_device_name(at->node->md), touches, sector,
-		      at->dev->name);
-		spin_lock_irq(&blocks->lock);
+		spin_lock_irq(&shard->lock);
+		while ((block = list_first_entry_or_null(&shard->failed,
+							 struct align_block,
+							 list))) {
+			u64 sector = align_block_start(&at->geometry,
+						       block->number);
+			unsigned int touches = block->held;
+
+			hold_resolve(block, RMW_LOST, RMW_LOST);
+			block_remove(block);
+			spin_unlock_irq(&shard->lock);
+			DMERR("%s: lost: %u held writes to the block at sector %llu of %s",
+			      dm_device_name(at->node->md), touches, sector,
+			      at->dev->name);
+			spin_lock_irq(&shard->lock);
+		}
+		spin_unlock_irq(&shard->lock);
 	}
-	spin_unlock_irq(&blocks->lock);
-}
-
-/* Sectors of @block that [@start, @end) covers, counted from its own first. */
-static void block_overlap(const struct align_target *at,
-			  const struct align_block *block, u64 start, u64 end,
-			  u32 *from, u32 *to)
-{
-	u64 first = align_block_start(&at->geometry, block->number);
-
-	*from = start > first ? start - first : 0;
-	*to = min_t(u64, end - first, align_block_sectors(&at->geometry));
 }
 
 /* The next block that holds sectors before @end, from @block on. Lock held. */
@@ -608,7 +804,9 @@ static struct align_block *next_held(const struct align_target *at,
 
 static void unpin(struct align_block *block)
 {
-	if (!--block->pins && block->gone)
+	/* Pairs with block_needs_spare(): the buffer is not read any more. */
+	smp_store_release(&block->pins, block->pins - 1);
+	if (!block->pins && block->gone)
 		block_release(block);
 }
 
@@ -646,20 +844,73 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 /* Lay what is held over a read, if @ok, and let the blocks go. */
 static void pins_end(struct align_io *io, bool ok)
 {
-	struct align_blocks *blocks = &io->at->blocks;
 	unsigned long flags;
 	unsigned int i;
 
 	for (i = 0; i < io->nr_pins; i++) {
-		spin_lock_irqsave(&blocks->lock, flags);
+		struct align_pin *pin = &io->pins[i];
+		struct align_shard *shard = block_shard(pin->block);
+
+		spin_lock_irqsave(&shard->lock, flags);
 		if (ok)
-			pin_copy(io, &io->pins[i]);
-		unpin(io->pins[i].block);
-		spin_unlock_irqrestore(&blocks->lock, flags);
+			pin_copy(io, pin);
+		unpin(pin->block);
+		spin_unlock_irqrestore(&shard->lock, flags);
 	}
 	if (io->pins != io->few_pins)
 		kfree(io->pins);
 	io->nr_pins = 0;
+}
+
+/* How many blocks of a shard hold sectors of [@start, @end). Lock held. */
+static unsigned int shard_count_held(const struct align_target *at,
+				     const struct align_shard *shard, u64 start,
+				     u64 end)
+{
+	u64 first = align_block_of(&at->geometry, start);
+	struct align_block *block;
+	unsigned int nr = 0;
+
+	for (block = next_held(at, block_at_or_above(shard, first), start, end);
+	     block; block = next_held(at, block_following(block), start, end))
+		nr++;
+	return nr;
+}
+
+/*
+ * Pin the blocks of a shard that hold sectors of a read, at most up to @room
+ * in all. Return: how many sectors they hold; *@stop is lowered to the first
+ * that there was no room for. Lock held.
+ */
+static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
+		     unsigned int room, u64 *stop)
+{
+	const struct align_target *at = io->at;
+	u64 start = io->bio->bi_iter.bi_sector;
+	u64 first = align_block_of(&at->geometry, start);
+	struct align_block *block;
+	u32 sectors = 0;
+
+	for (block = next_held(at, block_at_or_above(shard, first), start,
+			       *stop);
+	     block;
+	     block = next_held(at, block_following(block), start, *stop)) {
+		struct align_pin *pin = &io->pins[io->nr_pins];
+		u32 from, to;
+
+		if (io->nr_pins == room) {
+			*stop = align_block_start(&at->geometry, block->number);
+			break;
+		}
+		block_overlap(at, block, start, *stop, &from, &to);
+		pin->block = block;
+		bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+		for (; from < to; from++)
+			sectors += test_bit(from, pin->kept);
+		block->pins++;
+		io->nr_pins++;
+	}
+	return sectors;
 }
 
 /**
@@ -674,55 +925,44 @@ static void pins_end(struct align_io *io, bool ok)
 int hold_map_read(struct align_io *io)
 {
 	struct align_target *at = io->at;
-	struct align_blocks *blocks = &at->blocks;
+	const struct align_geometry *g = &at->geometry;
 	struct bio *bio = io->bio;
 	u64 start = bio->bi_iter.bi_sector;
 	u64 end = bio_end_sector(bio);
-	u64 first = align_block_of(&at->geometry, start);
-	struct align_block *block;
-	unsigned int nr = 0;
-	u32 sectors = 0;
+	struct shard_span span = shard_span(at, align_block_of(g, start),
+					    align_block_of(g, end - 1));
+	unsigned int i, nr = 0;
 	unsigned long flags;
+	u32 sectors = 0;
 	u64 stop = end;
 
 	io->pins = io->few_pins;
-	spin_lock_irqsave(&blocks->lock, flags);
-	for (block = next_held(at, block_at_or_above(at, first), start, end);
-	     block; block = next_held(at, block_following(block), start, end))
-		nr++;
+	span_lock(at, &span, &flags);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		nr += shard_count_held(at, &at->blocks.shard[i], start, end);
 	if (nr > ALIGN_FEW_PINS) {
 		struct align_pin *pins =
 			kmalloc_array(nr, sizeof(*pins), BLOCK_GFP);
 
-		if (pins)
+		if (pins) {
 			io->pins = pins;
-		else
+		} else {
+			/* In one shard, so that they come in order. */
 			nr = ALIGN_FEW_PINS;
-	}
-	for (block = next_held(at, block_at_or_above(at, first), start, end);
-	     block; block = next_held(at, block_following(block), start, end)) {
-		struct align_pin *pin = &io->pins[io->nr_pins];
-		u32 from, to;
-
-		if (io->nr_pins == nr) {
-			stop = align_block_start(&at->geometry, block->number);
-			break;
+			stop = min(end, shard_region_end(at, start));
 		}
-		block_overlap(at, block, start, end, &from, &to);
-		pin->block = block;
-		bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-		for (; from < to; from++)
-			sectors += test_bit(from, pin->kept);
-		block->pins++;
-		io->nr_pins++;
 	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		sectors += shard_pin(io, &at->blocks.shard[i], nr, &stop);
+	span_unlock(at, &span, flags);
 
+	if (stop < end)
+		dm_accept_partial_bio(bio, stop - start);
 	if (!io->nr_pins)
 		return DM_MAPIO_REMAPPED;
 	ledger_inc(at->ledger, reads_overlaid);
-	if (stop < end)
-		dm_accept_partial_bio(bio, stop - start);
 	io->read_iter = bio->bi_iter;
 	if (sectors < stop - start)
 		return DM_MAPIO_REMAPPED;
@@ -798,7 +1038,7 @@ static int hold_reboot(struct notifier_block *notifier, unsigned long event,
 	list_for_each_entry(at, &targets, all) {
 		int ret;
 
-		hold_stop(at);
+		hold_stop(at, HOLD_STOPPED_REBOOT);
 		ret = hold_empty(at, msecs_to_jiffies(HOLD_REBOOT_MS));
 		if (ret)
 			DMERR("%s: held blocks are not written at the end: error %d",
@@ -826,9 +1066,9 @@ void hold_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 
-	INIT_LIST_HEAD(&blocks->held);
-	INIT_LIST_HEAD(&blocks->failed);
 	INIT_LIST_HEAD(&blocks->waiters);
+	init_waitqueue_head(&blocks->quiet);
+	blocks->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_DELAYED_WORK(&blocks->empty, hold_empty_work);
 	INIT_WORK(&blocks->event, hold_event);
 	mutex_lock(&targets_lock);

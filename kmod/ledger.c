@@ -188,17 +188,18 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 }
 
 /**
- * ledger_book - a pending touch is resolved
+ * ledger_book - pending touches are resolved
  * @ledger: the ledger
  * @how: how
+ * @nr: how many
  */
-void ledger_book(struct ledger *ledger, enum rmw_how how)
+void ledger_book(struct ledger *ledger, enum rmw_how how, unsigned int nr)
 {
 	enum ledger_counter sum = ledger_accounts[how].sum;
 	enum ledger_counter reason = ledger_accounts[how].reason;
 
-	this_cpu_inc(ledger->cpu->counter[sum]);
+	this_cpu_add(ledger->cpu->counter[sum], nr);
 	if (reason != LEDGER_NR)
-		this_cpu_inc(ledger->cpu->counter[reason]);
-	this_cpu_dec(ledger->cpu->counter[LEDGER_rmw_pending]);
+		this_cpu_add(ledger->cpu->counter[reason], nr);
+	this_cpu_sub(ledger->cpu->counter[LEDGER_rmw_pending], nr);
 }

@@ -70,7 +70,7 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 			       enum ledger_histogram histogram,
 			       bool baseline, char *buf, size_t size);
 
-void ledger_book(struct ledger *ledger, enum rmw_how how);
+void ledger_book(struct ledger *ledger, enum rmw_how how, unsigned int nr);
 
 #define ledger_add(ledger, name, n) \
 	this_cpu_add((ledger)->cpu->counter[LEDGER_##name], n)

@@ -36,7 +36,7 @@ LEDGER_COUNTER(rmw_pending, GAUGE, "touches",
 LEDGER_COUNTER(rmw_avoided_merged, COUNTER, "touches",
 	       "avoided: joined a write that another touch had read for")
 LEDGER_COUNTER(rmw_avoided_complete, COUNTER, "touches",
-	       "avoided: the writes in flight covered the whole block")
+	       "avoided: the touches in flight or held covered the whole block")
 LEDGER_COUNTER(rmw_avoided_known, COUNTER, "touches",
 	       "avoided: the rest of the block was known from the last write")
 LEDGER_COUNTER(rmw_drive_report, COUNTER, "touches",

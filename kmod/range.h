@@ -10,24 +10,22 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+struct align_io;
+
 /**
  * struct align_range - one registered range
  * @rb: in the tree of ranges
  * @subtree_last: for the interval tree
  * @first: first block touched
  * @last: last block touched
- * @start: first sector
- * @end: the sector after the last
- * @blockers: blocks that must finish before it goes down; 0 once it may
+ * @io: the write that it belongs to
  */
 struct align_range {
 	struct rb_node rb;
 	u64 subtree_last;
 	u64 first;
 	u64 last;
-	u64 start;
-	u64 end;
-	unsigned int blockers;
+	struct align_io *io;
 };
 
 void range_insert(struct align_range *range, struct rb_root_cached *ranges);

@@ -171,17 +171,20 @@ static void run_read(struct block_run *run)
 /* What its buffer holds must not be overwritten by a read. */
 static bool block_needs_spare(const struct align_block *block)
 {
-	return block->held || block->pins;
+	/* Pairs with unpin(): the read is done with the buffer. */
+	return block->held || smp_load_acquire(&block->pins);
 }
 
 /* The one spare run, or NULL: then the block waits for it, back in COLLECT. */
 static struct block_run *run_reserve(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_shard *shard = block_shard(block);
 	struct block_run *run = NULL;
 	unsigned long flags;
 
-	spin_lock_irqsave(&blocks->lock, flags);
+	spin_lock_irqsave(&shard->lock, flags);
+	spin_lock(&blocks->lock);
 	if (!blocks->reserve_busy) {
 		blocks->reserve_busy = true;
 		run = blocks->reserve;
@@ -190,7 +193,8 @@ static struct block_run *run_reserve(struct align_block *block)
 		block->state = BLOCK_IS_COLLECT;
 		list_add_tail(&block->list, &blocks->starved);
 	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_unlock(&blocks->lock);
+	spin_unlock_irqrestore(&shard->lock, flags);
 	return run;
 }
 
@@ -256,34 +260,44 @@ static unsigned int run_read_neighbours(struct align_target *at,
 	return nr;
 }
 
-/* Complete the buffers of a run from what was read elsewhere, and free that. */
+/* Complete the buffer of a block from what was read elsewhere. */
+static void block_merge(struct align_block *block, struct bio_vec *vecs)
+{
+	const struct align_target *at = block->single.at;
+	struct align_shard *shard = block_shard(block);
+	unsigned int size = block_vec_size(at);
+	unsigned long flags;
+	unsigned int sector;
+
+	/* A read that ends may be copying what was held when it came. */
+	spin_lock_irqsave(&shard->lock, flags);
+	for_each_clear_bit(sector, block->kept,
+			   align_block_sectors(&at->geometry)) {
+		unsigned int byte = sector << SECTOR_SHIFT;
+
+		memcpy(bvec_virt(&block->vecs[byte / size]) + byte % size,
+		       bvec_virt(&vecs[byte / size]) + byte % size,
+		       SECTOR_SIZE);
+	}
+	spin_unlock_irqrestore(&shard->lock, flags);
+}
+
+/* Complete the buffers of a run, unless it @failed, and free what is its own. */
 static void run_merge(struct block_run *run, bool failed)
 {
 	struct align_target *at = run->at;
-	unsigned int per_block = block_nr_vecs(at);
-	unsigned int size = block_vec_size(at);
-	u32 sectors = align_block_sectors(&at->geometry);
 	struct bio_vec *vecs = run->vecs;
 	struct align_block *block;
 
 	list_for_each_entry(block, &run->blocks, list) {
-		u32 sector;
-
-		if (vecs[0].bv_page == block->vecs[0].bv_page &&
-		    vecs[0].bv_offset == block->vecs[0].bv_offset) {
-			vecs += per_block;
-			continue;
+		if (vecs[0].bv_page != block->vecs[0].bv_page ||
+		    vecs[0].bv_offset != block->vecs[0].bv_offset) {
+			if (!failed)
+				block_merge(block, vecs);
+			if (run != at->blocks.reserve)
+				buffer_free(at, vecs);
 		}
-		for_each_clear_bit(sector, block->kept, failed ? 0 : sectors) {
-			unsigned int byte = sector << SECTOR_SHIFT;
-
-			memcpy(bvec_virt(&block->vecs[byte / size]) + byte % size,
-			       bvec_virt(&vecs[byte / size]) + byte % size,
-			       SECTOR_SIZE);
-		}
-		if (run != at->blocks.reserve)
-			buffer_free(at, vecs);
-		vecs += per_block;
+		vecs += block_nr_vecs(at);
 	}
 	run_charge(run, -(int)run->spare);
 }
@@ -317,7 +331,7 @@ static void run_write_end(struct bio *bio)
  */
 blk_opf_t block_patch(struct align_block *block)
 {
-	spinlock_t *lock = &block->single.at->blocks.lock;
+	spinlock_t *lock = &block_shard(block)->lock;
 	struct align_touch *touch;
 	unsigned long flags;
 	blk_opf_t opf = 0;
@@ -381,9 +395,14 @@ void block_add_to_bio(struct align_block *block, struct bio *bio)
 			       block->vecs[i].bv_len, block->vecs[i].bv_offset);
 }
 
-/* Write neighbours in WRITE as one, or each alone. */
-static void run_write_neighbours(struct align_target *at,
-				 struct list_head *list, unsigned int nr)
+/**
+ * runs_write - write neighbours as one request, or each alone
+ * @at: the target
+ * @list: blocks in WRITE, ascending; none is left in it
+ * @nr: how many
+ */
+void runs_write(struct align_target *at, struct list_head *list,
+		unsigned int nr)
 {
 	struct align_block *block, *tmp;
 	struct block_run *run = nr > 1 ? run_new(at, nr, BLOCK_GFP) : NULL;
@@ -404,17 +423,17 @@ static void touch_pass_end(struct bio *bio)
 {
 	struct align_touch *touch = bio->bi_private;
 	struct align_block *block = touch->block;
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_shard *shard = block_shard(block);
 	blk_status_t status = bio->bi_status;
 	unsigned long flags;
 
 	bio_put(bio);
-	spin_lock_irqsave(&blocks->lock, flags);
+	spin_lock_irqsave(&shard->lock, flags);
 	if (!--block->passing) {
 		block->valid = false;
 		block_end_turn(block);
 	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_unlock_irqrestore(&shard->lock, flags);
 	touch->how = RMW_DRIVE_READ_ERROR;
 	align_io_put(touch->io, status);
 }
@@ -451,16 +470,16 @@ static void block_pass_touches(struct align_block *block)
 
 static void block_put_passing(struct align_block *block, blk_status_t status)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_shard *shard = block_shard(block);
 	unsigned long flags;
 	bool last;
 
-	spin_lock_irqsave(&blocks->lock, flags);
+	spin_lock_irqsave(&shard->lock, flags);
 	if (status && !block->pass_status)
 		block->pass_status = status;
 	last = !--block->passing;
 	status = block->pass_status;
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_unlock_irqrestore(&shard->lock, flags);
 	if (last)
 		block_served(block, status);
 }
@@ -510,9 +529,9 @@ static void block_pass_held(struct align_block *block)
 		bio->bi_private = block;
 		bio->bi_end_io = held_pass_end;
 		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
-		spin_lock_irq(&at->blocks.lock);
+		spin_lock_irq(&block_shard(block)->lock);
 		block->passing++;
-		spin_unlock_irq(&at->blocks.lock);
+		spin_unlock_irq(&block_shard(block)->lock);
 		submit_bio_noacct(bio);
 	}
 	block_put_passing(block, BLK_STS_OK);
@@ -522,9 +541,9 @@ static void block_pass_held(struct align_block *block)
 static void run_go_on(struct block_run *run)
 {
 	struct align_target *at = run->at;
-	struct align_blocks *blocks = &at->blocks;
 	bool failed = run->bio.bi_status;
 	struct align_block *block, *tmp;
+	struct align_shard *shard;
 	unsigned int nr = run->nr;
 	unsigned long flags;
 	LIST_HEAD(list);
@@ -543,7 +562,9 @@ static void run_go_on(struct block_run *run)
 		return;
 	}
 
-	spin_lock_irqsave(&blocks->lock, flags);
+	/* Neighbours that came here as one are of one shard. */
+	shard = block_shard(list_first_entry(&list, struct align_block, list));
+	spin_lock_irqsave(&shard->lock, flags);
 	list_for_each_entry(block, &list, list) {
 		enum block_step step =
 			block_step_after_read(failed, block_is_whole(block));
@@ -552,11 +573,11 @@ static void run_go_on(struct block_run *run)
 		block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE :
 			BLOCK_IS_PASS;
 	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_unlock_irqrestore(&shard->lock, flags);
 
 	block = list_first_entry(&list, struct align_block, list);
 	if (block->state == BLOCK_IS_WRITE) {
-		run_write_neighbours(at, &list, nr);
+		runs_write(at, &list, nr);
 		return;
 	}
 	list_del_init(&block->list);
@@ -634,28 +655,39 @@ static enum block_step block_begin(struct align_block *block)
 }
 
 /**
- * block_take_whole - take a block that can be written without a read
+ * runs_take_whole - take what can be written together with what follows it
  * @block: maybe in COLLECT
  * @started: blocks that the caller has to start
+ * @taken: where the blocks go, now in WRITE: @block, if it was in @started and
+ *	needs no read, and behind it the row of whole held blocks up to it
  *
- * Called with blocks->lock held.
+ * Called with the lock of the block's shard held.
  *
- * Return: true if @block was one of @started and is now in WRITE, in no list.
+ * Return: how many were taken.
  */
-bool block_take_whole(struct align_block *block, struct list_head *started)
+unsigned int runs_take_whole(struct align_block *block,
+			     struct list_head *started,
+			     struct list_head *taken)
 {
+	/* Half of a request is left for what follows. */
+	unsigned int max = run_max_blocks(block->single.at, block->number) / 2;
 	struct align_block *other;
+	unsigned int nr = 0;
 
-	list_for_each_entry(other, started, list) {
-		if (other != block)
-			continue;
-		if (!block_is_whole(block))
-			return false;
-		list_del_init(&block->list);
+	list_for_each_entry(other, started, list)
+		if (other == block)
+			break;
+	if (list_entry_is_head(other, started, list) || !block_is_whole(block))
+		return 0;
+	for (;;) {
+		other = hold_before(block);
 		block_begin(block);
-		return true;
+		list_move(&block->list, taken);
+		if (++nr >= max || !other)
+			return nr;
+		hold_leave(other);
+		block = other;
 	}
-	return false;
 }
 
 /*
@@ -670,15 +702,21 @@ static bool block_delay(struct align_block *block)
 	if (!block->late)
 		return false;
 	block->late = false;
-	if (block_is_whole(block) ||
-	    atomic_read(&blocks->writes) <= blocks->nr_delayed + 1)
+	if (block_is_whole(block))
 		return false;
-	list_move_tail(&block->list, &blocks->delayed);
-	block->delayed = true;
-	if (!blocks->nr_delayed++)
-		hrtimer_start(&blocks->delay,
-			      ns_to_ktime(RUN_DELAY_US * NSEC_PER_USEC),
-			      HRTIMER_MODE_REL);
+	spin_lock(&blocks->lock);
+	if (atomic_read(&blocks->writes) > blocks->nr_delayed + 1) {
+		list_move_tail(&block->list, &blocks->delayed);
+		block->delayed = true;
+		if (!blocks->nr_delayed)
+			hrtimer_start(&blocks->delay,
+				      ns_to_ktime(RUN_DELAY_US * NSEC_PER_USEC),
+				      HRTIMER_MODE_REL);
+		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed + 1);
+	}
+	spin_unlock(&blocks->lock);
+	if (!block->delayed)
+		return false;
 	ledger_inc(block->single.at->ledger, blocks_delayed);
 	return true;
 }
@@ -692,19 +730,22 @@ static bool block_delay(struct align_block *block)
  */
 void runs_send(struct align_target *at, struct list_head *started)
 {
-	struct align_blocks *blocks = &at->blocks;
-
 	list_sort(NULL, started, block_compare);
 	while (!list_empty(started)) {
 		struct align_block *block, *tmp;
 		enum block_step step = BLOCK_PASS;
 		unsigned int nr = 0, max = 1;
+		struct align_shard *shard;
 		unsigned long flags;
 		u64 next = 0;
 		LIST_HEAD(list);
 
-		spin_lock_irqsave(&blocks->lock, flags);
+		block = list_first_entry(started, struct align_block, list);
+		shard = block_shard(block);
+		spin_lock_irqsave(&shard->lock, flags);
 		list_for_each_entry_safe(block, tmp, started, list) {
+			if (block_shard(block) != shard)
+				break;
 			if (block_delay(block))
 				continue;
 			if (!nr) {
@@ -719,12 +760,12 @@ void runs_send(struct align_target *at, struct list_head *started)
 			list_move_tail(&block->list, &list);
 			nr++;
 		}
-		spin_unlock_irqrestore(&blocks->lock, flags);
+		spin_unlock_irqrestore(&shard->lock, flags);
 
 		if (!nr)
-			return;
+			continue;
 		if (step == BLOCK_WRITE) {
-			run_write_neighbours(at, &list, nr);
+			runs_write(at, &list, nr);
 			continue;
 		}
 		while (nr > 1) {
@@ -741,7 +782,7 @@ void runs_send(struct align_target *at, struct list_head *started)
 	}
 }
 
-/* Those that wait for the rest of a stream have waited enough. Lock held. */
+/* Those that wait for the rest of a stream have waited enough. blocks->lock held. */
 static void runs_end_delay(struct align_blocks *blocks)
 {
 	struct align_block *block, *tmp;
@@ -751,7 +792,7 @@ static void runs_end_delay(struct align_blocks *blocks)
 		block->delayed = false;
 		queue_work(blocks->wq, &block->single.work);
 	}
-	blocks->nr_delayed = 0;
+	WRITE_ONCE(blocks->nr_delayed, 0);
 }
 
 static enum hrtimer_restart runs_delayed(struct hrtimer *timer)
@@ -787,30 +828,35 @@ void runs_hurry(struct align_target *at)
  * struct runs_plug - blocks that wait for the end of a task's plug
  * @cb: the block layer's
  * @blocks: them; not initialised when new
+ * @work: starts them, if the task cannot
  *
  * Whoever plugs is about to send more, and what comes may complete a block.
  */
 struct runs_plug {
 	struct blk_plug_cb cb;
 	struct list_head blocks;
+	struct work_struct work;
 };
+
+static void runs_plug_work(struct work_struct *work)
+{
+	struct runs_plug *plug = container_of(work, struct runs_plug, work);
+
+	runs_send(plug->cb.data, &plug->blocks);
+	kfree(plug);
+}
 
 static void runs_unplug(struct blk_plug_cb *cb, bool from_schedule)
 {
 	struct runs_plug *plug = container_of(cb, struct runs_plug, cb);
 	struct align_target *at = cb->data;
-	struct align_block *block, *tmp;
 
 	/* A task that is about to sleep must not do so for a tag. */
-	if (from_schedule) {
-		list_for_each_entry_safe(block, tmp, &plug->blocks, list) {
-			list_del_init(&block->list);
-			queue_work(at->blocks.wq, &block->single.work);
-		}
-	} else {
-		runs_send(at, &plug->blocks);
-	}
-	kfree(plug);
+	INIT_WORK(&plug->work, runs_plug_work);
+	if (from_schedule)
+		queue_work(at->blocks.wq, &plug->work);
+	else
+		runs_plug_work(&plug->work);
 }
 
 /**

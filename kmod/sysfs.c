@@ -147,17 +147,19 @@ static ssize_t print_max_blocks(struct align_target *at, char *buf)
 
 static ssize_t print_blocks(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.nr));
+	return sysfs_emit(buf, "%u\n", atomic_read(&at->blocks.nr));
 }
 
 static ssize_t print_memory_bytes(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", READ_ONCE(at->blocks.bytes));
+	return sysfs_emit(buf, "%llu\n",
+			  (u64)atomic64_read(&at->blocks.bytes));
 }
 
 static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", READ_ONCE(at->blocks.bytes_high));
+	return sysfs_emit(buf, "%llu\n",
+			  (u64)atomic64_read(&at->blocks.bytes_high));
 }
 
 static ssize_t print_hold_ms(struct align_target *at, char *buf)

@@ -486,10 +486,10 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 		return ret;
 	if (at->mode != mode) {
 		/* Before the gate is closed, so that writers need not wait. */
-		hold_stop(at);
+		hold_stop(at, HOLD_STOPPED_MODE);
 		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT);
 		if (ret) {
-			hold_start(at);
+			hold_start(at, HOLD_STOPPED_MODE);
 			mutex_unlock(&at->change_lock);
 			return ret;
 		}
@@ -499,7 +499,7 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 			blocks_forget(at);
 			WRITE_ONCE(at->mode, mode);
 		}
-		hold_start(at);
+		hold_start(at, HOLD_STOPPED_MODE);
 		gate_open(&at->gate, &deferred);
 		/* Sending them may wait for the device; that is not for us. */
 		while ((bio = bio_list_pop(&deferred))) {
@@ -590,8 +590,8 @@ static void print_status(struct align_target *at, char *result,
 	else
 		DMEMIT(" alignment_offset:%u", at->geometry.offset);
 	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu epoch:%llu",
-	       READ_ONCE(at->blocks.max), READ_ONCE(at->blocks.nr),
-	       READ_ONCE(at->blocks.bytes), epoch);
+	       READ_ONCE(at->blocks.max), atomic_read(&at->blocks.nr),
+	       (u64)atomic64_read(&at->blocks.bytes), epoch);
 	for (i = 0; i < LEDGER_NR; i++)
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
@@ -661,18 +661,18 @@ static int align_preresume(struct dm_target *ti)
 
 static void align_resume(struct dm_target *ti)
 {
-	hold_resume(ti->private);
+	hold_thaw(ti->private);
 }
 
 /* The file system is frozen after this, and its last writes are still to come. */
 static void align_presuspend(struct dm_target *ti)
 {
-	hold_suspend(ti->private);
+	hold_stop(ti->private, HOLD_STOPPED_SUSPEND);
 }
 
 static void align_presuspend_undo(struct dm_target *ti)
 {
-	hold_resume(ti->private);
+	hold_thaw(ti->private);
 }
 
 /*

@@ -10,7 +10,7 @@
  */
 #include <linux/io.h>
 
-#include "block.h"
+#include "block_state.h"
 #include "trace.h"
 
 /**
@@ -48,11 +48,11 @@ void align_get_limits(const struct align_target *at, struct align_limits *lim)
 }
 
 /*
- * Sectors from @sector on, whose bytes are @from, that fit in one request, of
- * which they are the first, or come behind a block.
+ * Sectors from @sector on, whose bytes are @from, that fit in one request
+ * behind so many blocks.
  */
 static sector_t run_fit(const struct align_io *io, sector_t sector,
-			struct bvec_iter from, const struct align_block *behind)
+			struct bvec_iter from, unsigned int blocks)
 {
 	struct align_limits lim;
 	struct bvec_iter iter;
@@ -64,11 +64,12 @@ static sector_t run_fit(const struct align_io *io, sector_t sector,
 
 	align_get_limits(io->at, &lim);
 	segments = lim.max_segments;
-	if (behind) {
-		u32 block = align_block_sectors(&io->at->geometry);
+	if (blocks) {
+		u32 front = blocks * align_block_sectors(&io->at->geometry);
 
-		max = align_max_io_sectors(&lim, sector - block) - block;
-		segments -= min(segments, block_nr_vecs(io->at));
+		max = align_max_io_sectors(&lim, sector - front);
+		max -= min(max, front);
+		segments -= min(segments, blocks * block_nr_vecs(io->at));
 		/* Nothing is known about the gap between the two. */
 		if (lim.virt_boundary_mask)
 			return 0;
@@ -122,7 +123,7 @@ bool align_over_limits(struct align_io *io)
 
 	if (surely_fits(io->at, bio))
 		return false;
-	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter, NULL) <
+	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter, 0) <
 	       bio_sectors(bio);
 }
 
@@ -160,13 +161,17 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	bio_clone_blkg_association(bio, io->bio);
 }
 
-/* The two must be told apart: send each alone. */
+/* They must be told apart: send each alone. */
 static void joined_send_apart(struct work_struct *work)
 {
 	struct align_io *io = container_of(work, struct align_io, apart);
 	struct bio *bio = io->joined_bio;
+	struct align_block *block, *tmp;
 
-	block_write(io->joined);
+	list_for_each_entry_safe(block, tmp, &io->joined, list) {
+		list_del_init(&block->list);
+		block_write(block);
+	}
 	bio_reset(bio, io->at->dev->bdev,
 		  io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS);
 	bio->bi_iter.bi_sector = io->joined_iter.bi_sector;
@@ -178,6 +183,7 @@ static void joined_send_apart(struct work_struct *work)
 static void joined_end(struct bio *bio)
 {
 	struct align_io *io = bio->bi_private;
+	struct align_block *block, *tmp;
 
 	if (bio->bi_status) {
 		INIT_WORK(&io->apart, joined_send_apart);
@@ -185,27 +191,31 @@ static void joined_end(struct bio *bio)
 		return;
 	}
 	bio_put(bio);
-	block_served(io->joined, BLK_STS_OK);
+	list_for_each_entry_safe(block, tmp, &io->joined, list) {
+		list_del_init(&block->list);
+		block_served(block, BLK_STS_OK);
+	}
 	run_put_piece(io);
 }
 
 /*
- * Make io->joined_bio, for a block that is complete and the first piece of the
- * run behind it. Return: sectors of that piece, or 0 if that is not possible;
- * then the block goes alone.
+ * Make io->joined_bio, for blocks that are complete and the first piece of the
+ * run behind them. Return: sectors of that piece, or 0 if that is not possible;
+ * then the blocks go without it.
  */
 static sector_t joined_new(struct align_io *io)
 {
 	struct align_target *at = io->at;
-	struct align_block *block = io->joined;
-	unsigned int nr = block_nr_vecs(at);
+	u32 sectors = io->nr_joined * align_block_sectors(&at->geometry);
+	unsigned int nr = io->nr_joined * block_nr_vecs(at);
+	struct align_block *block;
 	struct bvec_iter iter;
 	struct bio_vec bv;
 	struct bio *bio = NULL;
 	sector_t n;
 
 	n = align_cut(&at->geometry, io->run_sector,
-		      run_fit(io, io->run_sector, io->run_iter, block),
+		      run_fit(io, io->run_sector, io->run_iter, io->nr_joined),
 		      io->run_left);
 	io->joined_iter = io->run_iter;
 	io->joined_iter.bi_sector = io->run_sector;
@@ -217,19 +227,20 @@ static sector_t joined_new(struct align_io *io)
 				       io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS,
 				       GFP_NOWAIT, &at->pieces);
 	if (!bio) {
-		io->joined = NULL;
-		block_write(block);
+		runs_write(at, &io->joined, io->nr_joined);
+		io->nr_joined = 0;
 		return 0;
 	}
-	bio->bi_opf |= block_patch(block);
-	bio->bi_iter.bi_sector = io->run_sector -
-				 align_block_sectors(&at->geometry);
-	block_add_to_bio(block, bio);
+	list_for_each_entry(block, &io->joined, list) {
+		bio->bi_opf |= block_patch(block);
+		block_add_to_bio(block, bio);
+	}
 	joined_add_piece(io, bio);
+	bio->bi_iter.bi_sector = io->run_sector - sectors;
 	bio->bi_end_io = joined_end;
 	io->joined_bio = bio;
-	ledger_inc(at->ledger, pad_writes);
-	ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+	ledger_add(at->ledger, pad_writes, io->nr_joined);
+	ledger_add(at->ledger, sent_block_bytes, sectors << SECTOR_SHIFT);
 	return n;
 }
 
@@ -269,7 +280,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 	struct align_target *at = io->at;
 	bool last = false;
 
-	if (io->joined && !io->joined_bio) {
+	if (io->nr_joined && !io->joined_bio) {
 		sector_t n = joined_new(io);
 
 		if (n) {
@@ -281,7 +292,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		sector_t left = io->run_left;
 		sector_t n = align_cut(&at->geometry, io->run_sector,
 				       run_fit(io, io->run_sector, io->run_iter,
-					       NULL),
+					       0),
 				       left);
 		struct bio *bio;
 
@@ -418,7 +429,7 @@ void align_io_resolve(struct align_io *io)
 		/* What is held is resolved with its block. */
 		if (io->touch[i].held)
 			continue;
-		ledger_book(ledger, io->touch[i].how);
+		ledger_book(ledger, io->touch[i].how, 1);
 		trace_align_rmw(io->at->devt, io->touch[i].part.block,
 				io->touch[i].how, ns);
 	}
@@ -441,8 +452,8 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 }
 
 /*
- * Whether a write goes on where another one has ended a short time ago. Called
- * with blocks->lock held.
+ * Whether a write goes on where another one has ended a short time ago. Only a
+ * hint, so that it does not matter who else is here.
  */
 static bool continues_stream(struct align_blocks *blocks, sector_t start,
 			     sector_t end)
@@ -450,12 +461,14 @@ static bool continues_stream(struct align_blocks *blocks, sector_t start,
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_STREAMS; i++) {
-		if (blocks->ends[i] == start) {
-			blocks->ends[i] = end;
+		if (READ_ONCE(blocks->ends[i]) == start) {
+			WRITE_ONCE(blocks->ends[i], end);
 			return true;
 		}
 	}
-	blocks->ends[blocks->next_end++ % ALIGN_STREAMS] = end;
+	i = READ_ONCE(blocks->next_end);
+	WRITE_ONCE(blocks->ends[i % ALIGN_STREAMS], end);
+	WRITE_ONCE(blocks->next_end, i + 1);
 	return false;
 }
 
@@ -486,6 +499,7 @@ int align_engine_map(struct align_io *io)
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
 	bool over, stream, go = true;
 	unsigned int handled = 0;
+	struct shard_span span;
 	unsigned long flags;
 	LIST_HEAD(started);
 	unsigned int i;
@@ -510,7 +524,8 @@ int align_engine_map(struct align_io *io)
 		       hold_allowed(at, bio);
 	io->engine = true;
 	atomic_inc(&at->blocks.writes);
-	io->joined = NULL;
+	INIT_LIST_HEAD(&io->joined);
+	io->nr_joined = 0;
 	io->joined_bio = NULL;
 	io->status = BLK_STS_OK;
 	atomic_set(&io->parts, 1);
@@ -530,10 +545,13 @@ int align_engine_map(struct align_io *io)
 		touch->iter = io_iter_at(io, sector, touch->part.count);
 	}
 
-	spin_lock_irqsave(&at->blocks.lock, flags);
+	/* Used after the write may have ended. */
+	span = shard_span(at, split.first_block, split.last_block);
+	io->span = span;
+	span_lock(at, &span, &flags);
 	if (nowait) {
 		if (blocks_would_wait(at, split.first_block, split.last_block)) {
-			spin_unlock_irqrestore(&at->blocks.lock, flags);
+			span_unlock(at, &span, flags);
 			return align_again(io);
 		}
 		align_io_count(io, &split, over);
@@ -567,18 +585,20 @@ int align_engine_map(struct align_io *io)
 		io->run_sector = start;
 		io->run_left = end - start;
 		io->run_iter = io_iter_at(io, start, end - start);
-		io->range.first = align_block_of(g, start);
-		io->range.last = align_block_of(g, end - 1);
-		io->range.start = start;
-		io->range.end = end;
+		io->range[0].first = align_block_of(g, start);
+		io->range[0].last = align_block_of(g, end - 1);
+		io->start = start;
+		io->end = end;
 		atomic_inc(&io->parts);
 		go = blocks_add_range(io);
 		/* The block in front of the run, if that is complete by now. */
-		if (go && start > bio->bi_iter.bi_sector &&
-		    block_take_whole(io->touch[0].block, &started))
-			io->joined = io->touch[0].block;
+		if (go && start > bio->bi_iter.bi_sector)
+			io->nr_joined = runs_take_whole(io->touch[0].block,
+							&started, &io->joined);
+	} else if (handled == 2 && io->touch[1].held) {
+		hold_for_stream(io->touch[0].block, &started);
 	}
-	spin_unlock_irqrestore(&at->blocks.lock, flags);
+	span_unlock(at, &span, flags);
 
 	/* If the run has to wait, it may go down and end at any time from here. */
 	if (!go)

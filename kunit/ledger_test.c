@@ -373,7 +373,7 @@ static void books_in_the_right_counters(struct kunit *test)
 
 	ledger_add(ledger, rmw_expected, 5);
 	ledger_add(ledger, rmw_pending, 5);
-	ledger_book(ledger, row->how);
+	ledger_book(ledger, row->how, 1);
 	for (i = 0; i < LEDGER_NR; i++) {
 		u64 want = 0;
 
@@ -433,7 +433,7 @@ static void balances_at_every_moment(struct kunit *test)
 			pending += n;
 		} else {
 			ledger_book(ledger, prandom_u32_state(&rnd) %
-				    RMW_HOW_NR);
+				    RMW_HOW_NR, 1);
 			pending--;
 		}
 		expect_balance(test, ledger);
@@ -461,7 +461,7 @@ static int booker_run(void *data)
 	for (i = 0; i < BOOKER_TOUCHES; i++) {
 		ledger_inc(booker->ledger, rmw_expected);
 		ledger_inc(booker->ledger, rmw_pending);
-		ledger_book(booker->ledger, i % RMW_HOW_NR);
+		ledger_book(booker->ledger, i % RMW_HOW_NR, 1);
 		if (!(i % 1000))
 			cond_resched();
 	}

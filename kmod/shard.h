@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shards: blocks of different regions of a device do not share a lock. Regions
+ * take turns in the shards, and a region is larger than any request, so that
+ * nearly every write concerns one shard, and the others two.
+ */
+#ifndef DM_ALIGN_SHARD_H
+#define DM_ALIGN_SHARD_H
+
+#include "align.h"
+
+/* log2 of the bytes of a region. */
+#define ALIGN_REGION_SHIFT	26
+
+static inline u64 shard_region(const struct align_target *at, u64 number)
+{
+	return number >> (ALIGN_REGION_SHIFT - SECTOR_SHIFT -
+			  at->geometry.block_shift);
+}
+
+/* The sector after the region of the block that @sector is in. */
+static inline u64 shard_region_end(const struct align_target *at, u64 sector)
+{
+	u64 region = shard_region(at, align_block_of(&at->geometry, sector));
+
+	return align_block_start(&at->geometry,
+				 (region + 1) << (ALIGN_REGION_SHIFT -
+						  SECTOR_SHIFT -
+						  at->geometry.block_shift));
+}
+
+/* The shard of a block. */
+static inline struct align_shard *shard_of(struct align_target *at, u64 number)
+{
+	return &at->blocks.shard[shard_region(at, number) % ALIGN_SHARDS];
+}
+
+static inline struct shard_span shard_span(const struct align_target *at,
+					   u64 first, u64 last)
+{
+	u64 from = shard_region(at, first);
+	u64 to = shard_region(at, last);
+	unsigned int a = from % ALIGN_SHARDS;
+	unsigned int b = to % ALIGN_SHARDS;
+
+	return (struct shard_span) {
+		.first = min(a, b), .second = max(a, b), .all = to - from > 1 };
+}
+
+/* The index of the first shard of a span. */
+static inline unsigned int shard_first(const struct shard_span *span)
+{
+	return span->all ? 0 : span->first;
+}
+
+/* The index of the one after @i, or ALIGN_SHARDS. */
+static inline unsigned int shard_next(const struct shard_span *span,
+				      unsigned int i)
+{
+	if (span->all)
+		return i + 1;
+	return i < span->second ? span->second : ALIGN_SHARDS;
+}
+
+static inline bool shard_in_span(const struct shard_span *span, unsigned int i)
+{
+	return span->all || i == span->first || i == span->second;
+}
+
+/*
+ * Several locks taken in a loop are more than sparse can follow: it is told
+ * that none is held. Interrupts are off.
+ */
+static inline void shard_lock(struct align_shard *shard)
+{
+	spin_lock(&shard->lock);
+	__release(&shard->lock);
+}
+
+static inline void shard_unlock(struct align_shard *shard)
+{
+	__acquire(&shard->lock);
+	spin_unlock(&shard->lock);
+}
+
+static inline void span_lock(struct align_target *at,
+			     const struct shard_span *span,
+			     unsigned long *flags)
+{
+	unsigned int i;
+
+	local_irq_save(*flags);
+	for (i = shard_first(span); i < ALIGN_SHARDS;
+	     i = shard_next(span, i))
+		shard_lock(&at->blocks.shard[i]);
+}
+
+static inline void span_unlock(struct align_target *at,
+			       const struct shard_span *span,
+			       unsigned long flags)
+{
+	unsigned int i;
+
+	for (i = shard_first(span); i < ALIGN_SHARDS;
+	     i = shard_next(span, i))
+		shard_unlock(&at->blocks.shard[i]);
+	local_irq_restore(flags);
+}
+
+#endif
