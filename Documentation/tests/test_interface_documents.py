@@ -198,6 +198,7 @@ def test_the_manual_explains_every_line_that_the_target_logs_by_itself():
     ("align.h", "ALIGN_DEFAULT_HOLD_MS", "Holding", "hold_ms is {} by default"),
     ("align.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),
     ("run.c", "RUN_DELAY_US", "Deciding late", "{} us at most"),
+    ("align.h", "ALIGN_SHARDS", "Locks", "{} shards"),
 ])
 def test_figures_in_the_manual_are_those_in_force(file, name, title, said):
     value = re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1]
@@ -209,3 +210,8 @@ def test_seconds_in_the_manual_are_those_in_force():
                               ("HOLD_REBOOT_MS", "Suspend, reload, reboot", "waits {} seconds")):
         value = int(re.search(rf"#define {name}\s+(\d+)", (KMOD / "hold.c").read_text())[1])
         assert said.format(value // 1000) in " ".join(section(title).split()), name
+
+
+def test_regions_are_as_large_as_the_manual_says():
+    shift = int(re.search(r"#define ALIGN_REGION_SHIFT\s+(\d+)", (KMOD / "shard.h").read_text())[1])
+    assert f"regions of {2 ** (shift - 20)} MiB" in section("Locks")
