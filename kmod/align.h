@@ -148,6 +148,7 @@ struct shard_span {
  * @nr_held: blocks that hold something, in whatever state; read without it
  * @nr_failed: those of them whose write failed
  * @empty: sends what must not be held any longer
+ * @due: queues @empty when a block has been held for long enough
  * @event: tells userspace that @nr_failed became 0 or more
  * @said_degraded: what it was told last; @event's own
  */
@@ -185,7 +186,8 @@ struct align_blocks {
 	u64 empty_seq;
 	unsigned int nr_held;
 	unsigned int nr_failed;
-	struct delayed_work empty;
+	struct work_struct empty;
+	struct timer_list due;
 	struct work_struct event;
 	bool said_degraded;
 };

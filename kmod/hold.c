@@ -66,7 +66,12 @@ bool hold_allowed(const struct align_target *at, const struct bio *bio)
 /* See to it that what must be emptied is. Any context. */
 void hold_kick(struct align_target *at)
 {
-	mod_delayed_work(at->blocks.wq, &at->blocks.empty, 0);
+	queue_work(at->blocks.wq, &at->blocks.empty);
+}
+
+static void hold_due(struct timer_list *timer)
+{
+	hold_kick(container_of(timer, struct align_target, blocks.due));
 }
 
 /* Something held is not in flight any more: hold_freeze() may wait for that. */
@@ -230,12 +235,11 @@ void hold_rest(struct align_block *block)
 	}
 	list_add(&block->list, place);
 	atomic_inc(&blocks->nr_resting);
-	/* What fails is tried rarely, and the work may wait for that. */
-	if (hold_is_over(block) || READ_ONCE(blocks->nr_failed))
+	if (hold_is_over(block))
 		hold_kick(at);
 	else
-		queue_delayed_work(blocks->wq, &blocks->empty,
-				   msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+		timer_reduce(&blocks->due, block->since +
+			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
 }
 
 /* What a block holds is settled. Lock held. */
@@ -543,10 +547,9 @@ static bool hold_may_send(struct align_blocks *blocks)
 /* Send what must not be held any longer, and come back when more is due. */
 static void hold_empty_work(struct work_struct *work)
 {
-	struct align_blocks *blocks =
-		container_of(to_delayed_work(work), struct align_blocks, empty);
-	struct align_target *at = container_of(blocks, struct align_target,
-					       blocks);
+	struct align_target *at = container_of(work, struct align_target,
+					       blocks.empty);
+	struct align_blocks *blocks = &at->blocks;
 	unsigned long left = MAX_JIFFY_OFFSET;
 	struct align_shard *shard;
 	LIST_HEAD(started);
@@ -575,7 +578,7 @@ static void hold_empty_work(struct work_struct *work)
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, hold_left(blocks, &blocks->shard[i]));
 	if (left < MAX_JIFFY_OFFSET)
-		mod_delayed_work(blocks->wq, &blocks->empty, left);
+		timer_reduce(&blocks->due, jiffies + left);
 }
 
 /* Everything that is held now shall be settled; @waiter waits. blocks->lock held. */
@@ -698,7 +701,10 @@ void hold_freeze(struct align_target *at)
 	spin_lock_irq(&blocks->lock);
 	blocks->frozen = true;
 	spin_unlock_irq(&blocks->lock);
-	cancel_delayed_work_sync(&blocks->empty);
+	/* The work may set the timer once more, the timer queue the work. */
+	cancel_work_sync(&blocks->empty);
+	del_timer_sync(&blocks->due);
+	cancel_work_sync(&blocks->empty);
 	wait_event(blocks->quiet, hold_is_quiet(blocks));
 
 	spin_lock_irq(&blocks->lock);
@@ -772,6 +778,7 @@ void hold_drop_failed(struct align_target *at)
 						       block->number);
 			unsigned int touches = block->held;
 
+			hold_leave(block);
 			hold_resolve(block, RMW_LOST, RMW_LOST);
 			block_remove(block);
 			spin_unlock_irq(&shard->lock);
@@ -1069,7 +1076,8 @@ void hold_init(struct align_target *at)
 	INIT_LIST_HEAD(&blocks->waiters);
 	init_waitqueue_head(&blocks->quiet);
 	blocks->stopped = HOLD_STOPPED_SUSPEND;
-	INIT_DELAYED_WORK(&blocks->empty, hold_empty_work);
+	INIT_WORK(&blocks->empty, hold_empty_work);
+	timer_setup(&blocks->due, hold_due, 0);
 	INIT_WORK(&blocks->event, hold_event);
 	mutex_lock(&targets_lock);
 	list_add_tail(&at->all, &targets);

@@ -698,6 +698,7 @@ unsigned int runs_take_whole(struct align_block *block,
 static bool block_delay(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
+	bool delay;
 
 	if (!block->late)
 		return false;
@@ -705,7 +706,8 @@ static bool block_delay(struct align_block *block)
 	if (block_is_whole(block))
 		return false;
 	spin_lock(&blocks->lock);
-	if (atomic_read(&blocks->writes) > blocks->nr_delayed + 1) {
+	delay = atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
+	if (delay) {
 		list_move_tail(&block->list, &blocks->delayed);
 		block->delayed = true;
 		if (!blocks->nr_delayed)
@@ -715,10 +717,10 @@ static bool block_delay(struct align_block *block)
 		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed + 1);
 	}
 	spin_unlock(&blocks->lock);
-	if (!block->delayed)
-		return false;
-	ledger_inc(block->single.at->ledger, blocks_delayed);
-	return true;
+	/* If it was delayed, it may be somebody else's by now. */
+	if (delay)
+		ledger_inc(block->single.at->ledger, blocks_delayed);
+	return delay;
 }
 
 /**
