@@ -389,8 +389,10 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 			h->disk[s] = h->buffer[s];
 	first = block_how(write_fails, h->known, h->has_read, 0);
 	later = block_how(write_fails, h->known, h->has_read, 1);
-	if (step == BLOCK_PASS)
-		first = later = RMW_DRIVE_READ_ERROR;
+	if (step == BLOCK_PASS) {
+		first = RMW_DRIVE_READ_ERROR;
+		later = RMW_DRIVE_READ_ERROR;
+	}
 	h->booked[later] += joined;
 
 	h->valid = step == BLOCK_WRITE;
