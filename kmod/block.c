@@ -381,15 +381,17 @@ static bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 			return true;
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		struct align_shard *other = &blocks->shard[i];
+		bool locked = shard_in_span(&io->span, i);
 		bool taken = false;
 
 		/* Never waits, so the order of the shards does not matter. */
-		if (shard_in_span(&io->span, i) ||
-		    list_empty(&other->known) || !spin_trylock(&other->lock))
+		if (list_empty(&other->known) ||
+		    (!locked && !shard_trylock(other)))
 			continue;
 		while (!taken && block_evict(other))
 			taken = blocks_take_place(blocks);
-		spin_unlock(&other->lock);
+		if (!locked)
+			shard_unlock(other);
 		if (taken)
 			return true;
 	}
@@ -520,7 +522,9 @@ bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
 		for (block = block_at_or_above(&at->blocks.shard[i], first);
 		     block && block->number <= last;
 		     block = block_following(block))
-			if (block_holds_up(block))
+			/* Whether it is over may change in a moment. */
+			if (block_holds_up(block) ||
+			    (block->state == BLOCK_IS_WAIT && block->held))
 				return true;
 	}
 	return false;

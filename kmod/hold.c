@@ -431,7 +431,9 @@ struct align_block *hold_before(struct align_block *block)
  */
 void hold_for_stream(struct align_block *block, struct list_head *started)
 {
+	unsigned int max = run_max_blocks(block->single.at, block->number);
 	struct align_block *other;
+	unsigned int nr;
 
 	if (block->state != BLOCK_IS_COLLECT || list_empty(started) ||
 	    list_last_entry(started, struct align_block, list) != block ||
@@ -439,12 +441,12 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 		return;
 	other = hold_before(block);
 	block->row = other ? other->row + 1 : 1;
-	if (block->row < run_max_blocks(block->single.at, block->number)) {
+	if (block->row < max) {
 		list_del_init(&block->list);
 		hold_rest(block);
 		return;
 	}
-	while (other) {
+	for (nr = 1; other && nr < max; nr++) {
 		block = other;
 		other = hold_before(block);
 		hold_take(block, started);

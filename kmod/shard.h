@@ -68,13 +68,21 @@ static inline bool shard_in_span(const struct shard_span *span, unsigned int i)
 }
 
 /*
- * Several locks taken in a loop are more than sparse can follow: it is told
- * that none is held. Interrupts are off.
+ * Locks taken in a loop or under a condition are more than sparse can follow:
+ * it is told that none is held. Interrupts are off.
  */
 static inline void shard_lock(struct align_shard *shard)
 {
 	spin_lock(&shard->lock);
 	__release(&shard->lock);
+}
+
+static inline bool shard_trylock(struct align_shard *shard)
+{
+	if (!spin_trylock(&shard->lock))
+		return false;
+	__release(&shard->lock);
+	return true;
 }
 
 static inline void shard_unlock(struct align_shard *shard)
@@ -87,11 +95,11 @@ static inline void span_lock(struct align_target *at,
 			     const struct shard_span *span,
 			     unsigned long *flags)
 {
-	unsigned int i;
+	unsigned int i = shard_first(span);
 
-	local_irq_save(*flags);
-	for (i = shard_first(span); i < ALIGN_SHARDS;
-	     i = shard_next(span, i))
+	spin_lock_irqsave(&at->blocks.shard[i].lock, *flags);
+	__release(&at->blocks.shard[i].lock);
+	while ((i = shard_next(span, i)) < ALIGN_SHARDS)
 		shard_lock(&at->blocks.shard[i]);
 }
 
@@ -99,12 +107,13 @@ static inline void span_unlock(struct align_target *at,
 			       const struct shard_span *span,
 			       unsigned long flags)
 {
-	unsigned int i;
+	unsigned int first = shard_first(span);
+	unsigned int i = first;
 
-	for (i = shard_first(span); i < ALIGN_SHARDS;
-	     i = shard_next(span, i))
+	while ((i = shard_next(span, i)) < ALIGN_SHARDS)
 		shard_unlock(&at->blocks.shard[i]);
-	local_irq_restore(flags);
+	__acquire(&at->blocks.shard[first].lock);
+	spin_unlock_irqrestore(&at->blocks.shard[first].lock, flags);
 }
 
 #endif
