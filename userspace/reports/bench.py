@@ -112,6 +112,8 @@ class Bench:
                 def progress(done: int, total: int) -> None:
                     left = (time.monotonic() - began) / done * (total - done)
                     status.update(f"overhead: {done} of {total} runs, {clock(left)} left")
+                    if not self._console.is_terminal and done % (total // 4 or 1) == 0:
+                        self.say(f"overhead: {done} of {total} runs, ETA {clock(left)}")
                 meter.measure(runs, self.record.overhead, progress)
 
     def _name(self, what: str) -> str:

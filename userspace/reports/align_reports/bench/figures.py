@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from . import overhead
 from .arms import BLOCK, SECTOR
-from .cases import STEPS, TABLE_DRIVES
+from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .plan import Need, table_needs
 from .record import Record, Run, Series
 
@@ -260,8 +260,10 @@ def _in_flight(record: Record, on: str, case: str, *arms: str) -> str:
     found = {arm: record.series(on, case, arm,
                                 lambda r: r.drive["busy_ns"] / 1e9 / r.replay["wall_s"])
              for arm in arms}
+    most = DEPTH_OF_QEMU / (DRIVES[on].request_ms / 1000)
     return "in flight at the drive: " + ", ".join(
-        f"{arm} {series.median:.1f}" for arm, series in found.items() if series)
+        f"{arm} {series.median:.1f}" for arm, series in found.items() if series) + (
+        f" of QEMU's {DEPTH_OF_QEMU}, which allow {most:.0f} requests a second")
 
 
 def _rand512(record: Record, row: str, peer: str, limit: float) -> Iterator[Figure]:

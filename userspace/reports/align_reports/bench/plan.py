@@ -45,8 +45,7 @@ TABLE_COUNTS = {
     "rand512-32": 2000, "rand4k-1": 400, "rand4k-32": 2000,
 }
 # dm-ebs writes each block of a long write on its own: 1/n of the count is enough.
-EBS_DIVISOR = {"w136k": 8, "w4k_132k": 8, "diskbenchi-existing": 25, "diskbenchi-fresh": 25,
-               "rand512-32": 4}
+EBS_DIVISOR = {"w136k": 8, "w4k_132k": 8, "diskbenchi-existing": 25, "diskbenchi-fresh": 25}
 
 GUEST_MS = 0.8          # a request, in an emulated guest
 FIXED_S = 2.0           # a run: programs, devices

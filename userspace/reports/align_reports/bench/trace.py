@@ -16,7 +16,7 @@ TRACING = "/sys/kernel/tracing"
 EVENTS = ("block_bio_queue", "block_bio_complete", "block_rq_issue", "block_rq_complete")
 # Writes of a traced run: enough for the last ones to be ordinary.
 COUNT = 40
-LINES = 80
+LINES = 160
 
 # Task, processor, flags, time: event: device, operation, sector + sectors.
 LINE = re.compile(r"^\s*(?P<task>.+)-\d+\s+\[\d+\]\s+\S+\s+(?P<time>[\d.]+): (?P<event>\w+): "
