@@ -3,6 +3,7 @@
 
 import contextlib
 import re
+import threading
 
 import pytest
 
@@ -11,7 +12,7 @@ from rig.control import Refused
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, number_of
 from rig.lab import STRESS_LIMIT
-from rig.witness import eventually, writes
+from rig.witness import eventually, reads, writes
 
 BLOCK = 8
 LONG = 60000
@@ -207,6 +208,50 @@ def test_the_same_table_resumed_still_holds_it(drive):
         check(80, HELD, lower.read(80, 8), "beneath the target")
 
 
+def test_what_a_failed_block_knew_does_not_outlive_a_suspend(drive):
+    """Somebody else may write beneath meanwhile, so the block is read anew before it is written again."""
+    with Degraded(drive) as (device, upper, lower):
+        device.suspend()
+        drive.heal()
+        lower.write(86, pattern(9, 86, 1))
+        device.resume()
+        is_well(device, upper)
+        want = HELD[:6 * SECTOR] + pattern(9, 86, 1) + HELD[7 * SECTOR:]
+        for disk in (upper, lower):
+            check(80, want, disk.read(80, 8), disk.path)
+
+
+def test_other_blocks_keep_their_time_while_one_is_degraded(drive):
+    with Degraded(drive) as (device, upper, lower):
+        device.message("hold_ms 200")
+        upper.write(163, pattern(2, 163, 2))
+        eventually(lambda: device.counter("held_blocks") == 1, "it waits for the one that failed", timeout=3)
+        check(163, pattern(2, 163, 2), lower.read(163, 2), "beneath the target")
+        drive.heal()
+        is_well(device, upper)
+
+
+def test_flushes_beside_suspends_of_a_degraded_device_all_end(drive):
+    with Degraded(drive) as (device, upper, lower):
+        stop = threading.Event()
+
+        def flush():
+            while not stop.is_set():
+                with contextlib.suppress(Refused):
+                    device.message("flush")
+
+        flushes = [Later(flush) for _ in range(4)]
+        for _ in range(30):
+            device.suspend()
+            device.resume()
+        stop.set()
+        for each in flushes:
+            each.wait(20).result()
+        drive.heal()
+        is_well(device, upper)
+        check(80, HELD, lower.read(80, 8), "beneath the target")
+
+
 @pytest.mark.parametrize("how", ["another table", "removal"])
 def test_a_replaced_table_logs_what_is_lost_block_by_block(lab, drive, how):
     with holding(drive.path) as device:
@@ -298,6 +343,21 @@ def lower_read(drive, lower, at):
     """The block at `at`, though the drive would not give it."""
     drive.heal()
     return lower.read(at, 8)
+
+
+def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
+    """Both blocks of a write are read with one request; if that fails, each is asked for alone."""
+    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        drive.fail("read", FIRST, BLOCK)
+        drive.reset()
+        upper.write(FIRST - 3, pattern(1, FIRST - 3, 7))
+        ledger, log = device.balanced(), drive.log()
+        assert (ledger["rmw_host"], ledger["rmw_drive_read_error"]) == (1, 1)
+        assert {(r.sector, r.sectors) for r in writes(log)} == {(FIRST - 8, 8), (FIRST, 4)}
+        assert len(reads(log)) == 3, f"one for both, one for each: {log}"
+        drive.heal()
+        check(FIRST - 8, pattern(1000, FIRST - 8, 5) + pattern(1, FIRST - 3, 7) + pattern(1000, FIRST + 4, 4),
+              lower.read(FIRST - 8, 16), "beneath the target")
 
 
 @pytest.mark.timeout(STRESS_LIMIT)

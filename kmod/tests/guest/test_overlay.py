@@ -206,6 +206,24 @@ def test_what_is_overwritten_in_part_keeps_the_rest(lab):
         device.balanced()
 
 
+def test_a_discard_of_a_part_takes_nothing_of_what_is_held(lab):
+    """The drive leaves a block as it is that a discard covers in part: what is beneath is older than what was held."""
+    drive = lab.drive("p4096")
+    with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
+        lower.write(0, pattern(1000, 0, 24))
+        for first in (1, 9, 17):
+            upper.write(first, pattern(1, first, 4))
+        upper.discard(2, 20)		# a part of the first block, all of the second, a part of the third
+        want = pattern(1000, 0, 1) + pattern(1, 1, 4) + pattern(1000, 5, 3) + bytes(8 * SECTOR) + \
+            pattern(1000, 16, 1) + pattern(1, 17, 4) + pattern(1000, 21, 3)
+        check(0, want, upper.read(0, 24), "through the target")
+        ledger = device.balanced(pending=2)
+        assert (ledger["rmw_avoided_superseded"], ledger["held_blocks"]) == (1, 2)
+        upper.flush()
+        check(0, want, lower.read(0, 24), "beneath the target")
+        device.balanced()
+
+
 def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(lab):
     """
     The held data was acknowledged before the flush. The write that replaces it is still in flight: until that has
