@@ -234,7 +234,7 @@ def live(device, story, choose, tag):
 @pytest.mark.parametrize("mode,tear", [
     ("pad", "none"), ("pad", "block"), ("coalesce", "none"), ("coalesce", "sector"), ("coalesce", "block")])
 def test_what_a_flush_confirmed_is_there_after_a_power_cut(lab, mode, tear):
-    """Six cuts or more at random requests, each seen by a device that holds what it can; then the drive is looked at."""
+    """Six cuts or more at random, each seen by a device that holds what it can; then the drive is looked at."""
     drive = lab.drive("p4096")
     choose = random.Random(f"{mode} {tear}")
     options = {"hold_ms": 30} if mode == "coalesce" else {}

@@ -365,7 +365,7 @@ def test_memory_is_what_was_promised(lab, max_blocks, physical, own):
 
 
 def test_pad_reads_both_blocks_of_a_write_with_one_request(lab):
-    """w4096_512: two touches a write, in neighbours; and nothing is held, so each write is on the drive when it ends."""
+    """w4096_512: two touches a write, in neighbours; nothing is held, so each write is on the drive when it ends."""
     drive = lab.drive("p4096")
     number = 40
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
