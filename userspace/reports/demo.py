@@ -10,7 +10,6 @@ as demo.json and demo.html. Exit status: 0 everything agrees, 1 findings, 2 it c
 from __future__ import annotations
 
 import argparse
-import fcntl
 import platform
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from dmalign import drives, kernels, modules
 from dmalign.paths import OUT
 from rich.console import Console
 
-from align_reports import checks, guest, page, plan, table
+from align_reports import checks, folder, guest, page, plan, table
 from align_reports.experiment import Arm, Laboratory
 from align_reports.results import MODES, PROFILES, Results
 from align_reports.workloads import WORKLOADS
@@ -150,18 +149,15 @@ def report(results: Results, findings: list[str], out: Path, console: Console) -
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
-    (given.out / "log").mkdir(parents=True, exist_ok=True)
-    with (given.out / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"demo: another demo is running in {given.out}: wait for it, or give this one "
-                  "its own folder with --out", file=sys.stderr)
-            return BROKEN
-        return locked_main(given, console)
+    try:
+        with folder.exclusive(given.out):
+            return demo(given, console)
+    except folder.InUse as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return BROKEN
 
 
-def locked_main(given: argparse.Namespace, console: Console) -> int:
+def demo(given: argparse.Namespace, console: Console) -> int:
     # A page of an older demo must not be taken for the result of one that failed.
     for name in FILES:
         (given.out / name).unlink(missing_ok=True)

@@ -12,10 +12,11 @@ ledger  `alignctl stats --json`, `counters` of the one device; None in the mode 
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from . import folder
 
 FORMAT = 1
 MODES = ("raw", "report", "pad")
@@ -77,14 +78,10 @@ class Results:
         return list(dict.fromkeys(r.workload for r in self.runs if r.profile == profile))
 
     def save(self, path: Path, findings: list[str]) -> None:
-        document = {"format": FORMAT, "machine": self.machine, "findings": findings,
-                    "runs": [asdict(run) for run in self.runs]}
-        path.write_text(json.dumps(document, indent=1) + "\n")
+        folder.save(path, FORMAT, {"machine": self.machine, "findings": findings,
+                                   "runs": [asdict(run) for run in self.runs]})
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        document = json.loads(path.read_text())
-        if document.get("format") != FORMAT:
-            raise ValueError(f"{path}: format {document.get('format')}, this program reads "
-                             f"{FORMAT}: run the demo again")
+        document = folder.load(path, FORMAT, "demo")
         return cls(document["machine"], [Run(**run) for run in document["runs"]])

@@ -8,7 +8,7 @@ import pytest
 from bench_samples import record, run
 
 from align_reports.bench import plan, trace
-from align_reports.bench.arms import ARMS, table
+from align_reports.bench.arms import ARMS, joined, table
 from align_reports.bench.cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES
 from align_reports.bench.figures import QUICK_ROWS, ROWS
 from align_reports.bench.laboratory import Laboratory
@@ -91,6 +91,13 @@ def test_every_arm_has_its_table_line():
         "0 80 align /dev/vda 0 4 mode coalesce hold_ms 7"
 
 
+def test_a_drive_of_several_connections_is_whole_and_each_has_its_share():
+    lines = [line.split() for line in joined(10 * 2048 + 1000, ["vda", "vdb", "vdc", "vdd"]).splitlines()]
+    assert [(int(start), int(length)) for start, length, *_ in lines] == \
+        [(0, 4096), (4096, 4096), (8192, 4096), (12288, 4 * 2048 + 1000)]
+    assert [line[2:] for line in lines] == [["linear", f"/dev/vd{name}", line[0]] for name, line in zip("abcd", lines)]
+
+
 class Diary:
     """Stands in for the guest and for the drive: writes down what happens, in order."""
 
@@ -130,7 +137,7 @@ def place(lines, words):
 def test_a_device_is_made_behind_the_preparation_and_removed_before_the_check(arm):
     diary = Diary()
     step = plan.Step(DRIVES["instant"], CASES["rand512-32"], arm, 1, 50)
-    made = Laboratory(diary, Path("/alignctl"), diary, "vda").make(step)
+    made = Laboratory(diary, Path("/alignctl"), diary, ["vda"]).make(step)
     words = ["--phase prepare", "read /dev/vda", "dmsetup create", "drive reset", "--phase run",
              "dmsetup remove", "--phase check"]
     if arm == "raw":
@@ -226,7 +233,7 @@ def test_traced_are_the_writes_alone_and_few_of_them():
     diary = Diary()
     steps = plan.steps(ROWS["w136k-latency"].needs, 0, True, trace.COUNT)
     assert {step.count for step in steps} == {trace.COUNT}
-    Laboratory(diary, Path("/alignctl"), diary, "vda").trace(steps[0])
+    Laboratory(diary, Path("/alignctl"), diary, ["vda"]).trace(steps[0])
     order = [place(diary.lines, words) for words in
              ("--phase prepare", "dmsetup create", "echo 1 >/sys/kernel/tracing/events/block/"
               "block_rq_issue", "--phase run", "echo 0 >/sys/kernel/tracing/events/block/"

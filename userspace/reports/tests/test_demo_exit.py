@@ -65,7 +65,7 @@ def test_two_demos_do_not_write_to_one_folder(outcome, made_up, monkeypatch, tmp
     monkeypatch.setattr(demo, "demonstrate", during)
     assert demo.main(["--out", str(tmp_path / "demo")]) == 0
     assert second == [2]
-    assert "another demo is running" in capsys.readouterr().err
+    assert "demo: another one is running in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending, words", [

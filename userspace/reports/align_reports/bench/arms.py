@@ -26,3 +26,13 @@ def table(arm: str, device: str, sectors: int, features: Mapping[str, object]) -
         return f"0 {sectors} linear {device} 0"
     words = [str(word) for pair in {"mode": arm, **features}.items() for word in pair]
     return f"0 {sectors} align {device} 0 {len(words)} {' '.join(words)}"
+
+
+def joined(sectors: int, disks: list[str]) -> str:
+    """The table of a drive that is reached through several disks, each for its share."""
+    # Whole MiB, so that no physical block lies on two of them.
+    share = sectors // len(disks) // 2048 * 2048
+    starts = [i * share for i in range(len(disks))]
+    ends = [*starts[1:], sectors]
+    return "\n".join(f"{start} {end - start} linear /dev/{disk} {start}"
+                     for disk, start, end in zip(disks, starts, ends))

@@ -74,14 +74,28 @@ TABLE_CASES = tuple(name for name in CASES
                                     "w512-1-block"))
 
 
+# QEMU's NBD client has no more requests in flight (MAX_NBD_REQUESTS in block/nbd.c).
+DEPTH_OF_CONNECTION = 16
+
+
 @dataclass(frozen=True)
 class Drive:
-    """An emulated drive. request_ms: what one request takes at least, for planning only."""
+    """An emulated drive.
+
+    request_ms: what one request takes at least, for planning only; connections: how many QEMU
+    makes to it, each for its share of the drive.
+    """
 
     name: str
     server: Server
     summary: str
     request_ms: float
+    connections: int = 1
+
+    @property
+    def depth(self) -> int:
+        """The most requests that reach it together."""
+        return DEPTH_OF_CONNECTION * self.connections
 
 
 # 10G: more than diskbenchi's 4000 * 2 MiB, and than the 8 GiB that a random case must have.
@@ -89,8 +103,9 @@ DRIVES = {drive.name: drive for drive in (
     Drive("instant", Server(size="10G", profile="instant"), "no time of its own", 0),
     Drive("fixed-2ms", Server(size="10G", profile="fixed", options=("latency_us=2000",)),
           "2 ms a request", 2),
+    # Random writes 32 deep: a quarter of them, 8, is far from what a connection carries.
     Drive("fixed-10ms", Server(size="10G", profile="fixed", options=("latency_us=10000",)),
-          "10 ms a request", 10),
+          "10 ms a request", 10, connections=4),
     Drive("st1000dm003", Server(size="10G", profile="st1000dm003"),
           "7200 rpm, with a write cache", 1),
     Drive("hdd-nocache", Server(size="10G", profile="hdd-nocache", cache="off"),

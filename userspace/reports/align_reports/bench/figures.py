@@ -21,8 +21,6 @@ MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
 
 # The most that the guest may be busy for a figure about depth 32 to count.
 BUSIEST = 0.80
-# QEMU's NBD client has no more requests in flight, so no more run reads either.
-DEPTH_OF_QEMU = 16
 # What a block may occupy beside its content.
 BLOCK_OVERHEAD = 512
 
@@ -260,10 +258,10 @@ def _in_flight(record: Record, on: str, case: str, *arms: str) -> str:
     found = {arm: record.series(on, case, arm,
                                 lambda r: r.drive["busy_ns"] / 1e9 / r.replay["wall_s"])
              for arm in arms}
-    most = DEPTH_OF_QEMU / (DRIVES[on].request_ms / 1000)
+    most = DRIVES[on].depth / (DRIVES[on].request_ms / 1000)
     return "in flight at the drive: " + ", ".join(
         f"{arm} {series.median:.1f}" for arm, series in found.items() if series) + (
-        f" of QEMU's {DEPTH_OF_QEMU}, which allow {most:.0f} requests a second")
+        f" of the {DRIVES[on].depth} that QEMU carries, which allow {most:.0f} requests a second")
 
 
 def _rand512(record: Record, row: str, peer: str, limit: float) -> Iterator[Figure]:
@@ -336,7 +334,7 @@ def _memory(record: Record) -> Iterator[Figure]:
                 continue
             run = _worst(runs, lambda r: r.memory["memory_high_water_bytes"])
             blocks = run.memory["max_blocks"] * (BLOCK + BLOCK_OVERHEAD)
-            buffers = min(run.ledger["pad_reads"], DEPTH_OF_QEMU)
+            buffers = min(run.ledger["pad_reads"], DRIVES["instant"].depth)
             # A run of blocks is no longer than all the blocks that there may be.
             buffer = min(largest_request(queue), run.memory["max_blocks"] * BLOCK)
             most = blocks + buffers * buffer

@@ -17,12 +17,13 @@ from ..experiment import COLD_READS
 from ..guest import Guest
 from ..plan import patience
 from . import trace
-from .arms import MODES, SECTOR, table
+from .arms import MODES, SECTOR, joined, table
 from .noise import Usage, host_load
 from .plan import Step
 from .record import Run
 
 NAME = "bench"
+JOINED = "drive"
 DEVICE = f"/dev/mapper/{NAME}"
 STATE = "/tmp/bench.state"
 QUEUE_LIMITS = ("max_sectors_kb", "max_segments", "max_segment_size", "logical_block_size",
@@ -36,12 +37,14 @@ MEMORY = ("memory_bytes", "memory_high_water_bytes", "max_blocks")
 class Laboratory:
     """A guest with one drive: makes runs on it."""
 
-    def __init__(self, guest: Guest, alignctl: Path, served: Served, disk: str) -> None:
+    def __init__(self, guest: Guest, alignctl: Path, served: Served, disks: list[str]) -> None:
+        """disks: the guest's names of the drive; if there are several, each is a connection."""
         self._guest = guest
         # A copy, so that a build on the host cannot change the program between two runs.
         self._built, self._alignctl = str(alignctl), "/tmp/alignctl"
         self._served = served
-        self._disk, self._raw = disk, f"/dev/{disk}"
+        self._disks = disks
+        self._raw = f"/dev/{disks[0]}"
 
     def set_up(self, modules: list[Path]) -> dict[str, int]:
         """Loads the targets; returns the limits of the drive's queue."""
@@ -50,8 +53,13 @@ class Laboratory:
         for module in modules:
             self._guest.run("insmod", str(module))
         self._guest.scatter(SCATTERED_BYTES)
-        queue = f"/sys/block/{self._disk}/queue"
-        self._guest.run("sh", "-c", f"echo none >{queue}/scheduler")
+        for disk in self._disks:
+            self._guest.run("sh", "-c", f"echo none >/sys/block/{disk}/queue/scheduler")
+        if len(self._disks) > 1:
+            sectors = self._served.control("stats")["size"] // SECTOR
+            self._guest.run("dmsetup", "create", JOINED, "--table", joined(sectors, self._disks))
+            self._raw = f"/dev/mapper/{JOINED}"
+        queue = f"/sys/block/{self._disks[0]}/queue"
         return {name: int(self._guest.run("cat", f"{queue}/{name}")) for name in QUEUE_LIMITS}
 
     def _usage(self) -> Usage:

@@ -86,7 +86,7 @@ class Step:
         waits = {"pad": 2, "ebs": 4}.get(self.arm, 1) * self.drive.request_ms
         if self.arm == "ebs":
             waits *= EBS_DIVISOR.get(self.case.name, 1)
-        each = self.case.steps * (GUEST_MS + waits / min(self.case.depth, 16))
+        each = self.case.steps * (GUEST_MS + waits / min(self.case.depth, self.drive.depth))
         mib = self.case.bytes(self.count) / 2**20
         return FIXED_S + (self.count * each + mib * RANGE_MS_PER_MIB) / 1000
 

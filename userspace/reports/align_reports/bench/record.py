@@ -14,12 +14,13 @@ machine  guest_cpu: share of the guest's processors that was busy; host_load: lo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from .. import folder
 
 FORMAT = 1
 
@@ -115,15 +116,11 @@ class Record:
         return list(dict.fromkeys(run.case for run in self.runs if run.on == on))
 
     def save(self, path: Path, figures: Iterable[Any], findings: list[str]) -> None:
-        document = {"format": FORMAT, **asdict(self),
-                    "figures": [asdict(figure) for figure in figures], "findings": findings}
-        path.write_text(json.dumps(document, indent=1) + "\n")
+        folder.save(path, FORMAT, {**asdict(self), "findings": findings,
+                                   "figures": [asdict(figure) for figure in figures]})
 
     @classmethod
     def load(cls, path: Path) -> Record:
-        document = json.loads(path.read_text())
-        if document.get("format") != FORMAT:
-            raise ValueError(f"{path}: format {document.get('format')}, this program reads "
-                             f"{FORMAT}: run the benchmark again")
+        document = folder.load(path, FORMAT, "benchmark")
         return cls(document["machine"], document["queues"],
                    [Run(**run) for run in document["runs"]], document["overhead"])
