@@ -59,7 +59,7 @@
  *    block has to be emptied: then they wait, and it is.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
- *    ever overwritten by newer writes. See hold.c.
+ *    ever overwritten by newer writes. See overlay.c.
  * 9. A block whose write failed keeps what it holds (HELD, block->failed).
  *
  * Two ranges that overlap do not wait for each other: writes in flight at the
@@ -907,6 +907,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
+	start_init(at);
 	if (runs_init(at))
 		return -ENOMEM;
 	blocks->wq = alloc_workqueue("dm-align", WQ_MEM_RECLAIM | WQ_UNBOUND |
@@ -926,6 +927,7 @@ void blocks_exit(struct align_target *at)
 	blocks_forget(at);
 	destroy_workqueue(at->blocks.wq);
 	at->blocks.wq = NULL;
+	start_exit(at);
 	runs_exit(at);
 	WARN_ON(atomic_read(&at->blocks.nr));
 }

@@ -42,15 +42,16 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);
 void blocks_end_range(struct align_io *io, bool ok);
-unsigned int runs_take_whole(struct align_block *block,
-			     struct list_head *started,
-			     struct list_head *taken);
-void hold_for_stream(struct align_block *block, struct list_head *started);
 void block_served(struct align_block *block, blk_status_t status);
 
+/* start.c */
+void start_late(struct align_target *at, struct list_head *started);
+void start_hurry(struct align_target *at);
+unsigned int start_take_whole(struct align_block *block,
+			      struct list_head *started,
+			      struct list_head *taken);
+
 /* run.c */
-void runs_start(struct align_target *at, struct list_head *started);
-void runs_hurry(struct align_target *at);
 void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr);
 void block_write(struct align_block *block);
@@ -66,10 +67,13 @@ void hold_freeze(struct align_target *at);
 void hold_thaw(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);
 void hold_drop_failed(struct align_target *at);
-int hold_map_read(struct align_io *io);
-void hold_end_read(struct align_io *io, bool ok);
+void hold_for_stream(struct align_block *block, struct list_head *started);
 int hold_map_flush(struct align_io *io);
 int hold_register_reboot(void);
 void hold_unregister_reboot(void);
+
+/* overlay.c */
+int overlay_map_read(struct align_io *io);
+void overlay_end_read(struct align_io *io, bool ok);
 
 #endif

@@ -144,11 +144,18 @@ struct align_block *block_at_or_above(const struct align_shard *shard,
 struct align_block *block_following(struct align_block *block);
 void block_end_turn(struct align_block *block);
 
+/* start.c */
+void start_init(struct align_target *at);
+void start_exit(struct align_target *at);
+void start_now(struct align_target *at, struct list_head *started);
+
 /* run.c */
 int runs_init(struct align_target *at);
 void runs_exit(struct align_target *at);
 void run_work(struct work_struct *work);
-void runs_send(struct align_target *at, struct list_head *blocks);
+unsigned int runs_read(struct align_target *at, struct list_head *list,
+		       unsigned int nr);
+void block_read(struct align_block *block);
 unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
 /* hold.c */

@@ -269,6 +269,26 @@ static inline __u64 align_block_bytes(const struct align_geometry *g,
 }
 
 /**
+ * align_overlap - which sectors of a block a range covers
+ * @g: the blocks
+ * @block: a block that the range touches; starts inside the device
+ * @start: first sector of the range
+ * @end: the sector after its last
+ * @from: the first sector covered, counted from the start of the block
+ * @to: the one after the last
+ */
+static inline void align_overlap(const struct align_geometry *g, __u64 block,
+				 __u64 start, __u64 end, __u32 *from,
+				 __u32 *to)
+{
+	__u64 first = align_block_start(g, block);
+	__u32 sectors = align_block_sectors(g);
+
+	*from = start > first ? start - first : 0;
+	*to = end - first < sectors ? end - first : sectors;
+}
+
+/**
  * struct align_limits - what one request of the device below may be
  * @stacked: the device below lies on others, and where is not known
  * @start: sector of the whole disk at which the device below starts

@@ -2,8 +2,7 @@
 /*
  * Runs: neighbouring blocks that are read and written as one request each.
  *
- * Blocks in COLLECT come here in lists, each owned by the caller. They are
- * sorted and taken apart into runs that the device below takes as one request.
+ * What comes here are neighbours that the device below takes as one request.
  * A read of a block that holds nothing goes to its own buffer; one that holds
  * acknowledged touches, which reads and the coming write need, is read into
  * memory of the run, from where what is missing is copied.
@@ -16,17 +15,9 @@
  */
 #include <linux/bitmap.h>
 #include <linux/blk-cgroup.h>
-#include <linux/hrtimer.h>
-#include <linux/list_sort.h>
 #include <linux/slab.h>
 
 #include "block_state.h"
-
-/*
- * How long a block waits for a write that is on its way: long compared with the
- * time in which a submitter sends its next request, short compared with a read.
- */
-#define RUN_DELAY_US	300
 
 static struct align_block *run_first(const struct block_run *run)
 {
@@ -198,8 +189,11 @@ static struct block_run *run_reserve(struct align_block *block)
 	return run;
 }
 
-/* Read one block, in READ and in no list. */
-static void block_read(struct align_block *block)
+/**
+ * block_read - read one block
+ * @block: in READ and in no list
+ */
+void block_read(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 	struct block_run *run;
@@ -222,13 +216,17 @@ static void block_read(struct align_block *block)
 		run_read(run);
 }
 
-/*
- * Read neighbours that are in READ. Return: how many of them could be sent for,
- * 0 if there is no memory; those have left the list.
+/**
+ * runs_read - read neighbours as one request
+ * @at: the target
+ * @list: blocks in READ, ascending
+ * @nr: how many
+ *
+ * Return: how many of them could be sent for, 0 if there is no memory; those
+ * have left the list.
  */
-static unsigned int run_read_neighbours(struct align_target *at,
-					struct list_head *list,
-					unsigned int nr)
+unsigned int runs_read(struct align_target *at, struct list_head *list,
+		       unsigned int nr)
 {
 	unsigned int n = block_nr_vecs(at);
 	struct align_block *block, *tmp;
@@ -621,7 +619,7 @@ void run_work(struct work_struct *work)
 
 		block = container_of(run, struct align_block, single);
 		list_add(&block->list, &started);
-		runs_send(run->at, &started);
+		start_now(run->at, &started);
 		return;
 	}
 	if (READ_ONCE(run_first(run)->state) == BLOCK_IS_READ)
@@ -630,272 +628,12 @@ void run_work(struct work_struct *work)
 		run_write_apart(run);
 }
 
-static int block_compare(void *unused, const struct list_head *a,
-			 const struct list_head *b)
-{
-	u64 first = list_entry(a, struct align_block, list)->number;
-	u64 second = list_entry(b, struct align_block, list)->number;
-
-	return first < second ? -1 : first > second;
-}
-
-/* What a block in COLLECT needs first. Lock held. */
-static enum block_step block_begin(struct align_block *block)
-{
-	enum block_step step =
-		block_first_step(block->valid, block_is_whole(block));
-
-	/* A second attempt is booked as the first one was. */
-	if (!block->failed || step == BLOCK_READ) {
-		block->known = block->valid;
-		block->has_read = step == BLOCK_READ;
-	}
-	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
-	return step;
-}
-
-/**
- * runs_take_whole - take what can be written together with what follows it
- * @block: maybe in COLLECT
- * @started: blocks that the caller has to start
- * @taken: where the blocks go, now in WRITE: @block, if it was in @started and
- *	needs no read, and behind it the row of whole held blocks up to it
- *
- * Called with the lock of the block's shard held.
- *
- * Return: how many were taken.
- */
-unsigned int runs_take_whole(struct align_block *block,
-			     struct list_head *started,
-			     struct list_head *taken)
-{
-	/* Half of a request is left for what follows. */
-	unsigned int max = run_max_blocks(block->single.at, block->number) / 2;
-	struct align_block *other;
-	unsigned int nr = 0;
-
-	list_for_each_entry(other, started, list)
-		if (other == block)
-			break;
-	if (list_entry_is_head(other, started, list) || !block_is_whole(block))
-		return 0;
-	for (;;) {
-		other = hold_before(block);
-		block_begin(block);
-		list_move(&block->list, taken);
-		if (++nr >= max || !other)
-			return nr;
-		hold_leave(other);
-		block = other;
-	}
-}
-
-/*
- * Whether a block in COLLECT had better wait for the rest of a stream. Not if
- * no other write of the target is in flight: then nothing is on its way.
- * Lock held.
- */
-static bool block_delay(struct align_block *block)
-{
-	struct align_blocks *blocks = &block->single.at->blocks;
-	bool delay;
-
-	if (!block->late)
-		return false;
-	block->late = false;
-	if (block_is_whole(block))
-		return false;
-	spin_lock(&blocks->lock);
-	delay = atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
-	if (delay) {
-		list_move_tail(&block->list, &blocks->delayed);
-		block->delayed = true;
-		if (!blocks->nr_delayed)
-			hrtimer_start(&blocks->delay,
-				      ns_to_ktime(RUN_DELAY_US * NSEC_PER_USEC),
-				      HRTIMER_MODE_REL);
-		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed + 1);
-	}
-	spin_unlock(&blocks->lock);
-	/* If it was delayed, it may be somebody else's by now. */
-	if (delay)
-		ledger_inc(block->single.at->ledger, blocks_delayed);
-	return delay;
-}
-
-/**
- * runs_send - serve blocks
- * @at: the target
- * @started: blocks in COLLECT that are the caller's to start
- *
- * Process context, without the lock.
- */
-void runs_send(struct align_target *at, struct list_head *started)
-{
-	list_sort(NULL, started, block_compare);
-	while (!list_empty(started)) {
-		struct align_block *block, *tmp;
-		enum block_step step = BLOCK_PASS;
-		unsigned int nr = 0, max = 1;
-		struct align_shard *shard;
-		unsigned long flags;
-		u64 next = 0;
-		LIST_HEAD(list);
-
-		block = list_first_entry(started, struct align_block, list);
-		shard = block_shard(block);
-		spin_lock_irqsave(&shard->lock, flags);
-		list_for_each_entry_safe(block, tmp, started, list) {
-			if (block_shard(block) != shard)
-				break;
-			if (block_delay(block))
-				continue;
-			if (!nr) {
-				max = run_max_blocks(at, block->number);
-			} else if (block->number != next || nr >= max ||
-				   block_first_step(block->valid,
-						    block_is_whole(block)) != step) {
-				break;
-			}
-			step = block_begin(block);
-			next = block->number + 1;
-			list_move_tail(&block->list, &list);
-			nr++;
-		}
-		spin_unlock_irqrestore(&shard->lock, flags);
-
-		if (!nr)
-			continue;
-		if (step == BLOCK_WRITE) {
-			runs_write(at, &list, nr);
-			continue;
-		}
-		while (nr > 1) {
-			unsigned int sent = run_read_neighbours(at, &list, nr);
-
-			if (!sent)
-				break;
-			nr -= sent;
-		}
-		list_for_each_entry_safe(block, tmp, &list, list) {
-			list_del_init(&block->list);
-			block_read(block);
-		}
-	}
-}
-
-/* Those that wait for the rest of a stream have waited enough. blocks->lock held. */
-static void runs_end_delay(struct align_blocks *blocks)
-{
-	struct align_block *block, *tmp;
-
-	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
-		list_del_init(&block->list);
-		block->delayed = false;
-		queue_work(blocks->wq, &block->single.work);
-	}
-	WRITE_ONCE(blocks->nr_delayed, 0);
-}
-
-static enum hrtimer_restart runs_delayed(struct hrtimer *timer)
-{
-	struct align_blocks *blocks =
-		container_of(timer, struct align_blocks, delay);
-	unsigned long flags;
-
-	spin_lock_irqsave(&blocks->lock, flags);
-	runs_end_delay(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * runs_hurry - a write has ended: nothing may be left to wait for
- * @at: the target
- */
-void runs_hurry(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-	unsigned long flags;
-
-	if (!READ_ONCE(blocks->nr_delayed))
-		return;
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (atomic_read(&blocks->writes) <= blocks->nr_delayed)
-		runs_end_delay(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
-}
-
-/**
- * struct runs_plug - blocks that wait for the end of a task's plug
- * @cb: the block layer's
- * @blocks: them; not initialised when new
- * @work: starts them, if the task cannot
- *
- * Whoever plugs is about to send more, and what comes may complete a block.
- */
-struct runs_plug {
-	struct blk_plug_cb cb;
-	struct list_head blocks;
-	struct work_struct work;
-};
-
-static void runs_plug_work(struct work_struct *work)
-{
-	struct runs_plug *plug = container_of(work, struct runs_plug, work);
-
-	runs_send(plug->cb.data, &plug->blocks);
-	kfree(plug);
-}
-
-static void runs_unplug(struct blk_plug_cb *cb, bool from_schedule)
-{
-	struct runs_plug *plug = container_of(cb, struct runs_plug, cb);
-	struct align_target *at = cb->data;
-
-	/* A task that is about to sleep must not do so for a tag. */
-	INIT_WORK(&plug->work, runs_plug_work);
-	if (from_schedule)
-		queue_work(at->blocks.wq, &plug->work);
-	else
-		runs_plug_work(&plug->work);
-}
-
-/**
- * runs_start - start blocks, or leave it to the end of the plug
- * @at: the target
- * @started: blocks from blocks_add_touch()
- *
- * Called without the lock.
- */
-void runs_start(struct align_target *at, struct list_head *started)
-{
-	struct blk_plug_cb *cb;
-
-	if (list_empty(started))
-		return;
-	cb = blk_check_plugged(runs_unplug, at, sizeof(struct runs_plug));
-	if (cb) {
-		struct runs_plug *plug = container_of(cb, struct runs_plug, cb);
-
-		if (!plug->blocks.next)
-			INIT_LIST_HEAD(&plug->blocks);
-		list_splice_tail(started, &plug->blocks);
-		return;
-	}
-	runs_send(at, started);
-}
-
 /* Return: 0 or -ENOMEM. */
 int runs_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 
 	INIT_LIST_HEAD(&blocks->starved);
-	INIT_LIST_HEAD(&blocks->delayed);
-	hrtimer_init(&blocks->delay, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	blocks->delay.function = runs_delayed;
-
 	blocks->reserve = run_new(at, 1, GFP_KERNEL);
 	if (!blocks->reserve)
 		return -ENOMEM;
@@ -909,7 +647,6 @@ int runs_init(struct align_target *at)
 /* Nothing is in flight. */
 void runs_exit(struct align_target *at)
 {
-	hrtimer_cancel(&at->blocks.delay);
 	buffer_free(at, at->blocks.reserve->vecs);
 	kfree(at->blocks.reserve);
 }

@@ -400,7 +400,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		io->bio = bio;
 		io->nr_pins = 0;
 		if (READ_ONCE(at->blocks.nr_held))
-			return hold_map_read(io);
+			return overlay_map_read(io);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_WRITE:
 		if (bio_sectors(bio))
@@ -444,7 +444,7 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 
 	if (!io->change) {
 		if (bio_op(bio) == REQ_OP_READ)
-			hold_end_read(io, !*error);
+			overlay_end_read(io, !*error);
 		return DM_ENDIO_DONE;
 	}
 	/* A range that went down in pieces has ended before. */
@@ -452,7 +452,7 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 		blocks_end_range(io, !*error);
 	if (io->engine) {
 		atomic_dec(&io->at->blocks.writes);
-		runs_hurry(io->at);
+		start_hurry(io->at);
 	}
 	if (io->counted)
 		align_io_resolve(io);

@@ -593,8 +593,8 @@ int align_engine_map(struct align_io *io)
 		go = blocks_add_range(io);
 		/* The block in front of the run, if that is complete by now. */
 		if (go && start > bio->bi_iter.bi_sector)
-			io->nr_joined = runs_take_whole(io->touch[0].block,
-							&started, &io->joined);
+			io->nr_joined = start_take_whole(io->touch[0].block,
+							 &started, &io->joined);
 	} else if (handled == 2 && io->touch[1].held) {
 		hold_for_stream(io->touch[0].block, &started);
 	}
@@ -609,7 +609,7 @@ int align_engine_map(struct align_io *io)
 	if (!handled && !over)
 		return go ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
 
-	runs_start(at, &started);
+	start_late(at, &started);
 	if (start < end && go)
 		run_send(io, GFP_NOWAIT);
 	align_io_put(io, BLK_STS_OK);

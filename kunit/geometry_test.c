@@ -387,6 +387,43 @@ static void counts_touches_of_workloads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, distinct, row->distinct);
 }
 
+/* Overlap */
+
+/*
+ * Each range that starts in the first two blocks that lie on the device and ends
+ * in the next two, against a count of the sectors of each block.
+ */
+static void overlaps_as_counted(struct kunit *test)
+{
+	const struct blocks *b = test->param_value;
+	u32 block_sectors = b->physical / 512;
+	u32 stride = start_stride(b);
+	struct oracle *o = oracle_alloc(test);
+	u32 offset, start, end, s, from, to;
+	struct align_geometry g;
+
+	for (offset = 0; offset < b->physical; offset += b->logical) {
+		oracle_walk(o, b->physical, offset);
+		whole_device(test, &g, b->physical, b->logical, offset);
+		for (start = offset / 512; start < offset / 512 + 2 * block_sectors;
+		     start += stride) {
+			for (end = start + stride; end <= 4 * block_sectors;
+			     end += 3 * stride) {
+				for (s = start; s < end; s++) {
+					if (s > start && o->pos[s])
+						continue;
+					align_overlap(&g, o->block[s], start, end,
+						      &from, &to);
+					KUNIT_ASSERT_EQ(test, from, o->pos[s]);
+					KUNIT_ASSERT_EQ(test, to - from,
+							min(end - s, block_sectors -
+							    o->pos[s]));
+				}
+			}
+		}
+	}
+}
+
 /* Edges */
 
 #define EDGE_BLOCKS	6	/* blocks looked at; ranges end in the fourth */
@@ -748,6 +785,7 @@ static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE_PARAM(splits_far_and_long_writes, blocks_gen_params),
 	KUNIT_CASE_PARAM(splits_as_worked_out, split_gen_params),
 	KUNIT_CASE_PARAM(counts_touches_of_workloads, workload_gen_params),
+	KUNIT_CASE_PARAM(overlaps_as_counted, blocks_gen_params),
 	KUNIT_CASE_PARAM(finds_edges, blocks_gen_params),
 	KUNIT_CASE_PARAM(finds_edges_as_worked_out, edge_gen_params),
 	KUNIT_CASE_PARAM(checks_figures, init_gen_params),

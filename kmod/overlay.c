@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads of what is held.
+ *
+ * A read and the write of a held block may pass each other below, so a read that
+ * looked for held bytes only at its end could return what was there before. It
+ * therefore pins, when it is mapped, each block that holds some of its sectors,
+ * and notes which. When it ends it takes those from the buffer, whatever became
+ * of the block: they may be newer by then, but never older.
+ *
+ * A pin is taken and given back under the lock of its block's shard, and the
+ * bytes are copied under it, so that no logical block is torn by a touch or a
+ * pad read that comes to the buffer at the same time.
+ */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "block_state.h"
+
+/* The next block that holds sectors before @end, from @block on. Lock held. */
+static struct align_block *next_held(const struct align_target *at,
+				     struct align_block *block, u64 start,
+				     u64 end)
+{
+	for (; block && block->number <= align_block_of(&at->geometry, end - 1);
+	     block = block_following(block)) {
+		u32 from, to;
+
+		if (!block->held)
+			continue;
+		align_overlap(&at->geometry, block->number, start, end, &from, &to);
+		if (find_next_bit(block->kept, to, from) < to)
+			return block;
+	}
+	return NULL;
+}
+
+static void unpin(struct align_block *block)
+{
+	/* Pairs with block_needs_spare(): the buffer is not read any more. */
+	smp_store_release(&block->pins, block->pins - 1);
+	if (!block->pins && block->gone)
+		block_release(block);
+}
+
+/* Copy the sectors of a pin that a read covers. Lock held. */
+static void pin_copy(const struct align_io *io, const struct align_pin *pin)
+{
+	struct align_target *at = io->at;
+	struct align_block *block = pin->block;
+	unsigned int size = block_vec_size(at);
+	u64 first = align_block_start(&at->geometry, block->number);
+	u64 start = io->read_iter.bi_sector;
+	unsigned int sector;
+	u32 from, to;
+
+	align_overlap(&at->geometry, block->number, start,
+		      start + (io->read_iter.bi_size >> SECTOR_SHIFT), &from,
+		      &to);
+	for (sector = find_next_bit(pin->kept, to, from); sector < to;
+	     sector = find_next_bit(pin->kept, to, sector + 1)) {
+		unsigned int byte = sector << SECTOR_SHIFT;
+		struct bvec_iter iter = io->read_iter;
+		struct bio_vec bv;
+
+		bio_advance_iter(io->bio, &iter,
+				 (first + sector - start) << SECTOR_SHIFT);
+		iter.bi_size = SECTOR_SIZE;
+		__bio_for_each_segment(bv, io->bio, iter, iter) {
+			memcpy_to_bvec(&bv, bvec_virt(&block->vecs[byte / size]) +
+				       byte % size);
+			byte += bv.bv_len;
+		}
+	}
+}
+
+/* Lay what is held over a read, if @ok, and let the blocks go. */
+static void pins_end(struct align_io *io, bool ok)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < io->nr_pins; i++) {
+		struct align_pin *pin = &io->pins[i];
+		struct align_shard *shard = block_shard(pin->block);
+
+		spin_lock_irqsave(&shard->lock, flags);
+		if (ok)
+			pin_copy(io, pin);
+		unpin(pin->block);
+		spin_unlock_irqrestore(&shard->lock, flags);
+	}
+	if (io->pins != io->few_pins)
+		kfree(io->pins);
+	io->nr_pins = 0;
+}
+
+/* How many blocks of a shard hold sectors of [@start, @end). Lock held. */
+static unsigned int shard_count_held(const struct align_target *at,
+				     const struct align_shard *shard, u64 start,
+				     u64 end)
+{
+	u64 first = align_block_of(&at->geometry, start);
+	struct align_block *block;
+	unsigned int nr = 0;
+
+	for (block = next_held(at, block_at_or_above(shard, first), start, end);
+	     block; block = next_held(at, block_following(block), start, end))
+		nr++;
+	return nr;
+}
+
+/*
+ * Pin the blocks of a shard that hold sectors of a read, at most up to @room
+ * in all. Return: how many sectors they hold; *@stop is lowered to the first
+ * that there was no room for. Lock held.
+ */
+static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
+		     unsigned int room, u64 *stop)
+{
+	const struct align_target *at = io->at;
+	u64 start = io->bio->bi_iter.bi_sector;
+	u64 first = align_block_of(&at->geometry, start);
+	struct align_block *block;
+	u32 sectors = 0;
+
+	for (block = next_held(at, block_at_or_above(shard, first), start,
+			       *stop);
+	     block;
+	     block = next_held(at, block_following(block), start, *stop)) {
+		struct align_pin *pin = &io->pins[io->nr_pins];
+		u32 from, to;
+
+		if (io->nr_pins == room) {
+			*stop = align_block_start(&at->geometry, block->number);
+			break;
+		}
+		align_overlap(&at->geometry, block->number, start, *stop, &from, &to);
+		pin->block = block;
+		bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+		for (; from < to; from++)
+			sectors += test_bit(from, pin->kept);
+		block->pins++;
+		io->nr_pins++;
+	}
+	return sectors;
+}
+
+/**
+ * overlay_map_read - map a read of a target that holds something
+ * @io: the read
+ *
+ * Pins the blocks that hold sectors of it. Where there is no memory for more
+ * than a few, only the part with those few is accepted.
+ *
+ * Return: what map returns.
+ */
+int overlay_map_read(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	const struct align_geometry *g = &at->geometry;
+	struct bio *bio = io->bio;
+	u64 start = bio->bi_iter.bi_sector;
+	u64 end = bio_end_sector(bio);
+	struct shard_span span = shard_span(at, align_block_of(g, start),
+					    align_block_of(g, end - 1));
+	unsigned int i, nr = 0;
+	unsigned long flags;
+	u32 sectors = 0;
+	u64 stop = end;
+
+	io->pins = io->few_pins;
+	span_lock(at, &span, &flags);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		nr += shard_count_held(at, &at->blocks.shard[i], start, end);
+	if (nr > ALIGN_FEW_PINS) {
+		struct align_pin *pins =
+			kmalloc_array(nr, sizeof(*pins), BLOCK_GFP);
+
+		if (pins) {
+			io->pins = pins;
+		} else {
+			/* In one shard, so that they come in order. */
+			nr = ALIGN_FEW_PINS;
+			stop = min(end, shard_region_end(at, start));
+		}
+	}
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		sectors += shard_pin(io, &at->blocks.shard[i], nr, &stop);
+	span_unlock(at, &span, flags);
+
+	if (stop < end)
+		dm_accept_partial_bio(bio, stop - start);
+	if (!io->nr_pins)
+		return DM_MAPIO_REMAPPED;
+	ledger_inc(at->ledger, reads_overlaid);
+	io->read_iter = bio->bi_iter;
+	if (sectors < stop - start)
+		return DM_MAPIO_REMAPPED;
+	/* All of it is held. */
+	pins_end(io, true);
+	bio_endio(bio);
+	return DM_MAPIO_SUBMITTED;
+}
+
+/**
+ * overlay_end_read - a read has ended
+ * @io: the read
+ * @ok: well
+ */
+void overlay_end_read(struct align_io *io, bool ok)
+{
+	if (io->nr_pins)
+		pins_end(io, ok);
+}

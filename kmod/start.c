@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When the serving of blocks starts, and which of them go together.
+ *
+ * A block in COLLECT is owned by whoever starts it. That is done late: at the
+ * end of the submitter's plug, and for the end of a stream a moment after that,
+ * if another write of the target is in flight, because what is on its way may
+ * complete the block and save the read. blocks->delayed holds those; the timer,
+ * or the end of the last write that could bring something, gives them to the
+ * workqueue, and a touch that completes one takes it out (block_end_delay()).
+ *
+ * Blocks that start together are sorted, and neighbours with the same first
+ * step become one run (run.c).
+ */
+#include <linux/bitmap.h>
+#include <linux/hrtimer.h>
+#include <linux/list_sort.h>
+#include <linux/slab.h>
+
+#include "block_state.h"
+
+/*
+ * How long a block waits for a write that is on its way: long compared with the
+ * time in which a submitter sends its next request, short compared with a read.
+ */
+#define START_DELAY_US	300
+
+static int block_compare(void *unused, const struct list_head *a,
+			 const struct list_head *b)
+{
+	u64 first = list_entry(a, struct align_block, list)->number;
+	u64 second = list_entry(b, struct align_block, list)->number;
+
+	return first < second ? -1 : first > second;
+}
+
+/* What a block in COLLECT needs first. Lock held. */
+static enum block_step block_begin(struct align_block *block)
+{
+	enum block_step step =
+		block_first_step(block->valid, block_is_whole(block));
+
+	/* A second attempt is booked as the first one was. */
+	if (!block->failed || step == BLOCK_READ) {
+		block->known = block->valid;
+		block->has_read = step == BLOCK_READ;
+	}
+	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
+	return step;
+}
+
+/**
+ * start_take_whole - take what can be written together with what follows it
+ * @block: maybe in COLLECT
+ * @started: blocks that the caller has to start
+ * @taken: where the blocks go, now in WRITE: @block, if it was in @started and
+ *	needs no read, and behind it the row of whole held blocks up to it
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: how many were taken.
+ */
+unsigned int start_take_whole(struct align_block *block,
+			      struct list_head *started,
+			      struct list_head *taken)
+{
+	/* Half of a request is left for what follows. */
+	unsigned int max = run_max_blocks(block->single.at, block->number) / 2;
+	struct align_block *other;
+	unsigned int nr = 0;
+
+	list_for_each_entry(other, started, list)
+		if (other == block)
+			break;
+	if (list_entry_is_head(other, started, list) || !block_is_whole(block))
+		return 0;
+	for (;;) {
+		other = hold_before(block);
+		block_begin(block);
+		list_move(&block->list, taken);
+		if (++nr >= max || !other)
+			return nr;
+		hold_leave(other);
+		block = other;
+	}
+}
+
+/*
+ * Whether a block in COLLECT had better wait for the rest of a stream. Not if
+ * no other write of the target is in flight: then nothing is on its way.
+ * Lock held.
+ */
+static bool block_delay(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+	bool delay;
+
+	if (!block->late)
+		return false;
+	block->late = false;
+	if (block_is_whole(block))
+		return false;
+	spin_lock(&blocks->lock);
+	delay = atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
+	if (delay) {
+		list_move_tail(&block->list, &blocks->delayed);
+		block->delayed = true;
+		if (!blocks->nr_delayed)
+			hrtimer_start(&blocks->delay,
+				      ns_to_ktime(START_DELAY_US * NSEC_PER_USEC),
+				      HRTIMER_MODE_REL);
+		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed + 1);
+	}
+	spin_unlock(&blocks->lock);
+	/* If it was delayed, it may be somebody else's by now. */
+	if (delay)
+		ledger_inc(block->single.at->ledger, blocks_delayed);
+	return delay;
+}
+
+/**
+ * start_now - serve blocks
+ * @at: the target
+ * @started: blocks in COLLECT that are the caller's to start
+ *
+ * Process context, without the lock.
+ */
+void start_now(struct align_target *at, struct list_head *started)
+{
+	list_sort(NULL, started, block_compare);
+	while (!list_empty(started)) {
+		struct align_block *block, *tmp;
+		enum block_step step = BLOCK_PASS;
+		unsigned int nr = 0, max = 1;
+		struct align_shard *shard;
+		unsigned long flags;
+		u64 next = 0;
+		LIST_HEAD(list);
+
+		block = list_first_entry(started, struct align_block, list);
+		shard = block_shard(block);
+		spin_lock_irqsave(&shard->lock, flags);
+		list_for_each_entry_safe(block, tmp, started, list) {
+			if (block_shard(block) != shard)
+				break;
+			if (block_delay(block))
+				continue;
+			if (!nr) {
+				max = run_max_blocks(at, block->number);
+			} else if (block->number != next || nr >= max ||
+				   block_first_step(block->valid,
+						    block_is_whole(block)) != step) {
+				break;
+			}
+			step = block_begin(block);
+			next = block->number + 1;
+			list_move_tail(&block->list, &list);
+			nr++;
+		}
+		spin_unlock_irqrestore(&shard->lock, flags);
+
+		if (!nr)
+			continue;
+		if (step == BLOCK_WRITE) {
+			runs_write(at, &list, nr);
+			continue;
+		}
+		while (nr > 1) {
+			unsigned int sent = runs_read(at, &list, nr);
+
+			if (!sent)
+				break;
+			nr -= sent;
+		}
+		list_for_each_entry_safe(block, tmp, &list, list) {
+			list_del_init(&block->list);
+			block_read(block);
+		}
+	}
+}
+
+/* Those that wait for the rest of a stream have waited enough. blocks->lock held. */
+static void start_end_delay(struct align_blocks *blocks)
+{
+	struct align_block *block, *tmp;
+
+	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
+		list_del_init(&block->list);
+		block->delayed = false;
+		queue_work(blocks->wq, &block->single.work);
+	}
+	WRITE_ONCE(blocks->nr_delayed, 0);
+}
+
+static enum hrtimer_restart start_delayed(struct hrtimer *timer)
+{
+	struct align_blocks *blocks =
+		container_of(timer, struct align_blocks, delay);
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	start_end_delay(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * start_hurry - a write has ended: nothing may be left to wait for
+ * @at: the target
+ */
+void start_hurry(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned long flags;
+
+	if (!READ_ONCE(blocks->nr_delayed))
+		return;
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (atomic_read(&blocks->writes) <= blocks->nr_delayed)
+		start_end_delay(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
+/**
+ * struct start_plug - blocks that wait for the end of a task's plug
+ * @cb: the block layer's
+ * @blocks: them; not initialised when new
+ * @work: starts them, if the task cannot
+ *
+ * Whoever plugs is about to send more, and what comes may complete a block.
+ */
+struct start_plug {
+	struct blk_plug_cb cb;
+	struct list_head blocks;
+	struct work_struct work;
+};
+
+static void start_plug_work(struct work_struct *work)
+{
+	struct start_plug *plug = container_of(work, struct start_plug, work);
+
+	start_now(plug->cb.data, &plug->blocks);
+	kfree(plug);
+}
+
+static void start_unplug(struct blk_plug_cb *cb, bool from_schedule)
+{
+	struct start_plug *plug = container_of(cb, struct start_plug, cb);
+	struct align_target *at = cb->data;
+
+	/* A task that is about to sleep must not do so for a tag. */
+	INIT_WORK(&plug->work, start_plug_work);
+	if (from_schedule)
+		queue_work(at->blocks.wq, &plug->work);
+	else
+		start_plug_work(&plug->work);
+}
+
+/**
+ * start_late - start blocks, or leave it to the end of the plug
+ * @at: the target
+ * @started: blocks from blocks_add_touch()
+ *
+ * Called without the lock.
+ */
+void start_late(struct align_target *at, struct list_head *started)
+{
+	struct blk_plug_cb *cb;
+
+	if (list_empty(started))
+		return;
+	cb = blk_check_plugged(start_unplug, at, sizeof(struct start_plug));
+	if (cb) {
+		struct start_plug *plug = container_of(cb, struct start_plug, cb);
+
+		if (!plug->blocks.next)
+			INIT_LIST_HEAD(&plug->blocks);
+		list_splice_tail(started, &plug->blocks);
+		return;
+	}
+	start_now(at, started);
+}
+
+/* Nothing is delayed. */
+void start_init(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	INIT_LIST_HEAD(&blocks->delayed);
+	hrtimer_init(&blocks->delay, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	blocks->delay.function = start_delayed;
+}
+
+/* Nothing is delayed any more. */
+void start_exit(struct align_target *at)
+{
+	hrtimer_cancel(&at->blocks.delay);
+}
