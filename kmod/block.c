@@ -100,7 +100,8 @@ bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs)
 			bvec_set_page(&vecs[i], virt_to_page(data), size,
 				      offset_in_page(data));
 		} else {
-			struct page *page = alloc_page(BLOCK_GFP);
+			struct page *page = alloc_pages(BLOCK_GFP | __GFP_COMP,
+							get_order(size));
 
 			if (!page)
 				goto no_memory;
@@ -123,7 +124,8 @@ void buffer_free(const struct align_target *at, struct bio_vec *vecs)
 		if (block_vec_size(at) < PAGE_SIZE)
 			kfree(bvec_virt(&vecs[i]));
 		else
-			__free_page(vecs[i].bv_page);
+			__free_pages(vecs[i].bv_page,
+				     get_order(block_vec_size(at)));
 		vecs[i].bv_page = NULL;
 	}
 }

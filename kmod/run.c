@@ -42,7 +42,7 @@ unsigned int run_max_blocks(const struct align_target *at, u64 number)
 	/* Each page may be a segment of its own. */
 	return max(1U, min(sectors / align_block_sectors(&at->geometry),
 			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
-			   block_nr_vecs(at)));
+			   block_max_segments(at)));
 }
 
 static struct block_run *run_new(struct align_target *at, unsigned int nr,

@@ -69,7 +69,7 @@ static sector_t run_fit(const struct align_io *io, sector_t sector,
 
 		max = align_max_io_sectors(&lim, sector - front);
 		max -= min(max, front);
-		segments -= min(segments, blocks * block_nr_vecs(io->at));
+		segments -= min(segments, blocks * block_max_segments(io->at));
 		/* Nothing is known about the gap between the two. */
 		if (lim.virt_boundary_mask)
 			return 0;
