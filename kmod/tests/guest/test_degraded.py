@@ -169,6 +169,32 @@ def test_a_write_into_a_degraded_block_shares_its_fate(drive):
         assert lower.read(86, 1) in (pattern(1000, 86, 1), pattern(2, 86, 1))
 
 
+@pytest.mark.parametrize("bad", ["block", "run"])
+def test_an_error_of_a_request_that_joins_block_and_run_reaches_only_what_it_concerns(drive, bad):
+    """
+    Sectors 80 to 84 are held; the write from 85 on completes their block and goes down with it as one request. Its own
+    part of that block is acknowledged like any touch, and only its run can fail it.
+    """
+    with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        upper.write(80, pattern(1, 80, 5))
+        drive.reset()
+        drive.fail("write", *((FIRST, BLOCK) if bad == "block" else (FIRST + 2 * BLOCK, BLOCK)))
+        with contextlib.nullcontext() if bad == "block" else pytest.raises(OSError, match="Input/output"):
+            upper.write(85, pattern(2, 85, 19))
+        assert (80, 24) in [(r.sector, r.sectors) for r in writes(drive.log())], "it was not one request"
+        block = pattern(1, 80, 5) + pattern(2, 85, 3)
+        check(80, block, upper.read(80, 8), "what was acknowledged")
+        if bad == "block":
+            assert device.counter("degraded") == 1 and flush_fails(upper)
+            check(88, pattern(2, 88, 16), lower.read(88, 16), "the run can be written")
+            drive.heal()
+        else:
+            assert not flush_fails(upper), "the block has nothing to do with the error"
+            assert device.counter("times_degraded") == 0
+        is_well(device, upper)
+        check(80, block, lower.read(80, 8), "beneath the target")
+
+
 def test_giving_up_says_what_is_lost_and_leaves_the_drive_as_it_was(lab, drive):
     with Degraded(drive) as (device, upper, lower):
         with lab.log() as log:

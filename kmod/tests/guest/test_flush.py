@@ -153,6 +153,18 @@ def test_nothing_is_held_while_root_says_that_there_is_no_cache(lab):
         assert device.counter("touches_held") == 2
 
 
+def test_what_was_held_before_root_said_so_leaves_in_its_time(lab):
+    drive = lab.drive("p4096")
+    with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        upper.write(1, pattern(1, 1, 1))
+        Path("/sys/block", device.block, "queue/write_cache").write_text("write through")
+        check(1, pattern(1, 1, 1), upper.read(1, 1), "it is still there for readers")
+        device.message("hold_ms 100")
+        eventually(lambda: device.counter("held_blocks") == 0, "it is held on", timeout=5)
+        check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
+        device.balanced()
+
+
 # ---- power cuts ----
 
 class Story:

@@ -119,6 +119,12 @@ def test_a_misaligned_stream_costs_two_reads_whatever_its_length(lab, name):
         assert (stats["touches"], stats["reads"]) == (0, 2)
         assert (ledger["rmw_host"], ledger["rmw_avoided"], ledger["pad_reads"]) == (2, touches - 2, 2)
         assert stats["write_bytes"] == ledger["sent_block_bytes"]
+        requests = [(r.sector, r.sectors) for r in writes(drive.log())]
+        runs = sum(sectors >= 2 * BLOCK for sectors in sent)
+        if runs:
+            assert len(requests) == runs + 2, f"not one a run, with what was held in front of it, and the ends: {requests}"
+        else:
+            assert len(requests) <= len(sent) // 2, f"what was held did not leave together: {requests}"
         at = 15
         for tag, sectors in enumerate(sent):
             check(at, pattern(tag, at, sectors), lower.read(at, sectors), "beneath the target")
