@@ -46,6 +46,10 @@ JOBS ?= 2
 check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [PYTEST_ARGS=...]
 	$(PYTHON) -m pytest -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
+# PROOF names parts; what scripts/proof --help lists.
+proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
+	scripts/proof $(PROOF) $(PROOF_ARGS)
+
 kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 	scripts/kunit um
 
@@ -89,4 +93,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs setup test-tools uninstall
+.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs proof setup test-tools uninstall

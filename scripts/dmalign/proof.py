@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs what shows that nothing is lost at full length, and says what each part of it found.
+
+    scripts/proof [--scale N] [--update] [PART...]      without names, all parts, one after another: hours
+
+Each part is a program or a set of tests that `make check` runs as a slice. Its figures are the lines that it prints
+about itself. out/proof/ gets proof.json, proof.txt and a log a part; --update also writes the figures into
+Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and says so.
+Exit status: 0 every part is clean, 1 some are not, 2 it could not run.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+
+from rich.console import Console
+from rich.table import Table
+
+from .paths import OUT, REPO, fail, locked
+
+PAGE = REPO / "Documentation" / "promises.rst"
+BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
+PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider")
+# How pytest sums up: "12 passed, 1 skipped in 30.00s (0:00:30)".
+PYTEST_SUMMARY = r"^(\d+ (?:passed|failed|error)[^\n]*?) in [\d.]+s"
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """
+    One part of the proof.
+
+    name       for the command line and the page
+    shows      what it shows, in a few words
+    command    run in the checkout
+    scaled     environment variables and their values at full length; --scale multiplies them
+    figures    regular expression, multi-line; its groups, or all that it matches, are the figures
+    """
+    name: str
+    shows: str
+    command: tuple
+    scaled: dict = dataclasses.field(default_factory=dict)
+    figures: str = PYTEST_SUMMARY
+
+    def environment(self, scale):
+        return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
+
+    def figures_of(self, output):
+        """The figures among what it printed, as one line; "" if it printed none."""
+        found = [match.group(1) if match.re.groups else match.group() for match in
+                 re.finditer(self.figures, output, re.MULTILINE)]
+        return "; ".join(" ".join(each.split()) for each in found)
+
+
+PARTS = {part.name: part for part in (
+    Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
+         "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+)}
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of a part. status: of its command; words: its figures."""
+    part: str
+    status: int
+    seconds: float
+    words: str
+    scale: float
+    date: str
+    commit: str
+
+    @property
+    def verdict(self):
+        if self.status:
+            return f"FAILED (status {self.status})"
+        return "clean" if self.words else "FAILED (no figures)"
+
+    @property
+    def clean(self):
+        return self.verdict == "clean"
+
+
+def commit():
+    """The checkout's commit, marked if it was changed since."""
+    say = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
+    return say.stdout.strip() or "unknown"
+
+
+def run(part, scale, folder, console):
+    """Runs a part; its output goes to a log, and its last line to a terminal meanwhile."""
+    log = folder / f"{part.name}.log"
+    environment = {**os.environ, **part.environment(scale)}
+    began = time.monotonic()
+    with open(log, "w") as file, console.status(f"{part.name}: {part.shows}") as status:
+        running = subprocess.Popen(part.command, cwd=REPO, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        for line in running.stdout:
+            file.write(line)
+            file.flush()
+            status.update(f"{part.name}, {(time.monotonic() - began) / 60:.0f} min: {line.strip()[:80]}")
+        running.wait()
+    return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()), scale,
+                   datetime.now(timezone.utc).strftime("%Y-%m-%d"), commit())
+
+
+def length(outcome):
+    minutes = f"{outcome.seconds / 60:.1f} min"
+    return minutes if outcome.scale == 1 else f"{minutes}, {outcome.scale:g} of the full length"
+
+
+def table(outcomes):
+    """What was found, for a terminal."""
+    grid = Table(title="Proof", show_lines=True)
+    for column in ("part", "shows", "figures", "length", "verdict"):
+        grid.add_column(column)
+    for outcome in outcomes:
+        grid.add_row(outcome.part, PARTS[outcome.part].shows, outcome.words, length(outcome), outcome.verdict)
+    return grid
+
+
+def section(outcomes):
+    """What was found, for the page."""
+    lines = [".. list-table::", "   :widths: 15 30 35 20", "   :header-rows: 1", "",
+             "   * - part", "     - shows", "     - figures", "     - run"]
+    for outcome in outcomes:
+        # A name that ends with _ would be a reference, and | and * mean something, too.
+        words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words)
+        lines += [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - {words}",
+                  f"     - {outcome.date}, {outcome.commit}, {length(outcome)}: {outcome.verdict}"]
+    return "\n".join(lines) + "\n"
+
+
+def with_section(page, outcomes):
+    """The page with the outcomes between its marks."""
+    head, found, rest = page.partition(BEGIN)
+    _, also, tail = rest.partition(END)
+    if not found or not also:
+        fail(f"{PAGE} lacks the lines {BEGIN.strip()!r} and {END.strip()!r}: put them back around the table")
+    return f"{head}{BEGIN}\n{section(outcomes)}\n{END}{tail}"
+
+
+def remembered(file):
+    """{part: Outcome} of earlier runs."""
+    if not file.exists():
+        return {}
+    return {each["part"]: Outcome(**each) for each in json.loads(file.read_text())["parts"] if each["part"] in PARTS}
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="proof", description=__doc__.split("\n\n")[0],
+                                     epilog="parts: " + "; ".join(f"{part.name}: {part.shows}" for part in PARTS.values()))
+    parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
+    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/promises.rst")
+    given = parser.parse_args(argv)
+    unknown = [name for name in given.parts if name not in PARTS]
+    if unknown:
+        parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    if given.scale <= 0:
+        parser.error(f"--scale {given.scale:g}: must be more than 0")
+
+    folder = OUT / "proof"
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked("proof", OUT):
+        return prove([PARTS[name] for name in given.parts or PARTS], given, folder)
+
+
+def prove(parts, given, folder):
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    known = remembered(folder / "proof.json")
+    made = []
+    for number, part in enumerate(parts, 1):
+        console.print(f"{number} of {len(parts)}: {part.name}: {' '.join(part.command)}", markup=False, highlight=False)
+        outcome = run(part, given.scale, folder, console)
+        made.append(outcome)
+        known[part.name] = outcome
+        console.print(f"    {outcome.verdict}, {length(outcome)}: {outcome.words}", markup=False, highlight=False)
+        everything = [known[name] for name in PARTS if name in known]
+        (folder / "proof.json").write_text(json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
+    with open(folder / "proof.txt", "w") as file:
+        for target in (console, Console(file=file, width=160)):
+            target.print(table(made))
+    if given.update:
+        PAGE.write_text(with_section(PAGE.read_text(), everything))
+    return 0 if all(outcome.clean for outcome in made) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
