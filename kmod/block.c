@@ -56,7 +56,9 @@
  *    in WAIT until it has ended. Only then, and only if it ended well, does it
  *    end what is held of its sectors: until then a read takes the held bytes,
  *    and a flush waits for both. More ranges may pass the same way, until the
- *    block has to be emptied: then they wait, and it is.
+ *    block has to be emptied: then they wait, and it is. A discard waits, too,
+ *    and has the block emptied: a drive may ignore it, and then what is beneath
+ *    must not be older than what was acknowledged.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. See overlay.c.
@@ -505,15 +507,27 @@ static bool block_holds_up(const struct align_block *block)
 	}
 }
 
+/*
+ * Whether what a block in HELD or WAIT holds has to be written before a range
+ * goes down (rule 7). What could not be written is what a discard gives up.
+ * Lock held.
+ */
+static bool block_goes_first(const struct align_block *block, enum req_op op)
+{
+	return op == REQ_OP_DISCARD && block->held && !block->failed;
+}
+
 /**
  * blocks_would_wait - whether a range would have to wait now
  * @at: the target
+ * @op: what it is a range of
  * @first: first block
  * @last: last block
  *
  * Called with the locks of their shards held.
  */
-bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
+bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
+		       u64 last)
 {
 	struct shard_span span = shard_span(at, first, last);
 	struct align_block *block;
@@ -526,6 +540,7 @@ bool blocks_would_wait(struct align_target *at, u64 first, u64 last)
 		     block = block_following(block))
 			/* Whether it is over may change in a moment. */
 			if (block_holds_up(block) ||
+			    block_goes_first(block, op) ||
 			    (block->state == BLOCK_IS_WAIT && block->held))
 				return true;
 	}
@@ -573,17 +588,29 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 	}
 }
 
+/* Becomes active; somebody else's context. Lock held. */
+static void block_collect_and_queue(struct align_block *block)
+{
+	block->state = BLOCK_IS_COLLECT;
+	queue_work(block->single.at->blocks.wq, &block->single.work);
+}
+
 /* A range comes to the blocks of one shard. Lock held. */
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
+	enum req_op op = bio_op(io->bio);
 	struct align_block *block, *next;
 
 	for (block = block_at_or_above(shard, io->range[0].first);
 	     block && block->number <= io->range[0].last; block = next) {
 		next = block_following(block);
-		if (block_holds_up(block)) {
+		if (block_holds_up(block) || block_goes_first(block, op)) {
 			block->waiting++;
 			atomic_inc(&io->blockers);
+			if (block->state == BLOCK_IS_HELD) {
+				hold_leave(block);
+				block_collect_and_queue(block);
+			}
 		} else if (block->state == BLOCK_IS_KNOWN) {
 			block_remove(block);
 		} else {
@@ -636,13 +663,6 @@ bool blocks_add_range(struct align_io *io)
 	range_place(io, &span, range_insert);
 	io->in_range = true;
 	return !atomic_read(&io->blockers);
-}
-
-/* Becomes active; somebody else's context. Lock held. */
-static void block_collect_and_queue(struct align_block *block)
-{
-	block->state = BLOCK_IS_COLLECT;
-	queue_work(block->single.at->blocks.wq, &block->single.work);
 }
 
 /* The last range in front of a block in WAIT has ended. Lock held. */

@@ -50,7 +50,8 @@ void blocks_exit(struct align_target *at);
 void blocks_forget(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 
-bool blocks_would_wait(struct align_target *at, u64 first, u64 last);
+bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
+		       u64 last);
 void blocks_forget_range(struct align_target *at, u64 first, u64 last);
 enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started);

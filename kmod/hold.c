@@ -305,7 +305,8 @@ void hold_failed(struct align_block *block)
  * @io: the range
  *
  * Ends what is held of its sectors. But a drive may leave a block as it is of
- * which only a part is discarded, and then what is held is still the newest.
+ * which only a part is discarded, and then what is held is still the newest. (A
+ * discard comes here only with what could not be written, see rule 7.)
  *
  * Called with the lock of the block's shard held.
  */

@@ -550,7 +550,8 @@ int align_engine_map(struct align_io *io)
 	io->span = span;
 	span_lock(at, &span, &flags);
 	if (nowait) {
-		if (blocks_would_wait(at, split.first_block, split.last_block)) {
+		if (blocks_would_wait(at, bio_op(bio), split.first_block,
+				      split.last_block)) {
 			span_unlock(at, &span, flags);
 			return align_again(io);
 		}
