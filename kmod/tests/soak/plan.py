@@ -30,7 +30,8 @@ COMPLETIONS = {"inline": (0, 0), "softirq": (1, 0), "timer 20 us": (2, 20000), "
                "timer 1 ms": (2, 1000000)}
 NDELAYS = (1, 50000, 500000)
 MAX_SECTORS_KB = (64, 128, 256)
-DELAYS_MS = (0, 1, 4)
+# Of a read, a write and a flush: a read that passes a write, and a write that passes a read, find what is not guarded.
+DELAYS_MS = ((0, 0, 0), (0, 1, 0), (0, 4, 1), (1, 0, 0), (4, 0, 1), (1, 4, 4))
 
 # What may change under load. A reload of linear ends the counters, and other blocks have other touches: where one of
 # these is among the changes, nobody else can tell what the ledger must say.
@@ -153,19 +154,20 @@ def _chance(rng, percent):
 
 
 def _derive_disk(rng, physical, offset, logical, told, border):
-    kinds = ["null_blk", "scsi_debug", "brd"]
+    # Only scsi_debug takes write-zeroes as such.
+    kinds = ["null_blk", "scsi_debug", "scsi_debug", "brd"]
     if logical != SECTOR:
         kinds.remove("brd")
     if told:
         # The others have no other physical blocks than logical ones, or than pages.
         kinds = ["scsi_debug"]
     elif border:
-        # It takes all of its memory at once.
-        kinds.remove("scsi_debug")
+        # scsi_debug takes all of its memory at once.
+        kinds = [kind for kind in kinds if kind != "scsi_debug"]
     kind = rng.choice(kinds)
     timing = {"null_blk": rng.choice(tuple(COMPLETIONS)), "scsi_debug": rng.choice(NDELAYS), "brd": None}[kind]
     own = {"null_blk": logical, "scsi_debug": physical if told else rng.choice((logical, 4096)), "brd": 4096}[kind]
-    delay = (tuple(rng.choice(DELAYS_MS) for _ in range(3)) if _chance(rng, 30) and not told else None)
+    delay = rng.choice(DELAYS_MS) if _chance(rng, 50) and not told else None
     return Disk(kind=kind, logical=logical, physical=own, offset=offset if told else 0,
                 megabytes=24 if kind == "scsi_debug" else 80, cache=kind != "brd" and _chance(rng, 60), timing=timing,
                 max_kb=rng.choice(MAX_SECTORS_KB) if _chance(rng, 25) else 0, delay=delay)
@@ -205,8 +207,8 @@ def _derive_load(rng, physical, offset, logical, place, start, whole):
     length, first = _place(rng, place, start, border, blocks, unit, region, whole)
     max_run = max(unit, min(MAX_RUN, region, rng.choice((blocks, 2 * blocks, 4 * blocks, 300, MAX_RUN))))
     return length, Load(
-        seconds=rng.choice((1, 2, 2, 3)), threads=rng.choice(THREADS), offset=first, region=region, max_run=max_run,
-        reads=rng.choice((10, 25, 60)), zeroes=rng.choice((0, 0, 3, 15)), discard=rng.choice((0, 0, 3, 15)),
+        seconds=rng.choice((2, 3, 4)), threads=rng.choice(THREADS), offset=first, region=region, max_run=max_run,
+        reads=rng.choice((5, 20, 50)), zeroes=rng.choice((0, 3, 15)), discard=rng.choice((0, 3, 15)),
         flush=rng.choice((0, 1, 5)), fua=rng.choice((0, 2, 20)),
         # null_blk with blocks of 4096 bytes takes no page in two pieces.
         memory_align=4096 if logical == 4096 else 512)
@@ -254,7 +256,8 @@ def derive(seed):
     rng = random.Random(seed)
     logical = rng.choice((512, 512, 4096))
     unit = logical // SECTOR
-    physical = rng.choice([size for size in PHYSICAL if size >= logical])
+    # Where they are equal everything passes through, which is soon tested.
+    physical = logical if _chance(rng, 5) else rng.choice([size for size in PHYSICAL if size > logical])
     offset = _offset(rng, physical, logical)
     place = rng.choice(PLACES)
     told = place != "shards" and _chance(rng, 20)

@@ -44,7 +44,7 @@ def test_every_value_is_reached(plans):
         "max_blocks": {*plan.MAX_BLOCKS, "default"}, "place": set(plan.PLACES), "threads": set(plan.THREADS),
         "changes": {*plan.CHANGES, "none"}, "suspend": set(plan.SUSPENDS),
         "memory_fails": {0, *plan.MEMORY_FAILS}, "max_sectors_kb": {*plan.MAX_SECTORS_KB, "the disk's"},
-        "dm-delay": {"none", *(f"read {a} write {b}" for a in plan.DELAYS_MS for b in plan.DELAYS_MS)},
+        "dm-delay": {"none", *(f"read {read} write {write}" for read, write, _ in plan.DELAYS_MS)},
         "write_cache": {"the drive's", "advertised", "none"}, "geometry": {"the disk's", "given"}, "targets": {1, 2},
     }
     for dimension, values in space.items():
