@@ -83,6 +83,10 @@ def test_nothing_is_held_where_linear_takes_the_write_cache_away(plans):
             assert "linear" not in each.changes and all(table.write_cache for table in tables(each)), each
 
 
+def test_only_a_disk_that_has_requests_gets_a_limit_of_their_size(plans):
+    assert not any(each.disk.max_kb for each in plans if each.disk.kind == "brd")
+
+
 def test_requests_arrive_as_one_bio(plans):
     """Else sectorstress counts other touches than there are."""
     assert all(each.load.max_run * SECTOR + 8 * 2 * 4096 <= 256 * 4096 for each in plans)
