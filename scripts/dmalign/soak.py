@@ -13,6 +13,7 @@ rounds and operations there were and which configurations they reached; the gues
 import argparse
 import contextlib
 import json
+import os
 import random
 import shlex
 import signal
@@ -224,7 +225,7 @@ def soak(seconds, seed=None, named=(), rounds=ALL, repeat=1, prefix=""):
 def main(argv):
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--minutes", type=float, default=float(os.environ.get("DM_ALIGN_SOAK_MINUTES", "30")))
     parser.add_argument("--seed", type=int)
     parser.add_argument("--kernel", action="append", choices=[UM, *kernels.SERIES, "debug"])
     parser.add_argument("--rounds", type=int, default=ALL)
