@@ -50,6 +50,11 @@ check: setup programs modules test-tools  ## every test, in one pytest run [JOBS
 proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
+SOAK_MINUTES ?= 30
+
+soak: setup programs modules test-tools  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
+	scripts/soak --minutes $(SOAK_MINUTES) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
+
 kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 	scripts/kunit um
 
@@ -93,4 +98,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs proof setup test-tools uninstall
+.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs proof setup soak test-tools uninstall

@@ -35,7 +35,7 @@ static struct {
 	const char *device, *beneath;
 	uint64_t offset, beneath_offset, region, max_run;
 	uint64_t seed, seconds, ops, stall;
-	uint64_t physical, alignment, memory_align;
+	uint64_t physical, alignment, border, memory_align;
 	unsigned int threads, reads, zeroes, discard, flush, fua;
 	bool tolerate_errors, torn_reads;
 } opt = {
@@ -44,7 +44,8 @@ static struct {
 };
 
 struct totals {
-	uint64_t ops, reads, writes, zeroes, discards, flushes, fua, touches;
+	uint64_t ops, reads, writes, zeroes, discards, flushes, fua;
+	uint64_t touches, zero_touches;
 	uint64_t read_errors, write_errors, unread, slowest_us;
 };
 
@@ -160,10 +161,10 @@ static void choose(struct worker *w, uint64_t *first, uint64_t *count)
 	*count *= unit;
 }
 
-/* Partial touches of one write, worked out here and nowhere else. */
-static uint64_t touches(uint64_t first, uint64_t count)
+/* Partial touches of one bio, worked out here and nowhere else. */
+static uint64_t bio_touches(uint64_t first, uint64_t count)
 {
-	uint64_t start = (opt.offset + first) * SECTOR_SIZE - opt.alignment;
+	uint64_t start = first * SECTOR_SIZE - opt.alignment;
 	uint64_t end = start + count * SECTOR_SIZE;
 	bool head = start % opt.physical, tail = end % opt.physical;
 
@@ -173,6 +174,19 @@ static uint64_t touches(uint64_t first, uint64_t count)
 	if (start / opt.physical == (end - 1) / opt.physical)
 		return head || tail;
 	return head + tail;
+}
+
+/* The same for a write, which device-mapper splits at the border. */
+static uint64_t touches(uint64_t first, uint64_t count)
+{
+	uint64_t before;
+
+	first += opt.offset;
+	if (opt.border <= first || opt.border >= first + count)
+		return bio_touches(first, count);
+	before = opt.border - first;
+	return bio_touches(first, before) +
+	       bio_touches(opt.border, count - before);
 }
 
 static off_t byte_of(uint64_t sector)
@@ -256,10 +270,12 @@ static void do_ioctl(struct worker *w, enum op_kind kind)
 		      range) ? errno : 0;
 	model_end(&model, kind, first, count, error ? 0 : count, error, record);
 
-	if (kind == OP_ZEROES)
+	if (kind == OP_ZEROES) {
 		w->t.zeroes++;
-	else
+		w->t.zero_touches += touches(first, count);
+	} else {
 		w->t.discards++;
+	}
 	if (error) {
 		w->t.write_errors++;
 		if (!opt.tolerate_errors || !medium_error(error))
@@ -464,6 +480,7 @@ static void add(struct totals *sum, const struct totals *t)
 	sum->flushes += t->flushes;
 	sum->fua += t->fua;
 	sum->touches += t->touches;
+	sum->zero_touches += t->zero_touches;
 	sum->read_errors += t->read_errors;
 	sum->write_errors += t->write_errors;
 	sum->unread += t->unread;
@@ -540,13 +557,13 @@ static int run(struct worker *workers, int beneath_fd)
 		add(&sum, &workers[i].t);
 	printf("seed=%" PRIu64 " seconds=%.1f operations=%" PRIu64
 	       " reads=%" PRIu64 " writes=%" PRIu64 " touches=%" PRIu64
-	       " zeroes=%" PRIu64 " discards=%" PRIu64 " flushes=%" PRIu64
-	       " fua=%" PRIu64 " read_errors=%" PRIu64 " write_errors=%" PRIu64
+	       " zeroes=%" PRIu64 " zero_touches=%" PRIu64 " discards=%" PRIu64
+	       " flushes=%" PRIu64 " fua=%" PRIu64 " read_errors=%" PRIu64 " write_errors=%" PRIu64
 	       " unread_sectors=%" PRIu64 " slowest_ms=%" PRIu64
 	       " mismatches=%" PRIu64 "\n",
 	       opt.seed, elapsed / 1e6, sum.ops, sum.reads, sum.writes,
-	       sum.touches, sum.zeroes, sum.discards, sum.flushes, sum.fua,
-	       sum.read_errors, sum.write_errors, sum.unread,
+	       sum.touches, sum.zeroes, sum.zero_touches, sum.discards,
+	       sum.flushes, sum.fua, sum.read_errors, sum.write_errors, sum.unread,
 	       sum.slowest_us / 1000, model.mismatches);
 	return atomic_load(&failed);
 }
@@ -570,6 +587,7 @@ static void usage(FILE *to)
 	      "  --memory-align N    buffers start at multiples of N bytes (default 512)\n"
 	      "  --physical BYTES    block size for the count of touches (default 4096)\n"
 	      "  --alignment BYTES   first boundary on DEVICE, for the same (default 0)\n"
+	      "  --border SECTOR     for the same: DEVICE splits requests there\n"
 	      "  --tolerate-errors   after an I/O error a sector may be old or new\n"
 	      "  --torn-reads        a read beside a write may mix both inside a sector,\n"
 	      "                      as memory-backed disks do\n"
@@ -600,7 +618,7 @@ static void parse(int argc, char **argv)
 {
 	enum { SEED, SECONDS, OPS, THREADS, OFFSET, REGION, MAX_RUN, READS,
 	       ZEROES, DISCARD, FLUSH, FUA, MEMORY_ALIGN, PHYSICAL, ALIGNMENT,
-	       TOLERATE, TORN, BENEATH, BENEATH_OFFSET, STALL, HELP };
+	       BORDER, TOLERATE, TORN, BENEATH, BENEATH_OFFSET, STALL, HELP };
 	static const struct option options[] = {
 		{ "seed", 1, NULL, SEED }, { "seconds", 1, NULL, SECONDS },
 		{ "ops", 1, NULL, OPS }, { "threads", 1, NULL, THREADS },
@@ -611,6 +629,7 @@ static void parse(int argc, char **argv)
 		{ "memory-align", 1, NULL, MEMORY_ALIGN },
 		{ "physical", 1, NULL, PHYSICAL },
 		{ "alignment", 1, NULL, ALIGNMENT },
+		{ "border", 1, NULL, BORDER },
 		{ "tolerate-errors", 0, NULL, TOLERATE },
 		{ "torn-reads", 0, NULL, TORN },
 		{ "beneath", 1, NULL, BENEATH },
@@ -673,6 +692,9 @@ static void parse(int argc, char **argv)
 			break;
 		case ALIGNMENT:
 			opt.alignment = number(name, optarg, 0, 65535);
+			break;
+		case BORDER:
+			opt.border = number(name, optarg, 1, any);
 			break;
 		case TOLERATE:
 			opt.tolerate_errors = true;

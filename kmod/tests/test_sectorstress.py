@@ -80,6 +80,14 @@ def test_touches_are_counted_by_the_given_block_size(tool, disk, physical, touch
     assert (int(counts["touches"]) > 0) == bool(touches)
 
 
+@pytest.mark.parametrize("border,touches", [(OFFSET, 0), (OFFSET + 1, 2), (OFFSET + 7, 2), (OFFSET + 8, 0)])
+def test_a_write_over_the_border_counts_as_two(tool, disk, border, touches):
+    """The only write is the one that fills the region, a whole block."""
+    _, counts, _ = stress(tool, disk, "--threads", 1, "--ops", 1, "--reads", 100, "--region", 8, "--max-run", 8,
+                          "--border", border)
+    assert (counts["writes"], counts["touches"]) == ("1", str(touches))
+
+
 def test_garbage_is_found(tool, disk):
     def spill(file, rng):
         file.write(sector_of(rng), rng.randbytes(SECTOR))

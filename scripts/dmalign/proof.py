@@ -61,6 +61,8 @@ class Part:
 PARTS = {part.name: part for part in (
     Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("soak", "random configurations of drive, table, load and changes", ("scripts/soak",),
+         {"DM_ALIGN_SOAK_MINUTES": 30}, r"^soak: clean: (.*) on; configurations"),
 )}
 
 

@@ -89,6 +89,14 @@ class Stress:
         self._reader.start()
         self._counts = {}
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Ends it, if something else has failed meanwhile: the device shall not stay in use."""
+        if self._process.poll() is None:
+            self._process.kill()
+
     def running(self):
         assert time.monotonic() < self._limit, "the stress does not end"
         return self._process.poll() is None

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+What a round of the soak does, derived from its seed and from nothing else: the disk, the table line, the load of
+sectorstress, and what changes meanwhile. The same seed gives the same plan on every machine.
+
+    scripts/soak --show SEED
+"""
+
+import dataclasses
+import random
+
+SECTOR = 512
+# Blocks of different regions belong to different shards of the engine; a region is so many bytes of blocks.
+SHARD_REGION = 64 << 20
+# The longest request that surely arrives at the target as one bio: 256 pages, less those that odd pieces begin and end.
+MAX_RUN = 1024
+
+PHYSICAL = tuple(512 << shift for shift in range(8))
+LOGICAL = (512, 4096)
+MODES = ("report", "pad", "coalesce")
+HOLD_MS = (1, 5, 50, 500, 60000)
+MAX_BLOCKS = (1, 2, 8, 64, 1024)
+THREADS = (1, 2, 4, 8, 16, 32)
+# Where the stressed sectors lie: from the device's first one on, somewhere, where two shards meet, up to the last one.
+PLACES = ("start", "middle", "shards", "end")
+SUSPENDS = ("flush", "noflush", "skip_lockfs")
+MEMORY_FAILS = (2, 25, 75)
+# null_blk's ways to end a request: (irqmode, completion_nsec).
+COMPLETIONS = {"inline": (0, 0), "softirq": (1, 0), "timer 20 us": (2, 20000), "timer 200 us": (2, 200000),
+               "timer 1 ms": (2, 1000000)}
+NDELAYS = (1, 50000, 500000)
+MAX_SECTORS_KB = (64, 128, 256)
+# Of a read, a write and a flush: a read that passes a write, and a write that passes a read, find what is not guarded.
+DELAYS_MS = ((0, 0, 0), (0, 1, 0), (0, 4, 1), (1, 0, 0), (4, 0, 1), (1, 4, 4))
+
+# What may change under load. A reload of linear ends the counters, and other blocks have other touches: where one of
+# these is among the changes, nobody else can tell what the ledger must say.
+CHANGES = ("mode", "hold_ms", "max_blocks", "suspend", "reload", "resize", "linear", "geometry", "flush", "reset_stats",
+           "drop_failed", "drop_caches", "read_all")
+UNCOUNTED = frozenset(("linear", "geometry"))
+# Those after which the target still knows what it knew. Where others come between, hardly anything lives that long.
+KEEPING = ("mode", "hold_ms", "max_blocks", "reset_stats", "read_all")
+STEPS = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Disk:
+    """
+    kind: null_blk, scsi_debug or brd
+    logical, physical, offset: what it says of itself, in bytes
+    megabytes: its size
+    cache: it has a volatile write cache
+    timing: of COMPLETIONS for null_blk, of NDELAYS for scsi_debug
+    max_kb: max_sectors_kb of its queue, or 0 for its own
+    delay: milliseconds that dm-delay adds to a read, a write and a flush, or None if there is no such layer
+    """
+    kind: str
+    logical: int
+    physical: int
+    offset: int
+    megabytes: int
+    cache: bool
+    timing: object
+    max_kb: int
+    delay: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """
+    start, length: of the range, in sectors of the disk
+    border: a sector of the mapped device where a second target begins, or 0 for a single one
+    told: physical and offset are those of the disk, and the line does not give them
+    max_blocks: 0 leaves it to the target
+    """
+    mode: str
+    start: int
+    length: int
+    physical: int
+    offset: int
+    told: bool
+    border: int
+    hold_ms: int
+    max_blocks: int
+    write_cache: bool
+
+    def lines(self, below):
+        """The table lines on the device `below`."""
+        words = ["mode", self.mode, "hold_ms", str(self.hold_ms)]
+        if not self.told:
+            words += ["physical_block_size", str(self.physical), "alignment_offset", str(self.offset)]
+        if self.max_blocks:
+            words += ["max_blocks", str(self.max_blocks)]
+        if self.write_cache:
+            words += ["write_cache", "on"]
+        features = f"{len(words)} {' '.join(words)}"
+        return [f"{first} {length} align {below} {self.start + first} {features}" for first, length in self._parts()]
+
+    def linear(self, below):
+        """A table of linear in their place."""
+        return [f"0 {self.length} linear {below} {self.start}"]
+
+    def _parts(self):
+        if not self.border:
+            return [(0, self.length)]
+        return [(0, self.border), (self.border, self.length - self.border)]
+
+    @property
+    def alignment(self):
+        """The first boundary on the mapped device, in bytes."""
+        return (self.offset - self.start * SECTOR) % self.physical
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    """Options of sectorstress: sectors, percent and seconds."""
+    seconds: int
+    threads: int
+    offset: int
+    region: int
+    max_run: int
+    reads: int
+    zeroes: int
+    discard: int
+    flush: int
+    fua: int
+    memory_align: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """
+    memory_fails: percent of the allocations that may not wait which fail, where the kernel can do that
+    steps: changes under load, in order and over and over: (name, value or new Table, pause in ms, how to suspend)
+    """
+    seed: int
+    disk: Disk
+    table: Table
+    place: str
+    load: Load
+    memory_fails: int
+    steps: tuple
+
+    @property
+    def changes(self):
+        return {step[0] for step in self.steps}
+
+    @property
+    def counted(self):
+        """Whether sectorstress can say what rmw_expected must be."""
+        return not UNCOUNTED & self.changes
+
+
+def _chance(rng, percent):
+    return rng.randrange(100) < percent
+
+
+def _derive_disk(rng, physical, offset, logical, told, border):
+    # Only scsi_debug takes write-zeroes as such.
+    kinds = ["null_blk", "scsi_debug", "scsi_debug", "brd"]
+    if logical != SECTOR:
+        kinds.remove("brd")
+    if told:
+        # The others have no other physical blocks than logical ones, or than pages.
+        kinds = ["scsi_debug"]
+    elif border:
+        # scsi_debug takes all of its memory at once.
+        kinds = [kind for kind in kinds if kind != "scsi_debug"]
+    kind = rng.choice(kinds)
+    timing = {"null_blk": rng.choice(tuple(COMPLETIONS)), "scsi_debug": rng.choice(NDELAYS), "brd": None}[kind]
+    own = {"null_blk": logical, "scsi_debug": physical if told else rng.choice((logical, 4096)), "brd": 4096}[kind]
+    delay = rng.choice(DELAYS_MS) if _chance(rng, 50) and not told else None
+    return Disk(kind=kind, logical=logical, physical=own, offset=offset if told else 0,
+                megabytes=24 if kind == "scsi_debug" else 80, cache=kind != "brd" and _chance(rng, 60), timing=timing,
+                # brd has no requests that could be too large, and Linux 6.1 takes no such figure for it.
+                max_kb=rng.choice(MAX_SECTORS_KB) if kind != "brd" and _chance(rng, 25) else 0, delay=delay)
+
+
+def _offset(rng, physical, logical):
+    return rng.randrange(physical // logical) * logical if _chance(rng, 50) else 0
+
+
+def _place(rng, place, start, border, blocks, unit, region, whole):
+    """
+    (length of the device, first sector of the region in it), in sectors. The region is `region` long, the disk `whole`,
+    a block `blocks`, a logical block `unit`; two shards meet at `border`.
+    """
+    def random_units(sectors):
+        return rng.randrange(max(1, sectors // unit)) * unit
+
+    if place == "shards":
+        return whole - start, border - unit - random_units(region - unit)
+    # Some blocks behind the region, so that the device can shrink.
+    room = region + 4 * blocks + random_units(4 * blocks)
+    if place == "start":
+        return room + random_units(blocks), 0
+    offset = random_units(8 * blocks)
+    if place == "end":
+        return offset + region, offset
+    return offset + room, offset
+
+
+def _derive_load(rng, physical, offset, logical, place, start, whole):
+    """The load, and how long the mapped device is."""
+    unit, blocks = logical // SECTOR, physical // SECTOR
+    # Where two shards meet is one place only: in a large region hardly a request comes over it.
+    count = rng.choice((2, 3, 8) if place == "shards" else (2, 3, 8, 32, 128))
+    region = max(unit * 4, min(8192, blocks * count))
+    # The first block is the one that the disk's first sector is in, where that is in the middle of a block.
+    border = (SHARD_REGION - -offset % physical) // SECTOR - start
+    length, first = _place(rng, place, start, border, blocks, unit, region, whole)
+    max_run = max(unit, min(MAX_RUN, region, rng.choice((blocks, 2 * blocks, 4 * blocks, 300, MAX_RUN))))
+    return length, Load(
+        seconds=rng.choice((2, 3, 4)), threads=rng.choice(THREADS), offset=first, region=region, max_run=max_run,
+        reads=rng.choice((5, 20, 50)), zeroes=rng.choice((0, 3, 15)), discard=rng.choice((0, 3, 15)),
+        flush=rng.choice((0, 1, 5)), fua=rng.choice((0, 2, 20)),
+        # null_blk with blocks of 4096 bytes takes no page in two pieces.
+        memory_align=4096 if logical == 4096 else 512)
+
+
+def _derive_steps(rng, table, load, disk, modes, changes):
+    """STEPS changes, each of which leaves the device so that the next one can follow."""
+    steps = []
+    others = [size for size in PHYSICAL if size >= disk.logical]
+    while len(steps) < STEPS:
+        name = rng.choice(changes)
+        value = None
+        if name == "mode":
+            value = rng.choice(modes)
+        elif name == "hold_ms":
+            value = rng.choice(HOLD_MS)
+        elif name == "max_blocks":
+            value = rng.choice(MAX_BLOCKS)
+        elif name in ("reload", "linear"):
+            value = dataclasses.replace(table, mode=rng.choice(modes), hold_ms=rng.choice(HOLD_MS),
+                                        max_blocks=rng.choice(MAX_BLOCKS))
+        elif name == "resize":
+            least = max(load.offset + load.region, table.border + disk.logical // SECTOR)
+            value = dataclasses.replace(table, mode=rng.choice(modes), length=rng.randrange(
+                least, table.length + 1, disk.logical // SECTOR))
+        elif name == "geometry":
+            physical = rng.choice(others)
+            value = dataclasses.replace(table, mode=rng.choice(modes), physical=physical, told=False,
+                                        offset=_offset(rng, physical, disk.logical))
+        pause = rng.choice((0, 0, 5, 20, 100))
+        steps.append((name, value, pause, rng.choice(SUSPENDS)))
+        if name == "geometry":
+            # Back, so that the next step finds the table that it was derived for.
+            steps.append(("geometry", dataclasses.replace(table, mode=rng.choice(modes)), pause, rng.choice(SUSPENDS)))
+    return tuple(steps)
+
+
+def _border(rng, load, unit):
+    """Where inside the region a second target begins: anywhere, also in the middle of a block."""
+    return load.offset + rng.randrange(1, load.region // unit) * unit
+
+
+def derive(seed):
+    """The plan of a seed."""
+    rng = random.Random(seed)
+    logical = rng.choice((512, 512, 4096))
+    unit = logical // SECTOR
+    # Where they are equal everything passes through, which is soon tested.
+    physical = logical if _chance(rng, 5) else rng.choice([size for size in PHYSICAL if size > logical])
+    offset = _offset(rng, physical, logical)
+    place = rng.choice(PLACES)
+    told = place != "shards" and _chance(rng, 20)
+    disk = _derive_disk(rng, physical, offset, logical, told, place == "shards")
+
+    changes = rng.choice((rng.sample(CHANGES, rng.randrange(1, len(CHANGES) + 1)), rng.sample(CHANGES, 2), KEEPING, ()))
+    if not disk.cache and "linear" in changes:
+        # linear takes the flag of the write cache away, and then nothing may be held any more.
+        modes = MODES[:2]
+    else:
+        modes = MODES
+    start = rng.randrange(2 * physical // logical) * unit if _chance(rng, 50) else 0
+    length, load = _derive_load(rng, physical, offset, logical, place, start, disk.megabytes * 2048)
+    table = Table(mode=rng.choice(modes + modes[1:]), start=start, length=length, physical=physical, offset=offset,
+                  told=told, border=_border(rng, load, unit) if _chance(rng, 20) else 0, hold_ms=rng.choice(HOLD_MS),
+                  max_blocks=rng.choice((*MAX_BLOCKS, 0)), write_cache=not disk.cache and "coalesce" in modes)
+    # scsi_debug's own allocations may not wait either, and it answers with an error.
+    memory_fails = rng.choice(MEMORY_FAILS) if disk.kind != "scsi_debug" and _chance(rng, 25) else 0
+    return Plan(seed=seed, disk=disk, table=table, place=place, load=load, memory_fails=memory_fails,
+                steps=_derive_steps(rng, table, load, disk, modes, changes) if changes else ())
+
+
+def traits(plan):
+    """Where in the space of configurations a plan lies: {dimension: the values that it has there}."""
+    disk, table, load = plan.disk, plan.table, plan.load
+    return {
+        "disk": [f"{disk.kind} {disk.timing}" if disk.timing else disk.kind],
+        "L": [disk.logical], "P": [table.physical],
+        "alignment_offset": ["0" if not table.offset else "other"],
+        "geometry": ["the disk's" if table.told else "given"],
+        "write_cache": ["the drive's" if disk.cache else "advertised" if table.write_cache else "none"],
+        "max_sectors_kb": [disk.max_kb or "the disk's"],
+        "dm-delay": [f"read {disk.delay[0]} write {disk.delay[1]}" if disk.delay else "none"],
+        "mode": [table.mode], "hold_ms": [table.hold_ms], "max_blocks": [table.max_blocks or "default"],
+        "start": ["0" if not table.start else "other"],
+        "targets": [2 if table.border else 1],
+        "place": [plan.place],
+        "threads": [load.threads],
+        "region_blocks": [load.region * SECTOR // table.physical],
+        "max_run": ["a block" if load.max_run * SECTOR <= table.physical else "more"],
+        "discard": [bool(load.discard)], "zeroes": [bool(load.zeroes)],
+        "flush": [bool(load.flush)], "fua": [bool(load.fua)],
+        "memory_fails": [plan.memory_fails],
+        "changes": sorted(plan.changes) or ["none"],
+        "suspend": sorted({step[3] for step in plan.steps if step[0] not in ("mode", "hold_ms", "max_blocks")}),
+        "rmw_expected": ["counted" if plan.counted else "not counted"],
+    }

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One round: carries a plan out in a guest, and checks what came of it; AssertionError or OSError if it is wrong."""
+
+import contextlib
+import itertools
+import re
+import time
+from pathlib import Path
+
+from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG
+from rig.dm import Align
+
+from . import disks
+
+FLAGS = {"flush": 0, "noflush": NOFLUSH_FLAG, "skip_lockfs": SKIP_LOCKFS_FLAG}
+FAULT_KNOBS = [Path("/sys/kernel/debug", name) for name in ("failslab", "fail_page_alloc")]
+# Nothing fails in a plan but memory, so neither the target nor the block layer has anything to complain of.
+COMPLAINT = re.compile(r"device-mapper: align: |I/O error")
+# What must be 0 where nothing fails.
+NEVER = ("rmw_lost", "times_degraded", "degraded", "held_blocks", "flushes_failed", "rmw_drive_read_error",
+         "rmw_drive_limits")
+
+
+@contextlib.contextmanager
+def failing_memory(percent):
+    """Makes allocations fail that may not wait, as the engine's are; yields whether this kernel can."""
+    can = bool(percent) and all(path.exists() for path in FAULT_KNOBS)
+    if not can:
+        yield False
+        return
+    for knobs in FAULT_KNOBS:
+        for name, value in (("ignore-gfp-wait", "Y"), ("verbose", 0), ("times", -1), ("probability", percent)):
+            (knobs / name).write_text(str(value))
+    (FAULT_KNOBS[1] / "min-order").write_text("0")
+    try:
+        yield True
+    finally:
+        for knobs in FAULT_KNOBS:
+            (knobs / "probability").write_text("0")
+
+
+@contextlib.contextmanager
+def _enough_memory():
+    """A table may be refused for want of memory, and rightly; that is not what a round is about."""
+    before = {path: path.read_text() for path in (knobs / "probability" for knobs in FAULT_KNOBS) if path.exists()}
+    for path in before:
+        path.write_text("0")
+    try:
+        yield
+    finally:
+        for path, text in before.items():
+            path.write_text(text)
+
+
+def _swap(device, lines, how, pause):
+    """Another table; `pause` ms between suspend and resume."""
+    with _enough_memory():
+        device.load(*lines)
+    device.suspend(FLAGS[how])
+    time.sleep(pause / 1000)
+    device.resume()
+
+
+def _read_all(device):
+    device.status()
+    device.table()
+    for path in device.sysfs.iterdir():
+        path.read_text()
+
+
+def _step(device, below, step):
+    name, value, pause, how = step
+    if name in ("mode", "hold_ms", "max_blocks"):
+        device.message(f"{name} {value}")
+    elif name in ("flush", "reset_stats", "drop_failed"):
+        device.message(name)
+    elif name == "suspend":
+        device.suspend(FLAGS[how])
+        time.sleep(pause / 1000)
+        device.resume()
+        return
+    elif name in ("reload", "resize", "geometry"):
+        _swap(device, value.lines(below), how, pause)
+    elif name == "linear":
+        _swap(device, value.linear(below), how, pause)
+        time.sleep(pause / 1000)
+        _swap(device, value.lines(below), how, pause)
+    elif name == "drop_caches":
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    elif name == "read_all":
+        _read_all(device)
+    else:
+        raise ValueError(f"a plan has the unknown step {name}")
+    time.sleep(pause / 1000)
+
+
+def _change(device, below, plan, load):
+    """Goes through the plan's steps until the load ends; how many."""
+    done = 0
+    for step in itertools.cycle(plan.steps):
+        if not load.running():
+            break
+        _step(device, below, step)
+        done += 1
+    return done
+
+
+def _options(plan, device, disk):
+    """Options of sectorstress for a plan."""
+    load, table = plan.load, plan.table
+    return {
+        "seed": plan.seed, "beneath": disk, "beneath_offset": table.start, "torn_reads": True, "stall": 60,
+        "physical": table.physical, "alignment": table.alignment, "threads": load.threads, "offset": load.offset,
+        "region": load.region, "max_run": load.max_run, "reads": load.reads, "zeroes": load.zeroes,
+        "discard": load.discard if disks.can(device.path, "discard") else 0, "flush": load.flush, "fua": load.fua,
+        "memory_align": load.memory_align, "border": table.border or False}
+
+
+def _check_counts(plan, load, ledger):
+    """The ledger against what sectorstress has counted itself."""
+    for name in NEVER:
+        assert ledger[name] == 0, f"{name} is {ledger[name]}, and nothing has failed"
+    if not plan.counted:
+        return
+    # Where the device takes none, the kernel writes zeroes instead, each time as one request.
+    as_writes = ledger["write_zeroes"] == 0
+    touches = load.touches + load.zero_touches * as_writes
+    assert ledger["rmw_expected"] == touches, f"rmw_expected is {ledger['rmw_expected']}, sectorstress counts {touches}"
+    if not plan.table.border:
+        writes = load.writes + load.zeroes * as_writes
+        assert ledger["writes"] == writes, f"writes is {ledger['writes']}, sectorstress counts {writes}"
+
+
+def _check_memory(device, plan):
+    """What is known and held is gone after a flush, and after a suspend; then no memory is left in use."""
+    device.message("flush")
+    assert device.counter("target0_blocks") == 0, "blocks are in use after the message flush, and nothing is in flight"
+    device.suspend()
+    device.resume()
+    for index in range(2 if plan.table.border else 1):
+        for name in ("blocks", "memory_bytes"):
+            value = device.counter(f"target{index}_{name}")
+            assert value == 0, f"target{index}_{name} is {value} after a suspend, and nothing is in flight"
+
+
+def carry_out(lab, plan):
+    """Carries the plan out. Returns what happened, as a dict."""
+    with disks.made(lab, plan.disk) as (disk, below), lab.log() as log:
+        device = Align(below, plan.table.start, plan.table.length)
+        device.lines = plan.table.lines(below)
+        with device, failing_memory(plan.memory_fails) as fails:
+            with lab.stress(device.path, seconds=plan.load.seconds, **_options(plan, device, disk)) as load:
+                steps = _change(device, below, plan, load)
+                load.finish()
+            ledger = device.balanced()
+            _check_counts(plan, load, ledger)
+            _check_memory(device, plan)
+    complaints = [line for line in log.text.splitlines() if COMPLAINT.search(line)]
+    assert not complaints, "the kernel log complains:\n  " + "\n  ".join(complaints[:20])
+    return {"operations": load.operations, "touches": load.touches, "steps": steps, "memory_failed": fails,
+            "held": ledger["touches_held"], "left_to_drive": ledger["rmw_drive"], "slowest_ms": load.slowest_ms}
