@@ -125,7 +125,7 @@ def main(argv):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("targets", nargs="*")
-    given = parser.parse_args(argv)
+    given = parser.parse_intermixed_args(argv)
     known = targets(given.program)
     unknown = set(given.targets) - set(known)
     if unknown:

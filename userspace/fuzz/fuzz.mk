@@ -32,7 +32,7 @@ $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_objects)
 
 $(fuzz_build)/%.o: $(fuzz_root)/%.c
 	@mkdir -p $(@D)
-	clang $(fuzz_flags) -I$(fuzz_root)/../fuzz -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
+	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
 		$(fuzz_sanitize) -MMD -MP -c -o $@ $<
 
 .PHONY: fuzz fuzz-targets
