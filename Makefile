@@ -50,6 +50,9 @@ check: setup programs modules test-tools  ## every test, in one pytest run [JOBS
 proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
+fuzz: packages  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=2]
+	@for program in $(PROGRAMS); do $(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) JOBS=$(JOBS) fuzz || exit 1; done
+
 kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 	scripts/kunit um
 
@@ -93,4 +96,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs proof setup test-tools uninstall
+.PHONY: all bench bench-drive check clean demo fuzz help install kunit kunit-qemu modules packages programs proof setup test-tools uninstall
