@@ -260,12 +260,25 @@ int __wrap_dm_align_message_all(const struct dm_align *device,
 	return ALIGNCTL_FINE;
 }
 
+/* Lawful lines are; the input decides about all others. */
+static void check_lawful(void)
+{
+	static char program[] = "alignctl", attach[] = "attach", dev[] = "/dev/x",
+		    offset[] = "--offset=512", set[] = "set", flush[] = "--flush";
+	char *make[] = { program, attach, offset, dev, NULL };
+	char *change[] = { program, set, dev, flush, NULL };
+
+	FUZZ_CHECK(alignctl_main(4, make) == ALIGNCTL_FINE);
+	FUZZ_CHECK(alignctl_main(4, change) == ALIGNCTL_FINE);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char program[] = "alignctl";
 	struct fuzz_bytes bytes = { data, size };
 	char *argv[WORDS_MAX + 2] = { program }, *words[WORDS_MAX];
 	int argc = 1, i, result;
+	static bool checked;
 
 	/* a machine without devices */
 	setenv("ALIGNCTL_SYSROOT", "/nothing", 1);
@@ -275,6 +288,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		argc++;
 	}
 	running = true;
+	if (!checked)
+		check_lawful();
+	checked = true;
 	result = alignctl_main(argc, argv);
 	running = false;
 	FUZZ_CHECK(result >= ALIGNCTL_FINE && result <= ALIGNCTL_BUSY);

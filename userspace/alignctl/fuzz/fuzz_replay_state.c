@@ -45,6 +45,24 @@ static void check(const struct replay_state *state)
 	FUZZ_CHECK(!memcmp(&again.prepared, g, sizeof(*g)));
 }
 
+/* What every workload leaves is understood. */
+static void check_workloads(void)
+{
+	static struct replay_state state;
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		plan_init(&state.plan, w);
+		if (w->order == WORKLOAD_RANDOM)
+			state.plan.places = state.plan.count;
+		FUZZ_CHECK(!align_geometry_init(&state.prepared, 4096, 512, 512,
+						0, UINT32_MAX));
+		state.issued = state.nr_failed = 1;
+		check(&state);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct replay_state state;
@@ -57,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		snprintf(given, sizeof(given), "/proc/self/fd/%d", fd);
 		snprintf(saved, sizeof(saved), "/tmp/fuzz-state-%d", getpid());
 		atexit(remove_saved);
+		check_workloads();
 	}
 	FUZZ_CHECK(!ftruncate(fd, 0));
 	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);

@@ -5,26 +5,56 @@
 #include "fuzz.h"
 #include "status.h"
 
-/* Does the first "name:value" of the line say this number? */
-static bool says(const char *line, const char *name, uint64_t number)
+/* The value of the first "name:value" of the line, or NULL. */
+static const char *value(const char *line, const char *name)
 {
 	char key[32];
 	const char *at;
 
 	snprintf(key, sizeof(key), " %s:", name);
 	at = strstr(line, key);
-	if (!at)
-		return false;
-	at += strlen(key);
-	return fuzz_is_number(at, strcspn(at, " "), number);
+	return at ? at + strlen(key) : NULL;
+}
+
+static bool says(const char *line, const char *name, uint64_t number)
+{
+	const char *at = value(line, name);
+
+	return at && fuzz_is_number(at, strcspn(at, " "), number);
 }
 
 static bool lacks(const char *line, const char *name, uint64_t number)
 {
-	char key[32];
+	return !number && !value(line, name);
+}
 
-	snprintf(key, sizeof(key), " %s:", name);
-	return !number && !strstr(line, key);
+static bool fits(const char *line, const char *name, uint64_t max)
+{
+	const char *at = value(line, name);
+
+	return at && fuzz_is_at_most(at, strcspn(at, " "), max);
+}
+
+static bool fits_or_lacks(const char *line, const char *name)
+{
+	return fits(line, name, UINT64_MAX) || lacks(line, name, 0);
+}
+
+static bool lawful(const char *line)
+{
+	const char *offset = value(line, "alignment_offset");
+
+	return strcspn(line, " ") && strcspn(line, " ") < STATUS_MODE_MAX &&
+	       offset && (fits(line, "alignment_offset", INT64_MAX) ||
+			  (strcspn(offset, " ") == 7 &&
+			   !strncmp(offset, "unknown", 7))) &&
+	       fits(line, "physical_block_size", UINT32_MAX) &&
+	       fits(line, "max_blocks", UINT64_MAX) &&
+	       fits(line, "blocks", UINT64_MAX) &&
+	       fits(line, "memory_bytes", UINT64_MAX) &&
+	       fits(line, "epoch", UINT64_MAX) &&
+	       fits_or_lacks(line, "held_blocks") &&
+	       fits_or_lacks(line, "degraded");
 }
 
 static void check_status(const char *line)
@@ -35,6 +65,7 @@ static void check_status(const char *line)
 	memset(&status, 0x5a, sizeof(status));
 	untouched = status;
 	if (!status_parse(line, &status)) {
+		FUZZ_CHECK(!lawful(line));
 		FUZZ_CHECK(!memcmp(&status, &untouched, sizeof(status)));
 		return;
 	}

@@ -94,6 +94,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(command);
 	}
 	/* and it can always be made to work again */
+	char *answer = command_run(drive, "power on");
+
+	FUZZ_CHECK(answer && strcmp(answer, "{\"ok\":true}") == 0);
+	free(answer);
 	drive_power_on(drive);
 	drive_heal(drive);
 	request = (struct request) { .op = OP_WRITE, .count = DRIVE_BYTES };

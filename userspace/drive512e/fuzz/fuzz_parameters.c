@@ -48,13 +48,22 @@ static void check_number(const char *key, const char *value)
 		FUZZ_CHECK(nbdkit_parse_size(value) == (int64_t)params.size);
 }
 
+static void begin(void)
+{
+	memset(&params, 0, sizeof(params));
+	params.physical = PHYSICAL_DEFAULT;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_bytes bytes = { data, size };
 	bool good = true;
 
-	memset(&params, 0, sizeof(params));
-	params.physical = PHYSICAL_DEFAULT;
+	begin();
+	FUZZ_CHECK(plugin.config("size", "1M") == 0 &&
+		   plugin.config("alignment", "3584") == 0 &&
+		   plugin.config_complete() == 0);
+	begin();
 	while (bytes.left && good) {
 		char *line = fuzz_take_line(&bytes), *value = strchr(line, '=');
 
