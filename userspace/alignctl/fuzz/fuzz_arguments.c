@@ -260,16 +260,18 @@ int __wrap_dm_align_message_all(const struct dm_align *device,
 	return ALIGNCTL_FINE;
 }
 
-/* Lawful lines are; the input decides about all others. */
-static void check_lawful(void)
+/* Lawful lines are taken, and what is too much is not; the rest is the input's. */
+static void check_known(void)
 {
 	static char program[] = "alignctl", attach[] = "attach", dev[] = "/dev/x",
 		    offset[] = "--offset=512", set[] = "set", flush[] = "--flush";
 	char *make[] = { program, attach, offset, dev, NULL };
 	char *change[] = { program, set, dev, flush, NULL };
+	char *two[] = { program, set, dev, flush, dev, NULL };
 
 	FUZZ_CHECK(alignctl_main(4, make) == ALIGNCTL_FINE);
 	FUZZ_CHECK(alignctl_main(4, change) == ALIGNCTL_FINE);
+	FUZZ_CHECK(alignctl_main(5, two) == ALIGNCTL_USAGE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -289,7 +291,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	running = true;
 	if (!checked)
-		check_lawful();
+		check_known();
 	checked = true;
 	result = alignctl_main(argc, argv);
 	running = false;
