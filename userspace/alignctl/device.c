@@ -121,12 +121,14 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 	/* a disk made of other devices has no parent in the device tree */
 	if (strstr(disk, "/devices/virtual/block/"))
 		return false;
-	if (sysfs_number(disk, "alignment_offset", &of_disk) && of_disk < 0)
+	if (sysfs_number(disk, "alignment_offset", &of_disk) &&
+	    (of_disk < 0 || of_disk > UINT32_MAX))
 		return false;
 	if (device->sys.partition &&
 	    !sysfs_number(device->sys.dir, "start", &start))
 		return false;
-	*offset = align_shifted_offset(of_disk, start, physical);
+	*offset = align_shifted_offset((uint32_t)of_disk, (uint64_t)start,
+				       physical);
 	return true;
 }
 
