@@ -20,6 +20,17 @@ static struct fake_file {
 
 static size_t nr_fake_files;
 
+/* A folder has each name once. */
+static inline bool fake_file_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < nr_fake_files; i++)
+		if (!strcmp(fake_files[i].name, name))
+			return true;
+	return false;
+}
+
 static inline void fake_files_open(struct fuzz_bytes *bytes)
 {
 	nr_fake_files = 0;
@@ -31,6 +42,10 @@ static inline void fake_files_open(struct fuzz_bytes *bytes)
 			continue;
 		}
 		*text++ = '\0';
+		if (fake_file_named(line)) {
+			free(line);
+			continue;
+		}
 		fake_files[nr_fake_files++] = (struct fake_file) { line, text };
 	}
 }

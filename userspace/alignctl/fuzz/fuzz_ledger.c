@@ -108,7 +108,7 @@ static void check_bins(const char *prefix, const char *name,
 static void check(const struct ledger *ledger)
 {
 	unsigned int i;
-	size_t k;
+	size_t k, other;
 
 	check_number("", "epoch", ledger->epoch);
 	check_number("", "suggested_physical_block_size", ledger->suggested);
@@ -134,6 +134,9 @@ static void check(const struct ledger *ledger)
 			 ledger->target[k].index);
 		FUZZ_CHECK(fake_file(file));
 		FUZZ_CHECK(ledger->target[k].device);
+		for (other = 0; other < k; other++)
+			FUZZ_CHECK(ledger->target[other].index !=
+				   ledger->target[k].index);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "exit_codes.h"
 #include "fuzz.h"
+#include "json.h"
 #include "replay_state.h"
 
 static char saved[64];
@@ -45,6 +46,36 @@ static void check(const struct replay_state *state)
 	FUZZ_CHECK(!memcmp(&again.prepared, g, sizeof(*g)));
 }
 
+static uint64_t member(struct json_object *object, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(object, key));
+}
+
+/* The figures are those of the text, whole. */
+static void check_figures(const struct replay_state *state, const void *data,
+			  size_t size)
+{
+	char *text = fuzz_text(data, size);
+	struct json_object *object = json_tokener_parse(text);
+
+	FUZZ_CHECK(object);
+	FUZZ_CHECK(member(object, "count") == state->plan.count &&
+		   member(object, "start") == state->plan.start &&
+		   member(object, "places") == state->plan.places &&
+		   member(object, "seed") == state->plan.seed &&
+		   member(object, "run") == state->run &&
+		   member(object, "issued") == state->issued);
+	FUZZ_CHECK(member(object, "physical_block_size") ==
+		   state->prepared.physical);
+	FUZZ_CHECK(member(object, "logical_block_size") ==
+		   state->prepared.logical);
+	FUZZ_CHECK(member(object, "alignment_offset") ==
+		   state->prepared.offset);
+	FUZZ_CHECK(member(object, "sectors") == state->prepared.end_sector);
+	json_object_put(object);
+	free(text);
+}
+
 /* What every workload leaves is understood. */
 static void check_workloads(void)
 {
@@ -79,7 +110,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	FUZZ_CHECK(!ftruncate(fd, 0));
 	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
-	if (replay_state_load(&state, given) == ALIGNCTL_FINE)
+	if (replay_state_load(&state, given) == ALIGNCTL_FINE) {
 		check(&state);
+		/* a byte 0 ends a string, and not a file */
+		if (!memchr(data, 0, size))
+			check_figures(&state, data, size);
+	}
 	return 0;
 }

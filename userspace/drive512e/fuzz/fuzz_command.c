@@ -31,12 +31,24 @@ static void check_answer(const char *command, const char *answer)
 
 /*
  * Of a refused command nothing may have happened, and of the others only what
- * was said: "power cut" with words that are no option is none.
+ * was said: "power cut" with words that are no option is none, and sectors that
+ * fail are sectors that can be.
  */
 static void check_verdict(const char *command, bool ok)
 {
 	const char *at = command + strspn(command, " ");
 
+	if (ok && strncmp(at, "fail", 4) == 0) {
+		for (int word = 0; word < 4; word++) {
+			size_t length = strcspn(at, " ");
+
+			FUZZ_CHECK(word < 2 ||
+				   fuzz_is_at_most(at, length, UINT64_MAX /
+							       SECTOR_SIZE));
+			at += length + strspn(at + length, " ");
+		}
+		FUZZ_CHECK(!*at);
+	}
 	if (!ok || strncmp(at, "power", 5) != 0)
 		return;
 	at += 5 + strspn(at + 5, " ");
