@@ -107,7 +107,7 @@ static bool read_target(struct ledger_target *target, const char *dir,
 	if (!sysfs_number(dir, offset_file, &target->offset))
 		target->offset = -1;
 	target->device = device_name(dir, device_file);
-	return true;
+	return target->device;
 }
 
 /* One target after the other; a place in the table may be of another type. */
