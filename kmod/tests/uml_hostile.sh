@@ -148,7 +148,7 @@ look_for_secret()
 {
 	case $1 in
 	degraded | removed) places="/sys /proc /dev /dev/kmsg /run" ;;
-	*) places="/sys/block/$align/ /sys/module/dm_align /dev/mapper /dev/kmsg" ;;
+	*) places="$(readlink -f "/sys/block/$align") /sys/module/dm_align /dev/mapper /dev/kmsg" ;;
 	esac
 	dmsetup status --target align >/run/tmp/told
 	dmsetup table --target align >>/run/tmp/told
