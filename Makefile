@@ -55,6 +55,9 @@ SOAK_MINUTES ?= 30
 soak: setup programs modules test-tools  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
 	scripts/soak --minutes $(SOAK_MINUTES) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 
+fuzz: packages  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=2]
+	@for program in $(PROGRAMS); do $(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) JOBS=$(JOBS) fuzz || exit 1; done
+
 kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 	scripts/kunit um
 
@@ -98,4 +101,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean demo help install kunit kunit-qemu modules packages programs proof setup soak test-tools uninstall
+.PHONY: all bench bench-drive check clean demo fuzz help install kunit kunit-qemu modules packages programs proof setup soak test-tools uninstall

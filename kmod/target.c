@@ -23,7 +23,8 @@ const char * const align_mode_names[] = {
 
 /*
  * Parsing. Each function returns NULL, or what is wrong, for ti->error or for
- * the log.
+ * the log. Of arguments the log shows the start only: a line that is too long
+ * would lose its end, the reason.
  */
 static const char *parse_mode(const char *arg, enum align_mode *mode)
 {
@@ -139,8 +140,8 @@ static const char *parse_features(struct align_target *at,
 
 		error = parse_feature(at, args, name, value);
 		if (error) {
-			DMERR("feature argument \"%s %s\": %s", name, value,
-			      error);
+			DMERR("feature argument \"%.64s %.64s\": %s", name,
+			      value, error);
 			return error;
 		}
 	}
@@ -567,8 +568,9 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 		      dm_device_name(at->node->md), argv[0]);
 	if (!error)
 		return ret;
-	DMERR("%s: message \"%s%s%s\": %s", dm_device_name(at->node->md),
-	      argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "", error);
+	DMERR("%s: message \"%.64s%s%.64s\": %s",
+	      dm_device_name(at->node->md), argv[0], argc > 1 ? " " : "",
+	      argc > 1 ? argv[1] : "", error);
 	return -EINVAL;
 }
 

@@ -123,15 +123,29 @@ static int table_status(uint32_t flags)
 	return call(DM_TABLE_STATUS);
 }
 
-static int send_message(const char *text)
+/* The request ends where the message does, so that nothing ends it for it. */
+static int send_message(const struct hostile_message *message)
 {
 	struct dm_target_msg *msg;
 
 	begin_request();
 	msg = (void *)(request.bytes + request.head.data_start);
 	msg->sector = 0;
-	strcpy(msg->message, text);
+	memcpy(msg->message, message->text, message->length);
+	request.head.data_size = msg->message + message->length - request.bytes;
 	return call(DM_TARGET_MSG);
+}
+
+/* The table line as it is now; "" if it cannot be had. */
+static void copy_table(char *to, size_t size)
+{
+	struct dm_target_spec *spec;
+
+	to[0] = '\0';
+	if (table_status(DM_STATUS_TABLE_FLAG))
+		return;
+	spec = (void *)(request.bytes + request.head.data_start);
+	snprintf(to, size, "%s", (char *)(spec + 1));
 }
 
 /* Devices that device-mapper knows, this program's own aside. */
@@ -202,12 +216,17 @@ static void read_reason(char *reason, size_t size)
 /* A refusal must say what is wrong. */
 static void check_reason(const char *what, const char *text)
 {
-	char reason[512];
+	char reason[2048];
 
 	read_reason(reason, sizeof(reason));
+	if (!strcmp(what, "message") && !strstr(reason, "must be") &&
+	    !strstr(reason, "known are") && !strstr(reason, "Invalid") &&
+	    !strstr(reason, " need") && !strstr(reason, "not possible"))
+		found("the log does not say what is wrong with message \"%.80s\": \"%.300s\"",
+		      text, reason);
 	if (strlen(reason) < REASON_MIN || strstr(reason, "(null)") ||
 	    strstr(reason, "Unknown error"))
-		found("%s \"%s\" was refused without a reason (the log says \"%s\")",
+		found("%s \"%.200s\" was refused without a reason (the log says \"%s\")",
 		      what, text, reason);
 	else
 		count.reasons++;
@@ -218,23 +237,31 @@ static void try_messages(uint64_t *rng)
 	unsigned int n = 1 + hostile_random(rng) % 4;
 
 	while (n--) {
-		struct hostile_message message;
+		static struct hostile_message message;
+		char before[512], after[512];
 		int error;
 
 		hostile_make_message(rng, &message);
+		copy_table(before, sizeof(before));
 		skip_log();
-		error = send_message(message.text);
+		error = send_message(&message);
 		count.messages++;
 		if (error) {
 			count.messages_refused++;
+			/* for the reports only */
+			message.text[message.length - 1] = '\0';
 			if (message.verdict == LAWFUL)
-				found("message \"%s\" was refused: %s",
+				found("message \"%.200s\" was refused: %s",
 				      message.text, strerror(error));
 			else if (strspn(message.text, " \t\n") !=
 				 strlen(message.text))
 				check_reason("message", message.text);
+			copy_table(after, sizeof(after));
+			if (strcmp(before, after))
+				found("message \"%.200s\" was refused, and yet changed \"%s\" to \"%s\"",
+				      message.text, before, after);
 		} else if (message.verdict == UNLAWFUL) {
-			found("message \"%s\" was accepted", message.text);
+			found("message \"%.200s\" was accepted", message.text);
 		}
 	}
 }

@@ -140,6 +140,11 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	static const char *const odd_offsets[] = {
 		"1", "100", "511", "513", "4095", "4294967808",
 	};
+	/* in bytes, the ends of these are beyond what 64 bits can say */
+	static const uint64_t lengths[] = {
+		(1ULL << 54), (1ULL << 55) - 8, 1ULL << 55, (1ULL << 55) + 8,
+		1ULL << 63, UINT64_MAX - 7, UINT64_MAX,
+	};
 	static const char *const times[] = { "0", "600001", "4294967297", };
 	static const char *const unknown[] = {
 		"colour red", "hold 5", "hold_s 5", "modes pad", "mode_ pad",
@@ -152,7 +157,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	};
 	char text[64];
 
-	switch (below(rng, 17)) {
+	switch (below(rng, 18)) {
 	case 0:
 		d->why = "mode";
 		set_feature(d, "mode", modes[below(rng, COUNT(modes))]);
@@ -243,6 +248,10 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		set_feature(d, "hold_ms", below(rng, 2) ? bad_number(rng) :
 			    times[below(rng, COUNT(times))]);
 		break;
+	case 17:
+		d->why = "longer than any device";
+		d->length = lengths[below(rng, COUNT(lengths))];
+		break;
 	}
 }
 
@@ -310,6 +319,23 @@ void hostile_make_line(uint64_t *rng, const struct hostile_device *dev,
 	}
 }
 
+/* A lawful beginning, and then far too much: digits, one word, or many. */
+static void overlong(uint64_t *rng, struct hostile_message *message)
+{
+	static const char *const begins[] = {
+		"hold_ms ", "max_blocks ", "mode ", "flush ", "reset_stats ",
+	};
+	static const char *const fillers[] = { "9", "x", "1 ", "pad ", "\x01" };
+	const char *filler = fillers[below(rng, COUNT(fillers))];
+	size_t most = sizeof(message->text) - 8;
+	size_t want = 64 + below(rng, most - 64), at;
+
+	strcpy(message->text, begins[below(rng, COUNT(begins))]);
+	for (at = strlen(message->text); at < want; at += strlen(filler))
+		strcpy(message->text + at, filler);
+	message->length = at + 1;
+}
+
 void hostile_make_message(uint64_t *rng, struct hostile_message *message)
 {
 	static const char *const good[] = {
@@ -326,29 +352,54 @@ void hostile_make_message(uint64_t *rng, struct hostile_message *message)
 		"max_blocks -1", "max_blocks 1 2",
 		"max_blocks 99999999999999999999", "reset_stats now",
 		"flush all", "modes pad", "help", "physical_block_size 4096",
-		"write_cache on", "alignment_offset 0",
+		"write_cache on", "alignment_offset 0", "max_blocks 262145",
+		"max_blocks 4294967297", "max_blocks 18446744073709551617",
+		"max_blocks 0", "max_blocks 0x10", "max_blocks 1K",
+		"max_blocks -9223372036854775808", "hold_ms 4294967297",
+		"hold_ms 18446744073709551617", "hold_ms 1.5", "hold_ms \x7f",
+		"mode \x1b[2J", "\xff\xfe", "mode\xc2\xa0pad", "%s%n",
 	};
+	const char *text = "";
 
-	switch (below(rng, 9)) {
-	case 8:
-		message->verdict = EITHER;
-		snprintf(message->text, sizeof(message->text), "%s",
-			 perhaps[below(rng, COUNT(perhaps))]);
-		break;
+	switch (below(rng, 12)) {
 	case 0:
 	case 1:
 		message->verdict = LAWFUL;
-		snprintf(message->text, sizeof(message->text), "%s",
-			 good[below(rng, COUNT(good))]);
+		text = good[below(rng, COUNT(good))];
 		break;
 	case 2:
 		message->verdict = EITHER;
-		garbage(rng, message->text, sizeof(message->text));
+		text = perhaps[below(rng, COUNT(perhaps))];
 		break;
+	case 3:
+		message->verdict = EITHER;
+		garbage(rng, message->text, sizeof(message->text));
+		message->length = strlen(message->text) + 1;
+		return;
+	case 4:
+		message->verdict = UNLAWFUL;
+		overlong(rng, message);
+		return;
+	case 5:		/* what follows a byte 0 is not there */
+		message->verdict = LAWFUL;
+		text = good[below(rng, COUNT(good))];
+		strcpy(message->text, text);
+		message->length = strlen(text) + 1;
+		message->length += (size_t)snprintf(
+			message->text + message->length, 64, " %s",
+			bad[below(rng, COUNT(bad))]) + 1;
+		return;
+	case 6:		/* no byte 0 at all */
+		message->verdict = UNLAWFUL;
+		text = good[below(rng, COUNT(good))];
+		message->length = strlen(text);
+		memcpy(message->text, text, message->length);
+		return;
 	default:
 		message->verdict = UNLAWFUL;
-		snprintf(message->text, sizeof(message->text), "%s",
-			 bad[below(rng, COUNT(bad))]);
+		text = bad[below(rng, COUNT(bad))];
 		break;
 	}
+	strcpy(message->text, text);
+	message->length = strlen(text) + 1;
 }

@@ -29,9 +29,14 @@ struct hostile_line {
 	char params[4096];	/* after "<start> <length> align" */
 };
 
+/*
+ * A message is bytes: the kernel takes it up to the first byte 0, and one that
+ * has none is unlawful.
+ */
 struct hostile_message {
 	enum verdict verdict;
-	char text[1024];
+	size_t length;
+	char text[16384];
 };
 
 /* A pseudo-random number; the same seed gives the same lines. */

@@ -63,6 +63,12 @@ PARTS = {part.name: part for part in (
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
     Part("soak", "random configurations of drive, table, load and changes", ("scripts/soak",),
          {"DM_ALIGN_SOAK_MINUTES": 30}, r"^soak: clean: (.*) on; configurations"),
+    Part("hostile", "table lines, messages, readers of sysfs, users without rights", (*PYTEST, "kmod/tests/guest",
+         "scripts/tests/test_hostile_kasan.py", "-k", "hostile or sysfs_can_be_read or every_file_of_sysfs"),
+         {"DM_ALIGN_HOSTILE_LINES": 10000, "DM_ALIGN_HOSTILE_UML_LINES": 2000, "DM_ALIGN_HOSTILE_SECONDS": 300,
+          "DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
+         r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
 )}
 
 

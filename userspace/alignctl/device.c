@@ -27,8 +27,10 @@ static uint32_t attribute(const char *dir, const char *file, uint32_t otherwise)
 {
 	int64_t number;
 
-	return sysfs_number(dir, file, &number) && number >= 0 ? number :
-								 otherwise;
+	if (!sysfs_number(dir, file, &number) || number < 0 ||
+	    number > UINT32_MAX)
+		return otherwise;
+	return (uint32_t)number;
 }
 
 int device_open_devno(struct device *device, dev_t devno, const char *path)
@@ -54,8 +56,10 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 	device->alignment_offset = 0;
 	if (sysfs_number(device->sys.dir, "alignment_offset", &number))
 		device->alignment_offset = number;
-	if (sysfs_number(device->sys.dir, "size", &number))
-		device->sectors = number;
+	/* no device has more bytes than a file offset can say */
+	if (sysfs_number(device->sys.dir, "size", &number) && number >= 0 &&
+	    number <= INT64_MAX >> ALIGN_SECTOR_SHIFT)
+		device->sectors = (uint64_t)number;
 	return ALIGNCTL_FINE;
 }
 
@@ -117,12 +121,14 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 	/* a disk made of other devices has no parent in the device tree */
 	if (strstr(disk, "/devices/virtual/block/"))
 		return false;
-	if (sysfs_number(disk, "alignment_offset", &of_disk) && of_disk < 0)
+	if (sysfs_number(disk, "alignment_offset", &of_disk) &&
+	    (of_disk < 0 || of_disk > UINT32_MAX))
 		return false;
 	if (device->sys.partition &&
 	    !sysfs_number(device->sys.dir, "start", &start))
 		return false;
-	*offset = align_shifted_offset(of_disk, start, physical);
+	*offset = align_shifted_offset((uint32_t)of_disk, (uint64_t)start,
+				       physical);
 	return true;
 }
 

@@ -26,10 +26,13 @@ struct walk {
 	unsigned int depth;
 };
 
-static void add(struct guard_report *report, char *finding)
+/* Takes a finding, fit to be shown: it has the words of whoever made a label. */
+static void add(struct guard_report *report, char *text)
 {
+	char *finding = message_visible(text);
 	size_t i;
 
+	free(text);
 	for (i = 0; i < report->nr; i++) {
 		if (!strcmp(report->finding[i], finding)) {
 			free(finding);

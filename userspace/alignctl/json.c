@@ -82,35 +82,40 @@ void json_print(struct json_object *object, bool one_line)
 	json_object_put(object);
 }
 
+static bool get_number(struct json_object *value, uint64_t *n)
+{
+	/* json-c would make 0 of a number below it */
+	if (!json_object_is_type(value, json_type_int) ||
+	    json_object_get_int64(value) < 0)
+		return false;
+	*n = json_object_get_uint64(value);
+	return true;
+}
+
 bool json_get_number(struct json_object *object, const char *key, uint64_t *n)
 {
 	struct json_object *value;
 
-	if (!json_object_object_get_ex(object, key, &value) ||
-	    !json_object_is_type(value, json_type_int))
-		return false;
-	*n = json_object_get_uint64(value);
-	return true;
+	return json_object_object_get_ex(object, key, &value) &&
+	       get_number(value, n);
 }
 
 bool json_get_numbers(struct json_object *object, const char *key,
 		      uint64_t *numbers, size_t max, size_t *nr)
 {
 	struct json_object *array;
-	size_t i;
+	size_t length, i;
 
 	if (!json_object_object_get_ex(object, key, &array) ||
 	    !json_object_is_type(array, json_type_array) ||
 	    json_object_array_length(array) > max)
 		return false;
-	*nr = json_object_array_length(array);
-	for (i = 0; i < *nr; i++) {
-		struct json_object *one = json_object_array_get_idx(array, i);
-
-		if (!json_object_is_type(one, json_type_int))
+	length = json_object_array_length(array);
+	for (i = 0; i < length; i++)
+		if (!get_number(json_object_array_get_idx(array, i),
+				&numbers[i]))
 			return false;
-		numbers[i] = json_object_get_uint64(one);
-	}
+	*nr = length;
 	return true;
 }
 

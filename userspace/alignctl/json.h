@@ -27,7 +27,10 @@ void json_append_bin(struct json_object *array, double bound, uint64_t count);
 /* Prints on standard output, in many lines or in one, and frees. */
 void json_print(struct json_object *object, bool one_line);
 
-/* Each reads a member; false if it is not there or of another type. */
+/*
+ * Each reads a member; false if it is not there, of another type or negative.
+ * json-c makes UINT64_MAX of numbers that are larger.
+ */
 bool json_get_number(struct json_object *object, const char *key, uint64_t *n);
 /* Reads an array of at most @max numbers. */
 bool json_get_numbers(struct json_object *object, const char *key,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "cleanup.h"
+#include "decimal.h"
 #include "ledger.h"
 #include "message.h"
 #include "sysfs.h"
@@ -34,28 +34,24 @@ static bool read_bins(const char *dir, const char *file, unsigned int count,
 		      uint64_t *bins)
 {
 	CLEANUP_FREE char *text = sysfs_text(dir, file);
-	char *at = text, *end;
+	const char *at = text;
 	unsigned int i;
 
 	if (!text)
 		return false;
-	for (i = 0; i < count; i++, at = end) {
-		bins[i] = strtoull(at, &end, 10);
-		if (end == at)
+	for (i = 0; i < count; i++)
+		if ((i && *at++ != ' ') ||
+		    !decimal_read(&at, UINT64_MAX, &bins[i]))
 			return false;
-	}
-	return !*end;
+	return !*at;
 }
 
 static bool read_counter(const char *dir, const char *file, uint64_t *value)
 {
 	CLEANUP_FREE char *text = sysfs_text(dir, file);
-	char *end;
+	const char *at = text;
 
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	*value = strtoull(text, &end, 10);
-	return !*end;
+	return text && decimal_read(&at, UINT64_MAX, value) && !*at;
 }
 
 static char *bad_file(const char *dir, const char *file)
@@ -111,7 +107,7 @@ static bool read_target(struct ledger_target *target, const char *dir,
 	if (!sysfs_number(dir, offset_file, &target->offset))
 		target->offset = -1;
 	target->device = device_name(dir, device_file);
-	return true;
+	return target->device;
 }
 
 /* One target after the other; a place in the table may be of another type. */
@@ -125,11 +121,12 @@ static void visit_file(const char *name, void *context)
 	struct target_search *search = context;
 	struct ledger *ledger = search->ledger;
 	struct ledger_target target = { 0 };
-	unsigned int index;
-	int used = 0;
+	const char *at = name + strlen("target");
+	uint64_t index;
 
-	if (sscanf(name, "target%u_mode%n", &index, &used) != 1 ||
-	    !used || name[used] || !read_target(&target, search->dir, index))
+	if (strncmp(name, "target", strlen("target")) ||
+	    !decimal_read(&at, UINT_MAX, &index) || strcmp(at, "_mode") ||
+	    !read_target(&target, search->dir, (unsigned int)index))
 		return;
 	ledger->target = memory_or_exit(
 		reallocarray(ledger->target, ledger->nr_targets + 1,
@@ -152,8 +149,8 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 		return bad_file(dir, "suggested_physical_block_size");
 	ledger->logical = ALIGN_SECTOR_SIZE;
 	if (sysfs_number(disk_dir, "queue/logical_block_size", &number) &&
-	    number > 0)
-		ledger->logical = number;
+	    number > 0 && number <= UINT32_MAX)
+		ledger->logical = (uint32_t)number;
 	for (i = 0; i < LEDGER_NR; i++) {
 		const char *name = ledger_rows[i].name;
 		CLEANUP_FREE char *base = message_format("baseline_%s", name);

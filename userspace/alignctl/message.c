@@ -2,18 +2,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
 
 __attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
 {
+	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *visible = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	visible = message_visible(memory_or_exit(text));
 	/* what was printed before belongs before */
 	fflush(stdout);
-	fprintf(stderr, "alignctl: %s", prefix);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
 }
 
 void message_error(const char *format, ...)
@@ -32,6 +38,30 @@ void message_warning(const char *format, ...)
 	va_start(args, format);
 	message_line("warning: ", format, args);
 	va_end(args);
+}
+
+/* Of ASCII, or the first byte of one of U+0080 to U+009F in UTF-8. */
+static bool is_control(const char *text)
+{
+	unsigned char c = text[0], next = text[1];
+
+	return c < ' ' || c == 0x7f ||
+	       (c == 0xc2 && next >= 0x80 && next <= 0x9f);
+}
+
+char *message_visible(const char *text)
+{
+	char *visible = memory_or_exit(malloc(4 * strlen(text) + 1));
+	char *to = visible;
+
+	for (; *text; text++) {
+		if (is_control(text))
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
+		else
+			*to++ = *text;
+	}
+	*to = '\0';
+	return visible;
 }
 
 void *memory_or_exit(void *pointer)

@@ -19,9 +19,12 @@ const char *mode_refusal(const char *mode)
 
 const char *mode_hold_ms(const char *text, uint64_t *ms)
 {
-	if (parse_number(text, ms) && *ms <= MODE_MAX_HOLD_MS)
-		return NULL;
-	return "must be a number of milliseconds from 1 to 600000";
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number > MODE_MAX_HOLD_MS)
+		return "must be a number of milliseconds from 1 to 600000";
+	*ms = number;
+	return NULL;
 }
 
 bool mode_rewrites(const char *mode)

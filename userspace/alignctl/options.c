@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "decimal.h"
 #include "exit_codes.h"
 #include "message.h"
 #include "options.h"
@@ -19,17 +19,12 @@ bool parse_number(const char *text, uint64_t *number)
 	const char *suffix;
 	unsigned int shift = 0;
 	uint64_t value;
-	char *end;
 
-	if (!isdigit((unsigned char)*text))
+	if (!decimal_read(&text, UINT64_MAX, &value))
 		return false;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	if (*end) {
-		suffix = strchr(suffixes, toupper((unsigned char)*end));
-		if (!suffix || end[1])
+	if (*text) {
+		suffix = strchr(suffixes, toupper((unsigned char)*text));
+		if (!suffix || text[1])
 			return false;
 		shift = 10 * (suffix - suffixes + 1);
 	}
@@ -41,8 +36,10 @@ bool parse_number(const char *text, uint64_t *number)
 
 bool parse_position(const char *text, uint64_t *position)
 {
+	if (strcmp(text, "0"))
+		return parse_number(text, position);
 	*position = 0;
-	return !strcmp(text, "0") || parse_number(text, position);
+	return true;
 }
 
 bool parse_bytes(const char *text, uint32_t *bytes)
@@ -57,8 +54,12 @@ bool parse_bytes(const char *text, uint32_t *bytes)
 
 bool parse_switch(const char *text, bool *on)
 {
-	*on = !strcmp(text, "on");
-	return *on || !strcmp(text, "off");
+	bool is_on = !strcmp(text, "on");
+
+	if (!is_on && strcmp(text, "off"))
+		return false;
+	*on = is_on;
+	return true;
 }
 
 int options_refuse(const char *name, const char *argument, const char *reason)

@@ -48,7 +48,7 @@ static bool take(struct replay_state *state, struct json_object *object)
 	const char *name = json_get_text(object, "workload");
 	struct plan *plan = &state->plan;
 	uint64_t physical, logical, offset, sectors;
-	size_t nr_failed;
+	size_t nr_failed, i;
 
 	plan->workload = name ? workload_find(name) : NULL;
 	if (!plan->workload ||
@@ -65,11 +65,18 @@ static bool take(struct replay_state *state, struct json_object *object)
 	    !json_get_numbers(object, "failed", state->failed,
 			      REPLAY_MAX_DEPTH, &nr_failed))
 		return false;
-	state->nr_failed = nr_failed;
+	state->nr_failed = (uint32_t)nr_failed;
+	for (i = 0; i < nr_failed; i++)
+		if (state->failed[i] >= state->issued)
+			return false;
+	if (physical > UINT32_MAX || logical > UINT32_MAX ||
+	    offset > UINT32_MAX || sectors > UINT64_MAX >> ALIGN_SECTOR_SHIFT)
+		return false;
 	return plan_possible(plan) && state->issued <= plan_requests(plan) &&
-	       plan_end(plan) >> ALIGN_SECTOR_SHIFT <= sectors &&
-	       !align_geometry_init(&state->prepared, physical, logical, offset,
-				    0, sectors);
+	       plan_end(plan) <= sectors << ALIGN_SECTOR_SHIFT &&
+	       !align_geometry_init(&state->prepared, (uint32_t)physical,
+				    (uint32_t)logical, (uint32_t)offset, 0,
+				    sectors);
 }
 
 int replay_state_load(struct replay_state *state, const char *path)

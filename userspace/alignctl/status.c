@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
+#include "decimal.h"
 #include "status.h"
 
 /* The value of "name:value" in the line, or NULL. */
@@ -21,51 +18,73 @@ static const char *find(const char *line, const char *name)
 	return NULL;
 }
 
-static bool number(const char *line, const char *name, uint64_t *value)
+/* Does a word of a line end here? */
+static bool at_end(const char *at)
+{
+	return !*at || *at == ' ';
+}
+
+static bool number(const char *line, const char *name, uint64_t max,
+		   uint64_t *value)
 {
 	const char *text = find(line, name);
-	char *end;
+	uint64_t found;
 
-	if (!text || *text < '0' || *text > '9')
+	if (!text || !decimal_read(&text, max, &found) || !at_end(text))
 		return false;
-	*value = strtoull(text, &end, 10);
-	return !*end || *end == ' ';
+	*value = found;
+	return true;
+}
+
+/* A number that older kernels lack; @value stays as it is then. */
+static bool later_number(const char *line, const char *name, uint64_t *value)
+{
+	return !find(line, name) || number(line, name, UINT64_MAX, value);
+}
+
+static bool offset_unknown(const char *line)
+{
+	const char *text = find(line, "alignment_offset");
+	size_t length = strlen("unknown");
+
+	return text && !strncmp(text, "unknown", length) &&
+	       at_end(text + length);
 }
 
 bool status_parse(const char *line, struct align_status *status)
 {
-	const char *text = find(line, "alignment_offset");
+	struct align_status found = { .offset = -1 };
 	size_t length = strcspn(line, " ");
 	uint64_t physical, offset;
 
-	memset(status, 0, sizeof(*status));
-	if (!length || length >= STATUS_MODE_MAX || !text)
+	if (!length || length >= STATUS_MODE_MAX)
 		return false;
-	memcpy(status->mode, line, length);
-	if (!strncmp(text, "unknown", strlen("unknown")))
-		status->offset = -1;
-	else if (number(line, "alignment_offset", &offset))
-		status->offset = offset;
-	else
+	memcpy(found.mode, line, length);
+	if (!offset_unknown(line)) {
+		if (!number(line, "alignment_offset", INT64_MAX, &offset))
+			return false;
+		found.offset = (int64_t)offset;
+	}
+	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
+	    !number(line, "max_blocks", UINT64_MAX, &found.max_blocks) ||
+	    !number(line, "blocks", UINT64_MAX, &found.blocks) ||
+	    !number(line, "memory_bytes", UINT64_MAX, &found.memory_bytes) ||
+	    !number(line, "epoch", UINT64_MAX, &found.epoch) ||
+	    !later_number(line, "held_blocks", &found.held_blocks) ||
+	    !later_number(line, "degraded", &found.degraded))
 		return false;
-	if (!number(line, "physical_block_size", &physical) ||
-	    !number(line, "max_blocks", &status->max_blocks) ||
-	    !number(line, "blocks", &status->blocks) ||
-	    !number(line, "memory_bytes", &status->memory_bytes) ||
-	    !number(line, "epoch", &status->epoch))
-		return false;
-	number(line, "held_blocks", &status->held_blocks);
-	number(line, "degraded", &status->degraded);
-	status->physical = physical;
+	found.physical = (uint32_t)physical;
+	*status = found;
 	return true;
 }
 
 bool status_parse_table(const char *line, struct align_table *table)
 {
-	unsigned int major, minor;
+	struct align_table found;
 
-	if (sscanf(line, "%u:%u %" SCNu64, &major, &minor, &table->start) != 3)
+	if (!decimal_read_devno(&line, &found.device) || *line++ != ' ' ||
+	    !decimal_read(&line, UINT64_MAX, &found.start) || !at_end(line))
 		return false;
-	table->device = makedev(major, minor);
+	*table = found;
 	return true;
 }

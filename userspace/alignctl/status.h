@@ -36,8 +36,8 @@ struct align_status {
 
 /*
  * Reads "<mode> name:value name:value ..."; pairs that are not known are left
- * out, as later kernels append. False if a pair above is missing (but for the
- * last two) or no number.
+ * out, as later kernels append. False, with nothing set, if a pair above is
+ * missing (but for the last two) or no number that it can be.
  */
 bool status_parse(const char *line, struct align_status *status);
 
@@ -51,7 +51,7 @@ struct align_table {
 	uint64_t start;
 };
 
-/* Reads "<major>:<minor> <offset> ...". */
+/* Reads "<major>:<minor> <offset> ..."; false, with nothing set, if it is not. */
 bool status_parse_table(const char *line, struct align_table *table);
 
 #endif

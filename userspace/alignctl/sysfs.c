@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "cleanup.h"
+#include "decimal.h"
 #include "message.h"
 #include "sysfs.h"
 
@@ -52,23 +52,31 @@ char *sysfs_text(const char *dir, const char *file)
 bool sysfs_number(const char *dir, const char *file, int64_t *number)
 {
 	CLEANUP_FREE char *text = sysfs_text(dir, file);
-	char *end;
+	const char *at = text;
+	uint64_t magnitude;
+	bool negative;
 
-	if (!text || !*text)
+	if (!text)
 		return false;
-	errno = 0;
-	*number = strtoll(text, &end, 10);
-	return !errno && !*end;
+	negative = *at == '-';
+	at += negative;
+	/* the range below zero has one more */
+	if (!decimal_read(&at, (uint64_t)INT64_MAX + negative, &magnitude) ||
+	    *at)
+		return false;
+	*number = (int64_t)(negative ? -magnitude : magnitude);
+	return true;
 }
 
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno)
 {
 	CLEANUP_FREE char *text = sysfs_text(dir, file);
-	unsigned int major, minor;
+	const char *at = text;
+	dev_t found;
 
-	if (!text || sscanf(text, "%u:%u", &major, &minor) != 2)
+	if (!text || !decimal_read_devno(&at, &found) || *at)
 		return false;
-	*devno = makedev(major, minor);
+	*devno = found;
 	return true;
 }
 

@@ -192,14 +192,16 @@ char *command_run(struct drive *drive, const char *line)
 
 	for (unsigned int i = 0; i < WORDS_MAX; i++)
 		w.word[i] = "";
-	snprintf(w.text, sizeof(w.text), "%s", line);
-	while (w.count < WORDS_MAX) {
-		char *word = strsep(&rest, " ");
-
-		if (!word)
-			break;
-		if (*word)
-			w.word[w.count++] = word;
+	if (strlen(line) >= sizeof(w.text))
+		return refused("line too long");
+	strcpy(w.text, line);
+	for (char *word; (word = strsep(&rest, " "));) {
+		if (!*word)
+			continue;
+		if (w.count == WORDS_MAX)
+			return refused("%s: a command has at most %u words",
+				       word, WORDS_MAX);
+		w.word[w.count++] = word;
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(w.word[0], commands[i].name) != 0)

@@ -103,12 +103,19 @@ static bool answer(const struct client *client, const char *text)
 	       send(client->fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
+/* @length: of the line without its end; a byte 0 inside would hide the rest. */
 static bool run_command(struct control *control, const struct client *client,
-			const char *command)
+			const char *command, size_t length)
 {
-	char *json = command_run(control->drive, command);
-	bool ok = answer(client, json ? json : "{\"ok\":false,\"error\":"
-					       "\"no memory\"}");
+	char *json;
+	bool ok;
+
+	if (strlen(command) < length)
+		return answer(client, "{\"ok\":false,\"error\":"
+				      "\"a byte 0 in the line\"}");
+	json = command_run(control->drive, command);
+	ok = answer(client, json ? json : "{\"ok\":false,\"error\":"
+					  "\"no memory\"}");
 
 	free(json);
 	return ok;
@@ -128,14 +135,13 @@ static bool serve_client(struct control *control, struct client *client)
 	client->used += (size_t)n;
 
 	while ((newline = memchr(client->line, '\n', client->used))) {
-		size_t len = (size_t)(newline - client->line) + 1;
+		size_t len = (size_t)(newline - client->line);
+		size_t end = len && newline[-1] == '\r' ? len - 1 : len;
 
-		*newline = '\0';
-		if (len > 1 && newline[-1] == '\r')
-			newline[-1] = '\0';
-		if (!run_command(control, client, client->line))
+		client->line[end] = '\0';
+		if (!run_command(control, client, client->line, end))
 			return false;
-		client->used -= len;
+		client->used -= len + 1;
 		memmove(client->line, newline + 1, client->used);
 	}
 	if (client->used < sizeof(client->line))

@@ -164,6 +164,23 @@ def test_sysfs_can_be_read_while_devices_come_and_go(lab):
         file.close()
 
 
+def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(lab):
+    """An ordinary user reads them all in a tight loop, on one processor, while the other one changes things."""
+    drive = lab.drive("p4096")
+    rounds, end = 0, time.monotonic() + lab.seconds
+    with Align(drive.path, mode="pad") as device, lab.beside("sysfsread", device.sysfs):
+        while time.monotonic() < end or rounds < 5:
+            device.reload(device.line())
+            for mode in ("report", "coalesce", "pad"):
+                device.set_mode(mode)
+            device.message("reset_stats")
+            device.suspend()
+            device.resume()
+            device.reload(device.linear())
+            device.reload(device.line())
+            rounds += 1
+
+
 def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
     drive = lab.drive("p4096")
     with Align(drive.path) as device:

@@ -156,6 +156,19 @@ class Lab:
         print(done.stdout.strip())
         return done.stdout
 
+    @contextlib.contextmanager
+    def beside(self, name, *args):
+        """A tool that runs during the `with` block, ends on SIGTERM and must be content then."""
+        with subprocess.Popen([str(word) for word in (self._tools / name, *args)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as process:
+            try:
+                yield
+            finally:
+                process.terminate()
+                said = process.communicate(timeout=120)[0]
+        assert process.returncode == 0, f"{name}: exit status {process.returncode}: {said}"
+        print(said.strip())
+
     def stress(self, device, seconds=None, **options):
         return Stress(self._tools / "sectorstress", device, self.seconds if seconds is None else seconds, options)
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line of every verb: an argument a line. Devices are made up, and
+ * nothing is opened; what would be sent to the kernel is looked at instead.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "dm.h"
+#include "exit_codes.h"
+#include "fuzz.h"
+#include "guard.h"
+#include "mode.h"
+#include "module.h"
+#include "verbs.h"
+
+#define WORDS_MAX	32
+
+int alignctl_main(int argc, char **argv);
+
+/* libFuzzer opens files too. */
+static bool running;
+
+/* A device whose geometry its name chooses: /dev/4k, or anything. */
+int __wrap_device_open(struct device *device, const char *path);
+
+int __wrap_device_open(struct device *device, const char *path)
+{
+	bool large = strstr(path, "4k");
+
+	if (!*path)
+		return ALIGNCTL_USAGE;
+	*device = (struct device) {
+		.path = path, .block = !strstr(path, "file"), .devno = 0x801,
+		.sys = { .devno = 0x801, .name = strdup("sda1"),
+			 .dir = strdup("/sys/nothing/sda/sda1"),
+			 .disk_dir = strdup("/sys/nothing/sda"),
+			 .partition = true },
+		.sectors = 1 << 20, .logical = large ? 4096 : 512,
+		.physical = large ? 16384 : 4096, .io_min = 65536,
+	};
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_device_open_devno(struct device *device, dev_t devno,
+			     const char *path);
+
+int __wrap_device_open_devno(struct device *device, dev_t devno,
+			     const char *path)
+{
+	(void)devno;
+	return __wrap_device_open(device, path);
+}
+
+int __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
+
+/* Only to find out whether a device is free; nothing goes further. */
+int __wrap_open(const char *path, int flags, ...)
+{
+	if (!running)
+		return __real_open(path, flags, 0666);
+	if (flags & O_DIRECT) {
+		errno = EBUSY;
+		return -1;
+	}
+	return dup(STDERR_FILENO);
+}
+
+int __wrap_stat(const char *path, struct stat *found);
+int __real_stat(const char *path, struct stat *found);
+
+int __wrap_stat(const char *path, struct stat *found)
+{
+	if (!running)
+		return __real_stat(path, found);
+	errno = ENOENT;
+	return -1;
+}
+
+struct json_object *__wrap_json_object_from_file(const char *path);
+
+struct json_object *__wrap_json_object_from_file(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+void __wrap_guard_usage(struct guard_report *report,
+			const struct device *device);
+
+void __wrap_guard_usage(struct guard_report *report,
+			const struct device *device)
+{
+	(void)report;
+	(void)device;
+}
+
+int __wrap_guard_signatures(struct guard_report *report,
+			    const struct device *device);
+
+int __wrap_guard_signatures(struct guard_report *report,
+			    const struct device *device)
+{
+	(void)report;
+	(void)device;
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_guard_file_data(struct guard_report *report,
+			   const struct device *device, uint64_t end);
+
+int __wrap_guard_file_data(struct guard_report *report,
+			   const struct device *device, uint64_t end)
+{
+	(void)report;
+	/* what is to be written over ends inside the device, or just behind */
+	FUZZ_CHECK(end <= (device->sectors << 9) + 2 * 65536);
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_module_ensure(void);
+
+int __wrap_module_ensure(void)
+{
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_dm_align_find(struct dm_align *device, const char *wanted);
+
+int __wrap_dm_align_find(struct dm_align *device, const char *wanted)
+{
+	memset(device, 0, sizeof(*device));
+	if (!*wanted)
+		return ALIGNCTL_USAGE;
+	device->name = strdup(wanted);
+	device->nr_targets = 1;
+	device->target = calloc(1, sizeof(*device->target));
+	strcpy(device->target->status.mode, "report");
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_dm_align_list(struct dm_align **devices, size_t *nr);
+
+int __wrap_dm_align_list(struct dm_align **devices, size_t *nr)
+{
+	*devices = calloc(1, sizeof(**devices));
+	*nr = 1;
+	return __wrap_dm_align_find(*devices, "align-sda1");
+}
+
+bool __wrap_dm_name_taken(const char *name);
+
+bool __wrap_dm_name_taken(const char *name)
+{
+	FUZZ_CHECK(*name && !strchr(name, '/'));
+	return *name == '!';
+}
+
+/* A number of that feature's, in its range. */
+static void check_feature(const char *name, const char *value)
+{
+	size_t length = strlen(value);
+
+	if (!strcmp(name, "mode"))
+		FUZZ_CHECK(!mode_refusal(value));
+	else if (!strcmp(name, "write_cache"))
+		FUZZ_CHECK(!strcmp(value, "on") || !strcmp(value, "off"));
+	else if (!strcmp(name, "hold_ms"))
+		FUZZ_CHECK(fuzz_is_at_most(value, length, MODE_MAX_HOLD_MS) &&
+			   strcmp(value, "0"));
+	else if (!strcmp(name, "max_blocks"))
+		FUZZ_CHECK(fuzz_is_at_most(value, length, UINT64_MAX) &&
+			   strcmp(value, "0"));
+	else if (!strcmp(name, "physical_block_size") ||
+		 !strcmp(name, "alignment_offset"))
+		FUZZ_CHECK(fuzz_is_at_most(value, length, 65536));
+	else
+		FUZZ_CHECK(!"a feature that the target has");
+}
+
+int __wrap_dm_align_create(const char *name, uint64_t sectors,
+			   const char *params);
+
+/* The table line has as many arguments as it says, each once and in range. */
+int __wrap_dm_align_create(const char *name, uint64_t sectors,
+			   const char *params)
+{
+	char *copy = strdup(params), *rest = copy, *word = strsep(&rest, " ");
+	unsigned int nr = 0;
+
+	FUZZ_CHECK(*name && sectors == 1 << 20);
+	FUZZ_CHECK(!strcmp(word, "8:1") && !strcmp(strsep(&rest, " "), "0"));
+	word = strsep(&rest, " ");
+	while (rest) {
+		const char *feature = strsep(&rest, " ");
+
+		FUZZ_CHECK(rest);
+		check_feature(feature, strsep(&rest, " "));
+		nr += 2;
+	}
+	FUZZ_CHECK(word ? nr && fuzz_is_number(word, strlen(word), nr) : !nr);
+	free(copy);
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_dm_align_remove(const struct dm_align *device);
+
+int __wrap_dm_align_remove(const struct dm_align *device)
+{
+	FUZZ_CHECK(*device->name);
+	return ALIGNCTL_FINE;
+}
+
+uint64_t __wrap_dm_align_degraded(const struct dm_align *device);
+
+uint64_t __wrap_dm_align_degraded(const struct dm_align *device)
+{
+	return strlen(device->name) % 2;
+}
+
+/* A message is one of those that the target knows, with a number in range. */
+static void check_message(const char *message)
+{
+	char *copy = strdup(message), *value = copy;
+	const char *name = strsep(&value, " ");
+
+	if (value)
+		check_feature(name, value);
+	else
+		FUZZ_CHECK(!strcmp(name, "flush") ||
+			   !strcmp(name, "drop_failed") ||
+			   !strcmp(name, "reset_stats"));
+	free(copy);
+}
+
+int __wrap_dm_align_message(const struct dm_align *device, uint64_t sector,
+			    const char *message);
+
+int __wrap_dm_align_message(const struct dm_align *device, uint64_t sector,
+			    const char *message)
+{
+	(void)device;
+	(void)sector;
+	check_message(message);
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_dm_align_message_all(const struct dm_align *device,
+				const char *message);
+
+int __wrap_dm_align_message_all(const struct dm_align *device,
+				const char *message)
+{
+	(void)device;
+	check_message(message);
+	return ALIGNCTL_FINE;
+}
+
+/* Lawful lines are taken, and what is too much is not; the rest is the input's. */
+static void check_known(void)
+{
+	static char program[] = "alignctl", attach[] = "attach", dev[] = "/dev/x",
+		    offset[] = "--offset=512", set[] = "set", flush[] = "--flush";
+	char *make[] = { program, attach, offset, dev, NULL };
+	char *change[] = { program, set, dev, flush, NULL };
+	char *two[] = { program, set, dev, flush, dev, NULL };
+
+	FUZZ_CHECK(alignctl_main(4, make) == ALIGNCTL_FINE);
+	FUZZ_CHECK(alignctl_main(4, change) == ALIGNCTL_FINE);
+	FUZZ_CHECK(alignctl_main(5, two) == ALIGNCTL_USAGE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char program[] = "alignctl";
+	struct fuzz_bytes bytes = { data, size };
+	char *argv[WORDS_MAX + 2] = { program }, *words[WORDS_MAX];
+	int argc = 1, i, result;
+	static bool checked;
+
+	/* a machine without devices */
+	setenv("ALIGNCTL_SYSROOT", "/nothing", 1);
+	while (bytes.left && argc <= WORDS_MAX) {
+		words[argc - 1] = fuzz_take_line(&bytes);
+		argv[argc] = words[argc - 1];
+		argc++;
+	}
+	running = true;
+	if (!checked)
+		check_known();
+	checked = true;
+	result = alignctl_main(argc, argv);
+	running = false;
+	FUZZ_CHECK(result >= ALIGNCTL_FINE && result <= ALIGNCTL_BUSY);
+	for (i = 1; i < argc; i++)
+		free(words[i - 1]);
+	return 0;
+}

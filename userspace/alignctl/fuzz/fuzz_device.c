@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attributes of a block device in sysfs, and what follows from them. */
+#include "device.h"
+#include "exit_codes.h"
+#include "fake_files.h"
+#include "geometry.h"
+
+static bool says(const char *path, uint64_t number)
+{
+	const char *text = fake_file(path);
+	size_t length;
+
+	if (text && *text == '-' && !number)
+		text++;
+	length = text ? strlen(text) : 0;
+
+	while (length && strchr(" \t", text[length - 1]))
+		length--;
+	return text && fuzz_is_number(text, length, number);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_bytes bytes = { data, size };
+	uint32_t physical = 512U << fuzz_take(&bytes, 1) % 8, offset = 1;
+	struct device device;
+	char *reason;
+	bool known;
+
+	fake_files_open(&bytes);
+	FUZZ_CHECK(device_open_devno(&device, 8, "/dev/fuzz") == ALIGNCTL_FINE);
+	FUZZ_CHECK(device.logical == 512 ||
+		   says("/queue/logical_block_size", device.logical));
+	FUZZ_CHECK(device.physical == 512 ||
+		   says("/queue/physical_block_size", device.physical));
+	FUZZ_CHECK(!device.io_min ||
+		   says("/queue/minimum_io_size", device.io_min));
+	FUZZ_CHECK(!device.io_opt ||
+		   says("/queue/optimal_io_size", device.io_opt));
+	FUZZ_CHECK(!device.sectors || says("/size", device.sectors));
+	FUZZ_CHECK(device.sectors <= UINT64_MAX >> ALIGN_SECTOR_SHIFT);
+
+	if (device_suggested_physical(&device)) {
+		uint32_t suggested = device_suggested_physical(&device);
+
+		FUZZ_CHECK(align_is_power_of_2(suggested) &&
+			   suggested <= ALIGN_MAX_BLOCK_SIZE &&
+			   suggested > device.physical);
+	}
+	known = device_offset_for(&device, physical, &offset);
+	FUZZ_CHECK(offset < physical && (known || !offset));
+	reason = device_shared_reason(&device);
+	FUZZ_CHECK(!reason || *reason);
+	free(reason);
+	device_close(&device);
+	fake_files_close();
+	return 0;
+}

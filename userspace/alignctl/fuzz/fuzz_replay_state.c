@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* State files of replay. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "exit_codes.h"
+#include "fuzz.h"
+#include "json.h"
+#include "replay_state.h"
+
+static char saved[64];
+
+static void remove_saved(void)
+{
+	unlink(saved);
+}
+
+static void check(const struct replay_state *state)
+{
+	const struct align_geometry *g = &state->prepared;
+	const struct plan *plan = &state->plan;
+	struct replay_state again;
+	uint32_t i;
+
+	FUZZ_CHECK(plan_possible(plan));
+	/* it ends inside the sectors, and all of that can be counted in bytes */
+	FUZZ_CHECK(g->end_sector <= UINT64_MAX >> ALIGN_SECTOR_SHIFT);
+	FUZZ_CHECK(plan_end(plan) <= g->end_sector << ALIGN_SECTOR_SHIFT);
+	FUZZ_CHECK(g->offset < g->physical && g->logical <= g->physical);
+	FUZZ_CHECK(state->issued <= plan_requests(plan));
+	FUZZ_CHECK(state->nr_failed <= REPLAY_MAX_DEPTH);
+	for (i = 0; i < state->nr_failed; i++)
+		FUZZ_CHECK(state->failed[i] < state->issued);
+
+	FUZZ_CHECK(replay_state_save(state, saved) == ALIGNCTL_FINE);
+	FUZZ_CHECK(replay_state_load(&again, saved) == ALIGNCTL_FINE);
+	FUZZ_CHECK(again.plan.workload == plan->workload &&
+		   again.plan.count == plan->count &&
+		   again.plan.start == plan->start &&
+		   again.plan.places == plan->places &&
+		   again.plan.seed == plan->seed && again.run == state->run &&
+		   again.issued == state->issued &&
+		   again.nr_failed == state->nr_failed);
+	FUZZ_CHECK(!memcmp(again.failed, state->failed,
+			   state->nr_failed * sizeof(*state->failed)));
+	FUZZ_CHECK(!memcmp(&again.prepared, g, sizeof(*g)));
+}
+
+static uint64_t member(struct json_object *object, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(object, key));
+}
+
+/* The figures are those of the text, whole. */
+static void check_figures(const struct replay_state *state, const void *data,
+			  size_t size)
+{
+	char *text = fuzz_text(data, size);
+	struct json_object *object = json_tokener_parse(text);
+
+	FUZZ_CHECK(object);
+	FUZZ_CHECK(member(object, "count") == state->plan.count &&
+		   member(object, "start") == state->plan.start &&
+		   member(object, "places") == state->plan.places &&
+		   member(object, "seed") == state->plan.seed &&
+		   member(object, "run") == state->run &&
+		   member(object, "issued") == state->issued);
+	FUZZ_CHECK(member(object, "physical_block_size") ==
+		   state->prepared.physical);
+	FUZZ_CHECK(member(object, "logical_block_size") ==
+		   state->prepared.logical);
+	FUZZ_CHECK(member(object, "alignment_offset") ==
+		   state->prepared.offset);
+	FUZZ_CHECK(member(object, "sectors") == state->prepared.end_sector);
+	json_object_put(object);
+	free(text);
+}
+
+/* What every workload leaves is understood. */
+static void check_workloads(void)
+{
+	static struct replay_state state;
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		plan_init(&state.plan, w);
+		if (w->order == WORKLOAD_RANDOM)
+			state.plan.places = state.plan.count;
+		FUZZ_CHECK(!align_geometry_init(&state.prepared, 4096, 512, 512,
+						0, UINT32_MAX));
+		state.issued = state.nr_failed = 1;
+		check(&state);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct replay_state state;
+	static char given[32];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("state", 0);
+		FUZZ_CHECK(fd >= 0);
+		snprintf(given, sizeof(given), "/proc/self/fd/%d", fd);
+		snprintf(saved, sizeof(saved), "/tmp/fuzz-state-%d", getpid());
+		atexit(remove_saved);
+		check_workloads();
+	}
+	FUZZ_CHECK(!ftruncate(fd, 0));
+	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
+	if (replay_state_load(&state, given) == ALIGNCTL_FINE) {
+		check(&state);
+		/* a byte 0 ends a string, and not a file */
+		if (!memchr(data, 0, size))
+			check_figures(&state, data, size);
+	}
+	return 0;
+}

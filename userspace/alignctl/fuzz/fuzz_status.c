@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Status and table lines of the kernel. */
+#include <sys/sysmacros.h>
+
+#include "fuzz.h"
+#include "status.h"
+
+/* The value of the first "name:value" of the line, or NULL. */
+static const char *value(const char *line, const char *name)
+{
+	char key[32];
+	const char *at;
+
+	snprintf(key, sizeof(key), " %s:", name);
+	at = strstr(line, key);
+	return at ? at + strlen(key) : NULL;
+}
+
+static bool says(const char *line, const char *name, uint64_t number)
+{
+	const char *at = value(line, name);
+
+	return at && fuzz_is_number(at, strcspn(at, " "), number);
+}
+
+static bool lacks(const char *line, const char *name, uint64_t number)
+{
+	return !number && !value(line, name);
+}
+
+static bool fits(const char *line, const char *name, uint64_t max)
+{
+	const char *at = value(line, name);
+
+	return at && fuzz_is_at_most(at, strcspn(at, " "), max);
+}
+
+static bool fits_or_lacks(const char *line, const char *name)
+{
+	return fits(line, name, UINT64_MAX) || lacks(line, name, 0);
+}
+
+static bool lawful(const char *line)
+{
+	const char *offset = value(line, "alignment_offset");
+
+	return strcspn(line, " ") && strcspn(line, " ") < STATUS_MODE_MAX &&
+	       offset && (fits(line, "alignment_offset", INT64_MAX) ||
+			  (strcspn(offset, " ") == 7 &&
+			   !strncmp(offset, "unknown", 7))) &&
+	       fits(line, "physical_block_size", UINT32_MAX) &&
+	       fits(line, "max_blocks", UINT64_MAX) &&
+	       fits(line, "blocks", UINT64_MAX) &&
+	       fits(line, "memory_bytes", UINT64_MAX) &&
+	       fits(line, "epoch", UINT64_MAX) &&
+	       fits_or_lacks(line, "held_blocks") &&
+	       fits_or_lacks(line, "degraded");
+}
+
+static void check_status(const char *line)
+{
+	struct align_status status, untouched, again;
+	char printed[512];
+
+	memset(&status, 0x5a, sizeof(status));
+	untouched = status;
+	if (!status_parse(line, &status)) {
+		FUZZ_CHECK(!lawful(line));
+		FUZZ_CHECK(!memcmp(&status, &untouched, sizeof(status)));
+		return;
+	}
+	FUZZ_CHECK(says(line, "physical_block_size", status.physical));
+	FUZZ_CHECK(says(line, "max_blocks", status.max_blocks));
+	FUZZ_CHECK(says(line, "blocks", status.blocks));
+	FUZZ_CHECK(says(line, "memory_bytes", status.memory_bytes));
+	FUZZ_CHECK(says(line, "epoch", status.epoch));
+	FUZZ_CHECK(says(line, "held_blocks", status.held_blocks) ||
+		   lacks(line, "held_blocks", status.held_blocks));
+	FUZZ_CHECK(says(line, "degraded", status.degraded) ||
+		   lacks(line, "degraded", status.degraded));
+	FUZZ_CHECK(status.offset >= -1);
+	FUZZ_CHECK(status.offset < 0 ||
+		   says(line, "alignment_offset", (uint64_t)status.offset));
+	FUZZ_CHECK(strlen(status.mode) == strcspn(line, " ") &&
+		   !strncmp(line, status.mode, strlen(status.mode)));
+
+	snprintf(printed, sizeof(printed),
+		 status.offset < 0 ?
+		 "%s physical_block_size:%" PRIu32 " alignment_offset:unknown%.0" PRId64 :
+		 "%s physical_block_size:%" PRIu32 " alignment_offset:%" PRId64,
+		 status.mode, status.physical, status.offset < 0 ? 0 : status.offset);
+	snprintf(printed + strlen(printed), sizeof(printed) - strlen(printed),
+		 " max_blocks:%" PRIu64 " blocks:%" PRIu64 " memory_bytes:%"
+		 PRIu64 " epoch:%" PRIu64 " held_blocks:%" PRIu64
+		 " degraded:%" PRIu64, status.max_blocks, status.blocks,
+		 status.memory_bytes, status.epoch, status.held_blocks,
+		 status.degraded);
+	memset(&again, 0x5a, sizeof(again));
+	FUZZ_CHECK(status_parse(printed, &again));
+	FUZZ_CHECK(!strcmp(again.mode, status.mode) &&
+		   again.physical == status.physical &&
+		   again.offset == status.offset &&
+		   again.max_blocks == status.max_blocks &&
+		   again.blocks == status.blocks &&
+		   again.memory_bytes == status.memory_bytes &&
+		   again.epoch == status.epoch &&
+		   again.held_blocks == status.held_blocks &&
+		   again.degraded == status.degraded);
+}
+
+static void check_table(const char *line)
+{
+	struct align_table table, untouched;
+	size_t colon = strcspn(line, ":"), blank = strcspn(line, " ");
+
+	memset(&table, 0x5a, sizeof(table));
+	untouched = table;
+	if (!status_parse_table(line, &table)) {
+		FUZZ_CHECK(!memcmp(&table, &untouched, sizeof(table)));
+		return;
+	}
+	FUZZ_CHECK(colon < blank && line[blank]);
+	FUZZ_CHECK(fuzz_is_number(line, colon, major(table.device)));
+	FUZZ_CHECK(fuzz_is_number(line + colon + 1, blank - colon - 1,
+				  minor(table.device)));
+	line += blank + 1;
+	FUZZ_CHECK(fuzz_is_number(line, strcspn(line, " "), table.start));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *line = fuzz_text(data, size);
+
+	check_status(line);
+	check_table(line);
+	free(line);
+	return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands of the control socket, one a line, on a small drive, with a request
+ * after each: whatever was said, the drive goes on and answers in JSON.
+ */
+#include "command.h"
+#include "fuzz.h"
+#include "nbdkit_stand_in.h"
+
+#define DRIVE_BYTES	(1u << 16)
+#define COMMANDS_MAX	16
+
+/* One line of printable ASCII, an object, and "ok" as it should be. */
+static void check_answer(const char *command, const char *answer)
+{
+	bool ok = strcmp(answer, "{\"ok\":true}") == 0;
+	const char *error = "{\"ok\":false,\"error\":\"";
+	const char *c;
+
+	for (c = answer; *c; c++)
+		FUZZ_CHECK(*c >= ' ' && *c <= '~' && *c != '\\');
+	if (strncmp(answer, "{\"profile\":", 11) == 0) {
+		FUZZ_CHECK(strstr(command, "stats") && c[-1] == '}');
+	} else if (!ok) {
+		FUZZ_CHECK(strncmp(answer, error, strlen(error)) == 0);
+		/* the only quotes left are those that end it */
+		FUZZ_CHECK(strcmp(strchr(answer + strlen(error), '"'),
+				  "\"}") == 0);
+	}
+}
+
+/*
+ * Of a refused command nothing may have happened, and of the others only what
+ * was said: "power cut" with words that are no option is none, and sectors that
+ * fail are sectors that can be.
+ */
+static void check_verdict(const char *command, bool ok)
+{
+	const char *at = command + strspn(command, " ");
+
+	if (ok && strncmp(at, "fail", 4) == 0) {
+		for (int word = 0; word < 4; word++) {
+			size_t length = strcspn(at, " ");
+
+			FUZZ_CHECK(word < 2 ||
+				   fuzz_is_at_most(at, length, UINT64_MAX /
+							       SECTOR_SIZE));
+			at += length + strspn(at + length, " ");
+		}
+		FUZZ_CHECK(!*at);
+	}
+	if (!ok || strncmp(at, "power", 5) != 0)
+		return;
+	at += 5 + strspn(at + 5, " ");
+	if (strncmp(at, "cut", 3) != 0)
+		return;
+	at += 3;
+	while (at += strspn(at, " "), *at) {
+		size_t length = strcspn(at, " "), name = strcspn(at, "=");
+
+		FUZZ_CHECK(name < length);
+		FUZZ_CHECK((name == 2 && strncmp(at, "at", 2) == 0 &&
+			    fuzz_is_at_most(at + 3, length - 3, UINT64_MAX)) ||
+			   (name == 4 && strncmp(at, "tear", 4) == 0) ||
+			   (name == 4 && strncmp(at, "seed", 4) == 0 &&
+			    fuzz_is_at_most(at + 5, length - 5, UINT64_MAX)));
+		at += length;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct drive *drive;
+	struct fuzz_bytes bytes = { data, size };
+	struct request request = { .op = OP_READ, .count = SECTOR_SIZE };
+	unsigned char sector[SECTOR_SIZE];
+	const char *what;
+	int commands = 0;
+
+	if (!drive) {
+		struct drive_config config = {
+			.model = {
+				.profile = profile_find("instant"),
+				.map = { .physical = 4096, .alignment = 512 },
+				.size = DRIVE_BYTES, .cache = true,
+			},
+		};
+
+		drive = drive_new(&config, &what);
+		FUZZ_CHECK(drive);
+	}
+	drive_power_on(drive);
+	drive_heal(drive);
+	while (bytes.left && commands++ < COMMANDS_MAX) {
+		char *command = fuzz_take_line(&bytes);
+		char *answer = command_run(drive, command);
+
+		FUZZ_CHECK(answer);
+		check_answer(command, answer);
+		check_verdict(command, strcmp(answer, "{\"ok\":true}") == 0);
+		request.offset = (request.offset + 7 * SECTOR_SIZE) % DRIVE_BYTES;
+		request.op = commands % 2 ? OP_WRITE : OP_READ;
+		memset(sector, commands, sizeof(sector));
+		drive_request(drive, &request, sector);
+		free(answer);
+		free(command);
+	}
+	/* and it can always be made to work again */
+	char *answer = command_run(drive, "power on");
+
+	FUZZ_CHECK(answer && strcmp(answer, "{\"ok\":true}") == 0);
+	free(answer);
+	drive_power_on(drive);
+	drive_heal(drive);
+	request = (struct request) { .op = OP_WRITE, .count = DRIVE_BYTES };
+	static unsigned char all[DRIVE_BYTES];
+	FUZZ_CHECK(drive_request(drive, &request, all) == 0);
+	request.op = OP_READ;
+	FUZZ_CHECK(drive_request(drive, &request, all) == 0);
+	return 0;
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# The fuzz targets of a program: fuzz/fuzz_<name>.c beside its Makefile makes OUT/fuzz/<program>/<name>, with libFuzzer,
+# ASan and UBSan. A Makefile that includes this sets before
+#   fuzz_program          its name
+#   fuzz_root             its folder
+#   fuzz_sources          what every target links, relative to that folder
+#   fuzz_flags fuzz_libs  for compiling and linking
+#   fuzz_wrap_<name>      functions that target <name> replaces, as the linker's --wrap has it
+#
+#   fuzz-targets   builds them
+#   fuzz           runs each RUNS times (10 million), JOBS (2) of them at once, and prints a table
+#                  [TARGETS="names"] [SEED=N]
+RUNS ?= 10000000
+JOBS ?= 2
+SEED ?= 1
+
+fuzz_build := $(OUT)/build/$(fuzz_program)/fuzz
+fuzz_bin := $(OUT)/fuzz/$(fuzz_program)
+fuzz_names := $(patsubst $(fuzz_root)/fuzz/fuzz_%.c,%,$(wildcard $(fuzz_root)/fuzz/fuzz_*.c))
+fuzz_objects := $(fuzz_sources:%.c=$(fuzz_build)/%.o)
+# A conversion that loses bits is a number that wraps.
+fuzz_sanitize := -fsanitize=address,undefined,implicit-integer-truncation -fno-sanitize-recover=all
+
+fuzz-targets: $(fuzz_names:%=$(fuzz_bin)/%)
+
+fuzz: fuzz-targets
+	$(fuzz_root)/../../scripts/python -m dmalign.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
+
+$(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_objects)
+	@mkdir -p $(@D)
+	clang -g -fsanitize=fuzzer $(fuzz_sanitize) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(fuzz_libs)
+
+$(fuzz_build)/%.o: $(fuzz_root)/%.c
+	@mkdir -p $(@D)
+	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
+		$(fuzz_sanitize) -MMD -MP -c -o $@ $<
+
+.PHONY: fuzz fuzz-targets
+.SECONDARY:
+-include $(wildcard $(fuzz_build)/*.d $(fuzz_build)/fuzz/*.d)
