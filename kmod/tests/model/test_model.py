@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The engine, as a model of which every state is visited, keeps its promises; the model finds each deliberate fault in
+it, and knows every function of the code that gives a block a state.
+
+    DM_ALIGN_MODEL_REQUESTS=3 scripts/python -m pytest kmod/tests/model    hours: three concurrent requests in every setting
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+KMOD = HERE.parent.parent
+# At least so many requests in each setting; 0 leaves it at what `make check` has time for.
+REQUESTS = int(os.environ.get("DM_ALIGN_MODEL_REQUESTS", "0"))
+# What a search may take, in seconds; it prints where it is on a terminal (pytest -s).
+LIMIT = 24 * 3600 if REQUESTS else 300
+CLEAN, VIOLATION, USAGE = 0, 1, 2
+
+# A setting of engine_model, and requests of a set that `make check` has time for.
+SETTINGS = {"pad": 3, "coalesce": 2, "pad-memory": 2, "one-block": 2, "stream": 2, "no-runs": 2, "pad-suspend": 2,
+            "from-report": 2, "over-report": 2, "two-failures": 1, "memory": 1, "suspend": 1, "to-pad": 1,
+            "to-coalesce": 1, "to-report": 1, "mode-suspend": 1}
+
+# Where each fault is found soonest: a setting, and the requests.
+FAULTS = {
+    "flush-not-emptying": ("coalesce", "flush write0a", "durability"),
+    "flush-sees-resting-only": ("coalesce", "flush write0a", "durability"),
+    "flush-ignores-failed": ("coalesce", "flush write0a", "durability"),
+    "range-overtakes-read": ("pad", "write0 write0a", "lost update"),
+    "range-keeps-known": ("pad", "write0b write0 write0a", "lost update"),
+    "range-keeps-valid": ("coalesce", "write0b write0 write0a", "lost update"),
+    "new-block-ignores-ranges": ("pad", "write0 write0a", "lost update"),
+    "touch-joins-write": ("pad", "write0b write0a", "lost update"),
+    "touch-late-for-patch": ("pad", "fua0b write0a", "durability"),
+    "read-not-pinned": ("coalesce", "read0 write0a", "stale read"),
+    "pin-not-kept": ("coalesce", "read0 write0a", "stale read"),
+    "read-into-held": ("coalesce", "write0a", "memory that nobody wrote"),
+    "merge-overwrites-kept": ("coalesce", "write0a", "lost update"),
+    "failed-range-ends-held": ("coalesce", "write0 write0a", "lost update"),
+    "part-discard-ends-held": ("coalesce", "discard0b write0b", "lost update"),
+    "failed-write-forgotten": ("coalesce", "write0a", "lost update"),
+    "pass-writes-whole": ("pad", "write0a", "memory that nobody wrote"),
+    "fua-lost": ("pad", "fua0b", "durability"),
+    "fua-held": ("coalesce", "fua0b", "durability"),
+    "ledger-twice": ("coalesce", "write0a", "ledger"),
+    "ledger-not-superseded": ("coalesce", "write0 write0a", "ledger"),
+    "waiter-not-woken": ("coalesce", "flush write0a", "deadlock"),
+    "waiter-of-failed-not-woken": ("coalesce", "flush write0a", "deadlock"),
+    "range-not-let-through": ("pad", "write0 write0a", "deadlock"),
+    "starved-not-woken": ("memory", "write0b1a", "deadlock"),
+    "timer-not-armed": ("coalesce", "write0a", "deadlock"),
+    "delay-not-ended": ("stream", "write0a write0a", "deadlock"),
+    "drop-stays-idle": ("suspend", "write0a", "count of blocks"),
+    "mode-without-gate": ("from-report", "write0b write0a", "lost update"),
+    "mode-keeps-known": ("over-report", "write0a", "mode report"),
+    "mode-keeps-held": ("to-pad", "write0a", "mode is not coalesce"),
+    "freeze-without-quiet": ("suspend", "write0a", "while suspended"),
+    "run-error-reaches-all": ("pad", "write0b1a", "does not concern"),
+}
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """Built at -O2; with ASan and UBSan instead as model(sanitized=True)."""
+    def build(sanitized=False):
+        out = tmp_path_factory.mktemp("model")
+        program = out / "bin" / "engine_model"
+        subprocess.run(["make", "-s", "-C", HERE.parent, f"OUT={out}", *(["SANITIZE=1"] if sanitized else []), program],
+                       check=True)
+        return program
+
+    plain = build()
+
+    def run(*options, sanitized=False, expect=CLEAN):
+        done = subprocess.run([build(True) if sanitized else plain, *options], stdout=subprocess.PIPE, text=True,
+                              timeout=LIMIT)
+        assert done.returncode == expect, done.stdout[-8000:]
+        return done.stdout
+
+    return run
+
+
+def requests_of(setting):
+    return max(REQUESTS, SETTINGS[setting])
+
+
+def functions_that_assign(source, assignment):
+    """{function: states}, from each statement that assignment matches up to."""
+    found = {}
+    function = None
+    source = re.sub(r"/\*.*?\*/|^#.*?$(?<!\\)", "", source, flags=re.DOTALL | re.MULTILINE)
+    for statement in re.split(r"(?<=[;{}])", source):
+        head = re.search(r"^(?:\w[\w \t*]*?[ \t*])(\w+)\([^;]*\)\s*\{$", statement, flags=re.MULTILINE | re.DOTALL)
+        if head:
+            function = head[1]
+        hit = re.search(assignment, statement, flags=re.DOTALL)
+        if hit:
+            found.setdefault(function, set()).update(re.findall(r"BLOCK_IS_(\w+)", statement[hit.end():]))
+    return found
+
+
+def assignments_of_the_code(folder=KMOD):
+    found = {}
+    for path in sorted(folder.glob("*.c")):
+        for function, states in functions_that_assign(path.read_text(), r"\bstate\s*=(?!=)").items():
+            found.setdefault(function, set()).update(states)
+    return found
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_state_is_sound_and_comes_to_rest(model, setting):
+    print(model(f"--setting={setting}", f"--requests={requests_of(setting)}"))
+
+
+@pytest.mark.parametrize("setting", ["pad", "coalesce"])
+def test_the_finest_steps_show_nothing_else(model, setting):
+    model(f"--setting={setting}", f"--requests={max(1, REQUESTS - 1)}", "--fine")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_engine_is_found(model, fault):
+    setting, requests, what = FAULTS[fault]
+    out = model(f"--setting={setting}", f"--break={fault}", *requests.split(), expect=VIOLATION)
+    assert re.search(rf"VIOLATION after \d+ events: .*{what}", out), out
+
+
+@pytest.mark.parametrize("setting,requests", sorted({(setting, requests) for setting, requests, _ in FAULTS.values()}))
+def test_what_finds_a_fault_is_clean_without_it(model, setting, requests):
+    model(f"--setting={setting}", *requests.split())
+
+
+def test_each_fault_of_the_model_is_tried(model):
+    assert set(re.search(r"^faults: (.*)$", model("--list"), re.MULTILINE)[1].split()) == set(FAULTS)
+
+
+def test_each_setting_of_the_model_is_searched(model):
+    assert set(re.search(r"^settings: (.*)$", model("--list"), re.MULTILINE)[1].split()) == set(SETTINGS)
+
+
+def test_the_model_knows_who_assigns_which_state():
+    assert functions_that_assign((HERE / "engine.c").read_text(), r"\b(?:SET_STATE|set_state)\(block,") == \
+        assignments_of_the_code()
+
+
+def test_every_assignment_of_a_state_happens_in_the_search(model):
+    """What the model has of the code is no dead letter."""
+    seen = {}
+    for setting in ("coalesce", "memory"):
+        for _, function, state in re.findall(r"^(assigned) (\w+) (\w+)", model(
+                f"--setting={setting}", "--assignments", f"--requests={2 if setting == 'coalesce' else 1}"), re.MULTILINE):
+            seen.setdefault(function, set()).add(state)
+    assert seen == assignments_of_the_code()
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_new_assignment_in_the_code_is_noticed(tmp_path):
+    change(Path(shutil.copy(KMOD / "hold.c", tmp_path)), "\tlist_del_init(&block->list);\n\tif (block->failed)",
+           "\tblock->state = BLOCK_IS_WAIT;\n\tlist_del_init(&block->list);\n\tif (block->failed)")
+    assert assignments_of_the_code(tmp_path)["hold_leave"] == {"WAIT"}
+
+
+@pytest.mark.parametrize("file,old,new", [("block_state.h", "\tBLOCK_IS_KNOWN,", "\tBLOCK_IS_KNOWN,\n\tBLOCK_IS_NEW,"),
+                                          ("block.h", "\tTOUCH_HELD,", "\tTOUCH_HELD,\n\tTOUCH_NEW,"),
+                                          ("decide.h", "\tBLOCK_PASS,\n", ""),
+                                          ("ledger_table.h", "LEDGER_COUNTER(rmw_avoided,", "LEDGER_COUNTER(rmw_none,")])
+def test_a_new_state_or_a_missing_name_does_not_compile(file, old, new, tmp_path):
+    kmod = tmp_path / "kmod"
+    (kmod / "tests").mkdir(parents=True)
+    for path in KMOD.glob("*.[ch]"):
+        shutil.copy(path, kmod)
+    shutil.copy(HERE.parent / "Makefile", kmod / "tests")
+    shutil.copytree(HERE, kmod / "tests" / "model")
+    make = ["make", "-s", "-C", kmod / "tests", f"OUT={tmp_path}", "CFLAGS=-O0", tmp_path / "bin" / "engine_model"]
+    subprocess.run(make, check=True)
+    change(kmod / file, old, new)
+    assert subprocess.run(make, capture_output=True).returncode != 0
+
+
+def test_the_model_itself_touches_no_memory_but_its_own(model):
+    model("--setting=memory", "--requests=1", sanitized=True)
+
+
+@pytest.mark.parametrize("options", [["--setting=x"], ["--break=x"], ["write9"], ["--requests=0"], ["--requests=5"],
+                                     ["--part=3/2"], ["--nonsense"]])
+def test_bad_arguments_end_with_status_2(model, options):
+    model(*options, expect=USAGE)
