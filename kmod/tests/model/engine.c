@@ -1609,6 +1609,7 @@ static void own_end(u8 r)
 	if (io->joined && failed) {
 		/* joined_send_apart() */
 		io->joined = false;
+		io->joined_fua = false;
 		io->io_status = 0;
 		io->io = IO_FLIGHT;
 		S->run[0] = (struct block_run) {
@@ -1698,8 +1699,7 @@ static void map_rest(u8 r)
 			S->run[0] = (struct block_run) {
 				.phase = RUN_SEND, .write = true, .nr = 1 };
 		} else if (io->joined) {
-			/* As run_write(), but nobody looks at run->fua. */
-			block_patch(&S->block[0]);
+			io->joined_fua = block_patch(&S->block[0]);
 		}
 		io->io = IO_FLIGHT;
 	}
@@ -2044,6 +2044,7 @@ static void drive_own(u8 r, enum outcome outcome)
 	const struct request_kind *kind = kind_of(r);
 	struct align_io *io = &S->io[r];
 	u8 end = drive_reach(outcome, io->joined ? 0 : io->start, io->end);
+	bool fua = kind->fua || io->joined_fua;
 	u8 i;
 
 	switch (kind->op) {
@@ -2057,9 +2058,9 @@ static void drive_own(u8 r, enum outcome outcome)
 		break;
 	case OP_WRITE:
 		for (i = 0; i < MODEL_PER_BLOCK && io->joined && i < end; i++)
-			drive_write_sector(i, S->block[0].buffer[i], kind->fua);
+			drive_write_sector(i, S->block[0].buffer[i], fua);
 		for (i = io->start; i < end; i++)
-			drive_write_sector(i, r + 1, kind->fua);
+			drive_write_sector(i, r + 1, fua);
 		break;
 	case OP_DISCARD:
 		for (i = io->start; i < end; i++)
@@ -2171,7 +2172,8 @@ static void drive_held_pass(u8 b, enum outcome outcome)
 	X(SUSPEND, "dm goes on to suspend", 1, 1) \
 	X(RESUME, "align_resume()", 1, 1) \
 	X(REPLACE, "the table is replaced: align_dtr(), align_ctr()", 1, 1) \
-	X(DROP, "message drop_failed", MODEL_BLOCKS, 1)
+	X(DROP, "message drop_failed", MODEL_BLOCKS, 1) \
+	X(FORGET, "blocks_forget() of message flush or an ioctl", 1, 1)
 
 enum event_kind {
 #define X(id, text, a, b) EVENT_##id,
@@ -2401,6 +2403,12 @@ static bool happen(struct event event)
 		S->drops--;
 		hold_drop_failed(block);
 		return true;
+	case EVENT_FORGET:
+		if (!S->forgets)
+			return false;
+		S->forgets--;
+		blocks_forget();
+		return true;
 	case NR_EVENTS:
 		break;
 	}
@@ -2419,6 +2427,7 @@ static bool is_environment(struct event event)
 	case EVENT_RESUME:
 	case EVENT_REPLACE:
 	case EVENT_DROP:
+	case EVENT_FORGET:
 		return true;
 	case EVENT_DRIVE_OWN:
 	case EVENT_DRIVE_PASS0:
@@ -2567,6 +2576,7 @@ void model_init(const struct scenario *given, struct state *state)
 	state->memory_changes = scenario->memory_changes;
 	state->suspends = scenario->suspends;
 	state->drops = scenario->drops;
+	state->forgets = scenario->forgets;
 	for (r = 0; r < scenario->nr_requests; r++) {
 		related[r] = 0;
 		for (i = 0; i < scenario->nr_requests; i++)
@@ -2591,13 +2601,19 @@ static bool try_event(struct state *state, struct event event)
 	return true;
 }
 
+static u8 count_a(u8 kind)
+{
+	return event_kinds[kind].nr_a == MODEL_REQUESTS ? scenario->nr_requests :
+	       event_kinds[kind].nr_a;
+}
+
 const char *model_expand(const struct state *state, successor_fn *successor)
 {
 	struct state next = *state;
 	struct event event;
 
 	for (event.kind = 0; event.kind < NR_EVENTS; event.kind++)
-		for (event.a = 0; event.a < event_kinds[event.kind].nr_a; event.a++)
+		for (event.a = 0; event.a < count_a(event.kind); event.a++)
 			for (event.b = 0; event.b < event_kinds[event.kind].nr_b;
 			     event.b++) {
 				if (!try_event(&next, event))

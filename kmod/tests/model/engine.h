@@ -143,6 +143,7 @@ struct align_io {
 	u8 io;
 	u8 io_status;
 	u8 joined;	/* block 0 goes down in front of it */
+	u8 joined_fua;	/* with FUA for a touch of another request */
 	u8 unresolved;	/* blocks with a touch that stands in rmw_pending */
 	u8 touch_held;	/* blocks where it was copied */
 	u8 how[MODEL_BLOCKS];
@@ -236,6 +237,7 @@ struct state {
 	u8 memory_changes;
 	u8 suspends;
 	u8 drops;
+	u8 forgets;
 } __attribute__((aligned(8)));
 
 enum request_op { OP_READ, OP_WRITE, OP_DISCARD, OP_FLUSH };
@@ -266,6 +268,7 @@ struct scenario {
 	u8 memory_changes;
 	u8 suspends;
 	u8 drops;
+	u8 forgets;
 };
 
 struct event {

@@ -176,9 +176,9 @@ static void print_scenario(FILE *out, const struct scenario *scenario)
 	fprintf(out, ", mode");
 	for (i = 0; i < scenario->nr_modes; i++)
 		fprintf(out, "%s %s", i ? " ->" : "", mode_names[scenario->modes[i]]);
-	fprintf(out, ", failures %u, memory changes %u, suspends %u, drops %u, max_blocks %u%s%s",
+	fprintf(out, ", failures %u, memory changes %u, suspends %u, drops %u, forgets %u, max_blocks %u%s%s",
 		scenario->failures, scenario->memory_changes, scenario->suspends, scenario->drops,
-		scenario->max_blocks, scenario->stream ? ", stream" : "",
+		scenario->forgets, scenario->max_blocks, scenario->stream ? ", stream" : "",
 		scenario->no_runs ? ", no runs" : "");
 }
 
@@ -320,6 +320,7 @@ static const struct setting {
 	{ "one-block", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_blocks = 1 } },
 	{ "stream", { .modes = { ALIGN_PAD }, .nr_modes = 1, .failures = 1, .stream = true } },
 	{ "no-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .no_runs = true } },
+	{ "forget", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .forgets = 1 } },
 	{ "suspend", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .suspends = 1, .drops = 1 } },
 	{ "pad-suspend", { .modes = { ALIGN_PAD }, .nr_modes = 1, .suspends = 1 } },
 	{ "to-pad", { .modes = { ALIGN_COALESCE, ALIGN_PAD }, .nr_modes = 2, .failures = 1 } },
