@@ -50,10 +50,12 @@
  * --------------------------------------------
  *   - More blocks, requests, sectors a block: rules 1 to 9 of block.c speak of
  *     one block and the ranges on it. Two blocks make runs, neighbours and
- *     writes that wait for one block while another waits for them.
+ *     writes that wait for one block while another waits for them. Only rows of
+ *     whole held blocks (hold_for_stream(), start_take_whole()) need a third
+ *     one: MODEL_BLOCKS 3, with sets of requests that are made for it.
  *   - Shards: both blocks are in one. What spans two shards takes both locks at
  *     once and is one event here as well; blocks of different shards never
- *     share a run, which is scenario.no_runs.
+ *     share a run, which is scenario.max_run 1.
  *   - Cuts at the limits of the device below: pieces of a range are one here,
  *     because the engine learns only of the end of the last.
  *   - REQ_NOWAIT (sent back before anything has changed), polled I/O, write-zeroes
@@ -112,6 +114,12 @@ const struct request_kind request_kinds[] = {
 	{ "discard0", OP_DISCARD, 0, 2, false },
 	{ "discard0b", OP_DISCARD, 1, 2, false },
 	{ "discard0,1a", OP_DISCARD, 0, 3, false },
+#if MODEL_BLOCKS > 2
+	{ "write1b2a", OP_WRITE, 3, 5, false },
+	{ "write1b,2", OP_WRITE, 3, 6, false },
+	{ "read0,1,2", OP_READ, 0, 6, false },
+	{ "write0,1,2", OP_WRITE, 0, 6, false },
+#endif
 };
 const unsigned int nr_request_kinds = ARRAY_SIZE(request_kinds);
 
@@ -147,6 +155,7 @@ const unsigned int nr_request_kinds = ARRAY_SIZE(request_kinds);
 	X(TIMER_NOT_ARMED, "timer-not-armed") \
 	X(DELAY_NOT_ENDED, "delay-not-ended") \
 	X(DROP_STAYS_IDLE, "drop-stays-idle") \
+	X(ROW_STAYS_RESTING, "row-stays-resting") \
 	X(MODE_WITHOUT_GATE, "mode-without-gate") \
 	X(MODE_KEEPS_KNOWN, "mode-keeps-known") \
 	X(MODE_KEEPS_HELD, "mode-keeps-held") \
@@ -275,7 +284,7 @@ static bool is_partial(u8 r, u8 b)
 
 static unsigned int run_max_blocks(void)
 {
-	return scenario->no_runs ? 1 : 2;
+	return scenario->max_run;
 }
 
 /*
@@ -547,10 +556,9 @@ static void hold_for_stream(struct align_block *block, u8 owner)
 	struct align_block *other;
 	unsigned int nr;
 
-	/* The last of two touches' blocks is not whole, so this one is last. */
+	/* The block of the second touch would be behind it in the list. */
 	if (block->state != BLOCK_IS_COLLECT || block->owner != owner ||
-	    (block == S->block && block[1].exists &&
-	     block[1].state == BLOCK_IS_COLLECT && block[1].owner == owner) ||
+	    (block[1].state == BLOCK_IS_COLLECT && block[1].owner == owner) ||
 	    block->touches.nr || !block_is_kept(block))
 		return;
 	other = hold_before(block);
@@ -568,11 +576,21 @@ static void hold_for_stream(struct align_block *block, u8 owner)
 
 static void hold_gather(struct align_block *block, bool half)
 {
-	struct align_block *other = &S->block[!number_of(block)];
+	struct align_block *last = S->block + MODEL_BLOCKS - 1;
+	unsigned int max = run_max_blocks();
+	unsigned int nr = 1;
 
-	if (run_max_blocks() > 1 && hold_is_neighbour(other, half))
-		hold_take(other, OWNER_EMPTY);
-	hold_take(block, OWNER_EMPTY);
+	while (nr < max && block > S->block &&
+	       hold_is_neighbour(block - 1, half)) {
+		block--;
+		nr++;
+	}
+	for (nr = 0; nr < max; nr++) {
+		hold_take(block, OWNER_EMPTY);
+		if (block == last || !hold_is_neighbour(block + 1, half))
+			break;
+		block++;
+	}
 }
 
 /* The first of shard->held, or NULL. */
@@ -1105,14 +1123,25 @@ static enum block_step block_begin(struct align_block *block)
 	return step;
 }
 
-/* Return: the block goes down in front of the range of a write. */
-static bool start_take_whole(struct align_block *block, u8 owner)
+/* Return: how many blocks, up to this one, go down in front of the range. */
+static u8 start_take_whole(struct align_block *block, u8 owner)
 {
+	unsigned int max = run_max_blocks() / 2;
+	struct align_block *other;
+	u8 nr = 0;
+
 	if (block->state != BLOCK_IS_COLLECT || block->owner != owner ||
 	    !block_is_whole(block))
-		return false;
-	block_begin(block);
-	return true;
+		return 0;
+	for (;;) {
+		other = hold_before(block);
+		block_begin(block);
+		if (++nr >= max || !other)
+			return nr;
+		if (!broken(ROW_STAYS_RESTING))
+			hold_leave(other);
+		block = other;
+	}
 }
 
 static unsigned int count_writes(void)
@@ -1127,7 +1156,12 @@ static unsigned int count_writes(void)
 
 static unsigned int count_delayed(void)
 {
-	return S->block[0].delayed + S->block[1].delayed;
+	unsigned int nr = 0;
+	u8 b;
+
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		nr += S->block[b].delayed;
+	return nr;
 }
 
 static bool block_delay(struct align_block *block)
@@ -1600,25 +1634,39 @@ static void align_io_put(u8 r, bool failed)
 		request_end(r);
 }
 
+/* The first block that goes down in front of the range of a write. */
+static u8 first_joined(const struct align_io *io)
+{
+	return io->start / MODEL_PER_BLOCK - io->joined;
+}
+
+/* The first sector of what a request sends. */
+static u8 own_start(const struct align_io *io)
+{
+	return io->joined ? first_joined(io) * MODEL_PER_BLOCK : io->start;
+}
+
 /* The range of a write, the read or the flush has ended below. */
 static void own_end(u8 r)
 {
 	struct align_io *io = &S->io[r];
 	bool failed = io->io_status;
+	u8 b;
 
 	if (io->joined && failed) {
 		/* joined_send_apart() */
-		io->joined = false;
+		for (b = first_joined(io); io->joined; b++, io->joined--)
+			S->run[b] = (struct block_run) {
+				.phase = RUN_SEND, .write = true, .nr = 1 };
 		io->joined_fua = false;
 		io->io_status = 0;
 		io->io = IO_FLIGHT;
-		S->run[0] = (struct block_run) {
-			.phase = RUN_SEND, .write = true, .nr = 1 };
 		return;
 	}
 	if (io->joined) {
-		io->joined = false;
-		block_served(&S->block[0], false);
+		b = first_joined(io);
+		io->joined--;
+		block_served(&S->block[b], false);
 		return;
 	}
 	io->io = IO_NONE;
@@ -1690,17 +1738,19 @@ static void align_engine_map(u8 r)
 static void map_rest(u8 r)
 {
 	struct align_io *io = &S->io[r];
+	u8 b;
 
 	io->phase = REQUEST_RUNS;
 	if (io->go) {
 		io->go = false;
-		if (io->joined && (S->no_memory || scenario->no_runs)) {
-			io->joined = false;
-			S->run[0] = (struct block_run) {
-				.phase = RUN_SEND, .write = true, .nr = 1 };
-		} else if (io->joined) {
-			io->joined_fua = block_patch(&S->block[0]);
+		b = first_joined(io);
+		if (io->joined && (S->no_memory || io->joined == run_max_blocks())) {
+			S->run[b] = (struct block_run) {
+				.phase = RUN_SEND, .write = true, .nr = io->joined };
+			io->joined = 0;
 		}
+		for (; b < io->start / MODEL_PER_BLOCK && io->joined; b++)
+			io->joined_fua |= block_patch(&S->block[b]);
 		io->io = IO_FLIGHT;
 	}
 	if (io->split_up)
@@ -2043,7 +2093,7 @@ static void drive_own(u8 r, enum outcome outcome)
 {
 	const struct request_kind *kind = kind_of(r);
 	struct align_io *io = &S->io[r];
-	u8 end = drive_reach(outcome, io->joined ? 0 : io->start, io->end);
+	u8 end = drive_reach(outcome, own_start(io), io->end);
 	bool fua = kind->fua || io->joined_fua;
 	u8 i;
 
@@ -2057,8 +2107,9 @@ static void drive_own(u8 r, enum outcome outcome)
 			S->stable[i] = 1 << S->medium[i];
 		break;
 	case OP_WRITE:
-		for (i = 0; i < MODEL_PER_BLOCK && io->joined && i < end; i++)
-			drive_write_sector(i, S->block[0].buffer[i], fua);
+		for (i = own_start(io); i < io->start && i < end; i++)
+			drive_write_sector(i, S->block[i / MODEL_PER_BLOCK].buffer[i % MODEL_PER_BLOCK],
+					   fua);
 		for (i = io->start; i < end; i++)
 			drive_write_sector(i, r + 1, fua);
 		break;
@@ -2152,6 +2203,7 @@ static void drive_held_pass(u8 b, enum outcome outcome)
 	X(OWN_END, "what it sent has ended", MODEL_REQUESTS, 1) \
 	X(DRIVE_PASS0, "the drive does its touch of block 0", MODEL_REQUESTS, OUTCOMES) \
 	X(DRIVE_PASS1, "the drive does its touch of block 1", MODEL_REQUESTS, OUTCOMES) \
+	X(DRIVE_PASS2, "the drive does its touch of block 2", MODEL_REQUESTS, OUTCOMES) \
 	X(PASS_END, "touch_pass_end()", MODEL_REQUESTS, MODEL_BLOCKS) \
 	X(DRIVE_HELD_PASS, "the drive writes what the block holds", MODEL_BLOCKS, OUTCOMES) \
 	X(HELD_PASS_END, "held_pass_end()", MODEL_BLOCKS, 1) \
@@ -2211,11 +2263,15 @@ static bool may_come(u8 r)
 /* Whether all older held blocks are over, too. */
 static bool may_be_over(const struct align_block *block)
 {
-	const struct align_block *other = &S->block[!number_of(block)];
+	const struct align_block *other;
 
-	return block->held && !block->over &&
-	       (!other->held || other->over || other->failed ||
-		block->failed || other->seq > block->seq);
+	if (!block->held || block->over)
+		return false;
+	for (other = S->block; other < S->block + MODEL_BLOCKS; other++)
+		if (other->held && !other->over && !other->failed &&
+		    !block->failed && other->seq < block->seq)
+			return false;
+	return true;
 }
 
 /* Return: it can happen; then it has. Nothing is changed before that is sure. */
@@ -2260,7 +2316,7 @@ static bool happen(struct event event)
 	case EVENT_DRIVE_OWN:
 		if (io->io != IO_FLIGHT ||
 		    !drive_may(b, kind_of(a)->op,
-			       io->joined ? 0 : io->start, io->end))
+			       own_start(io), io->end))
 			return false;
 		drive_own(a, b);
 		return true;
@@ -2271,8 +2327,9 @@ static bool happen(struct event event)
 		return true;
 	case EVENT_DRIVE_PASS0:
 	case EVENT_DRIVE_PASS1:
+	case EVENT_DRIVE_PASS2:
 		i = event.kind - EVENT_DRIVE_PASS0;
-		if (io->pass[i] != IO_FLIGHT || !drive_may(b, OP_WRITE, 0, 1))
+		if (i >= MODEL_BLOCKS || io->pass[i] != IO_FLIGHT || !drive_may(b, OP_WRITE, 0, 1))
 			return false;
 		drive_pass(a, i, b);
 		return true;
@@ -2432,6 +2489,7 @@ static bool is_environment(struct event event)
 	case EVENT_DRIVE_OWN:
 	case EVENT_DRIVE_PASS0:
 	case EVENT_DRIVE_PASS1:
+	case EVENT_DRIVE_PASS2:
 	case EVENT_DRIVE_HELD_PASS:
 	case EVENT_DRIVE_RUN:
 		return event.b >= OUTCOME_FAILED;
@@ -2704,6 +2762,19 @@ static void print_block(FILE *out, u8 b, const struct align_block *block)
 	fputc('\n', out);
 }
 
+static void print_medium(FILE *out, const struct state *state)
+{
+	u8 i;
+
+	fprintf(out, "        medium:");
+	for (i = 0; i < MODEL_SECTORS; i++)
+		fprintf(out, "%s%u", i ? "," : "", state->medium[i]);
+	fprintf(out, "  a power cut may leave (bits):");
+	for (i = 0; i < MODEL_SECTORS; i++)
+		fprintf(out, "%s%x", i ? "," : "", state->stable[i]);
+	fputc('\n', out);
+}
+
 /* What an event has changed. */
 void model_print_state(FILE *out, const struct state *before,
 		       const struct state *after)
@@ -2720,7 +2791,5 @@ void model_print_state(FILE *out, const struct state *before,
 				kind_of(i)->name, after->io[i].status ? ": FAILED" : "");
 	if (memcmp(before->medium, after->medium, sizeof(after->medium)) ||
 	    memcmp(before->stable, after->stable, sizeof(after->stable)))
-		fprintf(out, "        medium:%u,%u,%u,%u  a power cut may leave (bits):%x,%x,%x,%x\n",
-			after->medium[0], after->medium[1], after->medium[2], after->medium[3],
-			after->stable[0], after->stable[1], after->stable[2], after->stable[3]);
+		print_medium(out, after);
 }

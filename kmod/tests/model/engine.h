@@ -26,8 +26,12 @@ enum ledger_counter {
 
 typedef uint8_t u8;
 
+/* 3 for the rules about rows of whole held blocks, at a price. */
+#ifndef MODEL_BLOCKS
+#define MODEL_BLOCKS 2
+#endif
+
 enum {
-	MODEL_BLOCKS = 2,
 	MODEL_PER_BLOCK = 2,
 	MODEL_SECTORS = MODEL_BLOCKS * MODEL_PER_BLOCK,
 	MODEL_REQUESTS = 4,
@@ -142,7 +146,7 @@ struct align_io {
 	u8 end;
 	u8 io;
 	u8 io_status;
-	u8 joined;	/* block 0 goes down in front of it */
+	u8 joined;	/* blocks that go down in front of it */
 	u8 joined_fua;	/* with FUA for a touch of another request */
 	u8 unresolved;	/* blocks with a touch that stands in rmw_pending */
 	u8 touch_held;	/* blocks where it was copied */
@@ -261,7 +265,7 @@ struct scenario {
 	unsigned int nr_modes;
 	u8 max_blocks;
 	bool stream;		/* writes go on where one has ended */
-	bool no_runs;		/* the device below takes one block a request */
+	u8 max_run;		/* blocks that the device below takes in a request */
 	bool fine;		/* steps between which only a change of the surroundings matters */
 	u8 concurrent;		/* requests in flight at most */
 	u8 failures;

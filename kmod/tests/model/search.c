@@ -179,7 +179,7 @@ static void print_scenario(FILE *out, const struct scenario *scenario)
 	fprintf(out, ", failures %u, memory changes %u, suspends %u, drops %u, forgets %u, max_blocks %u%s%s",
 		scenario->failures, scenario->memory_changes, scenario->suspends, scenario->drops,
 		scenario->forgets, scenario->max_blocks, scenario->stream ? ", stream" : "",
-		scenario->no_runs ? ", no runs" : "");
+		scenario->max_run == 1 ? ", no runs" : "");
 }
 
 /* The shortest path to a state, and one event more if @last is one. */
@@ -319,7 +319,8 @@ static const struct setting {
 	{ "memory", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .memory_changes = 2 } },
 	{ "one-block", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_blocks = 1 } },
 	{ "stream", { .modes = { ALIGN_PAD }, .nr_modes = 1, .failures = 1, .stream = true } },
-	{ "no-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .no_runs = true } },
+	{ "no-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_run = 1 } },
+	{ "long-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_run = 4 } },
 	{ "forget", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .forgets = 1 } },
 	{ "suspend", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .suspends = 1, .drops = 1 } },
 	{ "pad-suspend", { .modes = { ALIGN_PAD }, .nr_modes = 1, .suspends = 1 } },
@@ -334,6 +335,7 @@ static const struct setting {
 struct options {
 	unsigned int nr_requests;
 	unsigned int concurrent;
+	int failures;	/* or negative: as the setting says */
 	size_t max_states;
 	bool setting[ARRAY_SIZE(settings)];
 	bool any_setting;
@@ -369,6 +371,10 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 	scenario.concurrent = options->concurrent;
 	if (!scenario.max_blocks)
 		scenario.max_blocks = 8;
+	if (options->failures >= 0)
+		scenario.failures = options->failures;
+	if (!scenario.max_run)
+		scenario.max_run = 2;
 	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
 			scenario.memory_changes || scenario.stream;
 	memcpy(scenario.kind, kind, options->nr_requests);
@@ -461,6 +467,7 @@ static void usage(FILE *out)
 		"  --requests=N    requests of a set, 1 to %u (default 3)\n"
 		"  --concurrent=N  requests in flight at a time (default 3)\n"
 		"  --setting=NAME  what surrounds them (default all; may be given again)\n"
+		"  --failures=N    requests that the drive fails in a path (default: as the setting says)\n"
 		"  --part=K/N      only each N-th set, from the K-th on (to use several processors)\n"
 		"  --break=NAME    with a deliberate fault\n"
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
@@ -550,6 +557,7 @@ int main(int argc, char **argv)
 		{ "requests", required_argument, NULL, 'r' },
 		{ "concurrent", required_argument, NULL, 'c' },
 		{ "setting", required_argument, NULL, 's' },
+		{ "failures", required_argument, NULL, 'F' },
 		{ "part", required_argument, NULL, 'p' },
 		{ "break", required_argument, NULL, 'b' },
 		{ "max-states", required_argument, NULL, 'm' },
@@ -558,7 +566,8 @@ int main(int argc, char **argv)
 		{ "list", no_argument, NULL, 'l' },
 		{ NULL }
 	};
-	struct options options = { .nr_requests = 3, .concurrent = 3, .max_states = 200000000, .parts = 1 };
+	struct options options = { .nr_requests = 3, .concurrent = 3, .failures = -1,
+				   .max_states = 200000000, .parts = 1 };
 	struct totals totals = { 0 };
 	u8 kind[MODEL_REQUESTS];
 	struct rusage usage_now;
@@ -577,6 +586,9 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			parse_setting(&options, optarg);
+			break;
+		case 'F':
+			options.failures = number(optarg, 0, 255);
 			break;
 		case 'p':
 			parse_part(&options, optarg);
