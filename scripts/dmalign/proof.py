@@ -61,6 +61,8 @@ class Part:
 PARTS = {part.name: part for part in (
     Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
+         {"DM_ALIGN_MODEL_FULL": 1}),
 )}
 
 
