@@ -69,6 +69,8 @@ PARTS = {part.name: part for part in (
           "DM_ALIGN_STRESS_SECONDS": 60}),
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
          r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
+    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
+         {"DM_ALIGN_MODEL_FULL": 1}),
 )}
 
 

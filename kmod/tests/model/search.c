@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Visits every state of the model in engine.c, breadth first, so that the path
+ * to the first violation is a shortest one.
+ *
+ * A state that was seen is remembered by 64 bits of hash and the event that led
+ * there; a path is found by going through its events again. Two states of n may
+ * share a hash with a probability below n * n / 2^65, which is printed; then one
+ * of them would be taken for visited.
+ *
+ * Whether a state comes to rest by itself is told afterwards, from the ends of
+ * all paths back.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
+
+enum { EXIT_CLEAN, EXIT_VIOLATION, EXIT_USAGE, EXIT_LIMIT };
+
+static void *renew(void *memory, size_t nr, size_t size)
+{
+	memory = reallocarray(memory, nr, size);
+	if (!memory) {
+		fprintf(stderr, "engine_model: no memory for %zu times %zu bytes: set --max-states lower\n",
+			nr, size);
+		exit(EXIT_LIMIT);
+	}
+	return memory;
+}
+
+/* A state that was seen. */
+struct seen {
+	uint64_t hash;
+	uint32_t parent;
+	struct event event;
+	bool quiet;	/* or comes to rest by itself */
+};
+
+struct queue {
+	struct state *states;
+	uint32_t *numbers;
+	size_t nr;
+	size_t room;
+};
+
+static struct {
+	struct seen *seen;
+	size_t nr;
+	size_t room;
+	uint32_t *table;	/* numbers of seen states and 1, by hash */
+	size_t table_size;
+	/* Successors that need nobody outside, state by state. */
+	uint32_t *edges;
+	size_t nr_edges;
+	size_t edges_room;
+	uint64_t *first_edge;
+	size_t first_edge_room;
+	struct queue now;
+	struct queue later;
+	uint64_t transitions;
+	uint32_t current;
+	struct event last;
+} s;
+
+static uint64_t hash_state(const struct state *state)
+{
+	const unsigned char *at = (const unsigned char *)state;
+	uint64_t hash = 0x9e3779b97f4a7c15;
+	uint64_t word;
+	size_t i;
+
+	_Static_assert(sizeof(struct state) % sizeof(word) == 0, "whole words");
+	for (i = 0; i < sizeof(*state); i += sizeof(word)) {
+		memcpy(&word, at + i, sizeof(word));
+		hash ^= word;
+		hash *= 0xff51afd7ed558ccd;
+		hash ^= hash >> 32;
+		hash *= 0xc4ceb9fe1a85ec53;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static void grow_table(void)
+{
+	size_t size = s.table_size ? 2 * s.table_size : 1 << 16;
+	size_t i, at;
+
+	free(s.table);
+	s.table = renew(NULL, size, sizeof(*s.table));
+	memset(s.table, 0, size * sizeof(*s.table));
+	s.table_size = size;
+	for (i = 0; i < s.nr; i++) {
+		for (at = s.seen[i].hash & (size - 1); s.table[at];)
+			at = (at + 1) & (size - 1);
+		s.table[at] = i + 1;
+	}
+}
+
+static void enqueue(struct queue *queue, const struct state *state, uint32_t number)
+{
+	if (queue->nr == queue->room) {
+		queue->room = queue->room ? 2 * queue->room : 1024;
+		queue->states = renew(queue->states, queue->room, sizeof(*queue->states));
+		queue->numbers = renew(queue->numbers, queue->room, sizeof(*queue->numbers));
+	}
+	queue->states[queue->nr] = *state;
+	queue->numbers[queue->nr++] = number;
+}
+
+/* Return: the number of a state, which is queued if it is new. */
+static uint32_t visit(const struct state *state, uint32_t parent, struct event event)
+{
+	uint64_t hash = hash_state(state);
+	size_t at;
+
+	if (2 * s.nr >= s.table_size)
+		grow_table();
+	for (at = hash & (s.table_size - 1); s.table[at]; at = (at + 1) & (s.table_size - 1))
+		if (s.seen[s.table[at] - 1].hash == hash)
+			return s.table[at] - 1;
+	if (s.nr == s.room) {
+		s.room = s.room ? 2 * s.room : 1024;
+		s.seen = renew(s.seen, s.room, sizeof(*s.seen));
+	}
+	s.seen[s.nr] = (struct seen) {
+		.hash = hash, .parent = parent, .event = event, .quiet = model_is_quiet(state) };
+	s.table[at] = ++s.nr;
+	enqueue(&s.later, state, s.nr - 1);
+	return s.nr - 1;
+}
+
+static void add_edge(uint32_t to)
+{
+	if (s.nr_edges == s.edges_room) {
+		s.edges_room = s.edges_room ? 2 * s.edges_room : 4096;
+		s.edges = renew(s.edges, s.edges_room, sizeof(*s.edges));
+	}
+	s.edges[s.nr_edges++] = to;
+}
+
+static void successor(const struct state *next, struct event event, bool environment)
+{
+	uint32_t number = visit(next, s.current, event);
+
+	s.transitions++;
+	s.last = event;
+	if (!environment)
+		add_edge(number);
+}
+
+static void set_first_edge(uint32_t number)
+{
+	if (number + 1 >= s.first_edge_room) {
+		s.first_edge_room = s.first_edge_room ? 2 * s.first_edge_room : 4096;
+		s.first_edge = renew(s.first_edge, s.first_edge_room, sizeof(*s.first_edge));
+	}
+	s.first_edge[number] = s.nr_edges;
+}
+
+static const char *mode_names[] = { "report", "pad", "coalesce" };
+
+static void print_scenario(FILE *out, const struct scenario *scenario)
+{
+	unsigned int i;
+
+	for (i = 0; i < scenario->nr_requests; i++)
+		fprintf(out, "%s%s", i ? " " : "", request_kinds[scenario->kind[i]].name);
+	fprintf(out, ", mode");
+	for (i = 0; i < scenario->nr_modes; i++)
+		fprintf(out, "%s %s", i ? " ->" : "", mode_names[scenario->modes[i]]);
+	fprintf(out, ", failures %u, memory changes %u, suspends %u, drops %u, forgets %u, max_blocks %u%s%s",
+		scenario->failures, scenario->memory_changes, scenario->suspends, scenario->drops,
+		scenario->forgets, scenario->max_blocks, scenario->stream ? ", stream" : "",
+		scenario->max_run == 1 ? ", no runs" : "");
+}
+
+/* The shortest path to a state, and one event more if @last is one. */
+static void print_path(const struct scenario *scenario, uint32_t number, const struct event *last,
+		       const char *what)
+{
+	struct event *path = NULL;
+	struct state before, after;
+	size_t nr = 0, i;
+	uint32_t at;
+
+	for (at = number; at; at = s.seen[at].parent)
+		nr++;
+	path = renew(path, nr + 1, sizeof(*path));
+	for (at = number, i = nr; at; at = s.seen[at].parent)
+		path[--i] = s.seen[at].event;
+	if (last)
+		path[nr++] = *last;
+
+	printf("scenario: ");
+	print_scenario(stdout, scenario);
+	printf("\nVIOLATION after %zu events: %s\n", nr, what);
+	model_init(scenario, &before);
+	for (i = 0; i < nr; i++) {
+		model_apply(&before, path[i], &after);
+		printf("  %2zu  ", i + 1);
+		model_print_event(stdout, path[i]);
+		printf("\n");
+		model_print_state(stdout, &before, &after);
+		before = after;
+	}
+	printf("      => %s\n", what);
+	free(path);
+}
+
+/* Return: the number of a state that never comes to rest by itself, or s.nr. */
+static size_t find_restless(void)
+{
+	bool changed = true;
+	size_t i;
+	uint64_t edge;
+
+	/* Most events lead to states that were found later. */
+	while (changed) {
+		changed = false;
+		for (i = s.nr; i-- > 0;) {
+			if (s.seen[i].quiet)
+				continue;
+			for (edge = s.first_edge[i]; edge < s.first_edge[i + 1]; edge++) {
+				if (!s.seen[s.edges[edge]].quiet)
+					continue;
+				s.seen[i].quiet = true;
+				changed = true;
+				break;
+			}
+		}
+	}
+	for (i = 0; i < s.nr && s.seen[i].quiet; i++)
+		;
+	return i;
+}
+
+static void forget_all(void)
+{
+	s.nr = 0;
+	s.nr_edges = 0;
+	s.now.nr = 0;
+	s.later.nr = 0;
+	s.transitions = 0;
+	if (s.table_size)
+		memset(s.table, 0, s.table_size * sizeof(*s.table));
+}
+
+struct result {
+	size_t states;
+	uint64_t transitions;
+	size_t depth;
+	int status;
+};
+
+/* All states of a scenario. */
+static struct result search(const struct scenario *scenario, size_t max_states)
+{
+	struct result result = { .status = EXIT_CLEAN };
+	const char *what;
+	struct queue swap;
+	struct state first;
+	size_t i;
+
+	forget_all();
+	model_init(scenario, &first);
+	visit(&first, 0, (struct event) { 0 });
+	for (; s.later.nr; result.depth++) {
+		swap = s.now;
+		s.now = s.later;
+		s.later = swap;
+		s.later.nr = 0;
+		for (i = 0; i < s.now.nr; i++) {
+			s.current = s.now.numbers[i];
+			set_first_edge(s.current);
+			what = model_expand(&s.now.states[i], successor);
+			if (what) {
+				print_path(scenario, s.current, &s.last, what);
+				result.status = EXIT_VIOLATION;
+				goto out;
+			}
+			if (s.nr > max_states) {
+				fprintf(stderr, "engine_model: more than %zu states (--max-states): ", max_states);
+				print_scenario(stderr, scenario);
+				fprintf(stderr, "\n");
+				result.status = EXIT_LIMIT;
+				goto out;
+			}
+		}
+	}
+	set_first_edge(s.nr);
+	i = find_restless();
+	if (i < s.nr) {
+		print_path(scenario, i, NULL, "deadlock: by itself this never comes to rest");
+		result.status = EXIT_VIOLATION;
+	}
+out:
+	result.states = s.nr;
+	result.transitions = s.transitions;
+	return result;
+}
+
+/* What surrounds the requests: rows that are searched each with all sets of requests. */
+static const struct setting {
+	const char *name;
+	struct scenario scenario;
+} settings[] = {
+	{ "pad", { .modes = { ALIGN_PAD }, .nr_modes = 1, .failures = 1 } },
+	{ "coalesce", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1 } },
+	{ "two-failures", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 2, .drops = 1 } },
+	{ "pad-memory", { .modes = { ALIGN_PAD }, .nr_modes = 1, .failures = 1, .memory_changes = 2 } },
+	{ "memory", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .memory_changes = 2 } },
+	{ "one-block", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_blocks = 1 } },
+	{ "stream", { .modes = { ALIGN_PAD }, .nr_modes = 1, .failures = 1, .stream = true } },
+	{ "no-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_run = 1 } },
+	{ "long-runs", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .max_run = 4 } },
+	{ "forget", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .forgets = 1 } },
+	{ "suspend", { .modes = { ALIGN_COALESCE }, .nr_modes = 1, .failures = 1, .suspends = 1, .drops = 1 } },
+	{ "pad-suspend", { .modes = { ALIGN_PAD }, .nr_modes = 1, .suspends = 1 } },
+	{ "to-pad", { .modes = { ALIGN_COALESCE, ALIGN_PAD }, .nr_modes = 2, .failures = 1 } },
+	{ "to-coalesce", { .modes = { ALIGN_PAD, ALIGN_COALESCE }, .nr_modes = 2 } },
+	{ "from-report", { .modes = { ALIGN_REPORT, ALIGN_PAD }, .nr_modes = 2, .failures = 1 } },
+	{ "over-report", { .modes = { ALIGN_PAD, ALIGN_REPORT, ALIGN_PAD }, .nr_modes = 3 } },
+	{ "to-report", { .modes = { ALIGN_COALESCE, ALIGN_REPORT, ALIGN_COALESCE }, .nr_modes = 3 } },
+	{ "mode-suspend", { .modes = { ALIGN_COALESCE, ALIGN_PAD }, .nr_modes = 2, .suspends = 1, .failures = 1 } },
+};
+
+struct options {
+	unsigned int nr_requests;
+	unsigned int concurrent;
+	int failures;	/* or negative: as the setting says */
+	size_t max_states;
+	bool setting[ARRAY_SIZE(settings)];
+	bool any_setting;
+	unsigned int part;
+	unsigned int parts;
+	bool fine;
+	bool assignments;
+	bool progress;
+};
+
+struct totals {
+	uint64_t scenarios;
+	uint64_t states;
+	uint64_t transitions;
+	uint64_t most_states;
+	uint64_t depth;
+	double collisions;
+};
+
+static double now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec + at.tv_nsec * 1e-9;
+}
+
+static struct scenario make_scenario(const struct options *options, size_t setting, const u8 *kind)
+{
+	struct scenario scenario = settings[setting].scenario;
+
+	scenario.nr_requests = options->nr_requests;
+	scenario.concurrent = options->concurrent;
+	if (!scenario.max_blocks)
+		scenario.max_blocks = 8;
+	if (options->failures >= 0)
+		scenario.failures = options->failures;
+	if (!scenario.max_run)
+		scenario.max_run = 2;
+	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
+			scenario.memory_changes || scenario.stream;
+	memcpy(scenario.kind, kind, options->nr_requests);
+	return scenario;
+}
+
+static int run_one(const struct options *options, size_t setting, const u8 *kind, struct totals *totals)
+{
+	struct scenario scenario = make_scenario(options, setting, kind);
+	struct result result = search(&scenario, options->max_states);
+
+	totals->scenarios++;
+	totals->states += result.states;
+	totals->transitions += result.transitions;
+	totals->collisions += (double)result.states * result.states / 0x1p65;
+	if (result.states > totals->most_states)
+		totals->most_states = result.states;
+	if (result.depth > totals->depth)
+		totals->depth = result.depth;
+	return result.status;
+}
+
+/* The next set of requests, as falling numbers of kinds. Return: there is one. */
+static bool next_kinds(u8 *kind, unsigned int nr)
+{
+	unsigned int i, at;
+
+	for (at = nr; at-- > 0;) {
+		if (kind[at] + 1U < (at ? kind[at - 1] + 1U : nr_request_kinds)) {
+			kind[at]++;
+			for (i = at + 1; i < nr; i++)
+				kind[i] = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static unsigned int count_kinds(unsigned int nr)
+{
+	u8 kind[MODEL_REQUESTS] = { 0 };
+	unsigned int count = 1;
+
+	while (next_kinds(kind, nr))
+		count++;
+	return count;
+}
+
+static int run_all(const struct options *options, struct totals *totals)
+{
+	unsigned int sets = count_kinds(options->nr_requests);
+	size_t setting;
+
+	for (setting = 0; setting < ARRAY_SIZE(settings); setting++) {
+		u8 kind[MODEL_REQUESTS] = { 0 };
+		uint64_t states = totals->states;
+		double start = now();
+		unsigned int nr = 0;
+
+		if (options->any_setting && !options->setting[setting])
+			continue;
+		do {
+			int status;
+
+			if (nr++ % options->parts != options->part)
+				continue;
+			if (options->progress)
+				fprintf(stderr, "\r%-14s set %u of %u, %llu states, %.0f s ",
+					settings[setting].name, nr, sets,
+					(unsigned long long)(totals->states - states), now() - start);
+			status = run_one(options, setting, kind, totals);
+			if (status != EXIT_CLEAN)
+				return status;
+		} while (next_kinds(kind, options->nr_requests));
+		if (options->progress)
+			fprintf(stderr, "\r%70s\r", "");
+		printf("%s: %llu states, %.1f s\n", settings[setting].name,
+		       (unsigned long long)(totals->states - states), now() - start);
+		fflush(stdout);
+	}
+	return EXIT_CLEAN;
+}
+
+static void usage(FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "usage: engine_model [OPTION]... [REQUEST]...\n"
+		"Visits all states of a model of the engine for all sets of requests, or one.\n"
+		"  --requests=N    requests of a set, 1 to %u (default 3)\n"
+		"  --concurrent=N  requests in flight at a time (default 3)\n"
+		"  --setting=NAME  what surrounds them (default all; may be given again)\n"
+		"  --failures=N    requests that the drive fails in a path (default: as the setting says)\n"
+		"  --part=K/N      only each N-th set, from the K-th on (to use several processors)\n"
+		"  --break=NAME    with a deliberate fault\n"
+		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
+		"  --fine          the finest steps everywhere, not only where it can matter\n"
+		"  --assignments   print which function has assigned which state, how often\n"
+		"  --list          print the names of requests, settings and faults\n"
+		"Exit status: 0 clean, 1 a violation, 2 usage, 3 a limit was reached\n"
+		"requests:", MODEL_REQUESTS);
+	for (i = 0; i < nr_request_kinds; i++)
+		fprintf(out, " %s", request_kinds[i].name);
+	fprintf(out, "\nsettings:");
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		fprintf(out, " %s", settings[i].name);
+	fprintf(out, "\nfaults:");
+	for (i = 0; i < nr_breaks; i++)
+		fprintf(out, " %s", break_names[i]);
+	fprintf(out, "\n");
+}
+
+static unsigned int number(const char *text, unsigned int from, unsigned int to)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!*text || *end || value < from || value > to) {
+		fprintf(stderr, "engine_model: '%s' is no number from %u to %u\n", text, from, to);
+		exit(EXIT_USAGE);
+	}
+	return value;
+}
+
+static void no_such(const char *what, const char *name)
+{
+	fprintf(stderr, "engine_model: there is no %s '%s' (see --list)\n", what, name);
+	exit(EXIT_USAGE);
+}
+
+static void parse_setting(struct options *options, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings) && strcmp(settings[i].name, name); i++)
+		;
+	if (i == ARRAY_SIZE(settings))
+		no_such("setting", name);
+	options->setting[i] = true;
+	options->any_setting = true;
+}
+
+static void parse_break(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_breaks && strcmp(break_names[i], name); i++)
+		;
+	if (i == nr_breaks)
+		no_such("fault", name);
+	model_break(i);
+}
+
+static u8 parse_kind(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_request_kinds && strcmp(request_kinds[i].name, name); i++)
+		;
+	if (i == nr_request_kinds)
+		no_such("request", name);
+	return i;
+}
+
+static void parse_part(struct options *options, const char *text)
+{
+	char rest;
+
+	if (sscanf(text, "%u/%u%c", &options->part, &options->parts, &rest) != 2 || !options->part ||
+	    options->part > options->parts) {
+		fprintf(stderr, "engine_model: '%s' is no K/N with K from 1 to N\n", text);
+		exit(EXIT_USAGE);
+	}
+	options->part--;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "requests", required_argument, NULL, 'r' },
+		{ "concurrent", required_argument, NULL, 'c' },
+		{ "setting", required_argument, NULL, 's' },
+		{ "failures", required_argument, NULL, 'F' },
+		{ "part", required_argument, NULL, 'p' },
+		{ "break", required_argument, NULL, 'b' },
+		{ "max-states", required_argument, NULL, 'm' },
+		{ "fine", no_argument, NULL, 'f' },
+		{ "assignments", no_argument, NULL, 'a' },
+		{ "list", no_argument, NULL, 'l' },
+		{ NULL }
+	};
+	struct options options = { .nr_requests = 3, .concurrent = 3, .failures = -1,
+				   .max_states = 200000000, .parts = 1 };
+	struct totals totals = { 0 };
+	u8 kind[MODEL_REQUESTS];
+	struct rusage usage_now;
+	double seconds = now();
+	double cpu;
+	int option, status = EXIT_CLEAN;
+	unsigned int i;
+
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			options.nr_requests = number(optarg, 1, MODEL_REQUESTS);
+			break;
+		case 'c':
+			options.concurrent = number(optarg, 1, MODEL_REQUESTS);
+			break;
+		case 's':
+			parse_setting(&options, optarg);
+			break;
+		case 'F':
+			options.failures = number(optarg, 0, 255);
+			break;
+		case 'p':
+			parse_part(&options, optarg);
+			break;
+		case 'b':
+			parse_break(optarg);
+			break;
+		case 'm':
+			options.max_states = number(optarg, 1, 2000000000);
+			break;
+		case 'f':
+			options.fine = true;
+			break;
+		case 'a':
+			options.assignments = true;
+			break;
+		case 'l':
+			usage(stdout);
+			return EXIT_CLEAN;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > MODEL_REQUESTS) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	options.progress = isatty(STDERR_FILENO);
+
+	if (optind < argc) {
+		options.nr_requests = argc - optind;
+		for (i = 0; i < options.nr_requests; i++)
+			kind[i] = parse_kind(argv[optind + i]);
+		for (i = 0; i < ARRAY_SIZE(settings) && status == EXIT_CLEAN; i++)
+			if (!options.any_setting || options.setting[i])
+				status = run_one(&options, i, kind, &totals);
+	} else {
+		status = run_all(&options, &totals);
+	}
+
+	seconds = now() - seconds;
+	getrusage(RUSAGE_SELF, &usage_now);
+	for (i = 0; i < nr_assignments && options.assignments; i++)
+		printf("assigned %s %s %llu\n", assignments[i].function, model_state_name(assignments[i].state),
+		       (unsigned long long)assignments[i].times);
+	cpu = usage_now.ru_utime.tv_sec + usage_now.ru_utime.tv_usec * 1e-6;
+	printf("%s: scenarios=%llu states=%llu transitions=%llu most_states=%llu depth=%llu seconds=%.1f "
+	       "cpu_seconds=%.1f states_per_cpu_second=%.0f memory_mib=%ld hash_omission<%.1e\n",
+	       status == EXIT_CLEAN ? "clean" : "NOT CLEAN",
+	       (unsigned long long)totals.scenarios, (unsigned long long)totals.states,
+	       (unsigned long long)totals.transitions, (unsigned long long)totals.most_states,
+	       (unsigned long long)totals.depth, seconds, cpu, totals.states / (cpu > 0 ? cpu : 1),
+	       usage_now.ru_maxrss / 1024, totals.collisions);
+	return status;
+}
