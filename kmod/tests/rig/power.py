@@ -141,8 +141,8 @@ class History:
             if match:
                 holds[sector] = match
             else:
-                wrong.append(f"sector {sector} (block {self.block_of(sector)}) holds {describe(found[sector])}; lawful: "
-                             + ", ".join(describe(self._content(write, sector)) for write in lawful))
+                wrong.append(f"sector {sector} (block {self.block_of(sector)}) holds {describe(found[sector])}; "
+                             "lawful: " + ", ".join(describe(self._content(write, sector)) for write in lawful))
         if tear == "none" and not wrong:
             wrong += [f"sectors {write.sectors.start} to {write.sectors.stop - 1}, written as one, are torn in block "
                       f"{self.block_of(sectors.start)}: {torn}" for write in writes
