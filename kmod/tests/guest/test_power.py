@@ -103,6 +103,21 @@ def places(choose, shape):
         yield choose.choice(hot) if manner == "hot" else extent(choose, shape)
 
 
+def answered(history, sent, call, *args):
+    """Whether a request succeeded, which the history is told; it may fail in one way only."""
+    try:
+        call(*args)
+    except OSError as error:
+        assert error.errno == 5, error
+        return False
+    history.acknowledged(*sent)
+    return True
+
+
+def flush_once(disk, history):
+    return answered(history, [history.flush()], disk.flush)
+
+
 def write_on(disk, history, shape, offset, choose, tags):
     """One thread: writes and flushes until it has done its share, or the power goes. How many flushes succeeded."""
     flush_chance, fua_chance = choose.choice([0, 0.2, 0.5]), choose.choice([0, 0, 0.2])
@@ -112,20 +127,13 @@ def write_on(disk, history, shape, offset, choose, tags):
         sector, sectors = next(place)
         data, skew = pattern(tag, sector, sectors), choose.choice([0, 512])
         fua, flush = choose.random() < fua_chance, choose.random() < flush_chance
-        try:
-            sent = [history.write(sector, data, fua)]
-            if fua:		# the kernel flushes the device behind such a write
-                sent.append(history.flush())
-            disk.write(sector - offset, data, skew, RWF_DSYNC if fua else 0)
-            history.acknowledged(*sent)
-            if flush:
-                sent = history.flush()
-                disk.flush()
-                history.acknowledged(sent)
-            flushes += fua + flush
-        except OSError as error:
-            assert error.errno == 5, error
+        sent = [history.write(sector, data, fua)]
+        if fua:		# the kernel flushes the device behind such a write
+            sent.append(history.flush())
+        if not answered(history, sent, disk.write, sector - offset, data, skew, RWF_DSYNC if fua else 0) or \
+                flush and not flush_once(disk, history):
             return flushes
+        flushes += fua + flush
     return flushes
 
 
@@ -169,8 +177,8 @@ def phase_of(drive, history, mode, quiet, held):
     newest = (drive.under_way_at_cut() or [None])[-1]
     if newest is None and quiet:
         return "held" if held else "idle"
-    answered = newest is None
-    if answered:
+    ended = newest is None
+    if ended:
         log = drive.log()
         newest = log[-1] if log else None
         if not newest or newest.op != "R":
@@ -181,7 +189,7 @@ def phase_of(drive, history, mode, quiet, held):
     if mode and not history.unfinished(range(history.sectors_of(first).start, history.sectors_of(last).stop)):
         return "emptying"
     if newest.op == "R":
-        return "patch" if answered else "pad read"
+        return "patch" if ended else "pad read"
     return "write"
 
 
@@ -198,7 +206,7 @@ def cut_round(drive, lower, shape, options, number, before):
     mode = options and options["mode"]
     tear = TEARS[number % len(TEARS)]
     history = History(before, shape.block, shape.boundary)
-    how = choose.choice(["at", "at", "at", "at", "after", "after", "now", "quiet"])
+    how = choose.choice(["at", "at", "at", "after", "after", "now", "flush", "quiet"])
     fate = {"tear": tear, "seed": number}
     threads = choose.choice([1, 1, 2, 4])
     share = choose.randint(3, 12)
@@ -218,6 +226,10 @@ def cut_round(drive, lower, shape, options, number, before):
             time.sleep(choose.uniform(0, 0.05))
             drive.cut_power(**fate)
         flushes = sum(writer.result() for writer in writers)
+        if how == "flush":
+            # with the flush itself, or with what is emptied for it
+            drive.cut_power(at=choose.randint(1, 4) if mode == "coalesce" else 1, **fate)
+            flushes += flush_once(upper, history)
         quiet = drive.stats()["power"] == "on"
         held = quiet and mode == "coalesce" and device.counter("held_blocks") > 0
         if quiet:
