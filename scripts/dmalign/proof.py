@@ -61,8 +61,8 @@ class Part:
 PARTS = {part.name: part for part in (
     Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
-    Part("power", "power cuts in every mode", (*PYTEST, "kmod/tests", "-k",
-         "power_cut"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^power cuts: (.*)$"),
+    Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
+         "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
 )}
 
 
