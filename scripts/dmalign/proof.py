@@ -71,6 +71,8 @@ PARTS = {part.name: part for part in (
          r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
     Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
          {"DM_ALIGN_MODEL_FULL": 1}),
+    Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
+         "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
 )}
 
 

@@ -89,16 +89,20 @@ static bool parse_tear(const char *text, enum tear *tear)
 static char *cut_power(struct drive *drive, const struct words *w)
 {
 	struct power_cut how = { .tear = TEAR_NONE };
-	uint64_t at = 0;
 
 	for (unsigned int i = 2; i < w->count; i++) {
 		const char *word = w->word[i], *value;
 
 		if ((value = value_of(word, "at"))) {
-			if (!parse_number(value, &at) || at == 0)
+			if (!parse_number(value, &how.at) || how.at == 0)
 				return refused("%s: give the number of the "
 					       "request that power goes with: 1 "
 					       "for the next one", word);
+		} else if ((value = value_of(word, "after"))) {
+			if (!parse_number(value, &how.after) || how.after == 0)
+				return refused("%s: give how many requests are "
+					       "to end before power goes: 1 for "
+					       "the next that ends", word);
 		} else if ((value = value_of(word, "tear"))) {
 			if (!parse_tear(value, &how.tear))
 				return refused("%s: give none, sector or block",
@@ -107,11 +111,11 @@ static char *cut_power(struct drive *drive, const struct words *w)
 			if (!parse_number(value, &how.seed))
 				return refused("%s: give a whole number", word);
 		} else {
-			return refused("%s: unknown; power cut takes at=, tear= "
-				       "and seed=", word);
+			return refused("%s: unknown; power cut takes at=, after=, "
+				       "tear= and seed=", word);
 		}
 	}
-	if (!drive_cut_power(drive, at, &how))
+	if (!drive_cut_power(drive, &how))
 		return refused("the power is off; send power on first");
 	return done();
 }

@@ -109,14 +109,14 @@ void drive_free(struct drive *drive)
 	free(drive);
 }
 
+static const char letters[] = {
+	[OP_READ] = 'R', [OP_WRITE] = 'W', [OP_FLUSH] = 'F',
+	[OP_TRIM] = 'T', [OP_ZERO] = 'Z',
+};
+
 static void log_request(struct drive *drive, const struct request *req,
 			const struct touch *touch)
 {
-	static const char letters[] = {
-		[OP_READ] = 'R', [OP_WRITE] = 'W', [OP_FLUSH] = 'F',
-		[OP_TRIM] = 'T', [OP_ZERO] = 'Z',
-	};
-
 	fprintf(drive->log, "%" PRIu64 " %c %" PRIu64 " %" PRIu64 " %d %u\n",
 		drive->seq, letters[req->op], req->offset, req->count,
 		req->fua, req->op == OP_WRITE ? touch->partial : 0);
@@ -157,6 +157,7 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 	struct in_flight in_flight;
 	int error = 0;
 	int64_t due;
+	bool went;
 
 	switch (media_begin(drive->media, &in_flight, req, buf)) {
 	case BEGUN:
@@ -179,8 +180,10 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 		errno = ESHUTDOWN;
 		return -1;
 	}
-	if (media_end(drive->media, &in_flight) < 0)
+	if (media_end(drive->media, &in_flight, &went) < 0)
 		error = errno;
+	if (went)
+		lose_power(drive);
 
 	if (drive->config.model.profile->kind != PROFILE_INSTANT) {
 		pthread_mutex_lock(&drive->lock);
@@ -191,12 +194,11 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 	return error ? -1 : 0;
 }
 
-bool drive_cut_power(struct drive *drive, uint64_t at,
-		     const struct power_cut *how)
+bool drive_cut_power(struct drive *drive, const struct power_cut *how)
 {
-	if (!media_cut(drive->media, at, how))
+	if (!media_cut(drive->media, how))
 		return false;
-	if (at == 0)
+	if (how->at == 0 && how->after == 0)
 		lose_power(drive);
 	return true;
 }
@@ -226,6 +228,27 @@ void drive_reset(struct drive *drive)
 	pthread_mutex_unlock(&drive->lock);
 }
 
+/* "["W",4096,512],..." for what was under way at the last cut; NULL: no memory. */
+static char *under_way_json(const struct media_state *state)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return NULL;
+	for (size_t i = 0; i < state->nr_under_way; i++) {
+		const struct request *req = &state->under_way[i];
+
+		fprintf(to, "%s[\"%c\",%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
+			letters[req->op], req->offset, req->count);
+	}
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 char *drive_stats_json(struct drive *drive)
 {
 	const struct model_config *config = &drive->config.model;
@@ -233,10 +256,13 @@ char *drive_stats_json(struct drive *drive)
 	struct media_counters media;
 	struct host_counters host;
 	int64_t revolution;
+	char *line, *under_way;
 	uint64_t epoch;
-	char *line;
 	int len;
 
+	under_way = under_way_json(&state);
+	if (!under_way)
+		return NULL;
 	pthread_mutex_lock(&drive->lock);
 	host = drive->counters;
 	media = model_counters(drive->model,
@@ -256,6 +282,7 @@ char *drive_stats_json(struct drive *drive)
 		       ",\"touches_pending\":%" PRIu64
 		       ",\"revolutions_lost\":%.3f,\"epoch\":%" PRIu64
 		       ",\"power\":\"%s\",\"power_cuts\":%" PRIu64
+		       ",\"under_way_at_cut\":[%s]"
 		       ",\"volatile_blocks\":%" PRIu64
 		       ",\"unreadable_blocks\":%" PRIu64 "}",
 		       config->profile->name, config->map.physical,
@@ -271,6 +298,8 @@ char *drive_stats_json(struct drive *drive)
 		       revolution ? (double)media.lost_ns / (double)revolution
 				  : 0.0,
 		       epoch, state.powered ? "on" : "off", state.power_cuts,
-		       state.volatile_blocks, state.unreadable_blocks);
+		       under_way, state.volatile_blocks,
+		       state.unreadable_blocks);
+	free(under_way);
 	return len < 0 ? NULL : line;
 }

@@ -37,8 +37,7 @@ int drive_request(struct drive *drive, const struct request *req, void *buf);
  * and leaves no trace, neither in a counter nor in the log; the request that
  * the power goes with is the last to be counted.
  */
-bool drive_cut_power(struct drive *drive, uint64_t at,
-		     const struct power_cut *how);
+bool drive_cut_power(struct drive *drive, const struct power_cut *how);
 void drive_power_on(struct drive *drive);
 
 /* media_fail() and media_heal(). */

@@ -46,8 +46,9 @@ struct media {
 	pthread_mutex_t lock;		/* guards everything below */
 	bool off;
 	uint64_t cuts;
-	uint64_t cut_at;		/* requests until then; 0: none */
-	struct power_cut how;
+	struct power_cut how;		/* at and after: what is left; 0: none */
+	struct request under_way[UNDER_WAY_MAX];
+	size_t nr_under_way;
 	uint64_t generation;
 	TAILQ_HEAD(, in_flight) in_flight;	/* as they came */
 	TAILQ_HEAD(ages, saved) saved;	/* oldest first */
@@ -399,17 +400,20 @@ static void cut_now(struct media *media)
 				     fate_of_block(media, s->block) : FATE_OLD);
 		forget(media, s);
 	}
+	media->nr_under_way = 0;
 	while ((f = TAILQ_FIRST(&media->in_flight))) {
+		if (media->nr_under_way < UNDER_WAY_MAX)
+			media->under_way[media->nr_under_way++] = f->req;
 		if (f->req.op != OP_READ && f->req.op != OP_FLUSH)
 			leave_in_part(media, f);
 		TAILQ_REMOVE(&media->in_flight, f, link);
 	}
 	media->off = true;
 	media->cuts++;
-	media->cut_at = 0;
+	media->how = (struct power_cut){ 0 };
 }
 
-bool media_cut(struct media *media, uint64_t at, const struct power_cut *how)
+bool media_cut(struct media *media, const struct power_cut *how)
 {
 	bool on;
 
@@ -417,8 +421,7 @@ bool media_cut(struct media *media, uint64_t at, const struct power_cut *how)
 	on = !media->off;
 	if (on) {
 		media->how = *how;
-		media->cut_at = at;
-		if (at == 0)
+		if (how->at == 0 && how->after == 0)
 			cut_now(media);
 	}
 	pthread_mutex_unlock(&media->lock);
@@ -429,7 +432,7 @@ void media_power_on(struct media *media)
 {
 	pthread_mutex_lock(&media->lock);
 	media->off = false;
-	media->cut_at = 0;
+	media->how = (struct power_cut){ 0 };
 	pthread_mutex_unlock(&media->lock);
 }
 
@@ -490,7 +493,7 @@ enum begun media_begin(struct media *media, struct in_flight *f,
 		if (req->op == OP_FLUSH)
 			media->generation++;
 		TAILQ_INSERT_TAIL(&media->in_flight, f, link);
-		if (media->cut_at && --media->cut_at == 0) {
+		if (media->how.at && --media->how.at == 0) {
 			cut_now(media);
 			begun = POWER_WENT;
 		}
@@ -548,10 +551,11 @@ static int change(struct media *media, const struct in_flight *f)
 	return 0;
 }
 
-int media_end(struct media *media, struct in_flight *f)
+int media_end(struct media *media, struct in_flight *f, bool *went)
 {
 	int ret = 0;
 
+	*went = false;
 	pthread_mutex_lock(&media->lock);
 	if (f->cuts != media->cuts) {
 		errno = EIO;
@@ -562,6 +566,10 @@ int media_end(struct media *media, struct in_flight *f)
 			forget_until(media, f->generation);
 		else if (f->req.op != OP_READ)
 			ret = change(media, f);
+		if (media->how.after && --media->how.after == 0) {
+			cut_now(media);
+			*went = true;
+		}
 	}
 	pthread_mutex_unlock(&media->lock);
 	return ret;
@@ -583,9 +591,11 @@ struct media_state media_state(struct media *media)
 	state = (struct media_state){
 		.powered = !media->off,
 		.power_cuts = media->cuts,
+		.nr_under_way = media->nr_under_way,
 		.volatile_blocks = media->saved_blocks,
 		.unreadable_blocks = media->nr_unreadable,
 	};
+	memcpy(state.under_way, media->under_way, sizeof(state.under_way));
 	pthread_mutex_unlock(&media->lock);
 	return state;
 }

@@ -30,8 +30,14 @@ enum tear {
 	TEAR_BLOCK,	/* old, new, or unreadable until all of it is written */
 };
 
-/* The same seed gives the same blocks the same fate. */
+/*
+ * With @at and @after 0 the power goes at once; otherwise when the @at-th request
+ * from now comes, or when the @after-th that ends from now has ended, whichever
+ * is first.  The same seed gives the same blocks the same fate.
+ */
 struct power_cut {
+	uint64_t at;
+	uint64_t after;
 	enum tear tear;
 	uint64_t seed;
 };
@@ -45,9 +51,14 @@ struct in_flight {
 	uint64_t cuts;			/* power cuts before it came */
 };
 
+/* More than a client has in flight at a time; what is beyond that is left out. */
+#define UNDER_WAY_MAX 64
+
 struct media_state {
 	bool powered;
 	uint64_t power_cuts;
+	struct request under_way[UNDER_WAY_MAX];	/* at the last cut, as they came */
+	size_t nr_under_way;
 	uint64_t volatile_blocks;	/* lost if the power went now */
 	uint64_t unreadable_blocks;
 };
@@ -77,18 +88,15 @@ int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count);
  * The request takes effect.  0, or -1 with errno set: EIO if the power has
  * gone meanwhile, if it is to fail, or if a part of an unreadable block is
  * written; and ENOMEM, or the backing file's.  Nothing has changed then, but
- * for the last of them.
+ * for the last of them.  @went: the power went then, as it was to.
  */
-int media_end(struct media *media, struct in_flight *f);
+int media_end(struct media *media, struct in_flight *f, bool *went);
 
 /* The drive drops the request: it has no effect. */
 void media_abandon(struct media *media, struct in_flight *f);
 
-/*
- * Cuts the power: at once with @at 0, else when the @at-th request from now
- * comes.  False if there is none to be cut.
- */
-bool media_cut(struct media *media, uint64_t at, const struct power_cut *how);
+/* Cuts the power, now or as @how says.  False if there is none to be cut. */
+bool media_cut(struct media *media, const struct power_cut *how);
 
 /* Power returns; a cut that is still to come will not come. */
 void media_power_on(struct media *media);

@@ -5,6 +5,7 @@ longer than usual:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
     DM_ALIGN_STRESS_SECONDS=120 scripts/python -m pytest kmod/tests/guest -k "stress_on"    ten minutes on each kernel
+    DM_ALIGN_POWER_CUTS=1000 scripts/python -m pytest kmod/tests/guest -rP -k "power_cuts"
     DM_ALIGN_HOSTILE_LINES=10000 scripts/python -m pytest kmod/tests/guest -k "hostile"
 """
 

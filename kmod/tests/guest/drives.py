@@ -2,7 +2,7 @@
 """The emulated drives that a guest of these tests has, and how long its tests may take."""
 
 from dmalign.drives import Server
-from rig.lab import HOSTILE_LIMIT, STRESS_SECONDS
+from rig.lab import HOSTILE_LIMIT, POWER_LIMIT, STRESS_SECONDS
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -20,8 +20,11 @@ DRIVES = {
     # Two ways to one medium: what is asked of the first answers late with what was there when it was asked.
     "media_late": Server(profile="fixed", options=("latency_us=600000", "file={folder}/media")),
     "media": Server(options=("file={folder}/media",)),
+    # Slow enough that some requests are under way when the power goes.
+    "power4096": Server(profile="fixed", options=("latency_us=1000",)),
+    "power16384": Server(physical=16384, alignment=512, profile="fixed", options=("latency_us=1000",)),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
 
 # The stress takes less than twenty times STRESS_SECONDS; the rest is for what the machine does besides.
-SECONDS = 540 + 40 * STRESS_SECONDS + HOSTILE_LIMIT
+SECONDS = 540 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + POWER_LIMIT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a flush promises in mode coalesce, when the mode may hold at all, and what power cuts leave."""
+"""What a flush promises in mode coalesce, when the mode may hold at all, and what a power cut leaves of it."""
 
 import contextlib
 import os
@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from rig.control import Refused
-from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
+from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of
 from rig.witness import eventually, writes
 
-BLOCK = 8
 LONG = 60000
 
 
@@ -165,110 +164,7 @@ def test_what_was_held_before_root_said_so_leaves_in_its_time(lab):
         device.balanced()
 
 
-# ---- power cuts ----
-
-class Story:
-    """What each sector of a region may hold: the content that the last flush confirmed, or any written since."""
-
-    def __init__(self, disk, sectors):
-        self.sectors = sectors
-        self.take(disk)
-
-    def take(self, disk):
-        """The region as it is now; unreadable blocks are written anew."""
-        self.lawful = []
-        for at in range(0, self.sectors, BLOCK):
-            try:
-                data = disk.read(at, BLOCK)
-            except OSError:
-                data = bytes(BLOCK * SECTOR)
-                disk.write(at, data)
-            self.lawful += [[data[i:i + SECTOR]] for i in range(0, len(data), SECTOR)]
-        disk.flush()
-
-    def written(self, sector, data, safe=False):
-        for i in range(0, len(data), SECTOR):
-            lawful = self.lawful[sector + i // SECTOR]
-            if safe:
-                lawful.clear()
-            lawful.append(data[i:i + SECTOR])
-
-    def flushed(self):
-        self.lawful = [lawful[-1:] for lawful in self.lawful]
-
-    def judge(self, disk, tear):
-        """Each sector of `disk` against this; unreadable ones only in blocks written since the last flush."""
-        unreadable = 0
-        for at in range(0, self.sectors, BLOCK):
-            try:
-                data = disk.read(at, BLOCK)
-            except OSError:
-                assert tear == "block", f"the block at {at} cannot be read"
-                assert any(len(lawful) > 1 for lawful in self.lawful[at:at + BLOCK]), \
-                    f"the block at {at} is damaged, and nobody has written to it since the last flush"
-                unreadable += 1
-                continue
-            for i in range(BLOCK):
-                got = data[i * SECTOR:(i + 1) * SECTOR]
-                lawful = self.lawful[at + i]
-                if got not in lawful:
-                    check(at + i, lawful[0], got, "what the last flush confirmed, after the power cut")
-        return unreadable
-
-
-def live(device, story, choose, tag):
-    """Writes and flushes at random until the power goes; how many flushes succeeded."""
-    flushes = 0
-    with Disk(device.path) as upper:
-        for tag in range(tag, tag + 10000):
-            sectors = choose.choice([1, 2, 5, 8, 16, choose.randint(1, 40)])
-            sector = choose.randrange(story.sectors - sectors)
-            fua = choose.random() < 0.05
-            if choose.random() < 0.1:
-                sector, sectors = sector // BLOCK * BLOCK, BLOCK
-            data = pattern(tag, sector, sectors)
-            story.written(sector, data)
-            try:
-                upper.write(sector, data, flags=RWF_DSYNC if fua else 0)
-                if fua:		# the flush after it is for all
-                    story.flushed()
-                    flushes += 1
-                if choose.random() < 0.15:
-                    upper.flush()
-                    story.flushed()
-                    flushes += 1
-            except OSError as error:
-                assert error.errno == 5, error
-                return flushes
-    raise AssertionError("the power does not go")
-
-
-@pytest.mark.parametrize("mode,tear", [
-    ("pad", "none"), ("pad", "block"), ("coalesce", "none"), ("coalesce", "sector"), ("coalesce", "block")])
-def test_what_a_flush_confirmed_is_there_after_a_power_cut(lab, mode, tear):
-    """Six cuts or more at random, each seen by a device that holds what it can; then the drive is looked at."""
-    drive = lab.drive("p4096")
-    choose = random.Random(f"{mode} {tear}")
-    options = {"hold_ms": 30} if mode == "coalesce" else {}
-    flushes = damaged = held = 0
-    with Disk(drive.path) as lower:
-        story = Story(lower, 512)
-        for cut in range(50):
-            # whether a write is under way at a cut is a matter of chance
-            if cut >= 6 and (damaged or tear != "block"):
-                break
-            with Align(drive.path, mode=mode, **options) as device:
-                drive.cut_power(at=choose.randint(20, 120), tear=tear, seed=cut)
-                flushes += live(device, story, choose, 10000 * cut + 1)
-                held += device.counter("touches_held") if mode == "coalesce" else 1
-                # as the host that lost its power too: nothing of it gets to the drive any more
-                device.remove()
-            drive.power_on()
-            damaged += story.judge(lower, tear)
-            story.take(lower)
-    assert flushes > 6 and held > 0, f"{flushes} flushes, {held} touches held: the test proves nothing"
-    assert (damaged > 0) == (tear == "block"), f"{damaged} damaged blocks"
-
+# ---- a power cut ----
 
 @contextlib.contextmanager
 def volume(device, make=False):

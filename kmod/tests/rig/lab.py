@@ -16,9 +16,17 @@ from .witness import Request, eventually
 STRESS_SECONDS = float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3"))
 # How many table lines the hostile test tries.
 HOSTILE_LINES = int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500"))
+# How many power cuts there are, in all modes together, and the number of the first, from which all about it follows.
+POWER_CUTS = int(os.environ.get("DM_ALIGN_POWER_CUTS", "60"))
+POWER_FIRST = int(os.environ.get("DM_ALIGN_POWER_FIRST", "0"))
 # Time limits, with room for a machine that does other things as well.
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
+POWER_LIMIT = 120 + 4 * POWER_CUTS
+
+
+# Trims and write-zeroes are one to these tests.
+LETTERS = {"T": "D", "Z": "D"}
 
 
 class Drive:
@@ -40,6 +48,11 @@ class Drive:
         """Cuts the power, at once or `at` a request to come; see nbdkit-drive512e-plugin(1)."""
         self._drive.control(" ".join(["power cut", *(f"{name}={value}" for name, value in options.items())]))
 
+    def under_way_at_cut(self):
+        """The requests that the drive had received and not answered when the power went last."""
+        return [Request(LETTERS.get(op, op), offset // 512, count // 512)
+                for op, offset, count in self.stats()["under_way_at_cut"]]
+
     def power_on(self):
         self._drive.control("power on")
 
@@ -53,9 +66,7 @@ class Drive:
     @staticmethod
     def _parse(words):
         _, op, offset, count, fua, touches = words
-        # trims and write-zeroes are one to these tests
-        return Request({"T": "D", "Z": "D"}.get(op, op), int(offset) // 512, int(count) // 512, fua == "1",
-                       int(touches))
+        return Request(LETTERS.get(op, op), int(offset) // 512, int(count) // 512, fua == "1", int(touches))
 
 
 def exactly_as_sent(path):

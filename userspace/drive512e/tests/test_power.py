@@ -223,6 +223,45 @@ def test_power_goes_with_the_request_that_was_named():
         assert c.read(0, BLOCK) == fill(1, BLOCK) and c.read(2 * BLOCK, BLOCK) == bytes(BLOCK)
 
 
+def test_power_goes_after_as_many_answers_as_were_named():
+    with drive("size=16M", "cache=off") as d, d.connect() as c:
+        cut(d, "after=2")
+        assert not refused(c.write, 0, fill(1, BLOCK)) and c.read(0, BLOCK) == fill(1, BLOCK)
+        assert d.stats()["power"] == "off"
+        assert refused(c.write, BLOCK, fill(2, BLOCK))
+        assert [row[1] for row in d.log()] == ["W", "R"]
+        assert d.stats()["under_way_at_cut"] == [], "all were answered"
+        power_on(d)
+        assert c.read(0, 2 * BLOCK) == fill(1, BLOCK) + bytes(BLOCK)
+    with drive("size=16M", *FIXED, "cache=off") as d, d.connect() as c:
+        cut(d, "after=1 tear=none seed=1")
+        first = Sent(d, "write", 0, fill(1, BLOCK))
+        assert within(10, lambda: d.stats()["writes"] == 1)
+        second = Sent(d, "write", BLOCK, fill(2, BLOCK))
+        assert not first.wait().failed and second.wait().failed, "the second was still under way"
+        assert d.stats()["under_way_at_cut"] == [["W", BLOCK, BLOCK]]
+
+
+def test_it_tells_what_was_under_way_at_the_last_cut():
+    with drive("size=16M") as d, d.connect() as c:
+        assert d.stats()["under_way_at_cut"] == []
+        cut(d, "at=1")
+        assert refused(c.write, 512, bytes(1024))
+        assert d.stats()["under_way_at_cut"] == [["W", 512, 1024]]
+        power_on(d)
+        cut(d)
+        assert d.stats()["under_way_at_cut"] == []
+    with drive("size=16M", *FIXED) as d, d.connect() as c:
+        sent = []
+        for name, args, counter in (("read", (0, BLOCK), "reads"), ("flush", (), "flushes"),
+                                    ("zero", (BLOCK, 512), "zeroes")):
+            sent.append(Sent(d, name, *args))
+            assert within(10, lambda: d.stats()[counter] == 1)
+        cut(d)
+        assert d.stats()["under_way_at_cut"] == [["R", 0, BLOCK], ["F", 0, 0], ["Z", BLOCK, 512]]
+        assert all(request.wait().failed for request in sent)
+
+
 def test_power_on_takes_back_a_cut_that_is_still_to_come():
     with drive("size=16M") as d, d.connect() as c:
         cut(d, "at=2")
@@ -407,7 +446,8 @@ def test_requests_on_failing_sectors_fail_until_they_are_healed():
     ("power cut at=soon", ["at=soon", "1 for the next one"]),
     ("power cut tear=page", ["tear=page", "none, sector or block"]),
     ("power cut seed=-1", ["seed=-1", "whole number"]),
-    ("power cut after=3", ["after=3", "at=, tear= and seed="]),
+    ("power cut after=0", ["after=0", "1 for the next that ends"]),
+    ("power cut before=3", ["before=3", "at=, after=, tear= and seed="]),
     ("fail", ["fail", "fail write 64 8"]),
     ("fail flush 0 1", ["fail flush 0 1", "read or write"]),
     ("fail write 0 0", ["fail write 0 0", "how many"]),
