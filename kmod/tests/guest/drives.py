@@ -2,7 +2,7 @@
 """The emulated drives that a guest of these tests has, and how long its tests may take."""
 
 from dmalign.drives import Server
-from rig.lab import HOSTILE_LIMIT, STRESS_SECONDS
+from rig.lab import FILES_SECONDS, HOSTILE_LIMIT, LIFECYCLE_ROUNDS, STACK_CUTS, STRESS_SECONDS
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -23,5 +23,6 @@ DRIVES = {
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
 
-# The stress takes less than twenty times STRESS_SECONDS; the rest is for what the machine does besides.
-SECONDS = 540 + 40 * STRESS_SECONDS + HOSTILE_LIMIT
+# The stress takes less than twenty times STRESS_SECONDS, a round of all tests of the lifecycle less than 5 seconds, a
+# cut of each stack 6 to 10; the rest is for what the machine does besides.
+SECONDS = 840 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + 10 * LIFECYCLE_ROUNDS + 400 * STACK_CUTS + 30 * FILES_SECONDS
