@@ -254,4 +254,4 @@ class Sectors:
                 lawful = [pattern(tag, sector, 1) if tag else bytes(512) for tag in tags]
                 got = content[sector * 512:sector * 512 + 512]
                 assert got in lawful, \
-                    f"{self._seed}: sector {sector} of process {self._number}: {describe(got)}, not one of writes {tags}"
+                    f"{self._seed}: sector {sector} of process {self._number}: {describe(got)}, lawful: writes {tags}"

@@ -150,7 +150,8 @@ def test_postgresql_keeps_what_it_acknowledged_through_power_cuts(lab, through):
             fsck("ext4", path)
     total = sum(acknowledged.values())
     assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    record(test="stacks", stack="postgresql", through=through, tear="none", cuts=lab.cuts, acknowledged=total, damaged=0)
+    record(test="stacks", stack="postgresql", through=through, tear="none", cuts=lab.cuts, acknowledged=total,
+           damaged=0)
 
 
 @pytest.mark.parametrize("tear", ["sector", "block"])

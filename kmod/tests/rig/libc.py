@@ -8,7 +8,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(what, function, *arguments):
-    """Numbers are passed as long, so that none is cut off. OSError, naming `what`, if the function does not return 0."""
+    """Numbers are passed as long, so that none is cut off. OSError that names `what` unless the function returns 0."""
     arguments = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     if getattr(_libc, function)(*arguments):
         error = ctypes.get_errno()

@@ -73,7 +73,8 @@ class Postgres:
         with open(self._data / "postgresql.conf", "a") as settings:
             settings.write("listen_addresses = ''\nfsync = on\nfull_page_writes = on\nsynchronous_commit = on\n"
                            "checkpoint_timeout = 30s\nmax_wal_size = 8MB\nmin_wal_size = 2MB\nshared_buffers = 8MB\n"
-                           f"unix_socket_directories = '{self._run}'\nautovacuum_naptime = 5s\nrestart_after_crash = off\n")
+                           f"unix_socket_directories = '{self._run}'\nrestart_after_crash = off\n"
+                           "autovacuum_naptime = 5s\n")
         run("sync")
         self.start()
         self._do("pgbench", "-h", self._run, "-i", "-q", "-s", 1, "postgres")
