@@ -121,7 +121,9 @@ def test_power_cuts_take_nothing_acknowledged_and_leave_all_consistent(lab, name
            damaged=0)
 
 
+@pytest.mark.skipif(STACK_CUTS == 1, reason="making a PostgreSQL takes minutes: DM_ALIGN_STACK_CUTS=2 or more")
 @pytest.mark.skipif(not postgres.FOLDERS, reason="PostgreSQL is not installed: scripts/setup proof")
+@pytest.mark.timeout(900 + STACKS_LIMIT)
 @pytest.mark.parametrize("through", THROUGH)
 def test_postgresql_keeps_what_it_acknowledged_through_power_cuts(lab, through):
     """Four clients of pgbench; indexes and heaps are checked against each other, and the balances of its tables."""
