@@ -14,8 +14,8 @@ from pathlib import Path
 from .dm import run
 from .witness import eventually
 
-NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT, NBD_SET_FLAGS = \
-    (0xAB00 + number for number in (0, 1, 3, 4, 7, 8, 10))
+NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT, NBD_SET_TIMEOUT, \
+    NBD_SET_FLAGS = (0xAB00 + number for number in (0, 1, 3, 4, 7, 8, 9, 10))
 
 # The handshake: two magic numbers and flags from the server; ours, with the option NBD_OPT_EXPORT_NAME for the export
 # without a name; its size and flags.
@@ -52,7 +52,8 @@ class Served:
         self._socket.sendall(ANSWER)
         size, flags = self._read(EXPORT)
         self._disk = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
-        for what, value in ((NBD_SET_BLKSIZE, 512), (NBD_SET_SIZE_BLOCKS, size // 512),
+        # Without a timeout, of a second here, the kernel lets what was in flight wait for a dead server for ever.
+        for what, value in ((NBD_SET_BLKSIZE, 512), (NBD_SET_SIZE_BLOCKS, size // 512), (NBD_SET_TIMEOUT, 1),
                             (NBD_SET_FLAGS, flags), (NBD_SET_SOCK, self._socket.fileno())):
             fcntl.ioctl(self._disk, what, value)
         # It returns when the connection is over.
