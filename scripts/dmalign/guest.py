@@ -197,6 +197,8 @@ class Plugin:
         outcome = "failed" if failed or found else "skipped" if skipped else "passed"
         if outcome == "skipped":
             text = skipped[0].longrepr[2] if isinstance(skipped[0].longrepr, tuple) else skipped[0].longreprtext
+        if outcome == "passed":
+            text = "".join(report.capstdout for report in self._reports.values() if report.when == "call")
         _tell(test=item.nodeid, outcome=outcome, text=text,
               seconds=round(sum(report.duration for report in self._reports.values()), 3))
 

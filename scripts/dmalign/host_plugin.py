@@ -87,7 +87,9 @@ def _tell(item):
     if result is None:
         pytest.fail(f"no result from the guest: {batch.why_nothing(nodeid)}\n"
                     f"logs: {'; '.join(batch.logs)}", pytrace=False)
-    item.add_report_section("call", "guest", f"{result['seconds']} s in the guest")
+    # With pytest's -rP also what a test that passed has printed: its figures.
+    said = result["text"] if result["outcome"] == "passed" else ""
+    item.add_report_section("call", "guest", f"{said}{result['seconds']} s in the guest")
     if result["outcome"] == "skipped":
         pytest.skip(result["text"])
     if result["outcome"] == "failed":

@@ -61,6 +61,13 @@ class Part:
 PARTS = {part.name: part for part in (
     Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",
+         (*PYTEST, "kmod/tests", "-k", "test_lifecycle or test_leaks"), {"DM_ALIGN_LIFECYCLE_ROUNDS": 1000},
+         r"^lifecycle: (.*)$"),
+    Part("stacks", "file systems, LVM, LUKS, md, SQLite and PostgreSQL when the power goes, judged by the raw drive",
+         (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
+    Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
+         "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
 )}
 
 

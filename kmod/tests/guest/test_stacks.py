@@ -7,16 +7,13 @@ again when it is back. As many cuts as the proof, and with the raw drive beside:
     DM_ALIGN_STACK_CUTS=25 scripts/python -m pytest kmod/tests/guest -k "stacks"
 """
 
-import json
 import math
 import random
 import shutil
 import sqlite3
-from pathlib import Path
 
 import pytest
 
-from dmalign.guest import config
 from rig import postgres
 from rig.filesystem import fsck, make, mounted
 from rig.lab import STACKS_LIMIT, STACK_CUTS
@@ -47,6 +44,7 @@ class Cuts:
     """A stack that is written to while the power goes, and looked at when it is back."""
 
     def __init__(self, lab, name, through, tear, seed):
+        print(f"DM_ALIGN_SEED={seed}")
         layer, self._kind, sectors = STACKS[name]
         self._name, self._through, self._tear = name, through, tear
         self._drive = lab.drive("p4096")
@@ -101,34 +99,33 @@ class Cuts:
             raise
 
 
-def record(**figures):
-    """For the page of what is promised: a line of figures beside the results."""
-    print(figures)
-    with open(Path(config()["results"]).parent / "figures.jsonl", "a") as file:
-        file.write(json.dumps(figures) + "\n")
+def say(name, through, tear, cuts, acknowledged, damaged=()):
+    """The figures of a stack, for the page of what is promised."""
+    print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts, {acknowledged} operations acknowledged, "
+          f"{len(damaged)} damaged", *dict.fromkeys(damaged))
 
 
 @pytest.mark.parametrize("through", THROUGH)
 @pytest.mark.parametrize("name", STACKS)
-def test_power_cuts_take_nothing_acknowledged_and_leave_all_consistent(lab, name, through):
+def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(lab, name, through):
     """On a drive that writes each of its blocks as a whole or not at all."""
     cuts = Cuts(lab, name, through, "none", lab.seed)
     for _ in range(lab.cuts):
         cuts.write_and_cut()
         cuts.recover()
     assert cuts.acknowledged > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    record(test="stacks", stack=name, through=through, tear="none", cuts=cuts.cuts, acknowledged=cuts.acknowledged,
-           damaged=0)
+    say(name, through, "none", cuts.cuts, cuts.acknowledged)
 
 
 @pytest.mark.skipif(STACK_CUTS == 1, reason="making a PostgreSQL takes minutes: DM_ALIGN_STACK_CUTS=2 or more")
 @pytest.mark.skipif(not postgres.FOLDERS, reason="PostgreSQL is not installed: scripts/setup proof")
 @pytest.mark.timeout(900 + STACKS_LIMIT)
 @pytest.mark.parametrize("through", THROUGH)
-def test_postgresql_keeps_what_it_acknowledged_through_power_cuts(lab, through):
+def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through):
     """Four clients of pgbench; indexes and heaps are checked against each other, and the balances of its tables."""
     drive = lab.drive("p4096")
     stack = Stack(lab, drive, "plain", through, 1 << 19)
+    print(f"DM_ALIGN_SEED={lab.seed}")
     choose = random.Random(f"{lab.seed} postgresql {through}")
     acknowledged = {}
     with stack.assembled(fresh=True) as path:
@@ -152,8 +149,7 @@ def test_postgresql_keeps_what_it_acknowledged_through_power_cuts(lab, through):
             fsck("ext4", path)
     total = sum(acknowledged.values())
     assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    record(test="stacks", stack="postgresql", through=through, tear="none", cuts=lab.cuts, acknowledged=total,
-           damaged=0)
+    say("postgresql", through, "none", lab.cuts, total)
 
 
 @pytest.mark.parametrize("tear", ["sector", "block"])
@@ -174,8 +170,7 @@ def test_a_drive_that_tears_damages_no_more_than_without_the_target(lab, name, t
             except DAMAGE as error:
                 said.append(f"{type(error).__name__}: {error}".splitlines()[0])
         damaged[through] = len(said)
-        record(test="stacks", stack=name, through=through, tear=tear, cuts=cuts.cuts, acknowledged=cuts.acknowledged,
-               damaged=len(said), said=said)
+        say(name, through, tear, cuts.cuts, cuts.acknowledged, said)
     for through in ("pad", "coalesce"):
         chance = as_many_by_chance(damaged["raw"], damaged[through], lab.cuts)
         assert chance > 0.001, f"{lab.cuts} cuts damaged the stack {damaged[through]} times through {through} and " \
