@@ -35,7 +35,9 @@ def under_load(lab, device, **options):
     eventually(lambda: device.counter("rmw_expected") > 0, "the load does not begin", 60)
     began = device.counter("writes")
     yield load
-    assert load.running(), "the load has ended before the last round"
+    if not load.running():
+        load.finish()
+        raise AssertionError("the load has ended before the last round")
     eventually(lambda: device.counter("writes") > began, "no write came through in all rounds", 60)
     load.stop()
 
@@ -194,8 +196,8 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
             for _ in range(lab.rounds):
                 before = device.ledger()
                 below.reload(f"0 {length} error")
-                eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded"),
-                           "nothing fails", 60)
+                eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded") or
+                           not load.running(), "nothing fails", 60)
                 below.reload(*below.lines)
                 kept(before, device.ledger())
             # The last check needs a flush that succeeds.
