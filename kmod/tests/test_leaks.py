@@ -14,7 +14,7 @@ from dmalign.vm import explain
 from rig.lab import LIFECYCLE_ROUNDS
 
 # A kernel that keeps a record of every object takes its time.
-TIMEOUT = 240 + 5 * LIFECYCLE_ROUNDS
+TIMEOUT = 240 + 10 * LIFECYCLE_ROUNDS
 
 
 @pytest.mark.timeout(0)

@@ -29,7 +29,7 @@ SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits, with room for a machine that does other things as well.
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
-LIFECYCLE_LIMIT = 120 + 3 * LIFECYCLE_ROUNDS
+LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
 STACKS_LIMIT = 120 + 90 * STACK_CUTS
 FILES_LIMIT = 240 + 5 * FILES_SECONDS
 
