@@ -46,8 +46,8 @@ class Served:
         where = f"{folder}/socket"
         self._server = subprocess.Popen(["nbdkit", "-f", "-U", where, "file", file], stdin=subprocess.DEVNULL)
         self._socket = socket.socket(socket.AF_UNIX)
-        eventually(lambda: Path(where).exists() or self._server.poll() is not None, "nbdkit makes no socket", 60)
-        self._socket.connect(where)
+        # Its socket is there a moment before it listens.
+        eventually(lambda: self._socket.connect_ex(where) == 0, "nbdkit does not listen", 60)
         self._read(GREETING)
         self._socket.sendall(ANSWER)
         size, flags = self._read(EXPORT)
