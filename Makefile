@@ -48,6 +48,7 @@ check: setup programs modules test-tools  ## every test, in one pytest run [JOBS
 
 # PROOF names parts; what scripts/proof --help lists.
 proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
+	scripts/setup proof
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
 SOAK_MINUTES ?= 30

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -66,6 +67,7 @@ static int device_fd;
 static uint64_t unit;		/* sectors of a logical block */
 static uint64_t deadline_us;
 static atomic_bool stop;
+static atomic_bool enough;	/* SIGTERM: the time is over, check what there is */
 static atomic_int failed;	/* exit status of the worst thing that happened */
 
 static uint64_t next(uint64_t *rng)
@@ -294,12 +296,18 @@ static void do_flush(struct worker *w)
 		io_failed("flush", 0, opt.region, errno);
 }
 
+static bool is_over(uint64_t ops)
+{
+	if (atomic_load(&enough))
+		return true;
+	return opt.ops ? ops >= opt.ops : now_us() >= deadline_us;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	while (!atomic_load(&stop) &&
-	       (opt.ops ? w->t.ops < opt.ops : now_us() < deadline_us)) {
+	while (!atomic_load(&stop) && !is_over(w->t.ops)) {
 		uint64_t began = now_us(), us;
 
 		atomic_store(&w->busy_since, began);
@@ -423,13 +431,13 @@ static void supervise(struct worker *workers, uint64_t started)
 
 		usleep(opt.ops ? 20000 : 200000);
 		now = now_us();
-		working = opt.ops ? false : now < deadline_us;
+		working = opt.ops ? false : !is_over(0);
 		for (i = 0; i < opt.threads; i++) {
 			uint64_t since = atomic_load(&workers[i].busy_since);
 			uint64_t done = atomic_load(&workers[i].ops);
 
 			ops += done;
-			if (opt.ops && done < opt.ops)
+			if (opt.ops && !is_over(done))
 				working = true;
 			if (since && now > since &&
 			    now - since > opt.stall * 1000000) {
@@ -594,6 +602,7 @@ static void usage(FILE *to)
 	      "  --beneath DEVICE    compare there too at the end\n"
 	      "  --beneath-offset SECTORS  where sector 0 of DEVICE is beneath (default 0)\n"
 	      "  --stall SECONDS     a request that takes longer is a failure (default 120)\n"
+	      "SIGTERM ends the run early; all is checked and counted as usual.\n"
 	      "Exit status: 0 clean, 1 mismatch, 2 usage, 3 I/O error or stall.\n", to);
 }
 
@@ -728,6 +737,12 @@ static void parse(int argc, char **argv)
 	}
 }
 
+static void on_term(int number)
+{
+	(void)number;
+	atomic_store(&enough, true);
+}
+
 static int open_device(const char *path, int flags)
 {
 	int fd = open(path, flags | O_DIRECT | O_CLOEXEC);
@@ -781,6 +796,7 @@ int main(int argc, char **argv)
 	int status;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
+	signal(SIGTERM, on_term);
 	parse(argc, argv);
 	device_fd = open_device(opt.device, O_RDWR);
 	check_device();

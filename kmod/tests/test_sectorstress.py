@@ -2,8 +2,10 @@
 """sectorstress on a file, where a saboteur plays the faulty device: it must find what it is there to find."""
 
 import random
+import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,24 @@ def test_the_same_seed_makes_the_same_requests(tool, disk):
     for name in ("reads", "writes", "touches", "operations"):
         assert runs[0][name] == runs[1][name]
     assert runs[0]["seed"] == "42"
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_a_run_that_is_ended_early_checks_and_counts_all_the_same(tool, disk, spoilt):
+    with subprocess.Popen([tool, disk, "--seconds", "1000", "--region", str(REGION)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        # so that its handler is there and the region filled
+        time.sleep(1)
+        if spoilt:
+            # stopped: no thread can notice or overwrite it before all are told to end
+            run.send_signal(signal.SIGSTOP)
+            with Disk(disk) as file:
+                file.write(0, bytes([1]) * (SECTOR * REGION))
+        run.terminate()
+        run.send_signal(signal.SIGCONT)
+        out, errors = run.communicate(timeout=60)
+    assert run.returncode == spoilt, errors
+    assert int(dict(word.split("=") for word in out.split())["writes"]) > 0
 
 
 @pytest.mark.parametrize("physical,touches", [(512, 0), (4096, 1)])

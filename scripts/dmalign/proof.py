@@ -73,6 +73,13 @@ PARTS = {part.name: part for part in (
          {"DM_ALIGN_MODEL_FULL": 1}),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
          "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
+    Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",
+         (*PYTEST, "kmod/tests", "-k", "test_lifecycle or test_leaks"), {"DM_ALIGN_LIFECYCLE_ROUNDS": 1000},
+         r"^lifecycle: (.*)$"),
+    Part("stacks", "file systems, LVM, LUKS, md, SQLite and PostgreSQL when the power goes, judged by the raw drive",
+         (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
+    Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
+         "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
 )}
 
 

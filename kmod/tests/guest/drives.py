@@ -2,7 +2,7 @@
 """The emulated drives that a guest of these tests has, and how long its tests may take."""
 
 from dmalign.drives import Server
-from rig.lab import HOSTILE_LIMIT, POWER_LIMIT, STRESS_SECONDS
+from rig.lab import FILES_SECONDS, HOSTILE_LIMIT, LIFECYCLE_ROUNDS, POWER_LIMIT, STACK_CUTS, STRESS_SECONDS
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -26,5 +26,7 @@ DRIVES = {
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
 
-# The stress takes less than twenty times STRESS_SECONDS; the rest is for what the machine does besides.
-SECONDS = 540 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + POWER_LIMIT
+# The stress takes less than twenty times STRESS_SECONDS, a round of all tests of the lifecycle half a minute, a
+# cut of every stack 5 minutes, to make the databases 10; the rest is for what the machine does besides.
+SECONDS = 840 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + POWER_LIMIT + 30 * LIFECYCLE_ROUNDS + 30 * FILES_SECONDS + \
+    (240 if STACK_CUTS == 1 else 1200 + 600 * STACK_CUTS)

@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """File systems made, filled, checked and mounted again on top of the target."""
 
-import contextlib
 import hashlib
 import os
 import random
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from rig.dm import Align, run
-
-CHECKERS = {"ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"]}
-MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
-
-
-@contextlib.contextmanager
-def mounted(path, *options):
-    with tempfile.TemporaryDirectory() as folder:
-        run("mount", *options, path, folder)
-        try:
-            yield Path(folder)
-        finally:
-            run("umount", folder)
+from rig.dm import Align
+from rig.filesystem import fsck, make, mounted
 
 
 def fill(folder, choose, files):
@@ -64,8 +50,8 @@ def test_a_file_system_lives_on_the_target(lab, kind):
     with lab.partition(drive.path, 63, 1 << 20) as path, \
             Align(path, length=(1 << 20) - 8, mode="pad", **options) as device:
         drive.reset()
-        run(*MAKERS[kind], device.path)
-        with mounted(device.path) as folder:
+        make(kind, device.path)
+        with mounted(kind, device.path) as folder:
             digests = fill(folder, choose, 30)
             os.sync()
             ledger = device.balanced()
@@ -82,12 +68,12 @@ def test_a_file_system_lives_on_the_target(lab, kind):
             digests |= {Path("again") / name: digest
                         for name, digest in fill_in(folder / "again", choose, 10).items()}
             compare(folder, digests)
-        run(*CHECKERS[kind], device.path, timeout=300)
-        with mounted(device.path, "-o", "ro") as folder:
+        fsck(kind, device.path)
+        with mounted(kind, device.path, read_only=True) as folder:
             compare(folder, digests)
         device.balanced()
         device.reload(device.linear())
-        with mounted(device.path, "-o", "ro") as folder:
+        with mounted(kind, device.path, read_only=True) as folder:
             compare(folder, digests)
 
 

@@ -3,11 +3,13 @@
 
 import contextlib
 import os
+import random
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+from . import libc
 from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
@@ -19,9 +21,20 @@ HOSTILE_LINES = int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500"))
 # How many power cuts there are, in all modes together, and the number of the first, from which all about it follows.
 POWER_CUTS = int(os.environ.get("DM_ALIGN_POWER_CUTS", "60"))
 POWER_FIRST = int(os.environ.get("DM_ALIGN_POWER_FIRST", "0"))
+# How often a test of the lifecycle does what it is about: once is a round.
+LIFECYCLE_ROUNDS = int(os.environ.get("DM_ALIGN_LIFECYCLE_ROUNDS", "20"))
+# How often a test of a stack cuts the power.
+STACK_CUTS = int(os.environ.get("DM_ALIGN_STACK_CUTS", "1"))
+# How long each tool works on files.
+FILES_SECONDS = float(os.environ.get("DM_ALIGN_FILES_SECONDS", "2"))
+# Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
+SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits, with room for a machine that does other things as well.
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
+LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
+STACKS_LIMIT = 120 + 90 * STACK_CUTS
+FILES_LIMIT = 240 + 5 * FILES_SECONDS
 POWER_LIMIT = 120 + 4 * POWER_CUTS
 
 
@@ -112,6 +125,11 @@ class Stress:
         assert time.monotonic() < self._limit, "the stress does not end"
         return self._process.poll() is None
 
+    def stop(self):
+        """Ends it early; what it wrote is checked as usual."""
+        self._process.terminate()
+        self.finish()
+
     def finish(self):
         """Waits for the end; fails with the reports if a sector was wrong."""
         out = self._process.stdout.read()
@@ -144,6 +162,9 @@ class Log:
         self.text = "".join(lines)
 
 
+FINIT_MODULE, DELETE_MODULE = 313, 176		# of x86_64
+
+
 class Lab:
     """
     drive: gives the drive of a name, with its path, stats(), reset() and log()
@@ -153,6 +174,10 @@ class Lab:
 
     seconds = STRESS_SECONDS
     hostile_lines = HOSTILE_LINES
+    rounds = LIFECYCLE_ROUNDS
+    cuts = STACK_CUTS
+    files_seconds = FILES_SECONDS
+    seed = SEED
 
     def __init__(self, drive, tools, module):
         self._drive, self._tools, self._module = drive, tools, module
@@ -184,12 +209,16 @@ class Lab:
         return Stress(self._tools / "sectorstress", device, self.seconds if seconds is None else seconds, options)
 
     def load_module(self):
-        if not Path("/sys/module/dm_align").exists():
+        if Path("/sys/module/dm_align").exists():
+            return
+        if not Path("/sys/module/dm_bufio").exists():
             run("modprobe", "-a", "dm-mod", "dm-bufio")
-            run("insmod", self._module)
+        # The calls themselves: a process for each would take longer than most of what is done between them.
+        with open(self._module, "rb") as module:
+            libc.call(f"load {self._module}", "syscall", FINIT_MODULE, module.fileno(), b"", 0)
 
     def unload_module(self):
-        run("rmmod", "dm_align")
+        libc.call("unload dm_align", "syscall", DELETE_MODULE, b"dm_align", os.O_NONBLOCK)
         assert not Path("/sys/module/dm_align").exists()
 
     @contextlib.contextmanager
@@ -235,15 +264,15 @@ class Lab:
             eventually(lambda: not run("rmmod", "scsi_debug", ok=False).returncode, "scsi_debug stays in use")
 
     @contextlib.contextmanager
-    def partition(self, disk, start, sectors):
+    def partition(self, disk, start, sectors, number=1):
         """A partition of the kernel's table only; nothing is written."""
-        run("addpart", disk, 1, start, sectors)
-        path = next(Path("/sys/class/block", block_name(disk)).glob(f"{block_name(disk)}*1")).name
+        run("addpart", disk, number, start, sectors)
+        path = next(Path("/sys/class/block", block_name(disk)).glob(f"{block_name(disk)}*{number}")).name
         eventually(Path("/dev", path).exists, f"/dev/{path} does not appear")
         try:
             yield f"/dev/{path}"
         finally:
-            run("delpart", disk, 1)
+            run("delpart", disk, number)
 
     @contextlib.contextmanager
     def log(self):

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+What other people's tools and a model of a file find in file systems on a partition that starts 5 sectors behind a
+boundary. (xfstests is not packaged.) Longer:
+
+    DM_ALIGN_FILES_SECONDS=60 scripts/python -m pytest kmod/tests/guest -k "test_files"
+"""
+
+import contextlib
+import re
+
+import pytest
+
+from rig.direct import Later
+from rig.dm import run
+from rig.exerciser import Exerciser
+from rig.filesystem import fsck, make, mounted
+from rig.lab import FILES_LIMIT
+from rig.stacks import Stack
+
+pytestmark = pytest.mark.timeout(FILES_LIMIT)
+
+MODES = ["pad", "coalesce"]
+SECTORS = 6 << 17
+# A slice of stress-ng's class: the stressors that write data and look at it.
+SLICE = ["copy-file", "fallocate", "fpunch", "hdd"]
+# "disabled as it may hang or reboot the machine", says stress-ng of it.
+PATHOLOGICAL = {"bind-mount"}
+
+
+@contextlib.contextmanager
+def on_a_shifted_partition(lab, kind, through):
+    """The stack and its device, with an empty file system; what is there at the end must be clean."""
+    drive = lab.drive("p4096")
+    stack = Stack(lab, drive, "plain", through, SECTORS)
+    drive.reset()
+    with stack.assembled(fresh=True) as path:
+        make(kind, path)
+        yield path
+        assert drive.stats()["writes"] > 0
+        fsck(kind, path)
+
+
+@pytest.mark.parametrize("through", MODES)
+@pytest.mark.parametrize("kind", ["ext4", "xfs"])
+def test_files_are_what_a_model_says_however_they_are_written(lab, kind, through):
+    """Written, truncated, punched, zeroed and mapped, by three at once; at the end and after a mount."""
+    with on_a_shifted_partition(lab, kind, through) as path:
+        with mounted(kind, path) as root:
+            files = [Exerciser(root / f"{i}", f"{lab.seed} {i}") for i in range(3)]
+            print(f"DM_ALIGN_SEED={lab.seed}")
+            done = [each.result(FILES_LIMIT) for each in [Later(file.run, lab.files_seconds) for file in files]]
+            assert all(done), f"operations: {done}"
+            for i, file in enumerate(files):
+                file.check(root / f"{i}")
+        with mounted(kind, path, read_only=True) as root:
+            for i, file in enumerate(files):
+                file.check(root / f"{i}")
+
+
+@pytest.mark.parametrize("through", MODES)
+def test_fio_verifies_what_it_wrote_to_files(lab, through):
+    with on_a_shifted_partition(lab, "ext4", through) as path, mounted("ext4", path) as root:
+        for direct, shape in ((1, ["--bsrange=512-64k", "--blockalign=512", "--fsync=32"]),
+                              (0, ["--bsrange=100-40000", "--bs_unaligned=1", "--fsync=32"])):
+            run("fio", f"--directory={root}", "--name=verified", "--ioengine=libaio" if direct else "--ioengine=psync",
+                f"--direct={direct}", "--rw=randwrite", *shape, "--size=8m", "--iodepth=8", "--numjobs=2",
+                f"--runtime={lab.files_seconds}", "--norandommap=0", "--verify=crc32c", "--verify_fatal=1",
+                "--verify_state_save=0", "--do_verify=1", f"--randseed={lab.seed}", timeout=FILES_LIMIT)
+
+
+def stressors():
+    """Names of all of the class that may be run."""
+    said = run("stress-ng", "--class", "filesystem?", ok=False)
+    names = re.search(r"class 'filesystem' stressors: (.*)", said.stdout + said.stderr)[1].split()
+    assert set(SLICE) <= set(names)
+    return [name for name in names if name not in PATHOLOGICAL]
+
+
+def fails(name, root):
+    """Why stress-ng's stressor fails in this folder, or None. What it has no means for is no failure."""
+    folder = root / name
+    folder.mkdir()
+    done = run("stress-ng", f"--{name}", 1, "--timeout", "1s", "--verify", "--temp-path", folder, "--oomable",
+               *(["--hdd-bytes", "8m"] if name == "hdd" else []), ok=False)
+    return f"{done.stdout}{done.stderr}" if done.returncode == 2 else None
+
+
+@pytest.mark.parametrize("through", MODES)
+def test_stress_ng_fails_in_nothing_that_succeeds_on_the_drive(lab, through):
+    names = SLICE if lab.files_seconds < 30 else stressors()
+    with on_a_shifted_partition(lab, "ext4", through) as path, mounted("ext4", path) as root:
+        failed = {name: why for name in names if (why := fails(name, root))}
+    if failed:
+        with on_a_shifted_partition(lab, "ext4", "raw") as path, mounted("ext4", path) as root:
+            guilty = {name: why for name, why in failed.items() if not fails(name, root)}
+        assert not guilty, f"fail here and not on the drive: {guilty}"
+    print(f"{len(names)} stressors, failing on the drive as well: {sorted(failed)}")

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+What an administrator does to a device, again and again, while it is used: nothing hangs, nothing leaks, and no touch is
+forgotten. As many rounds as the proof:
+
+    DM_ALIGN_LIFECYCLE_ROUNDS=1000 scripts/python -m pytest kmod/tests/guest -k "lifecycle"
+"""
+
+import contextlib
+import itertools
+from pathlib import Path
+
+import pytest
+
+from rig import nbd
+from rig.direct import Disk, check, describe, pattern
+from rig.dm import Align, Device, sectors_of
+from rig.filesystem import fsck, make, mounted
+from rig.lab import LIFECYCLE_LIMIT
+from rig.witness import eventually
+from rig.writers import Files, Writer
+
+pytestmark = pytest.mark.timeout(LIFECYCLE_LIMIT)
+
+FIXING = ["pad", "coalesce"]
+# What a suspend that loses a count would make smaller; the gauges may fall.
+GAUGES = {"rmw_pending", "held_blocks", "degraded", "blocks", "memory_bytes"}
+
+
+@contextlib.contextmanager
+def under_load(lab, device, **options):
+    """Sixteen threads with a model of every sector, for as long as the block runs; they must get on."""
+    # It is stopped: the time is a limit for one that could not be.
+    load = lab.stress(device.path, seconds=LIFECYCLE_LIMIT, flush=1, fua=2, **options)
+    eventually(lambda: device.counter("rmw_expected") > 0, "the load does not begin", 60)
+    began = device.counter("writes")
+    yield load
+    if not load.running():
+        load.finish()
+        raise AssertionError("the load has ended before the last round")
+    eventually(lambda: device.counter("writes") > began, "no write came through in all rounds", 60)
+    load.stop()
+
+
+def say(lab, what, touches):
+    """The figures of a test, for the page of what is promised."""
+    print(f"lifecycle: {what}: {lab.rounds} rounds, {touches} touches, none forgotten")
+
+
+def settled(device, **more):
+    """Nothing is in flight, held or kept in memory, and the ledger balances; the ledger."""
+    device.message("flush")
+    ledger = device.balanced()
+    left = {name: ledger[name] for name in GAUGES}
+    assert not any(left.values()), f"left behind: {left}"
+    for name, value in more.items():
+        assert ledger[name] == value, f"{name} is {ledger[name]}, must be {value}"
+    return ledger
+
+
+def kept(before, after):
+    """No counter has fallen."""
+    fallen = {name: (before[name], after[name]) for name in before.keys() - GAUGES if after[name] < before[name]}
+    assert not fallen, f"counts were lost: {fallen}"
+
+
+@pytest.mark.parametrize("mode", FIXING)
+def test_suspend_and_resume_forget_nothing(lab, mode):
+    drive = lab.drive("p4096")
+    drive.reset()
+    with Align(drive.path, mode=mode) as device:
+        with under_load(lab, device, beneath=drive.path) as load:
+            for _ in range(lab.rounds):
+                before = device.ledger()
+                device.suspend()
+                device.resume()
+                kept(before, device.ledger())
+        ledger = settled(device, rmw_expected=load.touches, rmw_lost=0, rmw_drive=drive.stats()["touches"])
+        assert (ledger["touches_held"] > 0) == (mode == "coalesce")
+    say(lab, f"suspend and resume in {mode}", load.touches)
+
+
+def test_mode_changes_forget_nothing(lab):
+    drive = lab.drive("p4096")
+    drive.reset()
+    with Align(drive.path, mode="report") as device:
+        with under_load(lab, device, beneath=drive.path) as load:
+            for _, mode in zip(range(lab.rounds), itertools.cycle(["pad", "coalesce", "report", "coalesce"])):
+                before = device.ledger()
+                device.set_mode(mode)
+                now, _ = device.pairs()
+                assert now == mode
+                kept(before, device.ledger())
+        # The drive received what the ledger says that it was sent.
+        settled(device, rmw_expected=load.touches, rmw_lost=0, rmw_drive=drive.stats()["touches"])
+    say(lab, "mode changes", load.touches)
+
+
+@pytest.mark.parametrize("mode", FIXING)
+def test_reloads_beneath_a_mounted_file_system_forget_nothing(lab, mode):
+    """
+    From align to linear, back, and from align to align, which keeps the counts; on a partition that starts 5 sectors
+    behind a boundary, while two processes write and sync files.
+    """
+    drive = lab.drive("p4096")
+    with contextlib.ExitStack() as stack:
+        path = stack.enter_context(lab.partition(drive.path, 2048 + 5, 1 << 18))
+        device = stack.enter_context(Align(path, mode=mode))
+        make("ext4", device.path)
+        workloads = [Files(f"reload {mode} {number}") for number in range(2)]
+        with mounted("ext4", device.path) as folder:
+            for number, files in enumerate(workloads):
+                files.setup(folder / str(number))
+            writers = [Writer(files, folder / str(number)) for number, files in enumerate(workloads)]
+            for _ in range(lab.rounds):
+                seen = [writer.acknowledged for writer in writers]
+                device.reload(device.linear())
+                assert not device.sysfs.exists()
+                device.reload(device.line(mode=mode))
+                eventually(lambda: device.counter("rmw_expected") > 0, "no misaligned write comes", 60)
+                before = device.ledger()
+                device.reload(device.line(mode=mode))
+                kept(before, device.ledger())
+                eventually(lambda: any(writer.acknowledged > count for writer, count in zip(writers, seen)),
+                           f"no file is synced any more, after {seen}", 60)
+            for writer in writers:
+                writer.stop()
+        fsck("ext4", device.path)
+        with mounted("ext4", device.path, read_only=True) as folder:
+            for number, (files, writer) in enumerate(zip(workloads, writers)):
+                files.check(folder / str(number), writer.acknowledged, writer.begun)
+        ledger = settled(device, rmw_lost=0)
+    # Those since the last time that the table was linear, where counts end.
+    say(lab, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
+
+
+def test_devices_come_and_go_and_leave_all_on_the_drive(lab):
+    """
+    Each is removed at once after its last write, with blocks known, held, and being written behind the
+    acknowledgement; another one on the same drive is under load and must not notice.
+    """
+    drive = lab.drive("p4096")
+    with Align(drive.path, start=1 << 17, length=8192, mode="coalesce") as other, Disk(drive.path) as lower:
+        references = refcount()
+        with under_load(lab, other, threads=4) as load:
+            for number, mode in zip(range(lab.rounds), itertools.cycle(["coalesce", "pad", "report"])):
+                with Align(drive.path, length=1 << 16, mode=mode, hold_ms=60000) as device:
+                    assert refcount() == references + 1
+                    assert device.balanced()["rmw_expected"] == 0, "it has counts of an earlier device"
+                    at = 800 * (number % 50)
+                    with Disk(device.path) as upper:
+                        for sector, sectors in ((3, 2), (8, 13), (21, 3), (407, 300)):
+                            upper.write(at + sector, pattern(number, at + sector, sectors))
+                    assert device.counter("rmw_expected") == 1 + 1 + 1 + 2
+                    block = device.block
+                assert not Path("/sys/block", block).exists()
+                for sector, sectors in ((3, 2), (8, 16), (407, 300)):
+                    check(at + sector, pattern(number, at + sector, sectors), lower.read(at + sector, sectors),
+                          f"beneath the device removed in round {number}")
+                assert refcount() == references
+        settled(other, rmw_expected=load.touches, rmw_lost=0)
+    say(lab, "devices made and removed beside a load", load.touches)
+
+
+def refcount():
+    return int(Path("/sys/module/dm_align/refcnt").read_text())
+
+
+def test_the_module_comes_and_goes(lab):
+    """Loaded, used, refused to be unloaded while it is used, unloaded at once when it is not."""
+    drive = lab.drive("p4096")
+    with Disk(drive.path) as lower:
+        for number, mode in zip(range(lab.rounds), itertools.cycle(FIXING)):
+            lab.load_module()
+            with Align(drive.path, mode=mode, hold_ms=60000) as device:
+                with Disk(device.path) as upper:
+                    for sector, sectors in ((3, 2), (21, 30)):
+                        upper.write(sector, pattern(number, sector, sectors))
+                    assert device.balanced(pending=3 if mode == "coalesce" else 0)["rmw_expected"] == 3
+                with pytest.raises(BlockingIOError):
+                    lab.unload_module()
+            lab.unload_module()
+            for sector, sectors in ((3, 2), (21, 30)):
+                check(sector, pattern(number, sector, sectors), lower.read(sector, sectors), f"round {number}")
+    lab.load_module()
+    say(lab, "module loaded and unloaded", 3 * lab.rounds)
+
+
+@pytest.mark.parametrize("mode", FIXING)
+def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(lab, mode):
+    """Every request fails while the table below is that of the target error; what is held waits for the drive."""
+    drive = lab.drive("p4096")
+    length = sectors_of(drive.path)
+    with Device(f"0 {length} linear {drive.path} 0") as below, Align(below.path, mode=mode, hold_ms=20) as device:
+        with under_load(lab, device, beneath=drive.path, tolerate_errors=True) as load:
+            for _ in range(lab.rounds):
+                before = device.ledger()
+                below.reload(f"0 {length} error")
+                eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded") or
+                           not load.running(), "nothing fails", 60)
+                below.reload(*below.lines)
+                kept(before, device.ledger())
+            # The last check needs a flush that succeeds.
+            eventually(lambda: not device.counter("degraded"), "it stays degraded", 60)
+        assert load.write_errors > 0, "no request failed: the test proves nothing"
+        settled(device, rmw_expected=load.touches)
+    say(lab, f"drive failing and back in {mode}", load.touches)
+
+
+@pytest.mark.parametrize("mode", FIXING)
+def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, mode, tmp_path):
+    """
+    A server of a network block device is killed with requests in flight. They fail, the device is removed with what it
+    could not write, and what was synced is on the medium.
+    """
+    medium = tmp_path / "medium"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(nbd.module())
+        touches = 0
+        for number in range(lab.rounds):
+            medium.write_bytes(bytes(1 << 20))
+            with nbd.served(medium) as disk, \
+                    Align(disk.path, mode=mode, physical_block_size=4096, alignment_offset=0, write_cache="on",
+                          hold_ms=60000) as device:
+                files = [Sectors(device.path, f"{mode} {number}", thread) for thread in range(3)]
+                writers = [Writer(each, None) for each in files]
+                eventually(lambda: all(writer.acknowledged > 3 for writer in writers), "nothing is written", 60)
+                disk.kill()
+                for writer in writers:
+                    writer.wait()
+                held = device.counter("rmw_pending")
+                assert mode == "coalesce" or not held
+                touches += device.balanced(pending=held)["rmw_expected"]
+            content = medium.read_bytes()
+            for each, writer in zip(files, writers):
+                each.check(content, writer.acknowledged, writer.begun)
+    assert touches > 0
+    say(lab, f"server of the drive killed in {mode}", touches)
+
+
+class Sectors:
+    """
+    A workload (see rig.writers) on the device itself: sectors that nobody else writes, in blocks that it shares with
+    two others; each write is synced.
+    """
+
+    failures = OSError
+    RUNS = 40
+
+    def __init__(self, path, seed, number):
+        self._path, self._seed, self._number = path, seed, number
+        self._disk = None
+
+    def _place(self, n):
+        run = n * 7 % self.RUNS
+        return run * 24 + 3 * self._number, 2 + run % 2
+
+    def work(self, _, n):
+        self._disk = self._disk or Disk(self._path)
+        sector, sectors = self._place(n)
+        self._disk.write(sector, pattern(n + 1, sector, sectors))
+        self._disk.flush()
+
+    def check(self, content, acknowledged, begun):
+        newest = {self._place(n): [n + 1] for n in range(acknowledged)}
+        if begun > acknowledged:
+            # Each sector of what was under way is old or new.
+            newest.setdefault(self._place(acknowledged), [None]).append(acknowledged + 1)
+        for (first, sectors), tags in newest.items():
+            for sector in range(first, first + sectors):
+                lawful = [pattern(tag, sector, 1) if tag else bytes(512) for tag in tags]
+                got = content[sector * 512:sector * 512 + 512]
+                assert got in lawful, \
+                    f"{self._seed}: sector {sector} of process {self._number}: {describe(got)}, lawful: writes {tags}"

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+File systems, LVM, LUKS, md and databases on partitions that start 5 sectors behind a boundary, through power cuts: the
+drive loses its volatile cache at a random request, everything above is torn down while the power is off, and set up
+again when it is back. As many cuts as the proof, and with the raw drive beside:
+
+    DM_ALIGN_STACK_CUTS=25 scripts/python -m pytest kmod/tests/guest -k "stacks"
+"""
+
+import math
+import random
+import shutil
+import sqlite3
+
+import pytest
+
+from rig import postgres
+from rig.filesystem import fsck, make, mounted
+from rig.lab import STACKS_LIMIT, STACK_CUTS
+from rig.stacks import Stack, mirrored
+from rig.writers import Files, Sqlite, Writer
+
+pytestmark = pytest.mark.timeout(STACKS_LIMIT)
+
+# name: (layers, file system, sectors of a partition). mkfs.xfs makes nothing smaller than 300 MB.
+STACKS = {
+    "ext4": ("plain", "ext4", 1 << 18),
+    "xfs": ("plain", "xfs", 5 << 17),
+    "lvm": ("lvm", "ext4", 1 << 18),
+    "luks": ("luks", "xfs", 6 << 17),
+    "raid1": ("raid1", "ext4", 1 << 17),
+}
+# The drive itself, where there is time for it, shows that what is asked is possible.
+THROUGH = ["pad", "coalesce", *(["raw"] if STACK_CUTS > 1 else [])]
+# Those that are put on a drive that tears: in the slice one.
+TORN = ["ext4", *(["xfs", "lvm", "luks", "raid1"] if STACK_CUTS > 1 else [])]
+# What a damaged stack may raise when it is set up, checked or used.
+DAMAGE = (AssertionError, OSError, sqlite3.Error)
+# Of a cut: the drive dies within so many requests.
+REQUESTS = 600
+
+
+class Cuts:
+    """A stack that is written to while the power goes, and looked at when it is back."""
+
+    def __init__(self, lab, name, through, tear, seed):
+        print(f"DM_ALIGN_SEED={seed}")
+        layer, self._kind, sectors = STACKS[name]
+        self._name, self._through, self._tear = name, through, tear
+        self._drive = lab.drive("p4096")
+        self._stack = Stack(lab, self._drive, layer, through, sectors)
+        self._choose = random.Random(f"{seed} {name} {through} {tear}")
+        self._fresh = True
+        self._written = []
+        self.acknowledged = self.cuts = 0
+
+    def write_and_cut(self):
+        """Two processes sync files and commit transactions until the drive has no power."""
+        workloads = [Files(self._choose.random()), Sqlite(self._choose.random())]
+        self.cuts += 1
+        with self._stack.assembled(self._fresh) as path:
+            if self._fresh:
+                make(self._kind, path)
+                self._written = []
+            with mounted(self._kind, path) as root:
+                # The folders of the last two cuts stay.
+                for _, _, old in self._written[:-4]:
+                    shutil.rmtree(root / old)
+                del self._written[:-4]
+                writing = []
+                for workload in workloads:
+                    name = f"{self.cuts}-{type(workload).__name__}"
+                    workload.setup(root / name)
+                    writing.append((workload, Writer(workload, root / name), name))
+                self._drive.reset()
+                self._drive.cut_power(at=self._choose.randint(1, REQUESTS), tear=self._tear,
+                                      seed=self._choose.randrange(1 << 31))
+                for _, writer, _ in writing:
+                    writer.wait()
+        self._fresh = False
+        self._written += writing
+        self.acknowledged += sum(writer.acknowledged for _, writer, _ in writing)
+
+    def recover(self):
+        """Fails unless the layers come up, the file system is clean, and everything acknowledged is in it."""
+        self._drive.power_on()
+        try:
+            with self._stack.assembled() as path:
+                with mounted(self._kind, path):
+                    pass
+                fsck(self._kind, path)
+                with mounted(self._kind, path) as root:
+                    for workload, writer, name in self._written:
+                        workload.check(root / name, writer.acknowledged, writer.begun)
+                if self._name == "raid1":
+                    mirrored()
+        except DAMAGE:
+            self._fresh = True
+            raise
+
+
+def say(name, through, tear, cuts, acknowledged, damaged=()):
+    """The figures of a stack, for the page of what is promised."""
+    print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts, {acknowledged} operations acknowledged, "
+          f"{len(damaged)} damaged", *dict.fromkeys(damaged))
+
+
+@pytest.mark.parametrize("through", THROUGH)
+@pytest.mark.parametrize("name", STACKS)
+def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(lab, name, through):
+    """On a drive that writes each of its blocks as a whole or not at all."""
+    cuts = Cuts(lab, name, through, "none", lab.seed)
+    for _ in range(lab.cuts):
+        cuts.write_and_cut()
+        cuts.recover()
+    assert cuts.acknowledged > 0, "nothing was acknowledged before the cuts: the test proves nothing"
+    say(name, through, "none", cuts.cuts, cuts.acknowledged)
+
+
+@pytest.mark.skipif(STACK_CUTS == 1, reason="making a PostgreSQL takes minutes: DM_ALIGN_STACK_CUTS=2 or more")
+@pytest.mark.skipif(not postgres.FOLDERS, reason="PostgreSQL is not installed: scripts/setup proof")
+@pytest.mark.timeout(900 + STACKS_LIMIT)
+@pytest.mark.parametrize("through", THROUGH)
+def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through):
+    """Four clients of pgbench; indexes and heaps are checked against each other, and the balances of its tables."""
+    drive = lab.drive("p4096")
+    stack = Stack(lab, drive, "plain", through, 1 << 19)
+    print(f"DM_ALIGN_SEED={lab.seed}")
+    choose = random.Random(f"{lab.seed} postgresql {through}")
+    acknowledged = {}
+    with stack.assembled(fresh=True) as path:
+        make("ext4", path)
+        with mounted("ext4", path) as root, postgres.Postgres(root) as server:
+            server.make()
+            server.stop()
+    for cut in range(lab.cuts):
+        with stack.assembled() as path, mounted("ext4", path) as root, postgres.Postgres(root) as server:
+            server.start()
+            drive.reset()
+            load = server.load(cut)
+            drive.cut_power(at=choose.randint(20, 20 * REQUESTS), tear="none", seed=choose.randrange(1 << 31))
+            acknowledged |= {(cut, client): count for client, count in load.wait().items()}
+        drive.power_on()
+        with stack.assembled() as path:
+            with mounted("ext4", path) as root, postgres.Postgres(root) as server:
+                server.start()
+                server.check(acknowledged)
+                server.stop()
+            fsck("ext4", path)
+    total = sum(acknowledged.values())
+    assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
+    say("postgresql", through, "none", lab.cuts, total)
+
+
+@pytest.mark.parametrize("tear", ["sector", "block"])
+@pytest.mark.parametrize("name", TORN)
+def test_a_drive_that_tears_damages_no_more_than_without_the_target(lab, name, tear):
+    """
+    A block under way is then a mixture, or unreadable, and takes the sectors beside the written ones along. What a
+    stack survives of this is its own affair; with the target it must survive as much as on the drive itself.
+    """
+    damaged = {}
+    for through in ("raw", "pad", "coalesce"):
+        cuts = Cuts(lab, name, through, tear, lab.seed)
+        said = []
+        for _ in range(lab.cuts):
+            cuts.write_and_cut()
+            try:
+                cuts.recover()
+            except DAMAGE as error:
+                said.append(f"{type(error).__name__}: {error}".splitlines()[0])
+        damaged[through] = len(said)
+        say(name, through, tear, cuts.cuts, cuts.acknowledged, said)
+    for through in ("pad", "coalesce"):
+        chance = as_many_by_chance(damaged["raw"], damaged[through], lab.cuts)
+        assert chance > 0.001, f"{lab.cuts} cuts damaged the stack {damaged[through]} times through {through} and " \
+            f"{damaged['raw']} times without; so many more come by chance with probability {chance:.1g} only"
+
+
+def as_many_by_chance(raw, through, cuts):
+    """
+    The probability that of raw + through damages among twice `cuts` at least `through` fall to one side, if the sides
+    do not differ (Fisher's exact test).
+    """
+    total = raw + through
+    return sum(math.comb(cuts, k) * math.comb(cuts, total - k) for k in range(through, min(total, cuts) + 1)) \
+        / math.comb(2 * cuts, total)

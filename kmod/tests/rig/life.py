@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The life of a device, over and over, in a kernel with KMEMLEAK; the part of test_leaks.py that runs in there, where to
+import pytest alone would take longer than many rounds.
+"""
+
+import contextlib
+import re
+import time
+from pathlib import Path
+
+from .direct import Disk, check, pattern
+from .dm import Align, Device
+from .lab import Lab
+
+WARM_UP = 10
+KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
+WRITES = [(3, 2), (21, 30), (803, 1), (1607, 300)]
+# KMEMLEAK knows no pages. If one is lost in each of some hundred rounds, that is more than these bytes together.
+LEAK, NOISE = 2048, 1 << 20
+
+
+def life(lab, disk, number):
+    """All that happens to a device: used, suspended, reloaded, changed, left by its drive, removed."""
+    mode = ["pad", "coalesce"][number % 2]
+    length = 8192
+    linear = f"0 {length} linear {disk} 0"
+    options = {"mode": mode, "hold_ms": 60000, "physical_block_size": 4096, "alignment_offset": 0}
+    with Device(linear) as below, Align(below.path, **options) as device, Disk(device.path) as upper:
+        for step in (lambda: (device.suspend(), device.resume()),
+                     lambda: device.reload(device.linear()),
+                     lambda: device.reload(device.line(**options)),
+                     lambda: device.set_mode("report"),
+                     lambda: device.set_mode(mode)):
+            for sector, sectors in WRITES:
+                upper.write(sector, pattern(number, sector, sectors))
+            step()
+        for sector, sectors in WRITES:
+            check(sector, pattern(number, sector, sectors), upper.read(sector, sectors), f"round {number}")
+        below.reload(f"0 {length} error")
+        # Some cannot be written, whoever is told so.
+        for sector, sectors in WRITES:
+            with contextlib.suppress(OSError):
+                upper.write(sector + 8, pattern(number, sector + 8, sectors))
+        try:
+            upper.flush()
+            upper.write(0, pattern(number, 0, 8))
+        except OSError:
+            pass
+        else:
+            raise AssertionError("a drive of errors has taken a write")
+        # What is held cannot be written; the rest of what was known ended with the errors.
+        assert (device.counter("held_blocks") > 0) == (mode == "coalesce")
+    if number % 5 == 0:
+        lab.unload_module()
+        lab.load_module()
+
+
+def free():
+    """Bytes that nobody has, or that would be given back."""
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    text = Path("/proc/meminfo").read_text()
+    return 1024 * sum(int(re.search(rf"^{name}: +(\d+) kB", text, re.M)[1])
+                      for name in ("MemFree", "Cached", "Buffers", "SReclaimable"))
+
+
+def leaks():
+    """What KMEMLEAK reports; an object is suspected when it has been unreachable for some seconds."""
+    for _ in range(2):
+        time.sleep(6)
+        KMEMLEAK.write_text("scan")
+    return KMEMLEAK.read_text()
+
+
+def run(module, rounds):
+    lab = Lab(None, None, module)
+    Path("/dev/mapper").mkdir(exist_ok=True)
+    KMEMLEAK.write_text("scan=off")
+    lab.load_module()
+    with lab.scsi_debug(sector_size=512, physblk_exp=3) as disk:
+        for number in range(WARM_UP):
+            life(lab, disk, number)
+        KMEMLEAK.write_text("clear")
+        before = free()
+        for number in range(rounds):
+            life(lab, disk, number)
+        lost = before - free()
+    lab.unload_module()
+    said = leaks()
+    assert not said, said
+    assert lost < NOISE + rounds * LEAK, f"{lost} bytes are gone after {rounds} rounds"
+    print(f"lifecycle: {rounds} rounds under KMEMLEAK, {lost} bytes fewer are free, nothing unreferenced")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What people put on a disk: layers of block devices on partitions that start 5 sectors behind a boundary."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from . import control
+from .direct import Disk
+from .dm import Align, run
+from .witness import eventually
+
+SHIFT = 5
+
+# No udev, no daemons, no files beside the metadata; and nothing else is looked at, such as what lies beneath.
+_LVM = ("--config", "devices { use_devicesfile=0 hints=none %s } activation { udev_sync=0 udev_rules=0 monitoring=0 } "
+        "global { event_activation=0 } backup { backup=0 archive=0 }")
+
+
+def _lvm(command, device, *arguments):
+    option, text = _LVM
+    run(command, option, text % f'filter=[ "a|^{device}$|", "r|.*|" ]', *arguments)
+
+
+@contextlib.contextmanager
+def plain(devices, fresh):
+    yield devices[0]
+
+
+@contextlib.contextmanager
+def lvm(devices, fresh):
+    if fresh:
+        _lvm("pvcreate", devices[0], "-ff", "-y", devices[0])
+        _lvm("vgcreate", devices[0], "stacks", devices[0])
+        _lvm("lvcreate", devices[0], "-l", "100%FREE", "-Wn", "-n", "volume", "stacks")
+    else:
+        _lvm("vgchange", devices[0], "-ay", "stacks")
+    try:
+        yield "/dev/mapper/stacks-volume"
+    finally:
+        # vgchange would want to read from a drive that may have no power.
+        control.remove("stacks-volume")
+        shutil.rmtree("/dev/stacks")
+
+
+@contextlib.contextmanager
+def luks(devices, fresh):
+    """With sectors of 512 bytes, so that dm-crypt passes on writes of any sector."""
+    with tempfile.NamedTemporaryFile() as key:
+        key.write(b"a key for tests only")
+        key.flush()
+        if fresh:
+            run("cryptsetup", "luksFormat", "-q", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
+                "--pbkdf-force-iterations", 1000, "--key-file", key.name, devices[0])
+        run("cryptsetup", "open", "--key-file", key.name, devices[0], "crypt")
+    try:
+        yield "/dev/mapper/crypt"
+    finally:
+        control.remove("crypt")
+
+
+MD = "/dev/md0"
+
+
+@contextlib.contextmanager
+def raid1(devices, fresh):
+    os.environ["MDADM_NO_UDEV"] = "1"
+    if fresh:
+        # The caller has zeroed both, so they are in step.
+        run("mdadm", "--create", MD, "--run", "--metadata=1.2", "--level=1", "--raid-devices=2", "--assume-clean",
+            "--bitmap=internal", *devices)
+    else:
+        run("mdadm", "--assemble", MD, "--run", *devices)
+    try:
+        yield MD
+    finally:
+        run("mdadm", "--stop", MD)
+
+
+def mirrored():
+    """Fails unless both halves of the array are in use and, once they have been resynchronised, the same."""
+    folder = Path("/sys/block/md0/md")
+
+    def idle():
+        return (folder / "sync_action").read_text().strip() == "idle"
+
+    eventually(idle, "md does not end its resync", 120)
+    assert (folder / "degraded").read_text().strip() == "0", "md has thrown out a half"
+    (folder / "sync_action").write_text("check")
+    eventually(idle, "md does not end its check", 120)
+    differing = int((folder / "mismatch_cnt").read_text())
+    assert not differing, f"the halves differ in {differing} sectors"
+
+
+LAYERS = {"plain": (plain, 1), "lvm": (lvm, 1), "luks": (luks, 1), "raid1": (raid1, 2)}
+
+
+class Stack:
+    """
+    Layers of the kind `layer` on a drive, through the target in a mode, or "raw" on the drive itself.
+
+    sectors: of each partition.
+    """
+
+    def __init__(self, lab, drive, layer, through, sectors):
+        self._lab, self._drive, self._through, self._sectors = lab, drive, through, sectors
+        self._layer, self._parts = LAYERS[layer]
+
+    @contextlib.contextmanager
+    def assembled(self, fresh=False):
+        """The device on top. Made anew on zeroes if `fresh`; and when the block ends nothing is left in memory."""
+        with contextlib.ExitStack() as stack:
+            devices = []
+            for number in range(self._parts):
+                start = 2048 + SHIFT + number * (self._sectors + 2048)
+                path = stack.enter_context(self._lab.partition(self._drive.path, start, self._sectors, number + 1))
+                if fresh:
+                    with Disk(path) as disk:
+                        disk.zero(0, self._sectors)
+                if self._through != "raw":
+                    path = stack.enter_context(Align(path, mode=self._through)).path
+                devices.append(path)
+            yield stack.enter_context(self._layer(devices, fresh))

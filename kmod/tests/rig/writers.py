@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Processes that write files until the power goes, and what must be there afterwards of all that was acknowledged.
+
+A workload has four parts, all of the same folder:
+
+    setup(folder)       makes the folder and what it needs; on stable media when it returns
+    work(folder, n)     operation n, in the writer's process; on stable media when it returns
+    check(folder, acknowledged, begun)   fails if the folder is not what that many operations leave behind: all that
+                        were acknowledged, and perhaps the one that was begun after them
+    failures            what work() may raise when the power is off
+"""
+
+import itertools
+import mmap
+import os
+import random
+import sqlite3
+import struct
+import time
+import traceback
+
+SIZES = [100, 512, 3000, 4096, 9000, 70000]
+
+
+class Writer:
+    """A process of its own that does work(0), work(1), ... until one fails or stop() is called."""
+
+    BEGUN, ACKNOWLEDGED, STOP = 0, 8, 16
+
+    def __init__(self, workload, folder):
+        self._shared = mmap.mmap(-1, mmap.PAGESIZE)
+        self._pid = os.fork()
+        if self._pid:
+            return
+        status = 1
+        try:
+            self._do(workload, folder)
+            status = 0
+        except BaseException:  # nothing of the parent's may run here
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(status)
+
+    def _do(self, workload, folder):
+        for n in itertools.count():
+            if self._get(self.STOP):
+                return
+            self._set(self.BEGUN, n + 1)
+            try:
+                workload.work(folder, n)
+            except workload.failures:
+                return
+            self._set(self.ACKNOWLEDGED, n + 1)
+
+    def _get(self, at):
+        return struct.unpack_from("Q", self._shared, at)[0]
+
+    def _set(self, at, value):
+        struct.pack_into("Q", self._shared, at, value)
+
+    begun = property(lambda self: self._get(self.BEGUN))
+    acknowledged = property(lambda self: self._get(self.ACKNOWLEDGED))
+
+    def stop(self):
+        self._set(self.STOP, 1)
+        self.wait()
+
+    def wait(self, timeout=60):
+        """Until its work has ended by itself."""
+        end = time.monotonic() + timeout
+        while True:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                break
+            assert time.monotonic() < end, f"operation {self.begun} of process {self._pid} hangs for {timeout} s"
+            time.sleep(0.01)
+        assert status == 0, f"operation {self.begun} failed, see standard error (status {status})"
+
+
+def sync(path):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+class Files:
+    """Appends to logs, replacements of files as a whole, and overwrites in place; beside them writes without a sync."""
+
+    failures = OSError
+    LOGS, REPLACED, SLOTS, SLOT = 3, 8, 64, 3000
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def setup(self, folder):
+        folder.mkdir()
+        for log in range(self.LOGS):
+            self._write(folder / f"log{log}", os.O_CREAT, b"", 0)
+        self._write(folder / "table", os.O_CREAT, bytes(self.SLOTS * self.SLOT), 0)
+        sync(folder)
+        sync(folder.parent)
+
+    def _operation(self, n):
+        """(name, offset in the file or None for a replacement of all, data)"""
+        choose = random.Random(f"{self.seed}/{n}")
+        kind = choose.randrange(3)
+        if kind == 0:
+            return f"log{choose.randrange(self.LOGS)}", -1, choose.randbytes(choose.choice(SIZES))
+        if kind == 1:
+            return f"whole{choose.randrange(self.REPLACED)}", None, choose.randbytes(choose.choice(SIZES))
+        return "table", choose.randrange(self.SLOTS) * self.SLOT, choose.randbytes(self.SLOT)
+
+    @staticmethod
+    def _write(path, flags, data, offset):
+        fd = os.open(path, os.O_WRONLY | flags, 0o600)
+        try:
+            # A log grows at its end, wherever that is.
+            done = os.write(fd, data) if offset < 0 else os.pwrite(fd, data, offset)
+            if done != len(data):
+                raise OSError(5, f"{path}: wrote {done} of {len(data)} bytes")
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def work(self, folder, n):
+        if n % 4 == 0:
+            with open(folder / f"junk{n % 5}", "wb") as junk:
+                junk.write(bytes(20000 + n % 5000))
+        name, offset, data = self._operation(n)
+        if offset is None:
+            self._write(folder / "new", os.O_CREAT | os.O_TRUNC, data, 0)
+            os.rename(folder / "new", folder / name)
+            sync(folder)
+        else:
+            self._write(folder / name, os.O_APPEND if offset < 0 else 0, data, offset)
+
+    def check(self, folder, acknowledged, begun):
+        logs = {f"log{log}": b"" for log in range(self.LOGS)}
+        whole, table = {}, bytearray(self.SLOTS * self.SLOT)
+        for n in range(acknowledged):
+            name, offset, data = self._operation(n)
+            if offset is None:
+                whole[name] = data
+            elif offset < 0:
+                logs[name] += data
+            else:
+                table[offset:offset + len(data)] = data
+        name, offset, data = self._operation(acknowledged) if begun > acknowledged else (None, 0, b"")
+        for log, want in logs.items():
+            more = len(data) if log == name else 0
+            got = (folder / log).read_bytes()
+            assert got[:len(want)] == want, f"{log}: acknowledged bytes changed, of {len(want)}; it has {len(got)}"
+            assert len(got) <= len(want) + more, f"{log}: {len(got)} bytes, nobody wrote more than {len(want) + more}"
+        for file, want in whole.items():
+            lawful = [want, data] if file == name else [want]
+            assert (folder / file).read_bytes() in lawful, f"{file}: neither its acknowledged content nor a newer one"
+        got = (folder / "table").read_bytes()
+        assert len(got) == len(table), f"table has {len(got)} bytes, not {len(table)}"
+        for slot in range(0, len(table), self.SLOT):
+            old, now = table[slot:slot + self.SLOT], got[slot:slot + self.SLOT]
+            # Nothing says that so long an overwrite happens at once: each byte is old or new.
+            new = data if (name, offset) == ("table", slot) else old
+            assert now == old or all(byte in lawful for byte, *lawful in zip(now, old, new)), \
+                f"table: slot {slot // self.SLOT} holds what nobody wrote there, or not what was acknowledged"
+
+
+class Sqlite:
+    """Transactions in a database in WAL mode with synchronous=FULL: transfers between accounts, and a line for each."""
+
+    failures = (sqlite3.Error, OSError)
+    ACCOUNTS = 200
+
+    def __init__(self, seed):
+        self.seed = seed
+        self._connection = None
+
+    def _connect(self, folder):
+        connection = sqlite3.connect(folder / "data.sqlite", isolation_level=None)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=60"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def setup(self, folder):
+        folder.mkdir()
+        connection = self._connect(folder)
+        connection.executescript("""
+            BEGIN;
+            CREATE TABLE account (number INTEGER PRIMARY KEY, amount INTEGER);
+            CREATE TABLE done (n INTEGER PRIMARY KEY, note BLOB);
+            CREATE INDEX note ON done (note);
+            COMMIT;""")
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO account VALUES (?, 0)", ((number,) for number in range(self.ACCOUNTS)))
+        connection.execute("COMMIT")
+        connection.close()
+        sync(folder)
+        sync(folder.parent)
+
+    def _transaction(self, n):
+        """(transfers (from, to, amount), note)"""
+        choose = random.Random(f"{self.seed}/{n}")
+        transfers = [(*choose.sample(range(self.ACCOUNTS), 2), choose.randrange(1, 1000))
+                     for _ in range(choose.randrange(1, 6))]
+        return transfers, choose.randbytes(choose.choice([20, 300, 3000]))
+
+    def work(self, folder, n):
+        # SQLite's connections must not be carried over a fork: the writer's process has its own.
+        self._connection = self._connection or self._connect(folder)
+        transfers, note = self._transaction(n)
+        self._connection.execute("BEGIN IMMEDIATE")
+        for source, target, amount in transfers:
+            self._connection.execute("UPDATE account SET amount = amount - ? WHERE number = ?", (amount, source))
+            self._connection.execute("UPDATE account SET amount = amount + ? WHERE number = ?", (amount, target))
+        self._connection.execute("INSERT INTO done VALUES (?, ?)", (n, note))
+        self._connection.execute("COMMIT")
+
+    def check(self, folder, acknowledged, begun):
+        connection = self._connect(folder)
+        try:
+            [[said]] = connection.execute("PRAGMA integrity_check").fetchall()
+            assert said == "ok", f"integrity_check: {said}"
+            done = connection.execute("SELECT n, note FROM done ORDER BY n").fetchall()
+            accounts = dict(connection.execute("SELECT number, amount FROM account"))
+        finally:
+            connection.close()
+        assert acknowledged <= len(done) <= begun, \
+            f"{len(done)} transactions are there; {acknowledged} were acknowledged, {begun} begun"
+        want = dict.fromkeys(range(self.ACCOUNTS), 0)
+        for n, row in enumerate(done):
+            transfers, note = self._transaction(n)
+            assert row == (n, note), f"transaction {n} is not what it was"
+            for source, target, amount in transfers:
+                want[source] -= amount
+                want[target] += amount
+        assert accounts == want, "the accounts are not what the transactions made of them"
