@@ -81,8 +81,8 @@
  *   - Fairness (rule 4 and the end of rule 7 of block.c): three requests cannot
  *     starve a fourth. That a touch does not overtake a waiting range is not
  *     checked, therefore.
- *   - A discard of a whole block makes its content undefined; of a part, the
- *     drive may ignore it or not.
+ *   - A discard makes the content of its sectors undefined, or the drive
+ *     ignores it, or does so with the parts of blocks.
  */
 #include <stddef.h>
 #include <string.h>
@@ -142,6 +142,7 @@ const unsigned int nr_request_kinds = ARRAY_SIZE(request_kinds);
 	X(MERGE_OVERWRITES_KEPT, "merge-overwrites-kept") \
 	X(FAILED_RANGE_ENDS_HELD, "failed-range-ends-held") \
 	X(PART_DISCARD_ENDS_HELD, "part-discard-ends-held") \
+	X(DISCARD_ENDS_HELD, "discard-ends-held") \
 	X(FAILED_WRITE_FORGOTTEN, "failed-write-forgotten") \
 	X(PASS_WRITES_WHOLE, "pass-writes-whole") \
 	X(FUA_LOST, "fua-lost") \
@@ -504,6 +505,10 @@ static void hold_overwritten(struct align_block *block, u8 r)
 	if (kind_of(r)->op != OP_WRITE && over != WHOLE &&
 	    !broken(PART_DISCARD_ENDS_HELD))
 		return;
+	/* What could not be written; whatever the drive does with the discard. */
+	for (i = 0; i < MODEL_PER_BLOCK; i++)
+		if (kind_of(r)->op == OP_DISCARD && over == WHOLE && block->failed)
+			S->given_up[b * MODEL_PER_BLOCK + i] = true;
 	block->kept &= ~over;
 	block->covered = block->kept;
 	for (i = 0; i < block->touches.nr; i++)
@@ -939,6 +944,19 @@ static bool block_holds_up(const struct align_block *block)
 	}
 }
 
+static bool block_goes_first(const struct align_block *block,
+			     enum request_op op)
+{
+	return op == OP_DISCARD && block->held && !block->failed &&
+	       !broken(DISCARD_ENDS_HELD);
+}
+
+static void block_collect_and_queue(struct align_block *block)
+{
+	SET_STATE(block, BLOCK_IS_COLLECT);
+	run_work_queue(block);
+}
+
 static void shard_add_range(u8 r)
 {
 	struct align_io *io = &S->io[r];
@@ -949,9 +967,14 @@ static void shard_add_range(u8 r)
 
 		if (!block->exists || !part_of(b, io->start, io->end))
 			continue;
-		if (block_holds_up(block)) {
+		if (block_holds_up(block) ||
+		    block_goes_first(block, kind_of(r)->op)) {
 			block->waiting++;
 			io->blockers++;
+			if (block->state == BLOCK_IS_HELD) {
+				hold_leave(block);
+				block_collect_and_queue(block);
+			}
 		} else if (block->state == BLOCK_IS_KNOWN) {
 			if (!broken(RANGE_KEEPS_KNOWN))
 				block_remove(block);
@@ -972,12 +995,6 @@ static bool blocks_add_range(u8 r)
 	shard_add_range(r);
 	S->io[r].in_range = true;
 	return !S->io[r].blockers;
-}
-
-static void block_collect_and_queue(struct align_block *block)
-{
-	SET_STATE(block, BLOCK_IS_COLLECT);
-	run_work_queue(block);
 }
 
 static void block_end_turn(struct align_block *block);
@@ -2024,6 +2041,7 @@ static void replace_table(void)
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_OK_ALL,		/* of a discard: parts of blocks as well */
+	OUTCOME_OK_IGNORED,	/* of a discard: nothing was done */
 	OUTCOME_FAILED,
 	OUTCOME_FAILED_DONE,
 	OUTCOME_FAILED_FIRST,	/* only the first block was done */
@@ -2049,6 +2067,8 @@ static bool drive_may(enum outcome outcome, enum request_op op, u8 start, u8 end
 		return true;
 	case OUTCOME_OK_ALL:
 		return op == OP_DISCARD && parts;
+	case OUTCOME_OK_IGNORED:
+		return op == OP_DISCARD;
 	case OUTCOME_FAILED:
 		return S->failures;
 	case OUTCOME_FAILED_DONE:
@@ -2065,7 +2085,7 @@ static bool drive_may(enum outcome outcome, enum request_op op, u8 start, u8 end
 /* Sectors of [start, end) that a write with that outcome reaches: up to which. */
 static u8 drive_reach(enum outcome outcome, u8 start, u8 end)
 {
-	if (outcome == OUTCOME_FAILED)
+	if (outcome == OUTCOME_FAILED || outcome == OUTCOME_OK_IGNORED)
 		return start;
 	if (outcome == OUTCOME_FAILED_FIRST)
 		return (start / MODEL_PER_BLOCK + 1) * MODEL_PER_BLOCK;
@@ -2704,6 +2724,7 @@ static const char *const owner_names[OWNERS] = {
 
 static const char *const outcome_names[OUTCOMES] = {
 	[OUTCOME_OK_ALL] = " (parts of blocks as well)",
+	[OUTCOME_OK_IGNORED] = " (nothing: it ignores discards)",
 	[OUTCOME_FAILED] = ": FAILED",
 	[OUTCOME_FAILED_DONE] = ": FAILED, though it is done",
 	[OUTCOME_FAILED_FIRST] = ": FAILED, the first block is done",

@@ -67,6 +67,7 @@ FAULTS = {
     "read-into-held": ("coalesce", "write0a", "memory that nobody wrote"),
     "merge-overwrites-kept": ("coalesce", "write0a", "lost update"),
     "failed-range-ends-held": ("coalesce", "write0 write0a", "lost update"),
+    "discard-ends-held": ("coalesce", "discard0 write0b", "lost update"),
     "part-discard-ends-held": ("coalesce", "discard0b write0b", "lost update"),
     "failed-write-forgotten": ("coalesce", "write0a", "lost update"),
     "pass-writes-whole": ("pad", "write0a", "memory that nobody wrote"),
