@@ -61,6 +61,9 @@ class Part:
 PARTS = {part.name: part for part in (
     Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
          "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$"),
+    Part("debug-kernels", "the stress with KASAN, lockdep, kmemleak and with KCSAN, on two processors",
+         ("make", "debug-stress"), figures=r"^(?:debug|kcsan): status .*$"),
 )}
 
 
