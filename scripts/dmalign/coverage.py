@@ -123,7 +123,7 @@ def as_json(sources):
 
 
 def collect(seconds):
-    """Runs everything in User Mode Linux; returns (the folder with the counts, why the run itself is at fault or None)."""
+    """Runs everything in User Mode Linux; returns the folder with the counts, and why the run is at fault or None."""
     module = uml.module(gcov=True)
     data = FOLDER / "data"
     shutil.rmtree(FOLDER, ignore_errors=True)

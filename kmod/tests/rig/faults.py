@@ -26,7 +26,8 @@ def _set(kind, **knobs):
 @functools.cache
 def _text_from(start):
     """Where the code of the module lies that was loaded to `start`, to the end of the page of its last function."""
-    symbols = [line.split() for line in Path("/proc/kallsyms").read_text().splitlines() if line.endswith("\t[dm_align]")]
+    lines = Path("/proc/kallsyms").read_text().splitlines()
+    symbols = [line.split() for line in lines if line.endswith("\t[dm_align]")]
     places = [int(words[0], 16) for words in symbols if words[1] in "tT"]
     return start, (max(places) | 0xFFF) + 1
 

@@ -120,8 +120,8 @@ def test_a_larger_minimum_is_suggested(lab, disk):
 
 
 def test_more_targets_than_have_files_of_their_own(lab, disk):
-    lines = [f"{64 * i} 64 align {disk.path} {64 * i} 8 mode pad physical_block_size 4096 alignment_offset 0 write_cache on"
-             for i in range(66)]
+    features = "8 mode pad physical_block_size 4096 alignment_offset 0 write_cache on"
+    lines = [f"{64 * i} 64 align {disk.path} {64 * i} {features}" for i in range(66)]
     with Device(*lines) as device:
         folder = Path("/sys/block", device.block, "align")
         assert (folder / "target63_mode").read_text() == "pad\n" and not (folder / "target64_mode").exists()
@@ -136,8 +136,8 @@ def test_more_targets_than_have_files_of_their_own(lab, disk):
         assert (folder / "epoch").read_text() == "1\n", "a target without files has no epoch"
 
 
-@pytest.mark.parametrize("text", ["", "mode", "mode pad twice", "mode sideways", "hold_ms 0", "hold_ms -1", "max_blocks 0",
-                                  "max_blocks 262145", "flush now", "nonsense", "drop_failed 1"])
+@pytest.mark.parametrize("text", ["", "mode", "mode pad twice", "mode sideways", "hold_ms 0", "hold_ms -1",
+                                  "max_blocks 0", "max_blocks 262145", "flush now", "nonsense", "drop_failed 1"])
 def test_a_wrong_message_is_refused_and_changes_nothing(lab, disk, text):
     with Align(disk.path, mode="pad", **GEOMETRY) as device:
         was = device.table()

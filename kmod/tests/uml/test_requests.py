@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Requests that fail below, at random or in chosen places: nothing acknowledged is lost, and each error finds its way."""
+"""Requests that fail below, here and there or in chosen places: nothing acknowledged is lost, errors find their way."""
 
 import contextlib
 import random
