@@ -46,7 +46,9 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail(lab, mode, percent):
             Align(path, mode=mode, **GEOMETRY, **options) as device:
         with allocations_fail(percent):
             load = lab.stress(device.path, beneath=disk, region=1024, flush=2, fua=2, tolerate_errors=True)
-            time.sleep(lab.seconds / 2)
+            # It begins and ends with requests that it repeats until they go well; those between count.
+            eventually(lambda: device.counter("fua") > 0, "the stress does not begin", timeout=60)
+            time.sleep(lab.seconds / 3)
             heal()
             load.finish()
         assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
