@@ -136,7 +136,7 @@ def test_more_targets_than_have_files_of_their_own(lab, disk):
         assert (folder / "epoch").read_text() == "1\n", "a target without files has no epoch"
 
 
-@pytest.mark.parametrize("text", ["", "mode", "mode pad twice", "mode sideways", "hold_ms 0", "hold_ms -1",
+@pytest.mark.parametrize("text", ["mode", "mode pad twice", "mode sideways", "hold_ms 0", "hold_ms -1",
                                   "max_blocks 0", "max_blocks 262145", "flush now", "nonsense", "drop_failed 1"])
 def test_a_wrong_message_is_refused_and_changes_nothing(lab, disk, text):
     with Align(disk.path, mode="pad", **GEOMETRY) as device:
