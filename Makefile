@@ -65,6 +65,12 @@ kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors
 	scripts/kunit x86_64
 
+coverage: setup test-tools  ## which lines and branches of kmod/ the tests run in User Mode Linux [COVERAGE_ARGS=...]
+	$(PYTHON) -m dmalign.coverage $(COVERAGE_ARGS)
+
+debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
+	$(PYTHON) -m dmalign.debug_stress $(DEBUG_STRESS_ARGS)
+
 demo: setup programs modules  ## five workloads on an emulated drive: raw, report, pad [FULL=1]
 	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
 
@@ -102,4 +108,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean demo fuzz help install kunit kunit-qemu modules packages programs proof setup soak test-tools uninstall
+.PHONY: all bench bench-drive check clean coverage debug-stress demo fuzz help install kunit kunit-qemu modules packages programs proof setup soak test-tools uninstall

@@ -6,20 +6,42 @@ of their code: the first of a series boots a guest in which pytest runs all that
 then passes, fails or skips as its counterpart did. A test without a result fails and names the console log. A guest
 that dies or hangs is booted again for the tests that come after the one it died of. If its end is no finding at all
 (see again.py), it is booted again for all of its tests.
+
+Those of kmod/tests/uml run in the same way, once, in User Mode Linux, whose kernel can make allocations
+fail; they have no emulated drives.
 """
 
 import json
 import os
 import shlex
 
-from . import again, drives, kernels, modules, vm
+from . import again, drives, kernels, modules, uml, vm
 from .guest import DEFAULT_LIMIT
 from .paths import OUT, REPO, locked
 from .relay import Relay
 
 TESTS = REPO / "kmod" / "tests" / "guest"
+UML_TESTS = REPO / "kmod" / "tests" / "uml"
+# User Mode Linux as a series, and how long its tests may take.
+UML = "uml"
+UML_SECONDS = 600
 MAX_BOOTS = 4
 BOOT_SECONDS = 120
+
+
+def prepare(folder, module, nodeids, servers=()):
+    """Writes the description of a batch into `folder`; returns the shell line that runs it in a guest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    batch = folder / "batch.json"
+    batch.write_text(json.dumps({"drives": list(servers), "results": str(folder / "results.jsonl"),
+                                 "module": str(module)}))
+    (folder / "results.jsonl").write_text("")
+    (folder / "tests").write_text("\n".join(nodeids) + "\n")
+    passed_on = [f"{name}={shlex.quote(value)}" for name, value in os.environ.items() if name.startswith("DM_ALIGN_")]
+    return " ".join([
+        *passed_on, f"DMALIGN_BATCH={shlex.quote(str(batch))}", shlex.quote(str(REPO / "scripts" / "python")), "-m", "pytest",
+        "-p", "dmalign.guest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=short",
+        f"--timeout={DEFAULT_LIMIT}", f"--rootdir={REPO}", "-c", str(REPO / "pytest.ini"), f"@{folder / 'tests'}"])
 
 
 class Batch:
@@ -42,7 +64,7 @@ class Batch:
         return self.results.get(nodeid)
 
     def _run(self):
-        module = modules.build_for(kernels.release(self.series))[0] / "dm-align.ko"
+        module = self._module()
         remaining = list(self.nodeids)
         for boot in range(1, MAX_BOOTS + 1):
             name = f"tests-{self.series}-{boot}"
@@ -58,20 +80,13 @@ class Batch:
                 break
             remaining = left
 
+    def _module(self):
+        return modules.build_for(kernels.release(self.series))[0] / "dm-align.ko"
+
     def _boot(self, name, results, module, nodeids):
         folder = OUT / "vm" / f"{name}.batch"
-        folder.mkdir(parents=True, exist_ok=True)
         results.write_text("")
-        batch = folder / "batch.json"
-        batch.write_text(json.dumps({"drives": list(self.servers), "results": str(folder / "results.jsonl"),
-                                     "module": str(module)}))
-        (folder / "results.jsonl").write_text("")
-        (folder / "tests").write_text("\n".join(nodeids) + "\n")
-        passed_on = [f"{name}={shlex.quote(value)}" for name, value in os.environ.items() if name.startswith("DM_ALIGN_")]
-        command = " ".join([
-            *passed_on, f"DMALIGN_BATCH={shlex.quote(str(batch))}", shlex.quote(str(REPO / "scripts" / "python")), "-m", "pytest",
-            "-p", "dmalign.guest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=short",
-            f"--timeout={DEFAULT_LIMIT}", f"--rootdir={REPO}", "-c", str(REPO / "pytest.ini"), f"@{folder / 'tests'}"])
+        command = prepare(folder, module, nodeids, self.servers)
         with drives.serve(self.servers, folder) as served, Relay(served) as relay, \
                 open(folder / "output", "w") as output:
             run = vm.run(command, timeout=BOOT_SECONDS + self.seconds, series=self.series, memory=self.memory,
@@ -108,3 +123,23 @@ class Batch:
             else:
                 self.results[event["test"]] = event
         return begun
+
+
+class UmlBatch(Batch):
+    """The tests of User Mode Linux."""
+
+    def __init__(self):
+        super().__init__(UML, {}, UML_SECONDS)
+
+    def _module(self):
+        return uml.module()
+
+    def _boot(self, name, results, module, nodeids):
+        folder = OUT / "uml" / f"{name}.batch"
+        results.write_text("")
+        command = prepare(folder, module, nodeids)
+        run = uml.run(command, timeout=BOOT_SECONDS + self.seconds, rwdirs=[folder], name=name, cwd=REPO,
+                      append=uml.KMEMLEAK)
+        results.write_text((folder / "results.jsonl").read_text())
+        self.logs.append(f"{run.folder / 'console.log'} and {run.folder / 'output'}")
+        return run

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Kernels of our own configuration, from linux-source-6.12: with KUnit, KASAN, lockdep and the other checks that stock
-kernels leave out, for User Mode Linux ("um") and for QEMU ("x86_64").
+kernels leave out, for User Mode Linux ("um") and for QEMU ("x86_64"); and one for QEMU that watches for data races with
+KCSAN, which excludes KASAN ("kcsan").
 
 A build lies in the cache under a name made of the source's version and its configuration. It knows nothing of this
 project: modules and suites are built against it as external modules, so a change in kmod/ or kunit/ rebuilds only these.
 
-    scripts/python -m dmalign.debug_kernels um|x86_64      builds when missing; prints the build folder
+    scripts/python -m dmalign.debug_kernels um|x86_64|kcsan      builds when missing; prints the build folder
 """
 
 import hashlib
@@ -19,8 +20,15 @@ from . import kernels, modules
 from .paths import CACHE, REPO, fail, locked, say, whole
 
 CONFIGS = Path(__file__).resolve().parents[1] / "kernel-configs"
-FRAGMENTS = {"um": ("common.config", "uml.config"), "x86_64": ("common.config", "qemu.config")}
+# A later fragment has the last word.
+FRAGMENTS = {"um": ("common.config", "uml.config"), "x86_64": ("common.config", "qemu.config"),
+             "kcsan": ("common.config", "qemu.config", "kcsan.config")}
 TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
+
+
+def arch_of(name):
+    """The architecture of a kernel: "um" or "x86_64"."""
+    return "um" if name == "um" else "x86_64"
 
 
 def make(source, output, arch, *targets):
@@ -30,10 +38,16 @@ def make(source, output, arch, *targets):
         fail(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}", 1)
 
 
-def configure(source, output, arch):
+def options(texts):
+    """The lines of fragments that set an option, or say that it is not set; of each option the last one."""
+    lines = [line for text in texts for line in text.splitlines() if re.match(r"CONFIG_|# CONFIG_\w+ is not set", line)]
+    return list({re.search(r"CONFIG_\w+", line)[0]: line for line in lines}.values())
+
+
+def configure(source, output, name):
     """Writes output/.config, and insists that every option of the fragments took effect."""
-    wanted = [line for name in FRAGMENTS[arch] for line in (CONFIGS / name).read_text().splitlines()
-              if re.match(r"CONFIG_|# CONFIG_\w+ is not set", line)]
+    arch = arch_of(name)
+    wanted = options((CONFIGS / fragment).read_text() for fragment in FRAGMENTS[name])
     make(source, output, arch, "defconfig" if arch == "um" else "alldefconfig")
     with open(output / ".config", "a") as config:
         config.write("\n".join(wanted) + "\n")
@@ -46,28 +60,32 @@ def configure(source, output, arch):
         fail(f"the {arch} configuration cannot have {', '.join(lost)}: something that they depend on is off", 1)
 
 
-def base(arch):
-    """The build folder of the kernel for an architecture, built when missing."""
+def base(name):
+    """The build folder of a kernel, built when missing."""
     source = kernels.fetch_source("6.12")
-    digest = hashlib.sha256("".join((CONFIGS / name).read_text() for name in FRAGMENTS[arch]).encode()).hexdigest()[:12]
-    folder = CACHE / "debug-kernels" / f"{arch}-{source.name}-{digest}"
+    fragments = "".join((CONFIGS / fragment).read_text() for fragment in FRAGMENTS[name])
+    digest = hashlib.sha256(fragments.encode()).hexdigest()[:12]
+    folder = CACHE / "debug-kernels" / f"{name}-{source.name}-{digest}"
+    arch = arch_of(name)
     with locked(f"debug-kernel-{folder.name}"):
         if not folder.exists():
-            say(f"building the {arch} kernel with KUnit and KASAN in {folder} (several minutes, once)")
+            say(f"building the {name} kernel in {folder} (several minutes, once)")
             with whole(folder) as scratch:
-                configure(source, scratch, arch)
+                configure(source, scratch, name)
                 make(source, scratch, arch, f"-j{os.cpu_count()}", *TARGETS[arch])
                 make(source, scratch, arch, f"INSTALL_MOD_PATH={scratch / 'root'}", "modules_install")
                 modules.rename_build(scratch, folder)
     return folder
 
 
-def build_part(arch, part):
-    """Builds kmod/ or kunit/ as modules for a kernel of base(); returns the folder with the .ko files."""
-    arguments = [f"ARCH={arch}", "CONFIG_DM_ALIGN=m", "CONFIG_DM_ALIGN_KUNIT_TEST=m", "KCFLAGS=-Werror"]
+def build_part(name, part, gcov=False):
+    """Builds kmod/ or kunit/ as modules for a kernel of base(); returns the folder with the .ko files. With gcov they
+    count how often each line runs."""
+    arguments = [f"ARCH={arch_of(name)}", "CONFIG_DM_ALIGN=m", "CONFIG_DM_ALIGN_KUNIT_TEST=m", "KCFLAGS=-Werror"]
     # The suites compile the target's headers.
     beside = ("kmod",) if part == "kunit" else ()
-    return modules.build(base(arch), f"debug-{arch}-{part}", REPO, arguments, part, beside)[0]
+    arguments += ["GCOV_PROFILE=y"] if gcov else []
+    return modules.build(base(name), f"debug-{name}-{part}{'-gcov' if gcov else ''}", REPO, arguments, part, beside)[0]
 
 
 def main(argv):

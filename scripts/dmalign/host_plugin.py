@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from . import again, kernels
-from .batch import TESTS, Batch
+from .batch import TESTS, UML, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
 
@@ -34,22 +34,23 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def _is_guest_test(path):
-    return not IN_GUEST and TESTS in path.parents
+    return not IN_GUEST and (TESTS in path.parents or UML_TESTS in path.parents)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
+        every = kernels.SERIES if TESTS in metafunc.definition.path.parents else [UML]
         # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
         metafunc.parametrize("kernel", [pytest.param(series, marks=pytest.mark.xdist_group(f"guest-{series}"),
-                                                     id=f"linux-{series}") for series in kernels.SERIES])
+                                                     id=f"linux-{series}") for series in every])
 
 
 def guest_nodeid(nodeid):
     """The name under which the guest's pytest knows a test of the host."""
     nodeid = nodeid.split("@guest-")[0]  # pytest-xdist appends the group
-    nodeid = re.sub(r"(?<=[\[-])linux-[\d.]+(-|(?=\]))", "", nodeid)
+    nodeid = re.sub(r"(?<=[\[-])linux-[\w.]+(-|(?=\]))", "", nodeid)
     return re.sub(r"-(?=\]$)", "", nodeid).replace("[]", "")
 
 
@@ -62,6 +63,7 @@ def pytest_collection_modifyitems(config, items):
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
     batches = {series: Batch(series, described.DRIVES, described.SECONDS) for series in kernels.SERIES}
+    batches[UML] = UmlBatch()
     for item in chosen:
         series = item.callspec.params["kernel"]
         item.dm_align_batch = batches[series]

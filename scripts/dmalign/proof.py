@@ -80,6 +80,9 @@ PARTS = {part.name: part for part in (
          (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
     Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
          "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
+    Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$"),
+    Part("debug-kernels", "the stress with KASAN, lockdep, kmemleak and with KCSAN, on two processors",
+         ("make", "debug-stress"), figures=r"^(?:debug|kcsan): status .*$"),
 )}
 
 

@@ -26,6 +26,9 @@ from .findings import faults
 from .paths import OUT, locked
 from .vm import GUEST, Result, die_with_parent, explain, killed_at_end, wait
 
+# For the kernel's command line: look for memory that nobody knows any more.
+KMEMLEAK = "kmemleak=on"
+
 
 def run(command, *, timeout, name=None, **options):
     """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output.
@@ -66,9 +69,9 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
     return Result(status, faults(log), folder, time.monotonic() - began)
 
 
-def module():
-    """The target, built for this kernel."""
-    return debug_kernels.build_part("um", "kmod") / "dm-align.ko"
+def module(gcov=False):
+    """The target, built for this kernel; with gcov, to count how often each line runs."""
+    return debug_kernels.build_part("um", "kmod", gcov) / "dm-align.ko"
 
 
 def main(argv):

@@ -5,7 +5,7 @@ The guest sees this machine's files at the same paths, read-only (writes under /
 /run and /mnt are empty there), plus writable folders named by --rwdir. QEMU emulates the processor (TCG): /dev/kvm may
 exist and even open on machines where no guest ever boots. A boot takes about seven seconds.
 
-    scripts/vm [--kernel 6.12|6.1|debug] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
+    scripts/vm [--kernel 6.12|6.1|debug|kcsan] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
                [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
 COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
@@ -40,6 +40,8 @@ from .paths import OUT, fail, locked
 
 GUEST = Path(__file__).resolve().parents[1] / "guest"
 TIMED_OUT, DIED, FAULTY = 124, 125, 126
+# Kernels of our own configuration, by the name that debug_kernels.py has for them.
+OWN = {"debug": "x86_64", "kcsan": "kcsan"}
 
 # What the initramfs loads to reach the root file system and the channels; everything else comes from the root.
 EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")
@@ -127,10 +129,10 @@ class Kernel:
 
 
 def kernel(series):
-    """The kernel of a stock series, or of "debug": the one with KUnit and KASAN."""
-    if series == "debug":
+    """The kernel of a stock series, or of "debug", the one with KUnit and KASAN, or of "kcsan"."""
+    if series in OWN:
         from . import debug_kernels
-        build = debug_kernels.base("x86_64")
+        build = debug_kernels.base(OWN[series])
         release = (build / "include/config/kernel.release").read_text().strip()
         return Kernel(release, build / "arch/x86/boot/bzImage", build / "root", ())
     release = kernels.release(series)
@@ -251,7 +253,7 @@ def run(command, *, timeout, name=None, **options):
 
     timeout   seconds for boot and command together; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
-    series    a stock series, or "debug" ("6.12")
+    series    a stock series, "debug" or "kcsan" ("6.12")
     memory, cpus   of the machine ("1G", 2)
     drives    Drive objects
     rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
@@ -334,7 +336,7 @@ def explain(result, timeout):
 def main(argv):
     parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default="6.12", choices=[*kernels.SERIES, "debug"])
+    parser.add_argument("--kernel", default="6.12", choices=[*kernels.SERIES, *OWN])
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--drive", action="append", default=[], type=Drive.parse)

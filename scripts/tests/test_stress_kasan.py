@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two minutes of stress under KASAN, lockdep and the atomic sleep check, on disks that the kernel makes.
+"""Two minutes of stress under KASAN, lockdep, the atomic sleep check and kmemleak, on disks that the kernel makes.
 
 DM_ALIGN_KASAN_SECONDS: how long the stress takes in all (120).
 """
@@ -22,7 +22,7 @@ TIMEOUT = 180 + 3 * SECONDS
 @pytest.mark.timeout(0)
 def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
     command = shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(uml.module()), str(SECONDS)])
-    run = uml.run(command, timeout=TIMEOUT, name="stress")
+    run = uml.run(command, timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
     said = (run.folder / "output").read_text(errors="replace")
     rounds = re.findall(r"^uml_stress: (.*)$", said, re.M)
     assert rounds, said

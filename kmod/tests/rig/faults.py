@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Allocations that fail on demand, by the kernel's own fault injection (Documentation/fault-injection)."""
+
+import contextlib
+import errno
+import functools
+from pathlib import Path
+
+DEBUG = Path("/sys/kernel/debug")
+SLAB = Path("/sys/kernel/slab")
+ALLOCATIONS = ("failslab", "fail_page_alloc")
+NTH = Path("/proc/thread-self/fail-nth")
+
+# What the kernel's own checks allocate on the way must not fail: they would switch themselves off.
+CHECKERS = ("kmemleak_object", "kmemleak_scan_area", "debug_objects_cache")
+
+# More allocations than any attempt of these tests has.
+MANY = 3000
+
+
+def _set(kind, **knobs):
+    for name, value in knobs.items():
+        (DEBUG / kind / name.replace("_", "-")).write_text(f"{value}\n")
+
+
+@functools.cache
+def _text_from(start):
+    """Where the code of the module lies that was loaded to `start`, to the end of the page of its last function."""
+    lines = Path("/proc/kallsyms").read_text().splitlines()
+    symbols = [line.split() for line in lines if line.endswith("\t[dm_align]")]
+    places = [int(words[0], 16) for words in symbols if words[1] in "tT"]
+    return start, (max(places) | 0xFFF) + 1
+
+
+def _text_of_target():
+    return _text_from(int(Path("/sys/module/dm_align/sections/.text").read_text(), 16))
+
+
+@functools.cache
+def _may_fail(cache):
+    """Lets allocations from a slab cache fail, if it is none of the checkers'; once is enough."""
+    (SLAB / cache / "failslab").write_text("0" if cache in CHECKERS else "1")
+
+
+@contextlib.contextmanager
+def _prepared(waiting):
+    """Nothing fails yet, and what will fail is asked for by the target."""
+    for cache in SLAB.iterdir():
+        _may_fail(cache.name)
+    start, end = _text_of_target()
+    _set("failslab", cache_filter="Y")
+    _set("fail_page_alloc", min_order=0)
+    for kind in ALLOCATIONS:
+        _set(kind, probability=0, times=-1, verbose=0, require_start=start, require_end=end,
+             ignore_gfp_wait="N" if waiting else "Y")
+    try:
+        yield
+    finally:
+        for kind in ALLOCATIONS:
+            _set(kind, probability=0, require_start=0, require_end=(1 << 64) - 1)
+
+
+@contextlib.contextmanager
+def allocations_fail(percent=100, waiting=False):
+    """
+    The target's allocations fail, or so many of a hundred; those that may wait for memory only if `waiting`.
+
+    Yields a function that changes the percentage.
+    """
+    def change(percent):
+        for kind in ALLOCATIONS:
+            _set(kind, probability=percent)
+
+    with _prepared(waiting):
+        change(percent)
+        yield change
+
+
+def each_allocation(attempt, step=1):
+    """
+    Calls attempt(nth) with the first allocation failing that the target makes in this thread, then with the second one,
+    and so on, until none is left to fail; or with every `step`-th. Returns how many there are, about.
+    """
+    with _prepared(waiting=True):
+        for nth in range(1, MANY, step):
+            NTH.write_text(str(nth))
+            try:
+                attempt(nth)
+            finally:
+                left = int(NTH.read_text())
+                NTH.write_text("0")
+            if left:
+                return nth - 1
+    raise AssertionError(f"there is no end to the allocations: {MANY} of them are not all")
+
+
+def no_memory(error):
+    """Whether an error says just that; any other one is raised."""
+    if error.errno != errno.ENOMEM:
+        raise error
+    return True

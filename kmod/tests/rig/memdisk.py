@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Disks in memory, made by null_blk, with the properties that a test asks for."""
+
+import contextlib
+import itertools
+from pathlib import Path
+
+from .dm import run
+from .witness import eventually
+
+NULLB = Path("/sys/kernel/config/nullb")
+_numbers = itertools.count(1)
+
+
+class MemoryDisk:
+    """path: the disk; bad(first, sectors) and heal() as their names say."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.path = f"/dev/{folder.name}"
+        self._bad = []
+
+    def bad(self, first, sectors):
+        """Reads and writes of these sectors fail."""
+        self._bad.append(f"{first}-{first + sectors - 1}")
+        (self._folder / "badblocks").write_text(f"+{self._bad[-1]}")
+
+    def heal(self):
+        while self._bad:
+            (self._folder / "badblocks").write_text(f"-{self._bad.pop()}")
+
+
+@contextlib.contextmanager
+def memory_disk(megabytes=64, **settings):
+    """A disk of null_blk that keeps its data; `settings` are files of its folder in configfs."""
+    if not NULLB.exists():
+        run("modprobe", "null_blk", "nr_devices=0")
+        eventually(NULLB.exists, "null_blk shows no folder in configfs")
+    folder = NULLB / f"memory{next(_numbers)}"
+    folder.mkdir()
+    try:
+        settings = {"size": megabytes, "memory_backed": 1, "blocksize": 512, "irqmode": 2, "completion_nsec": 20000,
+                    "discard": 1, **settings, "power": 1}
+        for name, value in settings.items():
+            (folder / name).write_text(str(value))
+        disk = MemoryDisk(folder)
+        eventually(Path(disk.path).exists, "null_blk makes no disk")
+        yield disk
+    finally:
+        folder.rmdir()

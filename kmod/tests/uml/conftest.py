@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The lab of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
+lockdep and kmemleak, on disks that it makes itself. test_unload.py comes last and looks for what the others left.
+"""
+
+import pytest
+
+from dmalign import guest
+from dmalign.paths import OUT
+from rig.dm import run
+from rig.lab import Lab
+from rig.memdisk import memory_disk
+
+
+@pytest.fixture(scope="session", autouse=True)
+def configfs():
+    run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
+
+
+@pytest.fixture
+def lab():
+    lab = Lab(None, OUT / "bin", guest.config()["module"])
+    lab.load_module()
+    return lab
+
+
+@pytest.fixture
+def disk():
+    with memory_disk() as disk:
+        yield disk

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""No allocation is needed: tables are refused or loaded, writes and reads go on, and nothing is left behind."""
+
+import contextlib
+import os
+
+import pytest
+
+from rig import control
+from rig.direct import SECTOR, Disk, check, pattern
+from rig.dm import Align, sectors_of
+from rig.faults import allocations_fail, each_allocation, no_memory
+from rig.lab import STRESS_LIMIT
+
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+
+pytestmark = pytest.mark.timeout(STRESS_LIMIT)
+
+
+def nobody_holds(path):
+    os.close(os.open(path, os.O_RDWR | os.O_EXCL))
+
+
+def devices():
+    return [name for name in os.listdir("/sys/block") if name.startswith("dm-")]
+
+
+def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab, disk):
+    """Of the hundreds of allocations for a table and its files in sysfs, every 31st in turn."""
+    refused = []
+
+    def life(nth):
+        with contextlib.ExitStack() as stack:
+            try:
+                device = stack.enter_context(Align(disk.path, mode="pad", **GEOMETRY))
+            except control.Refused as error:
+                refused.append(no_memory(error))
+                return
+            upper = stack.enter_context(Disk(device.path))
+            upper.write(3, pattern(2, 3, 10))
+            check(3, pattern(2, 3, 10), upper.read(3, 10), f"allocation {nth} failed")
+            device.balanced()
+
+    with lab.log() as log:
+        total = each_allocation(life, step=31)
+    assert total > 300, "the files in sysfs take more than that: they were not reached"
+    assert "some files in sysfs are missing" in log.text
+    assert not devices()
+    nobody_holds(disk.path)
+
+
+@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+def test_whichever_allocation_of_a_request_fails_its_content_is_right(lab, disk, mode):
+    want = bytearray(pattern(1, 0, 64))
+    with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, bytes(want))
+
+        def requests(nth):
+            for sector, sectors in ((3, 10), (20, 2), (25, 30)):
+                upper.write(sector, pattern(nth, sector, sectors))
+                want[sector * SECTOR:(sector + sectors) * SECTOR] = pattern(nth, sector, sectors)
+            check(0, bytes(want), upper.read(0, 64), f"allocation {nth} failed")
+            upper.flush()
+            check(0, bytes(want), upper.read(0, 64), f"flushed, allocation {nth} failed")
+            # So that the blocks are new the next time.
+            device.message("flush")
+
+        assert each_allocation(requests) > 5
+        assert device.balanced()["rmw_drive_no_memory"] > 1
+
+
+def test_a_reload_without_memory_leaves_the_old_table_as_it_is(lab, disk):
+    with Align(disk.path, mode="pad", **GEOMETRY) as device, \
+            Disk(device.path) as upper:
+        upper.write(3, pattern(2, 3, 10))
+        refused = []
+
+        def reload(nth):
+            try:
+                device.load(device.line(mode="pad", physical_block_size=8192, alignment_offset=0))
+            except control.Refused as error:
+                refused.append(no_memory(error))
+
+        assert each_allocation(reload) >= len(refused) > 5
+        check(3, pattern(2, 3, 10), upper.read(3, 10), "through the old table")
+        assert device.balanced()["rmw_expected"] == 2
+
+
+def test_per_cpu_memory_may_run_out(lab, disk):
+    """Each device takes some; now and then that needs pages, and they are not there."""
+    length = sectors_of(disk.path)
+    names = [f"percpu{number}" for number in range(10)]
+    refused = []
+    for name in names:
+        control.create(name)
+
+        def load(nth, name=name):
+            try:
+                control.load(name, [f"0 {length} align {disk.path} 0"])
+            except control.Refused as error:
+                refused.append(no_memory(error))
+
+        each_allocation(load)
+    for name in names:
+        control.remove(name)
+    assert len(refused) > 5 * len(names)
+    nobody_holds(disk.path)
+
+
+@pytest.mark.parametrize("percent", [30, 100])
+@pytest.mark.parametrize("physical", [2048, 4096, 65536])
+@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+def test_every_sector_is_right_while_allocations_fail(lab, mode, physical, percent):
+    """On a disk whose memory is there already, so that only the target has none."""
+    with lab.scsi_debug(physblk_exp=3) as path, \
+            Align(path, mode=mode, physical_block_size=physical, alignment_offset=0) as device:
+        with allocations_fail(percent):
+            lab.stress(device.path, beneath=path, seconds=1, region=1024, flush=2, fua=3, zeroes=2).finish()
+        ledger = device.balanced()
+        assert ledger["rmw_drive_no_memory"] > 0, "no allocation failed: the test proves nothing"
+        if percent < 100:
+            assert ledger["rmw_host"] > 0, "some blocks must find memory"

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Changes of mode, table and state while requests are stuck below: who waits, who is sent back, who may be killed."""
+
+import contextlib
+import fcntl
+import signal
+import subprocess
+import time
+
+import pytest
+
+from rig import control
+from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, check, pattern
+from rig.dm import Align, Device, sectors_of
+from rig.memdisk import memory_disk
+from rig.witness import TRACING, eventually
+
+BLOCK = 8
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+SG_IO = 0x2285		# with nothing but zeroes behind it, a command that cannot be
+GAP = 0.3		# seconds in which a request reaches where it will stay
+START = 2		# and in which a program has started and sent its ioctl
+
+
+class Stuck:
+    """A device on `path` that keeps what comes to it until flow()."""
+
+    def __init__(self, path):
+        self._device = Device(f"0 {sectors_of(path)} linear {path} 0")
+        self.path = self._device.path
+        self._stopped = False
+
+    def __enter__(self):
+        self._device.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.flow()
+        self._device.__exit__(*error)
+
+    def stop(self):
+        self._device.suspend(control.SKIP_LOCKFS_FLAG | control.NOFLUSH_FLAG)
+        self._stopped = True
+
+    def flow(self):
+        if self._stopped:
+            self._device.resume()
+            self._stopped = False
+
+
+@pytest.fixture
+def stuck(disk):
+    with Stuck(disk.path) as stuck:
+        yield stuck
+
+
+def message_process(device, text):
+    return subprocess.Popen(["dmsetup", "message", device.name, "0", text])
+
+
+def killed(process):
+    """Kills a process that waits in the kernel; it must end."""
+    assert process.poll() is None, "it does not wait"
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(10) == -signal.SIGKILL
+
+
+def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(lab, disk, stuck):
+    with Align(stuck.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 64))
+        stuck.stop()
+        first = Later(upper.write, 3, pattern(2, 3, 2))
+        time.sleep(GAP)
+        change = Later(device.set_mode, "pad")
+        time.sleep(GAP)
+        second = Later(upper.write, 12, pattern(3, 12, 2))
+        zero = Later(upper.zero, 24, 8)
+        time.sleep(GAP)
+        with pytest.raises(BlockingIOError):
+            upper.write(20, pattern(4, 20, 2), flags=RWF_NOWAIT)
+        assert not (first.done() or change.done() or second.done() or zero.done())
+        stuck.flow()
+        for later in (first, change, second, zero):
+            later.result()
+        ledger = device.balanced()
+        assert (ledger["rmw_drive_report"], ledger["rmw_host"], ledger["nowait_again"]) == (1, 1, 1)
+        want = pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 7) + pattern(3, 12, 2) + pattern(1, 14, 10) + \
+            bytes(8 * SECTOR) + pattern(1, 32, 32)
+        check(0, want, upper.read(0, 64), "through the target")
+
+
+def test_who_waits_for_a_mode_change_can_be_killed(lab, disk, stuck):
+    with Align(stuck.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 8))
+        stuck.stop()
+        write = Later(upper.write, 3, pattern(2, 3, 2))
+        time.sleep(GAP)
+        change = message_process(device, "mode pad")
+        time.sleep(START)
+        another = message_process(device, "mode pad")		# waits for the first to end
+        time.sleep(START)
+        killed(another)
+        killed(change)
+        assert device.attribute("target0_mode") == "report"
+        again = message_process(device, "mode pad")
+        time.sleep(START)
+        killed(again)
+        stuck.flow()
+        write.result()
+        device.set_mode("pad")
+        upper.write(6, pattern(3, 6, 1))
+        ledger = device.balanced()
+        assert (ledger["rmw_drive_report"], ledger["rmw_host"]) == (1, 1)
+
+
+def test_nowait_writes_are_sent_back_and_leave_nothing(lab, disk, stuck):
+    with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 64))
+        with pytest.raises(BlockingIOError):
+            upper.write(3, pattern(2, 3, 2), flags=RWF_NOWAIT)		# would need a pad read
+        stuck.stop()
+        partial = Later(upper.write, 3, pattern(2, 3, 2))
+        time.sleep(GAP)
+        with pytest.raises(BlockingIOError):
+            upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)		# would wait for it
+        stuck.flow()
+        partial.result()
+        upper.write(8, pattern(4, 8, 8), flags=RWF_NOWAIT)
+        ledger = device.balanced()
+        assert ledger["nowait_again"] == 2
+        assert (ledger["writes"], ledger["rmw_expected"]) == (3, 1), "what was sent back is counted nowhere else"
+        check(0, pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 3) + pattern(4, 8, 8), upper.read(0, 16), "")
+
+
+@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(lab, disk, stuck, mode):
+    with Align(stuck.path, mode=mode, hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 64))
+        stuck.stop()
+        read = Later(upper.read, 40, 8)
+        time.sleep(GAP)
+        suspend = subprocess.Popen(["dmsetup", "suspend", "--nolockfs", device.name])
+        time.sleep(START)
+        suspend.send_signal(signal.SIGINT)
+        assert suspend.wait(10) != 0, "it was not interrupted"
+        stuck.flow()
+        read.result()
+        upper.write(3, pattern(2, 3, 2))
+        assert device.counter("touches_held") == (1 if mode == "coalesce" else 0), "it holds again"
+        upper.flush()
+        device.balanced()
+
+
+def test_held_touches_pass_through_every_state_under_ranges(lab, disk, stuck):
+    """Whole and partial overwrites, discards and reads over held blocks while nothing moves below."""
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 128))
+        for block in range(6):
+            upper.write(block * BLOCK + 2, pattern(2, block * BLOCK + 2, 3))
+        stuck.stop()
+        laters = [
+            Later(upper.write, 0, pattern(3, 0, 8)),		# all of block 0
+            Later(upper.discard, 8, 8),				# all of block 1
+            Later(upper.write, 13, pattern(4, 13, 20)),		# block 2 and 3, the ends of 1 and 4
+            Later(upper.read, 2, 3), Later(upper.read, 0, 64),
+        ]
+        time.sleep(GAP)
+        check(42, pattern(2, 42, 3), upper.read(42, 3), "all of it is held, so it needs no disk")
+        with pytest.raises(BlockingIOError):
+            upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)
+        flush = Later(upper.flush)
+        time.sleep(GAP)
+        assert not flush.done()
+        stuck.flow()
+        for later in (*laters, flush):
+            later.result()
+        upper.flush()
+        device.balanced()
+        check(0, pattern(3, 0, 8), upper.read(0, 8), "overwritten")
+        check(16, pattern(4, 16, 16), upper.read(16, 16), "overwritten")
+        check(40, pattern(1, 40, 2) + pattern(2, 42, 3) + pattern(1, 45, 3), upper.read(40, 8), "held, then written")
+
+
+def test_held_blocks_know_their_limits(lab, disk, stuck):
+    """max_blocks, hold_ms and messages while more is held than may be."""
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, max_blocks=16, **GEOMETRY) as device, \
+            Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 1024))
+        for block in range(0, 60, 2):
+            upper.write(block * BLOCK + 2, pattern(2, block * BLOCK + 2, 3))
+        assert device.counter("touches_held") > 0
+        eventually(lambda: device.counter("held_blocks") <= 12, "more is held than may be")
+        device.message("hold_ms 10")
+        eventually(lambda: device.counter("held_blocks") == 0, "it is held for longer than 10 ms")
+        for block in range(0, 60, 2):
+            sector = block * BLOCK
+            check(sector, pattern(1, sector, 2) + pattern(2, sector + 2, 3) + pattern(1, sector + 5, 3),
+                  upper.read(sector, 8), "through the target")
+        device.balanced()
+
+
+@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
+    """Discards over many regions of 64 MiB, with known, held and busy blocks in them, and few blocks in memory."""
+    region = (64 << 20) // SECTOR
+    with memory_disk(megabytes=512) as disk, Stuck(disk.path) as stuck, \
+            Align(stuck.path, mode=mode, hold_ms=60000, max_blocks=128, **GEOMETRY) as device, \
+            Disk(device.path) as upper, contextlib.ExitStack() as stack:
+        lanes = [stack.enter_context(Disk(device.path)) for _ in range(4)]
+        for number in range(8):
+            for block in range(20):
+                upper.write(number * region + block * BLOCK + 1, pattern(1, number * region + block * BLOCK + 1, 2))
+        stuck.stop()
+        laters = [Later(lanes[0].write, 3 * region + 801, pattern(2, 3 * region + 801, 2)),
+                  Later(lanes[1].write, 6 * region + 801, pattern(2, 6 * region + 801, 2))]
+        time.sleep(GAP)
+        discard = Later(lanes[2].discard, region // 2, 5 * region)
+        time.sleep(GAP)
+        # Comes behind the discard, and waits for it in its turn.
+        laters.append(Later(lanes[3].write, 3 * region + 804, pattern(3, 3 * region + 804, 2)))
+        time.sleep(GAP)
+        assert not discard.done()
+        stuck.flow()
+        discard.result()
+        for later in laters:
+            later.result()
+        upper.flush()
+        check(6 * region + 801, pattern(2, 6 * region + 801, 2), upper.read(6 * region + 801, 2), "beside the discard")
+        check(3 * region + 804, pattern(3, 3 * region + 804, 2), upper.read(3 * region + 804, 2), "after it")
+        check(2 * region + 1, bytes(2 * SECTOR), upper.read(2 * region + 1, 2), "discarded")
+        check(7 * region + 1, pattern(1, 7 * region + 1, 2), upper.read(7 * region + 1, 2), "behind it")
+        device.balanced()
+
+
+def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(lab, disk):
+    with Align(disk.path, mode="pad", **GEOMETRY) as device:
+        def known():
+            return int(device.attribute("target0_blocks"))
+
+        # On a machine that does nothing else more are known than are ended at once.
+        load = lab.stress(device.path, seconds=lab.seconds, region=4096, max_run=6)
+        eventually(lambda: known() > 8, "too few are known: the test proves nothing")
+        device.message("max_blocks 4")
+        eventually(lambda: known() <= 4, "more are known than may be")
+        device.message("max_blocks 4096")
+        load.finish()
+        load = lab.stress(device.path, seconds=lab.seconds, region=4096, max_run=2048, discard=5)
+        eventually(lambda: known() > 0, "none is known")
+        device.message("flush")
+        load.finish()
+        eventually(lambda: known() == 0, "they are known for ever")
+        device.balanced()
+
+
+def test_an_ioctl_empties_what_is_held(lab):
+    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
+            Disk(device.path) as upper:
+        upper.write(1, pattern(1, 1, 2))
+        assert device.counter("held_blocks") == 1
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(upper.fd, SG_IO, bytearray(88))
+        assert device.counter("held_blocks") == 0
+        device.message("mode report")
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(upper.fd, SG_IO, bytearray(88))
+
+
+def test_trace_events_tell_of_each_write_and_each_touch(lab, disk):
+    with Align(disk.path, mode="coalesce", **GEOMETRY) as device, Disk(device.path) as upper:
+        (TRACING / "trace").write_text("")
+        (TRACING / "events/align/enable").write_text("1")
+        try:
+            upper.write(3, pattern(1, 3, 2))
+            upper.flush()
+            device.set_mode("pad")
+            upper.write(3, pattern(1, 3, 12))
+        finally:
+            (TRACING / "events/align/enable").write_text("0")
+        lines = (TRACING / "trace").read_text()
+        assert lines.count("align_write:") == 2 and lines.count("align_rmw:") == 3, lines

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Requests that fail below, here and there or in chosen places: nothing acknowledged is lost, errors find their way."""
+
+import contextlib
+import random
+import time
+
+import pytest
+
+from rig.bad_blocks import BLOCK, faulty
+from rig.control import Refused
+from rig.direct import SECTOR, Disk, check, pattern
+from rig.dm import Align, Device, sectors_of
+from rig.faults import allocations_fail
+from rig.lab import STRESS_LIMIT
+from rig.witness import eventually
+
+pytestmark = pytest.mark.timeout(STRESS_LIMIT)
+
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+
+
+def flush_fails(disk):
+    try:
+        disk.flush()
+    except OSError as error:
+        assert error.errno == 5, error
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def random_faults(below, seed):
+    """Of the first 128 blocks four cannot be read and four others cannot be written."""
+    print(f"seed {seed}")
+    blocks = random.Random(seed).sample(range(128), 8)
+    with faulty(below, bad_reads=blocks[:4], bad_writes=blocks[4:]) as (path, heal):
+        yield path, heal
+
+
+@pytest.mark.parametrize("mode,percent", [("report", 0), ("pad", 0), ("pad", 40), ("coalesce", 0), ("coalesce", 40)])
+def test_no_acknowledged_sector_is_lost_while_requests_fail(lab, mode, percent):
+    """Bad blocks for half of the time; with all memory, and while so many of a hundred allocations fail."""
+    options = {"hold_ms": 20} if mode == "coalesce" else {}
+    with lab.scsi_debug(physblk_exp=3) as disk, random_faults(disk, random.randrange(1 << 32)) as (path, heal), \
+            Align(path, mode=mode, **GEOMETRY, **options) as device:
+        with allocations_fail(percent):
+            load = lab.stress(device.path, beneath=disk, region=1024, flush=2, fua=2, tolerate_errors=True)
+            # It begins and ends with requests that it repeats until they go well; those between count.
+            eventually(lambda: device.counter("fua") > 0, "the stress does not begin", timeout=60)
+            time.sleep(lab.seconds / 3)
+            heal()
+            load.finish()
+        assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
+        with Disk(device.path) as upper:
+            eventually(lambda: not flush_fails(upper), "it stays degraded")
+        ledger = device.balanced()
+        if mode != "report":
+            assert ledger["rmw_drive_read_error"] > 0, "no pad read failed"
+            assert ledger["rmw_host"] > 0, "no pad read went well"
+            assert (ledger["rmw_drive_no_memory"] > 0) == (percent > 0)
+
+
+@pytest.mark.parametrize("percent", [0, 100])
+@pytest.mark.parametrize("bad", ["reads", "writes"])
+def test_a_bad_block_among_held_neighbours_concerns_no_other(lab, disk, bad, percent):
+    """Eight neighbours are emptied; the fourth fails. With and without memory for reading them together."""
+    want = bytearray(pattern(1, 0, 64))
+    with Disk(disk.path) as lower:
+        lower.write(0, bytes(want))
+        blocks = {f"bad_{bad}": [3]}
+        with faulty(disk.path, **blocks) as (path, heal), \
+                Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+            for block in range(8):
+                sector = block * BLOCK + 2
+                upper.write(sector, pattern(2, sector, 3))
+                want[sector * SECTOR:(sector + 3) * SECTOR] = pattern(2, sector, 3)
+            # What is held does not fit into the room that a read has of its own.
+            check(18, bytes(want[18 * SECTOR:22 * SECTOR]), upper.read(18, 4), "held")
+            assert device.counter("held_blocks") == 8
+            with allocations_fail(percent):
+                assert flush_fails(upper) == (bad == "writes")
+            ledger = device.ledger()
+            if bad == "reads":
+                assert (ledger["rmw_drive_read_error"], ledger["rmw_host"]) == (1, 7)
+            else:
+                assert ledger["degraded"] == ledger["rmw_pending"] == 1
+                with pytest.raises(Refused):
+                    device.set_mode("report")
+                check(24, bytes(want[24 * SECTOR:32 * SECTOR]), upper.read(24, 8), "what could not be written")
+            heal()
+            assert not flush_fails(upper)
+            device.balanced()
+        check(0, bytes(want), lower.read(0, 64), "beneath the target")
+
+
+def test_reads_need_no_memory_for_what_is_held(lab):
+    """Where there is no memory for the pins of many blocks, a read is served in parts."""
+    with lab.scsi_debug(physblk_exp=3) as path, Disk(path) as lower, \
+            Align(path, mode="coalesce", hold_ms=60000) as device, Disk(device.path) as upper:
+        want = bytearray(pattern(1, 0, 256))
+        lower.write(0, bytes(want))
+        for block in range(20):
+            sector = block * BLOCK + block % 7
+            upper.write(sector, pattern(2, sector, 1))
+            want[sector * SECTOR:(sector + 1) * SECTOR] = pattern(2, sector, 1)
+        assert device.counter("held_blocks") == 20
+        with allocations_fail():
+            was = device.counter("reads")
+            check(0, bytes(want), upper.read(0, 256), "without memory")
+            assert device.counter("reads") > was + 5, "it was served at once: there was memory"
+        check(0, bytes(want), upper.read(0, 256), "with memory")
+        upper.flush()
+        check(0, bytes(want), lower.read(0, 256), "beneath the target")
+        device.balanced()
+
+
+@pytest.mark.parametrize("how", ["drop_failed", "suspend", "table", "removal"])
+def test_what_cannot_be_written_is_kept_or_named_as_lost(lab, disk, how):
+    with contextlib.ExitStack() as stack:
+        path, heal = stack.enter_context(faulty(disk.path, bad_writes=[3, 5]))
+        device = stack.enter_context(Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY))
+        with Disk(device.path) as upper:
+            for block in (3, 4, 5):
+                upper.write(block * BLOCK + 1, pattern(2, block * BLOCK + 1, 2))
+            assert flush_fails(upper)
+            assert device.balanced(pending=2)["degraded"] == 2
+            with pytest.raises(Refused):
+                device.message("flush")
+        with lab.log() as log:
+            if how == "drop_failed":
+                device.message("drop_failed")
+                assert device.balanced()["rmw_lost"] == 2
+            elif how == "suspend":
+                device.suspend()
+                device.resume()
+                assert device.counter("degraded") == 2
+                heal()
+                eventually(lambda: device.counter("degraded") == 0, "it is not tried again", timeout=15)
+                assert device.balanced()["rmw_lost"] == 0
+            elif how == "table":
+                device.reload(device.line(mode="pad", **GEOMETRY))
+                assert device.balanced()["rmw_lost"] == 2
+            else:
+                device.remove()
+        lost = [line for line in log.text.splitlines() if ": lost: " in line]
+        assert len(lost) == (0 if how == "suspend" else 2), log.text
+
+
+def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(lab, disk):
+    """A failed block whose sectors are all overwritten in parts is whole, and ends to be degraded."""
+    with faulty(disk.path, bad_writes=[3]) as (path, heal), \
+            Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(25, pattern(2, 25, 2))
+        assert flush_fails(upper)
+        for sector, sectors in ((24, 1), (27, 5)):
+            with pytest.raises(OSError):
+                upper.write(sector, pattern(3, sector, sectors))
+        heal()
+        upper.write(24, pattern(4, 24, 1))
+        assert not flush_fails(upper)
+        device.balanced()
+        check(24, pattern(4, 24, 1) + pattern(2, 25, 2), upper.read(24, 3), "through the target")
+
+
+def test_every_sector_is_right_on_a_device_that_fails_now_and_then(lab, disk):
+    """dm-flakey fails everything each third second."""
+    length = sectors_of(disk.path)
+    with Device(f"0 {length} flakey {disk.path} 0 2 1") as below, Align(below.path, mode="pad", **GEOMETRY) as device:
+        load = lab.stress(device.path, seconds=max(4, lab.seconds), region=1024, flush=2, tolerate_errors=True)
+        load.finish()
+        device.balanced()
+        assert load.write_errors > 0, "nothing failed: the test proves nothing"
+
+
+def test_a_bad_sector_is_healed_by_writing_it(lab, disk):
+    """dm-dust fails reads of a bad sector until it is written."""
+    length = sectors_of(disk.path)
+    with Device(f"0 {length} dust {disk.path} 0 512") as below, Align(below.path, mode="pad", **GEOMETRY) as device, \
+            Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 16))
+        device.message("flush")
+        below.message("addbadblock 5")
+        below.message("enable")
+        upper.write(2, pattern(2, 2, 1))
+        assert device.balanced()["rmw_drive_read_error"] == 1, "the block cannot be read"
+        with pytest.raises(OSError):
+            upper.read(5, 1)
+        upper.write(5, pattern(2, 5, 1))
+        upper.write(6, pattern(2, 6, 1))
+        ledger = device.balanced()
+        assert (ledger["rmw_drive_read_error"], ledger["rmw_host"]) == (2, 1)
+        want = pattern(1, 0, 2) + pattern(2, 2, 1) + pattern(1, 3, 2) + pattern(2, 5, 2) + pattern(1, 7, 9)
+        check(0, want, upper.read(0, 16), "through the target")

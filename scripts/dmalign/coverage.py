@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which lines and branches of kmod/ the tests run, told by gcov.
+
+    make coverage [COVERAGE_ARGS=...]
+    scripts/python -m dmalign.coverage [--seconds 60] [--least 90] [--json]
+
+The module is built to count, for the kernel of User Mode Linux; there the stress runs in every mode (--seconds in all),
+then the tests of kmod/tests/uml, which make allocations and requests fail. The table, and each line that was never
+reached, go to out/coverage/report.txt and, for programs, to report.json.
+
+A line of a header counts once, however many files include it. Branches are those of the machine code that gcc made, so
+that every check that a debug kernel adds (list corruption, WARN_ON, lockdep) is one that should never be taken.
+
+Exit status 1 if a test failed or fewer than --least per cent of the lines were reached.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import batch, uml, vm
+from .paths import OUT, REPO, fail, say
+
+KMOD = REPO / "kmod"
+FOLDER = OUT / "coverage"
+DEBUGFS = Path("/sys/kernel/debug/gcov")
+
+
+@dataclasses.dataclass
+class Source:
+    """Of one file: how often each line ran, and how often each branch was taken, by (line, function, number, of)."""
+    lines: dict = dataclasses.field(default_factory=collections.Counter)
+    branches: dict = dataclasses.field(default_factory=collections.Counter)
+
+    @property
+    def reached(self):
+        return sum(count > 0 for count in self.lines.values())
+
+    @property
+    def taken(self):
+        return sum(count > 0 for count in self.branches.values())
+
+    @property
+    def unreached(self):
+        return sorted(line for line, count in self.lines.items() if not count)
+
+
+def add(sources, text, folder):
+    """Adds gcov's JSON text about one object file to `sources` ({name: Source}), of what lies in `folder` only."""
+    told = json.loads(text)
+    for found in told["files"]:
+        # The sources are links: out/build/... to the checkout.
+        path = Path(told["current_working_directory"], found["file"]).resolve()
+        if path.parent != folder:
+            continue
+        source = sources.setdefault(path.name, Source())
+        for line in found["lines"]:
+            number, branches = line["line_number"], line["branches"]
+            source.lines[number] += line["count"]
+            for at, branch in enumerate(branches):
+                source.branches[number, line.get("function_name"), at, len(branches)] += branch["count"]
+
+
+def read(data, folder=KMOD):
+    """{name: Source} of what lies in `folder`, from the .gcda files in `data` and the .gcno files beside them."""
+    sources = {}
+    found = sorted(data.glob("*.gcda"))
+    if not found:
+        fail(f"{data} holds no .gcda file: the run has left no counts", 1)
+    for path in found:
+        done = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", path.name], cwd=data,
+                              capture_output=True, text=True)
+        if done.returncode or not done.stdout.strip():
+            fail(f"gcov {path}: {done.stderr.strip() or 'says nothing'}", 1)
+        for line in done.stdout.splitlines():
+            add(sources, line, folder)
+    return sources
+
+
+def percent(part, whole):
+    return 100 * part / whole if whole else 100.0
+
+
+def summary(sources):
+    """The figures of all files together."""
+    lines = sum(len(source.lines) for source in sources.values())
+    branches = sum(len(source.branches) for source in sources.values())
+    reached = sum(source.reached for source in sources.values())
+    taken = sum(source.taken for source in sources.values())
+    return {"lines": lines, "lines_reached": reached, "lines_percent": round(percent(reached, lines), 2),
+            "branches": branches, "branches_taken": taken, "branches_percent": round(percent(taken, branches), 2)}
+
+
+def table(sources):
+    """Lines of a table: a row for each file, a summary, and every line that was never reached with its text."""
+    out = [f"{'file':<18}{'lines':>7}{'reached':>9}{'%':>8}{'branches':>11}{'taken':>8}{'%':>8}"]
+    for name, source in sorted(sources.items()):
+        lines, branches = len(source.lines), len(source.branches)
+        out.append(f"{name:<18}{lines:>7}{source.reached:>9}{percent(source.reached, lines):>8.1f}"
+                   f"{branches:>11}{source.taken:>8}{percent(source.taken, branches):>8.1f}")
+    unreached = [(name, line) for name, source in sorted(sources.items()) for line in source.unreached]
+    if unreached:
+        out += ["", f"{len(unreached)} lines were never reached:"]
+    texts = {}
+    for name, line in unreached:
+        texts.setdefault(name, (KMOD / name).read_text().splitlines())
+        out.append(f"{name}:{line}: {texts[name][line - 1].strip()}")
+    total = summary(sources)
+    return [*out, "", f"kmod/: {total['lines_reached']} of {total['lines']} lines ({total['lines_percent']} %), "
+            f"{total['branches_taken']} of {total['branches']} branches ({total['branches_percent']} %)"]
+
+
+def as_json(sources):
+    return {"total": summary(sources),
+            "files": {name: {**summary({name: source}), "unreached": source.unreached}
+                      for name, source in sorted(sources.items())}}
+
+
+def collect(seconds):
+    """Runs everything in User Mode Linux; returns the folder with the counts, and why the run is at fault or None."""
+    module = uml.module(gcov=True)
+    data = FOLDER / "data"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    data.mkdir(parents=True)
+    for notes in module.parent.glob("*.gcno"):
+        shutil.copy(notes, data)
+    stress = shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
+    tests = batch.prepare(FOLDER / "batch", module, [str(batch.UML_TESTS.relative_to(REPO))])
+    # The module is gone at the end; the kernel keeps what it has counted.
+    command = f"{stress}; stress=$?\n{tests}; tests=$?\n" \
+        f"for counts in {DEBUGFS}{shlex.quote(str(module.parent))}/*.gcda; do\n" \
+        f"\tcat $counts >{shlex.quote(str(data))}/$(basename $counts) || exit 1\ndone\n" \
+        "[ $stress = 0 ] || exit $stress\nexit $tests"
+    timeout = batch.BOOT_SECONDS + 10 * seconds + 2 * batch.UML_SECONDS
+    say(f"running the stress and the tests in User Mode Linux; their output: {OUT / 'uml/coverage/output'}")
+    run = uml.run(command, timeout=timeout, rwdirs=[FOLDER], name="coverage", cwd=REPO, append=uml.KMEMLEAK)
+    results = [json.loads(line) for line in (FOLDER / "batch/results.jsonl").read_text().splitlines()]
+    failed = [f"{result['test']}: {result['text']}" for result in results if result.get("outcome") == "failed"]
+    why = "\n".join(failed) or vm.explain(run, timeout)
+    return data, why or (None if results else "no test has run")
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="make coverage", description=__doc__, usage=argparse.SUPPRESS,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--least", type=float, default=90)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(argv)
+    data, why = collect(given.seconds)
+    sources = read(data)
+    text = "\n".join(table(sources)) + "\n"
+    (FOLDER / "report.txt").write_text(text)
+    (FOLDER / "report.json").write_text(json.dumps(as_json(sources), indent=1) + "\n")
+    sys.stdout.write((FOLDER / "report.json").read_text() if given.json else text)
+    if why:
+        fail(f"the run that was measured failed: {why}", 1)
+    if summary(sources)["lines_percent"] < given.least:
+        fail(f"fewer than {given.least} % of the lines were reached", 1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
