@@ -7,6 +7,7 @@ from .findings import faults
 
 RULE = "=" * 66
 MODULE = "[dm_align]"
+ACCESS = re.compile(r"(?:race at unknown origin|assert no accesses|read|write|read-write)\b.* 0x")
 TIME = re.compile(r"^\[ *\d+\.\d+\](?:\[[^]]*\])? ?")
 
 
@@ -27,8 +28,23 @@ def reports(log):
     return found + ([current] if current else [])
 
 
+def accesses(report):
+    """The stacks of the two accesses, each as its frames from the innermost on."""
+    stacks = []
+    for line in report[1:]:
+        if ACCESS.match(line):
+            stacks.append([])
+        elif stacks and line.startswith(" "):
+            stacks[-1].append(line.strip())
+    return stacks
+
+
 def of_target(report):
-    return any(MODULE in line for line in report)
+    """
+    Whether the target made one of the accesses: itself, or in a helper that it called (memcpy(), rb_erase()). That it
+    stands further down says only that it sent a request.
+    """
+    return any(MODULE in frame for stack in accesses(report) for frame in stack[:2])
 
 
 def title(report):

@@ -29,9 +29,14 @@ def test_a_race_of_the_target_is_a_finding_and_another_is_counted():
     assert "BUG: KCSAN: data-race in align_engine_map [dm_align]" in next(iter(ours))
 
 
-def test_the_target_may_stand_anywhere_in_the_report():
-    below = THEIRS.replace(" hrtimer_run+0x8a/0x120", " run_write+0x8a/0x120 [dm_align]")
-    assert races.judge(below)[1] == 0
+def test_an_access_in_a_helper_that_the_target_called_is_the_targets():
+    called = THEIRS.replace(" hrtimer_run+0x8a/0x120", " run_write+0x8a/0x120 [dm_align]")
+    assert races.judge(called)[1] == 0
+
+
+def test_a_race_far_inside_the_kernel_is_not_the_targets_because_it_sent_the_request():
+    below = THEIRS.replace(" hrtimer_run+0x8a/0x120", " hrtimer_run+0x8a/0x120\n[   42.1]  run_write+0x8a/0x120 [dm_align]")
+    assert "run_write" in below and races.judge(below) == ({}, 1)
 
 
 def test_one_race_is_one_finding_however_often_it_is_seen():
