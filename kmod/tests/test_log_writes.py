@@ -20,7 +20,7 @@ import pytest
 from dmalign import uml
 from dmalign.paths import REPO
 from dmalign.vm import explain
-from rig import log_writes
+from rig import filesystem, log_writes
 from rig.control import message
 from rig.direct import SECTOR, Later
 from rig.dm import Align, Device, run, sectors_of
@@ -32,7 +32,6 @@ TIMEOUT = 120 + 10 * FILES
 
 MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
           "xfs": ["mkfs.xfs", "-q", "-f", "-K"]}
-CHECKERS = {"ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"]}
 # mkfs.xfs makes none smaller than 300 MB.
 MEGABYTES = {"ext4": 64, "xfs": 320}
 # Blocks of 4096 bytes straddle two of the drive's. The superblock of ext4, which no journal protects, lies inside one:
@@ -48,16 +47,6 @@ def loop(file, offset=0):
         yield path
     finally:
         run("losetup", "-d", path)
-
-
-@contextlib.contextmanager
-def mounted(path):
-    with tempfile.TemporaryDirectory() as folder:
-        run("mount", path, folder)
-        try:
-            yield Path(folder)
-        finally:
-            run("umount", folder)
 
 
 def content(name):
@@ -85,9 +74,9 @@ def look_at(kind, image, scratch):
     """One moment of the log: the file system is mounted and checked, on a copy; which files are there and right."""
     run("cp", "--sparse=always", image, scratch)
     with loop(scratch, START * SECTOR) as disk:
-        with mounted(disk) as folder:
+        with filesystem.mounted(kind, disk) as folder:
             right = {path.name for path in folder.glob("f*") if path.read_bytes() == content(path.name)}
-        run(*CHECKERS[kind], disk)
+        filesystem.fsck(kind, disk)
     return right
 
 
@@ -130,7 +119,7 @@ def in_guest(kind, mode, files, seed):
             options = {"hold_ms": 200} if mode == "coalesce" else {}
             with Align(logger.path, START, mode=mode, physical_block_size=4096, alignment_offset=0,
                        **options) as device:
-                with mounted(device.path) as top:
+                with filesystem.mounted(kind, device.path) as top:
                     for writer in [Later(live, top, logger, f"{seed}.{thread}", share) for thread in range(THREADS)]:
                         writer.result(TIMEOUT)
                 device.message("flush")

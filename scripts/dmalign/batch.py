@@ -85,8 +85,8 @@ class Batch:
 
     def _boot(self, name, results, module, nodeids):
         folder = OUT / "vm" / f"{name}.batch"
-        results.write_text("")
         command = prepare(folder, module, nodeids, self.servers)
+        results.write_text("")
         with drives.serve(self.servers, folder) as served, Relay(served) as relay, \
                 open(folder / "output", "w") as output:
             run = vm.run(command, timeout=BOOT_SECONDS + self.seconds, series=self.series, memory=self.memory,

@@ -86,8 +86,8 @@ def test_a_reload_without_memory_leaves_the_old_table_as_it_is(lab, disk):
         assert device.balanced()["rmw_expected"] == 2
 
 
-def test_per_cpu_memory_may_run_out(lab, disk):
-    """Each device takes some; now and then that needs pages, and they are not there."""
+def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(lab, disk):
+    """They share caches, so each meets other allocations than the one before."""
     length = sectors_of(disk.path)
     names = [f"percpu{number}" for number in range(10)]
     refused = []
