@@ -127,8 +127,9 @@ def run(part, scale, folder, console):
             file.flush()
             status.update(f"{part.name}, {(time.monotonic() - began) / 60:.0f} min: {line.strip()[:80]}")
         running.wait()
-    return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()), scale,
-                   datetime.now(timezone.utc).strftime("%Y-%m-%d"), commit())
+    return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
+                   # What cannot be shortened was run in full.
+                   scale if part.scaled else 1, datetime.now(timezone.utc).strftime("%Y-%m-%d"), commit())
 
 
 def length(outcome):

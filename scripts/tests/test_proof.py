@@ -46,6 +46,11 @@ def test_scale_shortens_and_is_written_down(here):
     assert "- 100 1\n" in here.page.read_text() and "0.1 of the full length" in here.page.read_text()
 
 
+def test_what_cannot_be_shortened_counts_as_run_in_full(here):
+    assert here({"lines": "print('figure: 98 %')"}, "--scale", "0.1") == 0
+    assert json.loads(here.json.read_text())["parts"][0]["scale"] == 1
+
+
 def test_update_renews_its_section_only_and_keeps_other_parts(here):
     both = {"one": "print('figure: 1')", "two": "print('figure: b_ad*')"}
     here(both, "--update")
