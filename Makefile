@@ -44,7 +44,7 @@ test-tools: packages
 JOBS ?= 2
 
 check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [PYTEST_ARGS=...]
-	$(PYTHON) -m pytest -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
+	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.
 proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
