@@ -52,10 +52,10 @@ class Part:
         return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
 
     def figures_of(self, output):
-        """The figures among what it printed, as one line; "" if it printed none."""
+        """The figures among what it printed, one a line; "" if it printed none."""
         found = [match.group(1) if match.re.groups else match.group() for match in
                  re.finditer(self.figures, output, re.MULTILINE)]
-        return "; ".join(" ".join(each.split()) for each in found)
+        return "\n".join(" ".join(each.split()) for each in found)
 
 
 PARTS = {part.name: part for part in (
@@ -88,7 +88,7 @@ PARTS = {part.name: part for part in (
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of a part. status: of its command; words: its figures."""
+    """What came of a part. status: of its command; words: its figures, one a line."""
     part: str
     status: int
     seconds: float
@@ -153,8 +153,9 @@ def section(outcomes):
              "   * - part", "     - shows", "     - figures", "     - run"]
     for outcome in outcomes:
         # A name that ends with _ would be a reference, and | and * mean something, too.
-        words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words)
-        lines += [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - {words}",
+        words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words).splitlines() or ["none"]
+        lines += [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - | {words[0]}",
+                  *(f"       | {line}" for line in words[1:]),
                   f"     - {outcome.date}, {outcome.commit}, {length(outcome)}: {outcome.verdict}"]
     return "\n".join(lines) + "\n"
 
@@ -203,7 +204,7 @@ def prove(parts, given, folder):
         outcome = run(part, given.scale, folder, console)
         made.append(outcome)
         known[part.name] = outcome
-        console.print(f"    {outcome.verdict}, {length(outcome)}: {outcome.words}", markup=False, highlight=False)
+        console.print(f"    {outcome.verdict}, {length(outcome)}\n{outcome.words}", markup=False, highlight=False)
         everything = [known[name] for name in PARTS if name in known]
         (folder / "proof.json").write_text(json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
     with open(folder / "proof.txt", "w") as file:

@@ -31,7 +31,7 @@ def here(tmp_path, monkeypatch):
 def test_the_figures_are_what_a_part_says_about_itself(here):
     assert here({"cuts": "print('figure: 7 cuts'); print('noise'); print('figure: 0 lost')"}) == 0
     made, = json.loads(here.json.read_text())["parts"]
-    assert (made["words"], made["status"], made["scale"]) == ("7 cuts; 0 lost", 0, 1)
+    assert (made["words"], made["status"], made["scale"]) == ("7 cuts\n0 lost", 0, 1)
 
 
 @pytest.mark.parametrize("program", ["print('figure: 7 cuts'); raise SystemExit(1)", "print('nothing that counts')"])
@@ -43,7 +43,7 @@ def test_a_part_that_fails_or_says_nothing_is_not_clean(here, program, capsys):
 def test_scale_shortens_and_is_written_down(here):
     program = "import os; print('figure:', os.environ['ROUNDS'], os.environ['FEW'])"
     assert here({"rounds": program}, "--scale", "0.1", "--update", scaled={"ROUNDS": 1000, "FEW": 2}) == 0
-    assert "- 100 1\n" in here.page.read_text() and "0.1 of the full length" in here.page.read_text()
+    assert "- | 100 1\n" in here.page.read_text() and "0.1 of the full length" in here.page.read_text()
 
 
 def test_what_cannot_be_shortened_counts_as_run_in_full(here):
@@ -52,13 +52,13 @@ def test_what_cannot_be_shortened_counts_as_run_in_full(here):
 
 
 def test_update_renews_its_section_only_and_keeps_other_parts(here):
-    both = {"one": "print('figure: 1')", "two": "print('figure: b_ad*')"}
+    both = {"one": "print('figure: 1')", "two": "print('figure: b_ad*'); print('figure: c')"}
     here(both, "--update")
     both["one"] = "print('figure: 11')"
     here(both, "one", "--update")
     page = here.page.read_text()
     assert page.startswith(f"Title\n{BEGIN}") and page.endswith(f"{END}rest\n") and "old" not in page
-    assert "     - 11\n" in page and "     - b\\_ad\\*\n" in page and "     - 1\n" not in page
+    assert "     - | 11\n" in page and "     - | b\\_ad\\*\n       | c\n" in page and "     - | 1\n" not in page
 
 
 def test_without_update_the_page_stays(here):
