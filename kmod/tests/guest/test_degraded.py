@@ -9,7 +9,7 @@ import pytest
 
 from rig import control
 from rig.control import Refused
-from rig.direct import SECTOR, Disk, Later, check, pattern
+from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, number_of
 from rig.lab import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
@@ -22,15 +22,6 @@ FIRST = BAD * BLOCK
 
 def holding(path, **options):
     return Align(path, mode="coalesce", hold_ms=LONG, **options)
-
-
-def flush_fails(disk):
-    try:
-        disk.flush()
-    except OSError as error:
-        assert error.errno == 5, error
-        return True
-    return False
 
 
 @pytest.fixture

@@ -131,6 +131,16 @@ class Later:
         return self._value
 
 
+def flush_fails(disk):
+    """Whether a flush ends with EIO; any other error is one of the test."""
+    try:
+        disk.flush()
+    except OSError as error:
+        assert error.errno == 5, error
+        return True
+    return False
+
+
 def check(sector, want, got, where):
     """Fails with the first sector in which `got` is not `want`."""
     if want == got:

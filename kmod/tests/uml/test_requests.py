@@ -9,7 +9,7 @@ import pytest
 
 from rig.bad_blocks import BLOCK, faulty
 from rig.control import Refused
-from rig.direct import SECTOR, Disk, check, pattern
+from rig.direct import SECTOR, Disk, check, flush_fails, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
 from rig.lab import STRESS_LIMIT
@@ -18,15 +18,6 @@ from rig.witness import eventually
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
-
-
-def flush_fails(disk):
-    try:
-        disk.flush()
-    except OSError as error:
-        assert error.errno == 5, error
-        return True
-    return False
 
 
 @contextlib.contextmanager
