@@ -538,19 +538,19 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 		if (!error)
 			error = refuse_mode(at, mode);
 		if (!error) {
-			at->given.mode = true;
+			WRITE_ONCE(at->given.mode, true);
 			ret = set_mode(at, mode);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
 		error = parse_max_blocks(argv[1], &number);
 		if (!error) {
-			at->given.max_blocks = true;
+			WRITE_ONCE(at->given.max_blocks, true);
 			blocks_set_max(at, number);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "hold_ms")) {
 		error = parse_hold_ms(argv[1], &number);
 		if (!error) {
-			at->given.hold_ms = true;
+			WRITE_ONCE(at->given.hold_ms, true);
 			hold_set_ms(at, number);
 		}
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
@@ -598,26 +598,29 @@ static void print_status(struct align_target *at, char *result,
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
 
+/* A message may set what was not given, at any time: each is looked at once. */
 static void print_table(struct align_target *at, char *result,
 			unsigned int maxlen)
 {
-	unsigned int nr = 2 * (at->given.mode + at->given.physical +
-			       at->given.offset + at->given.max_blocks +
-			       at->given.hold_ms + at->given.write_cache);
+	bool mode = READ_ONCE(at->given.mode);
+	bool max_blocks = READ_ONCE(at->given.max_blocks);
+	bool hold_ms = READ_ONCE(at->given.hold_ms);
+	unsigned int nr = 2 * (mode + at->given.physical + at->given.offset +
+			       max_blocks + hold_ms + at->given.write_cache);
 	unsigned int sz = 0;
 
 	DMEMIT("%s %llu", at->dev->name, (unsigned long long)at->start);
 	if (nr)
 		DMEMIT(" %u", nr);
-	if (at->given.mode)
+	if (mode)
 		DMEMIT(" mode %s", align_mode_names[READ_ONCE(at->mode)]);
 	if (at->given.physical)
 		DMEMIT(" physical_block_size %u", at->geometry.physical);
 	if (at->given.offset)
 		DMEMIT(" alignment_offset %u", at->geometry.offset);
-	if (at->given.max_blocks)
+	if (max_blocks)
 		DMEMIT(" max_blocks %u", READ_ONCE(at->blocks.max));
-	if (at->given.hold_ms)
+	if (hold_ms)
 		DMEMIT(" hold_ms %u", READ_ONCE(at->blocks.hold_ms));
 	if (at->given.write_cache)
 		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
