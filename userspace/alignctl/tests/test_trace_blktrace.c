@@ -269,6 +269,32 @@ static void what_counts(void)
 	trace_folder_close();
 }
 
+/* The name of a process is not that of another one, whose number is like it. */
+static void names_of_processes(void)
+{
+	struct {
+		struct blk_io_trace note;
+		char name[8];
+		struct blk_io_trace events[2];
+	} __attribute__((packed)) file = {
+		.note = queued(1, 0, 0),
+		.name = "dd",
+		.events = { queued(2, 1, 512), queued(3, 1, 512) },
+	};
+	struct trace_request r[2] = { 0 };
+
+	file.note.action = BLK_TN_PROCESS;
+	file.note.pdu_len = sizeof(file.name);
+	file.note.pid = file.events[0].pid = 5;
+	file.events[1].pid = 5 + (1 << 13);
+	trace_folder_open();
+	CHECK(trace_drain(trace_bytes("t", &file, sizeof(file)), r, 2) == 2,
+	      "two");
+	CHECK(!strcmp(r[0].comm, "dd") && !*r[1].comm, "'%s' '%s'", r[0].comm,
+	      r[1].comm);
+	trace_folder_close();
+}
+
 #define EVENT	"  8,0    1        1     1.000000000   199  Q "
 
 static void text_refusals(void)
@@ -354,6 +380,7 @@ const struct tap_test trace_blktrace_tests[] = {
 	{ "a blktrace may come from a machine of the other byte order", other_byte_order },
 	{ "what is wrong in a blktrace is named with its byte", binary_refusals },
 	{ "only what was queued counts, and only as a request", what_counts },
+	{ "a process has its own name in a blktrace, or none", names_of_processes },
 	{ "what is wrong in blkparse's text is named with its line", text_refusals },
 	{ "events a little out of order are put right, others refused", order_of_text },
 	{ 0 },
