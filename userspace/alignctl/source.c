@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <string.h>
+
+#include "exit_codes.h"
+#include "message.h"
+#include "source.h"
+
+int source_open(struct source *source, const char *name)
+{
+	const struct workload *w = workload_find(name);
+
+	*source = (struct source) { .name = name };
+	if (!w)
+		return trace_open(&source->trace, name);
+	plan_init(&source->plan, w);
+	return ALIGNCTL_FINE;
+}
+
+void source_close(struct source *source)
+{
+	trace_close(source->trace);
+	source->trace = NULL;
+}
+
+enum trace_next source_next(struct source *source,
+			    struct trace_request *request)
+{
+	uint32_t bytes;
+
+	if (source->trace)
+		return trace_next(source->trace, request);
+	if (source->issued == plan_requests(&source->plan))
+		return TRACE_END;
+	*request = (struct trace_request) {
+		.op = TRACE_WRITE,
+		.offset = plan_request(&source->plan, source->issued++, &bytes),
+		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
+	};
+	request->bytes = bytes;
+	return TRACE_GOT;
+}
+
+int source_rewind(struct source *source)
+{
+	source->issued = 0;
+	return source->trace ? trace_rewind(source->trace) : ALIGNCTL_FINE;
+}
+
+char *source_position(const struct source *source)
+{
+	if (source->trace)
+		return trace_position(source->trace);
+	return message_format("%s: request %" PRIu64, source->name,
+			      source->issued);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the requests of replay and plan come from: a built-in workload, or a
+ * trace. Both are read one by one, and again from the start.
+ */
+#ifndef ALIGNCTL_SOURCE_H
+#define ALIGNCTL_SOURCE_H
+
+#include "plan.h"
+#include "trace/trace.h"
+
+/**
+ * struct source - requests to be made
+ * @name: of the workload, or the path of the trace
+ * @plan: a workload's; plan.workload is NULL for a trace
+ * @trace: NULL for a workload
+ * @issued: requests of the workload that source_next() has returned
+ */
+struct source {
+	const char *name;
+	struct plan plan;
+	struct trace *trace;
+	uint64_t issued;
+};
+
+/*
+ * A workload if one has that name, else a trace; "./NAME" is always a file.
+ * Return: enum alignctl_exit; errors have been reported.
+ */
+int source_open(struct source *source, const char *name);
+void source_close(struct source *source);
+
+/* As trace_next() and trace_rewind(). */
+enum trace_next source_next(struct source *source,
+			    struct trace_request *request);
+int source_rewind(struct source *source);
+
+/* "NAME: request 17" or as trace_position() has it; for free(). */
+char *source_position(const struct source *source);
+
+#endif
