@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 static const char usual[] =
-	"ID: 1055\nformat:\n"
+	"name: block_bio_queue\nID: 1055\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
 	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
