@@ -45,5 +45,6 @@ extern const struct tap_test io_queue_tests[];
 extern const struct tap_test replay_tests[];
 extern const struct tap_test trace_tests[];
 extern const struct tap_test trace_recording_tests[];
+extern const struct tap_test trace_iolog_tests[];
 
 #endif

@@ -10,6 +10,10 @@
 
 /* What a format cannot express. */
 enum trace_lost {
+	TRACE_LOST_FUA,
+	TRACE_LOST_PREFLUSH,
+	TRACE_LOST_ZEROES,
+	TRACE_LOST_PROCESS,
 	TRACE_LOST_LINE_END,	/* in the name of a process */
 	TRACE_NR_LOST,
 };
@@ -47,7 +51,8 @@ struct trace_writer {
  * @begin: writes what comes first
  * @file: a file has been named; NULL: nothing to do
  * @add: writes a request; false: it cannot be expressed, which was reported
- * @end: writes what comes last
+ * @end: writes what comes last; NULL: nothing does
+ * @release: gives back what the state holds; NULL: nothing
  */
 struct trace_written_format {
 	void (*begin)(struct trace_writer *writer);
@@ -55,9 +60,11 @@ struct trace_written_format {
 	bool (*add)(struct trace_writer *writer,
 		    const struct trace_request *request);
 	void (*end)(struct trace_writer *writer);
+	void (*release)(struct trace_writer *writer);
 };
 
 extern const struct trace_written_format trace_written_recording,
+					 trace_written_iolog,
 					 trace_written_csv;
 
 #endif
