@@ -14,7 +14,8 @@ uint64_t bio_event_devno(dev_t devno)
 	return (uint64_t)major(devno) << KERNEL_MINOR_BITS | minor(devno);
 }
 
-bool bio_format_parse(struct bio_format *format, const char *description)
+bool bio_format_parse(struct bio_format *format, const char *description,
+		      bool has_comm)
 {
 	static const struct {
 		const char *name;
@@ -31,11 +32,12 @@ bool bio_format_parse(struct bio_format *format, const char *description)
 		NUMBER(sector, sizeof(uint64_t)),
 		NUMBER(nr_sector, sizeof(uint32_t)),
 		TEXT(rwbs),
-		TEXT(comm),
+		TEXT(comm),	/* the last one */
 #undef NUMBER
 #undef TEXT
 	};
 	static const char key[] = "\nID: ";
+	const size_t nr = sizeof(rows) / sizeof(rows[0]) - !has_comm;
 	const char *id = strstr(description, key);
 	size_t i;
 
@@ -44,7 +46,8 @@ bool bio_format_parse(struct bio_format *format, const char *description)
 	id += strlen(key);
 	if (!decimal_read(&id, UINT16_MAX, &format->id) || *id != '\n')
 		return false;
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	format->comm = (struct ring_field) { 0 };
+	for (i = 0; i < nr; i++) {
 		struct ring_field *field = (void *)((char *)format +
 						    rows[i].field);
 

@@ -2,7 +2,9 @@
 /*
  * The kernel's event block_bio_queue: a bio is about to be queued for a disk,
  * whole, before it is split. Its device is the disk, also for what was sent to
- * a partition, whose start has been added by then.
+ * a partition, whose start has been added by then. And block_bio_complete, which
+ * tells of those that a disk sent back, as they would have had to wait for it:
+ * who sent them does so again.
  */
 #ifndef ALIGNCTL_BIO_EVENT_H
 #define ALIGNCTL_BIO_EVENT_H
@@ -30,8 +32,12 @@ struct bio_format {
 	struct ring_field comm;
 };
 
-/* Reads events/block/block_bio_queue/format. False: not understood. */
-bool bio_format_parse(struct bio_format *format, const char *description);
+/*
+ * Reads events/block/EVENT/format. block_bio_complete has no @comm. False: not
+ * understood.
+ */
+bool bio_format_parse(struct bio_format *format, const char *description,
+		      bool has_comm);
 
 /* The number that an event, and a filter of events, has for a device. */
 uint64_t bio_event_devno(dev_t devno);

@@ -21,16 +21,29 @@
 #define PAUSE_NS	10000000L	/* while nothing comes */
 /* What is read of one buffer before the next one has its turn. */
 #define PAGES_A_TURN	256
-/* An event has its time before it can be read; so long later it could be. */
+/*
+ * An event has its time before it can be read, and what is sent back is so after
+ * it was sent; neither takes longer.
+ */
 #define SETTLED_NS	(NS_PER_S / 5)
 
-#define EVENT		"events/block/block_bio_queue/"
+#define QUEUED		"events/block/block_bio_queue/"
+#define COMPLETED	"events/block/block_bio_complete/"
 
-/* A request that may not be the next one yet. */
+/**
+ * struct pending - an event that may not be the next one yet
+ * @request: what was sent, or sent back
+ * @sent_back: was it?
+ * @dropped: it has been matched with its counterpart
+ * @secure_erase: is the discard one?
+ * @number: in the order of reading
+ */
 struct pending {
 	struct trace_request request;
+	bool sent_back;
+	bool dropped;
 	bool secure_erase;
-	uint64_t number;	/* in the order of reading */
+	uint64_t number;
 };
 
 struct recorder {
@@ -38,7 +51,8 @@ struct recorder {
 	struct record *record;
 	struct tracefs tracefs;
 	struct ring_format page_format;
-	struct bio_format event_format;
+	struct bio_format queued_format;
+	struct bio_format completed_format;
 	struct bio_range range;
 	uint8_t *page;
 	struct trace_writer *writer;
@@ -103,42 +117,60 @@ static void set_geometry(struct recorder *recorder)
 				     device->sectors);
 }
 
+static int read_event_format(const struct recorder *recorder,
+			     const char *file, struct bio_format *format,
+			     bool has_comm)
+{
+	const char *dir = recorder->tracefs.dir;
+	CLEANUP_FREE char *text = tracefs_read(dir, file);
+
+	if (!text)
+		return ALIGNCTL_IO;
+	if (bio_format_parse(format, text, has_comm))
+		return ALIGNCTL_FINE;
+	message_error("%s/%s: not understood: %s", dir, file, text);
+	return ALIGNCTL_IO;
+}
+
 static int read_formats(struct recorder *recorder)
 {
 	const char *dir = recorder->tracefs.dir;
 	CLEANUP_FREE char *page = tracefs_read(dir, "events/header_page");
-	CLEANUP_FREE char *event = tracefs_read(dir, EVENT "format");
+	int result;
 
-	if (!page || !event)
+	if (!page)
 		return ALIGNCTL_IO;
 	if (!ring_format_parse(&recorder->page_format, page)) {
 		message_error("%s/events/header_page: not understood: %s", dir,
 			      page);
 		return ALIGNCTL_IO;
 	}
-	if (!bio_format_parse(&recorder->event_format, event)) {
-		message_error("%s/" EVENT "format: not understood: %s", dir,
-			      event);
-		return ALIGNCTL_IO;
-	}
 	recorder->page = memory_or_exit(
 		malloc(ring_format_bytes(&recorder->page_format)));
-	return ALIGNCTL_FINE;
+	result = read_event_format(recorder, QUEUED "format",
+				   &recorder->queued_format, true);
+	if (!result)
+		result = read_event_format(recorder, COMPLETED "format",
+					   &recorder->completed_format, false);
+	return result;
 }
 
 static int set_up(struct recorder *recorder)
 {
 	CLEANUP_FREE char *kib = message_format("%" PRIu64,
 						recorder->options->buffer_kib);
-	CLEANUP_FREE char *filter = message_format("dev == %" PRIu64,
+	CLEANUP_FREE char *queued = message_format("dev == %" PRIu64,
 						   recorder->range.dev);
+	CLEANUP_FREE char *sent_back = message_format("%s && error == %d",
+						      queued, -EAGAIN);
 	const struct { const char *file, *text; } rows[] = {
 		/* that of clock_ns() */
 		{ "trace_clock", "mono" },
 		{ "buffer_size_kb", kib },
 		/* what does not fit is counted, and nothing older pushed out */
 		{ "options/overwrite", "0" },
-		{ EVENT "filter", filter },
+		{ QUEUED "filter", queued },
+		{ COMPLETED "filter", sent_back },
 	};
 	int result = ALIGNCTL_FINE;
 	size_t i;
@@ -174,6 +206,7 @@ static bool take_event(struct recorder *recorder,
 {
 	struct pending *next;
 	enum bio_kind kind;
+	bool sent_back;
 
 	if (recorder->nr_pending == recorder->max_pending) {
 		recorder->max_pending = recorder->max_pending * 2 + 1024;
@@ -182,17 +215,23 @@ static bool take_event(struct recorder *recorder,
 				     sizeof(*recorder->pending)));
 	}
 	next = &recorder->pending[recorder->nr_pending];
-	kind = bio_event_read(&recorder->event_format, event, &recorder->range,
+	kind = bio_event_read(&recorder->queued_format, event, &recorder->range,
 			      &next->request);
+	sent_back = kind == BIO_ELSEWHERE;
+	if (sent_back)
+		kind = bio_event_read(&recorder->completed_format, event,
+				      &recorder->range, &next->request);
 	switch (kind) {
 	case BIO_REQUEST:
 	case BIO_SECURE_ERASE:
+		next->sent_back = sent_back;
+		next->dropped = false;
 		next->secure_erase = kind == BIO_SECURE_ERASE;
 		next->number = recorder->nr_read++;
 		recorder->nr_pending++;
 		return true;
 	case BIO_UNKNOWN:
-		recorder->record->unknown++;
+		recorder->record->unknown += !sent_back;
 		return true;
 	case BIO_ELSEWHERE:
 		return true;
@@ -213,7 +252,7 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 	struct ring_page page;
 	unsigned int pages;
 
-	*bound = clock_ns() - SETTLED_NS;
+	*bound = clock_ns();
 	for (pages = 0; pages < PAGES_A_TURN; pages++) {
 		ssize_t got = read(cpu->fd, recorder->page, bytes);
 		enum ring_next next = RING_BROKEN;
@@ -221,7 +260,7 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (!got || (got < 0 && errno == EAGAIN))
-			return ALIGNCTL_FINE;
+			break;
 		if (got < 0) {
 			message_error("%s/trace_pipe_raw: %s", cpu->dir,
 				      strerror(errno));
@@ -241,8 +280,10 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 			return ALIGNCTL_IO;
 		}
 	}
-	if (event.time_ns < *bound)
+	/* the rest is read in the next turn */
+	if (pages == PAGES_A_TURN && event.time_ns < *bound)
 		*bound = event.time_ns;
+	*bound -= SETTLED_NS;
 	return ALIGNCTL_FINE;
 }
 
@@ -286,6 +327,25 @@ static int write_request(struct recorder *recorder, struct pending *pending)
 	return trace_writer_add(recorder->writer, request);
 }
 
+/* Finds what was sent, and came back as @back; it is never long before. */
+static void drop_sent_back(struct recorder *recorder, struct pending *back)
+{
+	struct pending *sent = back;
+
+	back->dropped = true;
+	recorder->record->sent_back++;
+	while (sent-- > recorder->pending) {
+		if (sent->dropped || sent->sent_back ||
+		    sent->request.op != back->request.op ||
+		    sent->request.offset != back->request.offset ||
+		    sent->request.bytes != back->request.bytes)
+			continue;
+		sent->dropped = true;
+		return;
+	}
+	recorder->record->sent_back_late++;
+}
+
 /* Writes what was pending from before @bound, in the order of time. */
 static int write_until(struct recorder *recorder, uint64_t bound)
 {
@@ -296,9 +356,13 @@ static int write_until(struct recorder *recorder, uint64_t bound)
 	if (!recorder->nr_pending)
 		return ALIGNCTL_FINE;
 	qsort(pending, recorder->nr_pending, sizeof(*pending), compare);
+	for (i = 0; i < recorder->nr_pending; i++)
+		if (pending[i].sent_back && !pending[i].dropped)
+			drop_sent_back(recorder, &pending[i]);
 	for (i = 0; !result && i < recorder->nr_pending &&
 	     pending[i].request.time_ns < bound && !full(recorder); i++)
-		result = write_request(recorder, &pending[i]);
+		if (!pending[i].dropped)
+			result = write_request(recorder, &pending[i]);
 	recorder->nr_pending -= i;
 	memmove(pending, pending + i, recorder->nr_pending * sizeof(*pending));
 	return result;
@@ -457,12 +521,15 @@ static int record_all(struct recorder *recorder)
 	int result, ended;
 	bool idle;
 
-	result = tracefs_write(&recorder->tracefs, EVENT "enable", "1");
+	result = tracefs_write(&recorder->tracefs, COMPLETED "enable", "1");
+	if (!result)
+		result = tracefs_write(&recorder->tracefs, QUEUED "enable",
+				       "1");
 	if (!result)
 		result = start_command(recorder);
 	if (!result)
 		result = record_loop(recorder);
-	ended = tracefs_write(&recorder->tracefs, EVENT "enable", "0");
+	ended = tracefs_write(&recorder->tracefs, QUEUED "enable", "0");
 	if (!result)
 		result = ended;
 	if (!result)

@@ -52,6 +52,9 @@ struct record_lost {
  * @touches: how many blocks they cover in part
  * @secure: discards that were secure erases
  * @unknown: requests that are not recorded, as their kind cannot be told
+ * @sent_back: requests that are not recorded, as the device sent them back: they
+ *	would have had to wait for it (REQ_NOWAIT), and are sent again
+ * @sent_back_late: of these, such as were recorded by then
  * @late: requests whose time was set to that of the one before, as they came
  *	in too late to be put in their place
  * @nr_lost: processors whose buffer was full at some time
@@ -71,6 +74,8 @@ struct record {
 	uint64_t touches;
 	uint64_t secure;
 	uint64_t unknown;
+	uint64_t sent_back;
+	uint64_t sent_back_late;
 	uint64_t late;
 	unsigned int nr_lost;
 	struct record_lost *lost;

@@ -71,6 +71,13 @@ void record_report_text(const struct record *record,
 		printf("  NOT RECORDED  %" PRIu64
 		       " requests: the kernel does not tell write-zeroes and those of zones apart\n",
 		       record->unknown);
+	if (record->sent_back)
+		printf("  sent back     %" PRIu64
+		       " times the device would have made its caller wait; recorded once it was sent again\n",
+		       record->sent_back);
+	if (record->sent_back_late)
+		printf("  RECORDED TWICE  %" PRIu64 " of these, which came back late\n",
+		       record->sent_back_late);
 	if (record->late)
 		printf("  late          %" PRIu64
 		       " requests have the time of the one before them\n",
@@ -145,6 +152,8 @@ void record_report_json(const struct record *record,
 	json_add(object, "lost_by_cpu", json_lost(record));
 	json_add_number(object, "buffer_kib", options->buffer_kib);
 	json_add_number(object, "not_recorded", record->unknown);
+	json_add_number(object, "sent_back", record->sent_back);
+	json_add_number(object, "sent_back_late", record->sent_back_late);
 	json_add_number(object, "secure_erases", record->secure);
 	json_add_number(object, "late", record->late);
 	json_add_real(object, "wall_s", record->wall_s);

@@ -46,8 +46,7 @@ static int take_format(const char *argument, enum trace_written *format)
 	unsigned int i;
 
 	for (i = 0; i < TRACE_NR_WRITTEN; i++) {
-		if (!trace_written_names[i] ||
-		    strcmp(argument, trace_written_names[i]))
+		if (strcmp(argument, trace_written_names[i]))
 			continue;
 		*format = i;
 		return 0;

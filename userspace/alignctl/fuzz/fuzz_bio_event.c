@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t nr = 0;
 
 	if (!ring_format_parse(&page_format, description) ||
-	    !bio_format_parse(&event_format, description)) {
+	    !bio_format_parse(&event_format, description, !size || *data % 2)) {
 		FUZZ_CHECK(length);
 		free(text);
 		return 0;

@@ -58,7 +58,7 @@ static void capture_open(struct capture *capture, const char *kernel)
 	page = captured(capture, "header_page", &bytes);
 	event = captured(capture, "format", &bytes);
 	CHECK(ring_format_parse(&capture->page, page), "%s", page);
-	CHECK(bio_format_parse(&capture->event, event), "%s", event);
+	CHECK(bio_format_parse(&capture->event, event, true), "%s", event);
 	free(page);
 	free(event);
 }
@@ -424,6 +424,14 @@ static void descriptions(void)
 		"\tfield: local_t commit;\toffset:8;\tsize:%s;\tsigned:1;\n"
 		"\tfield: int overcommit;\toffset:99;\tsize:8;\tsigned:1;\n"
 		"\tfield: char data;\toffset:%s;\tsize:4080;\tsigned:1;\n";
+	static const char completed[] = "name: block_bio_complete\nID: 1054\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\n\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:unsigned nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
+		"\tfield:int error;\toffset:28;\tsize:4;\tsigned:1;\n"
+		"\tfield:char rwbs[8];\toffset:32;\tsize:8;\tsigned:1;\n";
 	static const struct { const char *size, *offset; bool fine; } rows[] = {
 		{ "8", "16", true }, { "4", "12", true }, { "2", "16", false },
 		{ "8", "12", false }, { "8", "x", false }, { "8", "", false },
@@ -443,7 +451,11 @@ static void descriptions(void)
 	}
 	CHECK(!ring_field_find(&field, "\tfield: u64 timestamp;\n\toffset:0;",
 			       "timestamp"), "on the next line");
-	CHECK(!bio_format_parse(&event, "name: x\nID: 7\nformat:\n"), "empty");
+	CHECK(!bio_format_parse(&event, "name: x\nID: 7\nformat:\n", true),
+	      "empty");
+	CHECK(bio_format_parse(&event, completed, false) && event.id == 1054 &&
+	      event.rwbs.offset == 32 && !event.comm.bytes, "completed");
+	CHECK(!bio_format_parse(&event, completed, true), "no comm");
 }
 
 static void kinds(void)
