@@ -46,5 +46,6 @@ extern const struct tap_test replay_tests[];
 extern const struct tap_test trace_tests[];
 extern const struct tap_test trace_recording_tests[];
 extern const struct tap_test trace_iolog_tests[];
+extern const struct tap_test trace_blktrace_tests[];
 
 #endif

@@ -43,6 +43,9 @@ static struct trace_request request_number(uint64_t n)
 	if (bits >> 31 & 1)
 		snprintf(request.comm, sizeof(request.comm), "process %u",
 			 request.pid & 7);
+	/* one comes late */
+	if (n > 500 && request.file == 3)
+		request.file = 4;
 	return request;
 }
 
@@ -52,14 +55,16 @@ static const char *record(const char *name, enum trace_written format,
 	const char *path = trace_path(name);
 	struct trace_writer *writer;
 	uint64_t n;
+	int late = 0;
 
 	CHECK(!trace_writer_begin(&writer, path, format, &origin), "begin");
 	CHECK(!trace_writer_file(writer, 1, "/dev/one, \"two\""), "file");
 	for (n = 0; n < nr; n++) {
 		struct trace_request request = request_number(n);
 
-		if (n == nr / 2)
-			CHECK(!trace_writer_file(writer, 3, "three"), "file");
+		/* in the middle of the trace, and before the first request to it */
+		if (request.file == 4 && !late++)
+			CHECK(!trace_writer_file(writer, 4, "late"), "file");
 		if (trace_writer_add(writer, &request))
 			CHECK(0, "request %llu", (unsigned long long)n);
 	}
@@ -106,7 +111,7 @@ static void round_trip(void)
 	      trace_facts(trace)->origin.start_ns == 1, "origin");
 	CHECK(!trace_file(trace, 0) && !trace_file(trace, 2) &&
 	      !strcmp(trace_file(trace, 1), "/dev/one, \"two\"") &&
-	      !strcmp(trace_file(trace, 3), "three"), "files");
+	      !strcmp(trace_file(trace, 4), "late"), "files");
 	trace_close(trace);
 	trace_folder_close();
 }
@@ -252,11 +257,15 @@ static void draft(void)
 	      "begin");
 	request.time_ns = 5;
 	CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(trace_writer_file(writer, request.file, "x") == ALIGNCTL_USAGE,
+	      "too late");
 	request.time_ns = 4;
 	CHECK(trace_writer_add(writer, &request) == ALIGNCTL_USAGE, "falls");
 	trace_writer_abandon(writer);
 	said = trace_kept_messages();
 	CHECK(strstr(said, "alignctl: /dev/null: is there and not a regular file; name a new one\n"),
+	      "%s", said);
+	CHECK(strstr(said, "file x: it is named after the first request to it\n"),
 	      "%s", said);
 	CHECK(strstr(said, "request 2: its time is before that of the request before it\n"),
 	      "%s", said);

@@ -26,6 +26,9 @@
 #define MINOR_MASK	((1U << MINOR_BITS) - 1)
 #define CGROUP_BYTES	8U
 
+/* BLK_TC_ACT() would shift a one into the sign */
+#define ACTION_FUA	((uint32_t)BLK_TC_FUA << BLK_TC_SHIFT)
+
 #define FILE_BYTES	(16U << 10)
 #define MAX_FILES	512U
 
@@ -414,7 +417,7 @@ static enum trace_next take_request(struct trace *trace,
 		request->offset = (uint64_t)event->sector << SECTOR_SHIFT;
 		request->bytes = event->bytes;
 		request->preflush = flush;
-		request->fua = event->action & BLK_TC_ACT(BLK_TC_FUA);
+		request->fua = event->action & ACTION_FUA;
 	}
 	if (!event->bytes)
 		request->op = TRACE_FLUSH;

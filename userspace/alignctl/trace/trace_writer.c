@@ -105,8 +105,12 @@ void trace_writer_abandon(struct trace_writer *writer)
 int trace_writer_file(struct trace_writer *writer, uint32_t file,
 		      const char *name)
 {
-	const char *fault = trace_names_set(&writer->files, file, name);
+	const char *fault;
 
+	if (file < TRACE_MAX_FILES && writer->used[file])
+		fault = "it is named after the first request to it";
+	else
+		fault = trace_names_set(&writer->files, file, name);
 	if (fault) {
 		message_error("%s: file %s: %s", writer->path, name, fault);
 		return ALIGNCTL_USAGE;
@@ -133,6 +137,7 @@ int trace_writer_add(struct trace_writer *writer,
 	if (!writer->format->add(writer, request))
 		return ALIGNCTL_USAGE;
 	writer->nr++;
+	writer->used[request->file] = true;
 	writer->last_ns = request->time_ns;
 	if (writer->end < request->offset + request->bytes)
 		writer->end = request->offset + request->bytes;

@@ -26,6 +26,7 @@ enum trace_lost {
  * @stream: the file; whether writing fails is seen by the caller
  * @origin: where it was taken; its device's name is a copy
  * @files: names of the files that have been named
+ * @used: files that requests went to
  * @nr: requests so far
  * @end: byte after the last one that they reach
  * @last_ns: time of the last one
@@ -39,6 +40,7 @@ struct trace_writer {
 	FILE *stream;
 	struct trace_origin origin;
 	struct trace_names files;
+	bool used[TRACE_MAX_FILES];
 	uint64_t nr;
 	uint64_t end;
 	uint64_t last_ns;
