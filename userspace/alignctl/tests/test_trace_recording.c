@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,32 @@ static void damage(void)
 	trace_folder_close();
 }
 
+/* Between two chunks, where no checksum is wrong, and no extent. */
+static void cut_between_chunks(void)
+{
+	struct trace_request request = { .op = TRACE_WRITE, .bytes = 1 };
+	struct recording_chunk chunk;
+	struct trace_writer *writer;
+	size_t size, end, n;
+	CLEANUP_FREE char *bytes = NULL, *expected = NULL;
+
+	trace_folder_open();
+	CHECK(!trace_writer_begin(&writer, trace_path("r"),
+				  TRACE_WRITE_RECORDING, &origin), "begin");
+	for (n = 0; n < 40000; n++)
+		CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(!trace_writer_end(writer), "end");
+	bytes = trace_read_all(trace_path("r"), &size);
+	memcpy(&chunk, bytes + sizeof(struct recording_header), sizeof(chunk));
+	end = sizeof(struct recording_header) + sizeof(chunk) +
+	      le32toh(chunk.bytes);
+	CHECK(end < size, "%zu of %zu", end, size);
+	expected = message_format("byte %zu: the file is cut off: it has %u of 40000 requests that can be read",
+				  end, le32toh(chunk.nr));
+	trace_expect_refused(trace_bytes("d", bytes, end), expected);
+	trace_folder_close();
+}
+
 static void draft(void)
 {
 	CLEANUP_FREE char *said = NULL;
@@ -285,6 +312,7 @@ const struct tap_test trace_recording_tests[] = {
 	{ "a recording becomes CSV and again the same recording", to_csv_and_back },
 	{ "an end of line in the name of a process is lost in CSV, and said", ends_of_lines },
 	{ "each byte of a recording that is lost or changed is noticed", damage },
+	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
 	{ "a trace appears when it is complete, and not before", draft },
 	{ 0 },
 };
