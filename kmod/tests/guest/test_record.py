@@ -99,7 +99,6 @@ def as_logged(requests):
     return [(("D" if request.op == "Z" else request.op), request.sector, request.sectors) for request in requests]
 
 
-@pytest.mark.timeout(240)
 def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp_path):
     count = 200
     drive = lab.drive("p4096")
@@ -121,7 +120,6 @@ def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp
         assert (recording.summary["stopped"], recording.summary["command_status"]) == ("command", 0)
 
 
-@pytest.mark.timeout(240)
 def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(lab, tmp_path):
     """In mode pad the drive receives other requests; with several in flight, from any processor."""
     count = 300
