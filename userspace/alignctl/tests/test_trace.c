@@ -91,6 +91,8 @@ static void csv_refusals(void)
 		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
 		{ "op,offset,bytes\nwrite,18446744073709551615,512\n",
 		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		{ "op,offset,bytes\nwrite,512,18446744073709551615\n",
+		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
 		{ "op,offset_sectors,sectors\nwrite,36028797018963968,1\n",
 		  "line 2: offset_sectors \"36028797018963968\": must be a number of 512-byte sectors" },
 		{ "op,offset,bytes\nwrite,0,0\n", "line 2: its length is 0" },

@@ -180,6 +180,32 @@ static struct blk_io_trace queued(uint64_t time, uint64_t sector, uint32_t bytes
 	};
 }
 
+/* Processors that took turns, for longer than the sorter remembers. */
+static void long_files(void)
+{
+	enum { NR = 2 * TRACE_SORTER_ROOM };
+	CLEANUP_FREE struct blk_io_trace *events =
+		memory_or_exit(calloc(NR, sizeof(*events)));
+	struct trace_request request;
+	struct trace *trace;
+	int cpu, i;
+
+	trace_folder_open();
+	for (cpu = 0; cpu < 2; cpu++) {
+		for (i = 0; i < NR; i++)
+			events[i] = queued(2 * i + cpu, 2 * i + cpu, 512);
+		trace_bytes(cpu ? "d.blktrace.1" : "d.blktrace.0", events,
+			    NR * sizeof(*events));
+	}
+	CHECK(!trace_open(&trace, trace_path("d")), "open");
+	for (i = 0; trace_next(trace, &request) == TRACE_GOT; i++)
+		if (request.offset != 512ULL * i)
+			break;
+	CHECK(i == 2 * NR, "%d", i);
+	trace_close(trace);
+	trace_folder_close();
+}
+
 static void binary_refusals(void)
 {
 	struct blk_io_trace events[2];
@@ -323,6 +349,7 @@ const struct tap_test trace_blktrace_tests[] = {
 	{ "a blktrace has the requests that blkparse counts", agrees_with_blkparse },
 	{ "a blktrace has what was asked for: writes, FUA, flushes, discards", what_was_asked_for },
 	{ "a blktrace is the same as files, merged, and as text", whatever_the_form },
+	{ "the processors of a blktrace are merged however long it is", long_files },
 	{ "a processor that was idle has its part in a blktrace", idle_processors },
 	{ "a blktrace may come from a machine of the other byte order", other_byte_order },
 	{ "what is wrong in a blktrace is named with its byte", binary_refusals },

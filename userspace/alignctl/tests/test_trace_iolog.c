@@ -94,15 +94,16 @@ static void waits(void)
 	static const char text[] = V2
 		"/a add\n/a open\n/a write 0 512\n/a wait 1500 0\n"
 		"/a write 512 512\n/a wait 1500 0\n/a wait 20 0\n"
-		"/a write 1024 512\n/a close\n";
-	struct trace_request r[3] = { 0 };
+		"/a write 1024 512\n/a wait 2500 0\n/a write 0 512\n/a close\n";
+	struct trace_request r[4] = { 0 };
 	struct trace *trace;
 
 	trace_folder_open();
-	CHECK(trace_drain(trace_text("t", text), r, 3) == 3, "three");
+	CHECK(trace_drain(trace_text("t", text), r, 4) == 4, "four");
 	CHECK(is_request(&r[0], TRACE_WRITE, 0, 0, 512, 0), "first");
 	CHECK(is_request(&r[1], TRACE_WRITE, 1500000000, 512, 512, 0), "second");
 	CHECK(is_request(&r[2], TRACE_WRITE, 1500000000, 1024, 512, 0), "third");
+	CHECK(is_request(&r[3], TRACE_WRITE, 2500000000, 0, 512, 0), "fourth");
 	CHECK(!trace_open(&trace, trace_path("t")), "open");
 	CHECK(trace_facts(trace)->timed &&
 	      !strcmp(trace_facts(trace)->format, "fio iolog v2"), "waits");
