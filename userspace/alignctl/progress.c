@@ -28,21 +28,39 @@ void progress_start(struct progress *progress, const char *label,
 	progress->terminal = isatty(STDERR_FILENO);
 }
 
-void progress_step(struct progress *progress, uint64_t done)
+/* Is it time to draw? */
+static bool due(struct progress *progress)
 {
-	uint64_t now, left;
+	uint64_t now;
 
-	if (!progress->terminal || !done)
-		return;
+	if (!progress->terminal)
+		return false;
 	now = clock_ns();
 	if (now - progress->drawn_ns < REDRAW_NS)
-		return;
+		return false;
 	progress->drawn_ns = now;
-	left = (double)(now - progress->start_ns) / done *
+	return true;
+}
+
+void progress_step(struct progress *progress, uint64_t done)
+{
+	uint64_t left;
+
+	if (!done || !due(progress))
+		return;
+	left = (double)(progress->drawn_ns - progress->start_ns) / done *
 	       (progress->total - done) / NS_PER_S + 0.5;
 	fprintf(stderr, "\r%s: %3" PRIu64 " %%, %" PRIu64 ":%02" PRIu64
 		" left \x1b[K", progress->label,
 		done * 100 / progress->total, left / 60, left % 60);
+	fflush(stderr);
+}
+
+void progress_text(struct progress *progress, const char *text)
+{
+	if (!due(progress))
+		return;
+	fprintf(stderr, "\r%s \x1b[K", text);
 	fflush(stderr);
 }
 
@@ -62,10 +80,13 @@ static void on_signal(int number)
 void interrupt_catch(void)
 {
 	/* no SA_RESTART: a pause must end too */
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* nohup has it ignored */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 bool interrupt_seen(void)

@@ -29,10 +29,12 @@ void progress_start(struct progress *progress, const char *label,
 		    uint64_t total);
 /* Draws at most five times a second. */
 void progress_step(struct progress *progress, uint64_t done);
+/* The same with a line of the caller's, for what has no known end. */
+void progress_text(struct progress *progress, const char *text);
 /* Wipes the line. */
 void progress_end(struct progress *progress);
 
-/* From here on SIGINT and SIGTERM only set a mark. */
+/* From here on SIGINT, SIGTERM and SIGHUP only set a mark. */
 void interrupt_catch(void);
 bool interrupt_seen(void);
 /* Ends the program by the signal that was seen, for the shell to know. */

@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "mode.h"
 #include "module.h"
+#include "trace/convert.h"
 #include "verbs.h"
 
 #define WORDS_MAX	32
@@ -119,6 +120,16 @@ int __wrap_guard_file_data(struct guard_report *report,
 	(void)report;
 	/* what is to be written over ends inside the device, or just behind */
 	FUZZ_CHECK(end <= (device->sectors << 9) + 2 * 65536);
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_trace_convert(const char *source, const char *output,
+			 enum trace_written format);
+
+int __wrap_trace_convert(const char *source, const char *output,
+			 enum trace_written format)
+{
+	FUZZ_CHECK(source && output && format < TRACE_NR_WRITTEN);
 	return ALIGNCTL_FINE;
 }
 

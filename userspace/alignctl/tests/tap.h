@@ -36,6 +36,7 @@ extern const struct tap_test latency_tests[];
 extern const struct tap_test options_tests[];
 extern const struct tap_test status_tests[];
 extern const struct tap_test kernel_log_tests[];
+extern const struct tap_test record_tests[];
 extern const struct tap_test module_tests[];
 extern const struct tap_test device_tests[];
 extern const struct tap_test guard_tests[];

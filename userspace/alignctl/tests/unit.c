@@ -10,7 +10,8 @@ int main(void)
 {
 	static const struct tap_test *const files[] = {
 		permutation_tests, plan_tests, pattern_tests, latency_tests,
-		options_tests, status_tests, kernel_log_tests, module_tests,
+		options_tests, status_tests, kernel_log_tests, record_tests,
+		module_tests,
 		device_tests, guard_tests, ledger_tests, io_queue_tests,
 		replay_tests,
 		trace_tests, trace_recording_tests, trace_iolog_tests, trace_blktrace_tests,

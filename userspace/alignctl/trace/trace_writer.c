@@ -144,6 +144,11 @@ int trace_writer_add(struct trace_writer *writer,
 	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
 }
 
+uint64_t trace_writer_bytes(const struct trace_writer *writer)
+{
+	return (uint64_t)ftello(writer->stream);
+}
+
 int trace_writer_end(struct trace_writer *writer)
 {
 	FILE *stream = writer->stream;

@@ -39,6 +39,9 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 int trace_writer_add(struct trace_writer *writer,
 		     const struct trace_request *request);
 
+/* Bytes that the file has so far. */
+uint64_t trace_writer_bytes(const struct trace_writer *writer);
+
 /* Writes what is left, completes the header, gives the file its name. */
 int trace_writer_end(struct trace_writer *writer);
 

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl record against what really was sent: by a plan, by a request at a time, and as the drive received it."""
+
+import contextlib
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from dmalign.paths import OUT
+from rig.direct import RWF_DSYNC, Disk, pattern
+from rig.dm import Align, run
+from rig.witness import TRACING, Request, Trace, eventually
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS = 0, 1
+INSTANCES = TRACING / "instances"
+EVENT = Path("events/block/block_bio_queue")
+OPS = {"read": "R", "write": "W", "flush": "F", "discard": "D", "write-zeroes": "Z"}
+# Nothing in it is special to the kernel, and all of it to somebody who reads text.
+NAME = "a b]c [%\\,\"x"
+
+
+@pytest.fixture(autouse=True)
+def tracefs():
+    if not INSTANCES.exists():
+        run("mount", "-t", "tracefs", "tracefs", TRACING)
+    yield
+    assert not list(INSTANCES.glob("alignctl-*")), "an instance was left behind"
+
+
+class Recording:
+    """alignctl record of a device, with its summary and its requests once it has ended."""
+
+    def __init__(self, device, folder, *options, command=()):
+        self.path = Path(folder, f"{time.monotonic_ns()}.csv")
+        words = [ALIGNCTL, "record", device, "--output", self.path, "--format", "csv", "--json", *options]
+        if command:
+            words += ["--", *command]
+        self.process = subprocess.Popen([str(word) for word in words], text=True, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.instance = INSTANCES / f"alignctl-{self.process.pid}"
+
+    def __enter__(self):
+        def records():
+            with contextlib.suppress(OSError):
+                return (self.instance / EVENT / "enable").read_text() == "1\n"
+            assert self.process.poll() is None, self.process.communicate()[1]
+        eventually(records, "alignctl record does not begin")
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.end()
+
+    def end(self, status=FINE):
+        if not hasattr(self, "rows"):
+            said, self.errors = self.process.communicate(timeout=100)
+            assert self.process.returncode == status, f"{self.process.returncode}: {said}{self.errors}"
+            self.summary = json.loads(said[said.index("{\n"):])
+            with open(self.path, newline="") as file:
+                self.rows = list(csv.DictReader(file))
+        return self
+
+    @property
+    def requests(self):
+        return [Request(OPS[row["op"]], int(row["offset"]) // 512, int(row["bytes"]) // 512) for row in self.rows]
+
+    def of(self, *ops):
+        return [request for request in self.requests if request.op in ops]
+
+
+def comm():
+    return Path("/proc/self/comm").read_text().rstrip("\n")
+
+
+@contextlib.contextmanager
+def named(name):
+    before = comm()
+    Path("/proc/self/comm").write_text(name)
+    try:
+        yield
+    finally:
+        Path("/proc/self/comm").write_text(before)
+
+
+def replay(workload, device, phase, state, *options):
+    return [ALIGNCTL, "replay", workload, "--on", device, "--phase", phase, "--state", state, *options]
+
+
+def as_logged(requests):
+    """As the drive's log has them: no time and no class, and zeroing is one with discarding."""
+    return [(("D" if request.op == "Z" else request.op), request.sector, request.sectors) for request in requests]
+
+
+def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp_path):
+    count = 200
+    drive = lab.drive("p4096")
+    with Align(drive.path) as device:
+        state = tmp_path / "state"
+        run(*replay("w4096_512", device.path, "prepare", state, "--count", count))
+        drive.reset()
+        recording = Recording(device.path, tmp_path, command=replay("w4096_512", device.path, "run", state)).end()
+        below = drive.log()
+        assert recording.of("W") == [Request("W", 16 * k + 1, 8) for k in range(count)]
+        assert recording.of("F") and not recording.of("D", "Z")
+        assert as_logged(recording.requests) == as_logged(below)
+        assert {row["comm"] for row in recording.rows} == {"alignctl"}
+        times = [int(row["time_ns"]) for row in recording.rows]
+        assert times == sorted(times) and times[0] > 0
+        assert recording.summary["misaligned_writes"] == count and recording.summary["touches"] == 2 * count
+        assert recording.summary["operations"]["write"] == {"count": count, "bytes": 4096 * count}
+        assert recording.summary["requests"] == len(below) and recording.summary["lost"] == 0
+        assert (recording.summary["stopped"], recording.summary["command_status"]) == ("command", 0)
+
+
+def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(lab, tmp_path):
+    """In mode pad the drive receives other requests; with several in flight, from any processor."""
+    count = 300
+    drive = lab.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        state = tmp_path / "state"
+        run(*replay("w4096_512", device.path, "prepare", state, "--count", count))
+        drive.reset()
+        recording = Recording(device.path, tmp_path,
+                              command=replay("w4096_512", device.path, "run", state, "--depth", 16)).end()
+        assert sorted(recording.of("W")) == [Request("W", 16 * k + 1, 8) for k in range(count)]
+        # The target sends back what must not wait, and io_uring sends it again.
+        assert recording.summary["sent_back"] > 0 and recording.summary["sent_back_late"] == 0
+        assert as_logged(recording.of("W")) != as_logged(request for request in drive.log() if request.op == "W")
+
+
+def send_one_of_each(disk, end, start=0):
+    """
+    One request of each kind, and what the recording must have of them; `end`: sectors of the device, `start`: where it
+    is on its disk. The kernel cuts a discard at what the disk can discard, and this one need not be cut.
+    """
+    discarded = 128 - start % 64
+    disk.write(9, pattern(1, 9, 3))
+    disk.write(16, pattern(2, 16, 8), flags=RWF_DSYNC)
+    disk.read(5, 11)
+    disk.flush()
+    disk.discard(discarded, 64)
+    disk.zero(256, 16)
+    disk.write(end - 1, pattern(3, end - 1, 1))
+    return [Request("W", 9, 3), Request("W", 16, 8), Request("F", 0, 0), Request("R", 5, 11), Request("F", 0, 0),
+            Request("D", discarded, 64), Request("Z", 256, 16), Request("W", end - 1, 1)]
+
+
+def check_each(recording, sent):
+    assert recording.requests == sent
+    assert {(row["comm"], row["pid"]) for row in recording.rows} == {(NAME, str(os.getpid()))}
+    assert [row["flags"] for row in recording.rows].count("") == len(sent) - 1, "one write is FUA"
+    assert recording.rows[1]["flags"]
+
+
+def test_each_kind_of_request_on_a_disk_and_an_align_device(lab, tmp_path):
+    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+        with Recording(path, tmp_path) as recording, Disk(path) as disk, named(NAME):
+            sent = send_one_of_each(disk, disk.sectors)
+        check_each(recording, sent)
+        with Align(path) as device:
+            with Recording(device.path, tmp_path) as recording, Disk(device.path) as disk, named(NAME):
+                sent = send_one_of_each(disk, disk.sectors)
+            check_each(recording, sent)
+
+
+def test_a_partition_is_recorded_from_its_own_start(lab, tmp_path):
+    """And so is what reaches it through the whole disk, cut at its edges; nothing else of the disk is."""
+    start, sectors = 61, 1000
+    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path, lab.partition(path, start, sectors) as part:
+        with Recording(part, tmp_path) as recording, Disk(part) as disk, named(NAME):
+            sent = send_one_of_each(disk, sectors, start)
+        check_each(recording, sent)
+        assert recording.summary["alignment_offset"] == 4096 - 61 % 8 * 512
+        with Recording(part, tmp_path) as recording, Disk(path) as disk:
+            disk.write(start - 2, pattern(1, 0, 4))
+            disk.write(start + sectors - 1, pattern(1, 0, 3))
+            disk.write(start - 1, pattern(1, 0, 1))
+            disk.write(start + sectors, pattern(1, 0, 1))
+            disk.flush()
+        assert recording.requests == [Request("W", 0, 2), Request("W", sectors - 1, 1), Request("F", 0, 0)]
+
+
+def test_what_is_lost_is_counted_to_the_last_request(lab, tmp_path):
+    count = 1500
+    with lab.scsi_debug() as path, Disk(path) as disk:
+        recording = Recording(path, tmp_path, "--buffer", 8)
+        with recording:
+            recording.process.send_signal(signal.SIGSTOP)
+            for k in range(count):
+                disk.write(k, bytes(512))
+            recording.process.send_signal(signal.SIGCONT)
+            recording.process.send_signal(signal.SIGINT)
+            recording.end(FINDINGS)
+        lost = recording.summary["lost"]
+        assert lost > 0 and len(recording.rows) + lost == count
+        assert sum(row["count"] for row in recording.summary["lost_by_cpu"]) == lost
+        assert f"{lost} requests are missing" in recording.errors
+        sectors = [request.sector for request in recording.requests]
+        assert sectors == sorted(set(sectors)) and sectors[0] == 0, "those that it has are whole and in order"
+
+
+def test_another_tracer_sees_the_same_as_without(lab, tmp_path):
+    drive = lab.drive("p4096")
+    watched = ("trace_clock", "buffer_size_kb", "options/overwrite", str(EVENT / "enable"), str(EVENT / "filter"))
+    with Disk(drive.path) as disk:
+        before = [(TRACING / name).read_text() for name in watched]
+        with Trace(drive.path) as trace:
+            changed = [(TRACING / name).read_text() for name in watched]
+            with Recording(drive.path, tmp_path) as recording:
+                assert [(TRACING / name).read_text() for name in watched] == changed
+                for k in range(20):
+                    disk.write(8 * k + 1, pattern(k, 0, 3))
+            disk.write(1000, pattern(1, 0, 1))
+        assert before[0] == (TRACING / watched[0]).read_text()
+        assert recording.requests == [Request("W", 8 * k + 1, 3) for k in range(20)]
+        assert as_logged(trace.requests) == as_logged([*recording.requests, Request("W", 1000, 1)])
+
+
+def test_limits_end_it_and_what_a_killed_one_leaves_is_removed(lab, tmp_path):
+    with lab.scsi_debug() as path, Disk(path) as disk:
+        killed = Recording(path, tmp_path)
+        killed.__enter__()
+        killed.process.kill()
+        killed.process.communicate()
+        assert killed.instance.exists() and not killed.path.exists()
+        with Recording(path, tmp_path, "--requests", 7) as recording:
+            assert not killed.instance.exists()
+            for k in range(20):
+                disk.write(k, bytes(512))
+            recording.process.wait(60)
+        assert recording.requests == [Request("W", k, 1) for k in range(7)]
+        assert recording.summary["stopped"] == "requests"
+        with Recording(path, tmp_path, "--size", 600) as recording:
+            for k in range(60):
+                disk.write(k, bytes(512))
+            recording.process.wait(60)
+        assert recording.summary["stopped"] == "size" and 600 <= recording.path.stat().st_size < 700
+        assert Recording(path, tmp_path, "--seconds", 1).end().summary["stopped"] == "seconds"
+        failed = Recording(path, tmp_path, command=["sh", "-c", "kill -9 $$"]).end(FINDINGS)
+        assert failed.summary["command_status"] == 137
