@@ -42,5 +42,7 @@ extern const struct tap_test guard_tests[];
 extern const struct tap_test ledger_tests[];
 extern const struct tap_test io_queue_tests[];
 extern const struct tap_test replay_tests[];
+extern const struct tap_test trace_tests[];
+extern const struct tap_test trace_recording_tests[];
 
 #endif

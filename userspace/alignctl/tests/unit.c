@@ -13,6 +13,7 @@ int main(void)
 		options_tests, status_tests, kernel_log_tests, module_tests,
 		device_tests, guard_tests, ledger_tests, io_queue_tests,
 		replay_tests,
+		trace_tests, trace_recording_tests,
 	};
 	unsigned int number = 0, failed = 0;
 	const struct tap_test *test;

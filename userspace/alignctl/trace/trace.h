@@ -55,6 +55,20 @@ struct trace_request {
 };
 
 /**
+ * struct trace_origin - where a trace was taken
+ * @device: the device's name; NULL: not known
+ * @logical: logical block, bytes; 0: not known
+ * @physical: physical block, bytes; 0: not known
+ * @start_ns: when it began, nanoseconds since 1970; 0: not known
+ */
+struct trace_origin {
+	const char *device;
+	uint32_t logical;
+	uint32_t physical;
+	uint64_t start_ns;
+};
+
+/**
  * struct trace_facts - what a trace says of itself before its first request
  * @format: its name: "recording", "fio iolog v2", "fio iolog v3", "blktrace",
  *	"blkparse", "csv"
@@ -63,6 +77,7 @@ struct trace_request {
  * @end: byte after the last one that any request reaches
  * @nr_known: is @nr set?
  * @nr: number of requests
+ * @origin: where it was taken
  */
 struct trace_facts {
 	const char *format;
@@ -71,6 +86,7 @@ struct trace_facts {
 	uint64_t end;
 	bool nr_known;
 	uint64_t nr;
+	struct trace_origin origin;
 };
 
 enum trace_next {
@@ -82,10 +98,11 @@ enum trace_next {
 struct trace;
 
 /*
- * Opens a trace and understands all of its header. Several files of a blktrace
- * (DEV.blktrace.0, .1 ...) are one trace: @path names one of them, or is DEV's
- * name without the ending. Return: enum alignctl_exit; errors have been
- * reported, with file, line or byte, and reason. *@trace is for trace_close().
+ * Opens a trace, "-" being standard input, and understands all of its header.
+ * Several files of a blktrace (DEV.blktrace.0, .1 ...) are one trace: @path names
+ * one of them, or is DEV's name without the ending. Return: enum alignctl_exit;
+ * errors have been reported, with file, line or byte, and reason. *@trace is
+ * NULL then; else it is for trace_close(), which takes NULL as well.
  */
 int trace_open(struct trace **trace, const char *path);
 void trace_close(struct trace *trace);
@@ -95,7 +112,10 @@ const struct trace_facts *trace_facts(const struct trace *trace);
 /* The next request, in the order of their times. */
 enum trace_next trace_next(struct trace *trace, struct trace_request *request);
 
-/* Back to the first request. Return: enum alignctl_exit; reported. */
+/*
+ * Back to the first request; a pipe has no way back. Return: enum alignctl_exit;
+ * reported.
+ */
 int trace_rewind(struct trace *trace);
 
 /* The name of a file that requests so far went to; NULL: it has none. */

@@ -19,11 +19,18 @@ struct trace_writer;
 
 /*
  * A new file, which appears under its name at trace_writer_end() only: half a
- * trace is never taken for a whole one. @device: name of the device that the
- * requests went to. Return: enum alignctl_exit; errors have been reported.
+ * trace is never taken for a whole one. @origin is copied. Return: enum alignctl_exit; errors have been reported.
  */
 int trace_writer_begin(struct trace_writer **writer, const char *path,
-		       enum trace_written format, const char *device);
+		       enum trace_written format,
+		       const struct trace_origin *origin);
+
+/*
+ * Names a file, before the first request that goes to it; one without a name is
+ * the device that the trace was taken on. Return: as above.
+ */
+int trace_writer_file(struct trace_writer *writer, uint32_t file,
+		      const char *name);
 
 /*
  * Adds a request; times may not fall. What the format cannot express is said

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "input.h"
+#include "message.h"
+
+int trace_input_open(struct trace_input *input, const char *path,
+		     size_t capacity)
+{
+	bool standard = !strcmp(path, "-");
+	struct stat found;
+	const char *kind;
+
+	*input = (struct trace_input) { .capacity = capacity };
+	input->fd = standard ? dup(STDIN_FILENO) :
+			       open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (input->fd < 0 || fstat(input->fd, &found)) {
+		message_error("%s: cannot be read: %s", path, strerror(errno));
+		if (input->fd >= 0)
+			close(input->fd);
+		return ALIGNCTL_USAGE;
+	}
+	kind = S_ISDIR(found.st_mode) ? "folder" :
+	       S_ISBLK(found.st_mode) ? "block device" : NULL;
+	if (kind) {
+		message_error("%s: is a %s; a trace is a file", path, kind);
+		close(input->fd);
+		return ALIGNCTL_USAGE;
+	}
+	input->path = message_format("%s", standard ? "standard input" : path);
+	input->buffer = memory_or_exit(malloc(capacity));
+	return ALIGNCTL_FINE;
+}
+
+void trace_input_close(struct trace_input *input)
+{
+	if (!input->path)
+		return;
+	close(input->fd);
+	free(input->buffer);
+	free(input->path);
+	*input = (struct trace_input) { 0 };
+}
+
+bool trace_input_has_way_back(const struct trace_input *input)
+{
+	return lseek(input->fd, 0, SEEK_CUR) >= 0;
+}
+
+int trace_input_rewind(struct trace_input *input)
+{
+	if (lseek(input->fd, 0, SEEK_SET)) {
+		message_error("%s: cannot be read a second time: %s; save it to a file first",
+			      input->path, strerror(errno));
+		return ALIGNCTL_USAGE;
+	}
+	input->start = input->end = 0;
+	input->byte = input->line = 0;
+	input->ended = false;
+	return ALIGNCTL_FINE;
+}
+
+ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
+{
+	size_t there = input->end - input->start;
+	ssize_t got;
+
+	if (there >= wanted)
+		return (ssize_t)wanted;
+	if (!input->ended) {
+		memmove(input->buffer, input->buffer + input->start, there);
+		input->start = 0;
+		input->end = there;
+	}
+	while (!input->ended && input->end < wanted) {
+		got = read(input->fd, input->buffer + input->end,
+			   input->capacity - input->end);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			message_error("%s: byte %" PRIu64 ": cannot be read: %s",
+				      input->path, input->byte + input->end,
+				      strerror(errno));
+			return -1;
+		}
+		input->end += (size_t)got;
+		input->ended = !got;
+	}
+	there = input->end - input->start;
+	return (ssize_t)(there < wanted ? there : wanted);
+}
+
+void trace_input_take(struct trace_input *input, size_t bytes)
+{
+	input->start += bytes;
+	input->byte += bytes;
+}
+
+static enum trace_next refuse(const struct trace_input *input,
+			      const char *reason)
+{
+	message_error("%s: line %" PRIu64 ": %s", input->path, input->line,
+		      reason);
+	return TRACE_BROKEN;
+}
+
+enum trace_next trace_input_line(struct trace_input *input, char **line)
+{
+	size_t looked = 0, there = input->end - input->start;
+	char *start, *end;
+	ssize_t got;
+
+	for (;;) {
+		start = input->buffer + input->start;
+		end = memchr(start + looked, '\n', there - looked);
+		if (end)
+			break;
+		looked = there;
+		if (there == input->capacity) {
+			input->line++;
+			return refuse(input,
+				      "longer than any line of a trace is");
+		}
+		got = trace_input_peek(input, there + 1);
+		if (got < 0)
+			return TRACE_BROKEN;
+		there = input->end - input->start;
+		if (there > looked)
+			continue;
+		if (!there)
+			return TRACE_END;
+		input->line++;
+		return refuse(input, "has no end; the file is cut off");
+	}
+	input->line++;
+	trace_input_take(input, (size_t)(end - start) + 1);
+	if (memchr(start, '\0', (size_t)(end - start)))
+		return refuse(input, "has a byte 0 in it; this is not text");
+	if (end > start && end[-1] == '\r')
+		end--;
+	*end = '\0';
+	*line = start;
+	return TRACE_GOT;
+}

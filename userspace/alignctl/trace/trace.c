@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "message.h"
+#include "sorter.h"
+#include "trace_format.h"
+
+#define INPUT_BYTES	(64U << 10)
+
+/* Enough of a file to tell its format. */
+#define HEAD_BYTES	4096U
+
+const char *const trace_op_names[TRACE_NR_OPS] = {
+	[TRACE_READ] = "read",
+	[TRACE_WRITE] = "write",
+	[TRACE_FLUSH] = "flush",
+	[TRACE_DISCARD] = "discard",
+	[TRACE_WRITE_ZEROES] = "write-zeroes",
+};
+
+static const struct trace_format *const formats[] = {
+	&trace_recording, &trace_csv,
+};
+
+static const struct trace_format *recognize(const char *head, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (formats[i]->recognize(head, length))
+			return formats[i];
+	return NULL;
+}
+
+/* Finds the format of what is open. */
+static int find_format(struct trace *trace)
+{
+	char head[HEAD_BYTES + 1];
+	ssize_t length = trace_input_peek(&trace->input, HEAD_BYTES);
+
+	if (length < 0)
+		return ALIGNCTL_IO;
+	if (!length) {
+		message_error("%s: is empty; a trace has a header or a request at least",
+			      trace->input.path);
+		return ALIGNCTL_USAGE;
+	}
+	memcpy(head, trace->input.buffer + trace->input.start, (size_t)length);
+	head[length] = '\0';
+	trace->format = recognize(head, (size_t)length);
+	if (!trace->format) {
+		message_error("%s: is in no format that is known; these are: recording, CSV with a line of column names",
+			      trace->input.path);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+static int open_format(struct trace *trace)
+{
+	trace->at = (struct trace_place) { trace->input.path, "byte", 0 };
+	trace->returned = trace->at;
+	trace->last_ns = 0;
+	trace->broken = false;
+	return trace->format->open(trace);
+}
+
+int trace_open(struct trace **opened, const char *path)
+{
+	struct trace *trace = memory_or_exit(calloc(1, sizeof(*trace)));
+	int failed;
+
+	*opened = NULL;
+	failed = trace_input_open(&trace->input, path, INPUT_BYTES);
+	if (!failed)
+		failed = find_format(trace);
+	if (!failed)
+		failed = open_format(trace);
+	if (failed) {
+		trace_close(trace);
+		return failed;
+	}
+	if (trace->format->unsorted)
+		trace->sorter = trace_sorter_new();
+	*opened = trace;
+	return ALIGNCTL_FINE;
+}
+
+void trace_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	if (trace->format)
+		trace->format->close(trace);
+	trace_input_close(&trace->input);
+	trace_names_free(&trace->files);
+	trace_sorter_free(trace->sorter);
+	free(trace);
+}
+
+const struct trace_facts *trace_facts(const struct trace *trace)
+{
+	return &trace->facts;
+}
+
+int trace_rewind(struct trace *trace)
+{
+	int failed = trace_input_rewind(&trace->input);
+
+	if (failed)
+		return failed;
+	if (trace->sorter)
+		trace_sorter_clear(trace->sorter);
+	trace->format->close(trace);
+	return open_format(trace);
+}
+
+const char *trace_file(const struct trace *trace, uint32_t file)
+{
+	const char *name = trace_names_get(&trace->files, file);
+
+	return name && *name ? name : NULL;
+}
+
+char *trace_position(const struct trace *trace)
+{
+	return message_format("%s: %s %" PRIu64, trace->returned.path,
+			      trace->returned.unit, trace->returned.number);
+}
+
+static enum trace_next refuse_at(const struct trace_place *place,
+				 const char *reason)
+{
+	message_error("%s: %s %" PRIu64 ": %s", place->path, place->unit,
+		      place->number, reason);
+	return TRACE_BROKEN;
+}
+
+enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
+{
+	CLEANUP_FREE char *reason = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&reason, format, args) < 0)
+		reason = NULL;
+	va_end(args);
+	return refuse_at(&trace->at, memory_or_exit(reason));
+}
+
+enum trace_next trace_line(struct trace *trace, char **line)
+{
+	enum trace_next next = trace_input_line(&trace->input, line);
+
+	trace->at = (struct trace_place) { trace->input.path, "line",
+					   trace->input.line };
+	return next;
+}
+
+const char *trace_request_fault(const struct trace_request *request)
+{
+	if (request->op == TRACE_FLUSH)
+		return request->offset || request->bytes ?
+		       "a flush has no place and no length" : NULL;
+	if (!request->bytes)
+		return "its length is 0";
+	if (request->offset > TRACE_MAX_END ||
+	    request->bytes > TRACE_MAX_END - request->offset)
+		return "it ends after byte 9223372036854775807, the last that a file can have";
+	return NULL;
+}
+
+enum trace_next trace_find_file(struct trace *trace, const char *name,
+				uint32_t *file)
+{
+	const char *fault;
+
+	if (trace_names_find(&trace->files, name, file))
+		return TRACE_GOT;
+	*file = trace->files.nr;
+	fault = trace_names_set(&trace->files, *file, name);
+	return fault ? trace_refuse(trace, "%s", fault) : TRACE_GOT;
+}
+
+void trace_set_comm(struct trace_request *request, const char *name)
+{
+	size_t length = strnlen(name, sizeof(request->comm) - 1);
+
+	memcpy(request->comm, name, length);
+	request->comm[length] = '\0';
+}
+
+/* A request as the format has it, and whether it can be. */
+static enum trace_next next_of_format(struct trace *trace,
+				      struct trace_request *request)
+{
+	enum trace_next next;
+	const char *fault;
+
+	*request = (struct trace_request) { 0 };
+	next = trace->format->next(trace, request);
+	if (next != TRACE_GOT)
+		return next;
+	fault = trace_request_fault(request);
+	if (fault)
+		return trace_refuse(trace, "%s", fault);
+	if (request->time_ns >= trace->last_ns)
+		return TRACE_GOT;
+	return trace_refuse(trace, "its time, %" PRIu64 " ns, is before %" PRIu64 " ns, that of %s; sort the trace by time",
+			    request->time_ns, trace->last_ns,
+			    trace->sorter ? "more than 8192 requests before it" :
+					    "the request before it");
+}
+
+static enum trace_next next_in_order(struct trace *trace,
+				     struct trace_request *request)
+{
+	enum trace_next next;
+
+	if (!trace->sorter) {
+		next = next_of_format(trace, request);
+		trace->returned = trace->at;
+		return next;
+	}
+	while (!trace_sorter_full(trace->sorter)) {
+		next = next_of_format(trace, request);
+		if (next == TRACE_BROKEN)
+			return next;
+		if (next == TRACE_END)
+			break;
+		trace_sorter_add(trace->sorter, request, &trace->at);
+	}
+	if (trace_sorter_empty(trace->sorter))
+		return TRACE_END;
+	trace_sorter_take(trace->sorter, request, &trace->returned);
+	return TRACE_GOT;
+}
+
+enum trace_next trace_next(struct trace *trace, struct trace_request *request)
+{
+	enum trace_next next;
+
+	if (trace->broken)
+		return TRACE_BROKEN;
+	next = next_in_order(trace, request);
+	trace->broken = next == TRACE_BROKEN;
+	if (next == TRACE_GOT)
+		trace->last_ns = request->time_ns;
+	return next;
+}
