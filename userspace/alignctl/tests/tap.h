@@ -42,6 +42,10 @@ extern const struct tap_test guard_tests[];
 extern const struct tap_test ledger_tests[];
 extern const struct tap_test io_queue_tests[];
 extern const struct tap_test replay_tests[];
+extern const struct tap_test histogram_tests[];
+extern const struct tap_test order_tests[];
+extern const struct tap_test placement_tests[];
+extern const struct tap_test engine_tests[];
 extern const struct tap_test trace_tests[];
 extern const struct tap_test trace_recording_tests[];
 

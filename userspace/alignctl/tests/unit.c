@@ -12,7 +12,8 @@ int main(void)
 		permutation_tests, plan_tests, pattern_tests, latency_tests,
 		options_tests, status_tests, kernel_log_tests, module_tests,
 		device_tests, guard_tests, ledger_tests, io_queue_tests,
-		replay_tests,
+		replay_tests, histogram_tests, order_tests, placement_tests,
+		engine_tests,
 		trace_tests, trace_recording_tests,
 	};
 	unsigned int number = 0, failed = 0;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a device must hold after a trace was replayed: a model made by reading
+ * the trace again, and the comparison. The model covers as many blocks as fit
+ * in fixed memory; the trace is read once for each such part of the device.
+ */
+#ifndef ALIGNCTL_CONTENT_H
+#define ALIGNCTL_CONTENT_H
+
+#include "engine.h"
+
+/**
+ * struct content_check - what comparing found
+ * @done: was everything compared?
+ * @passes: how often the trace was read
+ * @sectors: sectors compared: those that the trace wrote or zeroed, and did not
+ *	discard later
+ * @mismatches: those of them that hold something else
+ * @first_mismatch: the first such sector, if there is any
+ */
+struct content_check {
+	bool done;
+	uint64_t passes;
+	uint64_t sectors;
+	uint64_t mismatches;
+	uint64_t first_mismatch;
+};
+
+/**
+ * struct content - what is to be compared
+ * @source: the trace
+ * @placement: where its requests went
+ * @run: their mark
+ * @done: which of them were made
+ * @device: what to read
+ * @fd: same, open with O_DIRECT
+ * @max_blocks: blocks of 4096 bytes in the model at once, at least 2; 0: as fit
+ *	in 16 MiB
+ */
+struct content {
+	struct source *source;
+	const struct placement *placement;
+	uint64_t run;
+	const struct engine_done *done;
+	const struct device *device;
+	int fd;
+	uint32_t max_blocks;
+};
+
+/*
+ * A discard leaves nothing to rely on, nor does a write that failed: their
+ * sectors are not compared until they are written again. Stops early, with
+ * ALIGNCTL_FINE, when interrupt_seen().
+ * Return: enum alignctl_exit; errors have been reported.
+ */
+int content_check(const struct content *content, struct content_check *check);
+
+#endif
