@@ -27,11 +27,15 @@
 /**
  * struct block - sectors of which something is known
  * @number: of the block
- * @holds: what each must hold
+ * @holds: what each must hold after the last request
+ * @durable: what was durable there last; ANYTHING: nothing that counts
+ * @zeroed: bits of sectors that may hold zeroes, as later ones made some
  */
 struct block {
 	uint64_t number;
 	uint64_t holds[BLOCK_SECTORS];
+	uint64_t durable[BLOCK_SECTORS];
+	uint8_t zeroed;
 };
 
 /**
@@ -105,41 +109,63 @@ static struct block *want_block(struct model *m, uint64_t number)
 	return &m->block[m->nr - 1];
 }
 
-/* Notes what the sectors from @first to @end hold, of one block. */
-static void hold(struct block *block, uint64_t first, uint64_t end,
-		 uint64_t what)
+/**
+ * struct change - what a request does to sectors
+ * @first: the first one
+ * @end: the one after the last
+ * @what: what they hold after it
+ * @durable: was it durable?
+ */
+struct change {
+	uint64_t first;
+	uint64_t end;
+	uint64_t what;
+	bool durable;
+};
+
+/* Notes what a change does to the sectors of one block. */
+static void hold(struct block *block, const struct change *change)
 {
 	uint64_t start = block->number * BLOCK_SECTORS;
 	uint64_t i;
 
-	for (i = 0; i < BLOCK_SECTORS; i++)
-		if (start + i >= first && start + i < end)
-			block->holds[i] = what;
+	for (i = 0; i < BLOCK_SECTORS; i++) {
+		if (start + i < change->first || start + i >= change->end)
+			continue;
+		block->holds[i] = change->what;
+		/* once forgotten, what was durable is no promise any more */
+		if (change->durable || change->what == ANYTHING) {
+			block->durable[i] = change->what;
+			block->zeroed &= ~(1U << i);
+		}
+		if (change->what == ZEROES)
+			block->zeroed |= 1U << i;
+	}
 }
 
-/* Nothing is known any more of the sectors from @first to @end. */
-static void forget(struct model *m, uint64_t first, uint64_t end)
+/* Nothing is known any more of its sectors. */
+static void forget(struct model *m, const struct change *change)
 {
-	uint64_t number = first / BLOCK_SECTORS;
-	uint64_t last = (end - 1) / BLOCK_SECTORS;
+	uint64_t number = change->first / BLOCK_SECTORS;
+	uint64_t last = (change->end - 1) / BLOCK_SECTORS;
 	uint32_t i;
 
 	if (last - number >= m->nr) {
 		for (i = 0; i < m->nr; i++)
-			hold(&m->block[i], first, end, ANYTHING);
+			hold(&m->block[i], change);
 		return;
 	}
 	for (; number <= last; number++) {
 		i = *find_slot(m, number);
 		if (i)
-			hold(&m->block[i - 1], first, end, ANYTHING);
+			hold(&m->block[i - 1], change);
 	}
 }
 
-static void note(struct model *m, uint64_t first, uint64_t end, uint64_t what)
+static void note(struct model *m, const struct change *change)
 {
-	uint64_t number = first / BLOCK_SECTORS;
-	uint64_t last = (end - 1) / BLOCK_SECTORS;
+	uint64_t number = change->first / BLOCK_SECTORS;
+	uint64_t last = (change->end - 1) / BLOCK_SECTORS;
 
 	if (number < m->first)
 		number = m->first;
@@ -147,7 +173,7 @@ static void note(struct model *m, uint64_t first, uint64_t end, uint64_t what)
 		struct block *block = want_block(m, number);
 
 		if (block)
-			hold(block, first, end, what);
+			hold(block, change);
 	}
 }
 
@@ -173,7 +199,7 @@ static int read_trace(struct model *m)
 		return result;
 	for (number = 0; number < content->done->issued; number++) {
 		CLEANUP_FREE char *wrong = NULL;
-		uint64_t first, end;
+		struct change change;
 
 		if (interrupt_seen())
 			return ALIGNCTL_FINE;
@@ -181,22 +207,28 @@ static int read_trace(struct model *m)
 			wrong = placement_apply(content->placement, &request);
 		else
 			wrong = message_format("ended");
+		/* where the run ended too, if it came that far */
+		if (wrong && content->done->issued == UINT64_MAX)
+			return ALIGNCTL_FINE;
 		if (wrong) {
 			message_error("%s: is not the trace that was replayed any more: request %"
 				      PRIu64 ": %s", content->source->name,
 				      number + 1, wrong);
 			return ALIGNCTL_IO;
 		}
-		first = request.offset / PATTERN_SECTOR;
-		end = first + request.bytes / PATTERN_SECTOR;
 		if (request.op == TRACE_READ || request.op == TRACE_FLUSH)
 			continue;
+		change.first = request.offset / PATTERN_SECTOR;
+		change.end = change.first + request.bytes / PATTERN_SECTOR;
+		change.durable = number < content->durable;
+		change.what = request.op == TRACE_WRITE ? number + 1 : ZEROES;
 		if (request.op == TRACE_DISCARD ||
-		    failed(content->done, number))
-			forget(m, first, end);
-		else
-			note(m, first, end, request.op == TRACE_WRITE ?
-			     number + 1 : ZEROES);
+		    failed(content->done, number)) {
+			change.what = ANYTHING;
+			forget(m, &change);
+		} else {
+			note(m, &change);
+		}
 	}
 	return ALIGNCTL_FINE;
 }
@@ -240,9 +272,13 @@ struct stretch {
 	const struct block *block;
 };
 
+typedef void (*compare_fn)(const struct model *m,
+			   const struct stretch *stretch, void *result);
+
 static void compare(const struct model *m, const struct stretch *stretch,
-		    struct content_check *check)
+		    void *result)
 {
+	struct content_check *check = result;
 	const char *bytes = stretch->request.buffer;
 	uint64_t sector = stretch->request.offset / PATTERN_SECTOR;
 	uint64_t end = sector + stretch->request.bytes / PATTERN_SECTOR;
@@ -261,6 +297,87 @@ static void compare(const struct model *m, const struct stretch *stretch,
 			check->first_mismatch = sector;
 		if (check->mismatches++ < MISMATCHES_SHOWN)
 			show_mismatch(m, bytes, sector, holds);
+	}
+}
+
+const char *const content_verdict_names[CONTENT_NR_VERDICTS] = {
+	[CONTENT_LOST] = "lost", [CONTENT_TORN] = "torn",
+	[CONTENT_OLD] = "old", [CONTENT_NEW] = "new",
+};
+
+/* What is in sector @i of a block; CONTENT_TORN: parts of several writes. */
+static enum content_verdict judge_sector(const struct model *m,
+					 const struct block *block,
+					 uint32_t i, const char *bytes)
+{
+	static const char zeroes[PATTERN_SECTOR];
+	uint64_t sector = block->number * BLOCK_SECTORS + i;
+	uint64_t durable = block->durable[i];
+	struct pattern_label label;
+	enum pattern_state kind = pattern_read(bytes, &label);
+
+	if (block->holds[i] == ANYTHING ||
+	    right(m, bytes, sector, block->holds[i]))
+		return CONTENT_NEW;
+	if (kind == PATTERN_TORN)
+		return CONTENT_TORN;
+	if ((block->zeroed >> i & 1) && !memcmp(bytes, zeroes, PATTERN_SECTOR))
+		return CONTENT_OLD;
+	/* nothing was promised: what was there before the run may still be */
+	if (durable == ANYTHING)
+		return CONTENT_OLD;
+	if (kind == PATTERN_WHOLE && label.sector == sector &&
+	    label.run == m->content->run &&
+	    (durable == ZEROES ? label.sequence > m->content->durable :
+				 label.sequence >= durable))
+		return CONTENT_OLD;
+	return CONTENT_LOST;
+}
+
+/*
+ * The worst of its sectors. New and old ones together are of one write, which
+ * is torn, if it is the last one in both of them.
+ */
+static enum content_verdict judge_block(const struct model *m,
+					const struct block *block,
+					const char *bytes, uint32_t sectors)
+{
+	enum content_verdict verdict = CONTENT_NEW, each[BLOCK_SECTORS];
+	uint32_t i, k;
+
+	for (i = 0; i < sectors; i++) {
+		each[i] = judge_sector(m, block, i, bytes + i * PATTERN_SECTOR);
+		if (each[i] < verdict)
+			verdict = each[i];
+	}
+	for (i = 0; verdict == CONTENT_OLD && i < sectors; i++)
+		for (k = 0; k < sectors; k++)
+			if (block->holds[i] == block->holds[k] &&
+			    block->holds[i] != ANYTHING &&
+			    each[i] == CONTENT_NEW && each[k] == CONTENT_OLD)
+				return CONTENT_TORN;
+	return verdict;
+}
+
+static void judge(const struct model *m, const struct stretch *stretch,
+		  void *result)
+{
+	struct content_crash *crash = result;
+	uint64_t left = stretch->request.bytes / PATTERN_SECTOR;
+	const char *bytes = stretch->request.buffer;
+	const struct block *block = stretch->block;
+
+	while (left) {
+		uint32_t sectors = left < BLOCK_SECTORS ? left : BLOCK_SECTORS;
+		enum content_verdict verdict = judge_block(m, block, bytes,
+							   sectors);
+		uint64_t sector = block->number * BLOCK_SECTORS;
+
+		if (!crash->blocks[verdict]++ || sector < crash->first[verdict])
+			crash->first[verdict] = sector;
+		left -= sectors;
+		bytes += BLOCK_BYTES;
+		block++;
 	}
 }
 
@@ -290,7 +407,7 @@ static void start(const struct model *m, struct io_queue *queue,
 }
 
 /* Reads all blocks of the model, and compares them. */
-static int read_blocks(struct model *m, struct content_check *check)
+static int read_blocks(struct model *m, compare_fn compare, void *found)
 {
 	const struct replay from = { .device = m->content->device };
 	struct io_queue *queue = io_queue_open(m->content->fd, READ_DEPTH);
@@ -322,7 +439,7 @@ static int read_blocks(struct model *m, struct content_check *check)
 		if (replay_result(&from, &stretch->request))
 			result = ALIGNCTL_IO;
 		else
-			compare(m, stretch, check);
+			compare(m, stretch, found);
 		idle[nr_idle++] = stretch;
 		progress_step(&progress, at);
 	}
@@ -332,7 +449,9 @@ static int read_blocks(struct model *m, struct content_check *check)
 	return result;
 }
 
-int content_check(const struct content *content, struct content_check *check)
+/* Part by part, until all was compared or something went wrong. */
+static int compare_all(const struct content *content, compare_fn compare,
+		       void *found, bool *done, uint64_t *passes)
 {
 	struct model m = {
 		.content = content, .slots = 16,
@@ -340,7 +459,6 @@ int content_check(const struct content *content, struct content_check *check)
 	};
 	int result = ALIGNCTL_FINE;
 
-	memset(check, 0, sizeof(*check));
 	while (m.slots < 2 * m.max)
 		m.slots *= 2;
 	m.block = memory_or_exit(calloc(m.max, sizeof(*m.block)));
@@ -351,12 +469,27 @@ int content_check(const struct content *content, struct content_check *check)
 		m.nr = 0;
 		memset(m.slot, 0, m.slots * sizeof(*m.slot));
 		result = read_trace(&m);
-		check->passes++;
+		++*passes;
 		if (!result && !interrupt_seen())
-			result = read_blocks(&m, check);
+			result = read_blocks(&m, compare, found);
 	}
-	check->done = !result && !interrupt_seen();
+	*done = !result && !interrupt_seen();
 	free(m.block);
 	free(m.slot);
 	return result;
+}
+
+int content_check(const struct content *content, struct content_check *check)
+{
+	memset(check, 0, sizeof(*check));
+	return compare_all(content, compare, check, &check->done,
+			   &check->passes);
+}
+
+int content_crash(const struct content *content, struct content_crash *crash)
+{
+	uint64_t passes = 0;
+
+	memset(crash, 0, sizeof(*crash));
+	return compare_all(content, judge, crash, &crash->done, &passes);
 }

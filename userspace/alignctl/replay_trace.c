@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -186,6 +188,28 @@ static int check(struct replay_trace *trace, int fd, uint64_t run)
 	return result;
 }
 
+/* Makes a state file for the run that is about to begin. */
+static int begin_state(const struct replay_trace *trace,
+		       struct trace_state *state, uint64_t run)
+{
+	struct stat found;
+
+	*state = (struct trace_state) {
+		.path = trace->options->state, .run = run,
+		.placement = trace->placement,
+		.trace = realpath(trace->source.name, NULL),
+		.device = realpath(trace->device->path, NULL),
+	};
+	if (!state->trace || !state->device || stat(state->trace, &found)) {
+		message_error("--state: %s: %s; a state is for a trace in one file",
+			      trace->source.name, strerror(errno));
+		trace_state_free(state);
+		return ALIGNCTL_USAGE;
+	}
+	state->trace_bytes = found.st_size;
+	return trace_state_begin(state);
+}
+
 int replay_trace_run(struct replay_trace *trace, int fd)
 {
 	struct engine_setup setup = {
@@ -194,19 +218,31 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		.timing = trace->timing, .speed = trace->speed,
 		.depth = trace->depth, .total = total(trace),
 	};
+	struct trace_state state;
 	uint64_t random;
 	int result, saved = ALIGNCTL_FINE;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns();
 	setup.run = pattern_run(random);
+	if (trace->options->state) {
+		result = begin_state(trace, &state, setup.run);
+		if (result)
+			return result;
+		setup.durable = trace_state_durable;
+		setup.context = &state;
+	}
 	interrupt_catch();
 	result = engine_run(&setup, &trace->measures, &trace->done);
+	if (trace->options->state) {
+		saved = trace_state_end(&state, &trace->done);
+		trace_state_free(&state);
+	}
 	if (result)
 		trace->stopped = "error";
 	else if (interrupt_seen())
 		trace->stopped = "signal";
-	if (trace->options->histogram)
+	if (trace->options->histogram && !saved)
 		saved = measures_write(&trace->measures,
 				       trace->options->histogram);
 	if (!trace->stopped && !trace->options->no_check)
@@ -215,4 +251,69 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 	measures_free(&trace->measures);
 	interrupt_obey();
 	return result ? result : saved;
+}
+
+/* Looks at the device that a state is about. */
+static int look(const struct trace_state *state, struct source *source,
+		const struct device *device, struct content_crash *crash)
+{
+	CLEANUP_CLOSE int fd = open(device->path,
+				    O_RDONLY | O_DIRECT | O_CLOEXEC);
+	const struct content content = {
+		.source = source, .placement = &state->placement,
+		.run = state->run, .done = &state->done,
+		.durable = state->durable, .device = device, .fd = fd,
+	};
+
+	if (fd < 0) {
+		message_error("%s: %s", device->path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	if (device->sectors << ALIGN_SECTOR_SHIFT < state->placement.bytes) {
+		message_error("%s: has %" PRIu64 " bytes, and the trace was replayed on %"
+			      PRIu64, device->path,
+			      device->sectors << ALIGN_SECTOR_SHIFT,
+			      state->placement.bytes);
+		return ALIGNCTL_USAGE;
+	}
+	return content_crash(&content, crash);
+}
+
+int replay_trace_crash(const char *path, const char *on, bool json)
+{
+	struct source source = { 0 };
+	struct content_crash crash;
+	struct trace_state state;
+	struct device device;
+	struct stat found;
+	int result = trace_state_load(&state, path);
+
+	if (result)
+		return result;
+	if (stat(state.trace, &found) ||
+	    (uint64_t)found.st_size != state.trace_bytes) {
+		message_error("%s: is for %s with %" PRIu64
+			      " bytes, and that is not there any more",
+			      path, state.trace, state.trace_bytes);
+		result = ALIGNCTL_USAGE;
+	}
+	if (!result)
+		result = source_open(&source, state.trace);
+	if (!result)
+		result = device_open(&device, on ? on : state.device);
+	if (!result) {
+		interrupt_catch();
+		result = look(&state, &source, &device, &crash);
+		if (!result) {
+			trace_report_crash(&state, &device, &crash, json);
+			if (crash.blocks[CONTENT_LOST] ||
+			    crash.blocks[CONTENT_TORN])
+				result = ALIGNCTL_FINDINGS;
+		}
+		device_close(&device);
+	}
+	source_close(&source);
+	trace_state_free(&state);
+	interrupt_obey();
+	return result;
 }

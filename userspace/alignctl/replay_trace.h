@@ -6,6 +6,7 @@
 #include "content.h"
 #include "engine.h"
 #include "replay.h"
+#include "trace_state.h"
 
 /**
  * struct trace_scan - what reading a trace once tells
@@ -33,6 +34,7 @@ struct trace_scan {
  * @dry_run: only say what would be done
  * @histogram: file for the histograms, or NULL
  * @no_check: do not compare what was written
+ * @state: file that says after a crash what was to be there, or NULL
  * @verify_below: device to compare on in place of the one replayed on, or NULL
  * @json: print one JSON object
  */
@@ -45,6 +47,7 @@ struct replay_trace_options {
 	bool dry_run;
 	const char *histogram;
 	bool no_check;
+	const char *state;
 	const char *verify_below;
 	bool json;
 };
@@ -100,8 +103,15 @@ int replay_trace_fit(struct replay_trace *trace);
 /* Makes the requests, and prints the report. */
 int replay_trace_run(struct replay_trace *trace, int fd);
 
+/* Says what a crash left, on the device @on or, if NULL, that of the state. */
+int replay_trace_crash(const char *state, const char *on, bool json);
+
 /* What would be done. */
 void trace_report_plan(const struct replay_trace *trace);
+/* What a crash left. */
+void trace_report_crash(const struct trace_state *state,
+			const struct device *device,
+			const struct content_crash *crash, bool json);
 /* What was done. */
 void trace_report(const struct replay_trace *trace);
 

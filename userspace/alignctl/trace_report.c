@@ -387,3 +387,63 @@ void trace_report_plan(const struct replay_trace *trace)
 	else
 		text_plan(trace);
 }
+
+/* What a crash left */
+
+static void text_crash(const struct trace_state *state,
+		       const struct device *device,
+		       const struct content_crash *crash)
+{
+	size_t i;
+
+	printf("%s on %s: %" PRIu64 " requests were durable", state->trace,
+	       device->path, state->durable);
+	if (state->done.issued == TRACE_STATE_NOT_KNOWN)
+		puts(", the run did not end");
+	else
+		printf(" of %" PRIu64 "\n", state->done.issued);
+	for (i = 0; i < CONTENT_NR_VERDICTS; i++) {
+		printf("  %-11s %" PRIu64 " blocks of 4096 bytes",
+		       content_verdict_names[i], crash->blocks[i]);
+		if (crash->blocks[i])
+			printf(", the first at sector %" PRIu64,
+			       crash->first[i]);
+		putchar('\n');
+	}
+	if (!crash->done)
+		puts("  stopped     not all was looked at");
+}
+
+void trace_report_crash(const struct trace_state *state,
+			const struct device *device,
+			const struct content_crash *crash, bool json)
+{
+	struct json_object *object;
+	size_t i;
+
+	if (!json) {
+		text_crash(state, device, crash);
+		return;
+	}
+	object = json_new();
+	json_add_text(object, "source", state->trace);
+	json_add_text(object, "device", device->path);
+	json_add_number(object, "durable", state->durable);
+	if (state->done.issued == TRACE_STATE_NOT_KNOWN)
+		json_add_null(object, "issued");
+	else
+		json_add_number(object, "issued", state->done.issued);
+	json_add_bool(object, "done", crash->done);
+	for (i = 0; i < CONTENT_NR_VERDICTS; i++) {
+		struct json_object *verdict = json_new();
+
+		json_add_number(verdict, "blocks", crash->blocks[i]);
+		if (crash->blocks[i])
+			json_add_number(verdict, "first_sector",
+					crash->first[i]);
+		else
+			json_add_null(verdict, "first_sector");
+		json_add(object, content_verdict_names[i], verdict);
+	}
+	json_print(object, false);
+}

@@ -27,6 +27,7 @@ struct replay_options {
 	const char *on;
 	const char *force;
 	const char *state;
+	const char *check;
 	uint64_t count;
 	uint64_t depth;
 	uint64_t start;
@@ -45,7 +46,7 @@ struct replay_options {
 enum row { ROW_ON, ROW_COUNT, ROW_DEPTH, ROW_START, ROW_SPAN, ROW_AREAS,
 	   ROW_SEED, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET,
 	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
-	   ROW_NO_CHECK, ROW_BELOW, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
+	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
@@ -60,7 +61,7 @@ static const struct option_row rows[] = {
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
-			"what one phase leaves for the next" },
+			"what one phase leaves for the next; or for --check" },
 	[ROW_PHYSICAL] = { "physical", "N",
 			   "physical block, bytes, if DEV does not tell" },
 	[ROW_OFFSET] = { "offset", "N",
@@ -76,6 +77,8 @@ static const struct option_row rows[] = {
 			   "trace: do not compare what was written" },
 	[ROW_BELOW] = { "verify-below", "DEV",
 			"trace: compare on DEV, the one below" },
+	[ROW_CHECK] = { "check", "STATE",
+			"in place of SOURCE: what did a crash leave of a trace?" },
 	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
@@ -171,6 +174,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_BELOW:
 		options->trace.verify_below = argument;
+		return 0;
+	case ROW_CHECK:
+		options->check = argument;
 		return 0;
 	case ROW_DRY_RUN:
 		options->trace.dry_run = true;
@@ -555,7 +561,6 @@ static int check_source_options(const struct replay_options *options,
 		{ options->areas, false, "areas" },
 		{ options->seed_given, false, "seed" },
 		{ options->phase != PHASE_ALL, false, "phase" },
-		{ options->state, false, "state" },
 		{ trace->timing != ENGINE_NR_TIMINGS, true, "timing" },
 		{ trace->speed > 0, true, "speed" },
 		{ trace->how == PLACEMENT_WRAP, true, "wrap" },
@@ -647,12 +652,20 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.check && first == argc)
+		return replay_trace_crash(options.check, options.on,
+					  options.trace.json);
+	if (options.check || first == argc) {
+		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
+		return ALIGNCTL_USAGE;
+	}
 	if (!options.on) {
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
 	is_trace = !workload_find(argv[first]);
 	options.trace.depth = options.depth;
+	options.trace.state = options.state;
 	result = check_source_options(&options, is_trace);
 	if (result)
 		return result;
@@ -679,7 +692,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 }
 
 const struct verb verb_replay = {
-	"replay", "SOURCE", 1, 1,
+	"replay", "SOURCE", 0, 1,
 	"Do a workload or a trace on a device, and measure it",
 	rows, list_workloads, run,
 };

@@ -244,3 +244,100 @@ def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, stat
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
     os.close(terminal)
     assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
+
+
+# After a crash
+
+def crashed(disk, state, **options):
+    """What --check says: exit status, verdicts, and the whole object."""
+    said = alignctl("replay", "--check", state, "--json", **options)
+    assert said.returncode in (FINE, FINDINGS), said.stderr
+    result = json.loads(said.stdout)
+    assert result["device"] == str(disk) and result["done"]
+    return said.returncode, {name: result[name]["blocks"] for name in ("lost", "torn", "old", "new")}, result
+
+
+def test_after_a_whole_run_every_block_is_new(disk, trace, tmp_path):
+    state = tmp_path / "state"
+    assert alignctl("replay", trace(KINDS), "--on", disk, "--state", state).returncode == FINE
+    status, blocks, result = crashed(disk, state)
+    assert (status, blocks) == (FINE, {"lost": 0, "torn": 0, "old": 0, "new": 4})
+    assert result["durable"] == result["issued"] == 7
+
+
+def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path):
+    """The program is killed; what the drive might have done then is done to the file."""
+    state = tmp_path / "state"
+    rows = [(0, "write", 0, 8), (0, "write", 8, 16), (1, "write-zeroes", 64, 8), (2, "flush", 0, 0),
+            (2500, "write", 0, 8), (2500, "write", 8, 8), (2500, "write", 32, 8), (2500, "write", 64, 8),
+            (60000, "write", 128, 8)]
+    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--state", state]) as running:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (state.exists() and json.loads(state.read_text())["durable"]):
+            time.sleep(0.02)
+        old = disk.read_bytes()
+        while time.monotonic() < deadline and disk.read_bytes()[64 * 512:64 * 512 + 8] != b"alignctl":
+            time.sleep(0.1)
+        running.kill()
+    new = disk.read_bytes()
+    assert old[:4096] != new[:4096] and json.loads(state.read_text())["durable"] == 3
+
+    def block(number, *contents):
+        """Puts there the first sectors of one content and the rest of another one."""
+        with open(disk, "r+b") as file:
+            file.seek(number * 4096)
+            part = 4096 // len(contents)
+            file.write(b"".join(content[number * 4096 + i * part:][:part] for i, content in enumerate(contents)))
+
+    zeroes = bytes(DISK_BYTES)
+    # the last one was never made: what was there is old
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 1, "new": 5})
+    block(0, old)
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 2, "new": 4})
+    block(0, old, new)
+    assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 0, "torn": 1, "old": 1, "new": 4})
+    block(0, zeroes, new)
+    status, blocks, result = crashed(disk, state)
+    assert (status, blocks) == (FINDINGS, {"lost": 1, "torn": 0, "old": 1, "new": 4})
+    assert result["lost"]["first_sector"] == 0 and result["issued"] is None
+    block(0, new)
+    # nothing of block 4 was durable, and the zeroes of block 8 were
+    block(4, zeroes)
+    block(8, old)
+    assert old[8 * 4096:9 * 4096] == bytes(4096)
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 3, "new": 3})
+    block(8, b"x" * DISK_BYTES)
+    assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
+    text = alignctl("replay", "--check", state).stdout
+    assert "3 requests were durable, the run did not end" in text
+    assert "lost        1 blocks of 4096 bytes, the first at sector 64" in text
+
+
+@pytest.mark.parametrize("text, words", [
+    (None, ["state", "--state writes it"]),
+    ("{", ["not the state"]),
+    ('{ "trace": "x" }', ["not the state"]),
+])
+def test_a_state_that_is_none_is_named(tmp_path, text, words):
+    state = tmp_path / "state"
+    if text is not None:
+        state.write_text(text)
+    failed = alignctl("replay", "--check", state)
+    assert failed.returncode == USAGE
+    for word in words:
+        assert word in failed.stderr
+
+
+def test_a_state_whose_trace_changed_is_refused(disk, trace, tmp_path):
+    state = tmp_path / "state"
+    path = trace(KINDS)
+    assert alignctl("replay", path, "--on", disk, "--state", state).returncode == FINE
+    path.write_text(path.read_text() + "7000,flush,0,0\n")
+    failed = alignctl("replay", "--check", state)
+    assert failed.returncode == USAGE and "not there any more" in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--on", "x"], ["w512", "--on", "x", "--check", "state"]])
+def test_a_source_or_a_state_is_needed(arguments):
+    failed = alignctl("replay", *arguments)
+    assert failed.returncode == USAGE and "needs SOURCE" in failed.stderr and "--check STATE" in failed.stderr
