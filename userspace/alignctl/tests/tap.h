@@ -48,5 +48,7 @@ extern const struct tap_test placement_tests[];
 extern const struct tap_test engine_tests[];
 extern const struct tap_test trace_tests[];
 extern const struct tap_test trace_recording_tests[];
+extern const struct tap_test trace_iolog_tests[];
+extern const struct tap_test trace_blktrace_tests[];
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,9 @@ static struct trace_request request_number(uint64_t n)
 	if (bits >> 31 & 1)
 		snprintf(request.comm, sizeof(request.comm), "process %u",
 			 request.pid & 7);
+	/* one comes late */
+	if (n > 500 && request.file == 3)
+		request.file = 4;
 	return request;
 }
 
@@ -52,14 +56,16 @@ static const char *record(const char *name, enum trace_written format,
 	const char *path = trace_path(name);
 	struct trace_writer *writer;
 	uint64_t n;
+	int late = 0;
 
 	CHECK(!trace_writer_begin(&writer, path, format, &origin), "begin");
 	CHECK(!trace_writer_file(writer, 1, "/dev/one, \"two\""), "file");
 	for (n = 0; n < nr; n++) {
 		struct trace_request request = request_number(n);
 
-		if (n == nr / 2)
-			CHECK(!trace_writer_file(writer, 3, "three"), "file");
+		/* in the middle of the trace, and before the first request to it */
+		if (request.file == 4 && !late++)
+			CHECK(!trace_writer_file(writer, 4, "late"), "file");
 		if (trace_writer_add(writer, &request))
 			CHECK(0, "request %llu", (unsigned long long)n);
 	}
@@ -106,7 +112,7 @@ static void round_trip(void)
 	      trace_facts(trace)->origin.start_ns == 1, "origin");
 	CHECK(!trace_file(trace, 0) && !trace_file(trace, 2) &&
 	      !strcmp(trace_file(trace, 1), "/dev/one, \"two\"") &&
-	      !strcmp(trace_file(trace, 3), "three"), "files");
+	      !strcmp(trace_file(trace, 4), "late"), "files");
 	trace_close(trace);
 	trace_folder_close();
 }
@@ -221,6 +227,32 @@ static void damage(void)
 	trace_folder_close();
 }
 
+/* Between two chunks, where no checksum is wrong, and no extent. */
+static void cut_between_chunks(void)
+{
+	struct trace_request request = { .op = TRACE_WRITE, .bytes = 1 };
+	struct recording_chunk chunk;
+	struct trace_writer *writer;
+	size_t size, end, n;
+	CLEANUP_FREE char *bytes = NULL, *expected = NULL;
+
+	trace_folder_open();
+	CHECK(!trace_writer_begin(&writer, trace_path("r"),
+				  TRACE_WRITE_RECORDING, &origin), "begin");
+	for (n = 0; n < 40000; n++)
+		CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(!trace_writer_end(writer), "end");
+	bytes = trace_read_all(trace_path("r"), &size);
+	memcpy(&chunk, bytes + sizeof(struct recording_header), sizeof(chunk));
+	end = sizeof(struct recording_header) + sizeof(chunk) +
+	      le32toh(chunk.bytes);
+	CHECK(end < size, "%zu of %zu", end, size);
+	expected = message_format("byte %zu: the file is cut off: it has %u of 40000 requests that can be read",
+				  end, le32toh(chunk.nr));
+	trace_expect_refused(trace_bytes("d", bytes, end), expected);
+	trace_folder_close();
+}
+
 static void draft(void)
 {
 	CLEANUP_FREE char *said = NULL;
@@ -252,11 +284,15 @@ static void draft(void)
 	      "begin");
 	request.time_ns = 5;
 	CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(trace_writer_file(writer, request.file, "x") == ALIGNCTL_USAGE,
+	      "too late");
 	request.time_ns = 4;
 	CHECK(trace_writer_add(writer, &request) == ALIGNCTL_USAGE, "falls");
 	trace_writer_abandon(writer);
 	said = trace_kept_messages();
 	CHECK(strstr(said, "alignctl: /dev/null: is there and not a regular file; name a new one\n"),
+	      "%s", said);
+	CHECK(strstr(said, "file x: it is named after the first request to it\n"),
 	      "%s", said);
 	CHECK(strstr(said, "request 2: its time is before that of the request before it\n"),
 	      "%s", said);
@@ -276,6 +312,7 @@ const struct tap_test trace_recording_tests[] = {
 	{ "a recording becomes CSV and again the same recording", to_csv_and_back },
 	{ "an end of line in the name of a process is lost in CSV, and said", ends_of_lines },
 	{ "each byte of a recording that is lost or changed is noticed", damage },
+	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
 	{ "a trace appears when it is complete, and not before", draft },
 	{ 0 },
 };

@@ -420,13 +420,7 @@ static bool csv_add(struct trace_writer *writer,
 	return true;
 }
 
-static void csv_end(struct trace_writer *writer)
-{
-	(void)writer;
-}
-
 const struct trace_written_format trace_written_csv = {
 	.begin = csv_begin,
 	.add = csv_add,
-	.end = csv_end,
 };

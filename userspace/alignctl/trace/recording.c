@@ -25,6 +25,7 @@ static_assert(sizeof(struct recording_chunk) == 12, "no gaps");
  * @length: of the request before
  * @nr: requests so far
  * @end: byte after the last one that they reach
+ * @used: files that requests went to
  * @left: requests of the chunk that have not been read
  * @body_byte: where the body is in the file
  * @bytes: of the body
@@ -40,6 +41,7 @@ struct recording {
 	uint64_t length;
 	uint64_t nr;
 	uint64_t end;
+	bool used[TRACE_MAX_FILES];
 	uint32_t left;
 	uint64_t body_byte;
 	uint32_t bytes;
@@ -238,6 +240,8 @@ static const char *take_file(struct trace *trace)
 	if (!take_number_below(r, TRACE_MAX_FILES, &file) ||
 	    !take_text(r, TRACE_MAX_NAME, name))
 		return "the name of a file makes no sense";
+	if (r->used[file])
+		return "a file is named after the first request to it";
 	return trace_names_set(&trace->files, file, name);
 }
 
@@ -309,6 +313,7 @@ static const char *take_request(struct recording *r, uint8_t tag,
 		return "a request more than there are by the header";
 	r->left--;
 	r->nr++;
+	r->used[request->file] = true;
 	if (r->end < request->offset + request->bytes)
 		r->end = request->offset + request->bytes;
 	return NULL;

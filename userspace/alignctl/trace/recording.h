@@ -26,7 +26,7 @@
  *        V length				unless it is a flush, or bit 6
  *   6    defines a context, and makes it that of the next request:
  *        V context, V process, V file, V length of its name, the name
- *   7    names a file: V file, V length of its name, the name
+ *   7    names a file, before the first request to it: V file, V length of its name, the name
  *
  * The request before the first one is of time 0, ends at byte 0, has no length,
  * and has context 0, which is file 0, no process and no name until it is

@@ -5,42 +5,43 @@
 #include "message.h"
 #include "sorter.h"
 
+#define FIRST_ROOM	32U
+
 struct entry {
 	struct trace_request request;
 	struct trace_place place;
 	uint64_t arrival;
 };
 
-/* A binary heap of the numbers of entries, the earliest one at its root. */
+/*
+ * A binary heap of the numbers of entries, the earliest one at its root, and
+ * behind the heap those of entries that are free. Grows with what it holds.
+ */
 struct trace_sorter {
 	uint32_t nr;
+	uint32_t room;
 	uint64_t arrivals;
+	struct entry *entries;
 	uint16_t heap[TRACE_SORTER_ROOM];
-	struct entry entries[TRACE_SORTER_ROOM];
 };
 
-static_assert(TRACE_SORTER_ROOM <= UINT16_MAX + 1, "entries have 16-bit numbers");
+static_assert(TRACE_SORTER_ROOM <= UINT16_MAX + 1 &&
+	      TRACE_SORTER_ROOM % FIRST_ROOM == 0, "16-bit numbers, in doublings");
 
 struct trace_sorter *trace_sorter_new(void)
 {
-	struct trace_sorter *sorter = memory_or_exit(malloc(sizeof(*sorter)));
-
-	trace_sorter_clear(sorter);
-	return sorter;
+	return memory_or_exit(calloc(1, sizeof(struct trace_sorter)));
 }
 
 void trace_sorter_free(struct trace_sorter *sorter)
 {
+	if (sorter)
+		free(sorter->entries);
 	free(sorter);
 }
 
 void trace_sorter_clear(struct trace_sorter *sorter)
 {
-	uint32_t i;
-
-	/* behind the heap stand the entries that are free */
-	for (i = 0; i < TRACE_SORTER_ROOM; i++)
-		sorter->heap[i] = (uint16_t)i;
 	sorter->nr = 0;
 	sorter->arrivals = 0;
 }
@@ -74,12 +75,24 @@ static void swap(struct trace_sorter *sorter, uint32_t one, uint32_t other)
 	sorter->heap[other] = number;
 }
 
+static void grow(struct trace_sorter *sorter)
+{
+	uint32_t room = sorter->room ? 2 * sorter->room : FIRST_ROOM;
+
+	sorter->entries = memory_or_exit(reallocarray(sorter->entries, room,
+						      sizeof(struct entry)));
+	for (; sorter->room < room; sorter->room++)
+		sorter->heap[sorter->room] = (uint16_t)sorter->room;
+}
+
 void trace_sorter_add(struct trace_sorter *sorter,
 		      const struct trace_request *request,
 		      const struct trace_place *place)
 {
 	uint32_t i = sorter->nr++;
 
+	if (i == sorter->room)
+		grow(sorter);
 	sorter->entries[sorter->heap[i]] = (struct entry) {
 		.request = *request,
 		.place = *place,

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "blktrace.h"
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
@@ -25,7 +27,8 @@ const char *const trace_op_names[TRACE_NR_OPS] = {
 };
 
 static const struct trace_format *const formats[] = {
-	&trace_recording, &trace_csv,
+	&trace_recording, &trace_iolog, &trace_blktrace, &trace_blkparse,
+	&trace_csv,
 };
 
 static const struct trace_format *recognize(const char *head, size_t length)
@@ -46,6 +49,11 @@ static int find_format(struct trace *trace)
 
 	if (length < 0)
 		return ALIGNCTL_IO;
+	/* a processor that did nothing has an empty file */
+	if (!length && blktrace_is_member(trace->input.path)) {
+		trace->format = &trace_blktrace;
+		return ALIGNCTL_FINE;
+	}
 	if (!length) {
 		message_error("%s: is empty; a trace has a header or a request at least",
 			      trace->input.path);
@@ -55,7 +63,7 @@ static int find_format(struct trace *trace)
 	head[length] = '\0';
 	trace->format = recognize(head, (size_t)length);
 	if (!trace->format) {
-		message_error("%s: is in no format that is known; these are: recording, CSV with a line of column names",
+		message_error("%s: is in no format that is known; these are: recording, fio iolog v2 and v3, blktrace, blkparse, CSV with a line of column names",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
@@ -67,17 +75,21 @@ static int open_format(struct trace *trace)
 	trace->at = (struct trace_place) { trace->input.path, "byte", 0 };
 	trace->returned = trace->at;
 	trace->last_ns = 0;
-	trace->broken = false;
+	trace->left_out = 0;
+	trace->ended = trace->broken = false;
 	return trace->format->open(trace);
 }
 
 int trace_open(struct trace **opened, const char *path)
 {
 	struct trace *trace = memory_or_exit(calloc(1, sizeof(*trace)));
+	CLEANUP_FREE char *member = access(path, F_OK) ?
+				    blktrace_member(path) : NULL;
 	int failed;
 
 	*opened = NULL;
-	failed = trace_input_open(&trace->input, path, INPUT_BYTES);
+	failed = trace_input_open(&trace->input, member ? member : path,
+				  INPUT_BYTES);
 	if (!failed)
 		failed = find_format(trace);
 	if (!failed)
@@ -203,8 +215,11 @@ static enum trace_next next_of_format(struct trace *trace,
 	enum trace_next next;
 	const char *fault;
 
+	if (trace->ended)
+		return TRACE_END;
 	*request = (struct trace_request) { 0 };
 	next = trace->format->next(trace, request);
+	trace->ended = next == TRACE_END;
 	if (next != TRACE_GOT)
 		return next;
 	fault = trace_request_fault(request);
@@ -242,6 +257,16 @@ static enum trace_next next_in_order(struct trace *trace,
 	return TRACE_GOT;
 }
 
+/* Once, however often it is read. */
+static void tell_left_out(struct trace *trace)
+{
+	if (trace->left_out && !trace->told)
+		message_warning("%s: left out: %" PRIu64 " times %s",
+				trace->input.path, trace->left_out,
+				trace->format->left_out);
+	trace->told = true;
+}
+
 enum trace_next trace_next(struct trace *trace, struct trace_request *request)
 {
 	enum trace_next next;
@@ -252,5 +277,7 @@ enum trace_next trace_next(struct trace *trace, struct trace_request *request)
 	trace->broken = next == TRACE_BROKEN;
 	if (next == TRACE_GOT)
 		trace->last_ns = request->time_ns;
+	if (next == TRACE_END)
+		tell_left_out(trace);
 	return next;
 }

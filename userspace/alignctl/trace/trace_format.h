@@ -33,6 +33,9 @@ struct trace_place {
  * @files: names of the files that requests go to
  * @sorter: brings requests into the order of their times; NULL: they are
  * @last_ns: time of the request before
+ * @left_out: how much there was that makes no request
+ * @told: @left_out has been told, it is not when the trace is read again
+ * @ended: the format has no more requests
  * @broken: nothing that follows can be understood
  */
 struct trace {
@@ -45,11 +48,15 @@ struct trace {
 	struct trace_names files;
 	struct trace_sorter *sorter;
 	uint64_t last_ns;
+	uint64_t left_out;
+	bool told;
+	bool ended;
 	bool broken;
 };
 
 /**
  * struct trace_format - how to read a format
+ * @left_out: what trace->left_out counts; NULL: there is no such thing
  * @recognize: does a file that begins with these bytes have it? A 0 follows
  * @open: reads all of the header, sets facts and state. Return: enum
  *	alignctl_exit; reported. close() follows also when it fails
@@ -58,6 +65,7 @@ struct trace {
  * @unsorted: times may fall a little from one request to the next
  */
 struct trace_format {
+	const char *left_out;
 	bool (*recognize)(const char *head, size_t length);
 	int (*open)(struct trace *trace);
 	enum trace_next (*next)(struct trace *trace,
@@ -66,7 +74,8 @@ struct trace_format {
 	bool unsorted;
 };
 
-extern const struct trace_format trace_recording, trace_csv;
+extern const struct trace_format trace_recording, trace_iolog,
+				 trace_blktrace, trace_blkparse, trace_csv;
 
 /* Says why what @trace->at names cannot be understood. */
 enum trace_next trace_refuse(struct trace *trace, const char *format, ...)

@@ -16,16 +16,22 @@
 
 const char *const trace_written_names[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_RECORDING] = "recording",
+	[TRACE_WRITE_IOLOG] = "fio",
 	[TRACE_WRITE_CSV] = "csv",
 };
 
 static const struct trace_written_format *const formats[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_RECORDING] = &trace_written_recording,
+	[TRACE_WRITE_IOLOG] = &trace_written_iolog,
 	[TRACE_WRITE_CSV] = &trace_written_csv,
 };
 
 /* As a warning has them behind their number. */
 static const char *const lost_names[TRACE_NR_LOST] = {
+	[TRACE_LOST_FUA] = "requests with FUA: it is left out",
+	[TRACE_LOST_PREFLUSH] = "requests with a flush before them: it is left out",
+	[TRACE_LOST_ZEROES] = "write-zeroes: they are written as writes",
+	[TRACE_LOST_PROCESS] = "requests of processes that are known: they are left out",
 	[TRACE_LOST_LINE_END] = "requests of processes with an end of line in their names: it is written as \"?\"",
 };
 
@@ -75,6 +81,8 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 
 static void release(struct trace_writer *writer)
 {
+	if (writer->state && writer->format->release)
+		writer->format->release(writer);
 	free((char *)writer->origin.device);
 	free(writer->path);
 	free(writer->draft);
@@ -97,8 +105,12 @@ void trace_writer_abandon(struct trace_writer *writer)
 int trace_writer_file(struct trace_writer *writer, uint32_t file,
 		      const char *name)
 {
-	const char *fault = trace_names_set(&writer->files, file, name);
+	const char *fault;
 
+	if (file < TRACE_MAX_FILES && writer->used[file])
+		fault = "it is named after the first request to it";
+	else
+		fault = trace_names_set(&writer->files, file, name);
 	if (fault) {
 		message_error("%s: file %s: %s", writer->path, name, fault);
 		return ALIGNCTL_USAGE;
@@ -125,6 +137,7 @@ int trace_writer_add(struct trace_writer *writer,
 	if (!writer->format->add(writer, request))
 		return ALIGNCTL_USAGE;
 	writer->nr++;
+	writer->used[request->file] = true;
 	writer->last_ns = request->time_ns;
 	if (writer->end < request->offset + request->bytes)
 		writer->end = request->offset + request->bytes;
@@ -137,7 +150,8 @@ int trace_writer_end(struct trace_writer *writer)
 	bool written;
 	size_t i;
 
-	writer->format->end(writer);
+	if (writer->format->end)
+		writer->format->end(writer);
 	written = !fflush(stream) && !ferror(stream) && !fsync(fileno(stream));
 	if (fclose(stream) || !written || rename(writer->draft, writer->path)) {
 		fail(writer);

@@ -10,6 +10,10 @@
 
 /* What a format cannot express. */
 enum trace_lost {
+	TRACE_LOST_FUA,
+	TRACE_LOST_PREFLUSH,
+	TRACE_LOST_ZEROES,
+	TRACE_LOST_PROCESS,
 	TRACE_LOST_LINE_END,	/* in the name of a process */
 	TRACE_NR_LOST,
 };
@@ -22,6 +26,7 @@ enum trace_lost {
  * @stream: the file; whether writing fails is seen by the caller
  * @origin: where it was taken; its device's name is a copy
  * @files: names of the files that have been named
+ * @used: files that requests went to
  * @nr: requests so far
  * @end: byte after the last one that they reach
  * @last_ns: time of the last one
@@ -35,6 +40,7 @@ struct trace_writer {
 	FILE *stream;
 	struct trace_origin origin;
 	struct trace_names files;
+	bool used[TRACE_MAX_FILES];
 	uint64_t nr;
 	uint64_t end;
 	uint64_t last_ns;
@@ -47,7 +53,8 @@ struct trace_writer {
  * @begin: writes what comes first
  * @file: a file has been named; NULL: nothing to do
  * @add: writes a request; false: it cannot be expressed, which was reported
- * @end: writes what comes last
+ * @end: writes what comes last; NULL: nothing does
+ * @release: gives back what the state holds; NULL: nothing
  */
 struct trace_written_format {
 	void (*begin)(struct trace_writer *writer);
@@ -55,9 +62,11 @@ struct trace_written_format {
 	bool (*add)(struct trace_writer *writer,
 		    const struct trace_request *request);
 	void (*end)(struct trace_writer *writer);
+	void (*release)(struct trace_writer *writer);
 };
 
 extern const struct trace_written_format trace_written_recording,
+					 trace_written_iolog,
 					 trace_written_csv;
 
 #endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the targets of all formats of traces share. The file that a target makes
+ * of its input is read as a trace. Whatever it holds, a request that comes out of
+ * it is one that can be, all of them come out again after a rewind, and are the
+ * same after they were written as a recording, and as CSV; and what is refused
+ * is refused with one message.
+ */
+#ifndef FUZZ_TRACE_H
+#define FUZZ_TRACE_H
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "exit_codes.h"
+#include "fuzz.h"
+#include "trace/convert.h"
+
+static unsigned int fuzz_messages;
+
+void __wrap_message_error(const char *format, ...);
+void __wrap_message_warning(const char *format, ...);
+int __wrap_fsync(int fd);
+
+void __wrap_message_error(const char *format, ...)
+{
+	(void)format;
+	fuzz_messages++;
+}
+
+void __wrap_message_warning(const char *format, ...)
+{
+	(void)format;
+}
+
+/* Nothing that is written here has to last. */
+int __wrap_fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+static char fuzz_written[64];
+
+static void fuzz_remove_written(void)
+{
+	unlink(fuzz_written);
+}
+
+/* All that was read, as two numbers, and whether it was whole. */
+struct fuzz_trace_sum {
+	uint64_t nr;
+	uint64_t sum;
+	bool whole;
+	bool has_line_ends;
+};
+
+static void fuzz_add(struct fuzz_trace_sum *sum, const void *data, size_t size)
+{
+	const uint8_t *byte = data;
+
+	for (; size; size--)
+		sum->sum = (sum->sum ^ *byte++) * 0x100000001b3ULL;
+}
+
+static void fuzz_check_request(const struct trace_request *r, uint64_t before)
+{
+	FUZZ_CHECK(r->time_ns >= before);
+	FUZZ_CHECK(r->op < TRACE_NR_OPS);
+	FUZZ_CHECK(r->offset <= INT64_MAX && r->bytes <= INT64_MAX);
+	FUZZ_CHECK(r->offset + r->bytes <= INT64_MAX);
+	FUZZ_CHECK((r->op == TRACE_FLUSH) == !r->bytes);
+	FUZZ_CHECK(r->op != TRACE_FLUSH || !r->offset);
+	FUZZ_CHECK(memchr(r->comm, 0, sizeof(r->comm)));
+}
+
+static struct fuzz_trace_sum fuzz_read(struct trace *trace)
+{
+	const struct trace_facts *facts = trace_facts(trace);
+	struct fuzz_trace_sum sum = { 0 };
+	uint64_t before = 0, end = 0;
+	struct trace_request r;
+	enum trace_next next;
+	const char *name;
+	char *place;
+
+	while ((next = trace_next(trace, &r)) == TRACE_GOT) {
+		fuzz_check_request(&r, before);
+		before = r.time_ns;
+		if (end < r.offset + r.bytes)
+			end = r.offset + r.bytes;
+		fuzz_add(&sum, &r.time_ns, sizeof(r.time_ns));
+		fuzz_add(&sum, &r.offset, sizeof(r.offset));
+		fuzz_add(&sum, &r.bytes, sizeof(r.bytes));
+		fuzz_add(&sum, &r.op, sizeof(r.op));
+		fuzz_add(&sum, &r.preflush, 1);
+		fuzz_add(&sum, &r.fua, 1);
+		fuzz_add(&sum, &r.pid, sizeof(r.pid));
+		fuzz_add(&sum, r.comm, strlen(r.comm));
+		name = trace_file(trace, r.file);
+		fuzz_add(&sum, name, name ? strlen(name) : 0);
+		sum.has_line_ends |= r.comm[strcspn(r.comm, "\r\n")] ||
+				     (name && name[strcspn(name, "\r\n")]);
+		sum.nr++;
+	}
+	FUZZ_CHECK(trace_next(trace, &r) == next);
+	sum.whole = next == TRACE_END;
+	if (sum.whole && facts->nr_known)
+		FUZZ_CHECK(facts->nr == sum.nr);
+	if (sum.whole && facts->end_known)
+		FUZZ_CHECK(facts->end == end);
+	if (!facts->timed)
+		FUZZ_CHECK(!before);
+	place = trace_position(trace);
+	FUZZ_CHECK(strstr(place, ": line ") || strstr(place, ": byte "));
+	free(place);
+	return sum;
+}
+
+static void fuzz_check_written(const char *path,
+			       const struct fuzz_trace_sum *expected,
+			       enum trace_written format)
+{
+	struct fuzz_trace_sum sum;
+	struct trace *trace;
+
+	FUZZ_CHECK(trace_convert(path, fuzz_written, format) == ALIGNCTL_FINE);
+	FUZZ_CHECK(trace_open(&trace, fuzz_written) == ALIGNCTL_FINE);
+	sum = fuzz_read(trace);
+	FUZZ_CHECK(sum.whole && sum.nr == expected->nr);
+	FUZZ_CHECK(sum.sum == expected->sum ||
+		   (format == TRACE_WRITE_CSV && expected->has_line_ends));
+	trace_close(trace);
+}
+
+static void fuzz_trace(const void *data, size_t size)
+{
+	struct fuzz_trace_sum sum, again;
+	static char path[32];
+	static int fd = -1;
+	struct trace *trace;
+
+	if (fd < 0) {
+		fd = memfd_create("trace", 0);
+		FUZZ_CHECK(fd >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		snprintf(fuzz_written, sizeof(fuzz_written),
+			 "/dev/shm/fuzz-trace-%d", getpid());
+		atexit(fuzz_remove_written);
+	}
+	FUZZ_CHECK(!ftruncate(fd, 0));
+	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
+	fuzz_messages = 0;
+	if (trace_open(&trace, path) != ALIGNCTL_FINE) {
+		FUZZ_CHECK(!trace && fuzz_messages == 1);
+		return;
+	}
+	FUZZ_CHECK(!fuzz_messages);
+	sum = fuzz_read(trace);
+	FUZZ_CHECK(fuzz_messages == !sum.whole);
+	FUZZ_CHECK(trace_rewind(trace) == ALIGNCTL_FINE);
+	again = fuzz_read(trace);
+	FUZZ_CHECK(again.nr == sum.nr && again.sum == sum.sum &&
+		   again.whole == sum.whole);
+	trace_close(trace);
+	if (!sum.whole) {
+		FUZZ_CHECK(trace_convert(path, fuzz_written,
+					 TRACE_WRITE_RECORDING) != ALIGNCTL_FINE);
+		return;
+	}
+	fuzz_check_written(path, &sum, TRACE_WRITE_RECORDING);
+	fuzz_check_written(path, &sum, TRACE_WRITE_CSV);
+}
+
+#endif

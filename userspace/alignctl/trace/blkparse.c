@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What blkparse prints when it is not told how: a line for each event,
+ *
+ *	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION FLAGS ...
+ *
+ * that ends, where ACTION is Q, as "SECTOR + SECTORS [COMM]", or as "[COMM]" if
+ * nothing is transferred; and a summary after the last one. As in the binary
+ * traces only what was queued (Q) counts.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "decimal.h"
+#include "exit_codes.h"
+#include "trace_format.h"
+
+#define SECTOR_SHIFT	9
+#define NS_PER_S	1000000000U
+
+/**
+ * struct event - what stands at the front of each line
+ * @device: "MAJOR,MINOR"
+ * @time_ns: since the first event
+ * @pid: the process
+ * @rest: what follows, from the action on
+ */
+struct event {
+	char device[24];
+	uint64_t time_ns;
+	uint32_t pid;
+	const char *rest;
+};
+
+static void skip_blanks(const char **at)
+{
+	*at += strspn(*at, " ");
+}
+
+static bool take_number(const char **at, uint64_t max, uint64_t *number)
+{
+	skip_blanks(at);
+	return decimal_read(at, max, number);
+}
+
+/* Nanoseconds have nine digits. */
+static bool take_time(const char **at, uint64_t *ns)
+{
+	const char *point;
+	uint64_t seconds, part;
+
+	if (!take_number(at, UINT64_MAX / NS_PER_S - 1, &seconds) ||
+	    *(*at)++ != '.')
+		return false;
+	point = *at;
+	if (!decimal_read(at, NS_PER_S - 1, &part) || *at - point != 9)
+		return false;
+	*ns = seconds * NS_PER_S + part;
+	return true;
+}
+
+static bool take_event(const char *line, struct event *event)
+{
+	uint64_t major, minor, cpu, sequence, pid;
+
+	if (!take_number(&line, UINT32_MAX, &major) || *line++ != ',' ||
+	    !take_number(&line, UINT32_MAX, &minor) ||
+	    !take_number(&line, UINT32_MAX, &cpu))
+		return false;
+	skip_blanks(&line);
+	/* printed with a sign, although it has none */
+	line += *line == '-';
+	if (!take_number(&line, UINT32_MAX, &sequence) ||
+	    !take_time(&line, &event->time_ns) ||
+	    !take_number(&line, UINT32_MAX, &pid) || *line != ' ')
+		return false;
+	skip_blanks(&line);
+	if (!isalpha((unsigned char)*line))
+		return false;
+	snprintf(event->device, sizeof(event->device), "%" PRIu64 ",%" PRIu64,
+		 major, minor);
+	event->pid = (uint32_t)pid;
+	event->rest = line;
+	return true;
+}
+
+/* What blkparse says of the files that it reads, before the events. */
+static bool is_notice(const char *line)
+{
+	static const char notice[] = "Input file ";
+
+	return !*line || !strncmp(line, notice, strlen(notice));
+}
+
+static bool begins_summary(const char *line)
+{
+	return !strncmp(line, "CPU", 3) || !strncmp(line, "Total (", 7);
+}
+
+static bool blkparse_recognize(const char *head, size_t length)
+{
+	struct event event;
+	size_t line;
+
+	(void)length;
+	while (*head) {
+		line = strcspn(head, "\n");
+		if (line && *head != 'I')
+			break;
+		head += line + (head[line] == '\n');
+	}
+	return take_event(head, &event);
+}
+
+static int blkparse_open(struct trace *trace)
+{
+	trace->facts = (struct trace_facts) {
+		.format = "blkparse",
+		.timed = true,
+	};
+	return ALIGNCTL_FINE;
+}
+
+/*
+ * A flush comes first, FUA behind the kind: "WS", "FWFS". Return: behind them;
+ * NULL: they make no sense.
+ */
+static const char *take_flags(const char *at, struct trace_request *request,
+			      bool *flush)
+{
+	*flush = *at == 'F';
+	at += *flush;
+	switch (*at++) {
+	case 'R':
+	case 'N':
+		request->op = TRACE_READ;
+		break;
+	case 'W':
+		request->op = TRACE_WRITE;
+		break;
+	case 'D':
+		request->op = TRACE_DISCARD;
+		break;
+	default:
+		return NULL;
+	}
+	request->fua = *at == 'F';
+	at += strspn(at, "FASM");
+	return *at == ' ' ? at : NULL;
+}
+
+/* " [COMM]", to the end of the line. */
+static bool take_comm(const char *at, struct trace_request *request)
+{
+	size_t length = strlen(at);
+
+	if (length < 3 || strncmp(at, " [", 2) || at[length - 1] != ']')
+		return false;
+	/* as printf() has it when blkparse knows no name */
+	if (!strcmp(at, " [(null)]"))
+		return true;
+	trace_set_comm(request, at + 2);
+	length -= 3;
+	if (length < sizeof(request->comm))
+		request->comm[length] = '\0';
+	return true;
+}
+
+/* What follows the action of an event that was queued. */
+static enum trace_next take_queued(struct trace *trace, const char *at,
+				   struct trace_request *request,
+				   bool *is_request)
+{
+	uint64_t sectors = 0;
+	bool flush;
+
+	skip_blanks(&at);
+	at = take_flags(at, request, &flush);
+	if (!at)
+		return trace_refuse(trace, "its flags must be R, W, D or N, with F before them, or F, A, S, M behind them");
+	skip_blanks(&at);
+	if (isdigit((unsigned char)*at)) {
+		if (!decimal_read(&at, UINT64_MAX >> SECTOR_SHIFT,
+				  &request->offset) ||
+		    strncmp(at, " + ", 3))
+			return trace_refuse(trace, "its sector must be a number on a device, and \" + \" follow");
+		at += 3;
+		if (!decimal_read(&at, UINT64_MAX >> SECTOR_SHIFT, &sectors) ||
+		    !sectors)
+			return trace_refuse(trace, "its number of sectors must be from 1 to 36028797018963967");
+		request->offset <<= SECTOR_SHIFT;
+		request->bytes = sectors << SECTOR_SHIFT;
+		request->preflush = flush;
+	} else {
+		at--;
+		request->op = TRACE_FLUSH;
+		request->fua = false;
+	}
+	if (!take_comm(at, request))
+		return trace_refuse(trace, "must end with \" [\", the name of the process, and \"]\"");
+	*is_request = sectors || flush;
+	trace->left_out += !*is_request;
+	return TRACE_GOT;
+}
+
+static enum trace_next blkparse_next(struct trace *trace,
+				     struct trace_request *request)
+{
+	bool is_request = false;
+	enum trace_next next;
+	struct event event;
+	char *line;
+
+	do {
+		next = trace_line(trace, &line);
+		if (next != TRACE_GOT)
+			return next;
+		if (is_notice(line))
+			continue;
+		if (begins_summary(line))
+			return TRACE_END;
+		if (!take_event(line, &event))
+			return trace_refuse(trace, "must begin with device, CPU, sequence, time, process and action, as blkparse prints them by default");
+		if (strncmp(event.rest, "Q ", 2))
+			continue;
+		*request = (struct trace_request) {
+			.time_ns = event.time_ns,
+			.pid = event.pid,
+		};
+		next = take_queued(trace, event.rest + 1, request, &is_request);
+	} while (next == TRACE_GOT && !is_request);
+	if (next != TRACE_GOT)
+		return next;
+	return trace_find_file(trace, event.device, &request->file);
+}
+
+static void blkparse_close(struct trace *trace)
+{
+	(void)trace;
+}
+
+const struct trace_format trace_blkparse = {
+	.left_out = "a request without a length that is no flush",
+	.recognize = blkparse_recognize,
+	.open = blkparse_open,
+	.next = blkparse_next,
+	.close = blkparse_close,
+	.unsorted = true,
+};
