@@ -163,6 +163,9 @@ static void helper_stop(struct helper *helper)
 void io_queue_close(struct io_queue *queue)
 {
 	helper_stop(&queue->helper);
+	/* else the device stays open, exclusively, until the ring is freed */
+	if (queue->fixed_file)
+		io_uring_unregister_files(&queue->ring);
 	if (queue->uring)
 		io_uring_queue_exit(&queue->ring);
 	free(queue);
