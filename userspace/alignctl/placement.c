@@ -19,6 +19,12 @@ static uint64_t move_block(const struct placement *p, uint64_t block)
 	return (unsigned __int128)block * usable / extent;
 }
 
+static bool fits(const struct placement *p, const struct trace_request *request)
+{
+	return request->offset <= p->bytes &&
+	       request->bytes <= p->bytes - request->offset;
+}
+
 static void move(const struct placement *p, struct trace_request *request)
 {
 	uint64_t into = request->offset % p->physical;
@@ -52,10 +58,11 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 			" bytes: longer than %u, the most that is done at once",
 			trace_op_names[request->op], request->bytes,
 			PLACEMENT_MAX_BYTES);
-	if (p->how != PLACEMENT_EXACT && p->bytes >= p->physical)
+	if (p->bytes >= p->physical &&
+	    (p->how == PLACEMENT_SCALE ||
+	     (p->how == PLACEMENT_WRAP && !fits(p, request))))
 		move(p, request);
-	if (request->offset <= p->bytes &&
-	    request->bytes <= p->bytes - request->offset)
+	if (fits(p, request))
 		return NULL;
 	return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			      ": beyond the device, which has %" PRIu64

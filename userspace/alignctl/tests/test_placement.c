@@ -48,6 +48,8 @@ static void exact(void)
 		      "beyond"), "too long");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, UINT64_MAX - 511, 512,
 		      "beyond"), "the sum wraps");
+	CHECK(refused(PLACEMENT_EXACT, TRACE_DISCARD, 512, UINT64_MAX - 511,
+		      "beyond"), "the sum wraps to the start");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 100, 512, "multiple"),
 	      "no sector");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 0, 64 << 20, "longer"),
@@ -78,7 +80,7 @@ static void moved(enum placement_how how)
 		      request.offset % 4096 == offset % 4096,
 		      "%" PRIu64 " bytes at %" PRIu64 " to %" PRIu64, bytes,
 		      offset, request.offset);
-		if (how == PLACEMENT_WRAP && offset + bytes <= 1000 * 4096)
+		if (how == PLACEMENT_WRAP && offset + bytes <= DEVICE)
 			CHECK(request.offset == offset, "was inside");
 		last += request.offset / 10;
 		most = request.offset > most ? request.offset : most;
@@ -95,7 +97,18 @@ static void wrapped(void)
 		.op = TRACE_DISCARD, .offset = 999 * 4096, .bytes = 1 << 30,
 	};
 
+	struct trace_request tail = {
+		.op = TRACE_READ, .offset = 1000 * 4096, .bytes = 512,
+	}, behind = {
+		.op = TRACE_READ, .offset = 2001 * 4096 + 512, .bytes = 512,
+	};
+
 	moved(PLACEMENT_WRAP);
+	CHECK(!placement_apply(&placement, &tail) && tail.offset == 1000 * 4096,
+	      "what fits stays: %" PRIu64, tail.offset);
+	CHECK(!placement_apply(&placement, &behind) &&
+	      behind.offset == 4096 + 512, "second time around: %" PRIu64,
+	      behind.offset);
 	CHECK(!placement_apply(&placement, &discard) &&
 	      discard.offset == 999 * 4096 && discard.bytes == 4096 + 512,
 	      "%" PRIu64, discard.bytes);
@@ -106,7 +119,15 @@ static void scaled(void)
 	struct placement placement = device(PLACEMENT_SCALE);
 	struct trace_request a = { .op = TRACE_READ, .bytes = 4096 }, b = a;
 
+	struct trace_request last = {
+		.op = TRACE_READ, .offset = 10 * DEVICE - 65536,
+		.bytes = 65536,
+	};
+
 	moved(PLACEMENT_SCALE);
+	CHECK(!placement_apply(&placement, &last) &&
+	      last.offset > DEVICE - 4 * 65536, "the last one goes to %" PRIu64,
+	      last.offset);
 	a.offset = 100 * 4096;
 	b.offset = 9000 * 4096;
 	CHECK(!placement_apply(&placement, &a) &&

@@ -180,6 +180,29 @@ def test_the_check_sees_what_is_not_on_the_device_below(disk, trace, tmp_path):
     assert alignctl("replay", trace(KINDS), "--on", disk, "--verify-below", below).returncode == USAGE
 
 
+def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    loop = made.stdout.strip()
+    try:
+        rows = [(0, "write", 8 * i, 8) for i in range(64)]
+        rows += [(0, "discard", 0, 64), (0, "discard", 128, 64), (0, "write-zeroes", 256, 64), (0, "write", 8, 8)]
+        for timing in ("closed", "fast"):
+            done = alignctl("replay", trace(rows), "--on", loop, "--timing", timing, "--json")
+            assert done.returncode == FINE, done.stderr
+            result = json.loads(done.stdout)
+            kinds = {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]}
+            assert kinds["write-zeroes"] == 1 and kinds.get("discard", 0) + result["discards_unsupported"] == 2
+            assert result["data_check"]["status"] == "ok" and result["data_check"]["sectors"] == 512 - 128 + 8
+            if kinds.get("discard"):
+                assert not any(disk.read_bytes()[:4096])
+        # and nobody holds the device any longer
+        os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
+    finally:
+        subprocess.run(["losetup", "-d", loop], timeout=20, check=True)
+
+
 def histogram(path):
     counts = Counter()
     lines = path.read_text().splitlines()
