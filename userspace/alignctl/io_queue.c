@@ -102,19 +102,6 @@ static struct io_request *fifo_get(struct fifo *fifo)
 	return request;
 }
 
-static bool ring_open(struct io_queue *queue, unsigned int depth)
-{
-	/*
-	 * With these flags the kernel ends requests when this thread asks, not
-	 * by interrupting it. Linux 6.1 has them.
-	 */
-	return !io_uring_queue_init(depth, &queue->ring,
-				    IORING_SETUP_SINGLE_ISSUER |
-				    IORING_SETUP_DEFER_TASKRUN |
-				    IORING_SETUP_TASKRUN_FLAG) ||
-	       !io_uring_queue_init(depth, &queue->ring, 0);
-}
-
 struct io_queue *io_queue_open(int fd, unsigned int depth)
 {
 	struct io_queue *queue = memory_or_exit(calloc(1, sizeof(*queue)));
@@ -129,7 +116,8 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 	 * first issues without waiting, a layer that must wait sends that back,
 	 * and the second try comes from another thread.
 	 */
-	queue->uring = depth > 1 && ring_open(queue, depth);
+	queue->uring = depth > 1 &&
+		       !io_uring_queue_init(depth, &queue->ring, 0);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
 	return queue;
