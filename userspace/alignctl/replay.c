@@ -65,16 +65,16 @@ bool replay_expects(const struct replay_state *state, uint64_t sector,
 int replay_result(const struct replay *replay,
 		  const struct io_request *request)
 {
-	const char *what = request->write ? "writing" : "reading";
+	const char *what = request->op == IO_WRITE ? "writing" : "reading";
 
 	if (request->result < 0) {
-		message_error("%s: %s %" PRIu32 " bytes at byte %" PRIu64 ": %s",
+		message_error("%s: %s %" PRIu64 " bytes at byte %" PRIu64 ": %s",
 			      replay->device->path, what, request->bytes,
 			      request->offset, strerror(-request->result));
 		return ALIGNCTL_IO;
 	}
-	if ((uint32_t)request->result != request->bytes) {
-		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu32
+	if ((uint64_t)request->result != request->bytes) {
+		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu64
 			      " bytes", replay->device->path, what,
 			      request->offset, request->result, request->bytes);
 		return ALIGNCTL_IO;
@@ -200,7 +200,7 @@ static int bulk(struct replay *replay, const char *label,
 
 			slot = idle[--nr_idle];
 			slot->sector = sector;
-			slot->request.write = !check;
+			slot->request.op = check ? IO_READ : IO_WRITE;
 			slot->request.offset = sector << ALIGN_SECTOR_SHIFT;
 			slot->request.bytes = sectors << ALIGN_SECTOR_SHIFT;
 			if (!check)

@@ -9,7 +9,7 @@
 
 #define MB	1e6
 
-static double per_second(double amount, double seconds)
+double per_second(double amount, double seconds)
 {
 	return seconds > 0 ? amount / seconds : 0;
 }
@@ -145,7 +145,7 @@ static struct json_object *json_check(const struct replay_check *check)
 }
 
 /* What sysfs says of the device: tells one measurement's set-up from another. */
-static struct json_object *json_facts(const struct device *device)
+struct json_object *json_device_facts(const struct device *device)
 {
 	static const char *const queue[] = {
 		"scheduler", "nomerges", "max_sectors_kb", "max_segments",
@@ -246,6 +246,6 @@ void replay_report_json(const struct replay_report *report)
 	else
 		json_add_text(object, "alignment_offset", "unknown");
 	json_add(object, "data_check", json_check(report->check));
-	json_add(object, "device_facts", json_facts(replay->device));
+	json_add(object, "device_facts", json_device_facts(replay->device));
 	json_print(object, false);
 }

@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_REPLAY_REPORT_H
 #define ALIGNCTL_REPLAY_REPORT_H
 
+#include "json.h"
 #include "replay_run.h"
 
 /**
@@ -27,5 +28,12 @@ struct replay_report {
 
 void replay_report_text(const struct replay_report *report);
 void replay_report_json(const struct replay_report *report);
+
+/* What every report of a replay has. */
+
+/* 0 where no time passed. */
+double per_second(double amount, double seconds);
+/* Size and blocks; of a block device also what its queue is set to. */
+struct json_object *json_device_facts(const struct device *device);
 
 #endif

@@ -73,7 +73,7 @@ static void bench_open(struct bench *bench)
 	for (i = 0; i < bench->depth; i++) {
 		struct io_request *request = &bench->write[i].request;
 
-		request->write = true;
+		request->op = IO_WRITE;
 		request->dsync = plan->workload->sync == WORKLOAD_DSYNC;
 		request->buffer = bench->memory + i * bytes;
 		bench->idle[i] = &bench->write[i];
@@ -96,10 +96,11 @@ static void start_next(struct bench *bench)
 	struct replay_state *state = &bench->replay->state;
 	struct write *write = bench->idle[--bench->nr_idle];
 	struct io_request *request = &write->request;
+	uint32_t bytes;
 
 	write->number = state->issued++;
-	request->offset = plan_request(&state->plan, write->number,
-				       &request->bytes);
+	request->offset = plan_request(&state->plan, write->number, &bytes);
+	request->bytes = bytes;
 	replay_label(request->buffer, request->offset >> ALIGN_SECTOR_SHIFT,
 		     request->bytes >> ALIGN_SECTOR_SHIFT, write->number + 1,
 		     state->run);

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "device.h"
@@ -15,6 +18,7 @@
 #include "replay.h"
 #include "replay_report.h"
 #include "replay_run.h"
+#include "replay_trace.h"
 #include "verbs.h"
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
@@ -23,6 +27,7 @@ struct replay_options {
 	const char *on;
 	const char *force;
 	const char *state;
+	const char *check;
 	uint64_t count;
 	uint64_t depth;
 	uint64_t start;
@@ -35,12 +40,13 @@ struct replay_options {
 	uint32_t offset;
 	bool offset_given;
 	enum phase phase;
-	bool json;
+	struct replay_trace_options trace;
 };
 
 enum row { ROW_ON, ROW_COUNT, ROW_DEPTH, ROW_START, ROW_SPAN, ROW_AREAS,
-	   ROW_SEED, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET, ROW_FORCE,
-	   ROW_JSON };
+	   ROW_SEED, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET,
+	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
+	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
@@ -55,16 +61,38 @@ static const struct option_row rows[] = {
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
-			"what one phase leaves for the next" },
+			"what one phase leaves for the next; or for --check" },
 	[ROW_PHYSICAL] = { "physical", "N",
 			   "physical block, bytes, if DEV does not tell" },
 	[ROW_OFFSET] = { "offset", "N",
 			 "alignment offset, bytes, if DEV does not tell" },
+	[ROW_TIMING] = { "timing", "HOW",
+			 "trace: closed, fast or open (default: as it has times)" },
+	[ROW_SPEED] = { "speed", "X", "open: X times as fast as the trace" },
+	[ROW_WRAP] = { "wrap", NULL, "trace: what lies beyond DEV starts anew" },
+	[ROW_SCALE] = { "scale", NULL, "trace: its extent becomes that of DEV" },
+	[ROW_SCAN] = { "scan", NULL, "trace: see whether all of it fits, first" },
+	[ROW_HISTOGRAM] = { "histogram", "FILE", "trace: write the times there" },
+	[ROW_NO_CHECK] = { "no-check", NULL,
+			   "trace: do not compare what was written" },
+	[ROW_BELOW] = { "verify-below", "DEV",
+			"trace: compare on DEV, the one below" },
+	[ROW_CHECK] = { "check", "STATE",
+			"in place of SOURCE: what did a crash leave of a trace?" },
+	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
+
+static bool parse_speed(const char *text, double *speed)
+{
+	char *end;
+
+	*speed = strtod(text, &end);
+	return end != text && !*end && *speed > 0 && isfinite(*speed);
+}
 
 static int take(size_t row, const char *argument, void *context)
 {
@@ -115,6 +143,44 @@ static int take(size_t row, const char *argument, void *context)
 		}
 		return options_refuse("phase", argument,
 				      "must be prepare, run, check or all");
+	case ROW_TIMING:
+		for (i = 0; i < ENGINE_NR_TIMINGS; i++) {
+			if (strcmp(argument, engine_timing_names[i]))
+				continue;
+			options->trace.timing = i;
+			return 0;
+		}
+		return options_refuse("timing", argument,
+				      "must be closed, fast or open");
+	case ROW_SPEED:
+		if (parse_speed(argument, &options->trace.speed))
+			return 0;
+		return options_refuse("speed", argument,
+				      "must be a number above 0, e.g. 0.5 or 10");
+	case ROW_WRAP:
+		options->trace.how = PLACEMENT_WRAP;
+		return 0;
+	case ROW_SCALE:
+		options->trace.how = PLACEMENT_SCALE;
+		return 0;
+	case ROW_SCAN:
+		options->trace.scan = true;
+		return 0;
+	case ROW_HISTOGRAM:
+		options->trace.histogram = argument;
+		return 0;
+	case ROW_NO_CHECK:
+		options->trace.no_check = true;
+		return 0;
+	case ROW_BELOW:
+		options->trace.verify_below = argument;
+		return 0;
+	case ROW_CHECK:
+		options->check = argument;
+		return 0;
+	case ROW_DRY_RUN:
+		options->trace.dry_run = true;
+		return 0;
 	case ROW_STATE:
 		options->state = argument;
 		return 0;
@@ -132,7 +198,7 @@ static int take(size_t row, const char *argument, void *context)
 		options->force = argument;
 		return 0;
 	case ROW_JSON:
-		options->json = true;
+		options->trace.json = true;
 		return 0;
 	}
 	return options_refuse(rows[row].name, argument,
@@ -165,11 +231,31 @@ static bool same_device(const struct device *device, const char *path)
 }
 
 /*
- * Refuses a device that is in use or holds data, unless --force names it.
- * Return: enum alignctl_exit.
+ * Lets a person at a terminal confirm by typing the device's name. What runs
+ * without one, a script, has --force.
  */
-static int guard(const struct replay_options *options,
-		 const struct device *device, uint64_t end)
+static bool confirmed(const struct device *device)
+{
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+	ssize_t got;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return false;
+	fprintf(stderr, "All of that will be overwritten. Type %s to go on: ",
+		device->path);
+	got = getline(&line, &size, stdin);
+	if (got > 0 && line[got - 1] == '\n')
+		line[got - 1] = '\0';
+	return got > 0 && !strcmp(line, device->path);
+}
+
+/*
+ * Refuses a device that is in use or holds data, unless --force names it or
+ * somebody types its name. Return: enum alignctl_exit.
+ */
+static int guard(struct replay_options *options, const struct device *device,
+		 uint64_t end)
 {
 	struct guard_report report = { 0 };
 	int result;
@@ -188,6 +274,9 @@ static int guard(const struct replay_options *options,
 	else
 		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
+	if (report.nr && !options->force && !options->trace.dry_run &&
+	    confirmed(device))
+		options->force = device->path;
 	if (report.nr && !options->force) {
 		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
 			      device->path, device->path);
@@ -274,11 +363,6 @@ static int choose_plan(struct replay_state *state,
 	struct plan *plan = &state->plan;
 	int result;
 
-	if (!w) {
-		message_error("no workload '%s'; 'alignctl replay --help' lists them",
-			      name);
-		return ALIGNCTL_USAGE;
-	}
 	if (options->phase != PHASE_ALL && !options->state) {
 		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
 		return ALIGNCTL_USAGE;
@@ -457,7 +541,7 @@ static int do_phases(struct replay *replay,
 	}
 	if (interrupt_seen())
 		report.stopped = "signal";
-	if (options->json)
+	if (options->trace.json)
 		replay_report_json(&report);
 	else
 		replay_report_text(&report);
@@ -465,47 +549,150 @@ static int do_phases(struct replay *replay,
 	return result;
 }
 
+/* Refuses options that mean nothing for what is to be replayed. */
+static int check_source_options(const struct replay_options *options,
+				bool is_trace)
+{
+	const struct replay_trace_options *trace = &options->trace;
+	const struct { bool given; bool for_trace; const char *name; } all[] = {
+		{ options->count, false, "count" },
+		{ options->start_given, false, "start" },
+		{ options->span, false, "span" },
+		{ options->areas, false, "areas" },
+		{ options->seed_given, false, "seed" },
+		{ options->phase != PHASE_ALL, false, "phase" },
+		{ trace->timing != ENGINE_NR_TIMINGS, true, "timing" },
+		{ trace->speed > 0, true, "speed" },
+		{ trace->how == PLACEMENT_WRAP, true, "wrap" },
+		{ trace->how == PLACEMENT_SCALE, true, "scale" },
+		{ trace->scan, true, "scan" },
+		{ trace->histogram, true, "histogram" },
+		{ trace->no_check, true, "no-check" },
+		{ trace->verify_below, true, "verify-below" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!all[i].given || all[i].for_trace == is_trace)
+			continue;
+		message_error("--%s: is for %s; leave it out", all[i].name,
+			      is_trace ? "workloads, and this is a trace" :
+					 "traces, and this is a workload");
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/* What a workload would do, instead of doing it. */
+static int show_workload(const struct replay *replay,
+			 const struct replay_options *options,
+			 bool offset_known)
+{
+	struct replay_report report = {
+		.replay = replay, .offset_known = offset_known,
+		.depth = options->depth ? options->depth : 1,
+	};
+
+	plan_figures(&replay->state.plan, &replay->geometry, &report.figures);
+	if (options->trace.json)
+		replay_report_json(&report);
+	else
+		replay_report_text(&report);
+	return ALIGNCTL_FINE;
+}
+
+static int run_workload(struct replay *replay, struct replay_options *options,
+			bool offset_known)
+{
+	const struct device *device = replay->device;
+	struct plan *plan = &replay->state.plan;
+	int result;
+
+	choose_places(plan, options, device);
+	result = check_fit(device, plan);
+	if (!result && options->trace.dry_run)
+		show_workload(replay, options, offset_known);
+	if (!result && options->phase != PHASE_CHECK)
+		result = guard(options, device,
+			       plan_end(plan) + 2 * replay->geometry.physical);
+	if (result || options->trace.dry_run)
+		return result;
+	result = open_target(replay, options);
+	return result ? result : do_phases(replay, options, offset_known);
+}
+
+static int run_trace(struct replay *replay, struct replay_options *options,
+		     struct replay_trace *trace)
+{
+	const struct device *device = replay->device;
+	int result = replay_trace_fit(trace);
+
+	if (!result && options->trace.dry_run)
+		trace_report_plan(trace);
+	if (!result)
+		result = guard(options, device,
+			       device->sectors << ALIGN_SECTOR_SHIFT);
+	if (result || options->trace.dry_run)
+		return result;
+	result = open_target(replay, options);
+	return result ? result : replay_trace_run(trace, replay->fd);
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct replay_options options = { 0 };
+	struct replay_options options = {
+		.trace.timing = ENGINE_NR_TIMINGS,
+	};
+	struct replay_trace trace = { .options = &options.trace };
 	struct replay replay = { .fd = -1 };
 	struct device device;
-	bool offset_known;
+	bool is_trace;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.check && first == argc)
+		return replay_trace_crash(options.check, options.on,
+					  options.trace.json);
+	if (options.check || first == argc) {
+		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
+		return ALIGNCTL_USAGE;
+	}
 	if (!options.on) {
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
-	result = choose_plan(&replay.state, &options, argv[first]);
+	is_trace = !workload_find(argv[first]);
+	options.trace.depth = options.depth;
+	options.trace.state = options.state;
+	result = check_source_options(&options, is_trace);
+	if (result)
+		return result;
+	result = is_trace ? replay_trace_open(&trace, argv[first]) :
+			    choose_plan(&replay.state, &options, argv[first]);
 	if (result)
 		return result;
 	result = device_open(&device, options.on);
-	if (result)
+	if (result) {
+		replay_trace_close(&trace);
 		return result;
-	replay.device = &device;
-	result = choose_geometry(&replay, &options, &offset_known);
-	choose_places(&replay.state.plan, &options, &device);
-	if (!result)
-		result = check_fit(&device, &replay.state.plan);
-	if (!result && options.phase != PHASE_CHECK)
-		result = guard(&options, &device,
-			       plan_end(&replay.state.plan) +
-			       2 * replay.geometry.physical);
-	if (!result)
-		result = open_target(&replay, &options);
-	if (!result)
-		result = do_phases(&replay, &options, offset_known);
+	}
+	replay.device = trace.device = &device;
+	trace.geometry = &replay.geometry;
+	result = choose_geometry(&replay, &options, &trace.offset_known);
+	if (!result && is_trace)
+		result = run_trace(&replay, &options, &trace);
+	else if (!result)
+		result = run_workload(&replay, &options, trace.offset_known);
 	cleanup_close(&replay.fd);
 	device_close(&device);
+	replay_trace_close(&trace);
 	return result;
 }
 
 const struct verb verb_replay = {
-	"replay", "WORKLOAD", 1, 1,
-	"Do a known workload on a device, measure it, and check every sector",
+	"replay", "SOURCE", 0, 1,
+	"Do a workload or a trace on a device, and measure it",
 	rows, list_workloads, run,
 };

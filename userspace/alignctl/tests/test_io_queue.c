@@ -13,10 +13,60 @@
 
 #include "cleanup.h"
 #include "io_queue.h"
+#include "progress.h"
 #include "tap.h"
 
 #define DEPTH	4
 #define BYTES	4096
+
+/*
+ * A piece of the file goes, and one becomes zeroes; the others stay. All at
+ * once, in one system call if there is one for that.
+ */
+static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
+{
+	static const enum io_op ops[] = { IO_DISCARD, IO_WRITE_ZEROES,
+					  IO_FLUSH, IO_READ };
+	struct io_request requests[DEPTH], *done;
+	bool good = !io_queue_poll(queue);
+	int i, ended = 0;
+
+	for (i = 0; i < DEPTH; i++) {
+		requests[i] = (struct io_request) {
+			.op = ops[i], .buffer = memory[i],
+			.offset = i * BYTES,
+			.bytes = ops[i] == IO_FLUSH ? 0 : BYTES,
+		};
+		io_queue_add(queue, &requests[i]);
+	}
+	io_queue_submit(queue);
+	while (ended < DEPTH) {
+		io_queue_sleep(queue, UINT64_MAX, true);
+		while ((done = io_queue_poll(queue))) {
+			good &= done->result ==
+				(done->op == IO_READ ? BYTES : 0);
+			ended++;
+		}
+	}
+	for (i = 0; i < DEPTH; i++) {
+		requests[i].op = IO_READ;
+		requests[i].bytes = BYTES;
+		io_queue_start(queue, &requests[i]);
+		io_queue_wait(queue);
+		good &= memory[i][0] == (i < 2 ? 0 : 'a' + i) &&
+			memory[i][BYTES - 1] == memory[i][0];
+	}
+	return good;
+}
+
+/* Sleep ends at its time, also with nothing and with all ended. */
+static bool sleeps(struct io_queue *queue)
+{
+	uint64_t until = clock_ns() + 20000000;
+
+	io_queue_sleep(queue, until, false);
+	return clock_ns() >= until;
+}
 
 /* Writes DEPTH pieces at once, reads them back, and reads after the end. */
 static bool works(const char *method)
@@ -30,11 +80,13 @@ static bool works(const char *method)
 	int i, pass;
 
 	unlink(path);
+	io_queue_register(queue, memory, 2 * BYTES);
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < DEPTH; i++) {
 			memset(memory[i], pass ? 0 : 'a' + i, BYTES);
 			requests[i] = (struct io_request) {
-				.write = !pass, .dsync = i & 1,
+				.op = pass ? IO_READ : IO_WRITE,
+				.dsync = i & 1,
 				.buffer = memory[i], .bytes = BYTES,
 				.offset = i * BYTES,
 			};
@@ -48,6 +100,7 @@ static bool works(const char *method)
 	for (i = 0; i < DEPTH; i++)
 		good &= memory[i][0] == 'a' + i &&
 			memory[i][BYTES - 1] == 'a' + i;
+	good &= removes(queue, memory) && sleeps(queue);
 	requests[0].offset = DEPTH * BYTES - 512;
 	io_queue_start(queue, &requests[0]);
 	good &= io_queue_wait(queue)->result == 512;

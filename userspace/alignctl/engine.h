@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes the requests of a trace on a device, with as many in flight as is asked
+ * for, and in the order that order.h keeps. Of the trace only what is under way
+ * is in memory.
+ */
+#ifndef ALIGNCTL_ENGINE_H
+#define ALIGNCTL_ENGINE_H
+
+#include "device.h"
+#include "measures.h"
+#include "placement.h"
+#include "source.h"
+
+#define ENGINE_MAX_DEPTH	256U
+/* Requests that may wait for one before them. */
+#define ENGINE_MAX_WAITING	1024U
+
+enum engine_timing {
+	/*
+	 * As from @depth callers that each make a request when their last one
+	 * ended: one that waits for another request keeps its caller busy.
+	 */
+	ENGINE_CLOSED,
+	/* @depth requests in flight wherever order allows. */
+	ENGINE_FAST,
+	/* Each at its time: from begin, the trace's time divided by @speed. */
+	ENGINE_OPEN,
+	ENGINE_NR_TIMINGS,
+};
+
+/* "closed", "fast", "open": as options and JSON name them. */
+extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
+
+/**
+ * struct engine_setup - what to do
+ * @source: the trace, at its first request
+ * @device: where
+ * @fd: the device, open with O_DIRECT
+ * @placement: where on it
+ * @geometry: its blocks, which the figures are for
+ * @timing: when
+ * @speed: ENGINE_OPEN: how much faster than the trace
+ * @depth: most in flight, at most ENGINE_MAX_DEPTH
+ * @run: mark of this run, in every sector that is written
+ * @total: requests of the trace, for the progress line; 0: not known
+ * @durable: called when a flush has ended, with the number of requests from the
+ *	start whose writes are durable now; may be NULL
+ * @context: for @durable
+ */
+struct engine_setup {
+	struct source *source;
+	const struct device *device;
+	int fd;
+	const struct placement *placement;
+	const struct align_geometry *geometry;
+	enum engine_timing timing;
+	double speed;
+	unsigned int depth;
+	uint64_t run;
+	uint64_t total;
+	void (*durable)(void *context, uint64_t requests);
+	void *context;
+};
+
+/**
+ * struct engine_done - what was done
+ * @method: how requests were issued
+ * @issued: requests from the start of the trace that were made; each has ended
+ * @nr_failed: those of them that failed
+ * @failed: their numbers, from 0
+ * @flush_s: the flush after all of them, seconds
+ */
+struct engine_done {
+	const char *method;
+	uint64_t issued;
+	uint32_t nr_failed;
+	uint64_t failed[ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING];
+	double flush_s;
+};
+
+/*
+ * Makes the requests until there are no more, one fails, or interrupt_seen();
+ * what is under way is waited for. @m is for measures_free().
+ * Return: enum alignctl_exit; errors have been reported.
+ */
+int engine_run(const struct engine_setup *setup, struct measures *m,
+	       struct engine_done *done);
+
+#endif

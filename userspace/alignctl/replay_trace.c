@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "message.h"
+#include "pattern.h"
+#include "progress.h"
+#include "replay_trace.h"
+
+int replay_trace_open(struct replay_trace *trace, const char *path)
+{
+	int result = source_open(&trace->source, path);
+
+	/* a trace may be named without its ending, so that comes first */
+	if (result && access(path, F_OK))
+		message_error("no workload '%s' either; 'alignctl replay --help' lists them",
+			      path);
+	return result;
+}
+
+void replay_trace_close(struct replay_trace *trace)
+{
+	source_close(&trace->source);
+}
+
+static void count(struct trace_scan *scan, const struct trace_request *request)
+{
+	scan->requests[request->op]++;
+	scan->bytes[request->op] += request->bytes;
+	scan->last_ns = request->time_ns;
+	if (request->offset + request->bytes > scan->end)
+		scan->end = request->offset + request->bytes;
+	if (request->op != TRACE_DISCARD && request->bytes > scan->longest)
+		scan->longest = request->bytes;
+}
+
+/* Reads the trace from its start; into @scan, or to see whether all fits. */
+static int read_all(struct replay_trace *trace, struct trace_scan *scan)
+{
+	struct trace_request request;
+	enum trace_next next;
+
+	while ((next = source_next(&trace->source, &request)) == TRACE_GOT) {
+		CLEANUP_FREE char *wrong = NULL;
+		CLEANUP_FREE char *position = NULL;
+
+		if (interrupt_seen())
+			interrupt_obey();
+		if (scan) {
+			count(scan, &request);
+			continue;
+		}
+		wrong = placement_apply(&trace->placement, &request);
+		if (!wrong)
+			continue;
+		position = source_position(&trace->source);
+		message_error("%s: %s", position, wrong);
+		return ALIGNCTL_USAGE;
+	}
+	if (next == TRACE_BROKEN)
+		return ALIGNCTL_USAGE;
+	return source_rewind(&trace->source);
+}
+
+static int scan(struct replay_trace *trace)
+{
+	int result = read_all(trace, &trace->scan);
+
+	if (result)
+		return result;
+	trace->scanned = true;
+	trace->placement.end = trace->scan.end;
+	trace->placement.longest = trace->scan.longest;
+	return read_all(trace, NULL);
+}
+
+static int choose_timing(struct replay_trace *trace)
+{
+	static const unsigned int depths[ENGINE_NR_TIMINGS] = {
+		[ENGINE_CLOSED] = 1, [ENGINE_FAST] = 32,
+		[ENGINE_OPEN] = ENGINE_MAX_DEPTH,
+	};
+	const struct replay_trace_options *options = trace->options;
+	bool timed = trace_facts(trace->source.trace)->timed;
+
+	trace->timing = options->timing;
+	if (trace->timing == ENGINE_NR_TIMINGS)
+		trace->timing = timed ? ENGINE_OPEN : ENGINE_CLOSED;
+	if (trace->timing == ENGINE_OPEN && !timed) {
+		message_error("--timing open: %s has no times; closed or fast",
+			      trace->source.name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->speed > 0 && trace->timing != ENGINE_OPEN) {
+		message_error("--speed: is for --timing open, not for %s",
+			      engine_timing_names[trace->timing]);
+		return ALIGNCTL_USAGE;
+	}
+	trace->speed = options->speed > 0 ? options->speed : 1;
+	trace->depth = options->depth ? options->depth : depths[trace->timing];
+	return ALIGNCTL_FINE;
+}
+
+int replay_trace_fit(struct replay_trace *trace)
+{
+	const struct trace_facts *facts = trace_facts(trace->source.trace);
+	const struct replay_trace_options *options = trace->options;
+	uint64_t bytes = trace->device->sectors << ALIGN_SECTOR_SHIFT;
+	int result = choose_timing(trace);
+
+	if (result)
+		return result;
+	trace->placement = (struct placement) {
+		.how = options->how, .bytes = bytes,
+		.logical = trace->device->logical,
+		.physical = trace->geometry->physical,
+	};
+	if (facts->end_known && facts->end > bytes &&
+	    options->how == PLACEMENT_EXACT) {
+		message_error("%s: reaches to byte %" PRIu64 ", and %s has %"
+			      PRIu64 "; --wrap or --scale",
+			      trace->source.name, facts->end,
+			      trace->device->path, bytes);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->scan || options->dry_run ||
+	    options->how == PLACEMENT_SCALE)
+		return scan(trace);
+	return ALIGNCTL_FINE;
+}
+
+static uint64_t total(const struct replay_trace *trace)
+{
+	const struct trace_facts *facts = trace_facts(trace->source.trace);
+	uint64_t requests = 0;
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		requests += trace->scan.requests[i];
+	return facts->nr_known ? facts->nr : requests;
+}
+
+/* Compares on the device itself, or on the one below that was named. */
+static int check(struct replay_trace *trace, int fd, uint64_t run)
+{
+	const char *path = trace->options->verify_below;
+	CLEANUP_CLOSE int below_fd = -1;
+	struct device below = { 0 };
+	struct content content = {
+		.source = &trace->source, .placement = &trace->placement,
+		.run = run, .done = &trace->done, .device = trace->device,
+		.fd = fd,
+	};
+	int result;
+
+	if (path) {
+		result = device_open(&below, path);
+		if (result)
+			return result;
+		below_fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+		if (below_fd < 0) {
+			message_error("%s: %s", path, strerror(errno));
+			device_close(&below);
+			return ALIGNCTL_IO;
+		}
+		content.device = &below;
+		content.fd = below_fd;
+	}
+	if (content.device->sectors < trace->device->sectors) {
+		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
+			      path, trace->device->path);
+		result = ALIGNCTL_USAGE;
+	} else {
+		result = content_check(&content, &trace->check);
+	}
+	if (path)
+		device_close(&below);
+	if (!result && trace->check.mismatches)
+		return ALIGNCTL_FINDINGS;
+	return result;
+}
+
+/* Makes a state file for the run that is about to begin. */
+static int begin_state(const struct replay_trace *trace,
+		       struct trace_state *state, uint64_t run)
+{
+	struct stat found;
+
+	*state = (struct trace_state) {
+		.path = trace->options->state, .run = run,
+		.placement = trace->placement,
+		.trace = realpath(trace->source.name, NULL),
+		.device = realpath(trace->device->path, NULL),
+	};
+	if (!state->trace || !state->device || stat(state->trace, &found)) {
+		message_error("--state: %s: %s; a state is for a trace in one file",
+			      trace->source.name, strerror(errno));
+		trace_state_free(state);
+		return ALIGNCTL_USAGE;
+	}
+	state->trace_bytes = found.st_size;
+	return trace_state_begin(state);
+}
+
+int replay_trace_run(struct replay_trace *trace, int fd)
+{
+	struct engine_setup setup = {
+		.source = &trace->source, .device = trace->device, .fd = fd,
+		.placement = &trace->placement, .geometry = trace->geometry,
+		.timing = trace->timing, .speed = trace->speed,
+		.depth = trace->depth, .total = total(trace),
+	};
+	struct trace_state state;
+	uint64_t random;
+	int result, saved = ALIGNCTL_FINE;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = clock_ns();
+	setup.run = pattern_run(random);
+	if (trace->options->state) {
+		result = begin_state(trace, &state, setup.run);
+		if (result)
+			return result;
+		setup.durable = trace_state_durable;
+		setup.context = &state;
+	}
+	interrupt_catch();
+	result = engine_run(&setup, &trace->measures, &trace->done);
+	if (trace->options->state) {
+		saved = trace_state_end(&state, &trace->done);
+		trace_state_free(&state);
+	}
+	if (result)
+		trace->stopped = "error";
+	else if (interrupt_seen())
+		trace->stopped = "signal";
+	if (trace->options->histogram && !saved)
+		saved = measures_write(&trace->measures,
+				       trace->options->histogram);
+	if (!trace->stopped && !trace->options->no_check)
+		result = check(trace, fd, setup.run);
+	trace_report(trace);
+	measures_free(&trace->measures);
+	interrupt_obey();
+	return result ? result : saved;
+}
+
+/* Looks at the device that a state is about. */
+static int look(const struct trace_state *state, struct source *source,
+		const struct device *device, struct content_crash *crash)
+{
+	CLEANUP_CLOSE int fd = open(device->path,
+				    O_RDONLY | O_DIRECT | O_CLOEXEC);
+	const struct content content = {
+		.source = source, .placement = &state->placement,
+		.run = state->run, .done = &state->done,
+		.durable = state->durable, .device = device, .fd = fd,
+	};
+
+	if (fd < 0) {
+		message_error("%s: %s", device->path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	if (device->sectors << ALIGN_SECTOR_SHIFT < state->placement.bytes) {
+		message_error("%s: has %" PRIu64 " bytes, and the trace was replayed on %"
+			      PRIu64, device->path,
+			      device->sectors << ALIGN_SECTOR_SHIFT,
+			      state->placement.bytes);
+		return ALIGNCTL_USAGE;
+	}
+	return content_crash(&content, crash);
+}
+
+int replay_trace_crash(const char *path, const char *on, bool json)
+{
+	struct source source = { 0 };
+	struct content_crash crash;
+	struct trace_state state;
+	struct device device;
+	struct stat found;
+	int result = trace_state_load(&state, path);
+
+	if (result)
+		return result;
+	if (stat(state.trace, &found) ||
+	    (uint64_t)found.st_size != state.trace_bytes) {
+		message_error("%s: is for %s with %" PRIu64
+			      " bytes, and that is not there any more",
+			      path, state.trace, state.trace_bytes);
+		result = ALIGNCTL_USAGE;
+	}
+	if (!result)
+		result = source_open(&source, state.trace);
+	if (!result)
+		result = device_open(&device, on ? on : state.device);
+	if (!result) {
+		interrupt_catch();
+		result = look(&state, &source, &device, &crash);
+		if (!result) {
+			trace_report_crash(&state, &device, &crash, json);
+			if (crash.blocks[CONTENT_LOST] ||
+			    crash.blocks[CONTENT_TORN])
+				result = ALIGNCTL_FINDINGS;
+		}
+		device_close(&device);
+	}
+	source_close(&source);
+	trace_state_free(&state);
+	interrupt_obey();
+	return result;
+}

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl replay with a trace, on a regular file, as its user meets it."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+from dmalign.paths import OUT, REPO
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+DISK_BYTES = 8 << 20
+TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
+
+
+def alignctl(*arguments, **options):
+    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
+                          **options)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    path = tmp_path / "disk"
+    with open(path, "wb") as file:
+        file.truncate(DISK_BYTES)
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
+    except OSError:
+        pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
+    return path
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Makes a trace of rows (ms, op, sector, sectors)."""
+    def make(rows, timed=True):
+        path = tmp_path / "t.csv"
+        lines = ["time_us,op,offset_sectors,sectors" if timed else "op,offset_sectors,sectors"]
+        for ms, *rest in rows:
+            lines.append(",".join(map(str, ([ms * 1000] if timed else []) + rest)))
+        path.write_text("\n".join(lines) + "\n")
+        return path
+    return make
+
+
+KINDS = [(0, "write", 0, 8), (1, "write", 9, 8), (2, "read", 0, 8), (2, "flush", 0, 0), (3, "discard", 64, 8),
+         (4, "write-zeroes", 128, 8), (5, "write", 1, 1)]
+
+
+@pytest.mark.parametrize("timing, depth", [("closed", 1), ("fast", 32), ("open", 256)])
+def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth):
+    done = alignctl("replay", trace(KINDS), "--on", disk, "--timing", timing, "--json")
+    assert done.returncode == FINE and not done.stderr, done.stderr
+    result = json.loads(done.stdout)
+    assert list(result) == [
+        "source", "format", "device", "timing", "speed", "depth", "physical_block_size", "alignment_offset",
+        "depth_reached", "method", "requests", "bytes", "issued", "failed", "discards_unsupported",
+        "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops", "mb_per_s", "samples_1s", "service_us",
+        "response_us", "lag_us", "drift", "by_kind", "by_size", "by_class", "by_phase", "data_check", "device_facts"]
+    assert (result["timing"], result["depth"], result["requests"], result["issued"]) == (timing, depth, 7, 7)
+    assert result["bytes"] == 3 * 4096 + 512
+    for times in ("service_us", "response_us", "lag_us"):
+        assert list(result[times]) == TIMES
+        order = [result[times][name] for name in TIMES[3:]]
+        assert order == sorted(order) and result[times]["count"] == 7
+    assert {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]} == \
+        {"read": 1, "write": 3, "flush": 1, "discard": 1, "write-zeroes": 1}
+    assert {row["class"]: row["service_us"]["count"] for row in result["by_class"]} == \
+        {"whole": 1, "both": 1, "sub-block": 1}
+    assert {row["phase"]: row["service_us"]["count"] for row in result["by_phase"]} == {0: 1, 512: 2}
+    assert result["data_check"] == {"status": "ok", "sectors": 24, "mismatches": 0, "first_mismatch_sector": None,
+                                    "passes": 1}
+    assert (result["speed"], result["drift"] is None) == ((1, False) if timing == "open" else (None, True))
+    if timing == "open":
+        assert result["wall_s"] >= 0.005
+
+
+def test_the_trace_decides_how_it_is_timed(disk, trace):
+    for timed, timing in ((True, "open"), (False, "closed")):
+        done = alignctl("replay", trace(KINDS, timed), "--on", disk, "--json")
+        assert json.loads(done.stdout)["timing"] == timing
+    refused = alignctl("replay", trace(KINDS, False), "--on", disk, "--timing", "open")
+    assert refused.returncode == USAGE and "has no times" in refused.stderr
+
+
+def test_speed_makes_the_clock_faster(disk, trace):
+    rows = [(i * 50, "write", 8 * i, 8) for i in range(11)]
+    walls = [json.loads(alignctl("replay", trace(rows), "--on", disk, "--speed", speed, "--json").stdout)["wall_s"]
+             for speed in ("1", "5")]
+    assert walls[0] >= 0.5 and 0.1 <= walls[1] < walls[0]
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--timing", "slow"], ["--timing slow", "closed, fast or open"]),
+    (["--speed", "0"], ["--speed 0", "above 0"]),
+    (["--speed", "nan"], ["--speed nan", "above 0"]),
+    (["--speed", "2", "--timing", "fast"], ["--speed", "not for fast"]),
+    (["--count", "3"], ["--count", "is for workloads"]),
+    (["--phase", "run", "--state", "x"], ["--phase", "is for workloads"]),
+    (["--verify-below", "/dev/none"], ["/dev/none", "No such file"]),
+])
+def test_options_that_do_not_fit_are_named(disk, trace, options, words):
+    failed = alignctl("replay", trace(KINDS), "--on", disk, *options)
+    assert failed.returncode == USAGE, failed.stderr
+    for word in words:
+        assert word in failed.stderr
+
+
+@pytest.mark.parametrize("option", ["--wrap", "--scale", "--scan", "--no-check"])
+def test_options_of_traces_are_not_for_workloads(disk, option):
+    failed = alignctl("replay", "w512", "--on", disk, option)
+    assert failed.returncode == USAGE and f"{option}: is for traces" in failed.stderr
+
+
+FAR = [(0, "write", 0, 8), (0, "write", (DISK_BYTES >> 9) + 3, 8), (0, "write", 8, 8)]
+
+
+def test_what_is_beyond_the_device_is_refused_before_it_is_made(disk, trace):
+    failed = alignctl("replay", trace(FAR), "--on", disk, "--timing", "closed")
+    assert failed.returncode == USAGE
+    assert "t.csv: line 3" in failed.stderr and "beyond the device" in failed.stderr and "--wrap" in failed.stderr
+    assert "stopped     by error after 1 requests" in failed.stdout
+    assert disk.read_bytes()[:8] == b"alignctl"
+
+
+@pytest.mark.parametrize("option", ["--scan", "--dry-run"])
+def test_with_a_scan_it_is_refused_before_anything_is_made(disk, trace, option):
+    failed = alignctl("replay", trace(FAR), "--on", disk, option)
+    assert failed.returncode == USAGE and not failed.stdout
+    assert "line 3" in failed.stderr and "beyond the device" in failed.stderr
+    assert not any(disk.read_bytes())
+
+
+@pytest.mark.parametrize("option", ["--wrap", "--scale"])
+def test_it_is_moved_inside_by_whole_blocks(disk, trace, option):
+    done = alignctl("replay", trace(FAR), "--on", disk, option, "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert result["data_check"]["status"] == "ok"
+    assert {row["phase"]: row["service_us"]["count"] for row in result["by_phase"]} == {0: 2, 1536: 1}
+
+
+def test_a_malformed_line_is_named(disk, trace):
+    path = trace(KINDS)
+    path.write_text(path.read_text() + "7000,dance,0,8\n")
+    failed = alignctl("replay", path, "--on", disk, "--scan")
+    assert failed.returncode == USAGE and "line 9" in failed.stderr and "dance" in failed.stderr
+    assert not any(disk.read_bytes())
+
+
+def test_a_dry_run_says_what_would_be_done_and_what_is_against_it(disk, trace):
+    with open(disk, "r+b") as file:
+        file.write(b"precious")
+    before = disk.read_bytes()
+    said = alignctl("replay", trace(KINDS), "--on", disk, "--dry-run")
+    assert said.returncode == BUSY and "holds data in the sector at byte 0" in said.stderr
+    assert "write       3" in said.stdout and "nothing was done" in said.stdout
+    for source in (trace(KINDS), "w512"):
+        alignctl("replay", source, "--on", disk, "--dry-run", "--force", disk)
+        assert disk.read_bytes() == before
+
+
+def test_the_check_sees_what_is_not_on_the_device_below(disk, trace, tmp_path):
+    below = tmp_path / "below"
+    below.write_bytes(bytes(DISK_BYTES))
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--verify-below", below, "--json")
+    assert failed.returncode == FINDINGS
+    check = json.loads(failed.stdout)["data_check"]
+    assert (check["status"], check["sectors"], check["mismatches"], check["first_mismatch_sector"]) == \
+        ("mismatch", 24, 16, 0)
+    assert f"{below}: sector 0: expected request 1, found bytes that no replay wrote" in failed.stderr
+    below.write_bytes(bytes(512))
+    assert alignctl("replay", trace(KINDS), "--on", disk, "--verify-below", below).returncode == USAGE
+
+
+def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    loop = made.stdout.strip()
+    try:
+        rows = [(0, "write", 8 * i, 8) for i in range(64)]
+        rows += [(0, "discard", 0, 64), (0, "discard", 128, 64), (0, "write-zeroes", 256, 64), (0, "write", 8, 8)]
+        for timing in ("closed", "fast"):
+            done = alignctl("replay", trace(rows), "--on", loop, "--timing", timing, "--json")
+            assert done.returncode == FINE, done.stderr
+            result = json.loads(done.stdout)
+            kinds = {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]}
+            assert kinds["write-zeroes"] == 1 and kinds.get("discard", 0) + result["discards_unsupported"] == 2
+            assert result["data_check"]["status"] == "ok" and result["data_check"]["sectors"] == 512 - 128 + 8
+            if kinds.get("discard"):
+                assert not any(disk.read_bytes()[:4096])
+        # and nobody holds the device any longer
+        os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
+    finally:
+        subprocess.run(["losetup", "-d", loop], timeout=20, check=True)
+
+
+def histogram(path):
+    counts = Counter()
+    lines = path.read_text().splitlines()
+    assert lines[0] == "# alignctl histogram 1"
+    for line in lines:
+        if not line.startswith("#"):
+            name, low, high, count = line.split()
+            assert int(low) <= int(high) <= int(low) * 129 // 128
+            counts[name, int(low), int(high)] += int(count)
+    return counts
+
+
+def test_histogram_files_have_every_time_and_can_be_merged(disk, trace, tmp_path):
+    files = [tmp_path / "a", tmp_path / "b"]
+    results = [json.loads(alignctl("replay", trace(KINDS), "--on", disk, "--histogram", file, "--json").stdout)
+               for file in files]
+    merged = histogram(files[0]) + histogram(files[1])
+    names = Counter()
+    for (name, _, _), count in merged.items():
+        names[name] += count
+    assert names == {"service-read": 2, "service-write": 6, "service-flush": 2, "service-discard": 2,
+                     "service-write-zeroes": 2, "response": 14, "lag": 14}
+    greatest = max(high for (name, _, high) in merged if name == "response")
+    assert max(result["response_us"]["max"] for result in results) * 1000 <= greatest
+    awk = re.search(r"(?<=^awk ').*?(?=' FILE)", (REPO / "Documentation/man/alignctl.8").read_text(), re.M | re.S)
+    summed = subprocess.run(["awk", awk.group(), *files], text=True, capture_output=True, check=True).stdout
+    assert {tuple(line.split()[:3]): int(line.split()[3]) for line in summed.splitlines()} == \
+        {(name, str(low), str(high)): count for (name, low, high), count in merged.items()}
+
+
+def test_ctrl_c_prints_what_was_measured(disk, trace):
+    rows = [(i * 100, "write", 8 * (i % 100), 8) for i in range(600)]
+    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--json"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=30)
+    assert running.returncode == -signal.SIGINT
+    result = json.loads(out)
+    assert result["stopped"] == "signal" and 0 < result["requests"] == result["issued"] < 600
+    assert result["data_check"]["status"] == "skipped"
+
+
+@pytest.mark.parametrize("answer, status", [("{disk}", FINE), ("yes", BUSY)])
+def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, status):
+    with open(disk, "r+b") as file:
+        file.write(b"precious")
+    path = trace(KINDS)
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(ALIGNCTL, ["alignctl", "replay", str(path), "--on", str(disk)])
+    said = b""
+    while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
+        said += os.read(terminal, 4096)
+    assert b"holds data" in said
+    os.write(terminal, answer.format(disk=disk).encode() + b"\n")
+    try:
+        while select.select([terminal], [], [], 30)[0] and os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass    # the other end is closed
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    os.close(terminal)
+    assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
+
+
+# After a crash
+
+def crashed(disk, state, **options):
+    """What --check says: exit status, verdicts, and the whole object."""
+    said = alignctl("replay", "--check", state, "--json", **options)
+    assert said.returncode in (FINE, FINDINGS), said.stderr
+    result = json.loads(said.stdout)
+    assert result["device"] == str(disk) and result["done"]
+    return said.returncode, {name: result[name]["blocks"] for name in ("lost", "torn", "old", "new")}, result
+
+
+def test_after_a_whole_run_every_block_is_new(disk, trace, tmp_path):
+    state = tmp_path / "state"
+    assert alignctl("replay", trace(KINDS), "--on", disk, "--state", state).returncode == FINE
+    status, blocks, result = crashed(disk, state)
+    assert (status, blocks) == (FINE, {"lost": 0, "torn": 0, "old": 0, "new": 4})
+    assert result["durable"] == result["issued"] == 7
+
+
+def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path):
+    """The program is killed; what the drive might have done then is done to the file."""
+    state = tmp_path / "state"
+    rows = [(0, "write", 0, 8), (0, "write", 8, 16), (1, "write-zeroes", 64, 8), (2, "flush", 0, 0),
+            (2500, "write", 0, 8), (2500, "write", 8, 8), (2500, "write", 32, 8), (2500, "write", 64, 8),
+            (60000, "write", 128, 8)]
+    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--state", state]) as running:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (state.exists() and json.loads(state.read_text())["durable"]):
+            time.sleep(0.02)
+        old = disk.read_bytes()
+        while time.monotonic() < deadline and disk.read_bytes()[64 * 512:64 * 512 + 8] != b"alignctl":
+            time.sleep(0.1)
+        running.kill()
+    new = disk.read_bytes()
+    assert old[:4096] != new[:4096] and json.loads(state.read_text())["durable"] == 3
+
+    def block(number, *contents):
+        """Puts there the first sectors of one content and the rest of another one."""
+        with open(disk, "r+b") as file:
+            file.seek(number * 4096)
+            part = 4096 // len(contents)
+            file.write(b"".join(content[number * 4096 + i * part:][:part] for i, content in enumerate(contents)))
+
+    zeroes = bytes(DISK_BYTES)
+    # the last one was never made: what was there is old
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 1, "new": 5})
+    block(0, old)
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 2, "new": 4})
+    block(0, old, new)
+    assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 0, "torn": 1, "old": 1, "new": 4})
+    block(0, zeroes, new)
+    status, blocks, result = crashed(disk, state)
+    assert (status, blocks) == (FINDINGS, {"lost": 1, "torn": 0, "old": 1, "new": 4})
+    assert result["lost"]["first_sector"] == 0 and result["issued"] is None
+    block(0, new)
+    # nothing of block 4 was durable, and the zeroes of block 8 were
+    block(4, zeroes)
+    block(8, old)
+    assert old[8 * 4096:9 * 4096] == bytes(4096)
+    assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 3, "new": 3})
+    block(8, b"x" * DISK_BYTES)
+    assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
+    text = alignctl("replay", "--check", state).stdout
+    assert "3 requests were durable, the run did not end" in text
+    assert "lost        1 blocks of 4096 bytes, the first at sector 64" in text
+
+
+@pytest.mark.parametrize("text, words", [
+    (None, ["state", "--state writes it"]),
+    ("{", ["not the state"]),
+    ('{ "trace": "x" }', ["not the state"]),
+])
+def test_a_state_that_is_none_is_named(tmp_path, text, words):
+    state = tmp_path / "state"
+    if text is not None:
+        state.write_text(text)
+    failed = alignctl("replay", "--check", state)
+    assert failed.returncode == USAGE
+    for word in words:
+        assert word in failed.stderr
+
+
+def test_a_state_whose_trace_changed_is_refused(disk, trace, tmp_path):
+    state = tmp_path / "state"
+    path = trace(KINDS)
+    assert alignctl("replay", path, "--on", disk, "--state", state).returncode == FINE
+    path.write_text(path.read_text() + "7000,flush,0,0\n")
+    failed = alignctl("replay", "--check", state)
+    assert failed.returncode == USAGE and "not there any more" in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--on", "x"], ["w512", "--on", "x", "--check", "state"]])
+def test_a_source_or_a_state_is_needed(arguments):
+    failed = alignctl("replay", *arguments)
+    assert failed.returncode == USAGE and "needs SOURCE" in failed.stderr and "--check STATE" in failed.stderr
