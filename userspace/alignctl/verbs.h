@@ -11,5 +11,6 @@ extern const struct verb verb_list;
 extern const struct verb verb_set;
 extern const struct verb verb_stats;
 extern const struct verb verb_replay;
+extern const struct verb verb_verify;
 
 #endif
