@@ -14,6 +14,7 @@ static const struct verb *const verbs[] = {
 	&verb_set,
 	&verb_stats,
 	&verb_replay,
+	&verb_verify,
 	&verb_record,
 };
 

@@ -25,7 +25,8 @@ from rich.console import Console
 
 from align_reports import checks, folder, guest, page, plan, table
 from align_reports.experiment import Arm, Laboratory
-from align_reports.results import MODES, PROFILES, Results
+from align_reports.plan import MODES
+from align_reports.results import PROFILES, Results
 from align_reports.workloads import WORKLOADS
 
 FINE, FINDINGS, BROKEN = 0, 1, 2

@@ -72,6 +72,21 @@ int __wrap_open(const char *path, int flags, ...)
 	return dup(STDERR_FILENO);
 }
 
+int __wrap_execvp(const char *file, char *const argv[]);
+
+/* verify becomes another program, whose arguments all must be there. */
+int __wrap_execvp(const char *file, char *const argv[])
+{
+	size_t i;
+
+	FUZZ_CHECK(!strcmp(file, argv[0]));
+	for (i = 0; argv[i]; i++)
+		FUZZ_CHECK(strlen(argv[i]) < SIZE_MAX);
+	FUZZ_CHECK(i > 3);
+	errno = ENOENT;
+	return -1;
+}
+
 int __wrap_stat(const char *path, struct stat *found);
 int __real_stat(const char *path, struct stat *found);
 

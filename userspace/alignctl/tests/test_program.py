@@ -17,7 +17,7 @@ import pytest
 from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "record")
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
 # Writes, partial touches, unavoidable reads and blocks of ten repetitions, by hand, on 4096-byte blocks.

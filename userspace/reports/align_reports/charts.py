@@ -44,7 +44,7 @@ def latency_span(runs: list[Run]) -> tuple[int, int]:
     return min(used) - 1, max(used) + 1
 
 
-def _duration(us: float) -> str:
+def duration(us: float) -> str:
     """A round latency with its unit: 500 µs, 20 ms, 1 s."""
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if us >= size:
@@ -52,9 +52,8 @@ def _duration(us: float) -> str:
     return f"{us:g} \u00b5s"
 
 
-def _ticks_us(first: int, last: int) -> list[float]:
+def ticks_us(low: float, high: float) -> list[float]:
     """Round latencies inside the axis: decades, and 2 and 5 between them if there is room."""
-    low, high = 2 ** ((first - 1) / PER_OCTAVE), 2 ** (last / PER_OCTAVE)
     steps = (1,) if high / low > 300 else (1, 2, 5)
     return [step * 10.0 ** exponent for exponent in range(8) for step in steps
             if low * 1.1 <= step * 10.0 ** exponent <= high / 1.1]
@@ -75,9 +74,9 @@ def latency_panel(runs: list[Run], span: tuple[int, int]) -> str:
     tallest = max((max(shares(run).values(), default=0) for run in runs), default=0) or 1
     bottom = top + len(runs) * (row + gap)
     parts = []
-    for us in _ticks_us(first, last):
+    for us in ticks_us(2 ** ((first - 1) / PER_OCTAVE), 2 ** (last / PER_OCTAVE)):
         parts.append(line(x_of(us), top, x_of(us), bottom, "grid"))
-        parts.append(text(x_of(us), bottom + 14, _duration(us), "tick", "middle"))
+        parts.append(text(x_of(us), bottom + 14, duration(us), "tick", "middle"))
     for i, run in enumerate(runs):
         base = top + i * (row + gap) + gap + row
         mean, p99 = run.latency["mean"], run.latency["p99"]

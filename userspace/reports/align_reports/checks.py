@@ -11,21 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .results import MODES, SETTLED, Results, Run
+from .plan import MODES
+from .results import SETTLED, Results, Run
 from .workloads import BY_NAME
 
 
 def check_data(run: Run) -> Iterator[str]:
     """Every sector of the range was read back and is what was written there."""
-    check = run.replay["data_check"]
-    if check["status"] != "ok":
-        where = check.get("first_mismatch_sector")
-        at = "" if where is None else f", the first at sector {where}"
-        yield (f"{run.title}: data check says {check['status']}: "
-               f"{check['mismatches']} of {check['sectors']} sectors differ{at}")
-    elif check["mismatches"] or not check["sectors"]:
-        yield (f"{run.title}: data check says ok with {check['mismatches']} mismatches "
-               f"in {check['sectors']} sectors")
+    for what, check in (("data check", run.replay["data_check"]),
+                        ("data check of the drive beneath", run.below)):
+        if check is None:
+            continue
+        if check["status"] != "ok":
+            where = check.get("first_mismatch_sector")
+            at = "" if where is None else f", the first at sector {where}"
+            yield (f"{run.title}: {what} says {check['status']}: "
+                   f"{check['mismatches']} of {check['sectors']} sectors differ{at}")
+        elif check["mismatches"] or not check["sectors"]:
+            yield (f"{run.title}: {what} says ok with {check['mismatches']} mismatches "
+                   f"in {check['sectors']} sectors")
 
 
 def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:
@@ -73,7 +77,7 @@ def check_ledger(run: Run) -> Iterator[str]:
     if ledger["rmw_expected"] != run.touches_expected:
         yield (f"{run.title}: rmw_expected is {ledger['rmw_expected']}, "
                f"the workload has {run.touches_expected} partial touches")
-    if ledger["rmw_drive"] != run.drive["touches"]:
+    if run.drive and ledger["rmw_drive"] != run.drive["touches"]:
         yield (f"{run.title}: rmw_drive is {ledger['rmw_drive']}, "
                f"the drive received {run.drive['touches']} partial touches")
     if ledger["writes"] != run.requests:
@@ -84,12 +88,12 @@ def check_ledger(run: Run) -> Iterator[str]:
                f"drive's queue takes, so the drive's count cannot be compared")
 
 
-def check_complete(results: Results, profiles: tuple[str, ...],
-                   workloads: tuple[str, ...]) -> Iterator[str]:
+def check_complete(results: Results, profiles: tuple[str, ...], workloads: tuple[str, ...],
+                   modes: tuple[str, ...]) -> Iterator[str]:
     """Nothing is missing: a run that did not happen must not look like one that passed."""
     for profile in profiles:
         for workload in workloads:
-            for mode in MODES:
+            for mode in modes:
                 if results.find(profile, workload, mode) is None:
                     yield f"{profile} {workload} {mode}: did not run"
 
@@ -97,7 +101,7 @@ def check_complete(results: Results, profiles: tuple[str, ...],
 def check(results: Results, profiles: tuple[str, ...],
           workloads: tuple[str, ...]) -> list[str]:
     """Every finding as a sentence that starts with the run; empty if the demo passes."""
-    findings = list(check_complete(results, profiles, workloads))
+    findings = list(check_complete(results, profiles, workloads, MODES))
     for run in results.runs:
         findings += check_data(run)
         findings += check_traffic(run, BY_NAME[run.workload].requests(run.count))

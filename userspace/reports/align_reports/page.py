@@ -84,7 +84,7 @@ RMW_KEY = (("raw", "RMWs by the drive, raw"), ("report", "through report"),
 LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("mean", "mean"))
 
 
-def _key(entries: tuple[tuple[str, str], ...]) -> str:
+def key(entries: tuple[tuple[str, str], ...]) -> str:
     items = "".join(f'<li><i class="{kind}"></i>{escape(words)}</li>' for kind, words in entries)
     return f'<ul class="key">{items}</ul>'
 
@@ -106,11 +106,11 @@ def _charts(results: Results, profile: str) -> str:
     name = escape(profile)
     return (f"<h2>{name}: read-modify-writes before and after</h2>"
             "<p>Per write issued. A write has at most two partial touches.</p>"
-            f'{_key(RMW_KEY)}<div class="panels">{rmws}</div>'
+            f'{key(RMW_KEY)}<div class="panels">{rmws}</div>'
             f"<h2>{name}: latency before and after</h2>"
             "<p>Share of the writes by latency, on a logarithmic axis that all panels of this "
             "drive share.</p>"
-            f'{_key(LATENCY_KEY)}<div class="panels">{latencies}</div>')
+            f'{key(LATENCY_KEY)}<div class="panels">{latencies}</div>')
 
 
 def _cells(results: Results, run: Run) -> str:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What one demo run found: the model behind the table, the JSON file and the page.
+"""What one run found: the model behind the tables, the JSON files and the pages.
 
-A run is one workload, through one of three ways to the drive (its *mode*), on one drive
-profile. The three documents it holds keep the keys of the programs that made them:
+A run is one workload, through one way to the drive (its *mode*), on one drive: the demo's
+profile, or the device that `alignctl verify` was given. The documents it holds keep the keys
+of the programs that made them:
 
 replay  `alignctl replay --json`: requests, wall_s, latency_us, data_check, ...
-drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone
+drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone; None
+        for a drive that does not count
 ledger  `alignctl stats --json`, `counters` of the one device; None in the mode `raw`,
         which has no target and so no ledger
+phases  of the same: where in a physical block the writes began, [[byte, writes], ...]
+below   `data_check` once more, read from the drive itself after the target was removed
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ from typing import Any
 
 from . import folder
 
-FORMAT = 1
-MODES = ("raw", "report", "pad")
+FORMAT = 2
+MODES = ("raw", "report", "pad", "coalesce")
 PROFILES = ("st1000dm003", "hdd-nocache")
 
 # The right-hand side of the ledger's balance, in the order it is printed.
@@ -34,8 +38,11 @@ class Run:
     count: int
     touches_expected: int
     replay: dict[str, Any]
-    drive: dict[str, Any]
+    drive: dict[str, Any] | None
     ledger: dict[str, int] | None
+    repetition: int = 1
+    phases: list[list[int]] | None = None
+    below: dict[str, Any] | None = None
 
     @property
     def title(self) -> str:
@@ -58,17 +65,18 @@ class Results:
     runs: list[Run] = field(default_factory=list)
 
     def find(self, profile: str, workload: str, mode: str) -> Run | None:
-        for run in self.runs:
-            if (run.profile, run.workload, run.mode) == (profile, workload, mode):
-                return run
-        return None
+        return next(iter(self.repetitions(profile, workload, mode)), None)
 
     def ratio_to_raw(self, run: Run) -> float | None:
-        """Wall time of a run as a multiple of the raw run's; None where there is none."""
-        raw = self.find(run.profile, run.workload, "raw")
-        if raw is None or not raw.replay["wall_s"]:
-            return None
-        return run.replay["wall_s"] / raw.replay["wall_s"]
+        """Wall time of a run as a multiple of the raw run's of the same repetition, if any."""
+        for raw in self.repetitions(run.profile, run.workload, "raw"):
+            if raw.repetition == run.repetition and raw.replay["wall_s"]:
+                return run.replay["wall_s"] / raw.replay["wall_s"]
+        return None
+
+    def repetitions(self, profile: str, workload: str, mode: str) -> list[Run]:
+        return [run for run in self.runs
+                if (run.profile, run.workload, run.mode) == (profile, workload, mode)]
 
     @property
     def profiles(self) -> list[str]:

@@ -9,7 +9,8 @@ import pytest
 REPORTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(REPORTS), str(REPORTS / "tests"), str(REPORTS.parents[1] / "scripts")]
 
-from align_reports.results import MODES, PROFILES, Results, Run  # noqa: E402
+from align_reports.plan import MODES  # noqa: E402
+from align_reports.results import PROFILES, Results, Run  # noqa: E402
 from align_reports.workloads import WORKLOADS  # noqa: E402
 
 MADE_UP_COUNT = 40

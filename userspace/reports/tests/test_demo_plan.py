@@ -2,7 +2,8 @@
 """The plan keeps to its time budget and tells what is left of it."""
 
 from align_reports import plan
-from align_reports.results import MODES, PROFILES
+from align_reports.plan import MODES
+from align_reports.results import PROFILES
 from align_reports.workloads import WORKLOADS
 
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl verify on a real device: its verdict is what the drive counted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dmalign.paths import OUT
+from rig.direct import Disk
+from rig.dm import run
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, USAGE, BUSY = 0, 2, 4
+COUNT, REPEAT = 12, 2
+MODES = ("raw", "report", "pad", "coalesce")
+
+
+def verify(drive, *arguments, status=FINE):
+    done = run(ALIGNCTL, "verify", *arguments, "--on", drive.path, "--count", str(COUNT), "--repeat", str(REPEAT),
+               ok=False)
+    assert done.returncode == status, f"{arguments}: exit status {done.returncode}: {done.stdout}{done.stderr}"
+    assert not list(Path("/dev/mapper").glob("alignctl-verify-*")), "a target was left behind"
+    return done
+
+
+@pytest.mark.timeout(300)
+def test_the_verdict_is_what_the_drive_counted(lab, tmp_path):
+    drive = lab.drive("p4096")
+    page = tmp_path / "page.html"
+    drive.reset()
+    document = json.loads(verify(drive, "w4k_132k", "--json", "--html", page).stdout)
+    found = {each["mode"]: each for each in document["verdicts"]}
+    assert tuple(found) == MODES and not document["findings"] and not document["stopped"]
+    touches = 4 * COUNT
+    for mode, verdict in found.items():
+        assert verdict["touches"] == touches and verdict["data_ok"] and verdict["runs"] == REPEAT
+        if mode in ("pad", "coalesce"):
+            assert verdict["at_drive"] == 0 and verdict["host"] + verdict["avoided"] == touches
+    assert found["coalesce"]["host"] == 2
+    # Of all the experiment, preparations and checks included, these alone were partial.
+    assert drive.stats()["touches"] == 2 * REPEAT * touches
+    assert "Nothing was lost" in page.read_text()
+
+
+def test_a_device_in_use_is_left_alone(lab):
+    drive = lab.drive("p4096")
+    with Disk(drive.path) as disk:
+        before = disk.read(0, 64)
+        run("mkfs.ext4", "-q", "-F", drive.path, "16M")
+        signed = disk.read(0, 64)
+        assert signed != before
+        assert "refused" in verify(drive, "w512", status=BUSY).stderr
+        assert disk.read(0, 64) == signed
+        disk.write(0, bytes(64 * 512))
+
+
+@pytest.mark.parametrize("arguments, words", [(["w512", "--modes", "padd"], "must be some of"),
+                                              (["w512", "--html", "/no/such/page"], "No such file")])
+def test_what_cannot_be_done_is_refused_before_anything_is_written(lab, arguments, words):
+    drive = lab.drive("p4096")
+    drive.reset()
+    assert words in verify(drive, *arguments, status=USAGE).stderr
+    assert drive.stats()["writes"] == 0

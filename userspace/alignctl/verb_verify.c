@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * alignctl verify: the whole experiment, made of the other verbs. Its arguments
+ * are understood here, as every verb's; orchestration, statistics and pictures
+ * are Python's, in userspace/reports.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "message.h"
+#include "mode.h"
+#include "verbs.h"
+#include "workload.h"
+
+#define PYTHON	"python3"
+
+struct verify_options {
+	const char *on;
+	const char *force;
+};
+
+enum row { ROW_ON, ROW_COUNT, ROW_REPEAT, ROW_MODES, ROW_PHYSICAL, ROW_OFFSET,
+	   ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL,
+	   ROW_FORCE, ROW_HTML, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_ON] = { "on", "DEV", "write to this device" },
+	[ROW_COUNT] = { "count", "N", "repetitions of a workload's pattern" },
+	[ROW_REPEAT] = { "repeat", "N",
+			 "runs of each workload in each mode (default: 3)" },
+	[ROW_MODES] = { "modes", "LIST",
+			"some of raw,report,pad,coalesce (default: all)" },
+	[ROW_PHYSICAL] = { "physical", "N",
+			   "physical block, bytes, if DEV does not tell" },
+	[ROW_OFFSET] = { "offset", "N",
+			 "alignment offset, bytes, if DEV does not tell" },
+	[ROW_HOLD_MS] = { "hold-ms", "N",
+			  "coalesce: hold a block for N ms at most" },
+	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
+			     "most physical blocks in memory at once" },
+	[ROW_WRITE_CACHE] = { "write-cache", "on|off",
+			      "advertise a volatile write cache" },
+	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
+				"of the drive512e that DEV is: its own counts" },
+	[ROW_FORCE] = { "force", "DEV",
+			"write to DEV although it is in use or holds data" },
+	[ROW_HTML] = { "html", "FILE", "the same as a page with pictures" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+/* NULL if @list names modes, each once, else what is wrong with it. */
+static const char *modes_refusal(const char *list)
+{
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
+	static const char *const known[] = { "raw", "report", "pad",
+					     "coalesce" };
+	bool seen[sizeof(known) / sizeof(known[0])] = { false };
+	char *rest = copy, *name;
+	size_t i;
+
+	while ((name = strsep(&rest, ","))) {
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (!strcmp(name, known[i]))
+				break;
+		if (i == sizeof(known) / sizeof(known[0]))
+			return "must be some of raw,report,pad,coalesce";
+		if (seen[i])
+			return "names a mode twice";
+		seen[i] = true;
+	}
+	return NULL;
+}
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct verify_options *options = context;
+	const char *refusal = NULL;
+	uint64_t number;
+	uint32_t bytes;
+	bool on;
+
+	switch ((enum row)row) {
+	case ROW_ON:
+		options->on = argument;
+		break;
+	case ROW_FORCE:
+		options->force = argument;
+		break;
+	case ROW_COUNT:
+	case ROW_REPEAT:
+	case ROW_MAX_BLOCKS:
+		if (!parse_number(argument, &number))
+			refusal = "must be a number, at least 1";
+		break;
+	case ROW_MODES:
+		refusal = modes_refusal(argument);
+		break;
+	case ROW_PHYSICAL:
+		if (!parse_bytes(argument, &bytes) || !bytes)
+			refusal = "must be bytes, e.g. 4096 or 4K";
+		break;
+	case ROW_OFFSET:
+		if (!parse_bytes(argument, &bytes))
+			refusal = "must be bytes";
+		break;
+	case ROW_HOLD_MS:
+		refusal = mode_hold_ms(argument, &number);
+		break;
+	case ROW_WRITE_CACHE:
+		if (!parse_switch(argument, &on))
+			refusal = "must be on or off";
+		break;
+	case ROW_DRIVE_CONTROL:
+	case ROW_HTML:
+	case ROW_JSON:
+		break;
+	}
+	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
+}
+
+/*
+ * The program verify.py: where it was installed, or, for an alignctl that runs
+ * where it was built, in the source tree. For free(); NULL: in neither.
+ */
+static char *find_program(const char *self)
+{
+	static const char *const places[] = {
+		"../share/alignctl/verify.py",
+		"../../userspace/reports/verify.py",
+	};
+	const char *end = strrchr(self, '/');
+	size_t i;
+
+	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = message_format("%.*s/%s", (int)(end - self), self,
+					    places[i]);
+
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* Becomes that program, with the same arguments. Returns if it cannot. */
+static int become_program(int argc, char **argv)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	CLEANUP_FREE char *program = NULL;
+	CLEANUP_FREE char **arguments = NULL;
+
+	if (length < 0) {
+		message_error("/proc/self/exe: %s", strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	self[length] = '\0';
+	program = find_program(self);
+	if (!program) {
+		message_error("verify: its program verify.py is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
+			      self);
+		return ALIGNCTL_IO;
+	}
+	arguments = memory_or_exit(calloc((size_t)argc + 2, sizeof(char *)));
+	arguments[0] = PYTHON;
+	arguments[1] = program;
+	memcpy(&arguments[2], &argv[1], (size_t)(argc - 1) * sizeof(char *));
+	/* its runs are made by this very program */
+	if (!setenv("ALIGNCTL", self, 1))
+		execvp(PYTHON, arguments);
+	message_error("verify: %s: %s; apt-get install python3", PYTHON,
+		      strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct verify_options options = { 0 };
+	int first, i, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	for (i = first; i < argc; i++) {
+		if (workload_find(argv[i]))
+			continue;
+		message_error("no workload '%s'; 'alignctl replay --help' lists them",
+			      argv[i]);
+		return ALIGNCTL_USAGE;
+	}
+	if (!options.on) {
+		message_error("verify: needs --on DEV, the device to write to");
+		return ALIGNCTL_USAGE;
+	}
+	if (options.force && strcmp(options.force, options.on)) {
+		message_error("--force names %s, but --on is %s; name the same device",
+			      options.force, options.on);
+		return ALIGNCTL_USAGE;
+	}
+	return become_program(argc, argv);
+}
+
+const struct verb verb_verify = {
+	"verify", "WORKLOAD...", 1, INT_MAX,
+	"Show what each mode does to workloads on a device, and that nothing is lost",
+	rows, NULL, run,
+};

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The pictures of a verification: latencies before and after, RMWs, where writes begin, the runs in time."""
+
+from __future__ import annotations
+
+import math
+
+from ..charts import RIGHT, duration, in_mode_order, ticks_us
+from ..results import Run
+from ..svg import WIDTH, line, polyline, rect, svg, text
+from ..table import milliseconds, number
+from .verdict import Verdict, seconds
+
+LEFT = 66       # room for "coalesce"
+HEIGHT = 150
+SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
+
+
+def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
+    groups: dict[str, list[Run]] = {}
+    for run in in_mode_order(runs):
+        groups.setdefault(run.mode, []).append(run)
+    return groups
+
+
+def cumulative(runs: list[Run]) -> list[tuple[float, float]]:
+    """(latency in us, share of the writes that took no longer), rising; of all the runs together."""
+    bins: dict[float, int] = {}
+    for run in runs:
+        for upper, count in run.latency["histogram"]:
+            # A last bin without an upper bound ends at the largest latency seen.
+            bound = upper or run.latency["max"]
+            bins[bound] = bins.get(bound, 0) + count
+    total, below, points = sum(bins.values()), 0, []
+    for bound in sorted(bins):
+        below += bins[bound]
+        points.append((bound, below / total))
+    return points
+
+
+def cdf_panel(runs: list[Run]) -> str:
+    """Share of the writes of one workload by latency: a line for each mode."""
+    lines = {mode: cumulative(same) for mode, same in _by_mode(runs).items()}
+    every = [us for points in lines.values() for us, _ in points]
+    low, high = max(min(every) / 2, 1), max(max(every), 2)
+    scale = (WIDTH - LEFT - RIGHT) / math.log(high / low)
+
+    def x_of(us: float) -> float:
+        return LEFT + math.log(max(us, low) / low) * scale
+
+    def y_of(share: float) -> float:
+        return 4 + (1 - share) * HEIGHT
+
+    parts = []
+    # Half a label must fit beside the last one.
+    for us in ticks_us(low, high / 1.3):
+        parts.append(line(x_of(us), y_of(1), x_of(us), y_of(0), "grid"))
+        parts.append(text(x_of(us), y_of(0) + 14, duration(us), "tick", "middle"))
+    for share in SHARES:
+        parts.append(line(LEFT, y_of(share), WIDTH - RIGHT, y_of(share), "grid"))
+        parts.append(text(LEFT - 6, y_of(share) + 4, f"{share:.0%}", "tick", "end"))
+    for mode, points in lines.items():
+        # A step at the end of each bin: what is inside is not known any finer.
+        corners, share = [(x_of(low), y_of(0))], 0.0
+        for us, above in points:
+            corners += [(x_of(us), y_of(share)), (x_of(us), y_of(above))]
+            share = above
+        parts.append(polyline([*corners, (WIDTH - RIGHT, y_of(share))], f"curve {mode}"))
+    said = "; ".join(f"{mode}: half within {milliseconds(_at(points, 0.5))} ms, 99 % within "
+                     f"{milliseconds(_at(points, 0.99))} ms" for mode, points in lines.items())
+    return svg(HEIGHT + 24, f"Share of the writes by latency. {said}", parts)
+
+
+def _at(points: list[tuple[float, float]], share: float) -> float:
+    return next(us for us, below in points if below >= share - 1e-9)
+
+
+def rmw_panel(verdicts: list[Verdict]) -> str:
+    """What became of the partial touches of one workload in each mode: shares of a bar."""
+    row, gap = 18, 24
+    parts, said = [], []
+    for i, verdict in enumerate(verdicts):
+        base = i * (row + gap) + gap
+        drive = verdict.touches if verdict.at_drive is None else verdict.at_drive
+        pieces = [("drive", drive), ("host", verdict.host or 0), ("avoided", verdict.avoided or 0)]
+        words = ", ".join(f"{number(count)} {WHAT[kind]}" for kind, count in pieces if count)
+        at, scale = float(LEFT), (WIDTH - LEFT - RIGHT) / max(verdict.touches, 1)
+        for kind, count in pieces:
+            parts.append(rect(at, base, count * scale, row, f"bar {kind}",
+                              f"{number(count)} {WHAT[kind]}"))
+            at += count * scale
+        parts.append(text(LEFT - 6, base + row / 2 + 4, verdict.mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - 6, words or "no touches", "note", "end"))
+        said.append(f"{verdict.mode}: {words or 'no touches'}")
+    return svg(len(verdicts) * (row + gap) + 6, "Partial touches: " + "; ".join(said), parts)
+
+
+WHAT = {"drive": "left to the drive", "host": "read for by dm-align", "avoided": "removed"}
+
+
+def phase_panel(runs: list[Run]) -> str:
+    """Where in a physical block the writes of one workload began; of the first run with a ledger."""
+    run = next((run for run in runs if run.phases), None)
+    if run is None:
+        return ""
+    total = sum(count for _, count in run.phases)
+    bottom = HEIGHT * 0.6
+    physical = run.replay["physical_block_size"]
+    scale = (WIDTH - LEFT - RIGHT) / physical
+    width = max(scale * 512 - 1, 1.5)
+    parts = [line(LEFT, 4 + bottom, WIDTH - RIGHT, 4 + bottom, "axis")]
+    for quarter in range(5):
+        byte = physical * quarter // 4
+        anchor = "end" if quarter == 4 else "middle" if quarter else "start"
+        parts.append(text(LEFT + byte * scale, bottom + 18, f"{byte}", "tick", anchor))
+    most = max(count for _, count in run.phases)
+    for byte, count in run.phases:
+        height = count / most * (bottom - 12)
+        kind = "bar aligned" if byte == 0 else "bar misaligned"
+        parts.append(rect(LEFT + byte * scale, 4 + bottom - height, width, height, kind,
+                          f"{count / total:.1%} of the writes begin {byte:g} bytes into a block"))
+    parts.append(text(LEFT - 6, 14, f"{most / total:.0%}", "tick", "end"))
+    said = ", ".join(f"{count / total:.1%} at byte {byte:g}" for byte, count in run.phases[:8])
+    return svg(bottom + 24, f"Where writes begin in a block of {physical} bytes: {said}", parts)
+
+
+def time_panel(runs: list[Run]) -> str:
+    """The runs of one workload in the order of the repetitions: how long each took, by mode."""
+    groups = _by_mode(runs)
+    slowest = max(map(seconds, runs)) or 1
+    row, gap = 26, 22
+    parts, said = [], []
+    for i, (mode, same) in enumerate(groups.items()):
+        base = i * (row + gap) + gap + row
+        step = (WIDTH - LEFT - RIGHT) / len(same)
+        for k, run in enumerate(same):
+            height = seconds(run) / slowest * row
+            parts.append(rect(LEFT + k * step, base - height, min(step - 2, 40), height,
+                              f"bar {mode}", f"repetition {run.repetition}: "
+                                             f"{seconds(run):.3f} s"))
+        times = [seconds(run) for run in same]
+        note = f"{min(times):.2f} to {max(times):.2f} s"
+        parts.append(line(LEFT, base, WIDTH - RIGHT, base, "axis"))
+        parts.append(text(LEFT - 6, base - 2, mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - row - 5, note, "note", "end"))
+        said.append(f"{mode}: {note}")
+    return svg(len(groups) * (row + gap) + 6, "Seconds of each repetition: " + "; ".join(said),
+               parts)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The control socket of drive512e, for a device that is one: its own counts of a run."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+TIMEOUT_S = 30.0
+
+
+class Control:
+    """Commands to one drive; see Documentation/drive512e.rst."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __call__(self, command: str) -> dict[str, Any]:
+        """The drive's answer. Raises OSError if there is none, or if the drive refuses."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(TIMEOUT_S)
+            try:
+                connection.connect(self._path)
+            except OSError as error:
+                raise OSError(f"{self._path}: {error.strerror or error}: is a drive512e running with "
+                              "control= of that path?") from error
+            connection.sendall(command.encode() + b"\n")
+            line = connection.makefile("r").readline()
+        answer = json.loads(line) if line else {"ok": False, "error": "no answer"}
+        if not answer.get("ok", True):
+            raise OSError(f"{self._path}: {command}: {answer.get('error')}")
+        return answer

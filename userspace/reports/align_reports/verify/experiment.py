@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The experiment: each workload through each mode, again and again, in turn.
+
+One run prepares the range, sets the counts to 0, makes the writes, reads the counts, and
+reads everything back: through the target, and once more from the device itself when the
+target is gone. The modes of one workload follow one another directly, so that what else
+the machine does meets all of them; each repetition begins with another mode.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..results import Run
+from .drive import Control
+from .machine import Here
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run to make."""
+
+    repetition: int
+    workload: str
+    mode: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.workload} {self.mode}"
+
+
+def steps(workloads: list[str], modes: list[str], repetitions: int) -> list[Step]:
+    """Every run in its order. The first of all is in the first mode, so raw if that is asked for."""
+    return [Step(repetition + 1, workload, modes[(first + repetition) % len(modes)])
+            for repetition in range(repetitions) for workload in workloads
+            for first in range(len(modes))]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """
+    device      what the workloads write to
+    folder      for what one phase of a run leaves for the next; not on that device
+    count       repetitions of each workload's pattern; None: as published
+    attach      further options of `alignctl attach`
+    geometry    `--physical N --offset N` for replay, where the device does not tell
+    force       go on although the device is in use or holds data
+    control     of the emulated drive, if the device is one
+    """
+
+    machine: Here
+    alignctl: str
+    device: str
+    folder: Path
+    count: str | None = None
+    attach: tuple[str, ...] = ()
+    geometry: tuple[str, ...] = ()
+    force: bool = False
+    control: Control | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the target, below /dev/mapper: nobody else's."""
+        return f"alignctl-verify-{os.getpid()}"
+
+    def make(self, step: Step) -> Run:
+        """Makes one run. Raises Refused, or OSError of the drive; the target is gone again then."""
+        if step.mode == "raw":
+            return self._run(step, self.device, None)
+        self.machine.run(self.alignctl, "attach", self.device, "--name", self.name, "--mode",
+                         step.mode, *self.attach)
+        try:
+            run = self._run(step, f"/dev/mapper/{self.name}", self.name)
+        finally:
+            self.machine.run(self.alignctl, "detach", self.name)
+        below = self._replay(step, self.device, "check", ok=(0, 1))
+        return Run(**{**vars(run), "below": below["data_check"]})
+
+    def _replay(self, step: Step, path: str, phase: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+        state = self.folder / "state.json"
+        return self.machine.json(
+            self.alignctl, "replay", step.workload, "--on", path, "--phase", phase, "--state",
+            str(state), "--json", *self.geometry,
+            *(("--count", self.count) if self.count and phase == "prepare" else ()),
+            *(("--force", path) if self.force else ()), ok=ok)
+
+    def _run(self, step: Step, path: str, name: str | None) -> Run:
+        prepared = self._replay(step, path, "prepare")
+        if name:
+            self.machine.run(self.alignctl, "set", name, "--reset-stats")
+        if self.control:
+            self.control("reset")
+        replay = self._replay(step, path, "run")
+        # What a mode still holds belongs to the run: the counts are read after it is written.
+        if step.mode == "coalesce":
+            self.machine.run(self.alignctl, "set", name, "--flush")
+        counted = self.control("stats") if self.control else None
+        ledger, phases = self._ledger(name) if name else (None, None)
+        # Status 1 says that bytes differ: that is for the verdict.
+        replay["data_check"] = self._replay(step, path, "check", ok=(0, 1))["data_check"]
+        return Run(self.device, step.workload, step.mode, prepared["count"],
+                   prepared["touches_expected"], replay, counted, ledger, step.repetition, phases)
+
+    def _ledger(self, name: str) -> tuple[dict[str, int], list[list[int]]]:
+        # Status 1 says that it does not balance: that too is for the verdict.
+        document = self.machine.json(self.alignctl, "stats", name, "--json", ok=(0, 1))
+        device = document["devices"][0]
+        return device["counters"], device["histograms"]["phase"]["bins"]
+
+
+def all_runs(experiment: Experiment, wanted: list[Step]) -> Iterator[tuple[Step, Run]]:
+    for step in wanted:
+        yield step, experiment.make(step)

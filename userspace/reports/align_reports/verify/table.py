@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verdict as one table, for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from ..table import milliseconds, number
+from .verdict import Interval, Verdict
+
+NONE = "\u2013"
+
+
+def _count(value: int | None) -> str:
+    return NONE if value is None else number(value)
+
+
+def _ratio(interval: Interval | None) -> str:
+    if interval is None:
+        return NONE
+    if interval.low is None:
+        return f"{interval.mean:.2f}"
+    return f"{interval.mean:.2f} [{max(interval.low, 0):.2f} to {interval.high:.2f}]"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, what it means, and the text of a cell."""
+
+    heading: str
+    meaning: str
+    cell: Callable[[Verdict], str]
+    text: bool = False  # left-aligned words rather than right-aligned figures
+
+
+COLUMNS = (
+    Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True),
+    Column("through", "raw: the device itself; the others: dm-align in that mode",
+           lambda v: v.mode, True),
+    Column("writes", "writes issued", lambda v: number(v.requests)),
+    Column("touches", "partial touches of physical blocks that they make: RMWs of a drive "
+           "without a cache", lambda v: number(v.touches)),
+    Column("at drive", "of them, what the drive received: by its own count, or else by the "
+           "target's", lambda v: _count(v.at_drive)),
+    Column("RMWs by drive", "by its own count, where it has one", lambda v: _count(v.drive_rmws)),
+    Column("read for", "touches whose block dm-align read, and wrote back whole",
+           lambda v: _count(v.host)),
+    Column("removed", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
+    Column("mean ms", "mean latency of a write, mean of the repetitions",
+           lambda v: milliseconds(v.mean_us.mean)),
+    Column("p99 ms", "99 % of the writes took no longer, mean of the repetitions",
+           lambda v: milliseconds(v.p99_us.mean)),
+    Column("seconds", "until all writes were durable, the flush at the end included; mean of the "
+           "repetitions", lambda v: f"{v.seconds.mean:.2f}"),
+    Column("\u00d7 raw", "that as a multiple of the raw run's of the same repetition: mean and its "
+           "95 % confidence interval", lambda v: NONE if v.mode == "raw" else _ratio(v.to_raw)),
+    Column("data", "every sector read back and compared, through the target and from the device "
+           "beneath", lambda v: "ok" if v.data_ok else "DIFFERS", True),
+    Column("verdict", "in words", lambda v: v.words, True),
+)
+
+
+def render(found: list[Verdict], title: str) -> Table:
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for column in COLUMNS:
+        table.add_column(column.heading, justify="left" if column.text else "right",
+                         no_wrap=column.heading in ("workload", "through"))
+    last = None
+    for each in found:
+        if last not in (None, each.workload):
+            table.add_section()
+        last = each.workload
+        table.add_row(*(column.cell(each) for column in COLUMNS))
+    return table

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the runs of one workload through one mode say together."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..checks import check_data, check_ledger
+from ..results import Results, Run
+
+# Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
+# Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
+# distribution, 1.960, is at most 4 % smaller.
+STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+              2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+              2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
+NORMAL_95 = 1.960
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean, and between which bounds it lies with 95 % confidence; none for a single value."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    values: int
+
+    @classmethod
+    def of(cls, values: list[float]) -> Interval:
+        mean = statistics.fmean(values)
+        if len(values) < 2:
+            return cls(mean, None, None, len(values))
+        freedom = len(values) - 1
+        t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
+        half = t * statistics.stdev(values) / math.sqrt(len(values))
+        return cls(mean, mean - half, mean + half, len(values))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    touches         partial touches that the workload makes
+    at_drive        of them, what reached the drive; None: raw, and the drive does not count
+    drive_rmws      RMWs that the drive did; None: the drive does not count
+    host, avoided   touches that the target read for, and resolved without a read of its own
+    pad_reads       requests with which it read
+    mean_us p99_us  latencies of the writes, over the repetitions
+    seconds         until all of it was durable: the flush at the end is in it
+    to_raw          that time as a multiple of the raw run's of the same repetition
+    data_ok         was every byte read back as it was written, above and below?
+    """
+
+    workload: str
+    mode: str
+    runs: int
+    requests: int
+    touches: int
+    at_drive: int | None
+    drive_rmws: int | None
+    host: int | None
+    avoided: int | None
+    pad_reads: int | None
+    mean_us: Interval
+    p99_us: Interval
+    seconds: Interval
+    to_raw: Interval | None
+    data_ok: bool
+
+    @property
+    def words(self) -> str:
+        """The verdict in words: the RMWs, then the time."""
+        return f"{self._rmws}; {self._time}" if self._time else self._rmws
+
+    @property
+    def _rmws(self) -> str:
+        if not self.data_ok:
+            return "DATA DIFFERS"
+        if not self.touches:
+            return "nothing to align"
+        if self.mode in ("raw", "report"):
+            return "every touch reaches the drive"
+        if self.at_drive:
+            return f"{self.touches - self.at_drive} of {self.touches} RMWs taken from the drive"
+        if not self.host:
+            return "all RMWs removed"
+        if not self.avoided:
+            return "all RMWs done by dm-align instead of the drive"
+        return f"all RMWs taken from the drive, {self.avoided / self.touches:.0%} without a read"
+
+    @property
+    def _time(self) -> str:
+        if self.to_raw is None or self.mode == "raw":
+            return ""
+        if self.to_raw.low is None:
+            return f"{self.to_raw.mean:.2f} of raw's time, once"
+        if self.to_raw.high < 1:
+            return "faster"
+        return "slower" if self.to_raw.low > 1 else "no difference shown"
+
+    def document(self) -> dict[str, Any]:
+        return {**asdict(self), "words": self.words}
+
+
+def _same(values: list[int]) -> int:
+    """A figure of every repetition; their mean, rounded, where they differ."""
+    return round(statistics.fmean(values))
+
+
+def seconds(run: Run) -> float:
+    """How long a run took until all of it was durable."""
+    return run.replay["wall_s"] + run.replay["flush_s"]
+
+
+def _ratios(results: Results, runs: list[Run]) -> list[float]:
+    raw = {run.repetition: seconds(run)
+           for run in results.repetitions(runs[0].profile, runs[0].workload, "raw")}
+    return [seconds(run) / raw[run.repetition] for run in runs if raw.get(run.repetition)]
+
+
+def verdict(results: Results, runs: list[Run]) -> Verdict:
+    """Of the repetitions of one workload through one mode, at least one."""
+    ledgers = [run.ledger for run in runs if run.ledger]
+    drives = [run.drive for run in runs if run.drive]
+    ratios = _ratios(results, runs)
+
+    def booked(name: str) -> int | None:
+        return _same([ledger[name] for ledger in ledgers]) if ledgers else None
+
+    return Verdict(
+        runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].touches_expected,
+        _same([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
+        _same([drive["rmws"] for drive in drives]) if drives else None,
+        booked("rmw_host"), booked("rmw_avoided"), booked("pad_reads"),
+        Interval.of([run.latency["mean"] for run in runs]),
+        Interval.of([run.latency["p99"] for run in runs]),
+        Interval.of([seconds(run) for run in runs]),
+        Interval.of(ratios) if ratios else None,
+        not any(finding for run in runs for finding in check_data(run)))
+
+
+def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
+    """In the order of the workloads, then of the modes."""
+    return [verdict(results, runs) for profile in results.profiles
+            for workload in results.workloads(profile) for mode in modes
+            if (runs := results.repetitions(profile, workload, mode))]
+
+
+def findings(results: Results) -> list[str]:
+    """What is wrong, each a sentence that begins with the run; empty if all agrees."""
+    return [finding for run in results.runs
+            for finding in (*check_data(run), *check_ledger(run))]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of a verification shows every figure, needs nothing but itself, and fits any window."""
+
+import re
+import shutil
+
+import pytest
+
+from align_reports.results import MODES
+from align_reports.verify import charts, page
+from align_reports.verify.verdict import verdicts
+from html_checks import Outline, layout
+from verify_samples import SHAPES, made_up_verification
+
+
+@pytest.fixture
+def made_up():
+    return made_up_verification()
+
+
+def rendered(results, wrong=(), stopped=None):
+    return page.render(results, verdicts(results, list(MODES)), list(wrong), stopped)
+
+
+def test_the_page_is_well_formed_and_shows_every_verdict(made_up):
+    outline = Outline(rendered(made_up))
+    assert outline.open == []
+    rows = [attrs for tag, attrs in outline.tags if tag == "tr" and "class" in attrs]
+    assert len(rows) == len(SHAPES) * len(MODES)
+    drawings = [attrs for tag, attrs in outline.tags if tag == "svg"]
+    assert len(drawings) == 4 * len(SHAPES)
+    assert all(drawing["aria-label"] for drawing in drawings)
+
+
+def test_the_page_needs_no_script_and_no_other_file(made_up):
+    text = rendered(made_up, ["a <finding>"])
+    outline = Outline(text)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags}
+    assert not any(name in ("src", "href") or name.startswith("on")
+                   for _, attrs in outline.tags for name in attrs)
+    assert "url(" not in text and "@import" not in text and "http" not in text
+
+
+def test_findings_and_an_early_end_change_its_verdict(made_up):
+    assert "Nothing was lost" in rendered(made_up)
+    for spoiled in (rendered(made_up, ["w512 & co: 1 < 2"]), rendered(made_up, [], "w512 &amp; 1 < 2")):
+        assert "Nothing was lost" not in spoiled and "Not verified" in spoiled and "1 &lt; 2" in spoiled
+
+
+def test_the_share_of_writes_by_latency_rises_to_all_of_them(made_up):
+    for name in SHAPES:
+        points = charts.cumulative([run for run in made_up.runs if run.workload == name])
+        assert points == sorted(points) and points[-1][1] == pytest.approx(1)
+        assert [share for _, share in points] == sorted(share for _, share in points)
+
+
+def test_every_bar_lies_inside_its_picture(made_up):
+    found = verdicts(made_up, list(MODES))
+    for name in SHAPES:
+        runs = [run for run in made_up.runs if run.workload == name]
+        for drawing in (charts.rmw_panel([v for v in found if v.workload == name]),
+                        charts.phase_panel(runs), charts.time_panel(runs)):
+            height = float(re.search(r'viewBox="0 0 \d+ (\d+)"', drawing)[1])
+            bars = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" '
+                              r'height="([\d.]+)"', drawing)
+            assert bars
+            for x, y, width, tall in (map(float, bar) for bar in bars):
+                assert charts.LEFT - 0.1 <= x and x + width <= charts.WIDTH + 0.1
+                assert 0 <= y and y + tall <= height
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [380, 1440])
+def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width, scheme):
+    if not shutil.which("chromium"):
+        pytest.skip("no chromium: apt-get install chromium")
+    found = layout(rendered(made_up), tmp_path, width, scheme)
+    assert 0 < found["client"] <= width
+    assert found["scroll"] <= found["client"]
+    # The sum of red, green and blue of the paper and of the ink.
+    assert (found["paper"] > found["ink"]) == (scheme == "light")
