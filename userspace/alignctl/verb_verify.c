@@ -208,6 +208,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
-	"Show what each mode does to workloads on a device, and that nothing is lost",
+	"Show what each mode does to workloads, and that nothing is lost",
 	rows, NULL, run,
 };
