@@ -14,6 +14,8 @@ static const struct verb *const verbs[] = {
 	&verb_set,
 	&verb_stats,
 	&verb_replay,
+	&verb_workloads,
+	&verb_plan,
 };
 
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))

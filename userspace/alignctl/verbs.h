@@ -11,5 +11,7 @@ extern const struct verb verb_list;
 extern const struct verb verb_set;
 extern const struct verb verb_stats;
 extern const struct verb verb_replay;
+extern const struct verb verb_workloads;
+extern const struct verb verb_plan;
 
 #endif

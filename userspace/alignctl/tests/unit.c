@@ -13,7 +13,8 @@ int main(void)
 		options_tests, status_tests, kernel_log_tests, module_tests,
 		device_tests, guard_tests, ledger_tests, io_queue_tests,
 		replay_tests,
-		trace_tests, trace_recording_tests, trace_iolog_tests, trace_blktrace_tests,
+		trace_tests, trace_recording_tests, trace_iolog_tests,
+		trace_blktrace_tests, forecast_tests, source_tests,
 	};
 	unsigned int number = 0, failed = 0;
 	const struct tap_test *test;
