@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coverage.h"
+#include "hash.h"
 #include "message.h"
 
 /*
@@ -62,7 +63,7 @@ static void empty_buckets(struct coverage *c)
 
 static uint32_t *bucket_of(struct coverage *c, uint64_t number)
 {
-	return &c->bucket[number & (c->nr_buckets - 1)];
+	return &c->bucket[hash_bucket(number, c->nr_buckets)];
 }
 
 static void put_in_bucket(struct coverage *c, uint32_t i)

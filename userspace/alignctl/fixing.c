@@ -4,6 +4,7 @@
 #include <sys/queue.h>
 
 #include "fixing.h"
+#include "hash.h"
 #include "message.h"
 
 #define NS_PER_MS	1000000U
@@ -83,11 +84,16 @@ static void forget(struct fixing *f, struct block *block)
 	free(block);
 }
 
+static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
+{
+	return &f->bucket[hash_bucket(number, f->nr_buckets)];
+}
+
 static struct block *find(const struct fixing *f, uint64_t number)
 {
 	struct block *block;
 
-	LIST_FOREACH(block, &f->bucket[number & (f->nr_buckets - 1)], same)
+	LIST_FOREACH(block, bucket_of(f, number), same)
 		if (block->number == number)
 			return block;
 	return NULL;
@@ -105,7 +111,7 @@ static struct block *get(struct fixing *f, uint64_t number)
 		forget(f, TAILQ_FIRST(&f->known));
 	block = memory_or_exit(calloc(1, sizeof(*block)));
 	block->number = number;
-	LIST_INSERT_HEAD(&f->bucket[number & (f->nr_buckets - 1)], block, same);
+	LIST_INSERT_HEAD(bucket_of(f, number), block, same);
 	TAILQ_INSERT_TAIL(&f->known, block, age);
 	f->nr++;
 	return block;
