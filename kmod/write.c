@@ -516,7 +516,11 @@ int align_engine_map(struct align_io *io)
 	bio_clear_polled(bio);
 	if (!nowait)
 		align_io_count(io, &split, over);
-	blocks_forget_range(at, split.first_block, split.last_block);
+	/* Not the blocks of its touches, which need what is known of them. */
+	if (split.run_sectors)
+		blocks_forget_range(at, align_block_of(g, split.run_start),
+				    align_block_of(g, split.run_start +
+						   split.run_sectors - 1));
 
 	io->nr_touches = split.nr_touches;
 	io->may_hold = split.nr_touches &&

@@ -24,7 +24,7 @@ TESTS = REPO / "kmod" / "tests" / "guest"
 UML_TESTS = REPO / "kmod" / "tests" / "uml"
 # User Mode Linux as a series, and how long its tests may take.
 UML = "uml"
-UML_SECONDS = 600
+UML_SECONDS = 780
 MAX_BOOTS = 4
 BOOT_SECONDS = 120
 

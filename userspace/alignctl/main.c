@@ -16,6 +16,8 @@ static const struct verb *const verbs[] = {
 	&verb_replay,
 	&verb_verify,
 	&verb_record,
+	&verb_workloads,
+	&verb_plan,
 };
 
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -190,60 +190,6 @@ static struct plan_extent *sorted_writes(const struct plan *plan)
 	return write;
 }
 
-/* A block is finished: nothing later in the order of sectors lies in it. */
-static void close_block(const struct align_geometry *g, uint64_t block,
-			uint64_t covered, struct plan_figures *figures)
-{
-	if (covered < align_block_sectors(g) && !align_is_edge(g, block))
-		figures->rmin++;
-}
-
-void plan_figures(const struct plan *plan, const struct align_geometry *g,
-		  struct plan_figures *figures)
-{
-	CLEANUP_FREE struct plan_extent *write = sorted_writes(plan);
-	uint64_t requests = plan_requests(plan);
-	uint64_t open_block = 0, covered = 0, reached = 0, i;
-	bool open = false;
-
-	memset(figures, 0, sizeof(*figures));
-	figures->requests = requests;
-	for (i = 0; i < requests; i++) {
-		uint64_t first = write[i].first, end = write[i].end, block;
-		struct align_split split;
-
-		align_split_write(g, first, end - first, &split);
-		figures->bytes += (end - first) << ALIGN_SECTOR_SHIFT;
-		figures->touches += split.nr_touches;
-		/* from here on, only what no write before has covered */
-		if (first < reached)
-			first = reached;
-		while (first < end) {
-			uint64_t stop;
-
-			block = align_block_of(g, first);
-			stop = ((block + 1) << g->block_shift) - g->lead;
-			if (stop > end)
-				stop = end;
-			if (!open || block != open_block) {
-				if (open)
-					close_block(g, open_block, covered,
-						    figures);
-				figures->distinct++;
-				covered = 0;
-				open_block = block;
-				open = true;
-			}
-			covered += stop - first;
-			first = stop;
-		}
-		if (end > reached)
-			reached = end;
-	}
-	if (open)
-		close_block(g, open_block, covered, figures);
-}
-
 /* A write's blocks and one more on either side, as far as the range goes. */
 static struct plan_extent surroundings(const struct plan_extent *write,
 				       const struct align_geometry *g)

@@ -87,10 +87,6 @@ uint32_t plan_granularity(const struct plan *plan);
 bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		uint64_t *request);
 
-/* What all of it costs on blocks as @g has them. */
-void plan_figures(const struct plan *plan, const struct align_geometry *g,
-		  struct plan_figures *figures);
-
 /*
  * The sectors around all writes, as extents by rising sector that do not
  * meet: all blocks that are touched and one more on either side, as far as the

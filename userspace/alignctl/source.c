@@ -30,6 +30,11 @@ enum trace_next source_next(struct source *source,
 
 	if (source->trace)
 		return trace_next(source->trace, request);
+	if (source->flush_due) {
+		source->flush_due = false;
+		*request = (struct trace_request) { .op = TRACE_FLUSH };
+		return TRACE_GOT;
+	}
 	if (source->issued == plan_requests(&source->plan))
 		return TRACE_END;
 	*request = (struct trace_request) {
@@ -38,12 +43,14 @@ enum trace_next source_next(struct source *source,
 		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
 	};
 	request->bytes = bytes;
+	source->flush_due = source->plan.workload->sync == WORKLOAD_FDATASYNC;
 	return TRACE_GOT;
 }
 
 int source_rewind(struct source *source)
 {
 	source->issued = 0;
+	source->flush_due = false;
 	return source->trace ? trace_rewind(source->trace) : ALIGNCTL_FINE;
 }
 
@@ -51,6 +58,6 @@ char *source_position(const struct source *source)
 {
 	if (source->trace)
 		return trace_position(source->trace);
-	return message_format("%s: request %" PRIu64, source->name,
+	return message_format("%s: write %" PRIu64, source->name,
 			      source->issued);
 }

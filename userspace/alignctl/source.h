@@ -14,13 +14,15 @@
  * @name: of the workload, or the path of the trace
  * @plan: a workload's; plan.workload is NULL for a trace
  * @trace: NULL for a workload
- * @issued: requests of the workload that source_next() has returned
+ * @issued: writes of the workload that source_next() has returned
+ * @flush_due: the flush after the last of those comes next
  */
 struct source {
 	const char *name;
 	struct plan plan;
 	struct trace *trace;
 	uint64_t issued;
+	bool flush_due;
 };
 
 /*
@@ -35,7 +37,7 @@ enum trace_next source_next(struct source *source,
 			    struct trace_request *request);
 int source_rewind(struct source *source);
 
-/* "NAME: request 17" or as trace_position() has it; for free(). */
+/* "NAME: write 17" or as trace_position() has it; for free(). */
 char *source_position(const struct source *source);
 
 #endif

@@ -12,8 +12,10 @@
 #include "cleanup.h"
 #include "device.h"
 #include "exit_codes.h"
+#include "forecast.h"
 #include "guard.h"
 #include "message.h"
+#include "plan_options.h"
 #include "progress.h"
 #include "replay.h"
 #include "replay_report.h"
@@ -28,44 +30,24 @@ struct replay_options {
 	const char *force;
 	const char *state;
 	const char *check;
-	uint64_t count;
+	struct plan_options plan;
 	uint64_t depth;
-	uint64_t start;
-	uint64_t span;
-	uint64_t areas;
-	uint64_t seed;
-	bool start_given;
-	bool seed_given;
-	uint32_t physical;
-	uint32_t offset;
-	bool offset_given;
 	enum phase phase;
 	struct replay_trace_options trace;
 };
 
-enum row { ROW_ON, ROW_COUNT, ROW_DEPTH, ROW_START, ROW_SPAN, ROW_AREAS,
-	   ROW_SEED, ROW_PHASE, ROW_STATE, ROW_PHYSICAL, ROW_OFFSET,
-	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
+enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_PHASE, ROW_STATE, ROW_TIMING,
+	   ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
 	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
 
 static const struct option_row rows[] = {
+	PLAN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
-	[ROW_COUNT] = { "count", "N", "repetitions (default: as published)" },
 	[ROW_DEPTH] = { "depth", "N", "writes in flight at most (default: 1)" },
-	[ROW_START] = { "start", "N",
-			"byte where it starts (default: as published)" },
-	[ROW_SPAN] = { "span", "N",
-		       "random: spread over N bytes (default: all of DEV)" },
-	[ROW_AREAS] = { "areas", "N", "areasync: areas (default: 4)" },
-	[ROW_SEED] = { "seed", "N", "random: another order (default: 1)" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
 			"what one phase leaves for the next; or for --check" },
-	[ROW_PHYSICAL] = { "physical", "N",
-			   "physical block, bytes, if DEV does not tell" },
-	[ROW_OFFSET] = { "offset", "N",
-			 "alignment offset, bytes, if DEV does not tell" },
 	[ROW_TIMING] = { "timing", "HOW",
 			 "trace: closed, fast or open (default: as it has times)" },
 	[ROW_SPEED] = { "speed", "X", "open: X times as fast as the trace" },
@@ -101,39 +83,18 @@ static int take(size_t row, const char *argument, void *context)
 	struct replay_options *options = context;
 	size_t i;
 
+	if (row < PLAN_NR_ROWS)
+		return plan_options_take(&options->plan, row, argument);
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;
 		return 0;
-	case ROW_COUNT:
-		if (parse_number(argument, &options->count))
-			return 0;
-		break;
 	case ROW_DEPTH:
 		if (parse_number(argument, &options->depth) &&
 		    options->depth <= REPLAY_MAX_DEPTH)
 			return 0;
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
-	case ROW_START:
-		options->start_given = true;
-		if (parse_position(argument, &options->start))
-			return 0;
-		break;
-	case ROW_SPAN:
-		if (parse_number(argument, &options->span))
-			return 0;
-		break;
-	case ROW_AREAS:
-		if (parse_number(argument, &options->areas) &&
-		    options->areas <= UINT32_MAX)
-			return 0;
-		break;
-	case ROW_SEED:
-		options->seed_given = true;
-		if (parse_position(argument, &options->seed))
-			return 0;
-		break;
 	case ROW_PHASE:
 		for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 			if (strcmp(argument, phases[i]))
@@ -184,16 +145,6 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_STATE:
 		options->state = argument;
 		return 0;
-	case ROW_PHYSICAL:
-		if (parse_bytes(argument, &options->physical) &&
-		    options->physical)
-			return 0;
-		break;
-	case ROW_OFFSET:
-		options->offset_given = true;
-		if (parse_bytes(argument, &options->offset))
-			return 0;
-		break;
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
@@ -201,8 +152,7 @@ static int take(size_t row, const char *argument, void *context)
 		options->trace.json = true;
 		return 0;
 	}
-	return options_refuse(rows[row].name, argument,
-			      "must be a number of bytes or times, e.g. 4096 or 4K");
+	return -1;
 }
 
 static void list_workloads(void)
@@ -316,40 +266,17 @@ static int open_target(struct replay *replay,
 	return ALIGNCTL_IO;
 }
 
-/* Refuses options that mean nothing for the workload. */
-static int check_options(const struct replay_options *options,
-			 const struct workload *w)
-{
-	if ((options->span || options->seed_given) &&
-	    w->order != WORKLOAD_RANDOM) {
-		message_error("--%s: is for rand512 and rand4k, not for %s",
-			      options->span ? "span" : "seed", w->name);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->areas && w->order != WORKLOAD_ROUNDS) {
-		message_error("--areas: is for areasync, not for %s", w->name);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->depth > 1 && workload_one_at_a_time(w)) {
-		message_error("--depth %" PRIu64
-			      ": the writes of %s must follow each other; leave it out",
-			      options->depth, w->name);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 /* Is what was asked for what the state file has? */
 static bool same_plan(const struct replay_options *options,
 		      const struct workload *w, const struct plan *plan)
 {
 	return plan->workload == w &&
-	       (!options->count || options->count == plan->count) &&
-	       (!options->start_given || options->start == plan->start) &&
-	       (!options->span ||
-		options->span / w->period == plan->places) &&
-	       (!options->areas || options->areas == plan->places) &&
-	       (!options->seed_given || options->seed == plan->seed);
+	       (!options->plan.count || options->plan.count == plan->count) &&
+	       (!options->plan.start_given || options->plan.start == plan->start) &&
+	       (!options->plan.span ||
+		options->plan.span / w->period == plan->places) &&
+	       (!options->plan.areas || options->plan.areas == plan->places) &&
+	       (!options->plan.seed_given || options->plan.seed == plan->seed);
 }
 
 /*
@@ -367,19 +294,18 @@ static int choose_plan(struct replay_state *state,
 		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
 		return ALIGNCTL_USAGE;
 	}
-	result = check_options(options, w);
+	result = plan_options_check(&options->plan, w);
 	if (result)
 		return result;
+	if (options->depth > 1 && workload_one_at_a_time(w)) {
+		message_error("--depth %" PRIu64
+			      ": the writes of %s must follow each other; leave it out",
+			      options->depth, w->name);
+		return ALIGNCTL_USAGE;
+	}
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
 		plan_init(plan, w);
-		if (options->count)
-			plan->count = options->count;
-		if (options->start_given)
-			plan->start = options->start;
-		if (options->areas)
-			plan->places = options->areas;
-		if (options->seed_given)
-			plan->seed = options->seed;
+		plan_options_apply(&options->plan, plan);
 		return ALIGNCTL_FINE;
 	}
 	result = replay_state_load(state, options->state);
@@ -400,99 +326,6 @@ static int choose_plan(struct replay_state *state,
 	return ALIGNCTL_FINE;
 }
 
-/*
- * The places that random writes choose from: as far as the device goes, and as
- * far from its end as WORKLOAD_INSIDE is from its start.
- */
-static void choose_places(struct plan *plan,
-			  const struct replay_options *options,
-			  const struct device *device)
-{
-	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
-	uint64_t span = options->span;
-
-	if (plan->workload->order != WORKLOAD_RANDOM || plan->places)
-		return;
-	if (!span && have > plan->start + WORKLOAD_INSIDE)
-		span = have - plan->start - WORKLOAD_INSIDE;
-	plan->places = span / plan->workload->period;
-}
-
-/* The blocks that the expected figures are for. */
-static int choose_geometry(struct replay *replay,
-			   const struct replay_options *options,
-			   bool *offset_known)
-{
-	const struct device *device = replay->device;
-	uint32_t physical = device->physical, offset = 0;
-	const char *wrong;
-
-	if (options->physical)
-		physical = options->physical;
-	*offset_known = options->offset_given ||
-			device_offset_for(device, physical, &offset);
-	if (options->offset_given)
-		offset = options->offset;
-
-	wrong = align_geometry_init(&replay->geometry, physical,
-				    device->logical, offset, 0,
-				    device->sectors);
-	if (!wrong)
-		return ALIGNCTL_FINE;
-	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
-		      ", alignment offset %" PRIu32
-		      ": %s; set --physical and --offset", device->path,
-		      physical, device->logical, offset, wrong);
-	return ALIGNCTL_USAGE;
-}
-
-/* Can the device take these writes? */
-static int check_fit(const struct device *device, const struct plan *plan)
-{
-	const struct workload *w = plan->workload;
-	uint32_t granularity = plan_granularity(plan);
-	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
-	uint64_t need = plan_end(plan);
-
-	if (granularity < device->logical && plan->start != w->start) {
-		message_error("--start %" PRIu64 ": must be a multiple of %"
-			      PRIu32 ", the smallest direct write to %s",
-			      plan->start, device->logical, device->path);
-		return ALIGNCTL_USAGE;
-	}
-	if (granularity < device->logical) {
-		message_error("%s: %s writes in units of %" PRIu32
-			      " bytes, and the smallest direct write here is %"
-			      PRIu32 "; take another workload or a 512-byte device",
-			      device->path, w->name, granularity,
-			      device->logical);
-		return ALIGNCTL_USAGE;
-	}
-	if (plan->start < w->first) {
-		message_error("--start %" PRIu64 ": %s writes %" PRIu32
-			      " bytes before it; give at least that",
-			      plan->start, w->name, w->first);
-		return ALIGNCTL_USAGE;
-	}
-	if (w->order == WORKLOAD_RANDOM && plan->count > plan->places) {
-		message_error("%s: %s with --count %" PRIu64
-			      " needs as many places of %" PRIu32
-			      " bytes, and there are %" PRIu64
-			      "; give a smaller --count or a larger --span",
-			      device->path, w->name, plan->count, w->period,
-			      plan->places);
-		return ALIGNCTL_USAGE;
-	}
-	if (have < need) {
-		message_error("%s: too small: %s with --count %" PRIu64
-			      " needs %" PRIu64 " bytes, the device has %" PRIu64
-			      "; give a smaller --count", device->path,
-			      w->name, plan->count, need, have);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 /* The phases that were asked for, and the report. */
 static int do_phases(struct replay *replay,
 		     const struct replay_options *options, bool offset_known)
@@ -504,9 +337,12 @@ static int do_phases(struct replay *replay,
 	enum phase phase = options->phase;
 	struct replay_check check;
 	struct replay_run run;
-	int result = ALIGNCTL_FINE, saved;
+	int result, saved;
 
-	plan_figures(&replay->state.plan, &replay->geometry, &report.figures);
+	result = plan_figures(&replay->state.plan, &replay->geometry,
+			      &report.figures);
+	if (result)
+		return result;
 	interrupt_catch();
 	if (phase == PHASE_ALL || phase == PHASE_PREPARE) {
 		result = replay_prepare(replay);
@@ -555,11 +391,11 @@ static int check_source_options(const struct replay_options *options,
 {
 	const struct replay_trace_options *trace = &options->trace;
 	const struct { bool given; bool for_trace; const char *name; } all[] = {
-		{ options->count, false, "count" },
-		{ options->start_given, false, "start" },
-		{ options->span, false, "span" },
-		{ options->areas, false, "areas" },
-		{ options->seed_given, false, "seed" },
+		{ options->plan.count, false, "count" },
+		{ options->plan.start_given, false, "start" },
+		{ options->plan.span, false, "span" },
+		{ options->plan.areas, false, "areas" },
+		{ options->plan.seed_given, false, "seed" },
 		{ options->phase != PHASE_ALL, false, "phase" },
 		{ trace->timing != ENGINE_NR_TIMINGS, true, "timing" },
 		{ trace->speed > 0, true, "speed" },
@@ -593,7 +429,11 @@ static int show_workload(const struct replay *replay,
 		.depth = options->depth ? options->depth : 1,
 	};
 
-	plan_figures(&replay->state.plan, &replay->geometry, &report.figures);
+	int result = plan_figures(&replay->state.plan, &replay->geometry,
+				  &report.figures);
+
+	if (result)
+		return result;
 	if (options->trace.json)
 		replay_report_json(&report);
 	else
@@ -608,10 +448,10 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 	struct plan *plan = &replay->state.plan;
 	int result;
 
-	choose_places(plan, options, device);
-	result = check_fit(device, plan);
+	plan_options_places(&options->plan, plan, device);
+	result = plan_check_fit(plan, device);
 	if (!result && options->trace.dry_run)
-		show_workload(replay, options, offset_known);
+		result = show_workload(replay, options, offset_known);
 	if (!result && options->phase != PHASE_CHECK)
 		result = guard(options, device,
 			       plan_end(plan) + 2 * replay->geometry.physical);
@@ -680,7 +520,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	replay.device = trace.device = &device;
 	trace.geometry = &replay.geometry;
-	result = choose_geometry(&replay, &options, &trace.offset_known);
+	result = plan_options_geometry(&options.plan, &device, &replay.geometry,
+				       &trace.offset_known);
 	if (!result && is_trace)
 		result = run_trace(&replay, &options, &trace);
 	else if (!result)

@@ -48,12 +48,17 @@ struct workload_part {
  * struct workload - a named series of writes
  * @name: as alignctl replay knows it
  * @summary: one line for people
+ * @origin: where it comes from
+ * @wall_s: published time of the default count, seconds; 0: none
+ * @mean_us: published mean latency of its writes, microseconds; 0: none
+ * @published: what else was published, or NULL
  * @order: how one write follows the other
  * @sync: what makes them durable
  * @start: byte at which the first repetition, or the first place, starts
  * @period: bytes from one repetition, or place, to the next
  * @default_count: repetitions of the published run
- * @places: WORKLOAD_ROUNDS: places of the published run
+ * @places: WORKLOAD_ROUNDS: places of the published run; WORKLOAD_RANDOM: to
+ *	choose from, 0: all of the device
  * @first: length of one more write before all others, which ends at @start;
  *	0: there is none
  * @nr_parts: writes in a repetition; 1 unless WORKLOAD_STREAM
@@ -62,6 +67,10 @@ struct workload_part {
 struct workload {
 	const char *name;
 	const char *summary;
+	const char *origin;
+	double wall_s;
+	double mean_us;
+	const char *published;
 	enum workload_order order;
 	enum workload_sync sync;
 	uint64_t start;

@@ -51,5 +51,7 @@ extern const struct tap_test trace_tests[];
 extern const struct tap_test trace_recording_tests[];
 extern const struct tap_test trace_iolog_tests[];
 extern const struct tap_test trace_blktrace_tests[];
+extern const struct tap_test forecast_tests[];
+extern const struct tap_test source_tests[];
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "plan.h"
+#include "forecast.h"
 #include "tap.h"
 
 #define DISK_SECTORS	1953525168ULL	/* of the measured disk */
@@ -28,7 +28,7 @@ static void check_figures(const struct plan *plan,
 {
 	struct plan_figures got;
 
-	plan_figures(plan, g, &got);
+	CHECK(!plan_figures(plan, g, &got), "%s", plan->workload->name);
 	CHECK(!memcmp(&got, want, sizeof(got)),
 	      "%s P %u offset %u: requests %" PRIu64 " bytes %" PRIu64
 	      " touches %" PRIu64 " for %" PRIu64 ", rmin %" PRIu64 " for %"
@@ -51,6 +51,7 @@ static void published(void)
 		{ "diskbenchi-0", { 16000, 8000 * mib, 0, 0, 2048000 } },
 		{ "diskbenchi-existing",
 		  { 16000, 8000 * mib, 32000, 2, 2048001 } },
+		{ "diskbenchi", { 16000, 8000 * mib, 32000, 2, 2048001 } },
 		{ "diskbenchi-fresh",
 		  { 20001, 8000 * mib + 3584 + 4000 * 512, 28001, 0,
 		    2048001 } },
@@ -58,7 +59,12 @@ static void published(void)
 		  { 131072, 1024 * mib, 262144, 2, 262145 } },
 		/* 100 rounds over 4 areas: one block in each needs its rest */
 		{ "areasync", { 400, 400 * 512, 400, 4, 4 } },
+		{ "areasync-128k", { 400, 400 * 512, 400, 4, 4 } },
+		{ "areasync-4k", { 400, 400 * 4096, 0, 0, 4 } },
+		{ "areasync-4k-shifted", { 400, 400 * 4096, 800, 8, 8 } },
 		{ "append-512-dsync", { 2048, mib, 2048, 0, 256 } },
+		{ "db-write", { 131072, 1024 * mib, 0, 0, 262144 } },
+		{ "db-randwrite", { 131072, 1024 * mib, 0, 0, 262144 } },
 	};
 	struct align_geometry g;
 	size_t i;
@@ -150,7 +156,7 @@ static void any_geometry(void)
 	size_t i, p, o;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		struct plan plan = plan_of(w->name, 7, w->places ? 0 : 40);
+		struct plan plan = plan_of(w->name, 7, w->order == WORKLOAD_RANDOM ? 40 : 0);
 
 		for (p = 0; p < 5; p++) {
 			for (o = 0; o < 4; o++) {
@@ -205,7 +211,7 @@ static void sectors_are_owned(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		struct plan plan = plan_of(w->name, 3, w->places ? 0 : 40);
+		struct plan plan = plan_of(w->name, 3, w->order == WORKLOAD_RANDOM ? 40 : 0);
 		uint64_t all = plan_requests(&plan), requests, sector;
 		uint64_t end = plan_end(&plan) / 512 + 200;
 
@@ -292,7 +298,7 @@ static void possible(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		plan = plan_of(w->name, 40, w->places ? 0 : 40);
+		plan = plan_of(w->name, 40, w->order == WORKLOAD_RANDOM ? 40 : 0);
 		CHECK(plan_possible(&plan), "%s", w->name);
 		plan.start += 511;
 		CHECK(!plan_possible(&plan), "%s off a sector", w->name);
@@ -337,8 +343,10 @@ static void granularity(void)
 static void one_at_a_time(void)
 {
 	static const char *const names[] = {
-		"diskbenchi-fresh", "areasync", "append-512-dsync",
+		"diskbenchi-fresh", "areasync", "areasync-128k", "areasync-4k",
+		"areasync-4k-shifted", "append-512-dsync",
 	};
+	const size_t nr = sizeof(names) / sizeof(names[0]);
 	const struct workload *w;
 	unsigned int found = 0;
 	size_t i, k;
@@ -346,12 +354,12 @@ static void one_at_a_time(void)
 	for (i = 0; (w = workload_at(i)); i++) {
 		bool wanted = false;
 
-		for (k = 0; k < 3; k++)
+		for (k = 0; k < nr; k++)
 			wanted |= !strcmp(w->name, names[k]);
 		found += wanted;
 		CHECK(workload_one_at_a_time(w) == wanted, "%s", w->name);
 	}
-	CHECK(found == 3, "%u found", found);
+	CHECK(found == nr, "%u found", found);
 }
 
 static void check_extents(const struct plan *plan,

@@ -17,7 +17,7 @@ import pytest
 from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record")
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
 # Writes, partial touches, unavoidable reads and blocks of ten repetitions, by hand, on 4096-byte blocks.
@@ -29,15 +29,22 @@ TEN = {
     "w4k_132k": (20, 40, 2, 341),
     "diskbenchi-0": (40, 0, 0, 5120),
     "diskbenchi-existing": (40, 80, 2, 5121),
+    "diskbenchi": (40, 80, 2, 5121),
     "diskbenchi-fresh": (51, 71, 0, 5121),
+    "shifted-partition": (10, 20, 20, 20),
     "seq8k-shifted": (10, 20, 2, 21),
+    "db-write": (10, 0, 0, 20),
     "areasync": (40, 40, 4, 4),
+    "areasync-128k": (40, 40, 4, 4),
+    "areasync-4k": (40, 0, 0, 4),
+    "areasync-4k-shifted": (40, 80, 8, 8),
     "append-512-dsync": (10, 10, 1, 2),
     "rand512": (10, 10, 10, 10),
     "rand4k": (10, 0, 0, 10),
 }
-RANDOM = ("rand512", "rand4k")
-ONE_AT_A_TIME = ("diskbenchi-fresh", "areasync", "append-512-dsync")
+RANDOM = ("shifted-partition", "rand512", "rand4k")
+AREAS = ("areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")
+ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", *AREAS)
 DISK_BYTES = 24 << 20
 
 
@@ -179,7 +186,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
         (requests, touches, rmin, distinct)
     assert result["stopped"] is None
     assert (result["depth"], result["method"]) == (1, "pread/pwrite")
-    assert result["areas"] == (4 if workload == "areasync" else None)
+    assert result["areas"] == (4 if workload in AREAS else None)
     assert (result["seed"], bool(result["span"])) == ((1, True) if workload in RANDOM else (None, False))
     assert (result["physical_block_size"], result["alignment_offset"]) == (4096, 0)
     assert result["data_check"] == {"status": "ok", "sectors": result["data_check"]["sectors"], "mismatches": 0,
@@ -192,7 +199,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert order == sorted(order) and 0 < order[0] <= latency["mean"] <= order[-1]
     assert sum(count for _, count in latency["histogram"]) == requests
     assert latency["histogram"][-1][0] >= latency["max"]
-    assert result["flushes"] == (requests if workload == "areasync" else 0)
+    assert result["flushes"] == (requests if workload in AREAS else 0)
     if result["flushes"]:
         assert sum(count for _, count in result["flush_latency_us"]["histogram"]) == requests
     else:

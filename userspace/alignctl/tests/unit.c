@@ -15,7 +15,8 @@ int main(void)
 		device_tests, guard_tests, ledger_tests, io_queue_tests,
 		replay_tests, histogram_tests, order_tests, placement_tests,
 		engine_tests,
-		trace_tests, trace_recording_tests, trace_iolog_tests, trace_blktrace_tests,
+		trace_tests, trace_recording_tests, trace_iolog_tests,
+		trace_blktrace_tests, forecast_tests, source_tests,
 	};
 	unsigned int number = 0, failed = 0;
 	const struct tap_test *test;

@@ -10,26 +10,33 @@ the limits of the drive's queue.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .plan import MODES
 from .results import SETTLED, Results, Run
 from .workloads import BY_NAME
 
 
+def _check_read_back(title: str, what: str, check: dict[str, Any]) -> Iterator[str]:
+    if check["status"] != "ok":
+        where = check.get("first_mismatch_sector")
+        at = "" if where is None else f", the first at sector {where}"
+        yield (f"{title}: {what} says {check['status']}: "
+               f"{check['mismatches']} of {check['sectors']} sectors differ{at}")
+    elif check["mismatches"] or not check["sectors"]:
+        yield (f"{title}: {what} says ok with {check['mismatches']} mismatches "
+               f"in {check['sectors']} sectors")
+
+
 def check_data(run: Run) -> Iterator[str]:
     """Every sector of the range was read back and is what was written there."""
-    for what, check in (("data check", run.replay["data_check"]),
-                        ("data check of the drive beneath", run.below)):
-        if check is None:
-            continue
-        if check["status"] != "ok":
-            where = check.get("first_mismatch_sector")
-            at = "" if where is None else f", the first at sector {where}"
-            yield (f"{run.title}: {what} says {check['status']}: "
-                   f"{check['mismatches']} of {check['sectors']} sectors differ{at}")
-        elif check["mismatches"] or not check["sectors"]:
-            yield (f"{run.title}: {what} says ok with {check['mismatches']} mismatches "
-                   f"in {check['sectors']} sectors")
+    yield from _check_read_back(run.title, "data check", run.replay["data_check"])
+
+
+def check_below(run: Run) -> Iterator[str]:
+    """The same of the drive itself, if it was looked at."""
+    if run.below:
+        yield from _check_read_back(run.title, "data check of the drive beneath", run.below)
 
 
 def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:

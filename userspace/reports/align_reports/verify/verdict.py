@@ -8,7 +8,7 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..checks import check_data, check_ledger
+from ..checks import check_below, check_data, check_ledger
 from ..results import Results, Run
 
 # Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
@@ -139,7 +139,7 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         Interval.of([run.latency["p99"] for run in runs]),
         Interval.of([seconds(run) for run in runs]),
         Interval.of(ratios) if ratios else None,
-        not any(finding for run in runs for finding in check_data(run)))
+        not any(finding for run in runs for finding in (*check_data(run), *check_below(run))))
 
 
 def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
@@ -152,4 +152,4 @@ def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
 def findings(results: Results) -> list[str]:
     """What is wrong, each a sentence that begins with the run; empty if all agrees."""
     return [finding for run in results.runs
-            for finding in (*check_data(run), *check_ledger(run))]
+            for finding in (*check_data(run), *check_below(run), *check_ledger(run))]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What `alignctl plan` predicts of a workload, and what the target's ledger says when `alignctl replay` has done it."""
+
+import json
+import time
+from dataclasses import dataclass
+
+from dmalign.paths import OUT
+
+from .dm import run
+
+# No touch of a run that takes less time than this finds that a block is no longer known: ALIGN_KNOWN_MS.
+KNOWN_SECONDS = 0.5
+HOLD_MS = 60000		# that no run outlives
+COUNTERS = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_read_bytes", "pad_writes")
+
+
+@dataclass
+class Case:
+    """A workload with arguments of `plan` and of `replay` that make it small."""
+
+    name: str
+    arguments: tuple
+
+    def __str__(self):
+        return " ".join((self.name, *self.arguments))
+
+
+# Few writes each, and of all shapes: random ones so dense that they meet in a block, streams that start anywhere.
+CASES = [
+    *(Case(name, ("--count", "12")) for name in (
+        "w512", "w4096", "w4096_512", "w136k", "w4k_132k", "seq8k-shifted", "db-write", "append-512-dsync")),
+    *(Case(name, ("--count", "4")) for name in (
+        "diskbenchi-0", "diskbenchi-existing", "diskbenchi", "diskbenchi-fresh",
+        "areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")),
+    *(Case(name, ("--count", "24", "--span", "256K")) for name in (
+        "shifted-partition", "db-randwrite", "rand512", "rand4k")),
+    Case("rand512", ("--count", "48", "--span", "32K", "--seed", "2")),
+    Case("rand4k", ("--count", "24", "--span", "128K", "--start", "68096", "--seed", "3")),
+    Case("w4096", ("--count", "12", "--start", "3584")),
+    Case("w136k", ("--count", "5", "--start", "70144")),
+    Case("append-512-dsync", ("--count", "20", "--start", "67072")),
+    Case("areasync", ("--count", "3", "--areas", "9", "--start", "66048")),
+]
+
+
+def alignctl(*arguments):
+    return json.loads(run(OUT / "bin" / "alignctl", *arguments, "--json").stdout)
+
+
+class Prediction:
+    """Of one case, on blocks that start at `offset`."""
+
+    def __init__(self, case, device, geometry):
+        self.case, self.device = case, device
+        self.blocks = ("--physical", geometry["physical_block_size"], "--offset", geometry["alignment_offset"])
+        self.plan = alignctl("plan", case.name, "--on", device.path, *case.arguments, *self.blocks)
+
+    def measure(self, mode, before_run=lambda: None):
+        """Does it in a mode, checks the ledger, and returns what the run added to it."""
+        self.device.set_mode(mode)
+        words = ("replay", self.case.name, "--on", self.device.path, *self.case.arguments, *self.blocks,
+                 "--state", "/run/prediction")
+        predicted, most = self.plan["modes"][mode], self.plan["modes"]["rmw_host_at_most"]
+        for attempt in range(10):
+            time.sleep(attempt / 2)
+            alignctl(*words, "--phase", "prepare")
+            self.device.message("flush")
+            before = self.device.balanced()
+            before_run()
+            done = alignctl(*words, "--phase", "run")
+            after = self.device.balanced()
+            counted = {name: after[name] - before[name] for name in (*COUNTERS, "read_bytes", "writes", "flushes")}
+            said = f"{self.case} in {mode}: {counted} for {predicted}"
+            assert counted["rmw_expected"] == predicted["rmw_expected"], said
+            assert counted["rmw_drive"] == predicted["rmw_drive"], said
+            assert predicted["rmw_host"] <= counted["rmw_host"] <= most, said
+            if done["wall_s"] + done["flush_s"] < KNOWN_SECONDS:
+                assert {name: counted[name] for name in COUNTERS} == predicted, said
+                return counted
+        raise AssertionError(f"{self.case}: never done in {KNOWN_SECONDS} s: the machine is too slow to tell")

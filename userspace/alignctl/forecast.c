@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "coverage.h"
+#include "exit_codes.h"
+#include "forecast.h"
+#include "message.h"
+
+/* No write is longer: the kernel counts the bytes of one in 32 bits. */
+#define MAX_WRITE_BYTES		UINT32_MAX
+
+enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
+	     NR_MODELS };
+
+/**
+ * struct pass - what is needed while a source is read
+ * @forecast: what comes of it
+ * @source: where the requests come from
+ * @coverage: of their writes
+ * @model: one of each mode, without and, if there are times, with them
+ * @nr_models: how many that is; maybe none
+ * @lengths: writes by start within a block and by length, one beyond a block
+ *	cut to less than two: those have the same touches. Two blocks' sectors
+ *	for each start.
+ */
+struct pass {
+	struct forecast *forecast;
+	struct source *source;
+	struct coverage *coverage;
+	struct fixing *model[NR_MODELS];
+	unsigned int nr_models;
+	uint64_t *lengths;
+};
+
+static int refuse(const struct source *source, const char *reason)
+{
+	CLEANUP_FREE char *position = source_position(source);
+
+	message_error("%s: %s", position, reason);
+	return ALIGNCTL_USAGE;
+}
+
+/* Takes the place of a request in sectors, moved; or says why it has none. */
+static int place(const struct pass *pass, const struct trace_request *request,
+		 uint64_t *first, uint64_t *end)
+{
+	const struct forecast *f = pass->forecast;
+	uint64_t sectors = request->bytes >> ALIGN_SECTOR_SHIFT;
+	uint64_t have = f->geometry.end_sector;
+
+	if ((request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
+		return refuse(pass->source,
+			      "not in whole sectors of 512 bytes, so not direct I/O, and only of that can be said what reaches the drive");
+	if (!sectors)
+		return refuse(pass->source, "a request without bytes");
+	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "a write of more than 4294967295 bytes, which the kernel does not make");
+	if (request->file)
+		return refuse(pass->source,
+			      "requests to several files, which need not lie on one device; make a trace of one of them");
+	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
+	if (sectors > have || *first > have - sectors) {
+		CLEANUP_FREE char *position = source_position(pass->source);
+
+		message_error("%s: %" PRIu64 " bytes from byte %" PRIu64
+			      " on end after byte %" PRIu64
+			      ", the end of the device; give a larger --size, or the device that it was recorded on",
+			      position, request->bytes,
+			      *first << ALIGN_SECTOR_SHIFT,
+			      have << ALIGN_SECTOR_SHIFT);
+		return ALIGNCTL_USAGE;
+	}
+	*end = *first + sectors;
+	return ALIGNCTL_FINE;
+}
+
+static void add(struct forecast_row *row, const struct align_split *split)
+{
+	row->writes++;
+	row->misaligned += split->nr_touches != 0;
+	row->touches += split->nr_touches;
+}
+
+static struct forecast_row *row_of_size(struct forecast *f, uint64_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_sizes; i++)
+		if (f->size[i].bytes == bytes)
+			return &f->size[i].row;
+	if (i == FORECAST_MAX_SIZES)
+		return &f->other_sizes;
+	f->nr_sizes++;
+	f->size[i].bytes = bytes;
+	return &f->size[i].row;
+}
+
+static struct forecast_row *row_of_process(struct forecast *f,
+					   const char *comm)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_processes; i++)
+		if (!strcmp(f->process[i].comm, comm))
+			return &f->process[i].row;
+	if (i == FORECAST_MAX_PROCESSES)
+		return &f->other_processes;
+	f->nr_processes++;
+	strcpy(f->process[i].comm, comm);
+	return &f->process[i].row;
+}
+
+static void count_write(struct pass *pass, const struct trace_request *request,
+			uint64_t first, uint64_t end)
+{
+	struct forecast *f = pass->forecast;
+	uint32_t sectors = align_block_sectors(&f->geometry);
+	uint32_t phase = align_sector_in_block(&f->geometry, first);
+	uint64_t length = end - first;
+	struct align_split split;
+
+	align_split_write(&f->geometry, first, length, &split);
+	f->figures.requests++;
+	f->figures.bytes += request->bytes;
+	f->figures.touches += split.nr_touches;
+	f->fua += request->fua;
+	f->class[split.class]++;
+	add(&f->phase[phase], &split);
+	add(row_of_size(f, request->bytes), &split);
+	add(row_of_process(f, request->comm), &split);
+	if (length >= sectors)
+		length = sectors + length % sectors;
+	pass->lengths[phase * 2 * sectors + length]++;
+}
+
+static void do_request(struct fixing *model, bool timed,
+		       const struct trace_request *request, uint64_t first,
+		       uint64_t end)
+{
+	if (timed)
+		fixing_time(model, request->time_ns);
+	if (request->preflush)
+		fixing_flush(model);
+	switch (request->op) {
+	case TRACE_WRITE:
+		fixing_write(model, first, end, request->fua);
+		break;
+	case TRACE_FLUSH:
+		fixing_flush(model);
+		break;
+	case TRACE_DISCARD:
+		fixing_discard(model, first, end);
+		break;
+	case TRACE_WRITE_ZEROES:
+		fixing_write_zeroes(model, first, end);
+		break;
+	case TRACE_READ:
+	case TRACE_NR_OPS:
+		break;
+	}
+}
+
+/* Reads all requests; the first time, counts them as well. */
+static int read_all(struct pass *pass, bool count)
+{
+	struct forecast *f = pass->forecast;
+	struct trace_request request;
+	enum trace_next next;
+
+	while ((next = source_next(pass->source, &request)) == TRACE_GOT) {
+		uint64_t first = 0, end = 0;
+		unsigned int i;
+		int result;
+
+		if (request.op != TRACE_FLUSH) {
+			result = place(pass, &request, &first, &end);
+			if (result)
+				return result;
+		}
+		if (request.op == TRACE_WRITE)
+			coverage_add(pass->coverage, first, end);
+		if (!count)
+			continue;
+		f->requests[request.op]++;
+		f->bytes[request.op] += request.bytes;
+		if (request.op == TRACE_WRITE)
+			count_write(pass, &request, first, end);
+		for (i = 0; i < pass->nr_models; i++)
+			do_request(pass->model[i], i >= MODEL_PAD_TIMED,
+				   &request, first, end);
+	}
+	return next == TRACE_END ? ALIGNCTL_FINE : ALIGNCTL_IO;
+}
+
+/* The touches that the writes would have if they lay elsewhere. */
+static void count_shifted(struct pass *pass)
+{
+	struct forecast *f = pass->forecast;
+	uint32_t sectors = align_block_sectors(&f->geometry);
+	uint32_t phase, length, shift;
+	/* some block that does not start before the device */
+	uint64_t start = align_block_start(&f->geometry, 1);
+
+	for (phase = 0; phase < sectors; phase++) {
+		for (length = 1; length < 2 * sectors; length++) {
+			uint64_t n = pass->lengths[phase * 2 * sectors +
+						   length];
+
+			for (shift = 0; n && shift < sectors; shift++) {
+				struct align_split split;
+
+				align_split_write(&f->geometry,
+						  start + phase + shift,
+						  length, &split);
+				f->shifted[shift] += n * split.nr_touches;
+			}
+		}
+	}
+}
+
+static void take_models(struct pass *pass)
+{
+	struct forecast *f = pass->forecast;
+	struct fixing_figures *const figures[NR_MODELS] = {
+		&f->pad, &f->coalesce, &f->pad_timed, &f->coalesce_timed,
+	};
+	unsigned int i;
+
+	for (i = 0; i < pass->nr_models; i++) {
+		fixing_flush(pass->model[i]);
+		*figures[i] = *fixing_figures(pass->model[i]);
+	}
+}
+
+/* All of it, or, without @fixing, not what becomes of the touches in a mode. */
+static int make(struct forecast *f, struct source *source,
+		const struct align_geometry *g, uint64_t shift, bool fixing)
+{
+	struct pass pass = { .forecast = f, .source = source };
+	size_t sectors = align_block_sectors(g);
+	unsigned int i;
+	int result;
+
+	memset(f, 0, sizeof(*f));
+	f->geometry = *g;
+	f->shift = shift;
+	f->timed = source->trace && trace_facts(source->trace)->timed;
+	if (fixing)
+		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
+	for (i = 0; i < pass.nr_models; i++)
+		pass.model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
+	pass.coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
+	pass.lengths = memory_or_exit(calloc(2 * sectors * sectors,
+					     sizeof(*pass.lengths)));
+
+	result = read_all(&pass, true);
+	while (!result && coverage_end_pass(pass.coverage, &f->figures.distinct,
+					    &f->figures.rmin)) {
+		result = source_rewind(source);
+		if (!result)
+			result = read_all(&pass, false);
+	}
+	if (!result) {
+		count_shifted(&pass);
+		take_models(&pass);
+	}
+	for (i = 0; i < pass.nr_models; i++)
+		fixing_free(pass.model[i]);
+	coverage_free(pass.coverage);
+	free(pass.lengths);
+	return result;
+}
+
+int forecast_make(struct forecast *f, struct source *source,
+		  const struct align_geometry *g, uint64_t shift)
+{
+	return make(f, source, g, shift, true);
+}
+
+uint64_t forecast_most_reads(const struct forecast *f)
+{
+	return f->pad.expected - f->pad.drive;
+}
+
+uint32_t forecast_best_shift(const struct forecast *f)
+{
+	uint32_t sectors = align_block_sectors(&f->geometry), shift, best = 0;
+
+	for (shift = 1; shift < sectors; shift++)
+		if (f->shifted[shift] < f->shifted[best])
+			best = shift;
+	return best;
+}
+
+int plan_figures(const struct plan *plan, const struct align_geometry *g,
+		 struct plan_figures *figures)
+{
+	struct source source = { .name = plan->workload->name, .plan = *plan };
+	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
+	int result = make(f, &source, g, 0, false);
+
+	*figures = f->figures;
+	return result;
+}

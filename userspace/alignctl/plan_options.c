@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+
+#include "exit_codes.h"
+#include "message.h"
+#include "plan_options.h"
+
+int plan_options_take(struct plan_options *options, enum plan_row row,
+		      const char *argument)
+{
+	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
+
+	switch (row) {
+	case PLAN_ROW_COUNT:
+		if (parse_number(argument, &options->count))
+			return 0;
+		break;
+	case PLAN_ROW_START:
+		options->start_given = true;
+		if (parse_position(argument, &options->start))
+			return 0;
+		break;
+	case PLAN_ROW_SPAN:
+		if (parse_number(argument, &options->span))
+			return 0;
+		break;
+	case PLAN_ROW_AREAS:
+		if (parse_number(argument, &options->areas) &&
+		    options->areas <= UINT32_MAX)
+			return 0;
+		break;
+	case PLAN_ROW_SEED:
+		options->seed_given = true;
+		if (parse_position(argument, &options->seed))
+			return 0;
+		break;
+	case PLAN_ROW_PHYSICAL:
+		if (parse_bytes(argument, &options->physical) &&
+		    options->physical)
+			return 0;
+		break;
+	case PLAN_ROW_OFFSET:
+		options->offset_given = true;
+		if (parse_bytes(argument, &options->offset))
+			return 0;
+		break;
+	case PLAN_NR_ROWS:
+		break;
+	}
+	return options_refuse(rows[row].name, argument,
+			      "must be a number of bytes or times, e.g. 4096 or 4K");
+}
+
+int plan_options_check(const struct plan_options *options,
+		       const struct workload *w)
+{
+	if ((options->span || options->seed_given) &&
+	    w->order != WORKLOAD_RANDOM) {
+		message_error("--%s: is for random places, as of rand512 and rand4k, not for %s",
+			      options->span ? "span" : "seed", w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->areas && w->order != WORKLOAD_ROUNDS) {
+		message_error("--areas: is for areasync, not for %s", w->name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+void plan_options_apply(const struct plan_options *options, struct plan *plan)
+{
+	if (options->count)
+		plan->count = options->count;
+	if (options->start_given)
+		plan->start = options->start;
+	if (options->areas)
+		plan->places = options->areas;
+	if (options->seed_given)
+		plan->seed = options->seed;
+}
+
+void plan_options_places(const struct plan_options *options, struct plan *plan,
+			 const struct device *device)
+{
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t span = options->span;
+
+	if (plan->workload->order != WORKLOAD_RANDOM ||
+	    (plan->places && !span))
+		return;
+	if (!span && have > plan->start + WORKLOAD_INSIDE)
+		span = have - plan->start - WORKLOAD_INSIDE;
+	plan->places = span / plan->workload->period;
+}
+
+int plan_options_geometry(const struct plan_options *options,
+			  const struct device *device,
+			  struct align_geometry *g, bool *offset_known)
+{
+	uint32_t physical = device->physical, offset = 0;
+	const char *wrong;
+
+	if (options->physical)
+		physical = options->physical;
+	*offset_known = options->offset_given ||
+			device_offset_for(device, physical, &offset);
+	if (options->offset_given)
+		offset = options->offset;
+
+	wrong = align_geometry_init(g, physical, device->logical, offset, 0,
+				    device->sectors);
+	if (!wrong)
+		return ALIGNCTL_FINE;
+	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
+		      ", alignment offset %" PRIu32
+		      ": %s; set --physical and --offset", device->path,
+		      physical, device->logical, offset, wrong);
+	return ALIGNCTL_USAGE;
+}
+
+int plan_check_fit(const struct plan *plan, const struct device *device)
+{
+	const struct workload *w = plan->workload;
+	uint32_t granularity = plan_granularity(plan);
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t need = plan_end(plan);
+
+	if (granularity < device->logical && plan->start != w->start) {
+		message_error("--start %" PRIu64 ": must be a multiple of %"
+			      PRIu32 ", the smallest direct write to %s",
+			      plan->start, device->logical, device->path);
+		return ALIGNCTL_USAGE;
+	}
+	if (granularity < device->logical) {
+		message_error("%s: %s writes in units of %" PRIu32
+			      " bytes, and the smallest direct write here is %"
+			      PRIu32 "; take another workload or a 512-byte device",
+			      device->path, w->name, granularity,
+			      device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	if (plan->start < w->first) {
+		message_error("--start %" PRIu64 ": %s writes %" PRIu32
+			      " bytes before it; give at least that",
+			      plan->start, w->name, w->first);
+		return ALIGNCTL_USAGE;
+	}
+	if (w->order == WORKLOAD_RANDOM && plan->count > plan->places) {
+		message_error("%s: %s with --count %" PRIu64
+			      " needs as many places of %" PRIu32
+			      " bytes, and there are %" PRIu64
+			      "; give a smaller --count or a larger --span",
+			      device->path, w->name, plan->count, w->period,
+			      plan->places);
+		return ALIGNCTL_USAGE;
+	}
+	if (have < need) {
+		message_error("%s: too small: %s with --count %" PRIu64
+			      " needs %" PRIu64 " bytes, the device has %" PRIu64
+			      "; give a smaller --%s", device->path, w->name,
+			      plan->count, need, have,
+			      w->order == WORKLOAD_RANDOM ? "span" : "count");
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}

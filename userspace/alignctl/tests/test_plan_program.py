@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl plan and alignctl workloads as their user meets them. That the figures are right is shown elsewhere."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from dmalign.paths import OUT, REPO
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS, USAGE = range(3)
+
+# Of the published run, worked out by hand: writes, partial touches, unavoidable reads, blocks.
+PUBLISHED = {
+    "w512": (20000, 20000, 20000, 20000),
+    "w4096": (20000, 0, 0, 20000),
+    "w4096_512": (20000, 40000, 40000, 40000),
+    "w136k": (5000, 10000, 2, 170001),
+    "w4k_132k": (10000, 20000, 2, 170001),
+    "diskbenchi-0": (16000, 0, 0, 2048000),
+    "diskbenchi-existing": (16000, 32000, 2, 2048001),
+    "diskbenchi": (16000, 32000, 2, 2048001),
+    "diskbenchi-fresh": (20001, 28001, 0, 2048001),
+    "seq8k-shifted": (131072, 262144, 2, 262145),
+    "db-write": (131072, 0, 0, 262144),
+    "db-randwrite": (131072, 0, 0, 262144),
+    "areasync": (400, 400, 4, 4),
+    "areasync-128k": (400, 400, 4, 4),
+    "areasync-4k": (400, 0, 0, 4),
+    "areasync-4k-shifted": (400, 800, 8, 8),
+    "append-512-dsync": (2048, 2048, 0, 256),
+    "rand512": (20000, 20000, 20000, 20000),
+    "rand4k": (20000, 0, 0, 20000),
+}
+
+
+def alignctl(*arguments, **options):
+    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
+                          **options)
+
+
+def plan(*arguments):
+    done = alignctl("plan", *arguments, "--json")
+    assert done.returncode == FINE and not done.stderr, done
+    return json.loads(done.stdout)
+
+
+def keys(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+@pytest.fixture(scope="module")
+def workloads():
+    done = alignctl("workloads", "--json")
+    assert done.returncode == FINE and not done.stderr
+    return {workload["name"]: workload for workload in json.loads(done.stdout)["workloads"]}
+
+
+def test_workloads_have_the_figures_of_the_published_run(workloads):
+    assert set(workloads) == {*PUBLISHED, "shifted-partition"}
+    for name, figures in PUBLISHED.items():
+        found = workloads[name]
+        assert (found["writes"], found["touches_expected"], found["rmin"], found["distinct_blocks"]) == figures, name
+        assert found["origin"] and found["summary"]
+    # Two of its places may meet in a block.
+    assert workloads["shifted-partition"]["touches_expected"] == 2 * workloads["shifted-partition"]["writes"] == 40000
+
+
+def test_what_was_published_is_told(workloads):
+    published = workloads["w4k_132k"]["published"]
+    assert (published["wall_s"], published["mean_us"]) == (21.262, None)
+    assert "1925" in published["note"] and "2133" in published["note"]
+    assert workloads["w512"]["published"] == {"wall_s": 11.799, "mean_us": 532, "note": None}
+
+
+def test_workloads_for_people_says_the_same(workloads):
+    shown = alignctl("workloads")
+    assert shown.returncode == FINE and not shown.stderr
+    for name, workload in workloads.items():
+        row = re.search(rf"^  {re.escape(name)} +(.*)$", shown.stdout, re.M)
+        assert row, f"{name} is not shown"
+        assert row[1].split()[:5] == [str(workload[key]) for key in
+                                      ("count", "writes", "touches_expected", "rmin", "distinct_blocks")]
+
+
+def test_every_workload_is_in_the_man_page_and_the_completion(workloads):
+    page = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
+    words = re.search(r'local workloads="(.*?)"', completion, re.S)[1].split()
+    assert sorted(words) == sorted(workloads)
+    for name, workload in workloads.items():
+        assert re.search(rf"^{re.escape(name)} +{workload['count']} ", page, re.M), f"{name} is not in alignctl.8"
+
+
+def test_every_key_of_the_json_is_documented(workloads):
+    page = re.split(r"[\s,\"()\\]+", (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-"))
+    for key in {*keys(plan("w4k_132k")), *keys(list(workloads.values()))}:
+        assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
+
+
+def test_the_shifted_partition_is_three_sectors_off():
+    result = plan("shifted-partition", "--count", 1000, "--size", "1G")
+    assert (result["touches_expected"], result["best_move_sectors"]) == (2000, 3)
+    assert result["touches_if_moved"] == [2000, 2000, 2000, 0, 2000, 2000, 2000, 2000]
+    assert result["by_start_sector"] == [{"sector": 5, "writes": 1000, "misaligned": 1000, "touches": 2000}]
+    moved = plan("shifted-partition", "--count", 1000, "--size", "1G", "--shift", 3)
+    assert (moved["touches_expected"], moved["best_move_sectors"], moved["shift_sectors"]) == (0, 0, 3)
+    shown = alignctl("plan", "shifted-partition", "--count", 1000, "--size", "1G").stdout
+    assert "best: start moved by 3 sectors: 0 touches" in shown
+
+
+def test_the_stream_that_took_seven_times_as_long_is_explained():
+    modes = plan("w4k_132k")["modes"]
+    assert (modes["report"]["rmw_drive"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
+    shown = alignctl("plan", "w4k_132k").stdout
+    for row in ("none, report +20000 +0 +0 +0", "pad +0 +10001 +20000 +9999", "coalesce +0 +2 +20000 +19998"):
+        assert re.search(rf"^  {row}$", shown, re.M), row
+
+
+@pytest.mark.parametrize("arguments, touches, block", [
+    (("--physical", 16384), 20, 16384), (("--physical", 512), 0, 512), (("--offset", 3584), 0, 4096),
+    (("--count", 3), 6, 4096), (("--start", 0), 0, 4096)])
+def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, block):
+    result = plan("w136k", "--count", 10, *arguments)
+    assert (result["touches_expected"], result["physical_block_size"]) == (touches, block)
+    assert len(result["touches_if_moved"]) == block // 512
+
+
+def test_a_device_gives_its_size_and_is_not_touched(tmp_path):
+    disk = tmp_path / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(1 << 20)
+    before = disk.stat()
+    result = plan("rand512", "--count", 100, "--on", disk)
+    assert result["touches_expected"] == 100
+    after = disk.stat()
+    assert (after.st_atime_ns, after.st_mtime_ns, after.st_blocks) == (before.st_atime_ns, before.st_mtime_ns, 0)
+
+
+def test_a_trace_is_planned_by_process(tmp_path):
+    trace = tmp_path / "w512"
+    rows = [f"{k / 10},write,{k * 4096 + 512},4096,db" for k in range(10)]
+    rows += [f"{2 + k / 10},write,{65536 + k * 4096},4096,cp" for k in range(10)]
+    trace.write_text("time_s,op,offset,bytes,comm\n" + "\n".join(rows) + "\n2.9,flush,,,cp\n")
+    result = plan(trace)
+    assert (result["format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
+    assert result["by_process"] == [{"comm": "db", "writes": 10, "misaligned": 10, "touches": 20},
+                                    {"comm": "cp", "writes": 10, "misaligned": 0, "touches": 0}]
+    assert result["modes"]["coalesce"]["rmw_host"] == result["modes"]["coalesce_as_timed"]["rmw_host"] == 2
+    shown = alignctl("plan", trace).stdout
+    assert re.search(r"^db +10 +10 +20$", shown, re.M) and "pad, as timed" in shown
+
+
+def test_memory_does_not_grow_with_a_trace(tmp_path):
+    """Writes all over 64 TB, more 2 MiB stretches than are counted in one pass."""
+    trace, places = tmp_path / "trace", 150000
+    with open(trace, "w") as file:
+        file.write("op,offset,bytes\n")
+        for k in range(places):
+            file.write(f"write,{k * 7919 % places * (400 << 20) + 512},4096\n")
+    done = subprocess.run(["/usr/bin/env", "bash", "-c", "ulimit -v 200000; exec \"$@\"", "-", ALIGNCTL, "plan", trace,
+                           "--json"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["distinct_blocks"], result["rmin"]) == (2 * places, 2 * places)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["plan"], ["plan: needs SOURCE"]),
+    (["plan", "w5"], ["w5", "No such file"]),
+    (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
+    (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
+    (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),
+    (["plan", "w512", "--size", "100"], ["--size 100"]),
+    (["plan", "w512", "--shift", "x"], ["--shift x", "sectors"]),
+    (["plan", "w512", "--logical", "1000"], ["logical block 1000", "512 or 4096"]),
+    (["plan", "w512", "--logical", "4096"], ["w512", "units of 512 bytes"]),
+    (["plan", "rand512"], ["rand512", "--size", "--span"]),
+    (["plan", "db-randwrite", "--size", "1G"], ["too small", "--span"]),
+    (["plan", "w512", "--span", "1M"], ["--span", "w512"]),
+    (["workloads", "x"], ["unexpected argument 'x'"]),
+])
+def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
+    refused = alignctl(*arguments)
+    assert refused.returncode in (USAGE, 3) and not refused.stdout
+    assert refused.stderr.startswith("alignctl: ")
+    for word in words:
+        assert word in refused.stderr
+
+
+@pytest.mark.parametrize("option", ["--count", "--start", "--span", "--areas", "--seed"])
+def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\nwrite,0,512\n")
+    refused = alignctl("plan", trace, option, 1)
+    assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+
+
+@pytest.mark.parametrize("line, words", [
+    ("write,100,512", ["whole sectors"]), ("write,0,8589934592", ["4294967295"]), ("write,1048576,512", ["--size"])])
+def test_a_request_that_cannot_be_planned_is_refused_with_its_line(tmp_path, line, words):
+    trace = tmp_path / "trace"
+    trace.write_text(f"op,offset,bytes\nwrite,0,512\n{line}\n")
+    refused = alignctl("plan", trace, "--size", "1M")
+    assert refused.returncode == USAGE and not refused.stdout
+    assert f"{trace}: line 3: " in refused.stderr
+    for word in words:
+        assert word in refused.stderr
+
+
+def test_the_constants_are_the_targets():
+    """The model of the target cannot include the kernel's headers; these stand for what is there."""
+    def of(path, name):
+        return re.search(rf"#define\s+{name}\s+(\S+(?: << \S+)?)", (REPO / path).read_text())[1].replace("U", "")
+
+    for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
+                         ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
+        assert of("userspace/alignctl/fixing.h", ours) == of("kmod/align.h", theirs)

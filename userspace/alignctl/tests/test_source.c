@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "source.h"
+#include "tap.h"
+#include "trace_file.h"
+
+/* The operations of a source to its end, a letter each, and their bytes. */
+static void drain(struct source *source, char *ops, size_t room, uint64_t *bytes)
+{
+	struct trace_request request;
+	size_t n = 0;
+
+	*bytes = 0;
+	while (source_next(source, &request) == TRACE_GOT && n + 1 < room) {
+		ops[n++] = "rwfdz"[request.op];
+		if (request.fua)
+			ops[n - 1] = 'W';
+		*bytes += request.bytes;
+	}
+	ops[n] = '\0';
+}
+
+static void workloads_as_requests(void)
+{
+	static const struct {
+		const char *name, *ops;
+		uint64_t count, bytes;
+	} want[] = {
+		{ "w4k_132k", "wwww", 2, 2 * 139264 },
+		{ "areasync", "wfwfwfwf", 1, 4 * 512 },
+		{ "append-512-dsync", "WWW", 3, 3 * 512 },
+	};
+	size_t i;
+	int again;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct source source;
+
+		CHECK(!source_open(&source, want[i].name), "%s", want[i].name);
+		source.plan.count = want[i].count;
+		for (again = 0; again < 2; again++) {
+			uint64_t bytes;
+			char ops[16];
+
+			drain(&source, ops, sizeof(ops), &bytes);
+			CHECK(!strcmp(ops, want[i].ops) &&
+			      bytes == want[i].bytes, "%s: %s, %" PRIu64
+			      " bytes", want[i].name, ops, bytes);
+			CHECK(!source_rewind(&source), "%s", want[i].name);
+		}
+		source_close(&source);
+	}
+}
+
+/* In the middle of what fdatasync makes two of. */
+static void rewound_before_a_flush(void)
+{
+	struct trace_request request;
+	struct source source;
+	CLEANUP_FREE char *position = NULL;
+
+	source_open(&source, "areasync");
+	source_next(&source, &request);
+	source_rewind(&source);
+	CHECK(source_next(&source, &request) == TRACE_GOT &&
+	      request.op == TRACE_WRITE, "begins with a flush");
+	position = source_position(&source);
+	CHECK(!strcmp(position, "areasync: write 1"), "%s", position);
+	source_close(&source);
+}
+
+static void a_path_is_a_trace(void)
+{
+	struct trace_request request;
+	struct source source;
+	const char *path;
+
+	trace_folder_open();
+	path = trace_text("w512", "op,offset,bytes\nread,4096,512\n");
+	CHECK(!source_open(&source, path), "%s", path);
+	CHECK(!source.plan.workload && source_next(&source, &request) ==
+	      TRACE_GOT && request.op == TRACE_READ && request.offset == 4096,
+	      "not the trace");
+	CHECK(!source_rewind(&source) && source_next(&source, &request) ==
+	      TRACE_GOT && source_next(&source, &request) == TRACE_END,
+	      "not one request");
+	source_close(&source);
+	trace_folder_close();
+}
+
+const struct tap_test source_tests[] = {
+	{ "a workload is its writes, and the flushes that its sync makes",
+	  workloads_as_requests },
+	{ "rewinding forgets the flush that came next", rewound_before_a_flush },
+	{ "the path of a file is a trace, whatever its name", a_path_is_a_trace },
+	{ 0 },
+};

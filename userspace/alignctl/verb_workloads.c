@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl workloads: the built-in ones, where they come from, what they cost. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "exit_codes.h"
+#include "forecast.h"
+#include "json.h"
+#include "message.h"
+#include "table.h"
+#include "verbs.h"
+
+/* The disk that the first of them were measured on; random ones spread on it. */
+#define DISK_PHYSICAL	4096U
+#define DISK_LOGICAL	512U
+#define DISK_SECTORS	1953525168ULL
+
+static const struct option_row rows[] = {
+	{ "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	(void)row;
+	(void)argument;
+	*(bool *)context = true;
+	return 0;
+}
+
+/* What the published run must cost on that disk. */
+static int published_figures(const struct workload *w,
+			     struct plan_figures *figures)
+{
+	struct align_geometry g;
+	struct plan plan;
+
+	align_geometry_init(&g, DISK_PHYSICAL, DISK_LOGICAL, 0, 0,
+			    DISK_SECTORS);
+	plan_init(&plan, w);
+	if (w->order == WORKLOAD_RANDOM && !plan.places)
+		plan.places = ((DISK_SECTORS << ALIGN_SECTOR_SHIFT) -
+			       plan.start - WORKLOAD_INSIDE) / w->period;
+	return plan_figures(&plan, &g, figures);
+}
+
+/* 0 stands for what was not published. */
+static void add_published(struct json_object *object, const char *key,
+			  double value)
+{
+	if (value > 0)
+		json_add_real(object, key, value);
+	else
+		json_add_null(object, key);
+}
+
+static struct json_object *json_workload(const struct workload *w,
+					 const struct plan_figures *f)
+{
+	struct json_object *object = json_new(), *published = json_new();
+
+	json_add_text(object, "name", w->name);
+	json_add_text(object, "summary", w->summary);
+	json_add_text(object, "origin", w->origin);
+	json_add_number(object, "count", w->default_count);
+	json_add_number(object, "writes", f->requests);
+	json_add_number(object, "bytes", f->bytes);
+	json_add_number(object, "touches_expected", f->touches);
+	json_add_number(object, "rmin", f->rmin);
+	json_add_number(object, "distinct_blocks", f->distinct);
+	add_published(published, "wall_s", w->wall_s);
+	add_published(published, "mean_us", w->mean_us);
+	json_add_text(published, "note", w->published);
+	json_add(object, "published", published);
+	return object;
+}
+
+static char *published_cell(const char *format, double value)
+{
+	char text[32];
+
+	if (value <= 0)
+		return message_format("-");
+	snprintf(text, sizeof(text), format, value);
+	return message_format("%s", text);
+}
+
+static void add_row(struct table *table, const struct workload *w,
+		    const struct plan_figures *f)
+{
+	table_add(table, message_format("  %s", w->name));
+	table_add(table, message_format("%" PRIu32, w->default_count));
+	table_add(table, message_format("%" PRIu64, f->requests));
+	table_add(table, message_format("%" PRIu64, f->touches));
+	table_add(table, message_format("%" PRIu64, f->rmin));
+	table_add(table, message_format("%" PRIu64, f->distinct));
+	table_add(table, published_cell("%.3f", w->wall_s));
+	table_add(table, published_cell("%.0f", w->mean_us));
+}
+
+/* Workloads of one origin, from @index on, which becomes that of the next. */
+static int print_origin(size_t *index)
+{
+	static const char *const heading[] = {
+		"  NAME", "COUNT", "WRITES", "TOUCHES", "RMIN", "BLOCKS",
+		"WALL-S", "MEAN-US",
+	};
+	static const bool right[] = {
+		false, true, true, true, true, true, true, true,
+	};
+	struct table table = {
+		.columns = sizeof(right) / sizeof(right[0]), .right = right,
+	};
+	const struct workload *first = workload_at(*index), *w;
+	size_t i;
+
+	printf("%s\n", first->origin);
+	for (i = 0; i < table.columns; i++)
+		table_add(&table, message_format("%s", heading[i]));
+	for (i = *index; (w = workload_at(i)); i++) {
+		struct plan_figures figures;
+
+		if (strcmp(w->origin, first->origin))
+			break;
+		if (published_figures(w, &figures))
+			return ALIGNCTL_IO;
+		add_row(&table, w, &figures);
+	}
+	table_print(&table);
+	for (; *index < i; ++*index) {
+		w = workload_at(*index);
+		if (w->published)
+			printf("  %s: %s\n", w->name, w->published);
+	}
+	return ALIGNCTL_FINE;
+}
+
+static int print_text(void)
+{
+	size_t index = 0;
+	int result = ALIGNCTL_FINE;
+
+	printf("Writes of the published run, and what they cost on physical blocks of %u bytes:\n"
+	       "partial touches, block reads that nothing avoids, blocks written. Then what was\n"
+	       "published of it. 'alignctl plan NAME' tells more.\n\n",
+	       DISK_PHYSICAL);
+	while (!result && workload_at(index))
+		result = print_origin(&index);
+	return result;
+}
+
+static int print_json(void)
+{
+	struct json_object *object = json_new(), *array = json_new_array();
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		struct plan_figures figures;
+
+		if (published_figures(w, &figures)) {
+			json_object_put(array);
+			json_object_put(object);
+			return ALIGNCTL_IO;
+		}
+		json_append(array, json_workload(w, &figures));
+	}
+	json_add_number(object, "physical_block_size", DISK_PHYSICAL);
+	json_add_number(object, "sectors", DISK_SECTORS);
+	json_add(object, "workloads", array);
+	json_print(object, false);
+	return ALIGNCTL_FINE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	bool json = false;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &json, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	return json ? print_json() : print_text();
+}
+
+const struct verb verb_workloads = {
+	"workloads", "", 0, 0,
+	"Show the built-in workloads, their origin, and what each must cost",
+	rows, NULL, run,
+};
