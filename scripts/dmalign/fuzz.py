@@ -54,7 +54,7 @@ def run(program, target, *, runs, seed, found, progress=None):
     found.mkdir(parents=True, exist_ok=True)
     dictionary = source(program) / f"{target}.dict"
     command = [OUT / "fuzz" / program / target, f"-runs={runs}", f"-seed={seed}", f"-timeout={INPUT_SECONDS}",
-               f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={MAX_BYTES}", f"-artifact_prefix={found}/", "-close_fd_mask=1",
+               f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={MAX_BYTES}", f"-artifact_prefix={found}/", "-close_fd_mask=3",
                *([f"-dict={dictionary}"] if dictionary.exists() else []),
                found, source(program) / "corpus" / target]
     before = set(found.iterdir())
