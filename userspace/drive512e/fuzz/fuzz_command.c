@@ -7,10 +7,11 @@
 #include "fuzz.h"
 #include "nbdkit_stand_in.h"
 
-#define DRIVE_BYTES	(1u << 16)
+#define DRIVE_BYTES	(1u << 14)
 #define COMMANDS_MAX	16
 
 /* One line of printable ASCII, an object, and "ok" as it should be. */
+FUZZ_CHECKER
 static void check_answer(const char *command, const char *answer)
 {
 	bool ok = strcmp(answer, "{\"ok\":true}") == 0;
@@ -34,6 +35,7 @@ static void check_answer(const char *command, const char *answer)
  * was said: "power cut" with words that are no option is none, and sectors that
  * fail are sectors that can be.
  */
+FUZZ_CHECKER
 static void check_verdict(const char *command, bool ok)
 {
 	const char *at = command + strspn(command, " ");
@@ -81,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct drive_config config = {
 			.model = {
 				.profile = profile_find("instant"),
-				.map = { .physical = 4096, .alignment = 512 },
+				.map = { .physical = 1024, .alignment = 512 },
 				.size = DRIVE_BYTES, .cache = true,
 			},
 		};
