@@ -35,6 +35,18 @@ def test_no_input_breaks_a_promise(program, target, tmp_path):
     assert outcome.ok, f"seed {SEED}, {outcome.runs} runs, {outcome.broken}:\n{outcome.log[-4000:]}"
 
 
+def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeypatch):
+    """libFuzzer ends with a list of words that it found useful, which may be long."""
+    target = tmp_path / "fuzz" / "program" / "target"
+    target.parent.mkdir(parents=True)
+    target.write_text("#!/bin/sh\necho '#70\tDONE   cov: 12 ft: 20 corp: 5/9Kb lim: 4 exec/s: 7 rss: 40Mb' >&2\n"
+                      "seq 200 >&2\n")
+    target.chmod(0o755)
+    monkeypatch.setattr(fuzz, "OUT", tmp_path)
+    outcome = fuzz.run("program", "target", runs=70, seed=1, found=tmp_path / "found")
+    assert outcome.ok and (outcome.runs, outcome.edges, outcome.corpus) == (70, 12, 5)
+
+
 @pytest.mark.parametrize("program, target", TARGETS)
 def test_a_corpus_is_small(program, target):
     """It is part of the tree: a handful of files, none of them large."""
