@@ -147,7 +147,7 @@ def main(argv):
     print("\n".join(table(outcomes)))
     for outcome in outcomes:
         if not outcome.ok:
-            print(f"\n{outcome.target}: {', '.join(map(str, outcome.broken)) or 'ended early'}\n{outcome.log[-3000:]}")
+            print(f"\n{outcome.target}: {', '.join(map(str, outcome.broken)) or 'ended early'}\n{outcome.log}")
     sys.exit(not all(outcome.ok for outcome in outcomes))
 
 
