@@ -13,9 +13,12 @@ import pytest
 
 from dmalign import guest
 from dmalign.paths import OUT
-from rig.lab import Lab
+from rig.lab import LIFECYCLE_ROUNDS, LIFECYCLE_SMP_ROUNDS, Lab
 
 
 @pytest.fixture
 def lab():
-    return Lab(guest.drive, OUT / "bin", guest.config()["module"])
+    lab = Lab(guest.drive, OUT / "bin", guest.config()["module"])
+    lab.has_drives = bool(guest.config()["drives"])
+    lab.rounds = LIFECYCLE_SMP_ROUNDS if lab.has_drives else LIFECYCLE_ROUNDS
+    return lab
