@@ -169,7 +169,7 @@ FINIT_MODULE, DELETE_MODULE = 313, 176		# of x86_64
 
 class Lab:
     """
-    drive: gives the drive of a name, with its path, stats(), reset() and log()
+    drive: gives the drive of a name, with its path, stats(), reset() and log(); None where there are no such drives
     tools: the folder of the built tools
     module: the module's file
     """
@@ -182,6 +182,8 @@ class Lab:
 
     def __init__(self, drive, tools, module):
         self._drive, self._tools, self._module = drive, tools, module
+        self.has_drives = drive is not None
+        self.rounds = LIFECYCLE_SMP_ROUNDS if self.has_drives else LIFECYCLE_ROUNDS
 
     def drive(self, name):
         drive = Drive(self._drive(name))
