@@ -43,7 +43,8 @@ def drive(lab):
         drive.reset()
         yield drive
     else:
-        with lab.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=20000) as path:
+        # With more nanoseconds a flush takes 50 ms, and a file system sends many.
+        with lab.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=10000) as path:
             yield Uncounted(path)
 
 

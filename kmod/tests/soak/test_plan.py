@@ -127,7 +127,8 @@ FRUITFUL = {
         any(read > write for read, write, _ in
             [each.disk.delay, *(step[1] for step in each.steps if step[0] == "delay")]),
     "a write over the border of two shards takes its time":
-        lambda each: each.place == "shards" and each.disk.delay and each.disk.delay[1] and each.table.mode != "report",
+        lambda each: each.place == "shards" and each.disk.delay and each.disk.delay[1] and
+        each.table.mode != "report" and each.load.threads > 1,
     "known blocks live through mode report":
         lambda each: each.changes and each.changes <= set(plan.KEEPING) and
         any(before == "report" != after for before, after in itertools.pairwise(modes_of(each))),
