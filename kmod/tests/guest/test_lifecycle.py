@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What an administrator does to a device, again and again, while it is used: nothing hangs, nothing leaks, and no touch is
-forgotten. All rounds run in User Mode Linux, on scsi_debug's disk, where one takes some milliseconds; on the emulated
-drive, which counts what it is sent, and beside a second processor, there are fewer. As many as the proof:
+forgotten. All rounds run in User Mode Linux, on scsi_debug's disk; on the emulated drive, which counts what it is sent,
+and beside a second processor, there are fewer. User Mode Linux has no network block devices, so those see all of their
+rounds in the guests. As many as the proof:
 
     DM_ALIGN_LIFECYCLE_ROUNDS=1000 scripts/python -m pytest kmod/tests/guest -rP -k "lifecycle"
 """
