@@ -8,7 +8,7 @@ that dies or hangs is booted again for the tests that come after the one it died
 (see again.py), it is booted again for all of its tests.
 
 Those of kmod/tests/uml run in the same way, once, in User Mode Linux, whose kernel can make allocations
-fail; they have no emulated drives.
+fail; they have no emulated drives. A test of kmod/tests/guest with the mark uml_too runs there as well.
 """
 
 import json
@@ -22,7 +22,7 @@ from .relay import Relay
 
 TESTS = REPO / "kmod" / "tests" / "guest"
 UML_TESTS = REPO / "kmod" / "tests" / "uml"
-# User Mode Linux as a series, and how long its tests may take.
+# User Mode Linux as a series, and how long its own tests may take.
 UML = "uml"
 UML_SECONDS = 780
 MAX_BOOTS = 4
@@ -128,8 +128,8 @@ class Batch:
 class UmlBatch(Batch):
     """The tests of User Mode Linux."""
 
-    def __init__(self):
-        super().__init__(UML, {}, UML_SECONDS)
+    def __init__(self, seconds):
+        super().__init__(UML, {}, UML_SECONDS + seconds)
 
     def _module(self):
         return uml.module()

@@ -25,7 +25,8 @@ def stress(kernel, seconds, skip):
     """Runs it on one kernel, prints what was found; whether that is nothing."""
     module = debug_kernels.build_part(vm.OWN[kernel], "kmod") / "dm-align.ko"
     command = shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
-    timeout = 300 + 6 * seconds
+    # With room for a machine that does other things as well.
+    timeout = 900 + 15 * seconds
     name = f"stress-{kernel}"
     say(f"running the stress on the kernel {kernel}; its log: {OUT / 'vm' / name / 'console.log'}")
     run = vm.run(command, timeout=timeout, series=kernel, name=name, memory="3G",

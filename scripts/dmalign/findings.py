@@ -3,8 +3,9 @@
 
 import re
 
+# What md says of two halves on one disk is advice.
 _FAULT = re.compile(r"""
-    \bBUG: | \bkernel\ BUG\b | \bWARNING: | \bOops\b | \bKASAN:\ | \bUBSAN: | \bKFENCE:\ | \bODEBUG:
+    \bBUG: | \bkernel\ BUG\b | (?<!md\d:\ )\bWARNING: | \bOops\b | \bKASAN:\ | \bUBSAN: | \bKFENCE:\ | \bODEBUG:
   | \bRCU\ (detected|stall) | \bhard\ LOCKUP | :\ [0-9a-f]{4}\ \[\#\d+\]
   | (?i: kernel\ panic | general\ protection\ fault | possible\ (circular|recursive)\ locking
       | inconsistent\ lock\ state | possible\ irq\ lock\ inversion | suspicious\ rcu\ usage | rcu.*detected.*stalls

@@ -15,6 +15,7 @@ IN_GUEST = "DMALIGN_BATCH" in os.environ
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
     # In the environment, so that the workers of pytest-xdist and what they start write there too.
     if not IN_GUEST and again.RECORD not in os.environ:
         descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
@@ -41,7 +42,9 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        every = kernels.SERIES if TESTS in metafunc.definition.path.parents else [UML]
+        every = [*kernels.SERIES] if TESTS in metafunc.definition.path.parents else [UML]
+        if metafunc.definition.get_closest_marker("uml_too"):
+            every.append(UML)
         # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
         metafunc.parametrize("kernel", [pytest.param(series, marks=pytest.mark.xdist_group(f"guest-{series}"),
                                                      id=f"linux-{series}") for series in every])
@@ -63,7 +66,7 @@ def pytest_collection_modifyitems(config, items):
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
     batches = {series: Batch(series, described.DRIVES, described.SECONDS) for series in kernels.SERIES}
-    batches[UML] = UmlBatch()
+    batches[UML] = UmlBatch(described.UML_SECONDS)
     for item in chosen:
         series = item.callspec.params["kernel"]
         item.dm_align_batch = batches[series]

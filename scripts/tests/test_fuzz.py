@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A slice of `make fuzz`: each target begins with its corpus and goes on for a fixed number of runs from a fixed seed.
 
-DM_ALIGN_FUZZ_RUNS: runs of each target (3000); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
+DM_ALIGN_FUZZ_RUNS: runs of each target (10000); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 from dmalign import fuzz
 from dmalign.paths import OUT, REPO, locked
 
-RUNS = int(os.environ.get("DM_ALIGN_FUZZ_RUNS", "3000"))
+RUNS = int(os.environ.get("DM_ALIGN_FUZZ_RUNS", "10000"))
 SEED = int(os.environ.get("DM_ALIGN_FUZZ_SEED", "1"))
 
 PROGRAMS = sorted(path.parents[1].name for path in (REPO / "userspace").glob("*/fuzz/fuzz_*.c"))
@@ -33,6 +33,18 @@ def test_no_input_breaks_a_promise(program, target, tmp_path):
     outcome = fuzz.run(program, target, runs=RUNS, seed=SEED, found=tmp_path)
     print(f"seed {SEED}", *fuzz.table([outcome]), sep="\n")
     assert outcome.ok, f"seed {SEED}, {outcome.runs} runs, {outcome.broken}:\n{outcome.log[-4000:]}"
+
+
+def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeypatch):
+    """libFuzzer ends with a list of words that it found useful, which may be long."""
+    target = tmp_path / "fuzz" / "program" / "target"
+    target.parent.mkdir(parents=True)
+    target.write_text("#!/bin/sh\necho '#70\tDONE   cov: 12 ft: 20 corp: 5/9Kb lim: 4 exec/s: 7 rss: 40Mb' >&2\n"
+                      "seq 200 >&2\n")
+    target.chmod(0o755)
+    monkeypatch.setattr(fuzz, "OUT", tmp_path)
+    outcome = fuzz.run("program", "target", runs=70, seed=1, found=tmp_path / "found")
+    assert outcome.ok and (outcome.runs, outcome.edges, outcome.corpus) == (70, 12, 5)
 
 
 @pytest.mark.parametrize("program, target", TARGETS)

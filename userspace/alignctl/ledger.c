@@ -116,17 +116,32 @@ struct target_search {
 	const char *dir;
 };
 
+/*
+ * Is it the file of a target's mode, and which target's? Only as the kernel
+ * writes the number, or target 1 would be there as "target01_mode" once more.
+ */
+static bool is_mode_file(const char *name, unsigned int *index)
+{
+	const char *at = name + strlen("target");
+	uint64_t number;
+
+	if (strncmp(name, "target", strlen("target")) ||
+	    (at[0] == '0' && at[1] != '_') ||
+	    !decimal_read(&at, UINT_MAX, &number) || strcmp(at, "_mode"))
+		return false;
+	*index = (unsigned int)number;
+	return true;
+}
+
 static void visit_file(const char *name, void *context)
 {
 	struct target_search *search = context;
 	struct ledger *ledger = search->ledger;
 	struct ledger_target target = { 0 };
-	const char *at = name + strlen("target");
-	uint64_t index;
+	unsigned int index;
 
-	if (strncmp(name, "target", strlen("target")) ||
-	    !decimal_read(&at, UINT_MAX, &index) || strcmp(at, "_mode") ||
-	    !read_target(&target, search->dir, (unsigned int)index))
+	if (!is_mode_file(name, &index) ||
+	    !read_target(&target, search->dir, index))
 		return;
 	ledger->target = memory_or_exit(
 		reallocarray(ledger->target, ledger->nr_targets + 1,

@@ -11,17 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sanitizer/common_interface_defs.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the run, and so keeps the input, unless @condition holds. */
+/*
+ * What is freed stays out of use for longer than an input takes, but not for so
+ * long that it leaves the processor's cache.
+ */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=1:thread_local_quarantine_size_kb=64:"
+	       "malloc_context_size=8";
+}
+
+#define FUZZ_TEXT(number)	FUZZ_TEXT_OF(number)
+#define FUZZ_TEXT_OF(number)	#number
+
+/*
+ * Ends the run, and so keeps the input, unless @condition holds. It is said
+ * where sanitizers report: standard error may be closed, as what the programs
+ * say of each input is for nobody.
+ */
 #define FUZZ_CHECK(condition)						\
 	do {								\
 		if (!(condition)) {					\
-			fprintf(stderr, "%s:%d: does not hold: %s\n",	\
-				__FILE__, __LINE__, #condition);	\
+			__sanitizer_report_error_summary(__FILE__ ":"	\
+				FUZZ_TEXT(__LINE__) ": does not hold: "	\
+				#condition);				\
 			abort();					\
 		}							\
 	} while (0)
+
+/* For a function that only checks: what it does with an input is not looked at. */
+#define FUZZ_CHECKER	__attribute__((noinline, no_sanitize("coverage")))
 
 /* The input as a string with nothing behind it that could be read; for free(). */
 static inline char *fuzz_text(const void *data, size_t size)

@@ -3,7 +3,8 @@
 # ASan and UBSan. A Makefile that includes this sets before
 #   fuzz_program          its name
 #   fuzz_root             its folder
-#   fuzz_sources          what every target links, relative to that folder
+#   fuzz_sources          what the targets link, relative to that folder: as a library, so that a target may include a
+#                         source instead, for what is static in it
 #   fuzz_flags fuzz_libs  for compiling and linking
 #   fuzz_wrap_<name>      functions that target <name> replaces, as the linker's --wrap has it
 #
@@ -17,7 +18,7 @@ SEED ?= 1
 fuzz_build := $(OUT)/build/$(fuzz_program)/fuzz
 fuzz_bin := $(OUT)/fuzz/$(fuzz_program)
 fuzz_names := $(patsubst $(fuzz_root)/fuzz/fuzz_%.c,%,$(wildcard $(fuzz_root)/fuzz/fuzz_*.c))
-fuzz_objects := $(fuzz_sources:%.c=$(fuzz_build)/%.o)
+fuzz_library := $(fuzz_build)/$(fuzz_program).a
 # A conversion that loses bits is a number that wraps.
 fuzz_sanitize := -fsanitize=address,undefined,implicit-integer-truncation -fno-sanitize-recover=all
 
@@ -26,13 +27,17 @@ fuzz-targets: $(fuzz_names:%=$(fuzz_bin)/%)
 fuzz: fuzz-targets
 	$(fuzz_root)/../../scripts/python -m dmalign.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
 
-$(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_objects)
+$(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 	@mkdir -p $(@D)
 	clang -g -fsanitize=fuzzer $(fuzz_sanitize) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(fuzz_libs)
 
+$(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
+	rm -f $@
+	ar rcs $@ $^
+
 $(fuzz_build)/%.o: $(fuzz_root)/%.c
 	@mkdir -p $(@D)
-	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
+	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O2 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
 		$(fuzz_sanitize) -MMD -MP -c -o $@ $<
 
 .PHONY: fuzz fuzz-targets

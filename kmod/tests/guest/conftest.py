@@ -18,4 +18,6 @@ from rig.lab import Lab
 
 @pytest.fixture
 def lab():
-    return Lab(guest.drive, OUT / "bin", guest.config()["module"])
+    # In User Mode Linux there are none.
+    drive = guest.drive if guest.config()["drives"] else None
+    return Lab(drive, OUT / "bin", guest.config()["module"])

@@ -30,3 +30,5 @@ DRIVES = {
 # cut of every stack 5 minutes, to make the databases 10; the rest is for what the machine does besides.
 SECONDS = 1140 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + POWER_LIMIT + 30 * LIFECYCLE_ROUNDS + 30 * FILES_SECONDS + \
     (240 if STACK_CUTS == 1 else 1200 + 600 * STACK_CUTS)
+# Of what runs in User Mode Linux as well.
+UML_SECONDS = 30 * LIFECYCLE_ROUNDS

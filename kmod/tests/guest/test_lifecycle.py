@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What an administrator does to a device, again and again, while it is used: nothing hangs, nothing leaks, and no touch is
-forgotten. As many rounds as the proof:
+forgotten. All rounds run in User Mode Linux, on scsi_debug's disk; on the emulated drive, which counts what it is sent,
+and beside a second processor, there are fewer. User Mode Linux has no network block devices, so those see all of their
+rounds in the guests. As many as the proof:
 
-    DM_ALIGN_LIFECYCLE_ROUNDS=1000 scripts/python -m pytest kmod/tests/guest -k "lifecycle"
+    DM_ALIGN_LIFECYCLE_ROUNDS=1000 scripts/python -m pytest kmod/tests/guest -rP -k "lifecycle"
 """
 
 import contextlib
 import itertools
+import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from rig import nbd
+from rig.control import SKIP_LOCKFS_FLAG
 from rig.direct import Disk, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.filesystem import fsck, make, mounted
-from rig.lab import LIFECYCLE_LIMIT
+from rig.lab import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
 from rig.witness import eventually
 from rig.writers import Files, Writer
 
@@ -27,11 +32,40 @@ FIXING = ["pad", "coalesce"]
 GAUGES = {"rmw_pending", "held_blocks", "degraded", "blocks", "memory_bytes"}
 
 
+# After so many rounds a file system is checked and made anew, before files that grow have filled it.
+REFILLED = 50
+
+
+@pytest.fixture
+def drive(lab):
+    """An emulated drive; in User Mode Linux, which has none, a disk that counts nothing."""
+    if lab.has_drives:
+        drive = lab.drive("p4096")
+        drive.reset()
+        yield drive
+    else:
+        # With more nanoseconds a flush takes 50 ms, and a file system sends many.
+        with lab.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=10000) as path:
+            yield Uncounted(path)
+
+
+class Uncounted(NamedTuple):
+    path: str
+
+
+def arrived(drive):
+    """What the ledger must say was left to the drive, as the drive itself has counted."""
+    return {} if isinstance(drive, Uncounted) else {"rmw_drive": drive.stats()["touches"]}
+
+
 @contextlib.contextmanager
-def under_load(lab, device, **options):
-    """Sixteen threads with a model of every sector, for as long as the block runs; they must get on."""
+def under_load(lab, device, threads=4, **options):
+    """
+    Threads with a model of every sector, for as long as the block runs; they must get on. They are few: requests in
+    flight are what is needed, and each more makes a suspend wait longer.
+    """
     # It is stopped: the time is a limit for one that could not be.
-    load = lab.stress(device.path, seconds=LIFECYCLE_LIMIT, flush=1, fua=2, **options)
+    load = lab.stress(device.path, seconds=LIFECYCLE_LIMIT, threads=threads, flush=1, fua=2, **options)
     eventually(lambda: device.counter("rmw_expected") > 0, "the load does not begin", 60)
     began = device.counter("writes")
     yield load
@@ -42,9 +76,10 @@ def under_load(lab, device, **options):
     load.stop()
 
 
-def say(lab, what, touches):
+def say(lab, rounds, what, touches):
     """The figures of a test, for the page of what is promised."""
-    print(f"lifecycle: {what}: {lab.rounds} rounds, {touches} touches, none forgotten")
+    where = f"Linux {os.uname().release}" if lab.has_drives else "User Mode Linux"
+    print(f"lifecycle: {what}: {rounds} rounds on {where}, {touches} touches, none forgotten")
 
 
 def settled(device, **more):
@@ -64,86 +99,83 @@ def kept(before, after):
     assert not fallen, f"counts were lost: {fallen}"
 
 
+@pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_suspend_and_resume_forget_nothing(lab, mode):
-    drive = lab.drive("p4096")
-    drive.reset()
+def test_suspend_and_resume_forget_nothing(lab, drive, mode):
     with Align(drive.path, mode=mode) as device:
         with under_load(lab, device, beneath=drive.path) as load:
-            for _ in range(lab.rounds):
+            for _ in lab.progress(range(lab.rounds)):
                 before = device.ledger()
                 device.suspend()
                 device.resume()
                 kept(before, device.ledger())
-        ledger = settled(device, rmw_expected=load.touches, rmw_lost=0, rmw_drive=drive.stats()["touches"])
+        ledger = settled(device, rmw_expected=load.touches, rmw_lost=0, **arrived(drive))
         assert (ledger["touches_held"] > 0) == (mode == "coalesce")
-    say(lab, f"suspend and resume in {mode}", load.touches)
+    say(lab, lab.rounds, f"suspend and resume in {mode}", load.touches)
 
 
-def test_mode_changes_forget_nothing(lab):
-    drive = lab.drive("p4096")
-    drive.reset()
+@pytest.mark.uml_too
+def test_mode_changes_forget_nothing(lab, drive):
     with Align(drive.path, mode="report") as device:
         with under_load(lab, device, beneath=drive.path) as load:
-            for _, mode in zip(range(lab.rounds), itertools.cycle(["pad", "coalesce", "report", "coalesce"])):
+            modes = itertools.cycle(["pad", "coalesce", "report", "coalesce"])
+            for _, mode in zip(lab.progress(range(lab.rounds)), modes):
                 before = device.ledger()
                 device.set_mode(mode)
                 now, _ = device.pairs()
                 assert now == mode
                 kept(before, device.ledger())
         # The drive received what the ledger says that it was sent.
-        settled(device, rmw_expected=load.touches, rmw_lost=0, rmw_drive=drive.stats()["touches"])
-    say(lab, "mode changes", load.touches)
+        settled(device, rmw_expected=load.touches, rmw_lost=0, **arrived(drive))
+    say(lab, lab.rounds, "mode changes", load.touches)
 
 
+@pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_reloads_beneath_a_mounted_file_system_forget_nothing(lab, mode):
+def test_reloads_beneath_a_mounted_file_system_forget_nothing(lab, drive, mode):
     """
-    From align to linear, back, and from align to align, which keeps the counts; on a partition that starts 5 sectors
-    behind a boundary, while two processes write and sync files.
+    From align to linear and back, and at times from align to align, which keeps the counts; on a partition that starts
+    5 sectors behind a boundary, while a process writes and syncs files.
     """
-    drive = lab.drive("p4096")
-    with contextlib.ExitStack() as stack:
-        path = stack.enter_context(lab.partition(drive.path, 2048 + 5, 1 << 18))
-        device = stack.enter_context(Align(path, mode=mode))
-        make("ext4", device.path)
-        workloads = [Files(f"reload {mode} {number}") for number in range(2)]
-        with mounted("ext4", device.path) as folder:
-            for number, files in enumerate(workloads):
-                files.setup(folder / str(number))
-            writers = [Writer(files, folder / str(number)) for number, files in enumerate(workloads)]
-            for _ in range(lab.rounds):
-                seen = [writer.acknowledged for writer in writers]
-                device.reload(device.linear())
-                assert not device.sysfs.exists()
-                device.reload(device.line(mode=mode))
-                eventually(lambda: device.counter("rmw_expected") > 0, "no misaligned write comes", 60)
-                before = device.ledger()
-                device.reload(device.line(mode=mode))
-                kept(before, device.ledger())
-                eventually(lambda: any(writer.acknowledged > count for writer, count in zip(writers, seen)),
-                           f"no file is synced any more, after {seen}", 60)
-            for writer in writers:
+    with lab.partition(drive.path, 2048 + 5, 1 << 18) as path, Align(path, mode=mode) as device:
+        for first in range(0, lab.rounds, REFILLED):
+            make("ext4", device.path)
+            files = Files(f"reload {mode} {first}")
+            with mounted("ext4", device.path) as root:
+                files.setup(root / "files")
+                writer = Writer(files, root / "files")
+                for number in lab.progress(range(first, min(first + REFILLED, lab.rounds))):
+                    seen = writer.acknowledged
+                    # With the file system frozen for it, and without.
+                    flags = SKIP_LOCKFS_FLAG if number % 2 else 0
+                    device.reload(device.linear(), flags=flags)
+                    assert not device.sysfs.exists()
+                    device.reload(device.line(mode=mode), flags=flags)
+                    if number % 10 == 0:
+                        eventually(lambda: device.counter("rmw_expected") > 0, "no misaligned write comes", 60)
+                        before = device.ledger()
+                        device.reload(device.line(mode=mode))
+                        kept(before, device.ledger())
+                    eventually(lambda: writer.acknowledged > seen, f"no file is synced any more, after {seen}", 60)
                 writer.stop()
-        fsck("ext4", device.path)
-        with mounted("ext4", device.path, read_only=True) as folder:
-            for number, (files, writer) in enumerate(zip(workloads, writers)):
-                files.check(folder / str(number), writer.acknowledged, writer.begun)
+            fsck("ext4", device.path)
+            with mounted("ext4", device.path, read_only=True) as root:
+                files.check(root / "files", writer.acknowledged, writer.begun)
         ledger = settled(device, rmw_lost=0)
     # Those since the last time that the table was linear, where counts end.
-    say(lab, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
+    say(lab, lab.rounds, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
 
 
-def test_devices_come_and_go_and_leave_all_on_the_drive(lab):
+@pytest.mark.uml_too
+def test_devices_come_and_go_and_leave_all_on_the_drive(lab, drive):
     """
     Each is removed at once after its last write, with blocks known, held, and being written behind the
     acknowledgement; another one on the same drive is under load and must not notice.
     """
-    drive = lab.drive("p4096")
     with Align(drive.path, start=1 << 17, length=8192, mode="coalesce") as other, Disk(drive.path) as lower:
         references = refcount()
-        with under_load(lab, other, threads=4) as load:
-            for number, mode in zip(range(lab.rounds), itertools.cycle(["coalesce", "pad", "report"])):
+        with under_load(lab, other) as load:
+            for number, mode in zip(lab.progress(range(lab.rounds)), itertools.cycle(["coalesce", "pad", "report"])):
                 with Align(drive.path, length=1 << 16, mode=mode, hold_ms=60000) as device:
                     assert refcount() == references + 1
                     assert device.balanced()["rmw_expected"] == 0, "it has counts of an earlier device"
@@ -159,18 +191,18 @@ def test_devices_come_and_go_and_leave_all_on_the_drive(lab):
                           f"beneath the device removed in round {number}")
                 assert refcount() == references
         settled(other, rmw_expected=load.touches, rmw_lost=0)
-    say(lab, "devices made and removed beside a load", load.touches)
+    say(lab, lab.rounds, "devices made and removed beside a load", load.touches)
 
 
 def refcount():
     return int(Path("/sys/module/dm_align/refcnt").read_text())
 
 
-def test_the_module_comes_and_goes(lab):
+@pytest.mark.uml_too
+def test_the_module_comes_and_goes(lab, drive):
     """Loaded, used, refused to be unloaded while it is used, unloaded at once when it is not."""
-    drive = lab.drive("p4096")
     with Disk(drive.path) as lower:
-        for number, mode in zip(range(lab.rounds), itertools.cycle(FIXING)):
+        for number, mode in zip(lab.progress(range(lab.rounds)), itertools.cycle(FIXING)):
             lab.load_module()
             with Align(drive.path, mode=mode, hold_ms=60000) as device:
                 with Disk(device.path) as upper:
@@ -183,17 +215,18 @@ def test_the_module_comes_and_goes(lab):
             for sector, sectors in ((3, 2), (21, 30)):
                 check(sector, pattern(number, sector, sectors), lower.read(sector, sectors), f"round {number}")
     lab.load_module()
-    say(lab, "module loaded and unloaded", 3 * lab.rounds)
+    say(lab, lab.rounds, "module loaded and unloaded", 3 * lab.rounds)
 
 
+@pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(lab, mode):
+def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(lab, drive, mode):
     """Every request fails while the table below is that of the target error; what is held waits for the drive."""
-    drive = lab.drive("p4096")
     length = sectors_of(drive.path)
     with Device(f"0 {length} linear {drive.path} 0") as below, Align(below.path, mode=mode, hold_ms=20) as device:
-        with under_load(lab, device, beneath=drive.path, tolerate_errors=True) as load:
-            for _ in range(lab.rounds):
+        # Two only: one whose requests fail at once never sleeps, and takes the processor from who changes the table.
+        with under_load(lab, device, threads=2, beneath=drive.path, tolerate_errors=True) as load:
+            for _ in lab.progress(range(lab.rounds)):
                 before = device.ledger()
                 below.reload(f"0 {length} error")
                 eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded") or
@@ -204,21 +237,19 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
             eventually(lambda: not device.counter("degraded"), "it stays degraded", 60)
         assert load.write_errors > 0, "no request failed: the test proves nothing"
         settled(device, rmw_expected=load.touches)
-    say(lab, f"drive failing and back in {mode}", load.touches)
+    say(lab, lab.rounds, f"drive failing and back in {mode}", load.touches)
 
 
-@pytest.mark.parametrize("mode", FIXING)
-def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, mode, tmp_path):
+def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, tmp_path):
     """
     A server of a network block device is killed with requests in flight. They fail, the device is removed with what it
     could not write, and what was synced is on the medium.
     """
     medium = tmp_path / "medium"
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(nbd.module())
-        touches = 0
-        for number in range(lab.rounds):
-            medium.write_bytes(bytes(1 << 20))
+    touches = 0
+    with nbd.module():
+        for number, mode in zip(lab.progress(range(LIFECYCLE_ROUNDS)), itertools.cycle(FIXING)):
+            medium.write_bytes(bytes(Sectors.SPAN))
             with nbd.served(medium) as disk, \
                     Align(disk.path, mode=mode, physical_block_size=4096, alignment_offset=0, write_cache="on",
                           hold_ms=60000) as device:
@@ -235,7 +266,7 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, mode, 
             for each, writer in zip(files, writers):
                 each.check(content, writer.acknowledged, writer.begun)
     assert touches > 0
-    say(lab, f"server of the drive killed in {mode}", touches)
+    say(lab, LIFECYCLE_ROUNDS, "server of the drive killed", touches)
 
 
 class Sectors:
@@ -246,6 +277,7 @@ class Sectors:
 
     failures = OSError
     RUNS = 40
+    SPAN = RUNS * 24 * 512
 
     def __init__(self, path, seed, number):
         self._path, self._seed, self._number = path, seed, number

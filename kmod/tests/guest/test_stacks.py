@@ -152,6 +152,8 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through)
     say("postgresql", through, "none", lab.cuts, total)
 
 
+# As many cuts of the drive itself, and through each mode.
+@pytest.mark.timeout(3 * STACKS_LIMIT)
 @pytest.mark.parametrize("tear", ["sector", "block"])
 @pytest.mark.parametrize("name", TORN)
 def test_a_drive_that_tears_damages_no_more_than_without_the_target(lab, name, tear):

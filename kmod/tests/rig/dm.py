@@ -106,10 +106,10 @@ class Device:
     def resume(self):
         control.resume(self.name)
 
-    def reload(self, *lines):
-        """A new table: load, suspend, resume."""
+    def reload(self, *lines, flags=0):
+        """A new table: load, suspend, resume; `flags` of the suspend."""
         self.load(*lines)
-        self.suspend()
+        self.suspend(flags)
         self.resume()
 
     def message(self, text):

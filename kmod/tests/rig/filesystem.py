@@ -33,4 +33,8 @@ def mounted(kind, path, read_only=False):
         try:
             yield Path(folder)
         finally:
-            libc.call(f"umount {path}", "umount2", folder.encode(), 0)
+            try:
+                libc.call(f"umount {path}", "umount2", folder.encode(), 0)
+            except OSError as error:
+                # Whoever expects errors of a damaged file system does not mean this.
+                raise RuntimeError(f"{path} stays mounted: {error}") from error

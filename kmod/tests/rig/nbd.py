@@ -2,26 +2,27 @@
 """A network block device of the guest, with its server in the guest, that can be killed at any moment."""
 
 import contextlib
+import errno
 import fcntl
 import os
+import signal
 import socket
 import struct
-import subprocess
-import tempfile
 import threading
 from pathlib import Path
 
 from .dm import run
 from .witness import eventually
 
-NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT, NBD_SET_TIMEOUT, \
-    NBD_SET_FLAGS = (0xAB00 + number for number in (0, 1, 3, 4, 7, 8, 9, 10))
+NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT, NBD_SET_FLAGS = \
+    (0xAB00 + number for number in (0, 1, 3, 4, 7, 8, 10))
+HAS_FLAGS, SEND_FLUSH = 1, 4
+READ, WRITE, DISCONNECT, FLUSH = range(4)
 
-# The handshake: two magic numbers and flags from the server; ours, with the option NBD_OPT_EXPORT_NAME for the export
-# without a name; its size and flags.
-GREETING = struct.Struct(">8s8sH")
-ANSWER = struct.pack(">I8sII", 3, b"IHAVEOPT", 1, 0)
-EXPORT = struct.Struct(">QH")
+# The protocol once the connection stands: magic number, flags, what is asked for, the cookie of the request, offset and
+# length; and magic number, error and cookie of the answer.
+ASKED, ANSWER = struct.Struct(">IHH8sQI"), struct.Struct(">II8s")
+ANSWERED = 0x67446698
 PATH = "/dev/nbd0"
 
 
@@ -37,51 +38,72 @@ def module():
         eventually(lambda: not run("rmmod", "nbd", ok=False).returncode, "nbd stays in use")
 
 
+def _received(connection, length):
+    data = connection.recv(length, socket.MSG_WAITALL) if length else b""
+    if len(data) < length:
+        raise ConnectionError(errno.EPIPE, "the client is gone")
+    return data
+
+
+def _serve(connection, medium):
+    """Answers the client, one request after the other, until it is gone."""
+    while True:
+        _, _, what, cookie, offset, length = ASKED.unpack(_received(connection, ASKED.size))
+        data, error = b"", 0
+        if what == READ:
+            data = os.pread(medium, length, offset)
+        elif what == WRITE:
+            os.pwrite(medium, _received(connection, length), offset)
+        elif what == DISCONNECT:
+            return
+        elif what != FLUSH:
+            error = errno.EINVAL
+        connection.sendall(ANSWER.pack(ANSWERED, error, cookie) + data)
+
+
 class Served:
-    """A file that a server offers and the kernel has as a disk."""
+    """A file that a server, a process of its own, offers and the kernel has as a disk."""
 
     path = PATH
 
-    def __init__(self, file, folder):
-        where = f"{folder}/socket"
-        self._server = subprocess.Popen(["nbdkit", "-f", "-U", where, "file", file], stdin=subprocess.DEVNULL)
-        self._socket = socket.socket(socket.AF_UNIX)
-        # Its socket is there a moment before it listens.
-        eventually(lambda: self._socket.connect_ex(where) == 0, "nbdkit does not listen", 60)
-        self._read(GREETING)
-        self._socket.sendall(ANSWER)
-        size, flags = self._read(EXPORT)
+    def __init__(self, file):
+        self._socket, servers = socket.socketpair()
+        medium = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+        self._server = os.fork()
+        if not self._server:
+            self._socket.close()
+            with contextlib.suppress(BaseException):  # nothing of the parent's may run here
+                _serve(servers, medium)
+            os._exit(0)
+        # It ends with its process only if nobody else has it.
+        servers.close()
+        os.close(medium)
         self._disk = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
-        # Without a timeout, of a second here, the kernel lets what was in flight wait for a dead server for ever.
-        for what, value in ((NBD_SET_BLKSIZE, 512), (NBD_SET_SIZE_BLOCKS, size // 512), (NBD_SET_TIMEOUT, 1),
-                            (NBD_SET_FLAGS, flags), (NBD_SET_SOCK, self._socket.fileno())):
+        for what, value in ((NBD_SET_BLKSIZE, 512), (NBD_SET_SIZE_BLOCKS, os.stat(file).st_size // 512),
+                            (NBD_SET_FLAGS, HAS_FLAGS | SEND_FLUSH), (NBD_SET_SOCK, self._socket.fileno())):
             fcntl.ioctl(self._disk, what, value)
-        # It returns when the connection is over.
         self._client = threading.Thread(target=self._do, daemon=True)
         self._client.start()
         eventually(lambda: int(Path("/sys/block/nbd0/size").read_text()), "nbd does not connect")
 
-    def _read(self, layout):
-        said = self._socket.recv(layout.size, socket.MSG_WAITALL)
-        if len(said) < layout.size:
-            raise ConnectionError(f"nbdkit has said {said!r} and no more")
-        return layout.unpack(said)
-
     def _do(self):
+        """As nbd-client does: when the connection is over, what it left in flight fails."""
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._disk, NBD_DO_IT)
+        fcntl.ioctl(self._disk, NBD_CLEAR_SOCK)
 
     def kill(self):
         """At once, whatever it is doing."""
-        self._server.kill()
-        self._server.wait()
+        if self._server:
+            os.kill(self._server, signal.SIGKILL)
+            os.waitpid(self._server, 0)
+            self._server = 0
 
     def close(self):
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._disk, NBD_DISCONNECT)
         self._client.join(60)
         assert not self._client.is_alive(), "nbd does not let go of its server"
-        fcntl.ioctl(self._disk, NBD_CLEAR_SOCK)
         os.close(self._disk)
         self._socket.close()
         self.kill()
@@ -89,9 +111,8 @@ class Served:
 
 @contextlib.contextmanager
 def served(file):
-    with tempfile.TemporaryDirectory() as folder:
-        disk = Served(file, folder)
-        try:
-            yield disk
-        finally:
-            disk.close()
+    disk = Served(file)
+    try:
+        yield disk
+    finally:
+        disk.close()

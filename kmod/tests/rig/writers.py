@@ -178,8 +178,13 @@ class Sqlite:
 
     def _connect(self, folder):
         connection = sqlite3.connect(folder / "data.sqlite", isolation_level=None)
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=60"):
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=60"):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            # An open file of a damaged database would keep its file system mounted.
+            connection.close()
+            raise
         return connection
 
     def setup(self, folder):

@@ -2,6 +2,7 @@
 """The disk of a plan, with dm-delay on it where the plan says so."""
 
 import contextlib
+import dataclasses
 import subprocess
 from pathlib import Path
 
@@ -66,17 +67,39 @@ def _bare(lab, disk):
         yield path
 
 
+@dataclasses.dataclass
+class Beneath:
+    """
+    What the target lies on.
+
+    disk: path of the disk
+    delayed: the device of dm-delay on it, or None
+    """
+    disk: str
+    delayed: Device = None
+
+    @property
+    def path(self):
+        """The device for the target to lie on."""
+        return self.delayed.path if self.delayed else self.disk
+
+    def delay_line(self, delay):
+        """dm-delay's table line; `delay` as in plan.Disk."""
+        ways = " ".join(f"{self.disk} 0 {milliseconds}" for milliseconds in delay)
+        return f"0 {sectors_of(self.disk)} delay {ways}"
+
+
 @contextlib.contextmanager
 def made(lab, disk):
-    """Yields (the disk, the device for the target to lie on)."""
+    """Yields a Beneath."""
     with _bare(lab, disk) as path:
+        beneath = Beneath(path)
         if not disk.delay:
-            yield path, path
+            yield beneath
             return
         subprocess.run(["modprobe", "-q", "dm-delay"], check=False)  # built in where there is no such module
-        ways = " ".join(f"{path} 0 {milliseconds}" for milliseconds in disk.delay)
-        with Device(f"0 {sectors_of(path)} delay {ways}") as delayed:
-            yield path, delayed.path
+        with Device(beneath.delay_line(disk.delay)) as beneath.delayed:
+            yield beneath
 
 
 def can(path, what):

@@ -32,15 +32,15 @@ NDELAYS = (1, 50000, 500000)
 # With 64 a block of 65536 bytes that begins inside a block of the disk may not fit, and pad is refused.
 MAX_SECTORS_KB = (128, 256)
 # Of a read, a write and a flush: a read that passes a write, and a write that passes a read, find what is not guarded.
-DELAYS_MS = ((0, 0, 0), (0, 1, 0), (0, 4, 1), (1, 0, 0), (4, 0, 1), (1, 4, 4))
+DELAYS_MS = ((0, 1, 0), (0, 4, 1), (1, 0, 0), (4, 0, 1), (1, 4, 4))
 
 # What may change under load. A reload of linear ends the counters, and other blocks have other touches: where one of
 # these is among the changes, nobody else can tell what the ledger must say.
 CHANGES = ("mode", "hold_ms", "max_blocks", "suspend", "reload", "resize", "linear", "geometry", "flush", "reset_stats",
-           "drop_failed", "drop_caches", "read_all")
+           "drop_failed", "drop_caches", "read_all", "delay")
 UNCOUNTED = frozenset(("linear", "geometry"))
 # Those after which the target still knows what it knew. Where others come between, hardly anything lives that long.
-KEEPING = ("mode", "hold_ms", "max_blocks", "reset_stats", "read_all")
+KEEPING = ("mode", "hold_ms", "max_blocks", "reset_stats", "read_all", "delay")
 STEPS = 60
 
 
@@ -132,7 +132,8 @@ class Load:
 class Plan:
     """
     memory_fails: percent of the allocations that may not wait which fail, where the kernel can do that
-    steps: changes under load, in order and over and over: (name, value or new Table, pause in ms, how to suspend)
+    steps: changes under load, in order and over and over: (name, value or new Table, pause in ms, how to suspend);
+           of dm-delay's, what Disk.delay says
     """
     seed: int
     disk: Disk
@@ -170,7 +171,10 @@ def _derive_disk(rng, physical, offset, logical, told, border):
     kind = rng.choice(kinds)
     timing = {"null_blk": rng.choice(tuple(COMPLETIONS)), "scsi_debug": rng.choice(NDELAYS), "brd": None}[kind]
     own = {"null_blk": logical, "scsi_debug": physical if told else rng.choice((logical, 4096)), "brd": 4096}[kind]
-    delay = rng.choice(DELAYS_MS) if _chance(rng, 50) and not told else None
+    # Where reads and writes take the same time hardly one passes the other, and what comes over a border must still be
+    # there when something comes to the other side.
+    delays = [delay for delay in DELAYS_MS if delay[1]] if border else DELAYS_MS
+    delay = rng.choice(delays) if _chance(rng, 75) and not told else None
     return Disk(kind=kind, logical=logical, physical=own, offset=offset if told else 0,
                 megabytes=24 if kind == "scsi_debug" else 80, cache=kind != "brd" and _chance(rng, 60), timing=timing,
                 # brd has no requests that could be too large, and Linux 6.1 takes no such figure for it.
@@ -212,7 +216,9 @@ def _derive_load(rng, physical, offset, logical, place, start, whole):
     length, first = _place(rng, place, start, border, blocks, unit, region, whole)
     max_run = max(unit, min(MAX_RUN, region, rng.choice((blocks, 2 * blocks, 4 * blocks, 300, MAX_RUN))))
     return length, Load(
-        seconds=rng.choice((2, 3, 4)), threads=rng.choice(THREADS), offset=first, region=region, max_run=max_run,
+        seconds=rng.choice((2, 3, 4)), offset=first, region=region, max_run=max_run,
+        # What one thread sends has ended before it sends something to the other side of a border.
+        threads=rng.choice(THREADS[2:] if place == "shards" else THREADS),
         reads=rng.choice((5, 20, 50)), zeroes=rng.choice((0, 3, 15)), discard=rng.choice((0, 3, 15)),
         flush=rng.choice((0, 1, 5)), fua=rng.choice((0, 2, 20)),
         # null_blk with blocks of 4096 bytes takes no page in two pieces.
@@ -232,6 +238,8 @@ def _derive_steps(rng, table, load, disk, modes, changes):
             value = rng.choice(HOLD_MS)
         elif name == "max_blocks":
             value = rng.choice(MAX_BLOCKS)
+        elif name == "delay":
+            value = rng.choice(DELAYS_MS)
         elif name in ("reload", "linear"):
             value = dataclasses.replace(table, mode=rng.choice(modes), hold_ms=rng.choice(HOLD_MS),
                                         max_blocks=rng.choice(MAX_BLOCKS))
@@ -268,7 +276,9 @@ def derive(seed):
     told = place != "shards" and _chance(rng, 20)
     disk = _derive_disk(rng, physical, offset, logical, told, place == "shards")
 
-    changes = rng.choice((rng.sample(CHANGES, rng.randrange(1, len(CHANGES) + 1)), rng.sample(CHANGES, 2), KEEPING, ()))
+    possible = [name for name in CHANGES if disk.delay or name != "delay"]
+    changes = rng.choice((rng.sample(possible, rng.randrange(1, len(possible) + 1)), rng.sample(possible, 2),
+                          [name for name in possible if name in KEEPING], ()))
     if not disk.cache and "linear" in changes:
         # linear takes the flag of the write cache away, and then nothing may be held any more.
         modes = MODES[:2]

@@ -68,7 +68,7 @@ def _read_all(device):
         path.read_text()
 
 
-def _step(device, below, step):
+def _step(device, beneath, step):
     name, value, pause, how = step
     if name in ("mode", "hold_ms", "max_blocks"):
         device.message(f"{name} {value}")
@@ -80,11 +80,13 @@ def _step(device, below, step):
         device.resume()
         return
     elif name in ("reload", "resize", "geometry"):
-        _swap(device, value.lines(below), how, pause)
+        _swap(device, value.lines(beneath.path), how, pause)
     elif name == "linear":
-        _swap(device, value.linear(below), how, pause)
+        _swap(device, value.linear(beneath.path), how, pause)
         time.sleep(pause / 1000)
-        _swap(device, value.lines(below), how, pause)
+        _swap(device, value.lines(beneath.path), how, pause)
+    elif name == "delay":
+        _swap(beneath.delayed, [beneath.delay_line(value)], how, pause)
     elif name == "drop_caches":
         Path("/proc/sys/vm/drop_caches").write_text("3")
     elif name == "read_all":
@@ -94,13 +96,13 @@ def _step(device, below, step):
     time.sleep(pause / 1000)
 
 
-def _change(device, below, plan, load):
+def _change(device, beneath, plan, load):
     """Goes through the plan's steps until the load ends; how many."""
     done = 0
     for step in itertools.cycle(plan.steps):
         if not load.running():
             break
-        _step(device, below, step)
+        _step(device, beneath, step)
         done += 1
     return done
 
@@ -145,12 +147,12 @@ def _check_memory(device, plan):
 
 def carry_out(lab, plan):
     """Carries the plan out. Returns what happened, as a dict."""
-    with disks.made(lab, plan.disk) as (disk, below), lab.log() as log:
-        device = Align(below, plan.table.start, plan.table.length)
-        device.lines = plan.table.lines(below)
+    with disks.made(lab, plan.disk) as beneath, lab.log() as log:
+        device = Align(beneath.path, plan.table.start, plan.table.length)
+        device.lines = plan.table.lines(beneath.path)
         with device, failing_memory(plan.memory_fails) as fails:
-            with lab.stress(device.path, seconds=plan.load.seconds, **_options(plan, device, disk)) as load:
-                steps = _change(device, below, plan, load)
+            with lab.stress(device.path, seconds=plan.load.seconds, **_options(plan, device, beneath.disk)) as load:
+                steps = _change(device, beneath, plan, load)
                 load.finish()
             ledger = device.balanced()
             _check_counts(plan, load, ledger)

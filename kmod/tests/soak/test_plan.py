@@ -2,6 +2,7 @@
 """What a seed gives: always the same plan, a lawful one, and over many seeds every value of the space."""
 
 import dataclasses
+import itertools
 import subprocess
 import sys
 from collections import defaultdict
@@ -111,3 +112,29 @@ def test_a_place_is_where_it_says(plans):
             before = (each.table.physical - each.table.offset) % each.table.physical
             shards = {(at + each.table.start) * SECTOR + before >> 26 for at in (begin, end - 1)}
             assert shards == {0, 1}, each
+
+
+def modes_of(each):
+    """The modes that a plan goes through, in order."""
+    return [each.table.mode, *(step[1] for step in each.steps if step[0] == "mode")]
+
+
+# Where three faults were found that had been put into the target: a place that is not given back when a read has it
+# pinned, a range that concerns the first of its shards only, and a mode change that forgets nothing.
+FRUITFUL = {
+    "a read of what is held takes longer than the write of it":
+        lambda each: "coalesce" in modes_of(each) and each.disk.delay and
+        any(read > write for read, write, _ in
+            [each.disk.delay, *(step[1] for step in each.steps if step[0] == "delay")]),
+    "a write over the border of two shards takes its time":
+        lambda each: each.place == "shards" and each.disk.delay and each.disk.delay[1] and
+        each.table.mode != "report" and each.load.threads > 1,
+    "known blocks live through mode report":
+        lambda each: each.changes and each.changes <= set(plan.KEEPING) and
+        any(before == "report" != after for before, after in itertools.pairwise(modes_of(each))),
+}
+
+
+@pytest.mark.parametrize("what", FRUITFUL)
+def test_where_faults_were_found_a_soak_is_often(plans, what):
+    assert sum(bool(FRUITFUL[what](each)) for each in plans) > len(plans) / 10

@@ -15,20 +15,30 @@
 
 static struct fake_file {
 	char *name;
+	size_t length;		/* of the name */
 	const char *text;
 } fake_files[FAKE_FILES_MAX];
 
 static size_t nr_fake_files;
 
-/* A folder has each name once. */
-static inline bool fake_file_named(const char *name)
+/* The text of the file with exactly that name, or NULL. */
+static inline const char *fake_file_named(const char *name)
 {
-	size_t i;
+	size_t length = strlen(name), i;
 
 	for (i = 0; i < nr_fake_files; i++)
-		if (!strcmp(fake_files[i].name, name))
-			return true;
-	return false;
+		if (fake_files[i].length == length &&
+		    !memcmp(fake_files[i].name, name, length))
+			return fake_files[i].text;
+	return NULL;
+}
+
+/* Adds a file, and takes its name. */
+static inline void fake_file_add(char *name, const char *text)
+{
+	fake_files[nr_fake_files++] = (struct fake_file) {
+		name, strlen(name), text
+	};
 }
 
 static inline void fake_files_open(struct fuzz_bytes *bytes)
@@ -42,11 +52,11 @@ static inline void fake_files_open(struct fuzz_bytes *bytes)
 			continue;
 		}
 		*text++ = '\0';
-		if (fake_file_named(line)) {
+		/* a folder has each name once */
+		if (fake_file_named(line))
 			free(line);
-			continue;
-		}
-		fake_files[nr_fake_files++] = (struct fake_file) { line, text };
+		else
+			fake_file_add(line, text);
 	}
 }
 
@@ -56,28 +66,32 @@ static inline void fake_files_close(void)
 		free(fake_files[--nr_fake_files].name);
 }
 
-/* The text of the first file of that name, or NULL. */
-static const char *fake_file(const char *path)
+/* The text of the first file whose name ends @path, or NULL. */
+static inline const char *fake_file(const char *path)
 {
 	size_t length = strlen(path), i;
 
 	for (i = 0; i < nr_fake_files; i++) {
-		size_t tail = strlen(fake_files[i].name);
+		size_t tail = fake_files[i].length;
 
 		if (tail < length && path[length - tail - 1] == '/' &&
-		    !strcmp(path + length - tail, fake_files[i].name))
+		    !memcmp(path + length - tail, fake_files[i].name, tail))
 			return fake_files[i].text;
 	}
 	return NULL;
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__real_fopen(const char *path, const char *mode);
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
-	const char *text = fake_file(path);
+	const char *text;
 
-	(void)mode;
+	/* libFuzzer has files too: what it found */
+	if (strncmp(path, "/sys/", strlen("/sys/")))
+		return __real_fopen(path, mode);
+	text = fake_file(path);
 	if (text)
 		return fmemopen((void *)text, strlen(text), "r");
 	errno = ENOENT;

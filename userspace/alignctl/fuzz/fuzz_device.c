@@ -5,11 +5,15 @@
 #include "fake_files.h"
 #include "geometry.h"
 
-static bool says(const char *path, uint64_t number)
+/* Does the file of that name in @dir hold @number? */
+static bool says(const char *dir, const char *file, uint64_t number)
 {
-	const char *text = fake_file(path);
+	char path[128];
+	const char *text;
 	size_t length;
 
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	text = fake_file(path);
 	if (text && *text == '-' && !number)
 		text++;
 	length = text ? strlen(text) : 0;
@@ -24,20 +28,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_bytes bytes = { data, size };
 	uint32_t physical = 512U << fuzz_take(&bytes, 1) % 8, offset = 1;
 	struct device device;
+	const char *disk;
 	char *reason;
 	bool known;
 
 	fake_files_open(&bytes);
 	FUZZ_CHECK(device_open_devno(&device, 8, "/dev/fuzz") == ALIGNCTL_FINE);
+	disk = device.sys.disk_dir;
 	FUZZ_CHECK(device.logical == 512 ||
-		   says("/queue/logical_block_size", device.logical));
+		   says(disk, "queue/logical_block_size", device.logical));
 	FUZZ_CHECK(device.physical == 512 ||
-		   says("/queue/physical_block_size", device.physical));
+		   says(disk, "queue/physical_block_size", device.physical));
 	FUZZ_CHECK(!device.io_min ||
-		   says("/queue/minimum_io_size", device.io_min));
+		   says(disk, "queue/minimum_io_size", device.io_min));
 	FUZZ_CHECK(!device.io_opt ||
-		   says("/queue/optimal_io_size", device.io_opt));
-	FUZZ_CHECK(!device.sectors || says("/size", device.sectors));
+		   says(disk, "queue/optimal_io_size", device.io_opt));
+	FUZZ_CHECK(!device.sectors ||
+		   says(device.sys.dir, "size", device.sectors));
 	FUZZ_CHECK(device.sectors <= UINT64_MAX >> ALIGN_SECTOR_SHIFT);
 
 	if (device_suggested_physical(&device)) {

@@ -104,7 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("state", 0);
 		FUZZ_CHECK(fd >= 0);
 		snprintf(given, sizeof(given), "/proc/self/fd/%d", fd);
-		snprintf(saved, sizeof(saved), "/tmp/fuzz-state-%d", getpid());
+		snprintf(saved, sizeof(saved), "/dev/shm/fuzz-state-%d",
+			 getpid());
 		atexit(remove_saved);
 		check_workloads();
 	}

@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int64_t number = MARK;
 	dev_t devno = MARK;
 
-	fake_files[0] = (struct fake_file) { strdup("value"), text };
-	nr_fake_files = 1;
+	fake_file_add(strdup("value"), text);
 	got = sysfs_text("/sys", "value");
 	FUZZ_CHECK(got && !strncmp(got, text, strlen(got)));
 	FUZZ_CHECK(!*got || !strchr(" \n\t", got[strlen(got) - 1]));

@@ -133,6 +133,21 @@ static void missing(void)
 	tree_close();
 }
 
+static void numbered(void)
+{
+	struct ledger ledger;
+
+	make_ledger();
+	/* target 0 has its file; these are not the kernel's */
+	tree_file(DIR "/align/target00_mode", "report\n");
+	tree_file(DIR "/align/target4294967296_mode", "report\n");
+	tree_file(DIR "/align/target_mode", "report\n");
+	read_all(&ledger);
+	CHECK(ledger.nr_targets == 1, "%zu targets", ledger.nr_targets);
+	ledger_free(&ledger);
+	tree_close();
+}
+
 static void balance(void)
 {
 	struct ledger ledger = { 0 };
@@ -206,6 +221,8 @@ static void bounds(void)
 const struct tap_test ledger_tests[] = {
 	{ "every counter and histogram is read, less its baseline", reading },
 	{ "a file that is missing or short is named", missing },
+	{ "a target is there once, by the number that the kernel writes",
+	  numbered },
 	{ "the ledger balances when every touch has an outcome", balance },
 	{ "write amplification is per byte written since the reset",
 	  amplification },

@@ -10,7 +10,8 @@
 #include "message.h"
 #include "tree.h"
 
-static char root[] = "/tmp/alignctl-tree-XXXXXX";
+/* In memory: on a disk, a file that is written anew is freed there each time. */
+static char root[] = "/dev/shm/alignctl-tree-XXXXXX";
 
 void tree_open(void)
 {

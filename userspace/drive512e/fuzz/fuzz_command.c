@@ -7,10 +7,11 @@
 #include "fuzz.h"
 #include "nbdkit_stand_in.h"
 
-#define DRIVE_BYTES	(1u << 16)
+#define DRIVE_BYTES	(1u << 14)
 #define COMMANDS_MAX	16
 
 /* One line of printable ASCII, an object, and "ok" as it should be. */
+FUZZ_CHECKER
 static void check_answer(const char *command, const char *answer)
 {
 	bool ok = strcmp(answer, "{\"ok\":true}") == 0;
@@ -29,11 +30,34 @@ static void check_answer(const char *command, const char *answer)
 	}
 }
 
+/* Is the word an option of "power cut", with a value that it can have? */
+FUZZ_CHECKER
+static bool is_option(const char *word, size_t length)
+{
+	static const char *const numbers[] = { "at=", "after=", "seed=" };
+	static const char *const tears[] = { "tear=none", "tear=sector",
+					     "tear=block" };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		size_t name = strlen(numbers[i]);
+
+		if (length > name && strncmp(word, numbers[i], name) == 0)
+			return fuzz_is_at_most(word + name, length - name,
+					       UINT64_MAX);
+	}
+	for (size_t i = 0; i < sizeof(tears) / sizeof(tears[0]); i++)
+		if (length == strlen(tears[i]) &&
+		    strncmp(word, tears[i], length) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Of a refused command nothing may have happened, and of the others only what
  * was said: "power cut" with words that are no option is none, and sectors that
  * fail are sectors that can be.
  */
+FUZZ_CHECKER
 static void check_verdict(const char *command, bool ok)
 {
 	const char *at = command + strspn(command, " ");
@@ -56,14 +80,9 @@ static void check_verdict(const char *command, bool ok)
 		return;
 	at += 3;
 	while (at += strspn(at, " "), *at) {
-		size_t length = strcspn(at, " "), name = strcspn(at, "=");
+		size_t length = strcspn(at, " ");
 
-		FUZZ_CHECK(name < length);
-		FUZZ_CHECK((name == 2 && strncmp(at, "at", 2) == 0 &&
-			    fuzz_is_at_most(at + 3, length - 3, UINT64_MAX)) ||
-			   (name == 4 && strncmp(at, "tear", 4) == 0) ||
-			   (name == 4 && strncmp(at, "seed", 4) == 0 &&
-			    fuzz_is_at_most(at + 5, length - 5, UINT64_MAX)));
+		FUZZ_CHECK(is_option(at, length));
 		at += length;
 	}
 }
@@ -81,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct drive_config config = {
 			.model = {
 				.profile = profile_find("instant"),
-				.map = { .physical = 4096, .alignment = 512 },
+				.map = { .physical = 1024, .alignment = 512 },
 				.size = DRIVE_BYTES, .cache = true,
 			},
 		};
