@@ -195,6 +195,13 @@ static const char *violation;
 /* What this event has entered in the ledger. */
 static int booked[LEDGER_NR];
 
+static outcome_fn *observe;
+
+void model_observe(outcome_fn *observer)
+{
+	observe = observer;
+}
+
 static void wrong(const char *what)
 {
 	if (!violation)
@@ -1597,6 +1604,29 @@ static void align_io_resolve(u8 r)
 	}
 }
 
+static void observe_read(u8 r)
+{
+	uint64_t outcome = 1 + r;
+	u8 i;
+
+	for (i = 0; i < MODEL_SECTORS; i++)
+		outcome = outcome << 3 | (covers(r, i) ? S->io[r].data[i] : 0);
+	observe(outcome);
+}
+
+/* Everything has ended. */
+static void observe_end(void)
+{
+	uint64_t outcome = 1 + MODEL_REQUESTS;
+	u8 i;
+
+	for (i = 0; i < MODEL_SECTORS; i++)
+		outcome = outcome << 4 | S->medium[i] << 1 | S->given_up[i];
+	for (i = 0; i < scenario->nr_requests; i++)
+		outcome = outcome << 1 | (kind_of(i)->op == OP_WRITE && S->io[i].status);
+	observe(outcome);
+}
+
 /* The bio that dm gave us has ended. */
 static void request_end(u8 r)
 {
@@ -1630,6 +1660,8 @@ static void request_end(u8 r)
 		if (kind->fua && covers(r, i))
 			S->promised[i] |= 1 << r;
 	}
+	if (observe && kind->op == OP_READ && !status)
+		observe_read(r);
 	for (i = 0; i < MODEL_BLOCKS; i++)
 		if (part(r, i))
 			blocks |= 1 << i;
@@ -2264,6 +2296,34 @@ static const struct {
 #undef X
 };
 
+/*
+ * A flush, or a read that has pinned nothing: its end changes nothing but
+ * itself. No related[] names it, so no request's @before does, and dm's suspend
+ * only waits for it. What it is judged by, its @before and which of those
+ * writes were acknowledged, stands when it comes. Two things follow.
+ *
+ * The drive's work and the end are one: the promise of a flush is looked at in
+ * more states if it is given at once, and never in fewer.
+ *
+ * Its failure is not tried. In the state after it, in comparison with the one
+ * where it is still in flight, the drive has a failure less to come, a request
+ * less to end, and errors are allowed in more places: whatever violation comes
+ * after the one comes after the other.
+ */
+static bool ends_unnoticed(u8 r)
+{
+	u8 b;
+
+	if (!scenario->reduce || broken(READ_NOT_PINNED))
+		return false;
+	if (kind_of(r)->op == OP_FLUSH)
+		return true;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (S->io[r].pin[b] != PIN_NONE)
+			return false;
+	return kind_of(r)->op == OP_READ;
+}
+
 /* Requests of a kind come in the order of their numbers. */
 static bool may_come(u8 r)
 {
@@ -2336,7 +2396,8 @@ static bool happen(struct event event)
 	case EVENT_DRIVE_OWN:
 		if (io->io != IO_FLIGHT ||
 		    !drive_may(b, kind_of(a)->op,
-			       own_start(io), io->end))
+			       own_start(io), io->end) ||
+		    (b >= OUTCOME_FAILED && ends_unnoticed(a)))
 			return false;
 		drive_own(a, b);
 		return true;
@@ -2408,7 +2469,9 @@ static bool happen(struct event event)
 		if (!S->due)
 			return false;
 		for (i = 0; i < MODEL_BLOCKS; i++)
-			started |= S->block[i].held && S->block[i].over;
+			started |= S->block[i].held && S->block[i].over &&
+				   (S->block[i].state == BLOCK_IS_HELD ||
+				    !scenario->reduce);
 		if (!started)
 			return false;
 		S->due = false;
@@ -2518,6 +2581,216 @@ static bool is_environment(struct event event)
 	}
 }
 
+/*
+ * Reductions. Each takes out of the search what changes nothing that is
+ * checked; --fine searches without any.
+ */
+
+/*
+ * The step from what a thread has decided under the lock to what it sends: it
+ * reads and writes what belongs to that thread alone by then (rules of block.c:
+ * the touches of a block in WRITE and PASS), and the buffer. Memory may go in
+ * between, and a read with a pin may look at the buffer: then the step stays
+ * apart. A read that comes after the decision and ends before the step may as
+ * well come and end before the decision: neither looks at what the other
+ * changes.
+ */
+static bool sends_at_once(u8 b)
+{
+	const struct block_run *run = &S->run[b];
+	u8 i;
+
+	if (run->phase != RUN_SEND && run->phase != RUN_MERGED &&
+	    run->phase != RUN_PASS)
+		return false;
+	for (i = b; i < b + run->nr; i++)
+		if (S->block[i].pins)
+			return false;
+	return !scenario->memory_changes;
+}
+
+/* As hold_is_over(), and changes nothing. */
+static bool is_over_now(const struct align_block *block)
+{
+	bool wanted = block->seq <= S->empty_seq || block->over;
+
+	return wanted || (!block->failed && (!S->holding || S->pressed ||
+			  S->nr_resting > scenario->max_blocks - scenario->max_blocks / 4));
+}
+
+static bool is_resting(const struct align_block *block)
+{
+	return block->exists && block->state == BLOCK_IS_HELD;
+}
+
+/*
+ * A pass of hold_empty_work() that would take nothing. It may as well be done
+ * with: a block that has to go later kicks the work again when it comes to that,
+ * in hold_rest(), hold_wait(), hold_stop(), blocks_make_room() or by the timer,
+ * which the pass arms if anything rests. Where a suspend may come, a pass that
+ * has begun can go on behind hold_freeze(), which a later one does not: there,
+ * only while nothing at all is held, because what is held later kicks a pass
+ * that can do the same.
+ * The last step only arms the timer, as does each block that comes to rest.
+ */
+static bool empties_nothing(void)
+{
+	u8 b;
+
+	if (S->empty == EMPTY_ARM)
+		return true;
+	if (S->frozen || (S->empty == EMPTY_IDLE && !S->empty_queued))
+		return false;
+	if ((scenario->suspends || S->suspend != SUSPEND_NO) && S->nr_held)
+		return false;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (is_resting(&S->block[b]) && is_over_now(&S->block[b]))
+			return false;
+	return true;
+}
+
+/*
+ * That time has passed, where it changes nothing: a block that is on its way to
+ * the drive is held no longer when that has ended, or has failed and waits
+ * anew. It only matters to younger blocks, which are not over before.
+ */
+static bool is_over_anyway(u8 b)
+{
+	switch ((enum block_state)S->block[b].state) {
+	case BLOCK_IS_COLLECT:
+	case BLOCK_IS_READ:
+	case BLOCK_IS_WRITE:
+	case BLOCK_IS_PASS:
+		return may_be_over(&S->block[b]);
+	case BLOCK_IS_WAIT:
+	case BLOCK_IS_HELD:
+		return may_be_over(&S->block[b]) && S->block[b].seq <= S->empty_seq;
+	case BLOCK_IS_KNOWN:
+		return false;
+	}
+	return false;
+}
+
+/*
+ * An event that nobody can tell from the same one later, or NULL: whatever else
+ * can happen can happen after it as well, does the same then, and does not stop
+ * it from happening. So it is done at once, which leaves out the orders that
+ * differ only in when it comes. Each of them ends something, so they come to
+ * their end.
+ */
+static const struct event *next_at_once(void)
+{
+	static struct event event;
+	u8 r, b;
+
+#define AT_ONCE(id, of) \
+	return event = (struct event) { .kind = EVENT_##id, .a = (of) }, &event
+
+	for (r = 0; r < scenario->nr_requests; r++) {
+		/* The drive may take as long from now as the work before. */
+		if (S->io[r].io == IO_QUEUED)
+			AT_ONCE(SEND, r);
+		if (S->io[r].io == IO_DONE && ends_unnoticed(r))
+			AT_ONCE(OWN_END, r);
+		/* To acknowledge early only makes more be expected. */
+		if (S->io[r].phase == REQUEST_MAPPED && !scenario->memory_changes &&
+		    !scenario->stream)
+			AT_ONCE(MAP_REST, r);
+	}
+	for (b = 0; b < MODEL_BLOCKS; b++) {
+		if (sends_at_once(b))
+			AT_ONCE(RUN_STEP, b);
+		if (S->block[b].exists && is_over_anyway(b))
+			AT_ONCE(OVER, b);
+		/* The work can wait as long as the timer. */
+		if (S->due && !S->frozen && is_resting(&S->block[b]) && S->block[b].over)
+			AT_ONCE(DUE, 0);
+	}
+	if (!owns_any(OWNER_EMPTY) && empties_nothing())
+		AT_ONCE(EMPTY, 0);
+	return NULL;
+#undef AT_ONCE
+}
+
+static bool any_resting(void)
+{
+	u8 b;
+
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (is_resting(&S->block[b]))
+			return true;
+	return false;
+}
+
+/* A request may still get an error from what has failed. */
+static bool an_error_is_due(void)
+{
+	u8 i;
+
+	for (i = 0; i < MODEL_BLOCKS; i++)
+		if (S->run[i].status || S->block[i].failed || S->block[i].pass_status)
+			return true;
+	for (i = 0; i < MODEL_REQUESTS; i++) {
+		const struct align_io *io = &S->io[i];
+		u8 b;
+
+		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
+			return true;
+		for (b = 0; b < MODEL_BLOCKS; b++)
+			if (io->pass_status[b])
+				return true;
+	}
+	for (i = 0; i < MODEL_WAITERS; i++)
+		if (S->waiter[i].failed)
+			return true;
+	return false;
+}
+
+/* Nothing can be promised durable from now on but what is. */
+static bool no_promise_comes(void)
+{
+	u8 r;
+
+	for (r = 0; r < scenario->nr_requests; r++)
+		if (S->io[r].phase != REQUEST_ENDED &&
+		    (kind_of(r)->op == OP_FLUSH || kind_of(r)->fua))
+			return false;
+	return true;
+}
+
+/* Fields that nobody will look at again. */
+static void forget_the_dead(void)
+{
+	u8 i, r;
+
+	/*
+	 * Where something rests, a pass that comes arms the timer; where nothing
+	 * does, what comes to rest arms it; hold_thaw() kicks.
+	 */
+	if (S->empty_queued || S->empty != EMPTY_IDLE || S->frozen || !any_resting())
+		S->due = false;
+	if (!S->failures && !an_error_is_due())
+		S->touched_error = 0;
+	for (i = 0; i < MODEL_SECTORS; i++) {
+		/* is_stale() asks for writes there only. */
+		for (r = 0; r < scenario->nr_requests; r++)
+			if (!covers(r, i))
+				S->promised[i] &= ~(1 << r);
+		/* What is there is checked; what comes will be when it comes. */
+		if (no_promise_comes())
+			S->stable[i] = 0;
+	}
+	for (r = 0; r < scenario->nr_requests; r++) {
+		/* Only of what may be acknowledged, a read or a flush is it asked. */
+		if (kind_of(r)->op == OP_DISCARD ||
+		    (S->io[r].phase == REQUEST_ENDED && S->io[r].status))
+			S->io[r].before = 0;
+		/* What it is for has happened under the lock. */
+		if (S->io[r].phase != REQUEST_ENTERED)
+			S->io[r].may_hold = false;
+	}
+}
+
 static bool runs_anything(void)
 {
 	u8 b;
@@ -2624,6 +2897,11 @@ static void check(void)
 			wrong("lost update: an acknowledged write is not on the medium");
 	if (S->nr || S->nr_held || S->nr_resting || S->nr_idle || S->reserve_busy)
 		wrong("a count of blocks is off");
+	for (i = 0; i < scenario->nr_requests; i++)
+		if (S->io[i].phase != REQUEST_ENDED)
+			return;
+	if (observe)
+		observe_end();
 }
 
 bool model_is_quiet(const struct state *state)
@@ -2669,13 +2947,25 @@ void model_init(const struct scenario *given, struct state *state)
 /* Return: whether the event can happen in @state; then it is the state after. */
 static bool try_event(struct state *state, struct event event)
 {
+	const struct event *also = NULL;
+
 	S = state;
 	violation = NULL;
 	if (!happen(event))
 		return false;
-	tidy();
-	check();
-	memset(booked, 0, sizeof(booked));
+	for (;;) {
+		tidy();
+		check();
+		memset(booked, 0, sizeof(booked));
+		if (scenario->reduce)
+			also = next_at_once();
+		if (!also)
+			break;
+		if (!happen(*also))
+			wrong("an event is done at once that cannot happen");
+	}
+	if (scenario->reduce)
+		forget_the_dead();
 	return true;
 }
 

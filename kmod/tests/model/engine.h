@@ -267,6 +267,7 @@ struct scenario {
 	bool stream;		/* writes go on where one has ended */
 	u8 max_run;		/* blocks that the device below takes in a request */
 	bool fine;		/* steps between which only a change of the surroundings matters */
+	bool reduce;		/* see reduce.c */
 	u8 concurrent;		/* requests in flight at most */
 	u8 failures;
 	u8 memory_changes;
@@ -296,6 +297,10 @@ const char *model_state_name(u8 state);
 extern const char *const break_names[];
 extern const unsigned int nr_breaks;
 void model_break(unsigned int fault);
+
+/* What anybody can see of a path: what a read returns, how all have ended. */
+typedef void outcome_fn(uint64_t outcome);
+void model_observe(outcome_fn *observer);
 
 void model_init(const struct scenario *scenario, struct state *state);
 typedef void successor_fn(const struct state *next, struct event event,

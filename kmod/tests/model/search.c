@@ -332,6 +332,34 @@ static const struct setting {
 	{ "mode-suspend", { .modes = { ALIGN_COALESCE, ALIGN_PAD }, .nr_modes = 2, .suspends = 1, .failures = 1 } },
 };
 
+/* What paths have shown, sorted. */
+static struct {
+	uint64_t *of;
+	size_t nr;
+	size_t room;
+} outcomes;
+
+static void add_outcome(uint64_t outcome)
+{
+	size_t from = 0, to = outcomes.nr, middle;
+
+	while (from < to) {
+		middle = (from + to) / 2;
+		if (outcomes.of[middle] == outcome)
+			return;
+		if (outcomes.of[middle] < outcome)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (outcomes.nr == outcomes.room) {
+		outcomes.room = outcomes.room ? 2 * outcomes.room : 64;
+		outcomes.of = renew(outcomes.of, outcomes.room, sizeof(*outcomes.of));
+	}
+	memmove(&outcomes.of[from + 1], &outcomes.of[from], (outcomes.nr++ - from) * sizeof(*outcomes.of));
+	outcomes.of[from] = outcome;
+}
+
 struct options {
 	unsigned int nr_requests;
 	unsigned int concurrent;
@@ -377,8 +405,21 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 		scenario.max_run = 2;
 	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
 			scenario.memory_changes || scenario.stream;
+	scenario.reduce = !options->fine;
 	memcpy(scenario.kind, kind, options->nr_requests);
 	return scenario;
+}
+
+static void print_outcomes(const struct scenario *scenario)
+{
+	size_t i;
+
+	for (i = 0; i < outcomes.nr; i++) {
+		printf("outcome %llx of ", (unsigned long long)outcomes.of[i]);
+		print_scenario(stdout, scenario);
+		printf("\n");
+	}
+	outcomes.nr = 0;
 }
 
 static int run_one(const struct options *options, size_t setting, const u8 *kind, struct totals *totals)
@@ -386,6 +427,7 @@ static int run_one(const struct options *options, size_t setting, const u8 *kind
 	struct scenario scenario = make_scenario(options, setting, kind);
 	struct result result = search(&scenario, options->max_states);
 
+	print_outcomes(&scenario);
 	totals->scenarios++;
 	totals->states += result.states;
 	totals->transitions += result.transitions;
@@ -472,6 +514,7 @@ static void usage(FILE *out)
 		"  --break=NAME    with a deliberate fault\n"
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
 		"  --fine          the finest steps everywhere, not only where it can matter\n"
+		"  --outcomes      print what reads have returned and how all has ended, over all paths\n"
 		"  --assignments   print which function has assigned which state, how often\n"
 		"  --list          print the names of requests, settings and faults\n"
 		"Exit status: 0 clean, 1 a violation, 2 usage, 3 a limit was reached\n"
@@ -562,6 +605,7 @@ int main(int argc, char **argv)
 		{ "break", required_argument, NULL, 'b' },
 		{ "max-states", required_argument, NULL, 'm' },
 		{ "fine", no_argument, NULL, 'f' },
+		{ "outcomes", no_argument, NULL, 'o' },
 		{ "assignments", no_argument, NULL, 'a' },
 		{ "list", no_argument, NULL, 'l' },
 		{ NULL }
@@ -601,6 +645,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			options.fine = true;
+			break;
+		case 'o':
+			model_observe(add_outcome);
 			break;
 		case 'a':
 			options.assignments = true;
