@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Visits every state of the model in engine.c, breadth first, so that the path
+ * Visits every state of the model (see engine.c), breadth first, so that the path
  * to the first violation is a shortest one.
  *
  * A state that was seen is remembered by 64 bits of hash and the event that led

@@ -136,12 +136,16 @@ def functions_that_assign(source, assignment):
     return found
 
 
-def assignments_of_the_code(folder=KMOD):
+def assignments(folder, assignment):
     found = {}
     for path in sorted(folder.glob("*.c")):
-        for function, states in functions_that_assign(path.read_text(), r"\bstate\s*=(?!=)").items():
+        for function, states in functions_that_assign(path.read_text(), assignment).items():
             found.setdefault(function, set()).update(states)
     return found
+
+
+def assignments_of_the_code(folder=KMOD):
+    return assignments(folder, r"\bstate\s*=(?!=)")
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -191,8 +195,7 @@ def test_each_setting_of_the_model_is_searched(model):
 
 
 def test_the_model_knows_who_assigns_which_state():
-    assert functions_that_assign((HERE / "engine.c").read_text(), r"\b(?:SET_STATE|set_state)\(block,") == \
-        assignments_of_the_code()
+    assert assignments(HERE, r"\b(?:SET_STATE|set_state)\(block,") == assignments_of_the_code()
 
 
 def test_every_assignment_of_a_state_happens_in_the_search(model):
