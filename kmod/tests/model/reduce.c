@@ -38,9 +38,9 @@ bool ends_unnoticed(u8 r)
 /*
  * The step from what a thread has decided under the lock to what it sends: it
  * reads and writes what belongs to that thread alone by then (rules of block.c:
- * the touches of a block in WRITE and PASS), and the buffer. Memory may go in
- * between, and a read with a pin may look at the buffer: then the step stays
- * apart. A read that comes after the decision and ends before the step may as
+ * the touches of a block in WRITE and PASS), and the buffer. Where memory may
+ * come or go in between, or the reserve for when there is none, or a read with
+ * a pin may look at the buffer, the step stays apart. A read that comes after the decision and ends before the step may as
  * well come and end before the decision: neither looks at what the other
  * changes.
  */
@@ -55,7 +55,7 @@ static bool sends_at_once(u8 b)
 	for (i = b; i < b + run->nr; i++)
 		if (S->block[i].pins)
 			return false;
-	return !scenario->memory_changes;
+	return !S->memory_changes && !S->no_memory;
 }
 
 /* As hold_is_over(), and changes nothing. */
@@ -142,7 +142,7 @@ const struct event *next_at_once(void)
 		if (S->io[r].io == IO_DONE && ends_unnoticed(r))
 			AT_ONCE(OWN_END, r);
 		/* To acknowledge early only makes more be expected. */
-		if (S->io[r].phase == REQUEST_MAPPED && !scenario->memory_changes &&
+		if (S->io[r].phase == REQUEST_MAPPED && !S->memory_changes &&
 		    !scenario->stream)
 			AT_ONCE(MAP_REST, r);
 	}

@@ -371,7 +371,7 @@ struct options {
 	unsigned int parts;
 	bool fine;
 	bool assignments;
-	bool progress;
+	bool terminal;
 };
 
 struct totals {
@@ -465,6 +465,19 @@ static unsigned int count_kinds(unsigned int nr)
 	return count;
 }
 
+/* Where it is: on a terminal always, elsewhere a line a minute. */
+static void show_progress(const struct options *options, const char *setting, unsigned int set,
+			  unsigned int sets, uint64_t states, double seconds)
+{
+	static double shown;
+
+	if (!options->terminal && now() - shown < 60)
+		return;
+	shown = now();
+	fprintf(stderr, "%s%-14s set %u of %u, %llu states, %.0f s %s", options->terminal ? "\r" : "", setting,
+		set, sets, (unsigned long long)states, seconds, options->terminal ? "" : "\n");
+}
+
 static int run_all(const struct options *options, struct totals *totals)
 {
 	unsigned int sets = count_kinds(options->nr_requests);
@@ -474,7 +487,7 @@ static int run_all(const struct options *options, struct totals *totals)
 		u8 kind[MODEL_REQUESTS] = { 0 };
 		uint64_t states = totals->states;
 		double start = now();
-		unsigned int nr = 0;
+		unsigned int nr = 0, done = 0;
 
 		if (options->any_setting && !options->setting[setting])
 			continue;
@@ -483,18 +496,18 @@ static int run_all(const struct options *options, struct totals *totals)
 
 			if (nr++ % options->parts != options->part)
 				continue;
-			if (options->progress)
-				fprintf(stderr, "\r%-14s set %u of %u, %llu states, %.0f s ",
-					settings[setting].name, nr, sets,
-					(unsigned long long)(totals->states - states), now() - start);
+			show_progress(options, settings[setting].name, nr, sets, totals->states - states,
+				      now() - start);
 			status = run_one(options, setting, kind, totals);
 			if (status != EXIT_CLEAN)
 				return status;
+			done++;
 		} while (next_kinds(kind, options->nr_requests));
-		if (options->progress)
+		if (options->terminal)
 			fprintf(stderr, "\r%70s\r", "");
-		printf("%s: %llu states, %.1f s\n", settings[setting].name,
-		       (unsigned long long)(totals->states - states), now() - start);
+		printf("model: %s: %u requests, %u sets, %llu states in %.1f s: clean\n", settings[setting].name,
+		       options->nr_requests, done, (unsigned long long)(totals->states - states),
+		       now() - start);
 		fflush(stdout);
 	}
 	return EXIT_CLEAN;
@@ -664,7 +677,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	options.progress = isatty(STDERR_FILENO);
+	options.terminal = isatty(STDERR_FILENO);
 
 	if (optind < argc) {
 		options.nr_requests = argc - optind;

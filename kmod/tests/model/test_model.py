@@ -5,6 +5,7 @@ function of the code that gives a block a state.
     DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/model    hours: three requests in flight
 """
 
+import contextlib
 import functools
 import os
 import re
@@ -149,8 +150,13 @@ def assignments_of_the_code(folder=KMOD):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_every_state_is_sound_and_comes_to_rest(model, setting):
-    print(model(f"--setting={setting}", f"--requests={SETTINGS[setting][FULL]}"))
+def test_every_state_is_sound_and_comes_to_rest(model, setting, capfd):
+    # Hours show where they are.
+    with capfd.disabled() if FULL else contextlib.nullcontext():
+        out = model(f"--setting={setting}", f"--requests={SETTINGS[setting][FULL]}")
+    figures = re.findall(rf"^model: {setting}: .*: clean$", out, re.MULTILINE)
+    assert len(figures) == 1
+    print(figures[0])
 
 
 @pytest.mark.parametrize("requests", THREE)
