@@ -164,7 +164,7 @@ enum touch_fate blocks_add_touch(u8 r, u8 b)
 		case BLOCK_IS_WAIT:
 		case BLOCK_IS_COLLECT:
 		case BLOCK_IS_READ:
-			if (!block->waiting) {
+			if (!block->waiting || broken(TOUCH_OVERTAKES_RANGE)) {
 				block_take_touch(block, r);
 				if (block_is_whole(block))
 					block_end_delay(block, OWNER_REQUEST + r);
@@ -217,8 +217,9 @@ static bool block_holds_up(const struct align_block *block)
 	case BLOCK_IS_HELD:
 		return false;
 	case BLOCK_IS_WAIT:
-		return block->touches.nr || block->waiting ||
-		       hold_is_over(block);
+		return (block->touches.nr && !broken(RANGE_OVERTAKES_TOUCH)) ||
+		       block->waiting ||
+		       (hold_is_over(block) && !broken(RANGE_PASSES_OVER));
 	case BLOCK_IS_READ:
 		return !broken(RANGE_OVERTAKES_READ);
 	default:
@@ -253,6 +254,7 @@ static void shard_add_range(u8 r)
 		    block_goes_first(block, kind_of(r)->op)) {
 			block->waiting++;
 			io->blockers++;
+			io->waits |= 1 << b;
 			if (block->state == BLOCK_IS_HELD) {
 				hold_leave(block);
 				block_collect_and_queue(block);
@@ -274,8 +276,12 @@ static void shard_add_range(u8 r)
 /* Return: it may go down now. */
 bool blocks_add_range(u8 r)
 {
+	u8 not_to_pass = note_turn_of_range(r);
+
 	shard_add_range(r);
 	S->io[r].in_range = true;
+	if (not_to_pass & ~S->io[r].waits)
+		wrong("fairness: a range passes a block that has to be emptied");
 	return !S->io[r].blockers;
 }
 
@@ -328,6 +334,7 @@ static void block_let_through(u8 b)
 
 		if (!io->in_range || !part_of(b, io->start, io->end))
 			continue;
+		io->waits &= ~(1 << b);
 		if (!io->blockers)
 			wrong("a range is let through that does not wait");
 		else if (!--io->blockers)

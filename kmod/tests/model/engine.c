@@ -50,6 +50,10 @@
  *   ledger        rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost +
  *		   rmw_pending for each event's changes, and rmw_pending is the
  *		   number of touches in flight and held, in each state
+ *   fairness      no touch goes down or is acknowledged in front of a range that
+ *		   waited at its block when it came, no range in front of a touch
+ *		   that its block had taken, or of what had to be emptied there
+ *		   (rule 4, and the end of rule 7, of block.c)
  *   errors        nobody gets an error whose blocks the drive did not fail
  *   silence       nothing is in flight while suspended; no held block in pad,
  *		   no block at all in report; the WARN_ONs of the code
@@ -87,9 +91,8 @@
  *     in reduce.c. --fine takes it all apart.
  *   - Reads and flushes look at nr_held without the lock first; here they do so
  *     at the moment at which they come, where they promise most.
- *   - Fairness (rule 4 and the end of rule 7 of block.c): three requests cannot
- *     starve a fourth. That a touch does not overtake a waiting range is not
- *     checked, therefore.
+ *   - A flood without end: that nobody starves in one follows from who may
+ *     overtake whom, which is checked.
  *   - A discard makes the content of its sectors undefined, or the drive
  *     ignores it, or does so with the parts of blocks.
  */

@@ -142,6 +142,7 @@ struct align_io {
 	u8 go;		/* its range may go down; map sends it */
 	u8 parts;
 	u8 blockers;
+	u8 waits;	/* blocks that its range waits for: @blockers is their number */
 	u8 start;
 	u8 end;
 	u8 io;
@@ -150,6 +151,7 @@ struct align_io {
 	u8 joined_fua;	/* with FUA for a touch of another request */
 	u8 unresolved;	/* blocks with a touch that stands in rmw_pending */
 	u8 touch_held;	/* blocks where it was copied */
+	u8 behind[MODEL_BLOCKS];	/* who waited there when its touch, or its range, came */
 	u8 how[MODEL_BLOCKS];
 	u8 pass[MODEL_BLOCKS];
 	u8 pass_status[MODEL_BLOCKS];

@@ -25,6 +25,9 @@ enum { WAITER_SUSPEND = MODEL_REQUESTS, WAITER_MODE };
 	X(RANGE_KEEPS_KNOWN, "range-keeps-known") \
 	X(RANGE_KEEPS_VALID, "range-keeps-valid") \
 	X(NEW_BLOCK_IGNORES_RANGES, "new-block-ignores-ranges") \
+	X(TOUCH_OVERTAKES_RANGE, "touch-overtakes-range") \
+	X(RANGE_OVERTAKES_TOUCH, "range-overtakes-touch") \
+	X(RANGE_PASSES_OVER, "range-passes-over") \
 	X(TOUCH_JOINS_WRITE, "touch-joins-write") \
 	X(TOUCH_LATE_FOR_PATCH, "touch-late-for-patch") \
 	X(READ_NOT_PINNED, "read-not-pinned") \
@@ -146,6 +149,10 @@ void set_state(struct align_block *block, enum block_state state,
 u8 acknowledged(void);
 bool is_stale(u8 sector, u8 version, u8 writes);
 void ledger_book(enum rmw_how how, unsigned int nr);
+u8 ranges_waiting(u8 b);
+u8 touches_taken(u8 b);
+void note_turn_of_touch(u8 r, u8 b);
+u8 note_turn_of_range(u8 r);
 void observe_read(u8 r);
 void check(void);
 

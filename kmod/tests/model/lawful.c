@@ -63,6 +63,83 @@ static void check_ledger(void)
 		wrong("ledger: rmw_pending is not what is in flight and held");
 }
 
+/* The ranges that wait for a block. */
+u8 ranges_waiting(u8 b)
+{
+	u8 mask = 0;
+	u8 r;
+
+	for (r = 0; r < scenario->nr_requests; r++)
+		if (S->io[r].waits & 1 << b)
+			mask |= 1 << r;
+	return mask;
+}
+
+/* The requests whose touches a block has taken. */
+u8 touches_taken(u8 b)
+{
+	const struct touch_list *list = &S->block[b].touches;
+	u8 mask = 0;
+	u8 i;
+
+	for (i = 0; i < list->nr; i++)
+		mask |= 1 << list->of[i];
+	return mask;
+}
+
+void note_turn_of_touch(u8 r, u8 b)
+{
+	S->io[r].behind[b] = ranges_waiting(b);
+}
+
+/* Return: the blocks that have to be emptied before it goes down, as bits. */
+u8 note_turn_of_range(u8 r)
+{
+	const struct align_io *io = &S->io[r];
+	u8 blocks = 0;
+	u8 b;
+
+	for (b = 0; b < MODEL_BLOCKS; b++) {
+		const struct align_block *block = &S->block[b];
+
+		if (!part_of(b, io->start, io->end))
+			continue;
+		S->io[r].behind[b] = touches_taken(b);
+		if (block->exists && block->state == BLOCK_IS_WAIT &&
+		    block->held && hold_is_over(block))
+			blocks |= 1 << b;
+	}
+	return blocks;
+}
+
+static void check_turns(void)
+{
+	u8 r, b;
+
+	for (b = 0; b < MODEL_BLOCKS; b++) {
+		u8 state = S->block[b].state;
+		u8 touches = touches_taken(b);
+		u8 down = state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS ? touches : 0;
+		u8 waiting = ranges_waiting(b);
+
+		for (r = 0; r < scenario->nr_requests; r++) {
+			const struct align_io *io = &S->io[r];
+
+			if (io->touch_held & 1 << b || down & 1 << r) {
+				if (io->behind[b] & waiting)
+					wrong("fairness: a touch overtakes a range that waits");
+			} else if (io->in_range && !io->blockers &&
+				   part_of(b, io->start, io->end)) {
+				if (io->behind[b] & touches)
+					wrong("fairness: a range overtakes a touch that waits");
+			}
+		}
+	}
+	for (r = 0; r < scenario->nr_requests; r++)
+		if (S->io[r].blockers != bits(S->io[r].waits))
+			wrong("a range does not wait for as many blocks as it counts");
+}
+
 static bool runs_anything(void)
 {
 	u8 b;
@@ -127,6 +204,7 @@ void check(void)
 	u8 i, v;
 
 	check_ledger();
+	check_turns();
 	for (i = 0; i < MODEL_SECTORS; i++)
 		for (v = 0; v <= MODEL_REQUESTS && S->promised[i]; v++)
 			if (S->stable[i] & 1 << v &&

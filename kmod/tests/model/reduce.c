@@ -230,6 +230,9 @@ void forget_the_dead(void)
 			S->stable[i] = 0;
 	}
 	for (r = 0; r < scenario->nr_requests; r++) {
+		/* Of those that it came behind, only who still waits matters. */
+		for (i = 0; i < MODEL_BLOCKS; i++)
+			S->io[r].behind[i] &= S->io[r].in_range ? touches_taken(i) : ranges_waiting(i);
 		/* Only of what may be acknowledged, a read or a flush is it asked. */
 		if (kind_of(r)->op == OP_DISCARD ||
 		    (S->io[r].phase == REQUEST_ENDED && S->io[r].status))

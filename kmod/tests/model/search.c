@@ -471,7 +471,7 @@ static void show_progress(const struct options *options, const char *setting, un
 {
 	static double shown;
 
-	if (!options->terminal && now() - shown < 60)
+	if (!options->terminal && (seconds < 60 || now() - shown < 60))
 		return;
 	shown = now();
 	fprintf(stderr, "%s%-14s set %u of %u, %llu states, %.0f s %s", options->terminal ? "\r" : "", setting,

@@ -144,6 +144,7 @@ void align_engine_map(u8 r)
 	for (b = 0; b < MODEL_BLOCKS; b++) {
 		if (!is_partial(r, b))
 			continue;
+		note_turn_of_touch(r, b);
 		switch (blocks_add_touch(r, b)) {
 		case TOUCH_REFUSED:
 			continue;
