@@ -196,11 +196,14 @@ void model_init(const struct scenario *given, struct state *state)
 static bool try_event(struct state *state, struct event event)
 {
 	const struct event *also = NULL;
+	u8 medium[MODEL_SECTORS];
 
 	S = state;
 	violation = NULL;
+	memcpy(medium, S->medium, sizeof(medium));
 	if (!happen(event))
 		return false;
+	observe_medium(medium);
 	for (;;) {
 		tidy();
 		check();

@@ -300,7 +300,7 @@ extern const char *const break_names[];
 extern const unsigned int nr_breaks;
 void model_break(unsigned int fault);
 
-/* What anybody can see of a path: what a read returns, how all have ended. */
+/* What can be seen of a path: what a read returns, what the drive writes, how all have ended. */
 typedef void outcome_fn(uint64_t outcome);
 void model_observe(outcome_fn *observer);
 

@@ -154,6 +154,7 @@ u8 touches_taken(u8 b);
 void note_turn_of_touch(u8 r, u8 b);
 u8 note_turn_of_range(u8 r);
 void observe_read(u8 r);
+void observe_medium(const u8 *before);
 void check(void);
 
 /* hold.c */

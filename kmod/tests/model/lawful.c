@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is lawful: checks of what requests return, of what is on the drive, of the ledger. */
+#include <string.h>
+
 #include "inside.h"
 
 static outcome_fn *observe;
@@ -130,7 +132,8 @@ static void check_turns(void)
 					wrong("fairness: a touch overtakes a range that waits");
 			} else if (io->in_range && !io->blockers &&
 				   part_of(b, io->start, io->end)) {
-				if (io->behind[b] & touches)
+				/* In other states it must not be under way at all. */
+				if (state == BLOCK_IS_WAIT && io->behind[b] & touches)
 					wrong("fairness: a range overtakes a touch that waits");
 			}
 		}
@@ -160,6 +163,21 @@ void observe_read(u8 r)
 		return;
 	for (i = 0; i < MODEL_SECTORS; i++)
 		outcome = outcome << 3 | (covers(r, i) ? S->io[r].data[i] : 0);
+	observe(outcome);
+}
+
+/* A step of the drive: from what to what, and which requests had come by then. */
+void observe_medium(const u8 *before)
+{
+	uint64_t outcome = 2 + MODEL_REQUESTS;
+	u8 i;
+
+	if (!observe || !memcmp(before, S->medium, sizeof(S->medium)))
+		return;
+	for (i = 0; i < MODEL_SECTORS; i++)
+		outcome = outcome << 6 | before[i] << 3 | S->medium[i];
+	for (i = 0; i < scenario->nr_requests; i++)
+		outcome = outcome << 1 | (S->io[i].phase != REQUEST_NEW);
 	observe(outcome);
 }
 

@@ -527,7 +527,7 @@ static void usage(FILE *out)
 		"  --break=NAME    with a deliberate fault\n"
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
 		"  --fine          the finest steps everywhere, not only where it can matter\n"
-		"  --outcomes      print what reads have returned and how all has ended, over all paths\n"
+		"  --outcomes      print what reads return, the drive writes and how all ends, over all paths\n"
 		"  --assignments   print which function has assigned which state, how often\n"
 		"  --list          print the names of requests, settings and faults\n"
 		"Exit status: 0 clean, 1 a violation, 2 usage, 3 a limit was reached\n"

@@ -70,7 +70,7 @@ FAULTS = {
     "range-keeps-valid": ("coalesce", "write0b write0 write0a", "lost update"),
     "new-block-ignores-ranges": ("pad", "write0 write0a", "lost update"),
     "touch-overtakes-range": ("pad", "write0b write0 write0a", "fairness: a touch"),
-    "range-overtakes-touch": ("pad", "write0 write0 write0a", "fairness: a range overtakes"),
+    "range-overtakes-touch": ("coalesce", "write0 write0 write0a write0a", "fairness: a range overtakes"),
     "range-passes-over": ("coalesce", "write0 write0 write0a", "fairness: a range passes"),
     "touch-joins-write": ("pad", "write0b write0a", "lost update"),
     "touch-late-for-patch": ("pad", "fua0b write0a", "durability"),
