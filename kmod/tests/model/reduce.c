@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reductions. Each takes out of the search what changes nothing that is
- * checked; --fine searches without any.
+ * checked. --fine searches without any but tidy(), which only renames.
  */
 #include <string.h>
 
@@ -40,9 +40,9 @@ bool ends_unnoticed(u8 r)
  * reads and writes what belongs to that thread alone by then (rules of block.c:
  * the touches of a block in WRITE and PASS), and the buffer. Where memory may
  * come or go in between, or the reserve for when there is none, or a read with
- * a pin may look at the buffer, the step stays apart. A read that comes after the decision and ends before the step may as
- * well come and end before the decision: neither looks at what the other
- * changes.
+ * a pin may look at the buffer, the step stays apart. A read that comes after
+ * the decision and ends before the step may as well come and end before the
+ * decision: neither looks at what the other changes.
  */
 static bool sends_at_once(u8 b)
 {
@@ -120,6 +120,14 @@ static bool is_over_anyway(u8 b)
 	return false;
 }
 
+static const struct event *at_once(enum event_kind kind, u8 of)
+{
+	static struct event event;
+
+	event = (struct event) { .kind = kind, .a = of };
+	return &event;
+}
+
 /*
  * An event that nobody can tell from the same one later, or NULL: whatever else
  * can happen can happen after it as well, does the same then, and does not stop
@@ -129,36 +137,31 @@ static bool is_over_anyway(u8 b)
  */
 const struct event *next_at_once(void)
 {
-	static struct event event;
 	u8 r, b;
-
-#define AT_ONCE(id, of) \
-	return event = (struct event) { .kind = EVENT_##id, .a = (of) }, &event
 
 	for (r = 0; r < scenario->nr_requests; r++) {
 		/* The drive may take as long from now as the work before. */
 		if (S->io[r].io == IO_QUEUED)
-			AT_ONCE(SEND, r);
+			return at_once(EVENT_SEND, r);
 		if (S->io[r].io == IO_DONE && ends_unnoticed(r))
-			AT_ONCE(OWN_END, r);
+			return at_once(EVENT_OWN_END, r);
 		/* To acknowledge early only makes more be expected. */
 		if (S->io[r].phase == REQUEST_MAPPED && !S->memory_changes &&
 		    !scenario->stream)
-			AT_ONCE(MAP_REST, r);
+			return at_once(EVENT_MAP_REST, r);
 	}
 	for (b = 0; b < MODEL_BLOCKS; b++) {
 		if (sends_at_once(b))
-			AT_ONCE(RUN_STEP, b);
+			return at_once(EVENT_RUN_STEP, b);
 		if (S->block[b].exists && is_over_anyway(b))
-			AT_ONCE(OVER, b);
+			return at_once(EVENT_OVER, b);
 		/* The work can wait as long as the timer. */
 		if (S->due && !S->frozen && is_resting(&S->block[b]) && S->block[b].over)
-			AT_ONCE(DUE, 0);
+			return at_once(EVENT_DUE, 0);
 	}
 	if (!owns_any(OWNER_EMPTY) && empties_nothing())
-		AT_ONCE(EMPTY, 0);
+		return at_once(EVENT_EMPTY, 0);
 	return NULL;
-#undef AT_ONCE
 }
 
 static bool any_resting(void)
@@ -232,7 +235,8 @@ void forget_the_dead(void)
 	for (r = 0; r < scenario->nr_requests; r++) {
 		/* Of those that it came behind, only who still waits matters. */
 		for (i = 0; i < MODEL_BLOCKS; i++)
-			S->io[r].behind[i] &= S->io[r].in_range ? touches_taken(i) : ranges_waiting(i);
+			S->io[r].behind[i] &= S->io[r].in_range ? touches_taken(i) :
+					      ranges_waiting(i);
 		/* Only of what may be acknowledged, a read or a flush is it asked. */
 		if (kind_of(r)->op == OP_DISCARD ||
 		    (S->io[r].phase == REQUEST_ENDED && S->io[r].status))
