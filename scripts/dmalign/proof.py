@@ -70,7 +70,7 @@ PARTS = {part.name: part for part in (
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
          r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
     Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
-         {"DM_ALIGN_MODEL_FULL": 1}),
+         {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
          "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
     Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",

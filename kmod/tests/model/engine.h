@@ -142,6 +142,7 @@ struct align_io {
 	u8 go;		/* its range may go down; map sends it */
 	u8 parts;
 	u8 blockers;
+	u8 waits;	/* blocks that its range waits for: @blockers is their number */
 	u8 start;
 	u8 end;
 	u8 io;
@@ -150,6 +151,7 @@ struct align_io {
 	u8 joined_fua;	/* with FUA for a touch of another request */
 	u8 unresolved;	/* blocks with a touch that stands in rmw_pending */
 	u8 touch_held;	/* blocks where it was copied */
+	u8 behind[MODEL_BLOCKS];	/* who waited there when its touch, or its range, came */
 	u8 how[MODEL_BLOCKS];
 	u8 pass[MODEL_BLOCKS];
 	u8 pass_status[MODEL_BLOCKS];
@@ -267,6 +269,7 @@ struct scenario {
 	bool stream;		/* writes go on where one has ended */
 	u8 max_run;		/* blocks that the device below takes in a request */
 	bool fine;		/* steps between which only a change of the surroundings matters */
+	bool reduce;		/* see reduce.c */
 	u8 concurrent;		/* requests in flight at most */
 	u8 failures;
 	u8 memory_changes;
@@ -296,6 +299,10 @@ const char *model_state_name(u8 state);
 extern const char *const break_names[];
 extern const unsigned int nr_breaks;
 void model_break(unsigned int fault);
+
+/* What can be seen of a path: what a read returns, what the drive writes, how all have ended. */
+typedef void outcome_fn(uint64_t outcome);
+void model_observe(outcome_fn *observer);
 
 void model_init(const struct scenario *scenario, struct state *state);
 typedef void successor_fn(const struct state *next, struct event event,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Visits every state of the model in engine.c, breadth first, so that the path
+ * Visits every state of the model (see engine.c), breadth first, so that the path
  * to the first violation is a shortest one.
  *
  * A state that was seen is remembered by 64 bits of hash and the event that led
@@ -332,6 +332,34 @@ static const struct setting {
 	{ "mode-suspend", { .modes = { ALIGN_COALESCE, ALIGN_PAD }, .nr_modes = 2, .suspends = 1, .failures = 1 } },
 };
 
+/* What paths have shown, sorted. */
+static struct {
+	uint64_t *of;
+	size_t nr;
+	size_t room;
+} outcomes;
+
+static void add_outcome(uint64_t outcome)
+{
+	size_t from = 0, to = outcomes.nr, middle;
+
+	while (from < to) {
+		middle = (from + to) / 2;
+		if (outcomes.of[middle] == outcome)
+			return;
+		if (outcomes.of[middle] < outcome)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (outcomes.nr == outcomes.room) {
+		outcomes.room = outcomes.room ? 2 * outcomes.room : 64;
+		outcomes.of = renew(outcomes.of, outcomes.room, sizeof(*outcomes.of));
+	}
+	memmove(&outcomes.of[from + 1], &outcomes.of[from], (outcomes.nr++ - from) * sizeof(*outcomes.of));
+	outcomes.of[from] = outcome;
+}
+
 struct options {
 	unsigned int nr_requests;
 	unsigned int concurrent;
@@ -343,7 +371,7 @@ struct options {
 	unsigned int parts;
 	bool fine;
 	bool assignments;
-	bool progress;
+	bool terminal;
 };
 
 struct totals {
@@ -377,8 +405,21 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 		scenario.max_run = 2;
 	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
 			scenario.memory_changes || scenario.stream;
+	scenario.reduce = !options->fine;
 	memcpy(scenario.kind, kind, options->nr_requests);
 	return scenario;
+}
+
+static void print_outcomes(const struct scenario *scenario)
+{
+	size_t i;
+
+	for (i = 0; i < outcomes.nr; i++) {
+		printf("outcome %llx of ", (unsigned long long)outcomes.of[i]);
+		print_scenario(stdout, scenario);
+		printf("\n");
+	}
+	outcomes.nr = 0;
 }
 
 static int run_one(const struct options *options, size_t setting, const u8 *kind, struct totals *totals)
@@ -386,6 +427,7 @@ static int run_one(const struct options *options, size_t setting, const u8 *kind
 	struct scenario scenario = make_scenario(options, setting, kind);
 	struct result result = search(&scenario, options->max_states);
 
+	print_outcomes(&scenario);
 	totals->scenarios++;
 	totals->states += result.states;
 	totals->transitions += result.transitions;
@@ -423,6 +465,19 @@ static unsigned int count_kinds(unsigned int nr)
 	return count;
 }
 
+/* Where it is: on a terminal always, elsewhere a line a minute. */
+static void show_progress(const struct options *options, const char *setting, unsigned int set,
+			  unsigned int sets, uint64_t states, double seconds)
+{
+	static double shown;
+
+	if (!options->terminal && (seconds < 60 || now() - shown < 60))
+		return;
+	shown = now();
+	fprintf(stderr, "%s%-14s set %u of %u, %llu states, %.0f s %s", options->terminal ? "\r" : "", setting,
+		set, sets, (unsigned long long)states, seconds, options->terminal ? "" : "\n");
+}
+
 static int run_all(const struct options *options, struct totals *totals)
 {
 	unsigned int sets = count_kinds(options->nr_requests);
@@ -432,7 +487,7 @@ static int run_all(const struct options *options, struct totals *totals)
 		u8 kind[MODEL_REQUESTS] = { 0 };
 		uint64_t states = totals->states;
 		double start = now();
-		unsigned int nr = 0;
+		unsigned int nr = 0, done = 0;
 
 		if (options->any_setting && !options->setting[setting])
 			continue;
@@ -441,18 +496,18 @@ static int run_all(const struct options *options, struct totals *totals)
 
 			if (nr++ % options->parts != options->part)
 				continue;
-			if (options->progress)
-				fprintf(stderr, "\r%-14s set %u of %u, %llu states, %.0f s ",
-					settings[setting].name, nr, sets,
-					(unsigned long long)(totals->states - states), now() - start);
+			show_progress(options, settings[setting].name, nr, sets, totals->states - states,
+				      now() - start);
 			status = run_one(options, setting, kind, totals);
 			if (status != EXIT_CLEAN)
 				return status;
+			done++;
 		} while (next_kinds(kind, options->nr_requests));
-		if (options->progress)
+		if (options->terminal)
 			fprintf(stderr, "\r%70s\r", "");
-		printf("%s: %llu states, %.1f s\n", settings[setting].name,
-		       (unsigned long long)(totals->states - states), now() - start);
+		printf("model: %s: %u requests, %u sets, %llu states in %.1f s: clean\n", settings[setting].name,
+		       options->nr_requests, done, (unsigned long long)(totals->states - states),
+		       now() - start);
 		fflush(stdout);
 	}
 	return EXIT_CLEAN;
@@ -472,6 +527,7 @@ static void usage(FILE *out)
 		"  --break=NAME    with a deliberate fault\n"
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
 		"  --fine          the finest steps everywhere, not only where it can matter\n"
+		"  --outcomes      print what reads return, the drive writes and how all ends, over all paths\n"
 		"  --assignments   print which function has assigned which state, how often\n"
 		"  --list          print the names of requests, settings and faults\n"
 		"Exit status: 0 clean, 1 a violation, 2 usage, 3 a limit was reached\n"
@@ -562,6 +618,7 @@ int main(int argc, char **argv)
 		{ "break", required_argument, NULL, 'b' },
 		{ "max-states", required_argument, NULL, 'm' },
 		{ "fine", no_argument, NULL, 'f' },
+		{ "outcomes", no_argument, NULL, 'o' },
 		{ "assignments", no_argument, NULL, 'a' },
 		{ "list", no_argument, NULL, 'l' },
 		{ NULL }
@@ -602,6 +659,9 @@ int main(int argc, char **argv)
 		case 'f':
 			options.fine = true;
 			break;
+		case 'o':
+			model_observe(add_outcome);
+			break;
 		case 'a':
 			options.assignments = true;
 			break;
@@ -617,7 +677,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	options.progress = isatty(STDERR_FILENO);
+	options.terminal = isatty(STDERR_FILENO);
 
 	if (optind < argc) {
 		options.nr_requests = argc - optind;
