@@ -128,8 +128,8 @@ def test_devices_without_memory_for_their_counters_are_refused(lab, disk):
 
 def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(lab):
     """Each piece is a page, and memory for two is set aside; the others wait for those."""
-    with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, Align(disk.path, mode="pad", **GEOMETRY) as device, \
-            Disk(device.path) as upper:
+    with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, \
+            Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         with allocations_fail():
             upper.write(0, pattern(1, 0, 512))
         check(0, pattern(1, 0, 512), upper.read(0, 512), "through the target")
