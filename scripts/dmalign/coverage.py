@@ -5,7 +5,8 @@
     scripts/python -m dmalign.coverage [--seconds 60] [--least 90] [--json]
 
 The module is built to count. In User Mode Linux the stress runs in every mode (--seconds in all), then the tests of
-kmod/tests/uml, which make allocations and requests fail; then a kernel ends while writes are held. The table, and each line that was never reached with the
+kmod/tests/uml, which make allocations and requests fail; then a kernel ends while writes are held. In QEMU the stress
+runs on two processors, and adds lines that only these reach. The table, and each line that was never reached with the
 reason (unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
 
 A line of a header counts once, however many files include it. Branches are those of the machine code that gcc made for
@@ -26,7 +27,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import batch, reboot, uml, unreached, vm
+from . import batch, debug_kernels, reboot, uml, unreached, vm
 from .paths import OUT, REPO, fail, say
 
 KMOD = REPO / "kmod"
@@ -86,6 +87,13 @@ def read(data, folder=KMOD, sources=None):
         for line in done.stdout.splitlines():
             add(sources, line, folder)
     return sources
+
+
+def add_lines(sources, others):
+    """Adds the counts of other objects made of the same files, whose branches are not the same."""
+    for name, source in sources.items():
+        for number in source.lines:
+            source.lines[number] += others.get(name, Source()).lines[number]
 
 
 def percent(part, whole):
@@ -186,6 +194,18 @@ def run_reboot(module):
     return data, f"the kernel has ended before its counts were copied\n{run.console[-3000:]}"
 
 
+def run_two_processors(seconds):
+    """The stress in QEMU, on the kernel for data races, which looks for none now."""
+    module = debug_kernels.build_part("kcsan", "kmod", gcov=True) / "dm-align.ko"
+    data = prepare("two-processors", module)
+    timeout = 600 + 10 * seconds
+    say(f"running the stress in QEMU on two processors; its log: {OUT / 'vm/coverage/console.log'}")
+    run = vm.run(f"{stress_command(module, seconds)}; stress=$?\n{copy_command(module, data)}\nexit $stress",
+                 timeout=timeout, series="kcsan", rwdirs=[data], name="coverage", memory="3G",
+                 append="kcsan.early_enable=0", stdout=sys.stderr)
+    return data, vm.explain(run, timeout)
+
+
 def collect(seconds):
     """What all runs have reached, {name: Source}, and why some are at fault."""
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -197,6 +217,10 @@ def collect(seconds):
     end, why = run_reboot(module)
     if not why:
         read(end, sources=sources)
+    whys.append(why)
+    two, why = run_two_processors(seconds)
+    if not why:
+        add_lines(sources, read(two))
     whys.append(why)
     return sources, [why for why in whys if why]
 

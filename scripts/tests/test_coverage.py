@@ -97,6 +97,14 @@ def test_a_reason_may_be_that_of_the_rest_of_a_function(sources, kmod):
     assert len(coverage.complaints(sources)) == 2
 
 
+def test_runs_of_other_objects_add_lines_and_no_branches(sources):
+    other = {}
+    coverage.add(other, told("/", ("a.c", [(11, "f", 7, [1, 1, 1, 0]), (99, "f", 1, [])])), coverage.Path("/"))
+    coverage.add_lines(sources, other)
+    assert sources["a.c"].lines == {10: 3, 11: 7, 12: 3}
+    assert coverage.summary(sources)["branches"] == 4
+
+
 PROGRAM = """\
 #include <stdlib.h>
 int main(int argc, char **argv)
