@@ -5,14 +5,13 @@ import json
 import shlex
 
 import pytest
+from uml_reboot import PLACES
 
-from dmalign import drives, kernels, modules, vm
+from dmalign import drives, kernels, modules, reboot, uml, vm
 from dmalign.batch import BOOT_SECONDS
 from dmalign.paths import REPO
 from rig.direct import Disk, pattern
 from rig.dm import Align
-
-PLACES = [(81, 2), (803, 1), (88, 1)]
 
 
 def in_guest():
@@ -26,6 +25,13 @@ def in_guest():
             upper.write(sector, pattern(tag, sector, sectors))
     print(json.dumps(device.ledger()), flush=True)
     ctypes.CDLL(None).reboot(0x01234567)
+
+
+def assert_written(path):
+    with open(path, "rb") as data:
+        for tag, (sector, sectors) in enumerate(PLACES, 1):
+            data.seek(sector * 512)
+            assert data.read(sectors * 512) == pattern(tag, sector, sectors), f"sector {sector} is not on the drive"
 
 
 @pytest.mark.parametrize("series", kernels.SERIES)
@@ -45,7 +51,17 @@ def test_an_orderly_reboot_writes_what_is_held(series, tmp_path):
     ledger = json.loads(text)
     assert ledger["held_blocks"] == ledger["touches_held"] == len(PLACES), "nothing was held: the test proves nothing"
     assert not run.faults
-    with open(tmp_path / "data", "rb") as data:
-        for tag, (sector, sectors) in enumerate(PLACES, 1):
-            data.seek(sector * 512)
-            assert data.read(sectors * 512) == pattern(tag, sector, sectors), f"sector {sector} is not on the drive"
+    assert_written(tmp_path / "data")
+
+
+@pytest.mark.timeout(0)
+def test_an_orderly_reboot_gives_up_on_disks_that_fail_or_do_not_answer(tmp_path):
+    """Not before it has written what it can; and each says so."""
+    data = tmp_path / "data"
+    run = reboot.run(uml.module(), data, "reboot")
+    text = (run.folder / "output").read_text()
+    assert text == f"{[len(PLACES)] * 3}\n", f"not all was held: {text}"
+    said = [line for line in run.console.splitlines() if "held blocks are not written at the end" in line]
+    assert [line.split("error ")[1] for line in said] == ["-5", "-110"], run.console[-3000:]
+    assert not run.faults
+    assert_written(data)

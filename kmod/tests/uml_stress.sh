@@ -11,18 +11,18 @@
 set -eu
 tools=$1 module=$2 seconds=$3
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
-rounds=15
+rounds=17
 each=$((seconds / rounds))
 [ "$each" -ge 1 ] || { echo "SECONDS must be $rounds or more, not $seconds" >&2; exit 2; }
 
 say() { echo "uml_stress: $*"; }
 die() { say "$*" >&2; exit 1; }
 
-# A memory-backed null_blk that completes behind a timer: $1 nanoseconds a request. Sets $disk.
+# A memory-backed null_blk of two regions that completes behind a timer: $1 nanoseconds a request. Sets $disk.
 null_blk()
 {
 	mkdir /sys/kernel/config/nullb/stress
-	for setting in size=64 memory_backed=1 blocksize=512 irqmode=2 "completion_nsec=$1" discard=1 power=1; do
+	for setting in size=128 memory_backed=1 blocksize=512 irqmode=2 "completion_nsec=$1" discard=1 power=1; do
 		echo "${setting#*=}" >"/sys/kernel/config/nullb/stress/${setting%%=*}"
 	done
 	# newer kernels name the disk as its folder, older ones number it
@@ -165,10 +165,13 @@ round "pad" "$pad" --flush 1 --fua 5
 round "changes in pad" "$pad" --flush 1
 round "discards and zeroes" "$pad" --discard 10 --zeroes 10 --region 512 --max-run 40
 round "one block of memory" "8 mode pad physical_block_size 4096 alignment_offset 0 max_blocks 1" --region 256
+round "few blocks in two regions" "8 mode pad physical_block_size 4096 alignment_offset 0 max_blocks 4" \
+	--offset $((131072 - 128)) --region 256
 round "large blocks" "6 mode pad physical_block_size 65536 alignment_offset 512" --region 4096
 round "memory fails" "$pad"
 coalesce="6 mode coalesce physical_block_size 4096 alignment_offset 0"
 round "coalesce" "$coalesce" --flush 1 --fua 5 --zeroes 5
+round "coalesce, held for a moment" "8 mode coalesce physical_block_size 4096 alignment_offset 0 hold_ms 1" --flush 30
 round "memory fails in coalesce" "$coalesce" --flush 1
 drop_null_blk
 

@@ -69,6 +69,7 @@ class Batch:
         for boot in range(1, MAX_BOOTS + 1):
             name = f"tests-{self.series}-{boot}"
             results = OUT / "vm" / f"{name}.results.jsonl"
+            results.parent.mkdir(parents=True, exist_ok=True)
             run = again.run(lambda suffix: self._boot(name + suffix, results, module, remaining))
             begun = self._read(results)
             why = vm.explain(run, BOOT_SECONDS + self.seconds) or "its pytest did not run this test"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from dmalign import coverage, debug_kernels
+from dmalign import coverage, debug_kernels, unreached
 
 
 def told(folder, *files):
@@ -50,6 +50,59 @@ def test_each_line_that_was_never_reached_is_named(sources, tmp_path, monkeypatc
     assert sum(":" in line.split(" ")[0] and line.split(":")[1].isdigit() for line in lines) == 2
     assert lines[-1] == "kmod/: 3 of 5 lines (60.0 %), 3 of 4 branches (75.0 %)"
     assert coverage.as_json(sources)["files"]["a.c"]["unreached"] == [11]
+
+
+@pytest.fixture
+def kmod(tmp_path, monkeypatch):
+    """The text of `sources`, of which two lines are never reached."""
+    monkeypatch.setattr(coverage, "KMOD", tmp_path)
+    (tmp_path / "a.c").write_text("\n" * 8 + "static int f(void)\n{\n\treturn -ENOMEM;\n}\n")
+    (tmp_path / "shared.h").write_text("\n" * 3 + "void inline(int *a,\n\t\tint b)\n\tnever();\n")
+
+    def known(*said):
+        monkeypatch.setattr(unreached, "KNOWN", said)
+
+    return known
+
+
+REASONS = (unreached.Known("a.c", "f", "-ENOMEM", "no memory"), unreached.Known("shared.h", "inline", "never", "never"))
+
+
+def test_each_line_that_is_not_reached_needs_a_reason(sources, kmod):
+    kmod(*REASONS)
+    assert coverage.complaints(sources) == []
+    assert coverage.table(sources)[-5:-2] == ["    no memory", "shared.h:6: never();", "    never"]
+    kmod(REASONS[0])
+    assert coverage.complaints(sources) == ["shared.h:6 was never reached, and unreached.py does not say why: never();"]
+    kmod(REASONS[0], unreached.Known("shared.h", "other", "never", "of another function"))
+    assert len(coverage.complaints(sources)) == 2
+
+
+def test_a_reason_without_such_a_line_is_a_fault(sources, kmod):
+    kmod(*REASONS, unreached.Known("a.c", "f", "-EINVAL", "gone"))
+    assert coverage.complaints(sources) == ["unreached.py: a.c, f(), '-EINVAL': no such line is left"]
+
+
+def test_a_reason_for_what_is_reached_is_a_fault_unless_chance_decides(sources, kmod):
+    kmod(*REASONS, unreached.Known("a.c", "f", "}", "reached"))
+    assert coverage.complaints(sources) == ["unreached.py: a.c, f(), '}': is reached"]
+    kmod(*REASONS, unreached.Known("a.c", "f", "}", "reached", chance=True))
+    assert coverage.complaints(sources) == []
+
+
+def test_a_reason_may_be_that_of_the_rest_of_a_function(sources, kmod):
+    kmod(REASONS[1], unreached.Known("a.c", "f", "{", "all of it", rest=True))
+    assert coverage.complaints(sources) == []
+    kmod(REASONS[1], unreached.Known("a.c", "f", "{", "this line only"))
+    assert len(coverage.complaints(sources)) == 2
+
+
+def test_runs_of_other_objects_add_lines_and_no_branches(sources):
+    other = {}
+    coverage.add(other, told("/", ("a.c", [(11, "f", 7, [1, 1, 1, 0]), (99, "f", 1, [])])), coverage.Path("/"))
+    coverage.add_lines(sources, other)
+    assert sources["a.c"].lines == {10: 3, 11: 7, 12: 3}
+    assert coverage.summary(sources)["branches"] == 4
 
 
 PROGRAM = """\

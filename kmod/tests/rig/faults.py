@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Allocations that fail on demand, by the kernel's own fault injection (Documentation/fault-injection)."""
+"""Allocations and requests that fail on demand, by the kernel's own fault injection (Documentation/fault-injection)."""
 
 import contextlib
 import errno
 import functools
 from pathlib import Path
 
+from .dm import sysfs_folder
+
 DEBUG = Path("/sys/kernel/debug")
 SLAB = Path("/sys/kernel/slab")
 ALLOCATIONS = ("failslab", "fail_page_alloc")
+REQUESTS = "fail_make_request"
 NTH = Path("/proc/thread-self/fail-nth")
 
 # What the kernel's own checks allocate on the way must not fail: they would switch themselves off.
@@ -37,17 +40,26 @@ def _text_of_target():
 
 
 @functools.cache
+def _text_of(function):
+    """Where the code of one of the kernel's own functions lies."""
+    lines = Path("/proc/kallsyms").read_text().splitlines()
+    symbols = sorted((int(words[0], 16), words[2]) for words in map(str.split, lines) if words[1] in "tT")
+    at = next(at for at, (_, name) in enumerate(symbols) if name == function)
+    return symbols[at][0], symbols[at + 1][0]
+
+
+@functools.cache
 def _may_fail(cache):
     """Lets allocations from a slab cache fail, if it is none of the checkers'; once is enough."""
     (SLAB / cache / "failslab").write_text("0" if cache in CHECKERS else "1")
 
 
 @contextlib.contextmanager
-def _prepared(waiting):
-    """Nothing fails yet, and what will fail is asked for by the target."""
+def _prepared(waiting, text=None):
+    """Nothing fails yet, and what will fail is asked for by the target, or by the code `text`."""
     for cache in SLAB.iterdir():
         _may_fail(cache.name)
-    start, end = _text_of_target()
+    start, end = text or _text_of_target()
     _set("failslab", cache_filter="Y")
     _set("fail_page_alloc", min_order=0)
     for kind in ALLOCATIONS:
@@ -76,6 +88,15 @@ def allocations_fail(percent=100, waiting=False):
         yield change
 
 
+@contextlib.contextmanager
+def no_new_per_cpu_memory():
+    """Of memory for each processor there is no more than what the kernel has set aside already."""
+    with _prepared(waiting=True, text=_text_of("pcpu_create_chunk")):
+        for kind in ALLOCATIONS:
+            _set(kind, probability=100)
+        yield
+
+
 def each_allocation(attempt, step=1):
     """
     Calls attempt(nth) with the first allocation failing that the target makes in this thread, then with the second one,
@@ -92,6 +113,37 @@ def each_allocation(attempt, step=1):
             if left:
                 return nth - 1
     raise AssertionError(f"there is no end to the allocations: {MANY} of them are not all")
+
+
+class FailingRequests:
+    """Requests to the disk at `path` that fail: one of a hundred, or one of a sequence."""
+
+    def __init__(self, path):
+        self._switch = sysfs_folder(path) / "make-it-fail"
+
+    def __enter__(self):
+        _set(REQUESTS, probability=0, interval=1, verbose=0)
+        self._switch.write_text("1")
+        return self
+
+    def __exit__(self, *_):
+        _set(REQUESTS, probability=0)
+        self._switch.write_text("0")
+
+    def percent(self, percent):
+        """So many of a hundred fail from now on."""
+        _set(REQUESTS, space=0, times=-1, probability=percent)
+
+    def after(self, size, times=1):
+        """Once about `size` bytes have been asked for, the next `times` requests fail."""
+        _set(REQUESTS, probability=0)
+        _set(REQUESTS, space=size, times=times)
+        _set(REQUESTS, probability=100)
+
+    @property
+    def left(self):
+        """How many are still to fail."""
+        return int((DEBUG / REQUESTS / "times").read_text())
 
 
 def no_memory(error):

@@ -9,8 +9,9 @@ import pytest
 from rig import control
 from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, sectors_of
-from rig.faults import allocations_fail, each_allocation, no_memory
+from rig.faults import allocations_fail, each_allocation, no_memory, no_new_per_cpu_memory
 from rig.lab import STRESS_LIMIT
+from rig.memdisk import memory_disk
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
@@ -105,6 +106,34 @@ def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(lab,
         control.remove(name)
     assert len(refused) > 5 * len(names)
     nobody_holds(disk.path)
+
+
+def test_devices_without_memory_for_their_counters_are_refused(lab, disk):
+    """The counters of a device take some KiB for each processor, and what was set aside for all is soon used up."""
+    names = [f"counters{number}" for number in range(40)]
+    refused = []
+    for name in names:
+        control.create(name)
+    with no_new_per_cpu_memory():
+        for name in names:
+            try:
+                control.load(name, [f"0 {sectors_of(disk.path)} align {disk.path} 0"])
+            except control.Refused as error:
+                refused.append(no_memory(error))
+    for name in names:
+        control.remove(name)
+    assert 0 < len(refused) < len(names)
+    nobody_holds(disk.path)
+
+
+def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(lab):
+    """Each piece is a page, and memory for two is set aside; the others wait for those."""
+    with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, \
+            Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+        with allocations_fail():
+            upper.write(0, pattern(1, 0, 512))
+        check(0, pattern(1, 0, 512), upper.read(0, 512), "through the target")
+        assert device.balanced()["cuts"] == 63
 
 
 @pytest.mark.parametrize("percent", [30, 100])

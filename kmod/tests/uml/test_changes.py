@@ -10,8 +10,8 @@ import time
 import pytest
 
 from rig import control
-from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, check, pattern
-from rig.dm import Align, Device, sectors_of
+from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
+from rig.dm import Align, Device, sectors_of, sysfs_folder
 from rig.memdisk import memory_disk
 from rig.witness import TRACING, eventually
 
@@ -181,6 +181,164 @@ def test_held_touches_pass_through_every_state_under_ranges(lab, disk, stuck):
         check(40, pattern(1, 40, 2) + pattern(2, 42, 3) + pattern(1, 45, 3), upper.read(40, 8), "held, then written")
 
 
+def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(lab, disk, stuck):
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(2, pattern(1, 2, 3))
+        assert device.counter("held_blocks") == 1
+        stuck.stop()
+        first = Later(upper.write, 0, pattern(2, 0, 8))
+        time.sleep(GAP)
+        assert device.counter("waits") == 0, "the first one does not pass"
+        flush = Later(upper.flush)
+        time.sleep(GAP)
+        second = Later(upper.write, 0, pattern(3, 0, 8))
+        time.sleep(GAP)
+        assert device.counter("waits") == 1
+        stuck.flow()
+        for later in (first, flush, second):
+            later.result()
+        check(0, pattern(3, 0, 8), upper.read(0, 8), "the second one")
+        assert device.balanced()["rmw_avoided_superseded"] == 1
+
+
+def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(lab, disk, stuck):
+    """They wait until the overwrite has ended what is held; then the block is theirs, and needs no read."""
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(2, pattern(1, 2, 3))
+        stuck.stop()
+        laters = []
+        for tag, sector, sectors in ((2, 0, 8), (3, 0, 5), (4, 5, 3)):
+            laters.append(Later(upper.write, sector, pattern(tag, sector, sectors)))
+            time.sleep(GAP)
+        assert not any(later.done() for later in laters), "nothing may be held where a range is in flight"
+        stuck.flow()
+        for later in laters:
+            later.result()
+        upper.flush()
+        with Disk(disk.path) as lower:
+            check(0, pattern(3, 0, 5) + pattern(4, 5, 3), lower.read(0, 8), "beneath the target")
+        ledger = device.balanced()
+        assert (ledger["rmw_avoided_superseded"], ledger["rmw_avoided_complete"], ledger["pad_reads"]) == (1, 2, 0)
+
+
+def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(lab, disk, stuck):
+    """But not what was known around it: something else may write beneath the target then."""
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(2, pattern(1, 2, 3))
+        upper.write(9, pattern(1, 9, 1))
+        upper.flush()
+        upper.write(2, pattern(2, 2, 3))
+        stuck.stop()
+        flush = Later(device.message, "flush")
+        time.sleep(GAP / 3)
+        upper.write(10, pattern(2, 10, 3))		# to a block that is known since the flush
+        assert not flush.done() and device.counter("touches_held") == 4
+        stuck.flow()
+        flush.result()
+        assert device.counter("held_blocks") == 1
+        with Disk(disk.path) as lower:
+            lower.write(8, pattern(9, 8, 1))
+            upper.flush()
+            check(0, bytes(2 * SECTOR) + pattern(2, 2, 3) + bytes(3 * SECTOR) + pattern(9, 8, 1) + pattern(1, 9, 1) +
+                  pattern(2, 10, 3) + bytes(3 * SECTOR), lower.read(0, 16), "beneath the target")
+        device.balanced()
+
+
+def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(lab, disk, stuck):
+    """It waits for a moment only, so of some attempts one is fast enough."""
+    with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+        for attempt in range(50):
+            at = attempt * 4 * BLOCK
+            upper.write(at + 3, pattern(1, at + 3, 5))
+            was = device.ledger()
+            stuck.stop()
+            other = Later(upper.write, 8000, pattern(1, 8000, 8))
+            time.sleep(GAP / 10)
+            stream = Together(upper, [(at + 8, pattern(2, at + 8, 3)), (at + 11, pattern(2, at + 11, 5))])
+            stuck.flow()
+            other.result()
+            assert stream.results() == [0, 0]
+            check(at + 3, pattern(1, at + 3, 5) + pattern(2, at + 8, 8), upper.read(at + 3, 13), "through the target")
+            now = device.balanced()
+            assert now["blocks_delayed"] == was["blocks_delayed"] + 1
+            if now["rmw_avoided_complete"] == was["rmw_avoided_complete"] + 2:
+                assert now["pad_reads"] == was["pad_reads"]
+                return
+    raise AssertionError("no attempt was fast enough")
+
+
+def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(lab):
+    """Each completes the block that the one before has begun."""
+    with memory_disk(max_sectors=64) as disk, \
+            Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        written = sysfs_folder(disk.path) / "stat"
+
+        def requests():
+            words = written.read_text().split()
+            return int(words[4]), int(words[6])		# writes and their sectors
+
+        was = requests()
+        for number in range(8):
+            upper.write(number * BLOCK + 4, pattern(1, number * BLOCK + 4, BLOCK))
+        assert requests() == was, "something was not held"
+        upper.write(8 * BLOCK + 4, pattern(1, 8 * BLOCK + 4, BLOCK))
+        eventually(lambda: requests() == (was[0] + 1, was[1] + 64), "eight whole blocks are not one request")
+        assert device.counter("held_blocks") == 2, "the first and the last, of which a part is missing"
+        upper.flush()
+        check(4, pattern(1, 4, 9 * BLOCK), upper.read(4, 9 * BLOCK), "through the target")
+        assert device.balanced()["rmw_host"] == 2
+
+
+def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(lab, disk):
+    """
+    Three held blocks that cannot be written: `a` fails at once, `c` soon and `b` late. Two messages ask for all of them
+    to be tried again. Of that, `a` has to wait for the one request that its disk takes at a time, so that the suspend
+    has had its answer about all three before `a` fails again, and before `c` is tried again for the second message.
+    """
+    length = sectors_of(disk.path)
+    a, c, b = 0, 16, 32
+    with memory_disk(completion_nsec=700_000_000, hw_queue_depth=1, submit_queues=1, size=1) as slow, \
+            Device(f"0 {length} error") as error, \
+            Device(f"0 8 delay {disk.path} 0 0 {slow.path} 0 0",
+                   f"8 8 linear {disk.path} 8",
+                   f"16 8 delay {disk.path} 16 0 {error.path} 0 1300",
+                   f"24 8 linear {disk.path} 24",
+                   f"32 8 delay {disk.path} 32 0 {error.path} 0 4000") as below, \
+            Align(below.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper, \
+            Disk(slow.path) as direct:
+        slow.bad(0, 8)
+        for sector in (a, c, b):
+            upper.write(sector + 2, pattern(1, sector + 2, 3))
+        assert device.counter("held_blocks") == 3
+        suspend = Later(device.suspend)
+        eventually(lambda: device.counter("degraded") == 1, "the first does not fail")
+        busy = [Later(direct.read, 64, 8) for _ in range(8)]
+        time.sleep(GAP)
+        again = Later(device.message, "flush")
+        eventually(lambda: device.counter("degraded") == 2, "the second does not fail")
+        vain = Later(device.message, "flush")
+        time.sleep(GAP)
+        assert not suspend.done(), "the machine is too slow for this"
+        for message in (again, vain):
+            with pytest.raises(control.Refused):
+                message.result()
+        suspend.result()
+        for read in busy:
+            read.result()
+        assert vain.ended > busy[0].ended, "the disk was not busy: the test proves nothing"
+        device.resume()
+        assert device.balanced(pending=3)["degraded"] == 3
+        for sector in (a, c, b):
+            check(sector + 2, pattern(1, sector + 2, 3), upper.read(sector + 2, 3), "what is held")
+
+        def given_up():
+            device.message("drop_failed")
+            return device.counter("held_blocks") == 0
+
+        eventually(given_up, "they are tried again, and fail, in two seconds")
+        assert device.balanced()["rmw_lost"] == 3
+
+
 def test_held_blocks_know_their_limits(lab, disk, stuck):
     """max_blocks, hold_ms and messages while more is held than may be."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, max_blocks=16, **GEOMETRY) as device, \
@@ -216,8 +374,9 @@ def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
         time.sleep(GAP)
         discard = Later(lanes[2].discard, region // 2, 5 * region)
         time.sleep(GAP)
-        # Comes behind the discard, and waits for it in its turn.
+        # They come behind the discard, and wait for it in their turn: to a busy block, and to one that is new.
         laters.append(Later(lanes[3].write, 3 * region + 804, pattern(3, 3 * region + 804, 2)))
+        laters.append(Later(upper.write, 4 * region + 804, pattern(3, 4 * region + 804, 2)))
         time.sleep(GAP)
         assert not discard.done()
         stuck.flow()
@@ -226,9 +385,32 @@ def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
             later.result()
         upper.flush()
         check(6 * region + 801, pattern(2, 6 * region + 801, 2), upper.read(6 * region + 801, 2), "beside the discard")
-        check(3 * region + 804, pattern(3, 3 * region + 804, 2), upper.read(3 * region + 804, 2), "after it")
+        for sector in (3 * region + 804, 4 * region + 804):
+            check(sector, pattern(3, sector, 2), upper.read(sector, 2), "after it")
         check(2 * region + 1, bytes(2 * SECTOR), upper.read(2 * region + 1, 2), "discarded")
         check(7 * region + 1, pattern(1, 7 * region + 1, 2), upper.read(7 * region + 1, 2), "behind it")
+        device.balanced()
+
+
+def test_a_discard_over_the_border_of_two_regions_waits_in_both(lab):
+    """Of 64 MiB each; blocks in both of them are busy, and those that come later wait for the discard."""
+    region = (64 << 20) // SECTOR
+    with memory_disk(megabytes=192) as disk, Stuck(disk.path) as stuck, \
+            Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+        stuck.stop()
+        sectors = (region - 15, region + 9)
+        laters = [Later(upper.write, sector, pattern(1, sector, 2)) for sector in sectors]
+        time.sleep(GAP)
+        discard = Later(upper.discard, region - 16, 32)
+        time.sleep(GAP)
+        laters += [Later(upper.write, sector + 3, pattern(2, sector + 3, 2)) for sector in sectors]
+        time.sleep(GAP)
+        assert device.counter("waits") == 1 and not discard.done()
+        stuck.flow()
+        for later in (discard, *laters):
+            later.result()
+        check(region - 16, bytes(4 * SECTOR) + pattern(2, region - 12, 2) + bytes(22 * SECTOR) +
+              pattern(2, region + 12, 2) + bytes(2 * SECTOR), upper.read(region - 16, 32), "discarded, then written")
         device.balanced()
 
 

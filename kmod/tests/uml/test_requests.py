@@ -106,6 +106,40 @@ def test_reads_need_no_memory_for_what_is_held(lab):
         device.balanced()
 
 
+def test_what_can_neither_be_read_nor_written_is_kept(lab, disk):
+    """Each part of the block goes down on its own, and fails."""
+    with Disk(disk.path) as lower:
+        lower.write(24, pattern(1, 24, 8))
+        with faulty(disk.path, bad_reads=[3], bad_writes=[3]) as (path, heal), \
+                Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+            for sector in (25, 29):
+                upper.write(sector, pattern(2, sector, 2))
+            assert flush_fails(upper)
+            ledger = device.balanced(pending=2)
+            assert (ledger["degraded"], ledger["rmw_drive_read_error"]) == (1, 0)
+            heal()
+            assert not flush_fails(upper)
+            device.balanced()
+        check(24, pattern(1, 24, 1) + pattern(2, 25, 2) + pattern(1, 27, 2) + pattern(2, 29, 2) + pattern(1, 31, 1),
+              lower.read(24, 8), "beneath the target")
+
+
+def test_a_discard_of_a_part_leaves_what_could_not_be_written(lab, disk):
+    """The drive may have left the block as it was, and then what is held is still the newest."""
+    with faulty(disk.path, bad_writes=[3]) as (path, heal), \
+            Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(25, pattern(2, 25, 4))
+        assert flush_fails(upper)
+        heal()
+        upper.discard(24, 3)
+        assert device.balanced(pending=1)["degraded"] == 1, "it was written before the discard could meet it"
+        check(25, pattern(2, 25, 4), upper.read(25, 4), "what is held")
+        assert not flush_fails(upper)
+        device.balanced()
+        with Disk(disk.path) as lower:
+            check(25, pattern(2, 25, 4), lower.read(25, 4), "beneath the target")
+
+
 @pytest.mark.parametrize("how", ["drop_failed", "suspend", "table", "removal"])
 def test_what_cannot_be_written_is_kept_or_named_as_lost(lab, disk, how):
     with contextlib.ExitStack() as stack:

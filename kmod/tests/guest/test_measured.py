@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the kernel measures of a table for attestation, in its IMA log: everything that decides what the target does."""
+
+from pathlib import Path
+
+import pytest
+
+from rig.dm import Align, number_of, run, sectors_of
+
+SECURITY = Path("/sys/kernel/security")
+POLICY = SECURITY / "ima/policy"
+# Mode, geometry and limits of the target stand behind its name, version, and these, which every target has.
+COMMON = ("target_index", "target_begin", "target_len", "target_name")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def policy():
+    """A policy can be written once in the life of a kernel, and there is one for this."""
+    if not (SECURITY / "ima").exists():
+        run("mount", "-t", "securityfs", "securityfs", SECURITY)
+    if POLICY.exists():
+        POLICY.write_text("measure func=CRITICAL_DATA label=device-mapper\n")
+
+
+def tables():
+    """Of each table that was measured, the words of its first target."""
+    lines = (SECURITY / "ima/ascii_runtime_measurements").read_text().splitlines()
+    for words in map(str.split, lines):
+        if words[4] == "dm_table_load":
+            target = bytes.fromhex(words[5]).decode().split(";")[2]
+            yield dict(word.split("=") for word in target.split(","))
+
+
+@pytest.mark.parametrize("given,measured", [
+    ({}, {"mode": "report", "physical_block_size": "4096", "alignment_offset": "0", "max_blocks": "4096",
+          "hold_ms": "500", "write_cache": "off"}),
+    ({"mode": "coalesce", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 17, "hold_ms": 29,
+      "write_cache": "on"},
+     {"mode": "coalesce", "physical_block_size": "8192", "alignment_offset": "512", "max_blocks": "17",
+      "hold_ms": "29", "write_cache": "on"})])
+def test_a_table_is_measured_with_all_that_it_decides(lab, given, measured):
+    path = lab.drive("p4096").path
+    with Align(path, start=7, **given):
+        *_, found = tables()
+    assert found.pop("target_version").count(".") == 2
+    assert [found.pop(word) for word in COMMON] == ["0", "0", str(sectors_of(path) - 7), "align"]
+    assert found == {"device_name": number_of(path), "start": "7", **measured}
