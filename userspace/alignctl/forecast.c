@@ -248,7 +248,7 @@ static int make(struct forecast *f, struct source *source,
 	memset(f, 0, sizeof(*f));
 	f->geometry = *g;
 	f->shift = shift;
-	f->timed = source->trace && trace_facts(source->trace)->timed;
+	f->timed = source_facts(source).timed;
 	if (fixing)
 		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
 	for (i = 0; i < pass.nr_models; i++)

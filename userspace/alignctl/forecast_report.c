@@ -297,8 +297,7 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	uint32_t i;
 
 	json_add_text(object, "source", source->name);
-	json_add_text(object, "format", source->trace ?
-		      trace_facts(source->trace)->format : "workload");
+	json_add_text(object, "format", source_facts(source).format);
 	json_add_number(object, "physical_block_size", f->geometry.physical);
 	json_add_number(object, "logical_block_size", f->geometry.logical);
 	if (offset_known)

@@ -89,7 +89,7 @@ static int choose_timing(struct replay_trace *trace)
 		[ENGINE_OPEN] = ENGINE_MAX_DEPTH,
 	};
 	const struct replay_trace_options *options = trace->options;
-	bool timed = trace_facts(trace->source.trace)->timed;
+	bool timed = source_facts(&trace->source).timed;
 
 	trace->timing = options->timing;
 	if (trace->timing == ENGINE_NR_TIMINGS)
@@ -111,7 +111,7 @@ static int choose_timing(struct replay_trace *trace)
 
 int replay_trace_fit(struct replay_trace *trace)
 {
-	const struct trace_facts *facts = trace_facts(trace->source.trace);
+	const struct trace_facts facts = source_facts(&trace->source);
 	const struct replay_trace_options *options = trace->options;
 	uint64_t bytes = trace->device->sectors << ALIGN_SECTOR_SHIFT;
 	int result = choose_timing(trace);
@@ -123,11 +123,11 @@ int replay_trace_fit(struct replay_trace *trace)
 		.logical = trace->device->logical,
 		.physical = trace->geometry->physical,
 	};
-	if (facts->end_known && facts->end > bytes &&
+	if (facts.end_known && facts.end > bytes &&
 	    options->how == PLACEMENT_EXACT) {
 		message_error("%s: reaches to byte %" PRIu64 ", and %s has %"
 			      PRIu64 "; --wrap or --scale",
-			      trace->source.name, facts->end,
+			      trace->source.name, facts.end,
 			      trace->device->path, bytes);
 		return ALIGNCTL_USAGE;
 	}
@@ -139,13 +139,13 @@ int replay_trace_fit(struct replay_trace *trace)
 
 static uint64_t total(const struct replay_trace *trace)
 {
-	const struct trace_facts *facts = trace_facts(trace->source.trace);
+	const struct trace_facts facts = source_facts(&trace->source);
 	uint64_t requests = 0;
 	size_t i;
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
 		requests += trace->scan.requests[i];
-	return facts->nr_known ? facts->nr : requests;
+	return facts.nr_known ? facts.nr : requests;
 }
 
 /* Compares on the device itself, or on the one below that was named. */
@@ -245,7 +245,8 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 	if (trace->options->histogram && !saved)
 		saved = measures_write(&trace->measures,
 				       trace->options->histogram);
-	if (!trace->stopped && !trace->options->no_check)
+	if (!trace->stopped && !trace->options->no_check &&
+	    !source_reads(&trace->source))
 		result = check(trace, fd, setup.run);
 	trace_report(trace);
 	measures_free(&trace->measures);

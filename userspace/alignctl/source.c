@@ -23,6 +23,22 @@ void source_close(struct source *source)
 	source->trace = NULL;
 }
 
+struct trace_facts source_facts(const struct source *source)
+{
+	if (source->trace)
+		return *trace_facts(source->trace);
+	return (struct trace_facts) {
+		.format = "workload",
+		.end_known = true, .end = plan_end(&source->plan),
+		.nr_known = true, .nr = plan_requests(&source->plan),
+	};
+}
+
+bool source_reads(const struct source *source)
+{
+	return !source->trace && source->plan.workload->reads;
+}
+
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request)
 {
@@ -38,7 +54,7 @@ enum trace_next source_next(struct source *source,
 	if (source->issued == plan_requests(&source->plan))
 		return TRACE_END;
 	*request = (struct trace_request) {
-		.op = TRACE_WRITE,
+		.op = source->plan.workload->reads ? TRACE_READ : TRACE_WRITE,
 		.offset = plan_request(&source->plan, source->issued++, &bytes),
 		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
 	};
@@ -58,6 +74,6 @@ char *source_position(const struct source *source)
 {
 	if (source->trace)
 		return trace_position(source->trace);
-	return message_format("%s: write %" PRIu64, source->name,
+	return message_format("%s: request %" PRIu64, source->name,
 			      source->issued);
 }

@@ -14,7 +14,7 @@
  * @name: of the workload, or the path of the trace
  * @plan: a workload's; plan.workload is NULL for a trace
  * @trace: NULL for a workload
- * @issued: writes of the workload that source_next() has returned
+ * @issued: requests of the workload, but flushes, that source_next() has returned
  * @flush_due: the flush after the last of those comes next
  */
 struct source {
@@ -32,12 +32,18 @@ struct source {
 int source_open(struct source *source, const char *name);
 void source_close(struct source *source);
 
+/* As trace_facts(); a workload's once its plan is complete. */
+struct trace_facts source_facts(const struct source *source);
+
+/* Does it only read, as far as is known before the first request? */
+bool source_reads(const struct source *source);
+
 /* As trace_next() and trace_rewind(). */
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request);
 int source_rewind(struct source *source);
 
-/* "NAME: write 17" or as trace_position() has it; for free(). */
+/* "NAME: request 17" or as trace_position() has it; for free(). */
 char *source_position(const struct source *source);
 
 #endif

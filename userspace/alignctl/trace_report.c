@@ -108,7 +108,7 @@ static void text_rows(const struct measures *m)
 static void text_head(const struct replay_trace *trace)
 {
 	printf("%s (%s) on %s: timing %s", trace->source.name,
-	       trace_facts(trace->source.trace)->format, trace->device->path,
+	       source_facts(&trace->source).format, trace->device->path,
 	       engine_timing_names[trace->timing]);
 	if (trace->timing == ENGINE_OPEN)
 		printf(", speed %g", trace->speed);
@@ -253,7 +253,7 @@ static struct json_object *json_head(const struct replay_trace *trace)
 
 	json_add_text(object, "source", trace->source.name);
 	json_add_text(object, "format",
-		      trace_facts(trace->source.trace)->format);
+		      source_facts(&trace->source).format);
 	json_add_text(object, "device", trace->device->path);
 	json_add_text(object, "timing", engine_timing_names[trace->timing]);
 	if (trace->timing == ENGINE_OPEN)

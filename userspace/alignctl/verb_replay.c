@@ -33,6 +33,7 @@ struct replay_options {
 	struct plan_options plan;
 	uint64_t depth;
 	enum phase phase;
+	bool reads_only;	/* what was asked for changes nothing */
 	struct replay_trace_options trace;
 };
 
@@ -247,8 +248,8 @@ static int open_target(struct replay *replay,
 	const struct device *device = replay->device;
 	int flags = O_DIRECT | O_CLOEXEC;
 
-	flags |= options->phase == PHASE_CHECK ? O_RDONLY : O_RDWR;
-	if (device->block && options->phase != PHASE_CHECK && !options->force)
+	flags |= options->reads_only ? O_RDONLY : O_RDWR;
+	if (device->block && !options->reads_only && !options->force)
 		flags |= O_EXCL;
 	replay->fd = open(device->path, flags);
 	if (replay->fd >= 0)
@@ -385,35 +386,44 @@ static int do_phases(struct replay *replay,
 	return result;
 }
 
-/* Refuses options that mean nothing for what is to be replayed. */
+/*
+ * Refuses options that mean nothing for what is to be replayed; @w: a workload,
+ * or NULL for a trace.
+ */
 static int check_source_options(const struct replay_options *options,
-				bool is_trace)
+				const struct workload *w)
 {
+	enum { WRITES = 1, READS = 2, TRACE = 4 };
+	static const char *const kinds[] = {
+		[WRITES] = "a workload that writes",
+		[READS] = "a workload that reads", [TRACE] = "a trace",
+	};
+	const unsigned int kind = !w ? TRACE : w->reads ? READS : WRITES;
 	const struct replay_trace_options *trace = &options->trace;
-	const struct { bool given; bool for_trace; const char *name; } all[] = {
-		{ options->plan.count, false, "count" },
-		{ options->plan.start_given, false, "start" },
-		{ options->plan.span, false, "span" },
-		{ options->plan.areas, false, "areas" },
-		{ options->plan.seed_given, false, "seed" },
-		{ options->phase != PHASE_ALL, false, "phase" },
-		{ trace->timing != ENGINE_NR_TIMINGS, true, "timing" },
-		{ trace->speed > 0, true, "speed" },
-		{ trace->how == PLACEMENT_WRAP, true, "wrap" },
-		{ trace->how == PLACEMENT_SCALE, true, "scale" },
-		{ trace->scan, true, "scan" },
-		{ trace->histogram, true, "histogram" },
-		{ trace->no_check, true, "no-check" },
-		{ trace->verify_below, true, "verify-below" },
+	const struct { bool given; unsigned int is_for; const char *name; } all[] = {
+		{ options->plan.count, WRITES | READS, "count" },
+		{ options->plan.start_given, WRITES | READS, "start" },
+		{ options->plan.span, WRITES | READS, "span" },
+		{ options->plan.areas, WRITES | READS, "areas" },
+		{ options->plan.seed_given, WRITES | READS, "seed" },
+		{ options->phase != PHASE_ALL, WRITES, "phase" },
+		{ options->state, WRITES | TRACE, "state" },
+		{ trace->timing != ENGINE_NR_TIMINGS, READS | TRACE, "timing" },
+		{ trace->speed > 0, READS | TRACE, "speed" },
+		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },
+		{ trace->how == PLACEMENT_SCALE, READS | TRACE, "scale" },
+		{ trace->scan, READS | TRACE, "scan" },
+		{ trace->histogram, READS | TRACE, "histogram" },
+		{ trace->no_check, TRACE, "no-check" },
+		{ trace->verify_below, TRACE, "verify-below" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!all[i].given || all[i].for_trace == is_trace)
+		if (!all[i].given || all[i].is_for & kind)
 			continue;
-		message_error("--%s: is for %s; leave it out", all[i].name,
-			      is_trace ? "workloads, and this is a trace" :
-					 "traces, and this is a workload");
+		message_error("--%s: means nothing for %s; leave it out",
+			      all[i].name, kinds[kind]);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -461,15 +471,36 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 	return result ? result : do_phases(replay, options, offset_known);
 }
 
+/* Opens a trace, or a workload that only reads, which has nothing to prepare. */
+static int open_source(struct replay_trace *trace,
+		       const struct replay_options *options, const char *name)
+{
+	const struct workload *w = workload_find(name);
+	int result = w ? plan_options_check(&options->plan, w) : ALIGNCTL_FINE;
+
+	if (!result)
+		result = replay_trace_open(trace, name);
+	if (!result && w)
+		plan_options_apply(&options->plan, &trace->source.plan);
+	return result;
+}
+
 static int run_trace(struct replay *replay, struct replay_options *options,
 		     struct replay_trace *trace)
 {
 	const struct device *device = replay->device;
-	int result = replay_trace_fit(trace);
+	struct plan *plan = &trace->source.plan;
+	int result = ALIGNCTL_FINE;
 
+	if (plan->workload) {
+		plan_options_places(&options->plan, plan, device);
+		result = plan_check_fit(plan, device);
+	}
+	if (!result)
+		result = replay_trace_fit(trace);
 	if (!result && options->trace.dry_run)
 		trace_report_plan(trace);
-	if (!result)
+	if (!result && !options->reads_only)
 		result = guard(options, device,
 			       device->sectors << ALIGN_SECTOR_SHIFT);
 	if (result || options->trace.dry_run)
@@ -486,7 +517,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct replay_trace trace = { .options = &options.trace };
 	struct replay replay = { .fd = -1 };
 	struct device device;
-	bool is_trace;
+	const struct workload *w;
+	bool by_engine;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
@@ -503,14 +535,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
-	is_trace = !workload_find(argv[first]);
+	w = workload_find(argv[first]);
+	by_engine = !w || w->reads;
+	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
 	options.trace.depth = options.depth;
 	options.trace.state = options.state;
-	result = check_source_options(&options, is_trace);
+	result = check_source_options(&options, w);
 	if (result)
 		return result;
-	result = is_trace ? replay_trace_open(&trace, argv[first]) :
-			    choose_plan(&replay.state, &options, argv[first]);
+	result = by_engine ? open_source(&trace, &options, argv[first]) :
+			     choose_plan(&replay.state, &options, argv[first]);
 	if (result)
 		return result;
 	result = device_open(&device, options.on);
@@ -522,7 +556,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	trace.geometry = &replay.geometry;
 	result = plan_options_geometry(&options.plan, &device, &replay.geometry,
 				       &trace.offset_known);
-	if (!result && is_trace)
+	if (!result && by_engine)
 		result = run_trace(&replay, &options, &trace);
 	else if (!result)
 		result = run_workload(&replay, &options, trace.offset_known);

@@ -188,10 +188,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	for (i = first; i < argc; i++) {
-		if (workload_find(argv[i]))
+		const struct workload *w = workload_find(argv[i]);
+
+		if (w && !w->reads)
 			continue;
-		message_error("no workload '%s'; 'alignctl replay --help' lists them",
-			      argv[i]);
+		if (w)
+			message_error("%s: only reads, which no mode changes; take a workload that writes",
+				      argv[i]);
+		else
+			message_error("no workload '%s'; 'alignctl replay --help' lists them",
+				      argv[i]);
 		return ALIGNCTL_USAGE;
 	}
 	if (!options.on) {

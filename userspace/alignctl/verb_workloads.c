@@ -60,11 +60,14 @@ static struct json_object *json_workload(const struct workload *w,
 					 const struct plan_figures *f)
 {
 	struct json_object *object = json_new(), *published = json_new();
+	struct plan plan;
 
+	plan_init(&plan, w);
 	json_add_text(object, "name", w->name);
 	json_add_text(object, "summary", w->summary);
 	json_add_text(object, "origin", w->origin);
 	json_add_number(object, "count", w->default_count);
+	json_add_number(object, "reads", w->reads ? plan_requests(&plan) : 0);
 	json_add_number(object, "writes", f->requests);
 	json_add_number(object, "bytes", f->bytes);
 	json_add_number(object, "touches_expected", f->touches);
@@ -90,9 +93,12 @@ static char *published_cell(const char *format, double value)
 static void add_row(struct table *table, const struct workload *w,
 		    const struct plan_figures *f)
 {
+	struct plan plan;
+
+	plan_init(&plan, w);
 	table_add(table, message_format("  %s", w->name));
 	table_add(table, message_format("%" PRIu32, w->default_count));
-	table_add(table, message_format("%" PRIu64, f->requests));
+	table_add(table, message_format("%" PRIu64, plan_requests(&plan)));
 	table_add(table, message_format("%" PRIu64, f->touches));
 	table_add(table, message_format("%" PRIu64, f->rmin));
 	table_add(table, message_format("%" PRIu64, f->distinct));
@@ -104,7 +110,7 @@ static void add_row(struct table *table, const struct workload *w,
 static int print_origin(size_t *index)
 {
 	static const char *const heading[] = {
-		"  NAME", "COUNT", "WRITES", "TOUCHES", "RMIN", "BLOCKS",
+		"  NAME", "COUNT", "REQUESTS", "TOUCHES", "RMIN", "BLOCKS",
 		"WALL-S", "MEAN-US",
 	};
 	static const bool right[] = {
@@ -142,7 +148,7 @@ static int print_text(void)
 	size_t index = 0;
 	int result = ALIGNCTL_FINE;
 
-	printf("Writes of the published run, and what they cost on physical blocks of %u bytes:\n"
+	printf("Requests of the published run, and what they cost on physical blocks of %u bytes:\n"
 	       "partial touches, block reads that nothing avoids, blocks written. Then what was\n"
 	       "published of it. 'alignctl plan NAME' tells more.\n\n",
 	       DISK_PHYSICAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The built-in workloads: what each is called and the shape of its writes. */
+/* The built-in workloads: what each is called and the shape of its requests. */
 #ifndef ALIGNCTL_WORKLOAD_H
 #define ALIGNCTL_WORKLOAD_H
 
@@ -45,13 +45,14 @@ struct workload_part {
 };
 
 /**
- * struct workload - a named series of writes
+ * struct workload - a named series of writes, or of reads
  * @name: as alignctl replay knows it
  * @summary: one line for people
  * @origin: where it comes from
  * @wall_s: published time of the default count, seconds; 0: none
  * @mean_us: published mean latency of its writes, microseconds; 0: none
  * @published: what else was published, or NULL
+ * @reads: reads in place of writes; what is said of writes here is then of them
  * @order: how one write follows the other
  * @sync: what makes them durable
  * @start: byte at which the first repetition, or the first place, starts
@@ -71,6 +72,7 @@ struct workload {
 	double wall_s;
 	double mean_us;
 	const char *published;
+	bool reads;
 	enum workload_order order;
 	enum workload_sync sync;
 	uint64_t start;

@@ -34,6 +34,8 @@ PUBLISHED = {
     "rand4k": (20000, 0, 0, 20000),
 }
 
+READS = ("db-read", "db-randread")
+
 
 def alignctl(*arguments, **options):
     return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
@@ -64,7 +66,10 @@ def workloads():
 
 
 def test_workloads_have_the_figures_of_the_published_run(workloads):
-    assert set(workloads) == {*PUBLISHED, "shifted-partition"}
+    assert set(workloads) == {*PUBLISHED, *READS, "shifted-partition"}
+    for name in READS:
+        found = workloads[name]
+        assert (found["reads"], found["writes"], found["touches_expected"]) == (131072, 0, 0), name
     for name, figures in PUBLISHED.items():
         found = workloads[name]
         assert (found["writes"], found["touches_expected"], found["rmin"], found["distinct_blocks"]) == figures, name
@@ -86,8 +91,9 @@ def test_workloads_for_people_says_the_same(workloads):
     for name, workload in workloads.items():
         row = re.search(rf"^  {re.escape(name)} +(.*)$", shown.stdout, re.M)
         assert row, f"{name} is not shown"
-        assert row[1].split()[:5] == [str(workload[key]) for key in
-                                      ("count", "writes", "touches_expected", "rmin", "distinct_blocks")]
+        requests = workload["reads"] + workload["writes"]
+        assert row[1].split()[:5] == [str(n) for n in (
+            workload["count"], requests, workload["touches_expected"], workload["rmin"], workload["distinct_blocks"])]
 
 
 def test_every_workload_is_in_the_man_page_and_the_completion(workloads):

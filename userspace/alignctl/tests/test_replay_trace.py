@@ -102,8 +102,8 @@ def test_speed_makes_the_clock_faster(disk, trace):
     (["--speed", "0"], ["--speed 0", "above 0"]),
     (["--speed", "nan"], ["--speed nan", "above 0"]),
     (["--speed", "2", "--timing", "fast"], ["--speed", "not for fast"]),
-    (["--count", "3"], ["--count", "is for workloads"]),
-    (["--phase", "run", "--state", "x"], ["--phase", "is for workloads"]),
+    (["--count", "3"], ["--count", "means nothing for a trace"]),
+    (["--phase", "run", "--state", "x"], ["--phase", "means nothing for a trace"]),
     (["--verify-below", "/dev/none"], ["/dev/none", "No such file"]),
 ])
 def test_options_that_do_not_fit_are_named(disk, trace, options, words):
@@ -116,10 +116,34 @@ def test_options_that_do_not_fit_are_named(disk, trace, options, words):
 @pytest.mark.parametrize("option", ["--wrap", "--scale", "--scan", "--no-check"])
 def test_options_of_traces_are_not_for_workloads(disk, option):
     failed = alignctl("replay", "w512", "--on", disk, option)
-    assert failed.returncode == USAGE and f"{option}: is for traces" in failed.stderr
+    assert failed.returncode == USAGE and f"{option}: means nothing for a workload that writes" in failed.stderr
 
 
 FAR = [(0, "write", 0, 8), (0, "write", (DISK_BYTES >> 9) + 3, 8), (0, "write", 8, 8)]
+
+
+@pytest.mark.parametrize("workload", ["db-read", "db-randread"])
+def test_a_workload_that_reads_leaves_all_as_it_is(disk, workload):
+    """What is there would be refused to one that writes."""
+    content = os.urandom(1 << 20)
+    with open(disk, "r+b") as file:
+        file.write(content)
+    assert alignctl("replay", "w512", "--on", disk, "--count", "3").returncode == BUSY
+    options = ["--span", "1M"] if workload == "db-randread" else []
+    done = alignctl("replay", workload, "--on", disk, "--count", "100", *options, "--depth", "4", "--timing", "fast",
+                    "--json")
+    assert done.returncode == FINE and not done.stderr, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["requests"], result["bytes"], result["format"]) == (100, 819200, "workload")
+    assert [row["kind"] for row in result["by_kind"]] == ["read"]
+    assert result["data_check"]["status"] == "skipped"
+    assert disk.read_bytes()[:1 << 20] == content
+
+
+@pytest.mark.parametrize("options", [["--phase", "run"], ["--state", "x"], ["--no-check"], ["--timing", "open"]])
+def test_options_that_mean_nothing_for_reads_are_refused(disk, options):
+    failed = alignctl("replay", "db-read", "--on", disk, "--count", "3", *options)
+    assert failed.returncode == USAGE and options[0] in failed.stderr
 
 
 def test_what_is_beyond_the_device_is_refused_before_it_is_made(disk, trace):

@@ -34,6 +34,7 @@ static void workloads_as_requests(void)
 		{ "w4k_132k", "wwww", 2, 2 * 139264 },
 		{ "areasync", "wfwfwfwf", 1, 4 * 512 },
 		{ "append-512-dsync", "WWW", 3, 3 * 512 },
+		{ "db-randread", "rrr", 3, 3 * 8192 },
 	};
 	size_t i;
 	int again;
@@ -70,7 +71,7 @@ static void rewound_before_a_flush(void)
 	CHECK(source_next(&source, &request) == TRACE_GOT &&
 	      request.op == TRACE_WRITE, "begins with a flush");
 	position = source_position(&source);
-	CHECK(!strcmp(position, "areasync: write 1"), "%s", position);
+	CHECK(!strcmp(position, "areasync: request 1"), "%s", position);
 	source_close(&source);
 }
 
