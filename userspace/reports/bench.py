@@ -27,7 +27,7 @@ from dmalign.paths import OUT
 from rich.console import Console
 
 from align_reports import folder, guest
-from align_reports.bench import checks, overhead, plan, report, trace
+from align_reports.bench import checks, duel, overhead, plan, report, trace
 from align_reports.bench.figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
 from align_reports.bench.laboratory import Laboratory
 from align_reports.bench.noise import Usage, host_load
@@ -41,6 +41,10 @@ TABLE_WIDTH = 200
 # Writes in a run that counts instructions, and how long one takes: quick, full.
 OVERHEAD_WRITES = (5000, 20000)
 OVERHEAD_RUN_S = (1.5, 2.5)
+# Requests in a run of alignctl replay or of fio, rounds of both, and how long a run takes.
+DUEL_REQUESTS = (20000, 60000)
+DUEL_ROUNDS = (3, 7)
+DUEL_RUN_S = (4, 8)
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -115,6 +119,20 @@ class Bench:
                     if not self._console.is_terminal and done % (total // 4 or 1) == 0:
                         self.say(f"overhead: {done} of {total} runs, ETA {clock(left)}")
                 meter.measure(runs, self.record.overhead, progress)
+
+    def against_fio(self) -> None:
+        """alignctl replay and fio in turn, in a guest of their own."""
+        quick = self._given.quick
+        rounds, requests = (pair[0 if quick else 1] for pair in (DUEL_ROUNDS, DUEL_REQUESTS))
+        expected = (rounds + 1) * 4 * DUEL_RUN_S[0 if quick else 1]
+        self.say(f"replay-fio: {rounds} rounds of {requests} requests, about {clock(expected)}")
+        with guest.boot(self._log, timeout=patience(expected), name=self._name("duel"),
+                        series=SERIES, memory="2G") as here:
+            contest = duel.Duel(here, self._alignctl, self._log, requests)
+            contest.set_up()
+            with self._console.status("") as status:
+                self.record.duel += contest.measure(rounds, lambda done, total: status.update(
+                    f"replay-fio: {done} of {total} runs"))
 
     def _name(self, what: str) -> str:
         return f"bench-{what}-{os.getpid()}"
@@ -204,6 +222,8 @@ class Bench:
             self.repetition(repeat, steps, progress)
         if any(row.overhead for row in rows):
             self.count_instructions()
+        if any(row.duel for row in rows):
+            self.against_fio()
         self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
@@ -293,7 +313,7 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
         broken = f"the benchmark could not go on: {error}"
     except KeyboardInterrupt:
         broken = "the benchmark was interrupted"
-    if broken and not bench.record.runs and not bench.record.overhead:
+    if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

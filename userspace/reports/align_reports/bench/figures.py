@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from statistics import median
 
-from . import overhead
+from . import duel, overhead
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .plan import Need, table_needs
@@ -46,6 +47,7 @@ class Row:
     needs: tuple[Need, ...]
     figures: Callable[[Record], Iterator[Figure]]
     overhead: bool = False
+    duel: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -322,6 +324,33 @@ def _overhead(record: Record) -> Iterator[Figure]:
                          f"{value:.3f} ({least:.3f} to {most:.3f} in {runs} runs)", verdict, value)
 
 
+# alignctl replay must make so many of the requests a second that fio makes.
+DUEL_LEAST = 0.95
+
+
+def _duel(record: Record) -> Iterator[Figure]:
+    for place in duel.PLACES:
+        what = f"alignctl replay against fio, io_uring, depth {duel.DEPTH}, {place}"
+        if not record.duel:
+            yield _missing("replay-fio", f"{what}: requests a second", f">= {DUEL_LEAST}",
+                           "alignctl and fio")
+            continue
+        ratio = duel.rate_ratio(record.duel, place)
+        rates = {program: duel.of(record.duel, place, program, lambda r: r.iops)
+                 for program in duel.PROGRAMS}
+        yield Figure("replay-fio", f"{what}: requests a second", f">= {DUEL_LEAST}",
+                     f"{ratio:.3g} = " + " / ".join(
+                         f"{program} {median(rates[program]):.0f} ({min(rates[program]):.0f} to "
+                         f"{max(rates[program]):.0f} in {len(rates[program])} runs)"
+                         for program in reversed(duel.PROGRAMS)),
+                     _verdict(ratio >= DUEL_LEAST), ratio)
+        for name, quantity in (("mean", lambda r: r.mean_us), ("p99", lambda r: r.p99_us)):
+            own, theirs, spread = duel.agreement(record.duel, place, quantity)
+            yield Figure("replay-fio", f"{what}: {name} latency, us",
+                         f"fio's {theirs:.4g} +- {spread:.3g}, as far as its own runs lie apart",
+                         f"{own:.4g}", _verdict(abs(own - theirs) <= spread), own)
+
+
 def _memory(record: Record) -> Iterator[Figure]:
     queue = record.queues.get("instant")
     for case in ("w512-64-blocks", "w512-1-block"):
@@ -379,6 +408,7 @@ ROWS = {row.name: row for row in (
     Row("memory", "the ceiling of memory",
         tuple(Need("instant", case, ("pad", "coalesce"))
               for case in ("w512-64-blocks", "w512-1-block")), _memory),
+    Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
     # Without required figures: what there is to read beside them.
     *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
       for on in TABLE_DRIVES),

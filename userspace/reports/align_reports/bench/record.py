@@ -21,8 +21,9 @@ from statistics import median
 from typing import Any
 
 from .. import folder
+from .duel import Result
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,16 @@ class Series:
 
 @dataclass
 class Record:
-    """A whole benchmark. overhead: {engine: {arm: [instructions per write, one a run]}}."""
+    """
+    A whole benchmark. overhead: {engine: {arm: [instructions per write, one a run]}};
+    duel: runs of alignctl replay and of fio, in the order in which they were made.
+    """
 
     machine: dict[str, Any] = field(default_factory=dict)
     queues: dict[str, dict[str, int]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
     overhead: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    duel: list[Result] = field(default_factory=list)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """The repetitions of a run, in order; empty if it did not take place."""
@@ -123,4 +128,5 @@ class Record:
     def load(cls, path: Path) -> Record:
         document = folder.load(path, FORMAT, "benchmark")
         return cls(document["machine"], document["queues"],
-                   [Run(**run) for run in document["runs"]], document["overhead"])
+                   [Run(**run) for run in document["runs"]], document["overhead"],
+                   [Result(**each) for each in document["duel"]])
