@@ -17,10 +17,23 @@
 
 #define DEPTH_MAX	8	/* stacks are not deeper, and a loop must end */
 
+/**
+ * struct mount_space - what is mounted in one mount namespace
+ * @id: of the namespace, as the kernel writes it
+ * @whose: a process in it, for people; NULL: our own
+ * @mounts: its mounts
+ */
+struct mount_space {
+	char *id;
+	char *whose;
+	struct libmnt_table *mounts;
+};
+
 /* One walk over a stack of devices. */
 struct walk {
 	struct guard_report *report;
-	struct libmnt_table *mounts;
+	struct mount_space *space;	/* our own first */
+	size_t nr_spaces;
 	struct libmnt_table *swaps;
 	const struct sysfs_device *from;	/* whose entries are visited */
 	unsigned int depth;
@@ -67,20 +80,43 @@ static bool is_source(const struct sysfs_device *device, const char *source)
 	       S_ISBLK(found.st_mode) && found.st_rdev == device->devno;
 }
 
+/* Is it mounted in that namespace? Each place is a finding. */
+static bool check_mounts(struct walk *walk, const struct sysfs_device *device,
+			 const struct mount_space *space)
+{
+	CLEANUP_FREE char *name = label(device);
+	struct libmnt_iter *iter = memory_or_exit(
+		mnt_new_iter(MNT_ITER_FORWARD));
+	struct libmnt_fs *fs;
+	bool mounted = false;
+
+	while (!mnt_table_next_fs(space->mounts, iter, &fs)) {
+		if (mnt_fs_get_devno(fs) != device->devno &&
+		    !is_source(device, mnt_fs_get_source(fs)))
+			continue;
+		mounted = true;
+		add(walk->report,
+		    message_format("%s is mounted on %s%s%s", name,
+				   mnt_fs_get_target(fs),
+				   space->whose ? " for " : "",
+				   space->whose ? space->whose : ""));
+	}
+	mnt_free_iter(iter);
+	return mounted;
+}
+
 static void check_tables(struct walk *walk, const struct sysfs_device *device)
 {
 	CLEANUP_FREE char *name = label(device);
 	struct libmnt_iter *iter = memory_or_exit(
 		mnt_new_iter(MNT_ITER_FORWARD));
 	struct libmnt_fs *fs;
+	size_t i;
 
-	while (!mnt_table_next_fs(walk->mounts, iter, &fs))
-		if (mnt_fs_get_devno(fs) == device->devno ||
-		    is_source(device, mnt_fs_get_source(fs)))
-			add(walk->report,
-			    message_format("%s is mounted on %s", name,
-					   mnt_fs_get_target(fs)));
-	mnt_reset_iter(iter, MNT_ITER_FORWARD);
+	/* most other namespaces have the same mounts as ours: one will do */
+	for (i = 0; i < walk->nr_spaces; i++)
+		if (check_mounts(walk, device, &walk->space[i]))
+			break;
 	while (!mnt_table_next_fs(walk->swaps, iter, &fs))
 		if (is_source(device, mnt_fs_get_source(fs)))
 			add(walk->report,
@@ -230,23 +266,77 @@ static void walk_file(struct walk *walk, const struct device *device)
 	sysfs_each(dir, visit_loop, &file);
 }
 
+/* The mount namespace of a process, "mnt:[4026531841]"; for free(), or NULL. */
+static char *mount_space_of(const char *process)
+{
+	CLEANUP_FREE char *link = sysfs_path("/proc/%s/ns/mnt", process);
+	char id[64];
+	ssize_t length = readlink(link, id, sizeof(id));
+
+	return length > 0 && length < (ssize_t)sizeof(id) ?
+		memory_or_exit(strndup(id, length)) : NULL;
+}
+
+/* Takes the mounts that a process sees, unless another one showed them. */
+static void add_space(struct walk *walk, const char *process, bool own)
+{
+	CLEANUP_FREE char *id = mount_space_of(process);
+	CLEANUP_FREE char *dir = sysfs_path("/proc/%s", process);
+	CLEANUP_FREE char *mountinfo = message_format("%s/mountinfo", dir);
+	CLEANUP_FREE char *comm = NULL;
+	struct mount_space *space;
+	size_t i;
+
+	/* a process that has just ended, or is not ours to look at */
+	if (!id && !own)
+		return;
+	for (i = 0; id && i < walk->nr_spaces; i++)
+		if (walk->space[i].id && !strcmp(walk->space[i].id, id))
+			return;
+	walk->space = memory_or_exit(
+		reallocarray(walk->space, walk->nr_spaces + 1, sizeof(*space)));
+	space = &walk->space[walk->nr_spaces++];
+	*space = (struct mount_space) {
+		.mounts = memory_or_exit(mnt_new_table()),
+	};
+	mnt_table_parse_file(space->mounts, mountinfo);
+	space->id = id;
+	id = NULL;
+	if (own)
+		return;
+	comm = sysfs_text(dir, "comm");
+	space->whose = message_format("process %s (%s)", process,
+				      comm ? comm : "?");
+}
+
+static void visit_process(const char *name, void *context)
+{
+	if (strspn(name, "0123456789") == strlen(name))
+		add_space(context, name, false);
+}
+
 void guard_usage(struct guard_report *report, const struct device *device)
 {
-	CLEANUP_FREE char *mountinfo = sysfs_path("/proc/self/mountinfo");
+	CLEANUP_FREE char *processes = sysfs_path("/proc");
 	CLEANUP_FREE char *swaps = sysfs_path("/proc/swaps");
 	struct walk walk = {
-		.report = report,
-		.mounts = memory_or_exit(mnt_new_table()),
-		.swaps = memory_or_exit(mnt_new_table()),
+		.report = report, .swaps = memory_or_exit(mnt_new_table()),
 	};
+	size_t i;
 
-	mnt_table_parse_file(walk.mounts, mountinfo);
+	add_space(&walk, "self", true);
+	sysfs_each(processes, visit_process, &walk);
 	mnt_table_parse_swaps(walk.swaps, swaps);
 	if (device->block)
 		walk_block(&walk, &device->sys);
 	else
 		walk_file(&walk, device);
-	mnt_unref_table(walk.mounts);
+	for (i = 0; i < walk.nr_spaces; i++) {
+		mnt_unref_table(walk.space[i].mounts);
+		free(walk.space[i].whose);
+		free(walk.space[i].id);
+	}
+	free(walk.space);
 	mnt_unref_table(walk.swaps);
 }
 

@@ -24,7 +24,7 @@ struct guard_report {
 };
 
 /*
- * Mounts, swap areas and holders (device-mapper, md, loop ...) of a device, of
+ * Mounts, also in other mount namespaces as far as we may look, swap areas and holders (device-mapper, md, loop ...) of a device, of
  * its partitions, of the disk it is a partition of, and of what lies beneath
  * it. For a regular file: swap, and loop devices over it.
  */

@@ -76,6 +76,42 @@ static void mounted(void)
 	tree_close();
 }
 
+/* A process that sees other mounts than we do. */
+static void mount_for(unsigned int process, const char *space, const char *devno,
+		      const char *where)
+{
+	char path[64], line[256], target[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", process);
+	snprintf(line, sizeof(line),
+		 "22 1 %s / %s rw,relatime - ext4 /dev/none rw\n", devno, where);
+	tree_file(path, line);
+	snprintf(path, sizeof(path), "/proc/%u/comm", process);
+	tree_file(path, "server\n");
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", process);
+	snprintf(target, sizeof(target), "/mnt:[%s]", space);
+	tree_link(path, target);
+}
+
+static void mounted_for_another(void)
+{
+	make_machine();
+	tree_link("/proc/self/ns/mnt", "/mnt:[1]");
+	/* one that is like ours says nothing new, whatever it sees */
+	mount_for(7, "1", "8:16", "/same");
+	CHECK(!findings(8, 16, ""), "our own namespace was looked at twice");
+	mount_for(12, "2", "8:16", "/srv");
+	mount_for(13, "2", "8:16", "/srv");
+	CHECK(findings(8, 16, "sdb is mounted on /srv for process 12 (server)") == 1,
+	      "a namespace was looked at twice");
+	findings(8, 0, "sda2 is held by dm-0 (vg-root)");
+	/* what we see ourselves goes before */
+	mount_on("8:16", "/dev/sdb", "/here");
+	CHECK(findings(8, 16, "sdb is mounted on /here") == 1,
+	      "and it is told twice");
+	tree_close();
+}
+
 static void partition_mounted(void)
 {
 	make_machine();
@@ -231,6 +267,7 @@ static void pattern_is_no_signature(void)
 const struct tap_test guard_tests[] = {
 	{ "a device that nobody uses is free", unused },
 	{ "a mounted device is found, also under Btrfs's own number", mounted },
+	{ "a mount in another mount namespace is found", mounted_for_another },
 	{ "a mounted partition counts for its disk", partition_mounted },
 	{ "a holder is named, and what is mounted above it", held },
 	{ "a partition is not free while its disk is in use", parents },

@@ -499,6 +499,24 @@ def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
         subprocess.run(["umount", where], timeout=60, check=True)
 
 
+def test_a_mount_that_only_another_process_sees_is_named(loop, tmp_path):
+    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=60, check=True)
+    where = tmp_path / "mnt"
+    where.mkdir()
+    # It says that it has mounted, and goes on until its input ends.
+    other = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", f"mount {loop} {where} && echo up && cat"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if other.stdout.readline() != "up\n":
+            pytest.skip("cannot mount in a mount namespace of its own")
+        refused = alignctl("replay", "w512", "--on", loop, "--count", 2)
+        assert refused.returncode == BUSY
+        assert re.search(rf"{loop.name} is mounted on {where} for process \d+ \(", refused.stderr)
+    finally:
+        other.stdin.close()
+        other.wait(20)
+
+
 def test_a_device_that_a_program_holds_is_refused(loop):
     held = os.open(loop, os.O_RDWR | os.O_EXCL)
     try:
