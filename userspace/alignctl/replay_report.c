@@ -113,6 +113,28 @@ static struct json_object *json_latency(const struct latency_summary *l)
 	return object;
 }
 
+static struct json_object *json_time_line(const struct replay_run *run)
+{
+	struct json_object *array = json_new_array();
+	uint32_t i;
+
+	for (i = 0; i < REPLAY_SLICES; i++) {
+		const struct replay_slice *slice = &run->slice[i];
+		struct json_object *object;
+
+		if (!slice->count)
+			continue;
+		object = json_new();
+		json_add_real(object, "end_s", slice->end_ns / 1e9);
+		json_add_number(object, "count", slice->count);
+		json_add_real(object, "mean_us",
+			      slice->sum_ns / 1e3 / slice->count);
+		json_add_real(object, "max_us", slice->max_ns / 1e3);
+		json_append(array, object);
+	}
+	return array;
+}
+
 static struct json_object *json_sizes(const struct replay_run *run)
 {
 	struct json_object *array = json_new_array();
@@ -215,6 +237,7 @@ static void json_add_run(struct json_object *object,
 	json_add(object, "flush_latency_us", run->flush_latency.count ?
 		 json_latency(&run->flush_latency) : NULL);
 	json_add(object, "by_size", json_sizes(run));
+	json_add(object, "time_line", json_time_line(run));
 	json_add_text(object, "method", run->method);
 }
 

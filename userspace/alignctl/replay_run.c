@@ -30,6 +30,7 @@ struct write {
  * @write_ns: latencies of the writes acknowledged
  * @flush_ns: latencies of the flushes after them
  * @nr_flushes: how many those are
+ * @begin_ns: when the first write was issued
  * @end_ns: when the last write, or the flush after it, ended
  */
 struct bench {
@@ -44,6 +45,7 @@ struct bench {
 	uint64_t *write_ns;
 	uint64_t *flush_ns;
 	uint64_t nr_flushes;
+	uint64_t begin_ns;
 	uint64_t end_ns;
 };
 
@@ -122,6 +124,21 @@ static void count(struct replay_run *run, uint32_t bytes, uint64_t ns)
 	run->bytes += bytes;
 }
 
+/* A write has ended, @now after the run began; @nth of @all. */
+static void show_in_time(struct replay_run *run, uint64_t nth, uint64_t all,
+			 uint64_t now, uint64_t ns)
+{
+	/* in double: the product may not fit */
+	struct replay_slice *slice =
+		&run->slice[(size_t)((double)nth / all * REPLAY_SLICES)];
+
+	slice->end_ns = now;
+	slice->count++;
+	slice->sum_ns += ns;
+	if (ns > slice->max_ns)
+		slice->max_ns = ns;
+}
+
 /* Waits for a write to end, and makes it durable if that is the workload's. */
 static int finish_one(struct bench *bench)
 {
@@ -139,6 +156,8 @@ static int finish_one(struct bench *bench)
 		state->failed[state->nr_failed++] = write->number;
 		return result;
 	}
+	show_in_time(run, run->requests, plan_requests(&state->plan),
+		     now - bench->begin_ns, ns);
 	bench->write_ns[run->requests++] = ns;
 	count(run, write->request.bytes, ns);
 	if (!bench->flush_ns)
@@ -188,9 +207,9 @@ int replay_run(struct replay *replay, unsigned int depth,
 		bench_close(&bench);
 		return ALIGNCTL_IO;
 	}
-	begin = bench.end_ns = clock_ns();
+	bench.begin_ns = bench.end_ns = clock_ns();
 	result = do_writes(&bench);
-	run->wall_s = (bench.end_ns - begin) / 1e9;
+	run->wall_s = (bench.end_ns - bench.begin_ns) / 1e9;
 	latency_summarize(bench.write_ns, run->requests, &run->latency);
 	latency_summarize(bench.flush_ns, bench.nr_flushes,
 			  &run->flush_latency);

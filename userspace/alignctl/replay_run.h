@@ -20,6 +20,23 @@ struct replay_size {
 	uint64_t sum_ns;
 };
 
+/* How finely a run is shown in time. */
+#define REPLAY_SLICES		100U
+
+/**
+ * struct replay_slice - writes that ended one after the other
+ * @end_ns: when the last of them had ended, since the run began
+ * @count: how many they are
+ * @sum_ns: their latencies together
+ * @max_ns: the longest of those
+ */
+struct replay_slice {
+	uint64_t end_ns;
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+};
+
 /**
  * struct replay_run - what running took
  * @method: how writes were issued
@@ -32,6 +49,7 @@ struct replay_size {
  * @flush_latency: of the flushes after single writes, not of the last one
  * @nr_sizes: lengths that occurred
  * @by_size: figures for each of them, as they first occurred
+ * @slice: the writes in the order in which they ended, in equal parts
  */
 struct replay_run {
 	const char *method;
@@ -43,6 +61,7 @@ struct replay_run {
 	struct latency_summary flush_latency;
 	uint32_t nr_sizes;
 	struct replay_size by_size[REPLAY_MAX_SIZES];
+	struct replay_slice slice[REPLAY_SLICES];
 };
 
 /*

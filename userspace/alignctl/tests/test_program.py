@@ -178,7 +178,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     result = json.loads(done.stdout)
     assert list(result) == [
         "workload", "device", "count", "start", "span", "areas", "seed", "depth", "requests", "bytes", "stopped",
-        "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size", "method",
+        "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size", "time_line", "method",
         "touches_expected", "rmin", "distinct_blocks", "physical_block_size", "alignment_offset", "data_check",
         "device_facts"]
     assert (result["workload"], result["device"], result["count"]) == (workload, str(disk), 10)
@@ -205,6 +205,13 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     else:
         assert result["flush_latency_us"] is None
     assert sum(size["count"] for size in result["by_size"]) == requests
+    line = result["time_line"]
+    assert sum(part["count"] for part in line) == requests
+    assert [part["end_s"] for part in line] == sorted(part["end_s"] for part in line)
+    assert max(part["max_us"] for part in line) == result["latency_us"]["max"]
+    assert line[-1]["end_s"] <= result["wall_s"]
+    assert sum(part["count"] * part["mean_us"] for part in line) / requests == \
+        pytest.approx(result["latency_us"]["mean"])
     assert len({size["bytes"] for size in result["by_size"]}) == len(result["by_size"])
     assert sum(size["count"] * size["bytes"] for size in result["by_size"]) == result["bytes"]
     assert result["wall_s"] * 1e6 >= 0.99 * latency["mean"] * requests - 1000
