@@ -28,7 +28,7 @@ def test_the_page_is_well_formed_and_shows_every_verdict(made_up):
     rows = [attrs for tag, attrs in outline.tags if tag == "tr" and "class" in attrs]
     assert len(rows) == len(SHAPES) * len(MODES)
     drawings = [attrs for tag, attrs in outline.tags if tag == "svg"]
-    assert len(drawings) == 4 * len(SHAPES)
+    assert len(drawings) == 5 * len(SHAPES)
     assert all(drawing["aria-label"] for drawing in drawings)
 
 
@@ -52,6 +52,17 @@ def test_the_share_of_writes_by_latency_rises_to_all_of_them(made_up):
         points = charts.cumulative([run for run in made_up.runs if run.workload == name])
         assert points == sorted(points) and points[-1][1] == pytest.approx(1)
         assert [share for _, share in points] == sorted(share for _, share in points)
+
+
+def test_every_line_lies_inside_its_picture(made_up):
+    for name in SHAPES:
+        runs = [run for run in made_up.runs if run.workload == name]
+        for drawing in (charts.cdf_panel(runs), charts.line_panel(runs)):
+            lines = re.findall(r'<polyline points="([^"]*)"', drawing)
+            assert len(lines) == len(MODES)
+            for x, y in (map(float, point.split(",")) for line in lines for point in line.split()):
+                assert charts.LEFT - 0.1 <= x <= charts.WIDTH - charts.RIGHT + 0.1
+                assert 0 <= y <= charts.HEIGHT + 8
 
 
 def test_every_bar_lies_inside_its_picture(made_up):

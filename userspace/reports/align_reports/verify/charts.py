@@ -124,6 +124,35 @@ def phase_panel(runs: list[Run]) -> str:
     return svg(bottom + 24, f"Where writes begin in a block of {physical} bytes: {said}", parts)
 
 
+def line_panel(runs: list[Run]) -> str:
+    """Latency over time of one workload: the mean of each hundredth of a run, a line for each mode."""
+    lines = {mode: [(part["end_s"], part["mean_us"]) for part in same[0].replay["time_line"]]
+             for mode, same in _by_mode(runs).items()}
+    means = [us for points in lines.values() for _, us in points]
+    low, high = max(min(means) / 1.5, 0.1), max(means) * 1.5
+    longest = max(points[-1][0] for points in lines.values()) or 1e-9
+    scale = (WIDTH - LEFT - RIGHT) / longest
+
+    def y_of(us: float) -> float:
+        return 4 + HEIGHT - math.log(max(us, low) / low) / math.log(high / low) * HEIGHT
+
+    parts = [line(LEFT, y_of(low), WIDTH - RIGHT, y_of(low), "axis")]
+    for us in ticks_us(low, high):
+        parts.append(line(LEFT, y_of(us), WIDTH - RIGHT, y_of(us), "grid"))
+        parts.append(text(LEFT - 6, y_of(us) + 4, duration(us), "tick", "end"))
+    for share in (0, 0.5, 1):
+        anchor = ("start", "middle", "end")[int(2 * share)]
+        parts.append(text(LEFT + share * longest * scale, y_of(low) + 14,
+                          f"{share * longest:.3g} s", "tick", anchor))
+    for mode, points in lines.items():
+        parts.append(polyline([(LEFT + end * scale, y_of(us)) for end, us in points],
+                              f"curve {mode}"))
+    said = "; ".join(f"{mode}: {points[-1][0]:.3g} s, between {milliseconds(min(us for _, us in points))} "
+                     f"and {milliseconds(max(us for _, us in points))} ms"
+                     for mode, points in lines.items())
+    return svg(HEIGHT + 24, f"Mean latency over time. {said}", parts)
+
+
 def time_panel(runs: list[Run]) -> str:
     """The runs of one workload in the order of the repetitions: how long each took, by mode."""
     groups = _by_mode(runs)

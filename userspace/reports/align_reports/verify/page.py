@@ -92,7 +92,10 @@ def render(results: Results, found: list[Verdict], wrong: list[str], stopped: st
                   for name in names]),
         _section("Where the writes begin", "Bytes from the start of a physical block.",
                  key(PHASE_KEY), [_panel(name, charts.phase_panel(runs[name])) for name in names]),
-        _section("The repetitions in time", "Seconds until all writes were durable, in the order in which they ran.",
+        _section("Latency over time", "The first repetition: mean latency of each hundredth of the "
+                 "writes, when they had ended. The flush behind them is not shown.", key(modes),
+                 [_panel(name, charts.line_panel(runs[name])) for name in names]),
+        _section("The repetitions", "Seconds until all writes were durable, in the order in which they ran.",
                  key(modes), [_panel(name, charts.time_panel(runs[name])) for name in names])))
     title = f"dm-align on {results.machine['device']}: before and after"
     return f"""<!doctype html>
