@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from align_reports.table import COLUMNS
+from align_reports.verify.table import COLUMNS
 from align_reports.workloads import WORKLOADS
 
 TOP = Path(__file__).resolve().parents[2]

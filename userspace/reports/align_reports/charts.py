@@ -13,7 +13,7 @@ from .results import MODES, Run
 from .svg import WIDTH, line, rect, svg, text
 from .table import milliseconds, number
 
-LEFT = 50       # room for the row's name
+LEFT = 66       # room for the row's name
 RIGHT = 8
 PER_OCTAVE = 4  # latency bins drawn in each doubling
 
@@ -120,8 +120,8 @@ def rmw_panel(runs: list[Run]) -> str:
         touched, rmws = run.drive["touches"], run.drive["rmws"]
         host = run.ledger["rmw_host"] if run.ledger else 0
         note = f"{number(touched)} touches, {number(rmws)} RMWs by the drive"
-        if run.mode == "pad":
-            note += f", {number(host)} by pad"
+        if run.mode in ("pad", "coalesce"):
+            note += f", {number(host)} by dm-align"
         said.append(f"{run.mode}: {note}")
         per_write = unit / run.requests
         parts.append(rect(LEFT, base, touched * per_write, row, "touch", note))

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run after the other: prepares, resets both counts, runs, reads both counts, checks."""
+"""The demo's runs: those of `alignctl verify`, made in a guest, with the drive as the witness."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from dmalign.drives import Served
 
 from . import plan
 from .guest import Guest
 from .results import Run
+from .verify import experiment
 
 # Twice the segments of the drive's read buffer (Documentation/drive512e.rst), each of which
 # holds one place.
@@ -19,7 +20,7 @@ COLD_READS = 32
 
 @dataclass
 class Arm:
-    """One way to one drive: the drive's own, with a device in the guest to write to.
+    """One way to one drive: the drive's own.
 
     Each mode of each profile has a drive to itself, so that no run finds what another one
     left in a cache or under the head.
@@ -29,14 +30,6 @@ class Arm:
     mode: str
     drive: Served
     disk: str                          # the drive in the guest, "vda"
-    device: str = field(init=False)    # what replay writes to
-
-    def __post_init__(self) -> None:
-        self.device = f"/dev/{self.disk}"
-
-    @property
-    def name(self) -> str:
-        return f"demo-{self.profile}-{self.mode}"
 
 
 class Laboratory:
@@ -48,11 +41,8 @@ class Laboratory:
         self._built, self._alignctl = str(alignctl), "/tmp/alignctl"
         self._arms = {(arm.profile, arm.mode): arm for arm in arms}
 
-    def _align(self, *argv: str, **options) -> str:
-        return self._guest.run(self._alignctl, *argv, **options)
-
     def set_up(self, module: Path) -> None:
-        """Loads the target; makes the drives' queues pass every request as it is; attaches."""
+        """Loads the target; makes the drives' queues pass every request as it is."""
         self._guest.run("cp", self._built, self._alignctl)
         self._guest.run("modprobe", "dm-mod")
         self._guest.run("insmod", str(module))
@@ -60,22 +50,6 @@ class Laboratory:
             queue = f"/sys/block/{arm.disk}/queue"
             self._guest.run("sh", "-c", f"echo none >{queue}/scheduler && "
                                         f"echo 2 >{queue}/nomerges")
-            if arm.mode != "raw":
-                self._align("attach", arm.device, "--name", arm.name)
-                self._align("set", arm.name, "--mode", arm.mode)
-                arm.device = f"/dev/mapper/{arm.name}"
-
-    def tear_down(self) -> None:
-        for arm in self._arms.values():
-            if arm.mode != "raw":
-                self._align("detach", arm.name)
-
-    def _ledger(self, arm: Arm) -> dict[str, int] | None:
-        if arm.mode == "raw":
-            return None
-        # Status 1 says that it does not balance: that too is for the checks to report.
-        document = self._guest.json(self._alignctl, "stats", arm.name, "--json", ok=(0, 1))
-        return document["devices"][0]["counters"]
 
     def _make_cold(self, arm: Arm) -> None:
         """Fills the drive's buffer with other places, so that it knows nothing of the range.
@@ -91,20 +65,11 @@ class Laboratory:
     def make(self, step: plan.Step) -> Run:
         """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
         arm = self._arms[step.profile, step.mode]
-        replay = (self._alignctl, "replay", step.workload.name, "--on", arm.device,
-                  "--state", f"/tmp/{arm.name}", "--json")
-        limit = plan.patience(step.estimate_s)
-        self._guest.run(*replay, "--count", str(step.count), "--phase", "prepare", timeout=limit)
-        self._make_cold(arm)
-        if arm.mode != "raw":
-            self._align("set", arm.name, "--reset-stats")
-        arm.drive.control("reset")
-        replayed = self._guest.json(*replay, "--phase", "run", timeout=limit)
-        counted = arm.drive.control("stats")
-        ledger = self._ledger(arm)
-        # Status 1 says that bytes differ: that is for the checks to report.
-        checked = self._guest.json(*replay, "--phase", "check", timeout=limit, ok=(0, 1))
-        replayed["data_check"] = checked["data_check"]
-        expected = step.workload.touches_expected(step.count)
-        return Run(step.profile, step.workload.name, step.mode, step.count, expected,
-                   replayed, counted, ledger)
+        verify = experiment.Experiment(
+            self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
+            control=arm.drive.control, before=lambda: self._make_cold(arm),
+            timeout=plan.patience(step.estimate_s))
+        run = verify.make(experiment.Step(1, step.workload.name, step.mode))
+        # By arithmetic that shares nothing with alignctl.
+        return replace(run, profile=step.profile, count=step.count,
+                       touches_expected=step.workload.touches_expected(step.count))

@@ -13,11 +13,11 @@ from .workloads import BY_NAME
 STYLE = """
 :root { color-scheme: light dark;
   --paper: #ffffff; --ink: #1c2128; --soft: #57606a; --rule: #d0d7de; --panel: #f6f8fa;
-  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --host: #8ab8f0; --touch: #1c2128;
+  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --coalesce: #6b3fa0; --host: #8ab8f0; --touch: #1c2128;
   --good: #116329; --bad: #b3121d; --warm: #fff4e5; }
 @media (prefers-color-scheme: dark) { :root {
   --paper: #11151a; --ink: #e6edf3; --soft: #9aa5b1; --rule: #363d46; --panel: #1a2027;
-  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --host: #2c5a8f; --touch: #e6edf3;
+  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --coalesce: #b48ee8; --host: #2c5a8f; --touch: #e6edf3;
   --good: #56d364; --bad: #ff7b72; --warm: #2d2212; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.2rem; max-width: 90rem; background: var(--paper);
@@ -46,6 +46,7 @@ svg .touch { fill: none; stroke: var(--touch); stroke-width: 1; }
 svg .raw, .key .raw { fill: var(--raw); background: var(--raw); }
 svg .report, .key .report { fill: var(--report); background: var(--report); }
 svg .pad, .key .pad { fill: var(--pad); background: var(--pad); }
+svg .coalesce, .key .coalesce { fill: var(--coalesce); background: var(--coalesce); }
 svg .host, .key .host { fill: var(--host); background: var(--host); }
 .key { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; padding: 0;
   max-width: none; font-size: .9rem; }
@@ -59,7 +60,7 @@ th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap; }
 th { vertical-align: bottom; white-space: normal; border-bottom: 2px solid var(--rule); }
 .word { text-align: left; }
 tbody tr:first-child td { border-top: 1px solid var(--rule); }
-tr.pad { background: var(--panel); }
+tr.pad, tr.coalesce { background: var(--panel); }
 dt { font-weight: 600; }
 dd { margin: 0 0 .4rem; }
 @media (max-width: 70rem) {
@@ -79,9 +80,11 @@ dd { margin: 0 0 .4rem; }
 """
 
 RMW_KEY = (("raw", "RMWs by the drive, raw"), ("report", "through report"),
-           ("pad", "through pad"), ("host", "blocks that pad read instead"),
+           ("pad", "through pad"), ("coalesce", "through coalesce"),
+           ("host", "blocks that dm-align read instead"),
            ("touch", "touches the drive received"))
-LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("mean", "mean"))
+LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"),
+               ("mean", "mean"))
 
 
 def key(entries: tuple[tuple[str, str], ...]) -> str:
@@ -140,10 +143,10 @@ def _verdict(results: Results, findings: list[str]) -> str:
         return (f'<div class="verdict bad"><strong>{len(findings)} findings.</strong>'
                 f"<ul>{items}</ul></div>")
     before = sum(run.drive["touches"] for run in results.runs if run.mode == "raw")
-    after = sum(run.drive["touches"] for run in results.runs if run.mode == "pad")
+    after = sum(run.drive["touches"] for run in results.runs if run.mode in ("pad", "coalesce"))
     return (f'<div class="verdict"><strong>No finding in {len(results.runs)} runs.</strong> '
             f"The drive received {number(before)} partial touches raw and {number(after)} "
-            "through pad; its own counts and the ledger agree, every ledger balances, and "
+            "through pad and coalesce; its own counts and the ledger agree, every ledger balances, and "
             "every sector read back is the one that was written.</div>")
 
 
@@ -180,13 +183,15 @@ def render(results: Results, findings: list[str]) -> str:
 <body>
 <h1>dm-align: a 512e drive before and after</h1>
 <p>Five published workloads on an emulated drive with 512-byte logical and 4096-byte physical
-blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), and in mode
-<em>pad</em> (completes partial blocks before they reach the drive).</p>
+blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), in mode
+<em>pad</em> (completes partial blocks before they reach the drive), and, where the drive has a
+write cache, in mode <em>coalesce</em> (also holds a partial block for the next write).</p>
 {_verdict(results, findings)}
 <p>A write through pad completes only when the drive has it, and a block that it covers in part
 is read before. A writer that waits for each write waits for that read too. On a drive without a
 cache it replaces the read that the drive would do itself; where a cache hides the drive's own
-read-modify-writes it comes on top.</p>
+read-modify-writes it comes on top. A write through coalesce completes when it is copied, as in a
+volatile write cache; what is held is on the drive after the flush that ends each run.</p>
 {prices}
 {profiles}
 <h2>What the columns mean</h2>

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo's table: one set of columns for the terminal and for the page."""
+"""The table of the demo's page: a run a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from rich.table import Table
 
 from .results import SETTLED, Results, Run
 
@@ -82,26 +80,3 @@ COLUMNS = (
     Column("data", "every sector of the range read back and compared",
            lambda _, r: data_check(r), True),
 )
-
-
-def render(results: Results) -> Table:
-    """One table, a section for each profile and workload."""
-    table = Table(title="A 512e drive: raw, watched (report) and padded (pad)",
-                  title_justify="left", header_style="bold")
-    for column in COLUMNS:
-        table.add_column(column.heading, justify="left" if column.text else "right",
-                         no_wrap=column.heading in ("workload", "ledger", "data"))
-    for profile in results.profiles:
-        table.add_row(f"[bold]{profile}[/bold]")
-        for workload in results.workloads(profile):
-            for run in results.runs:
-                if (run.profile, run.workload) == (profile, workload):
-                    table.add_row(*(column.cell(results, run) for column in COLUMNS))
-            table.add_section()
-    return table
-
-
-def legend() -> str:
-    """What each column means, a line each."""
-    width = max(len(column.heading) for column in COLUMNS)
-    return "\n".join(f"{column.heading:<{width}}  {column.meaning}" for column in COLUMNS)

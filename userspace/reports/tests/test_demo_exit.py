@@ -22,7 +22,7 @@ def outcome(monkeypatch, tmp_path):
 
 def test_a_clean_result_exits_with_0_and_leaves_its_files(outcome, made_up, tmp_path, capsys):
     assert outcome(made_up) == 0
-    assert "30 runs, 0 findings" in capsys.readouterr().out
+    assert "35 runs, 0 findings" in capsys.readouterr().out
     assert json.loads((tmp_path / "demo" / "demo.json").read_text())["findings"] == []
     assert "No finding" in (tmp_path / "demo" / "demo.html").read_text()
     assert "w4k_132k" in (tmp_path / "demo" / "demo.txt").read_text()

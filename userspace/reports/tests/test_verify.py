@@ -128,7 +128,7 @@ class Diary(Here):
     def __init__(self, fails=None):
         self.lines, self.fails = [], fails
 
-    def run(self, *argv, ok=(0,)):
+    def run(self, *argv, timeout=None, ok=(0,)):
         line = " ".join(word for word in argv[1:] if not word.startswith("/tmp"))
         self.lines.append(line)
         if self.fails and self.fails in line:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import math
 
-from ..charts import RIGHT, duration, in_mode_order, ticks_us
+from ..charts import LEFT, RIGHT, duration, in_mode_order, ticks_us
 from ..results import Run
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import milliseconds, number
 from .verdict import Verdict, seconds
 
-LEFT = 66       # room for "coalesce"
 HEIGHT = 150
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
 

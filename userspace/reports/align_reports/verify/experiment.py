@@ -10,14 +10,20 @@ the machine does meets all of them; each repetition begins with another mode.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any, Protocol
 
 from ..results import Run
-from .drive import Control
-from .machine import Here
+
+
+class Machine(Protocol):
+    """Where the commands run: machine.Here, or the demo's guest."""
+
+    def run(self, *argv: str, timeout: float, ok: tuple[int, ...]) -> str: ...
+
+    def json(self, *argv: str, timeout: float, ok: tuple[int, ...]) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -49,18 +55,22 @@ class Experiment:
     attach      further options of `alignctl attach`
     geometry    `--physical N --offset N` for replay, where the device does not tell
     force       go on although the device is in use or holds data
-    control     of the emulated drive, if the device is one
+    control     of the emulated drive, if the device is one: a command to it
+    before      called when a run is prepared and the counts are not yet 0
+    timeout     seconds that a command may take
     """
 
-    machine: Here
+    machine: Machine
     alignctl: str
     device: str
-    folder: Path
+    folder: PurePath
     count: str | None = None
     attach: tuple[str, ...] = ()
     geometry: tuple[str, ...] = ()
     force: bool = False
-    control: Control | None = None
+    control: Callable[[str], dict[str, Any]] | None = None
+    before: Callable[[], None] | None = None
+    timeout: float | None = None
 
     @property
     def name(self) -> str:
@@ -71,14 +81,16 @@ class Experiment:
         """Makes one run. Raises Refused, or OSError of the drive; the target is gone again then."""
         if step.mode == "raw":
             return self._run(step, self.device, None)
-        self.machine.run(self.alignctl, "attach", self.device, "--name", self.name, "--mode",
-                         step.mode, *self.attach)
+        self._align("attach", self.device, "--name", self.name, "--mode", step.mode, *self.attach)
         try:
             run = self._run(step, f"/dev/mapper/{self.name}", self.name)
         finally:
-            self.machine.run(self.alignctl, "detach", self.name)
+            self._align("detach", self.name)
         below = self._replay(step, self.device, "check", ok=(0, 1))
-        return Run(**{**vars(run), "below": below["data_check"]})
+        return replace(run, below=below["data_check"])
+
+    def _align(self, *argv: str) -> None:
+        self.machine.run(self.alignctl, *argv, timeout=self.timeout, ok=(0,))
 
     def _replay(self, step: Step, path: str, phase: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         state = self.folder / "state.json"
@@ -86,18 +98,20 @@ class Experiment:
             self.alignctl, "replay", step.workload, "--on", path, "--phase", phase, "--state",
             str(state), "--json", *self.geometry,
             *(("--count", self.count) if self.count and phase == "prepare" else ()),
-            *(("--force", path) if self.force else ()), ok=ok)
+            *(("--force", path) if self.force else ()), timeout=self.timeout, ok=ok)
 
     def _run(self, step: Step, path: str, name: str | None) -> Run:
         prepared = self._replay(step, path, "prepare")
+        if self.before:
+            self.before()
         if name:
-            self.machine.run(self.alignctl, "set", name, "--reset-stats")
+            self._align("set", name, "--reset-stats")
         if self.control:
             self.control("reset")
         replay = self._replay(step, path, "run")
         # What a mode still holds belongs to the run: the counts are read after it is written.
         if step.mode == "coalesce":
-            self.machine.run(self.alignctl, "set", name, "--flush")
+            self._align("set", name, "--flush")
         counted = self.control("stats") if self.control else None
         ledger, phases = self._ledger(name) if name else (None, None)
         # Status 1 says that bytes differ: that is for the verdict.
@@ -107,7 +121,8 @@ class Experiment:
 
     def _ledger(self, name: str) -> tuple[dict[str, int], list[list[int]]]:
         # Status 1 says that it does not balance: that too is for the verdict.
-        document = self.machine.json(self.alignctl, "stats", name, "--json", ok=(0, 1))
+        document = self.machine.json(self.alignctl, "stats", name, "--json", timeout=self.timeout,
+                                     ok=(0, 1))
         device = document["devices"][0]
         return device["counters"], device["histograms"]["phase"]["bins"]
 

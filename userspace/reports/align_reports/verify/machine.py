@@ -20,14 +20,14 @@ class Refused(Exception):
 class Here:
     """Runs commands; their progress lines and warnings go to the terminal."""
 
-    def run(self, *argv: str, ok: tuple[int, ...] = (0,)) -> str:
+    def run(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> str:
         """Runs a command, returns its standard output. ok: good statuses. Raises Refused."""
-        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=timeout, check=False)
         if done.returncode < 0:
             raise KeyboardInterrupt
         if done.returncode not in ok:
             raise Refused(f"{shlex.join(argv)}: status {done.returncode}", done.returncode)
         return done.stdout
 
-    def json(self, *argv: str, ok: tuple[int, ...] = (0,)) -> Any:
-        return json.loads(self.run(*argv, ok=ok))
+    def json(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> Any:
+        return json.loads(self.run(*argv, timeout=timeout, ok=ok))

@@ -13,11 +13,10 @@ from .table import COLUMNS
 from .verdict import Verdict
 
 COLOURS = """
-:root { --coalesce: #6b3fa0; --drive: #b35900; --avoided: #116329; --aligned: #116329;
+:root { --drive: #b35900; --avoided: #116329; --aligned: #116329;
   --misaligned: #b35900; }
-@media (prefers-color-scheme: dark) { :root { --coalesce: #b48ee8; --drive: #f0983c;
+@media (prefers-color-scheme: dark) { :root { --drive: #f0983c;
   --avoided: #56d364; --aligned: #56d364; --misaligned: #f0983c; } }
-svg .coalesce, .key .coalesce { fill: var(--coalesce); background: var(--coalesce); }
 svg .drive, .key .drive { fill: var(--drive); background: var(--drive); }
 svg .avoided, .key .avoided { fill: var(--avoided); background: var(--avoided); }
 svg .aligned, .key .aligned { fill: var(--aligned); background: var(--aligned); }
@@ -28,7 +27,6 @@ svg .curve.report { stroke: var(--report); stroke-dasharray: 4 2; }
 svg .curve.pad { stroke: var(--pad); }
 svg .curve.coalesce { stroke: var(--coalesce); }
 td.word:last-child { white-space: normal; min-width: 12rem; }
-tr.coalesce { background: var(--panel); }
 """
 
 MODE_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"))

@@ -75,3 +75,9 @@ def render(found: list[Verdict], title: str) -> Table:
         last = each.workload
         table.add_row(*(column.cell(each) for column in COLUMNS))
     return table
+
+
+def legend() -> str:
+    """What each column means, a line each."""
+    width = max(len(column.heading) for column in COLUMNS)
+    return "\n".join(f"{column.heading:<{width}}  {column.meaning}" for column in COLUMNS)
