@@ -71,7 +71,7 @@ def test_each_repetition_begins_with_another_mode_and_all_modes_follow_each_othe
 
 def test_removed_touches_and_shorter_time_are_told(made_up):
     assert of(made_up, "w4k_132k", "coalesce").words == \
-        "all RMWs taken from the drive, 98% without a read; faster"
+        "all RMWs taken from the drive, 97 % without a read; faster"
     assert of(made_up, "w4k_132k", "pad").words.endswith("slower")
     assert of(made_up, "w512", "pad").words.startswith("all RMWs done by dm-align")
     assert of(made_up, "w512", "report").words == "every touch reaches the drive; no difference shown"

@@ -89,14 +89,15 @@ class Verdict:
             return "all RMWs removed"
         if not self.avoided:
             return "all RMWs done by dm-align instead of the drive"
-        return f"all RMWs taken from the drive, {self.avoided / self.touches:.0%} without a read"
+        # Rounded down: what still takes reads is not all without a read.
+        share = 100 * self.avoided // self.touches
+        return f"all RMWs taken from the drive, {share} % without a read"
 
     @property
     def _time(self) -> str:
-        if self.to_raw is None or self.mode == "raw":
+        # From a single run nothing follows.
+        if self.to_raw is None or self.mode == "raw" or self.to_raw.low is None:
             return ""
-        if self.to_raw.low is None:
-            return f"{self.to_raw.mean:.2f} of raw's time, once"
         if self.to_raw.high < 1:
             return "faster"
         return "slower" if self.to_raw.low > 1 else "no difference shown"
