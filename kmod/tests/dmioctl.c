@@ -213,13 +213,17 @@ static void read_reason(char *reason, size_t size)
 	}
 }
 
-/* A refusal must say what is wrong. */
+/*
+ * A refusal must say what is wrong. What begins with '@' is for device-mapper
+ * itself, and never comes to a target; then only that it says something.
+ */
 static void check_reason(const char *what, const char *text)
 {
+	bool ours = text[strspn(text, " \t\n")] != '@';
 	char reason[2048];
 
 	read_reason(reason, sizeof(reason));
-	if (!strcmp(what, "message") && !strstr(reason, "must be") &&
+	if (!strcmp(what, "message") && ours && !strstr(reason, "must be") &&
 	    !strstr(reason, "known are") && !strstr(reason, "Invalid") &&
 	    !strstr(reason, " need") && !strstr(reason, "not possible"))
 		found("the log does not say what is wrong with message \"%.80s\": \"%.300s\"",

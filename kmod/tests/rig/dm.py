@@ -15,7 +15,9 @@ _names = itertools.count(1)
 
 def run(*command, ok=True, timeout=120):
     """Runs a command; what came of it. A failure raises with what it said, unless `ok` is False."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+    # What a command says of hostile input is not always text.
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="backslashreplace",
+                          timeout=timeout)
     if ok and done.returncode:
         raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}: "
                              f"{done.stderr.strip() or done.stdout.strip()}")
