@@ -30,7 +30,7 @@ from align_reports.verify import page, table
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
-from align_reports.verify.verdict import Verdict, findings, seconds, verdicts
+from align_reports.verify.verdict import Verdict, findings, verdicts
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FORMAT = 1
@@ -88,7 +88,7 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
         results.runs.append(run)
         console.print(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
-                      f"{run.requests} writes in {seconds(run):.2f} s", markup=False,
+                      f"{run.requests} writes in {run.seconds:.2f} s", markup=False,
                       highlight=False)
 
 

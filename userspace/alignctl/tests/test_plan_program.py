@@ -6,9 +6,10 @@ import re
 import subprocess
 
 import pytest
-from dmalign.paths import OUT, REPO
+from dmalign.paths import REPO
 
-ALIGNCTL = OUT / "bin" / "alignctl"
+from alignctl_program import ALIGNCTL, alignctl, keys
+
 FINE, FINDINGS, USAGE = range(3)
 
 # Of the published run, worked out by hand: writes, partial touches, unavoidable reads, blocks.
@@ -37,25 +38,10 @@ PUBLISHED = {
 READS = ("db-read", "db-randread")
 
 
-def alignctl(*arguments, **options):
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
-                          **options)
-
-
 def plan(*arguments):
     done = alignctl("plan", *arguments, "--json")
     assert done.returncode == FINE and not done.stderr, done
     return json.loads(done.stdout)
-
-
-def keys(value):
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys(inner)
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
-from dmalign.paths import OUT, REPO
+from dmalign.paths import REPO
 
-ALIGNCTL = OUT / "bin" / "alignctl"
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys, wait_for_run
+
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -45,12 +46,6 @@ TEN = {
 RANDOM = ("shifted-partition", "rand512", "rand4k")
 AREAS = ("areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")
 ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", *AREAS)
-DISK_BYTES = 24 << 20
-
-
-def alignctl(*arguments, **options):
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
-                          **options)
 
 
 def man_page():
@@ -59,19 +54,6 @@ def man_page():
 
 def options_of(verb):
     return re.findall(r"^ (?:-[hV], )?(--[a-z-]+)", alignctl(verb, "--help").stdout, re.M)
-
-
-@pytest.fixture
-def disk(tmp_path):
-    """A sparse file, on a file system that can do direct I/O."""
-    path = tmp_path / "disk"
-    with open(path, "wb") as file:
-        file.truncate(DISK_BYTES)
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
-    except OSError:
-        pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
-    return path
 
 
 # Usage
@@ -267,15 +249,6 @@ def test_areas_are_as_many_as_asked_for(disk):
 
 
 def test_every_key_of_the_json_is_documented(disk):
-    def keys(value):
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                yield key
-                yield from keys(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                yield from keys(inner)
-
     page = re.split(r"[\s,\"()\\]+", man_page())
     result = json.loads(alignctl("replay", "areasync", "--on", disk, "--count", 2, "--json").stdout)
     for key in keys(result):
@@ -413,7 +386,7 @@ def test_ctrl_c_prints_what_was_measured(tmp_path, disk):
     assert alignctl("replay", *common, "--phase", "prepare", "--count", 1 << 20).returncode == FINE
     with subprocess.Popen([ALIGNCTL, "replay", *map(str, common), "--phase", "run"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(3)
+        wait_for_run(running)
         running.send_signal(signal.SIGINT)
         shown, errors = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGINT and not errors

@@ -12,29 +12,12 @@ import time
 from collections import Counter
 
 import pytest
-from dmalign.paths import OUT, REPO
+from dmalign.paths import REPO
 
-ALIGNCTL = OUT / "bin" / "alignctl"
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, wait_for_run
+
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
-DISK_BYTES = 8 << 20
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
-
-
-def alignctl(*arguments, **options):
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
-                          **options)
-
-
-@pytest.fixture
-def disk(tmp_path):
-    path = tmp_path / "disk"
-    with open(path, "wb") as file:
-        file.truncate(DISK_BYTES)
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
-    except OSError:
-        pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
-    return path
 
 
 @pytest.fixture
@@ -261,7 +244,7 @@ def test_ctrl_c_prints_what_was_measured(disk, trace):
     rows = [(i * 100, "write", 8 * (i % 100), 8) for i in range(600)]
     with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--json"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        time.sleep(1.5)
+        wait_for_run(running)
         running.send_signal(signal.SIGINT)
         out, _ = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGINT

@@ -13,11 +13,11 @@ from .workloads import BY_NAME
 STYLE = """
 :root { color-scheme: light dark;
   --paper: #ffffff; --ink: #1c2128; --soft: #57606a; --rule: #d0d7de; --panel: #f6f8fa;
-  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --coalesce: #6b3fa0; --host: #8ab8f0; --touch: #1c2128;
+  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --coalesce: #1a7f37; --host: #8ab8f0; --touch: #1c2128;
   --good: #116329; --bad: #b3121d; --warm: #fff4e5; }
 @media (prefers-color-scheme: dark) { :root {
   --paper: #11151a; --ink: #e6edf3; --soft: #9aa5b1; --rule: #363d46; --panel: #1a2027;
-  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --coalesce: #b48ee8; --host: #2c5a8f; --touch: #e6edf3;
+  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --coalesce: #57ab5a; --host: #2c5a8f; --touch: #e6edf3;
   --good: #56d364; --bad: #ff7b72; --warm: #2d2212; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.2rem; max-width: 90rem; background: var(--paper);

@@ -53,6 +53,11 @@ class Run:
         return self.replay["latency_us"]
 
     @property
+    def seconds(self) -> float:
+        """Until all writes were durable: the flush behind the last one is in it."""
+        return self.replay["wall_s"] + self.replay["flush_s"]
+
+    @property
     def requests(self) -> int:
         return self.replay["requests"]
 
@@ -68,10 +73,10 @@ class Results:
         return next(iter(self.repetitions(profile, workload, mode)), None)
 
     def ratio_to_raw(self, run: Run) -> float | None:
-        """Wall time of a run as a multiple of the raw run's of the same repetition, if any."""
+        """Seconds of a run as a multiple of the raw run's of the same repetition, if any."""
         for raw in self.repetitions(run.profile, run.workload, "raw"):
-            if raw.repetition == run.repetition and raw.replay["wall_s"]:
-                return run.replay["wall_s"] / raw.replay["wall_s"]
+            if raw.repetition == run.repetition and raw.seconds:
+                return run.seconds / raw.seconds
         return None
 
     def repetitions(self, profile: str, workload: str, mode: str) -> list[Run]:

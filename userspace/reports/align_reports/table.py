@@ -76,7 +76,8 @@ COLUMNS = (
     Column("p99 ms", "99 % of the writes took no longer",
            lambda _, r: milliseconds(r.latency["p99"])),
     Column("wall s", "time for all the writes", lambda _, r: f"{r.replay['wall_s']:.2f}"),
-    Column("\u00d7 raw", "wall time as a multiple of the raw run's", _ratio),
+    Column("\u00d7 raw", "time until all writes were on the drive, the flush behind them "
+           "included, as a multiple of the raw run's", _ratio),
     Column("data", "every sector of the range read back and compared",
            lambda _, r: data_check(r), True),
 )

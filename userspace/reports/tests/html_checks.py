@@ -30,6 +30,14 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
+def stands_alone(text):
+    """Does a page need no script, no other file and no network?"""
+    outline = Outline(text)
+    return not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags} and \
+        not any(name in ("src", "href") or name.startswith("on") for _, attrs in outline.tags for name in attrs) and \
+        not any(word in text for word in ("url(", "@import", "http"))
+
+
 # Puts what it finds into the title of the page that holds the frame.
 PROBE = """<script>onload = () => {
 const page = document.getElementById('f').contentDocument, e = page.documentElement;

@@ -31,7 +31,6 @@ def of(results, workload, mode):
 
 
 def test_a_mean_has_the_interval_of_students_t():
-    # The sample and its interval: NIST/SEMATECH e-Handbook, 1.3.5.2, has mean 9.261460, n = 195.
     values = [9.2, 9.3, 9.1, 9.4, 9.25]
     interval = Interval.of(values)
     half = 2.776 * math.sqrt(sum((v - 9.25) ** 2 for v in values) / 4) / math.sqrt(5)

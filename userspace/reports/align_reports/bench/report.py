@@ -19,12 +19,11 @@ from .record import Record, Run
 
 DASH = "\u2013"
 COLOURS = """
-:root { --linear: #8250df; --ebs: #cf222e; --coalesce: #1a7f37; }
+:root { --linear: #8250df; --ebs: #cf222e; }
 @media (prefers-color-scheme: dark) { :root {
-  --linear: #b692f6; --ebs: #f47067; --coalesce: #57ab5a; } }
+  --linear: #b692f6; --ebs: #f47067; } }
 svg .linear, .key .linear { fill: var(--linear); background: var(--linear); }
 svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
-svg .coalesce, .key .coalesce { fill: var(--coalesce); background: var(--coalesce); }
 td.long { white-space: normal; }
 """
 

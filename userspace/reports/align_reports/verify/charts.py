@@ -9,7 +9,7 @@ from ..charts import LEFT, RIGHT, duration, in_mode_order, ticks_us
 from ..results import Run
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import milliseconds, number
-from .verdict import Verdict, seconds
+from .verdict import Verdict
 
 HEIGHT = 150
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
@@ -155,18 +155,18 @@ def line_panel(runs: list[Run]) -> str:
 def time_panel(runs: list[Run]) -> str:
     """The runs of one workload in the order of the repetitions: how long each took, by mode."""
     groups = _by_mode(runs)
-    slowest = max(map(seconds, runs)) or 1
+    slowest = max(run.seconds for run in runs) or 1
     row, gap = 26, 22
     parts, said = [], []
     for i, (mode, same) in enumerate(groups.items()):
         base = i * (row + gap) + gap + row
         step = (WIDTH - LEFT - RIGHT) / len(same)
         for k, run in enumerate(same):
-            height = seconds(run) / slowest * row
+            height = run.seconds / slowest * row
             parts.append(rect(LEFT + k * step, base - height, min(step - 2, 40), height,
                               f"bar {mode}", f"repetition {run.repetition}: "
-                                             f"{seconds(run):.3f} s"))
-        times = [seconds(run) for run in same]
+                                             f"{run.seconds:.3f} s"))
+        times = [run.seconds for run in same]
         note = f"{min(times):.2f} to {max(times):.2f} s"
         parts.append(line(LEFT, base, WIDTH - RIGHT, base, "axis"))
         parts.append(text(LEFT - 6, base - 2, mode, "name", "end"))

@@ -111,22 +111,11 @@ def _same(values: list[int]) -> int:
     return round(statistics.fmean(values))
 
 
-def seconds(run: Run) -> float:
-    """How long a run took until all of it was durable."""
-    return run.replay["wall_s"] + run.replay["flush_s"]
-
-
-def _ratios(results: Results, runs: list[Run]) -> list[float]:
-    raw = {run.repetition: seconds(run)
-           for run in results.repetitions(runs[0].profile, runs[0].workload, "raw")}
-    return [seconds(run) / raw[run.repetition] for run in runs if raw.get(run.repetition)]
-
-
 def verdict(results: Results, runs: list[Run]) -> Verdict:
     """Of the repetitions of one workload through one mode, at least one."""
     ledgers = [run.ledger for run in runs if run.ledger]
     drives = [run.drive for run in runs if run.drive]
-    ratios = _ratios(results, runs)
+    ratios = [ratio for ratio in map(results.ratio_to_raw, runs) if ratio is not None]
 
     def booked(name: str) -> int | None:
         return _same([ledger[name] for ledger in ledgers]) if ledgers else None
@@ -138,7 +127,7 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         booked("rmw_host"), booked("rmw_avoided"), booked("pad_reads"),
         Interval.of([run.latency["mean"] for run in runs]),
         Interval.of([run.latency["p99"] for run in runs]),
-        Interval.of([seconds(run) for run in runs]),
+        Interval.of([run.seconds for run in runs]),
         Interval.of(ratios) if ratios else None,
         not any(finding for run in runs for finding in (*check_data(run), *check_below(run))))
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of the program share: running it, and looking at what it prints."""
+
+import subprocess
+import time
+from pathlib import Path
+
+from dmalign.paths import OUT
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+# Of the disk that each test has (conftest.py).
+DISK_BYTES = 24 << 20
+
+
+def alignctl(*arguments, **options):
+    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
+                          **options)
+
+
+def keys(value):
+    """Every key in a JSON document, at any depth."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+def wait_for_run(process, seconds=60):
+    """Until the program has written to its disk, as the kernel counts it; and then a moment, for some more."""
+    counts = Path(f"/proc/{process.pid}/io")
+    deadline = time.monotonic() + seconds
+    while "\nwrite_bytes: 0\n" in counts.read_text():
+        assert time.monotonic() < deadline, f"{process.args} has written nothing after {seconds} s"
+        time.sleep(0.01)
+    time.sleep(0.2)
