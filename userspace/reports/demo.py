@@ -24,7 +24,7 @@ from dmalign.paths import OUT
 from rich.console import Console
 
 from align_reports import checks, folder, guest, page, plan
-from align_reports.experiment import Arm, Laboratory
+from align_reports.experiment import MAX_BLOCKS, Arm, Laboratory
 from align_reports.plan import MODES
 from align_reports.results import PROFILES, Results
 from align_reports.table import milliseconds
@@ -99,6 +99,7 @@ def machine(release: str, full: bool) -> dict[str, str]:
         "order": "all modes of one workload directly after one another; before each "
                  "run its range is written and flushed, the drive's read buffer is filled with "
                  "other places, and both counts are set to 0",
+        "memory": f"max_blocks {MAX_BLOCKS}, so that all of a run may be held",
         "queue": "no merging above or below: nomerges=2, scheduler none, request-merging=off",
         "latency": "from submission to completion in the guest, so with the 0.25 to 1 ms that "
                    "an emulated processor adds to every request",
