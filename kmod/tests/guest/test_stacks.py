@@ -15,6 +15,7 @@ import sqlite3
 import pytest
 
 from rig import postgres
+from rig.direct import Disk
 from rig.filesystem import fsck, make, mounted
 from rig.lab import STACKS_LIMIT, STACK_CUTS
 from rig.stacks import Stack, mirrored
@@ -91,12 +92,41 @@ class Cuts:
                 fsck(self._kind, path)
                 with mounted(self._kind, path) as root:
                     for workload, writer, name in self._written:
-                        workload.check(root / name, writer.acknowledged, writer.begun)
+                        self._check(workload, writer, root / name)
                 if self._name == "raid1":
                     mirrored()
         except DAMAGE:
             self._fresh = True
             raise
+
+    def _check(self, workload, writer, folder):
+        """
+        md answers an empty flush with success though its members failed it (md_end_flush() in drivers/md/md.c, 6.1 and
+        6.12): the last operation of a writer may owe its acknowledgement to a flush that found the power gone. Only
+        one may, since the next would have to write.
+        """
+        try:
+            workload.check(folder, writer.acknowledged, writer.begun)
+        except AssertionError:
+            if self._name != "raid1" or not writer.acknowledged:
+                raise
+            workload.check(folder, writer.acknowledged - 1, writer.acknowledged)
+            print(f"raid1: md acknowledged operation {writer.acknowledged} of {folder.name} without power")
+
+
+def test_md_acknowledges_a_flush_that_its_members_failed(lab):
+    """What Cuts._check() allows md, seen on the drive itself. If this fails, md has been repaired: allow it no more."""
+    drive = lab.drive("p4096")
+    stack = Stack(lab, drive, "raid1", "raw", 1 << 17)
+    with stack.assembled(fresh=True) as path, Disk(path) as disk:
+        disk.write(2048, b"\1" * 4096)
+        disk.flush()
+        disk.write(2048, b"\2" * 4096)
+        drive.cut_power(tear="none", seed=1)
+        disk.flush()
+    drive.power_on()
+    with stack.assembled() as path, Disk(path) as disk:
+        assert disk.read(2048, 8) == b"\1" * 4096
 
 
 def say(name, through, tear, cuts, acknowledged, damaged=()):
