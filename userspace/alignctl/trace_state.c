@@ -122,13 +122,41 @@ int trace_state_end(struct trace_state *state, const struct engine_done *done)
 	return result;
 }
 
+/* Blocks as a device may have them, and byte addresses that can be counted. */
+static bool placement_possible(const struct placement *p, uint64_t how,
+			       uint64_t logical, uint64_t physical)
+{
+	return how <= PLACEMENT_SCALE && logical >= ALIGN_SECTOR_SIZE &&
+	       logical <= physical && physical <= ALIGN_MAX_BLOCK_SIZE &&
+	       align_is_power_of_2(logical) && align_is_power_of_2(physical) &&
+	       p->bytes <= INT64_MAX && p->end <= INT64_MAX &&
+	       p->longest <= INT64_MAX;
+}
+
+/* Sets which requests were made and which of them failed, if that is there. */
+static bool take_done(struct engine_done *done, struct json_object *object)
+{
+	size_t nr = 0, i;
+
+	done->issued = TRACE_STATE_NOT_KNOWN;
+	if (json_get_number(object, "issued", &done->issued) &&
+	    !json_get_numbers(object, "failed", done->failed,
+			      sizeof(done->failed) / sizeof(done->failed[0]),
+			      &nr))
+		return false;
+	done->nr_failed = nr;
+	for (i = 0; i < nr; i++)
+		if (done->failed[i] >= done->issued)
+			return false;
+	return true;
+}
+
 static bool take(struct trace_state *state, struct json_object *object)
 {
 	struct placement *p = &state->placement;
 	const char *trace = json_get_text(object, "trace");
 	const char *device = json_get_text(object, "device");
 	uint64_t how, logical, physical;
-	size_t nr_failed = 0;
 
 	if (!trace || !device ||
 	    !json_get_number(object, "trace_bytes", &state->trace_bytes) ||
@@ -141,17 +169,9 @@ static bool take(struct trace_state *state, struct json_object *object)
 	    !json_get_number(object, "run", &state->run) ||
 	    !json_get_number(object, "durable", &state->durable))
 		return false;
-	if (how > PLACEMENT_SCALE || logical > physical ||
-	    physical > ALIGN_MAX_BLOCK_SIZE || logical < ALIGN_SECTOR_SIZE ||
-	    p->end > INT64_MAX || p->longest > INT64_MAX)
+	if (!placement_possible(p, how, logical, physical) ||
+	    !take_done(&state->done, object))
 		return false;
-	state->done.issued = TRACE_STATE_NOT_KNOWN;
-	if (json_get_number(object, "issued", &state->done.issued) &&
-	    !json_get_numbers(object, "failed", state->done.failed,
-			      sizeof(state->done.failed) /
-			      sizeof(state->done.failed[0]), &nr_failed))
-		return false;
-	state->done.nr_failed = nr_failed;
 	p->how = how;
 	p->logical = logical;
 	p->physical = physical;

@@ -171,6 +171,42 @@ def test_each_kind_of_request_on_a_disk_and_an_align_device(lab, tmp_path):
             check_each(recording, sent)
 
 
+def replayed(path, device):
+    """What replays a recording on a device, one request after the other, and compares nothing."""
+    return [ALIGNCTL, "replay", path, "--on", device, "--timing", "closed", "--no-check", "--force", device]
+
+
+def test_what_was_recorded_is_replayed_request_by_request(lab, tmp_path):
+    """
+    All operations and both flags. Replay looks at the disk before, and flushes in the end; and a write that is FUA can
+    only be asked for with O_DSYNC, behind which the kernel flushes.
+    """
+    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+        with Recording(path, tmp_path) as recording, Disk(path) as disk:
+            send_one_of_each(disk, disk.sectors)
+        again = Recording(path, tmp_path, command=replayed(recording.path, path)).end()
+        first, second = ([(row["op"], row["offset"], row["bytes"], row["flags"]) for row in rows]
+                         for rows in (recording.rows, again.rows))
+        flush = next(row for row in first if row[0] == "flush")
+        first = [*(each for row in first for each in ([row, flush] if "fua" in row[3] else [row])), flush]
+        assert second[-len(first):] == first
+        assert {op for op, *_ in second[:-len(first)]} <= {"read"}
+
+
+def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(lab, tmp_path):
+    """On a drive without FUA, which the kernel has flush behind such a write; and once more, since it is O_DSYNC's."""
+    drive = lab.drive("p4096")
+    trace = tmp_path / "flags.csv"
+    trace.write_text("op,offset,bytes,flags\nwrite,0,512,\nwrite,4096,512,fua\nwrite,8192,512,preflush\n"
+                     "write,12288,512,preflush+fua\nwrite,16384,512,\n")
+    drive.reset()
+    run(*replayed(trace, drive.path))
+    write = [Request("W", 8 * k, 1) for k in range(5)]
+    flush = Request("F", 0, 0)
+    assert as_logged(request for request in drive.log() if request.op != "R") == as_logged(
+        [write[0], write[1], flush, flush, flush, write[2], flush, write[3], flush, flush, write[4], flush])
+
+
 def test_a_partition_is_recorded_from_its_own_start(lab, tmp_path):
     """And so is what reaches it through the whole disk, cut at its edges; nothing else of the disk is."""
     start, sectors = 61, 1000
