@@ -406,6 +406,8 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		return;
 	} else {
 		measures_add(e->m, request, &times);
+		probes_add(e->setup->probes, request->offset, request->bytes,
+			   slot->issued_ns, now);
 	}
 	if ((request->op == TRACE_FLUSH || request->preflush) &&
 	    e->setup->durable)

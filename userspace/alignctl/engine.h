@@ -10,6 +10,7 @@
 #include "device.h"
 #include "measures.h"
 #include "placement.h"
+#include "probes.h"
 #include "source.h"
 
 #define ENGINE_MAX_DEPTH	256U
@@ -44,6 +45,7 @@ extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
  * @depth: most in flight, at most ENGINE_MAX_DEPTH
  * @run: mark of this run, in every sector that is written
  * @total: requests of the trace, for the progress line; 0: not known
+ * @probes: what probes take, or NULL
  * @durable: called when a flush has ended, with the number of requests from the
  *	start whose writes are durable now; may be NULL
  * @context: for @durable
@@ -59,6 +61,7 @@ struct engine_setup {
 	unsigned int depth;
 	uint64_t run;
 	uint64_t total;
+	struct probes *probes;
 	void (*durable)(void *context, uint64_t requests);
 	void *context;
 };

@@ -14,15 +14,82 @@ void plan_init(struct plan *plan, const struct workload *w)
 {
 	*plan = (struct plan) {
 		.workload = w, .count = w->default_count, .start = w->start,
-		.places = w->places, .seed = 1,
+		.places = w->places, .period = w->period, .seed = 1,
+		.length = w->nr_parts == 1 ? w->part[0].bytes : 0,
 	};
+}
+
+static uint64_t whole_blocks(uint64_t bytes)
+{
+	return bytes - bytes % WORKLOAD_INSIDE;
+}
+
+void plan_spread(struct plan *plan, uint64_t span)
+{
+	if (plan->workload->device != WORKLOAD_SPREAD) {
+		plan->places = span / plan->period;
+		return;
+	}
+	if (span / plan->count < plan->length)
+		plan->length = whole_blocks(span / plan->count);
+	plan->period = plan->count > 1 ?
+		whole_blocks((span - plan->length) / (plan->count - 1)) :
+		plan->length;
+}
+
+/* Is the shape one that the workload may have? */
+static bool possible_shape(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+	uint64_t length = w->nr_parts == 1 ? w->part[0].bytes : 0;
+
+	switch (w->device) {
+	case WORKLOAD_UNIT:
+		return plan->length && plan->length % ALIGN_SECTOR_SIZE == 0 &&
+		       plan->period == plan->length;
+	case WORKLOAD_SPREAD:
+		return plan->length && plan->length <= length &&
+		       plan->length == whole_blocks(plan->length) &&
+		       plan->period >= plan->length &&
+		       plan->period == whole_blocks(plan->period);
+	case WORKLOAD_FIXED:
+		break;
+	}
+	return plan->period == w->period && plan->length == length;
+}
+
+/* Writes in a repetition. */
+static uint32_t nr_parts(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+
+	if (!w->chunk)
+		return w->nr_parts;
+	return plan->length / w->chunk + (plan->length % w->chunk != 0);
+}
+
+static struct workload_part part_of(const struct plan *plan, uint32_t nth)
+{
+	const struct workload *w = plan->workload;
+	struct workload_part part = { .bytes = (uint32_t)plan->length };
+
+	if (w->nr_parts > 1)
+		return w->part[nth];
+	if (w->chunk) {
+		part.offset = nth * w->chunk;
+		part.bytes -= part.offset;
+		if (part.bytes > w->chunk)
+			part.bytes = w->chunk;
+	}
+	return part;
 }
 
 bool plan_possible(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
 
-	return plan_requests(plan) && plan->start >= w->first &&
+	return possible_shape(plan) && plan_requests(plan) &&
+	       plan->start >= w->first &&
 	       plan->start % ALIGN_SECTOR_SIZE == 0 &&
 	       (w->order != WORKLOAD_RANDOM || plan->count <= plan->places);
 }
@@ -31,7 +98,7 @@ uint64_t plan_requests(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
 	uint64_t each = w->order == WORKLOAD_ROUNDS ? plan->places :
-						      w->nr_parts;
+						      nr_parts(plan);
 	uint64_t before = w->first != 0;
 
 	if (!plan->count || !each)
@@ -45,40 +112,43 @@ uint64_t plan_request(const struct plan *plan, uint64_t request,
 		      uint32_t *bytes)
 {
 	const struct workload *w = plan->workload;
-	const struct workload_part *part;
+	struct workload_part part;
 
 	if (w->first && request-- == 0) {
 		*bytes = w->first;
 		return plan->start - w->first;
 	}
-	part = &w->part[request % w->nr_parts];
-	*bytes = part->bytes;
+	part = part_of(plan, request % nr_parts(plan));
+	*bytes = part.bytes;
 	switch (w->order) {
 	case WORKLOAD_ROUNDS:
-		return plan->start + request % plan->places * w->period;
+		return plan->start + request % plan->places * plan->period;
 	case WORKLOAD_RANDOM:
-		return plan->start + w->period *
+		return plan->start + plan->period *
 		       permutation_number(plan->places, plan->seed, request);
 	case WORKLOAD_STREAM:
 		break;
 	}
-	return plan->start + request / w->nr_parts * w->period + part->offset;
+	return plan->start + request / nr_parts(plan) * plan->period +
+	       part.offset;
 }
 
 uint64_t plan_end(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
-	const struct workload_part *last = &w->part[w->nr_parts - 1];
 	uint64_t periods = w->order == WORKLOAD_STREAM ? plan->count :
 							 plan->places;
-	uint64_t end = last->offset + last->bytes;
+	uint64_t end = plan->length;
 
 	if (!plan->count || !periods)
 		return 0;
+	if (w->nr_parts > 1)
+		end = w->part[w->nr_parts - 1].offset +
+		      w->part[w->nr_parts - 1].bytes;
 	if (plan->start > UINT64_MAX - end ||
-	    periods - 1 > (UINT64_MAX - end - plan->start) / w->period)
+	    periods - 1 > (UINT64_MAX - end - plan->start) / plan->period)
 		return UINT64_MAX;
-	return plan->start + (periods - 1) * w->period + end;
+	return plan->start + (periods - 1) * plan->period + end;
 }
 
 uint32_t plan_max_bytes(const struct plan *plan)
@@ -87,18 +157,19 @@ uint32_t plan_max_bytes(const struct plan *plan)
 	uint32_t i, max = w->first;
 
 	for (i = 0; i < w->nr_parts; i++)
-		if (w->part[i].bytes > max)
-			max = w->part[i].bytes;
+		if (part_of(plan, i).bytes > max)
+			max = part_of(plan, i).bytes;
 	return max;
 }
 
 uint32_t plan_granularity(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
-	uint64_t bits = plan->start | w->period | w->first;
+	uint64_t bits = plan->start | plan->period | w->first | w->chunk |
+			plan->length;
 	uint32_t i;
 
-	for (i = 0; i < w->nr_parts; i++)
+	for (i = 0; w->nr_parts > 1 && i < w->nr_parts; i++)
 		bits |= w->part[i].offset | w->part[i].bytes;
 	return bits & -bits;
 }
@@ -120,21 +191,26 @@ static bool stream_owner(const struct plan *plan, uint64_t requests,
 		return w->first && requests &&
 		       plan->start - byte <= w->first;
 	}
-	repetition = (byte - plan->start) / w->period;
-	into = (byte - plan->start) % w->period;
+	repetition = (byte - plan->start) / plan->period;
+	into = (byte - plan->start) % plan->period;
+	if (w->chunk) {
+		*request = before + repetition * nr_parts(plan) +
+			   into / w->chunk;
+		return into < plan->length && *request < requests;
+	}
 	for (back = 0; back <= 1 && back <= repetition; back++) {
 		for (i = w->nr_parts; i-- > 0; ) {
-			const struct workload_part *part = &w->part[i];
+			struct workload_part part = part_of(plan, i);
 
-			if (into < part->offset ||
-			    into - part->offset >= part->bytes)
+			if (into < part.offset ||
+			    into - part.offset >= part.bytes)
 				continue;
 			*request = before + (repetition - back) * w->nr_parts +
 				   i;
 			if (*request < requests)
 				return true;
 		}
-		into += w->period;
+		into += plan->period;
 	}
 	return false;
 }
@@ -150,9 +226,9 @@ bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		return stream_owner(plan, requests, byte, request);
 	if (byte < plan->start)
 		return false;
-	place = (byte - plan->start) / w->period;
+	place = (byte - plan->start) / plan->period;
 	if (place >= plan->places ||
-	    (byte - plan->start) % w->period >= w->part[0].bytes)
+	    (byte - plan->start) % plan->period >= plan->length)
 		return false;
 	if (w->order == WORKLOAD_RANDOM) {
 		*request = permutation_turn(plan->places, plan->seed, place);

@@ -18,6 +18,8 @@
  * @count: repetitions; rounds; random writes
  * @start: byte at which it starts, in place of the workload's own
  * @places: in a round, or for random writes to choose from; else not used
+ * @period: bytes from one repetition, or place, to the next
+ * @length: bytes of a repetition that is one part; else 0
  * @seed: for the order of random writes
  */
 struct plan {
@@ -25,6 +27,8 @@ struct plan {
 	uint64_t count;
 	uint64_t start;
 	uint64_t places;
+	uint64_t period;
+	uint64_t length;
 	uint64_t seed;
 };
 
@@ -55,8 +59,17 @@ struct plan_figures {
 	uint64_t distinct;
 };
 
-/* As published. Random writes need places still; they get none here. */
+/*
+ * As published. What the device has a say in needs plan_spread() still: random
+ * writes without places get none here.
+ */
 void plan_init(struct plan *plan, const struct workload *w);
+
+/*
+ * Spreads random writes without places, or probes, over @span bytes from the
+ * start. Probes that do not fit become shorter, down to 0.
+ */
+void plan_spread(struct plan *plan, uint64_t span);
 
 /*
  * Does it write anything, in whole sectors, and nothing before byte 0, and has

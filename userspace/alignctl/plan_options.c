@@ -54,10 +54,15 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w)
 {
-	if ((options->span || options->seed_given) &&
-	    w->order != WORKLOAD_RANDOM) {
-		message_error("--%s: is for random places, as of rand512 and rand4k, not for %s",
-			      options->span ? "span" : "seed", w->name);
+	if (options->span && w->order != WORKLOAD_RANDOM &&
+	    w->device != WORKLOAD_SPREAD) {
+		message_error("--span: is for random places, as of rand512 and rand4k, and for seqread and seqwrite, not for %s",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->seed_given && w->order != WORKLOAD_RANDOM) {
+		message_error("--seed: is for random places, as of rand512 and rand4k, not for %s",
+			      w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->areas && w->order != WORKLOAD_ROUNDS) {
@@ -79,18 +84,39 @@ void plan_options_apply(const struct plan_options *options, struct plan *plan)
 		plan->seed = options->seed;
 }
 
+/* The shortest request that the device has no reason to dislike. */
+static uint32_t unit_of(const struct plan_options *options,
+			const struct device *device)
+{
+	uint32_t unit = options->physical ? options->physical :
+					    device->physical;
+
+	if (unit < device->logical)
+		unit = device->logical;
+	return unit < device->io_min ? device->io_min : unit;
+}
+
 void plan_options_places(const struct plan_options *options, struct plan *plan,
 			 const struct device *device)
 {
+	const struct workload *w = plan->workload;
 	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
 	uint64_t span = options->span;
 
-	if (plan->workload->order != WORKLOAD_RANDOM ||
-	    (plan->places && !span))
+	if (w->device == WORKLOAD_UNIT)
+		plan->period = plan->length = unit_of(options, device);
+	if (w->device != WORKLOAD_SPREAD &&
+	    (w->order != WORKLOAD_RANDOM || (plan->places && !span)))
 		return;
 	if (!span && have > plan->start + WORKLOAD_INSIDE)
 		span = have - plan->start - WORKLOAD_INSIDE;
-	plan->places = span / plan->workload->period;
+	plan_spread(plan, span);
+	if (plan->length && plan->length < w->part[0].bytes &&
+	    w->device == WORKLOAD_SPREAD)
+		message_warning("%s: %" PRIu64 " probes of %" PRIu32
+				" bytes do not fit: they have %" PRIu64
+				" bytes each", device->path, plan->count,
+				w->part[0].bytes, plan->length);
 }
 
 int plan_options_geometry(const struct plan_options *options,
@@ -123,8 +149,15 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	const struct workload *w = plan->workload;
 	uint32_t granularity = plan_granularity(plan);
 	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
-	uint64_t need = plan_end(plan);
+	uint64_t need;
 
+	if (!plan->length && w->device == WORKLOAD_SPREAD) {
+		message_error("%s: too small: %s with --count %" PRIu64
+			      " needs %u bytes for each; give a smaller --count",
+			      device->path, w->name, plan->count,
+			      WORKLOAD_INSIDE);
+		return ALIGNCTL_USAGE;
+	}
 	if (granularity < device->logical && plan->start != w->start) {
 		message_error("--start %" PRIu64 ": must be a multiple of %"
 			      PRIu32 ", the smallest direct write to %s",
@@ -147,19 +180,21 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	}
 	if (w->order == WORKLOAD_RANDOM && plan->count > plan->places) {
 		message_error("%s: %s with --count %" PRIu64
-			      " needs as many places of %" PRIu32
+			      " needs as many places of %" PRIu64
 			      " bytes, and there are %" PRIu64
 			      "; give a smaller --count or a larger --span",
-			      device->path, w->name, plan->count, w->period,
+			      device->path, w->name, plan->count, plan->period,
 			      plan->places);
 		return ALIGNCTL_USAGE;
 	}
+	need = plan_end(plan);
 	if (have < need) {
 		message_error("%s: too small: %s with --count %" PRIu64
 			      " needs %" PRIu64 " bytes, the device has %" PRIu64
 			      "; give a smaller --%s", device->path, w->name,
 			      plan->count, need, have,
-			      w->order == WORKLOAD_RANDOM ? "span" : "count");
+			      w->order == WORKLOAD_RANDOM ||
+			      w->device == WORKLOAD_SPREAD ? "span" : "count");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;

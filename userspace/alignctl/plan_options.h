@@ -37,7 +37,7 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 	[PLAN_ROW_START] = { "start", "N",				\
 			"byte where it starts (default: as published)" }, \
 	[PLAN_ROW_SPAN] = { "span", "N",				\
-			"random: spread over N bytes (default: all of DEV)" }, \
+			"random, probes: over N bytes (default: DEV)" }, \
 	[PLAN_ROW_AREAS] = { "areas", "N", "areasync: areas (default: 4)" }, \
 	[PLAN_ROW_SEED] = { "seed", "N",				\
 			"random: another order (default: 1)" },		\
@@ -60,8 +60,9 @@ int plan_options_check(const struct plan_options *options,
 void plan_options_apply(const struct plan_options *options, struct plan *plan);
 
 /*
- * The places that random writes choose from: as far as the device goes, and as
- * far from its end as WORKLOAD_INSIDE is from its start.
+ * What the device has a say in: the length of probes, and how far they and
+ * random writes spread: as far as the device goes, and as far from its end as
+ * WORKLOAD_INSIDE is from its start.
  */
 void plan_options_places(const struct plan_options *options, struct plan *plan,
 			 const struct device *device);

@@ -42,6 +42,7 @@ static void text_run(const struct replay_run *run)
 	       run->requests, run->wall_s,
 	       per_second(run->requests, run->wall_s),
 	       per_second(run->bytes / MB, run->wall_s), run->flush_s);
+	probes_text(run->probes);
 	text_latency("latency us", &run->latency);
 	if (run->flush_latency.count) {
 		printf("  flushes     %" PRIu64 ", one after each write\n",
@@ -209,8 +210,10 @@ static void json_add_plan(struct json_object *object, const struct plan *plan)
 	const struct { const char *key; bool has; uint64_t n; } rows[] = {
 		{ "count", true, plan->count },
 		{ "start", true, plan->start },
-		{ "span", w->order == WORKLOAD_RANDOM,
-		  plan->places * w->period },
+		{ "span", w->order == WORKLOAD_RANDOM ||
+			  w->device == WORKLOAD_SPREAD,
+		  w->order == WORKLOAD_RANDOM ? plan->places * plan->period :
+						plan_end(plan) - plan->start },
 		{ "areas", w->order == WORKLOAD_ROUNDS, plan->places },
 		{ "seed", w->order == WORKLOAD_RANDOM, plan->seed },
 	};
@@ -237,6 +240,8 @@ static void json_add_run(struct json_object *object,
 	json_add(object, "flush_latency_us", run->flush_latency.count ?
 		 json_latency(&run->flush_latency) : NULL);
 	json_add(object, "by_size", json_sizes(run));
+	if (run->probes)
+		json_add(object, "probes", probes_json(run->probes));
 	json_add(object, "time_line", json_time_line(run));
 	json_add_text(object, "method", run->method);
 }

@@ -160,6 +160,8 @@ static int finish_one(struct bench *bench)
 		     now - bench->begin_ns, ns);
 	bench->write_ns[run->requests++] = ns;
 	count(run, write->request.bytes, ns);
+	probes_add(run->probes, write->request.offset, write->request.bytes,
+		   write->started_ns, now);
 	if (!bench->flush_ns)
 		return ALIGNCTL_FINE;
 	result = replay_flush(bench->replay);
@@ -207,6 +209,7 @@ int replay_run(struct replay *replay, unsigned int depth,
 		bench_close(&bench);
 		return ALIGNCTL_IO;
 	}
+	run->probes = probes_new(&replay->state.plan);
 	bench.begin_ns = bench.end_ns = clock_ns();
 	result = do_writes(&bench);
 	run->wall_s = (bench.end_ns - bench.begin_ns) / 1e9;

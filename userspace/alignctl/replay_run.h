@@ -4,6 +4,7 @@
 #define ALIGNCTL_REPLAY_RUN_H
 
 #include "latency.h"
+#include "probes.h"
 #include "replay.h"
 
 #define REPLAY_MAX_SIZES	(WORKLOAD_MAX_PARTS + 1)
@@ -49,6 +50,8 @@ struct replay_slice {
  * @flush_latency: of the flushes after single writes, not of the last one
  * @nr_sizes: lengths that occurred
  * @by_size: figures for each of them, as they first occurred
+ * @probes: what each probe took; NULL unless the workload is of those; for
+ *	probes_free()
  * @slice: the writes in the order in which they ended, in equal parts
  */
 struct replay_run {
@@ -61,6 +64,7 @@ struct replay_run {
 	struct latency_summary flush_latency;
 	uint32_t nr_sizes;
 	struct replay_size by_size[REPLAY_MAX_SIZES];
+	struct probes *probes;
 	struct replay_slice slice[REPLAY_SLICES];
 };
 

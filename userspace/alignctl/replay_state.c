@@ -21,6 +21,8 @@ int replay_state_save(const struct replay_state *state, const char *path)
 	json_add_number(object, "count", state->plan.count);
 	json_add_number(object, "start", state->plan.start);
 	json_add_number(object, "places", state->plan.places);
+	json_add_number(object, "period", state->plan.period);
+	json_add_number(object, "length", state->plan.length);
 	json_add_number(object, "seed", state->plan.seed);
 	json_add_number(object, "physical_block_size", prepared->physical);
 	json_add_number(object, "logical_block_size", prepared->logical);
@@ -55,6 +57,8 @@ static bool take(struct replay_state *state, struct json_object *object)
 	    !json_get_number(object, "count", &plan->count) ||
 	    !json_get_number(object, "start", &plan->start) ||
 	    !json_get_number(object, "places", &plan->places) ||
+	    !json_get_number(object, "period", &plan->period) ||
+	    !json_get_number(object, "length", &plan->length) ||
 	    !json_get_number(object, "seed", &plan->seed) ||
 	    !json_get_number(object, "physical_block_size", &physical) ||
 	    !json_get_number(object, "logical_block_size", &logical) ||

@@ -232,6 +232,7 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		setup.durable = trace_state_durable;
 		setup.context = &state;
 	}
+	setup.probes = trace->probes = probes_new(&trace->source.plan);
 	interrupt_catch();
 	result = engine_run(&setup, &trace->measures, &trace->done);
 	if (trace->options->state) {
@@ -250,6 +251,7 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		result = check(trace, fd, setup.run);
 	trace_report(trace);
 	measures_free(&trace->measures);
+	probes_free(trace->probes);
 	interrupt_obey();
 	return result ? result : saved;
 }

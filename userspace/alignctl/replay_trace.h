@@ -67,6 +67,7 @@ struct replay_trace_options {
  * @scan: what the trace has
  * @done: what was done
  * @measures: what it took
+ * @probes: what each probe took; NULL unless the source is of those
  * @check: what comparing found
  * @stopped: NULL, or what ended the run early: "signal" or "error"
  */
@@ -84,6 +85,7 @@ struct replay_trace {
 	struct trace_scan scan;
 	struct engine_done done;
 	struct measures measures;
+	struct probes *probes;
 	struct content_check check;
 	const char *stopped;
 };

@@ -139,6 +139,7 @@ static void text_report(const struct replay_trace *trace)
 		       ", max %" PRIu64 "; %" PRIu64 " seconds without\n",
 		       samples_mean(s), s->sum_bytes / MB / s->busy, s->busy,
 		       samples_sd(s), s->min, s->max, s->idle);
+	probes_text(trace->probes);
 	text_times("service us", service);
 	text_times("response us", m->response);
 	text_times("lag us", m->lag);
@@ -321,6 +322,8 @@ static void json_report(const struct replay_trace *trace)
 	json_add(object, "by_class", json_table("class", measures_class_names,
 						MEASURES_CLASSES, m->by_class));
 	json_add(object, "by_phase", json_phases(m));
+	if (trace->probes)
+		json_add(object, "probes", probes_json(trace->probes));
 	json_add(object, "data_check", json_check(&trace->check));
 	json_add(object, "device_facts", json_device_facts(trace->device));
 	json_print(object, false);

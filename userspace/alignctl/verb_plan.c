@@ -102,8 +102,9 @@ static int complete_plan(struct plan *plan, const struct options *options,
 	if (result)
 		return result;
 	plan_options_apply(&options->plan, plan);
-	if (w->order == WORKLOAD_RANDOM && !plan->places && !options->on &&
-	    !options->size && !options->plan.span) {
+	if (((w->order == WORKLOAD_RANDOM && !plan->places) ||
+	     w->device == WORKLOAD_SPREAD) && !options->on && !options->size &&
+	    !options->plan.span) {
 		message_error("%s: spreads over the whole device; give --on DEV, --size or --span",
 			      w->name);
 		return ALIGNCTL_USAGE;

@@ -267,6 +267,15 @@ static int open_target(struct replay *replay,
 	return ALIGNCTL_IO;
 }
 
+static bool same_span(const struct plan *plan, uint64_t span)
+{
+	struct plan asked = *plan;
+
+	plan_spread(&asked, span);
+	return asked.places == plan->places && asked.period == plan->period &&
+	       asked.length == plan->length;
+}
+
 /* Is what was asked for what the state file has? */
 static bool same_plan(const struct replay_options *options,
 		      const struct workload *w, const struct plan *plan)
@@ -274,8 +283,7 @@ static bool same_plan(const struct replay_options *options,
 	return plan->workload == w &&
 	       (!options->plan.count || options->plan.count == plan->count) &&
 	       (!options->plan.start_given || options->plan.start == plan->start) &&
-	       (!options->plan.span ||
-		options->plan.span / w->period == plan->places) &&
+	       (!options->plan.span || same_span(plan, options->plan.span)) &&
 	       (!options->plan.areas || options->plan.areas == plan->places) &&
 	       (!options->plan.seed_given || options->plan.seed == plan->seed);
 }
@@ -336,8 +344,8 @@ static int do_phases(struct replay *replay,
 		.depth = options->depth ? options->depth : 1,
 	};
 	enum phase phase = options->phase;
+	struct replay_run run = { .probes = NULL };
 	struct replay_check check;
-	struct replay_run run;
 	int result, saved;
 
 	result = plan_figures(&replay->state.plan, &replay->geometry,
@@ -382,6 +390,7 @@ static int do_phases(struct replay *replay,
 		replay_report_json(&report);
 	else
 		replay_report_text(&report);
+	probes_free(run.probes);
 	interrupt_obey();
 	return result;
 }
@@ -458,7 +467,9 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 	struct plan *plan = &replay->state.plan;
 	int result;
 
-	plan_options_places(&options->plan, plan, device);
+	/* a state has it */
+	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE)
+		plan_options_places(&options->plan, plan, device);
 	result = plan_check_fit(plan, device);
 	if (!result && options->trace.dry_run)
 		result = show_workload(replay, options, offset_known);

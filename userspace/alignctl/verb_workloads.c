@@ -40,9 +40,10 @@ static int published_figures(const struct workload *w,
 	align_geometry_init(&g, DISK_PHYSICAL, DISK_LOGICAL, 0, 0,
 			    DISK_SECTORS);
 	plan_init(&plan, w);
-	if (w->order == WORKLOAD_RANDOM && !plan.places)
-		plan.places = ((DISK_SECTORS << ALIGN_SECTOR_SHIFT) -
-			       plan.start - WORKLOAD_INSIDE) / w->period;
+	if ((w->order == WORKLOAD_RANDOM && !plan.places) ||
+	    w->device == WORKLOAD_SPREAD)
+		plan_spread(&plan, (DISK_SECTORS << ALIGN_SECTOR_SHIFT) -
+				   plan.start - WORKLOAD_INSIDE);
 	return plan_figures(&plan, &g, figures);
 }
 

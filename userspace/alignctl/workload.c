@@ -4,6 +4,7 @@
 #include "workload.h"
 
 #define MIB	(1U << 20)
+#define PAGE	4096U
 
 /* Where they come from. */
 #define ONE_DISK	"ST1000DM003-1ER162 (7200 rpm, 512e), Linux 5.0"
@@ -21,6 +22,11 @@
 	.period = 2 * MIB, .default_count = 4000, .nr_parts = 4,	\
 	.part = { { 0, 688128 }, { 688128, 688128 },			\
 		  { 1376256, 688128 }, { 2064384, 32768 } }
+
+#define PROBES_128_MIB							\
+	.start = WORKLOAD_INSIDE, .period = 128 * MIB,			\
+	.default_count = 100, .chunk = MIB,				\
+	.nr_parts = 1, .part = { { 0, 128 * MIB } }
 
 /* A sector of which the last three bits are 5, as a partition's start. */
 #define SHIFTED		(WORKLOAD_INSIDE + 5 * 512)
@@ -82,6 +88,29 @@ static const struct workload workloads[] = {
 	  .summary = "8 KiB after 8 KiB, starting 5 sectors into a block",
 	  .start = SHIFTED, .period = 8192, .default_count = 131072,
 	  .nr_parts = 1, .part = { { 0, 8192 } } },
+	/*
+	 * Probes as drvperf makes them. Those at random are as long as the
+	 * device likes best; 4096 bytes stand for that where there is none.
+	 */
+	{ .name = "rndread", .origin = STUDY, .reads = true,
+	  .published = "mean 17.958 ms of an HDD, 0.129 ms of an SSD",
+	  .summary = "reads: random blocks, as long as the device says",
+	  .device = WORKLOAD_UNIT, .order = WORKLOAD_RANDOM,
+	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	{ .name = "rndwrite", .origin = STUDY,
+	  .summary = "the same as writes, each with O_DSYNC",
+	  .device = WORKLOAD_UNIT, .order = WORKLOAD_RANDOM,
+	  .sync = WORKLOAD_DSYNC,
+	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	{ .name = "seqread", .origin = STUDY, .reads = true,
+	  .published = "22 to 51 MB/s of an HDD, 363 to 421 of an SSD",
+	  .summary = "reads: probes of 128 MiB, 1 MiB each, all over",
+	  .device = WORKLOAD_SPREAD, PROBES_128_MIB },
+	{ .name = "seqwrite", .origin = STUDY,
+	  .summary = "the same as writes",
+	  .device = WORKLOAD_SPREAD, PROBES_128_MIB },
 	{ .name = "db-write", .origin = DATABASE,
 	  .published = "IOPS at depth 1 and 4: GP2 1383 and 5470, GP3 1111 and 4512, IO2 1662 and 5721",
 	  .summary = "8 KiB after 8 KiB, aligned, 1 GiB",
@@ -165,6 +194,8 @@ bool workload_one_at_a_time(const struct workload *w)
 {
 	const struct workload_part *last = &w->part[w->nr_parts - 1];
 
+	if (w->sync == WORKLOAD_DSYNC && w->order == WORKLOAD_RANDOM)
+		return false;
 	return w->sync != WORKLOAD_ASYNC || w->order == WORKLOAD_ROUNDS ||
 	       last->offset + last->bytes > w->period;
 }

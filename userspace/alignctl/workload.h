@@ -34,6 +34,15 @@ enum workload_sync {
 	WORKLOAD_DSYNC,		/* each write as if opened with O_DSYNC */
 };
 
+/* What of its shape only the device can tell. */
+enum workload_device {
+	WORKLOAD_FIXED,		/* nothing; or how far random writes spread */
+	/* Length and place of each write: minimum_io_size or a block, the largest. */
+	WORKLOAD_UNIT,
+	/* How far apart repetitions are: evenly, all over it. */
+	WORKLOAD_SPREAD,
+};
+
 /**
  * struct workload_part - one write of a repetition
  * @offset: bytes from the start of the repetition
@@ -53,6 +62,7 @@ struct workload_part {
  * @mean_us: published mean latency of its writes, microseconds; 0: none
  * @published: what else was published, or NULL
  * @reads: reads in place of writes; what is said of writes here is then of them
+ * @device: what is left to the device
  * @order: how one write follows the other
  * @sync: what makes them durable
  * @start: byte at which the first repetition, or the first place, starts
@@ -62,6 +72,8 @@ struct workload_part {
  *	choose from, 0: all of the device
  * @first: length of one more write before all others, which ends at @start;
  *	0: there is none
+ * @chunk: longest write: a longer repetition, of one part, is cut into writes of
+ *	so many bytes, which is a multiple of every block; 0: any length
  * @nr_parts: writes in a repetition; 1 unless WORKLOAD_STREAM
  * @part: those writes, by rising offset
  */
@@ -73,6 +85,7 @@ struct workload {
 	double mean_us;
 	const char *published;
 	bool reads;
+	enum workload_device device;
 	enum workload_order order;
 	enum workload_sync sync;
 	uint64_t start;
@@ -80,6 +93,7 @@ struct workload {
 	uint32_t default_count;
 	uint32_t places;
 	uint32_t first;
+	uint32_t chunk;
 	uint32_t nr_parts;
 	struct workload_part part[WORKLOAD_MAX_PARTS];
 };
@@ -92,7 +106,8 @@ const struct workload *workload_at(size_t index);
 
 /*
  * Must each write wait for the one before? So it is where they overlap, or are
- * made durable one by one.
+ * made durable one by one; random ones with O_DSYNC have nothing to do with each
+ * other.
  */
 bool workload_one_at_a_time(const struct workload *w);
 

@@ -34,7 +34,8 @@ CASES = [
         "diskbenchi-0", "diskbenchi-existing", "diskbenchi", "diskbenchi-fresh",
         "areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")),
     *(Case(name, ("--count", "24", "--span", "256K")) for name in (
-        "shifted-partition", "db-randwrite", "rand512", "rand4k")),
+        "shifted-partition", "rndwrite", "db-randwrite", "rand512", "rand4k")),
+    Case("seqwrite", ("--count", "3", "--span", "4M")),
     Case("rand512", ("--count", "48", "--span", "32K", "--seed", "2")),
     Case("rand4k", ("--count", "24", "--span", "128K", "--start", "68096", "--seed", "3")),
     Case("w4096", ("--count", "12", "--start", "3584")),

@@ -38,6 +38,8 @@ static void check(const struct replay_state *state)
 		   again.plan.count == plan->count &&
 		   again.plan.start == plan->start &&
 		   again.plan.places == plan->places &&
+		   again.plan.period == plan->period &&
+		   again.plan.length == plan->length &&
 		   again.plan.seed == plan->seed && again.run == state->run &&
 		   again.issued == state->issued &&
 		   again.nr_failed == state->nr_failed);
@@ -62,6 +64,8 @@ static void check_figures(const struct replay_state *state, const void *data,
 	FUZZ_CHECK(member(object, "count") == state->plan.count &&
 		   member(object, "start") == state->plan.start &&
 		   member(object, "places") == state->plan.places &&
+		   member(object, "period") == state->plan.period &&
+		   member(object, "length") == state->plan.length &&
 		   member(object, "seed") == state->plan.seed &&
 		   member(object, "run") == state->run &&
 		   member(object, "issued") == state->issued);

@@ -19,6 +19,11 @@ static struct plan plan_of(const char *name, uint64_t count, uint64_t places)
 		plan.count = count;
 	if (places)
 		plan.places = places;
+	/* else so long that looking at each sector takes too long */
+	if (count && plan.workload->device == WORKLOAD_SPREAD) {
+		plan.length = (1 << 20) + 131072;
+		plan.period = 2 << 20;
+	}
 	return plan;
 }
 
@@ -69,6 +74,8 @@ static void published(void)
 		{ "append-512-dsync", { 2048, mib, 2048, 0, 256 } },
 		{ "db-write", { 131072, 1024 * mib, 0, 0, 262144 } },
 		{ "db-randwrite", { 131072, 1024 * mib, 0, 0, 262144 } },
+		/* 100 probes of 128 requests */
+		{ "seqwrite", { 12800, 12800 * mib, 0, 0, 3276800 } },
 	};
 	struct align_geometry g;
 	size_t i;
@@ -271,6 +278,58 @@ static void random_writes_do_not_meet(void)
 	CHECK(rising > 400 && rising < 600, "%u of 1000 rise", rising);
 }
 
+/* As far apart as the span allows, and shorter where it is too small. */
+static void probes_spread(void)
+{
+	const uint64_t mib = 1 << 20, disk = DISK_SECTORS << ALIGN_SECTOR_SHIFT;
+	const struct { uint64_t count, span, length, period; } rows[] = {
+		{ 100, disk, 128 * mib, 10101719040 },
+		{ 1, disk, 128 * mib, 128 * mib },
+		{ 100, 100 * 128 * mib, 128 * mib, 128 * mib },
+		{ 2, 256 * mib - 1, 128 * mib - 65536, 128 * mib },
+		{ 5, 60 * mib, 12 * mib, 12 * mib },
+		{ 3, 3 * 65536, 65536, 65536 },
+		{ 3, 3 * 65536 - 1, 0, 65536 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan plan = plan_of("seqwrite", 0, 0);
+
+		plan.count = rows[i].count;
+		plan_spread(&plan, rows[i].span);
+		CHECK(plan.length == rows[i].length &&
+		      plan.period == rows[i].period, "%" PRIu64 " in %" PRIu64
+		      ": %" PRIu64 " bytes each, every %" PRIu64, plan.count,
+		      rows[i].span, plan.length, plan.period);
+		CHECK(!plan.length ||
+		      plan_end(&plan) <= plan.start + rows[i].span,
+		      "end %" PRIu64, plan_end(&plan));
+	}
+}
+
+/* Probes of one block of whatever the device has. */
+static void random_probes_are_as_long_as_the_device_says(void)
+{
+	struct plan plan = plan_of("rndwrite", 5, 0);
+	uint32_t bytes;
+	uint64_t n;
+
+	plan.period = plan.length = 24576;
+	plan_spread(&plan, 5 * 24576 + 24575);
+	CHECK(plan.places == 5 && plan_possible(&plan) &&
+	      plan_max_bytes(&plan) == 24576 && plan_granularity(&plan) == 8192,
+	      "%" PRIu64 " places", plan.places);
+	for (n = 0; n < 5; n++)
+		CHECK((plan_request(&plan, n, &bytes) - plan.start) % 24576 ==
+		      0 && bytes == 24576, "probe %" PRIu64, n);
+	plan.length = 512;
+	CHECK(!plan_possible(&plan), "shorter than its place");
+	plan = plan_of("rand4k", 5, 5);
+	plan.period = plan.length = 8192;
+	CHECK(!plan_possible(&plan), "rand4k with 8192 bytes");
+}
+
 static void huge_counts(void)
 {
 	struct plan plan = plan_of("w136k", UINT64_MAX, 0);
@@ -432,6 +491,10 @@ const struct tap_test plan_tests[] = {
 	  sectors_are_owned },
 	{ "random writes take each place once, in an order made from the seed",
 	  random_writes_do_not_meet },
+	{ "probes lie evenly all over the device, and are shorter on a small one",
+	  probes_spread },
+	{ "random probes are as long as the device says, and no others are",
+	  random_probes_are_as_long_as_the_device_says },
 	{ "a count beyond all devices ends beyond all devices", huge_counts },
 	{ "a plan that cannot be is told from one that can", possible },
 	{ "the smallest direct write that a workload needs is known",

@@ -24,6 +24,8 @@ PUBLISHED = {
     "diskbenchi": (16000, 32000, 2, 2048001),
     "diskbenchi-fresh": (20001, 28001, 0, 2048001),
     "seq8k-shifted": (131072, 262144, 2, 262145),
+    "rndwrite": (20000, 0, 0, 20000),
+    "seqwrite": (12800, 0, 0, 3276800),
     "db-write": (131072, 0, 0, 262144),
     "db-randwrite": (131072, 0, 0, 262144),
     "areasync": (400, 400, 4, 4),
@@ -35,7 +37,7 @@ PUBLISHED = {
     "rand4k": (20000, 0, 0, 20000),
 }
 
-READS = ("db-read", "db-randread")
+READS = {"db-read": 131072, "db-randread": 131072, "rndread": 20000, "seqread": 12800}
 
 
 def plan(*arguments):
@@ -53,9 +55,9 @@ def workloads():
 
 def test_workloads_have_the_figures_of_the_published_run(workloads):
     assert set(workloads) == {*PUBLISHED, *READS, "shifted-partition"}
-    for name in READS:
+    for name, reads in READS.items():
         found = workloads[name]
-        assert (found["reads"], found["writes"], found["touches_expected"]) == (131072, 0, 0), name
+        assert (found["reads"], found["writes"], found["touches_expected"]) == (reads, 0, 0), name
     for name, figures in PUBLISHED.items():
         found = workloads[name]
         assert (found["writes"], found["touches_expected"], found["rmin"], found["distinct_blocks"]) == figures, name
@@ -175,6 +177,10 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
     (["plan", "w512", "--logical", "1000"], ["logical block 1000", "512 or 4096"]),
     (["plan", "w512", "--logical", "4096"], ["w512", "units of 512 bytes"]),
     (["plan", "rand512"], ["rand512", "--size", "--span"]),
+    (["plan", "seqwrite"], ["seqwrite", "--size", "--span"]),
+    (["plan", "seqwrite", "--size", "1M"], ["too small", "65536 bytes for each", "--count"]),
+    (["plan", "seqwrite", "--size", "1G", "--span", "2G"], ["too small", "--span"]),
+    (["plan", "seqwrite", "--size", "1G", "--seed", "2"], ["--seed", "seqwrite"]),
     (["plan", "db-randwrite", "--size", "1G"], ["too small", "--span"]),
     (["plan", "w512", "--span", "1M"], ["--span", "w512"]),
     (["workloads", "x"], ["unexpected argument 'x'"]),

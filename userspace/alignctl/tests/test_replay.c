@@ -37,6 +37,9 @@ static struct replay start(const char *workload, uint64_t count,
 	replay.state.plan.count = count;
 	if (replay.state.plan.workload->order == WORKLOAD_RANDOM)
 		replay.state.plan.places = 5000;
+	if (replay.state.plan.workload->device == WORKLOAD_SPREAD)
+		plan_spread(&replay.state.plan,
+			    FILE_BYTES - 2 * WORKLOAD_INSIDE);
 	return replay;
 }
 
@@ -110,6 +113,7 @@ static void replay_all(unsigned int depth, const char *method)
 			sizes += run.by_size[k].count;
 		CHECK(sizes == requests, "%s: %" PRIu64 " writes by size",
 		      w->name, sizes);
+		probes_free(run.probes);
 		finish(&replay);
 	}
 }
