@@ -4,6 +4,7 @@
 
 #include "cleanup.h"
 #include "message.h"
+#include "mix.h"
 #include "permutation.h"
 #include "plan.h"
 
@@ -84,6 +85,23 @@ static struct workload_part part_of(const struct plan *plan, uint32_t nth)
 	return part;
 }
 
+/* WORKLOAD_BURSTS: where the data starts, beyond the journal. */
+static uint64_t data_start(const struct plan *plan)
+{
+	uint64_t journal = plan->count * plan->workload->part[0].bytes;
+
+	return plan->start + whole_blocks(journal + WORKLOAD_INSIDE - 1);
+}
+
+/* Places that one period after the other has. */
+static uint64_t nr_places(const struct plan *plan)
+{
+	const struct workload *w = plan->workload;
+
+	return w->order == WORKLOAD_ROUNDS || workload_random(w) ?
+	       plan->places : plan->count;
+}
+
 bool plan_possible(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
@@ -91,16 +109,32 @@ bool plan_possible(const struct plan *plan)
 	return possible_shape(plan) && plan_requests(plan) &&
 	       plan->start >= w->first &&
 	       plan->start % ALIGN_SECTOR_SIZE == 0 &&
-	       (w->order != WORKLOAD_RANDOM || plan->count <= plan->places);
+	       (w->order != WORKLOAD_PAIRS || plan->places > 1) &&
+	       (!workload_random(w) || w->order == WORKLOAD_PAIRS ||
+		plan->count <= plan->places);
+}
+
+/* One of a pair: a distance of its own, and somewhere that it fits. */
+static uint64_t pair_place(const struct plan *plan, uint64_t request)
+{
+	uint64_t random = mix64(plan->seed ^ mix64(request / 2 + 1));
+	uint64_t distance = 1 + random % (plan->places - 1);
+	uint64_t first = mix64(random) % (plan->places - distance);
+
+	return first + request % 2 * distance;
 }
 
 uint64_t plan_requests(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
-	uint64_t each = w->order == WORKLOAD_ROUNDS ? plan->places :
-						      nr_parts(plan);
-	uint64_t before = w->first != 0;
+	uint64_t before = w->first != 0, each = nr_parts(plan);
 
+	if (w->order == WORKLOAD_ROUNDS)
+		each = plan->places;
+	else if (w->order == WORKLOAD_RANDOM)
+		each = 1;
+	else if (w->order == WORKLOAD_PAIRS)
+		each = 2;
 	if (!plan->count || !each)
 		return 0;
 	if (plan->count > (UINT64_MAX - before) / each)
@@ -126,6 +160,16 @@ uint64_t plan_request(const struct plan *plan, uint64_t request,
 	case WORKLOAD_RANDOM:
 		return plan->start + plan->period *
 		       permutation_number(plan->places, plan->seed, request);
+	case WORKLOAD_PAIRS:
+		return plan->start + plan->period * pair_place(plan, request);
+	case WORKLOAD_BURSTS:
+		if (request % 2 == 0)
+			return plan->start + request / 2 * part.bytes;
+		request /= 2;
+		if (w->places)
+			request = permutation_number(plan->places, plan->seed,
+						     request);
+		return data_start(plan) + request * plan->period;
 	case WORKLOAD_STREAM:
 		break;
 	}
@@ -133,22 +177,37 @@ uint64_t plan_request(const struct plan *plan, uint64_t request,
 	       part.offset;
 }
 
+bool plan_syncs(const struct plan *plan, uint64_t request)
+{
+	const struct workload *w = plan->workload;
+
+	if (w->sync == WORKLOAD_FDATASYNC_PART)
+		return request % nr_parts(plan) == w->sync_part;
+	return w->sync == WORKLOAD_FDATASYNC;
+}
+
 uint64_t plan_end(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
-	uint64_t periods = w->order == WORKLOAD_STREAM ? plan->count :
-							 plan->places;
+	uint64_t periods = nr_places(plan), start = plan->start;
 	uint64_t end = plan->length;
 
 	if (!plan->count || !periods)
 		return 0;
+	if (w->order == WORKLOAD_BURSTS) {
+		if (start > UINT64_MAX - WORKLOAD_INSIDE ||
+		    plan->count >= (UINT64_MAX - start - WORKLOAD_INSIDE) /
+				   w->part[0].bytes)
+			return UINT64_MAX;
+		start = data_start(plan);
+	}
 	if (w->nr_parts > 1)
 		end = w->part[w->nr_parts - 1].offset +
 		      w->part[w->nr_parts - 1].bytes;
-	if (plan->start > UINT64_MAX - end ||
-	    periods - 1 > (UINT64_MAX - end - plan->start) / plan->period)
+	if (start > UINT64_MAX - end ||
+	    periods - 1 > (UINT64_MAX - end - start) / plan->period)
 		return UINT64_MAX;
-	return plan->start + (periods - 1) * plan->period + end;
+	return start + (periods - 1) * plan->period + end;
 }
 
 uint32_t plan_max_bytes(const struct plan *plan)
@@ -215,25 +274,51 @@ static bool stream_owner(const struct plan *plan, uint64_t requests,
 	return false;
 }
 
+static bool burst_owner(const struct plan *plan, uint64_t requests,
+			uint64_t byte, uint64_t *request)
+{
+	const struct workload_part *part = plan->workload->part;
+	uint64_t data = data_start(plan), place;
+
+	if (byte < plan->start)
+		return false;
+	if (byte < data) {
+		*request = (byte - plan->start) / part[0].bytes * 2;
+		return *request < requests;
+	}
+	place = (byte - data) / plan->period;
+	if (place >= nr_places(plan))
+		return false;
+	if (plan->workload->places)
+		place = permutation_turn(plan->places, plan->seed, place);
+	*request = place * 2 + 1;
+	return place < plan->count && *request < requests;
+}
+
 bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		uint64_t *request)
 {
 	const struct workload *w = plan->workload;
 	uint64_t byte = sector << ALIGN_SECTOR_SHIFT;
-	uint64_t place;
+	uint64_t place, into;
 
 	if (w->order == WORKLOAD_STREAM)
 		return stream_owner(plan, requests, byte, request);
-	if (byte < plan->start)
+	if (w->order == WORKLOAD_BURSTS)
+		return burst_owner(plan, requests, byte, request);
+	if (w->order == WORKLOAD_PAIRS || byte < plan->start)
 		return false;
 	place = (byte - plan->start) / plan->period;
-	if (place >= plan->places ||
-	    (byte - plan->start) % plan->period >= plan->length)
+	if (place >= plan->places)
 		return false;
+	into = (byte - plan->start) % plan->period;
 	if (w->order == WORKLOAD_RANDOM) {
 		*request = permutation_turn(plan->places, plan->seed, place);
-		return *request < requests;
+		return *request < requests &&
+		       into < part_of(plan, *request % nr_parts(plan)).bytes;
 	}
+	if (into >= plan->length)
+		return false;
 	if (requests <= place)
 		return false;
 	*request = place + (requests - 1 - place) / plan->places *

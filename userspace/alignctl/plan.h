@@ -17,7 +17,7 @@
  * @workload: its shape
  * @count: repetitions; rounds; random writes
  * @start: byte at which it starts, in place of the workload's own
- * @places: in a round, or for random writes to choose from; else not used
+ * @places: in a round, or to choose from at random; else not used
  * @period: bytes from one repetition, or place, to the next
  * @length: bytes of a repetition that is one part; else 0
  * @seed: for the order of random writes
@@ -84,6 +84,9 @@ uint64_t plan_requests(const struct plan *plan);
 uint64_t plan_request(const struct plan *plan, uint64_t request,
 		      uint32_t *bytes);
 
+/* Does an fdatasync follow write number @request? */
+bool plan_syncs(const struct plan *plan, uint64_t request);
+
 /* Byte after the last one that may be written; at most UINT64_MAX. */
 uint64_t plan_end(const struct plan *plan);
 
@@ -95,7 +98,7 @@ uint32_t plan_granularity(const struct plan *plan);
 
 /*
  * Which of the first @requests writes covers @sector, the last one if there
- * are several: sets @request, or says none.
+ * are several: sets @request, or says none. Pairs only read, so own nothing.
  */
 bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		uint64_t *request);

@@ -54,13 +54,13 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w)
 {
-	if (options->span && w->order != WORKLOAD_RANDOM &&
+	if (options->span && !workload_random(w) &&
 	    w->device != WORKLOAD_SPREAD) {
 		message_error("--span: is for random places, as of rand512 and rand4k, and for seqread and seqwrite, not for %s",
 			      w->name);
 		return ALIGNCTL_USAGE;
 	}
-	if (options->seed_given && w->order != WORKLOAD_RANDOM) {
+	if (options->seed_given && !workload_random(w)) {
 		message_error("--seed: is for random places, as of rand512 and rand4k, not for %s",
 			      w->name);
 		return ALIGNCTL_USAGE;
@@ -106,7 +106,7 @@ void plan_options_places(const struct plan_options *options, struct plan *plan,
 	if (w->device == WORKLOAD_UNIT)
 		plan->period = plan->length = unit_of(options, device);
 	if (w->device != WORKLOAD_SPREAD &&
-	    (w->order != WORKLOAD_RANDOM || (plan->places && !span)))
+	    (!workload_random(w) || (plan->places && !span)))
 		return;
 	if (!span && have > plan->start + WORKLOAD_INSIDE)
 		span = have - plan->start - WORKLOAD_INSIDE;
@@ -178,7 +178,8 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 			      plan->start, w->name, w->first);
 		return ALIGNCTL_USAGE;
 	}
-	if (w->order == WORKLOAD_RANDOM && plan->count > plan->places) {
+	if (workload_random(w) &&
+	    (w->order == WORKLOAD_PAIRS ? 2 : plan->count) > plan->places) {
 		message_error("%s: %s with --count %" PRIu64
 			      " needs as many places of %" PRIu64
 			      " bytes, and there are %" PRIu64
@@ -193,7 +194,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 			      " needs %" PRIu64 " bytes, the device has %" PRIu64
 			      "; give a smaller --%s", device->path, w->name,
 			      plan->count, need, have,
-			      w->order == WORKLOAD_RANDOM ||
+			      workload_random(w) ||
 			      w->device == WORKLOAD_SPREAD ? "span" : "count");
 		return ALIGNCTL_USAGE;
 	}

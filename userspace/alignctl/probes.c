@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cleanup.h"
+#include "latency.h"
 #include "message.h"
 #include "probes.h"
 
@@ -12,9 +14,10 @@ struct probes *probes_new(const struct plan *plan)
 {
 	struct probes *probes;
 
-	if (!plan->workload || plan->workload->device != WORKLOAD_SPREAD)
+	if (!plan->workload || (plan->workload->device != WORKLOAD_SPREAD &&
+				plan->workload->order != WORKLOAD_PAIRS))
 		return NULL;
-	probes = memory_or_exit(malloc(sizeof(*probes)));
+	probes = memory_or_exit(calloc(1, sizeof(*probes)));
 	probes->plan = plan;
 	probes->probe = memory_or_exit(calloc(plan->count,
 					      sizeof(*probes->probe)));
@@ -27,6 +30,11 @@ void probes_free(struct probes *probes)
 		return;
 	free(probes->probe);
 	free(probes);
+}
+
+static bool in_pairs(const struct probes *probes)
+{
+	return probes->plan->workload->order == WORKLOAD_PAIRS;
 }
 
 static uint64_t offset_of(const struct probes *probes, uint64_t nth)
@@ -42,6 +50,15 @@ void probes_add(struct probes *probes, uint64_t offset, uint64_t bytes,
 
 	if (!probes || offset < probes->plan->start)
 		return;
+	if (in_pairs(probes)) {
+		/* they go one at a time */
+		nth = probes->added++;
+		if (nth % 2 && nth / 2 < probes->plan->count)
+			probes->probe[nth / 2] = (struct probe) {
+				issued_ns, ended_ns, bytes,
+			};
+		return;
+	}
 	nth = (offset - probes->plan->start) / probes->plan->period;
 	if (nth >= probes->plan->count)
 		return;
@@ -100,12 +117,75 @@ static struct summary summarize(const struct probes *probes)
 	return s;
 }
 
+/* Times of the second requests of pairs, in the order in which they were made. */
+static uint64_t *pair_times(const struct probes *probes, size_t *nr)
+{
+	uint64_t *ns = memory_or_exit(calloc(probes->plan->count,
+					     sizeof(*ns)));
+
+	for (*nr = 0; *nr < probes->plan->count && probes->probe[*nr].bytes;
+	     ++*nr)
+		ns[*nr] = probes->probe[*nr].end_ns -
+			  probes->probe[*nr].begin_ns;
+	return ns;
+}
+
+static uint64_t distance_of(const struct probes *probes, uint64_t pair)
+{
+	uint32_t bytes;
+
+	return plan_request(probes->plan, 2 * pair + 1, &bytes) -
+	       plan_request(probes->plan, 2 * pair, &bytes);
+}
+
+static void pairs_text(const struct probes *probes)
+{
+	struct latency_summary l;
+	size_t nr;
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &nr);
+
+	latency_summarize(ns, nr, &l);
+	printf("  second us   mean %.1f  sd %.1f  min %.1f  max %.1f, of %zu pairs\n"
+	       "              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
+	       l.mean_us, l.sd_us, l.min_us, l.max_us, nr, l.p50_us, l.p90_us,
+	       l.p99_us, l.p99_9_us);
+}
+
+static struct json_object *pairs_json(const struct probes *probes)
+{
+	struct json_object *object = json_new(), *each = json_new_array();
+	struct latency_summary l;
+	size_t nr, i;
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &nr);
+
+	for (i = 0; i < nr; i++) {
+		struct json_object *pair = json_new();
+
+		json_add_number(pair, "distance", distance_of(probes, i));
+		json_add_real(pair, "us", ns[i] / 1e3);
+		json_append(each, pair);
+	}
+	latency_summarize(ns, nr, &l);
+	json_add_number(object, "complete", nr);
+	json_add_real(object, "mean_us", l.mean_us);
+	json_add_real(object, "sd_us", l.sd_us);
+	json_add_real(object, "p50_us", l.p50_us);
+	json_add_real(object, "p90_us", l.p90_us);
+	json_add_real(object, "max_us", l.max_us);
+	json_add(object, "each", each);
+	return object;
+}
+
 void probes_text(const struct probes *probes)
 {
 	struct summary s;
 
 	if (!probes)
 		return;
+	if (in_pairs(probes)) {
+		pairs_text(probes);
+		return;
+	}
 	s = summarize(probes);
 	printf("  probes      %" PRIu64 " of %" PRIu64 " bytes", s.nr,
 	       probes->plan->length);
@@ -119,11 +199,16 @@ void probes_text(const struct probes *probes)
 
 struct json_object *probes_json(const struct probes *probes)
 {
-	struct json_object *object = json_new(), *each = json_new_array();
-	struct summary s = summarize(probes);
+	struct json_object *object, *each;
+	struct summary s;
 	double rate;
 	uint64_t i;
 
+	if (in_pairs(probes))
+		return pairs_json(probes);
+	object = json_new();
+	each = json_new_array();
+	s = summarize(probes);
 	json_add_number(object, "complete", s.nr);
 	json_add_number(object, "probe_bytes", probes->plan->length);
 	json_add_real(object, "mb_per_s_min", s.min);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What each probe took, of workloads that are probes: many requests one after
- * the other at each of some places, and the rate of each is what is wanted.
+ * the other at each of some places, and the rate of each is what is wanted; or
+ * pairs of requests, and the time of the second is.
  */
 #ifndef ALIGNCTL_PROBES_H
 #define ALIGNCTL_PROBES_H
@@ -24,11 +25,13 @@ struct probe {
 /**
  * struct probes - all of a run
  * @plan: what they are of
- * @probe: plan->count of them, by rising offset
+ * @probe: plan->count of them, by rising offset; of pairs the second requests
+ * @added: requests so far
  */
 struct probes {
 	const struct plan *plan;
 	struct probe *probe;
+	uint64_t added;
 };
 
 /* For a plan that stays; NULL if its workload is no probes. */
@@ -39,7 +42,7 @@ void probes_free(struct probes *probes);
 void probes_add(struct probes *probes, uint64_t offset, uint64_t bytes,
 		uint64_t issued_ns, uint64_t ended_ns);
 
-/* One line, or nothing if @probes is NULL; and an object, if it is not. */
+/* A line or two, or nothing if @probes is NULL; and an object, if it is not. */
 void probes_text(const struct probes *probes);
 struct json_object *probes_json(const struct probes *probes);
 

@@ -18,12 +18,14 @@
  * @device: where
  * @fd: the device, open with O_DIRECT
  * @geometry: its blocks, which the figures are for
+ * @think_s: pause after each think_writes of the workload, seconds; 0: none
  * @state: what is known about its sectors
  */
 struct replay {
 	const struct device *device;
 	int fd;
 	struct align_geometry geometry;
+	double think_s;
 	struct replay_state state;
 };
 

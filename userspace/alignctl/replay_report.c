@@ -42,6 +42,9 @@ static void text_run(const struct replay_run *run)
 	       run->requests, run->wall_s,
 	       per_second(run->requests, run->wall_s),
 	       per_second(run->bytes / MB, run->wall_s), run->flush_s);
+	if (run->pauses)
+		printf("  pauses      %" PRIu64 ", %.3f s of that\n", run->pauses,
+		       run->pause_s);
 	probes_text(run->probes);
 	text_latency("latency us", &run->latency);
 	if (run->flush_latency.count) {
@@ -210,12 +213,12 @@ static void json_add_plan(struct json_object *object, const struct plan *plan)
 	const struct { const char *key; bool has; uint64_t n; } rows[] = {
 		{ "count", true, plan->count },
 		{ "start", true, plan->start },
-		{ "span", w->order == WORKLOAD_RANDOM ||
+		{ "span", workload_random(w) ||
 			  w->device == WORKLOAD_SPREAD,
-		  w->order == WORKLOAD_RANDOM ? plan->places * plan->period :
+		  workload_random(w) ? plan->places * plan->period :
 						plan_end(plan) - plan->start },
 		{ "areas", w->order == WORKLOAD_ROUNDS, plan->places },
-		{ "seed", w->order == WORKLOAD_RANDOM, plan->seed },
+		{ "seed", workload_random(w), plan->seed },
 	};
 	size_t i;
 
@@ -231,6 +234,10 @@ static void json_add_run(struct json_object *object,
 			 const struct replay_run *run)
 {
 	json_add_real(object, "wall_s", run->wall_s);
+	if (run->pauses) {
+		json_add_number(object, "pauses", run->pauses);
+		json_add_real(object, "pause_s", run->pause_s);
+	}
 	json_add_real(object, "flush_s", run->flush_s);
 	json_add_number(object, "flushes", run->flush_latency.count);
 	json_add_real(object, "iops", per_second(run->requests, run->wall_s));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cleanup.h"
 #include "exit_codes.h"
@@ -30,6 +31,7 @@ struct write {
  * @write_ns: latencies of the writes acknowledged
  * @flush_ns: latencies of the flushes after them
  * @nr_flushes: how many those are
+ * @rested: writes issued at the last pause
  * @begin_ns: when the first write was issued
  * @end_ns: when the last write, or the flush after it, ended
  */
@@ -45,6 +47,7 @@ struct bench {
 	uint64_t *write_ns;
 	uint64_t *flush_ns;
 	uint64_t nr_flushes;
+	uint64_t rested;
 	uint64_t begin_ns;
 	uint64_t end_ns;
 };
@@ -65,7 +68,8 @@ static void bench_open(struct bench *bench)
 	bench->write = new_array(bench->depth, sizeof(*bench->write));
 	bench->idle = new_array(bench->depth, sizeof(struct write *));
 	bench->write_ns = new_array(requests, sizeof(uint64_t));
-	if (plan->workload->sync == WORKLOAD_FDATASYNC)
+	if (plan->workload->sync == WORKLOAD_FDATASYNC ||
+	    plan->workload->sync == WORKLOAD_FDATASYNC_PART)
 		bench->flush_ns = new_array(requests, sizeof(uint64_t));
 	/* each starts a page, so that a buffer has as few segments as it can */
 	bytes = (bytes + REPLAY_MEMORY_ALIGNMENT - 1) &
@@ -162,12 +166,38 @@ static int finish_one(struct bench *bench)
 	count(run, write->request.bytes, ns);
 	probes_add(run->probes, write->request.offset, write->request.bytes,
 		   write->started_ns, now);
-	if (!bench->flush_ns)
+	if (!plan_syncs(&state->plan, write->number))
 		return ALIGNCTL_FINE;
 	result = replay_flush(bench->replay);
 	bench->end_ns = clock_ns();
 	bench->flush_ns[bench->nr_flushes++] = bench->end_ns - now;
 	return result;
+}
+
+/* Is it time to rest, once those in flight have ended? Not after the last. */
+static bool rest_due(const struct bench *bench)
+{
+	const struct replay_state *state = &bench->replay->state;
+
+	return bench->replay->think_s > 0 && state->issued > bench->rested &&
+	       state->issued % state->plan.workload->think_writes == 0 &&
+	       state->issued < plan_requests(&state->plan);
+}
+
+static void rest(struct bench *bench)
+{
+	uint64_t begin = clock_ns();
+	uint64_t until_ns = begin + (uint64_t)(bench->replay->think_s * 1e9);
+	struct timespec until = {
+		.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000,
+	};
+
+	while (!interrupt_seen() &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
+		;
+	bench->rested = bench->replay->state.issued;
+	bench->run->pauses++;
+	bench->run->pause_s += (clock_ns() - begin) / 1e9;
 }
 
 /* Keeps @depth writes in flight until all are done, or one fails. */
@@ -181,10 +211,14 @@ static int do_writes(struct bench *bench)
 	progress_start(&progress, state->plan.workload->name, requests);
 	for (;;) {
 		while (bench->nr_idle && state->issued < requests && !result &&
-		       !interrupt_seen())
+		       !interrupt_seen() && !rest_due(bench))
 			start_next(bench);
-		if (bench->nr_idle == bench->depth)
-			break;
+		if (bench->nr_idle == bench->depth) {
+			if (result || interrupt_seen() || !rest_due(bench))
+				break;
+			rest(bench);
+			continue;
+		}
 		if (finish_one(bench))
 			result = ALIGNCTL_IO;
 		progress_step(&progress, bench->run->requests);

@@ -45,6 +45,8 @@ struct replay_slice {
  * @bytes: their bytes
  * @wall_s: from the first issue to the last acknowledgement, seconds; with
  *	WORKLOAD_FDATASYNC the flushes in between are in it
+ * @pauses: rests between writes; they are in @wall_s
+ * @pause_s: those together, seconds
  * @flush_s: the fdatasync() after all writes, seconds
  * @latency: of the writes
  * @flush_latency: of the flushes after single writes, not of the last one
@@ -59,6 +61,8 @@ struct replay_run {
 	uint64_t requests;
 	uint64_t bytes;
 	double wall_s;
+	uint64_t pauses;
+	double pause_s;
 	double flush_s;
 	struct latency_summary latency;
 	struct latency_summary flush_latency;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exit_codes.h"
@@ -39,6 +40,32 @@ bool source_reads(const struct source *source)
 	return !source->trace && source->plan.workload->reads;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where the next request goes, after sorting those of its window. */
+static uint64_t next_offset(struct source *source, uint32_t *bytes)
+{
+	const struct plan *plan = &source->plan;
+	uint64_t n = source->issued++, nr = plan->workload->window, i;
+	uint64_t offset = plan_request(plan, n, bytes);
+
+	if (nr < 2)
+		return offset;
+	if (n % nr == 0) {
+		if (nr > plan_requests(plan) - n)
+			nr = plan_requests(plan) - n;
+		for (i = 0; i < nr; i++)
+			source->window[i] = plan_request(plan, n + i, bytes);
+		qsort(source->window, nr, sizeof(source->window[0]), by_number);
+	}
+	return source->window[n % plan->workload->window];
+}
+
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request)
 {
@@ -55,11 +82,11 @@ enum trace_next source_next(struct source *source,
 		return TRACE_END;
 	*request = (struct trace_request) {
 		.op = source->plan.workload->reads ? TRACE_READ : TRACE_WRITE,
-		.offset = plan_request(&source->plan, source->issued++, &bytes),
+		.offset = next_offset(source, &bytes),
 		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
 	};
 	request->bytes = bytes;
-	source->flush_due = source->plan.workload->sync == WORKLOAD_FDATASYNC;
+	source->flush_due = plan_syncs(&source->plan, source->issued - 1);
 	return TRACE_GOT;
 }
 

@@ -15,6 +15,7 @@
  * @plan: a workload's; plan.workload is NULL for a trace
  * @trace: NULL for a workload
  * @issued: requests of the workload, but flushes, that source_next() has returned
+ * @window: where those of the workload's window go, by rising offset
  * @flush_due: the flush after the last of those comes next
  */
 struct source {
@@ -22,6 +23,7 @@ struct source {
 	struct plan plan;
 	struct trace *trace;
 	uint64_t issued;
+	uint64_t window[WORKLOAD_MAX_WINDOW];
 	bool flush_due;
 };
 

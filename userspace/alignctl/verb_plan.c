@@ -102,7 +102,7 @@ static int complete_plan(struct plan *plan, const struct options *options,
 	if (result)
 		return result;
 	plan_options_apply(&options->plan, plan);
-	if (((w->order == WORKLOAD_RANDOM && !plan->places) ||
+	if (((workload_random(w) && !plan->places) ||
 	     w->device == WORKLOAD_SPREAD) && !options->on && !options->size &&
 	    !options->plan.span) {
 		message_error("%s: spreads over the whole device; give --on DEV, --size or --span",

@@ -32,12 +32,14 @@ struct replay_options {
 	const char *check;
 	struct plan_options plan;
 	uint64_t depth;
+	double think_s;
+	bool think_given;
 	enum phase phase;
 	bool reads_only;	/* what was asked for changes nothing */
 	struct replay_trace_options trace;
 };
 
-enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_PHASE, ROW_STATE, ROW_TIMING,
+enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE, ROW_TIMING,
 	   ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
 	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
 
@@ -45,6 +47,8 @@ static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
 	[ROW_DEPTH] = { "depth", "N", "writes in flight at most (default: 1)" },
+	[ROW_THINK] = { "think", "SECONDS",
+			"db-daemon: its pauses (default: 8; 0: none)" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
@@ -77,6 +81,14 @@ static bool parse_speed(const char *text, double *speed)
 	return end != text && !*end && *speed > 0 && isfinite(*speed);
 }
 
+static bool parse_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	return end != text && !*end && *seconds >= 0 && *seconds <= 86400;
+}
+
 static int take(size_t row, const char *argument, void *context)
 {
 	static const char *const phases[] = { "all", "prepare", "run",
@@ -96,6 +108,12 @@ static int take(size_t row, const char *argument, void *context)
 			return 0;
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
+	case ROW_THINK:
+		options->think_given = true;
+		if (parse_seconds(argument, &options->think_s))
+			return 0;
+		return options_refuse("think", argument,
+				      "must be a number of seconds, e.g. 0 or 0.5");
 	case ROW_PHASE:
 		for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 			if (strcmp(argument, phases[i]))
@@ -288,6 +306,26 @@ static bool same_plan(const struct replay_options *options,
 	       (!options->plan.seed_given || options->plan.seed == plan->seed);
 }
 
+static int check_depth(const struct replay_options *options,
+		       const struct workload *w)
+{
+	if (!workload_one_at_a_time(w))
+		return ALIGNCTL_FINE;
+	if (options->depth > 1) {
+		message_error("--depth %" PRIu64
+			      ": the %s of %s must follow each other; leave it out",
+			      options->depth, w->reads ? "reads" : "writes",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->trace.timing == ENGINE_FAST) {
+		message_error("--timing fast: the reads of %s must follow each other; leave it out",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
 /*
  * What to replay, as asked for or as the state file says. How far random writes
  * spread is left open where only the device can tell.
@@ -306,10 +344,12 @@ static int choose_plan(struct replay_state *state,
 	result = plan_options_check(&options->plan, w);
 	if (result)
 		return result;
-	if (options->depth > 1 && workload_one_at_a_time(w)) {
-		message_error("--depth %" PRIu64
-			      ": the writes of %s must follow each other; leave it out",
-			      options->depth, w->name);
+	result = check_depth(options, w);
+	if (result)
+		return result;
+	if (options->think_given && !w->think_writes) {
+		message_error("--think: is for db-daemon, not for %s; leave it out",
+			      w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
@@ -415,6 +455,7 @@ static int check_source_options(const struct replay_options *options,
 		{ options->plan.span, WRITES | READS, "span" },
 		{ options->plan.areas, WRITES | READS, "areas" },
 		{ options->plan.seed_given, WRITES | READS, "seed" },
+		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
 		{ trace->timing != ENGINE_NR_TIMINGS, READS | TRACE, "timing" },
@@ -489,6 +530,8 @@ static int open_source(struct replay_trace *trace,
 	const struct workload *w = workload_find(name);
 	int result = w ? plan_options_check(&options->plan, w) : ALIGNCTL_FINE;
 
+	if (!result && w)
+		result = check_depth(options, w);
 	if (!result)
 		result = replay_trace_open(trace, name);
 	if (!result && w)
@@ -558,6 +601,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 			     choose_plan(&replay.state, &options, argv[first]);
 	if (result)
 		return result;
+	if (!by_engine)
+		replay.think_s = options.think_given ? options.think_s :
+						       w->think_s;
 	result = device_open(&device, options.on);
 	if (result) {
 		replay_trace_close(&trace);

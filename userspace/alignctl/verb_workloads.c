@@ -40,7 +40,7 @@ static int published_figures(const struct workload *w,
 	align_geometry_init(&g, DISK_PHYSICAL, DISK_LOGICAL, 0, 0,
 			    DISK_SECTORS);
 	plan_init(&plan, w);
-	if ((w->order == WORKLOAD_RANDOM && !plan.places) ||
+	if ((workload_random(w) && !plan.places) ||
 	    w->device == WORKLOAD_SPREAD)
 		plan_spread(&plan, (DISK_SECTORS << ALIGN_SECTOR_SHIFT) -
 				   plan.start - WORKLOAD_INSIDE);

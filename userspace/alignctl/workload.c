@@ -4,6 +4,7 @@
 #include "workload.h"
 
 #define MIB	(1U << 20)
+#define KIB	1024U
 #define PAGE	4096U
 
 /* Where they come from. */
@@ -27,6 +28,34 @@
 	.start = WORKLOAD_INSIDE, .period = 128 * MIB,			\
 	.default_count = 100, .chunk = MIB,				\
 	.nr_parts = 1, .part = { { 0, 128 * MIB } }
+
+/* 1000 reads in a file of 70 GB. */
+#define SORTED_READS							\
+	.order = WORKLOAD_RANDOM, .start = WORKLOAD_INSIDE,		\
+	.period = PAGE, .places = 17089843, .default_count = 1000,	\
+	.nr_parts = 1, .part = { { 0, PAGE } }
+
+/*
+ * bssplit=8k/20:16k/10:32k/10:512k/60 thinktime=8s thinktime_blocks=500, all
+ * over 1 GiB: of ten writes each length has exactly its share.
+ */
+#define WRITE_DAEMON							\
+	.order = WORKLOAD_RANDOM, .period = 512 * KIB, .places = 2048,	\
+	.default_count = 2000, .think_writes = 500, .think_s = 8,	\
+	.nr_parts = 10,							\
+	.part = { { 0, 512 * KIB }, { 0, 8 * KIB }, { 0, 512 * KIB },	\
+		  { 0, 32 * KIB }, { 0, 512 * KIB }, { 0, 512 * KIB },	\
+		  { 0, 8 * KIB }, { 0, 512 * KIB }, { 0, 16 * KIB },	\
+		  { 0, 512 * KIB } }
+
+/* What is in the journal is durable before the data is written. */
+#define JOURNAL(bytes, then)						\
+	.order = WORKLOAD_BURSTS, .sync = WORKLOAD_FDATASYNC_PART,	\
+	.period = (then), .default_count = 1000,			\
+	.nr_parts = 2, .part = { { 0, (bytes) }, { 0, (then) } }
+
+/* Any of 1 GiB. */
+#define AT_RANDOM	.places = 131072
 
 /* A sector of which the last three bits are 5, as a partition's start. */
 #define SHIFTED		(WORKLOAD_INSIDE + 5 * 512)
@@ -111,6 +140,39 @@ static const struct workload workloads[] = {
 	{ .name = "seqwrite", .origin = STUDY,
 	  .summary = "the same as writes",
 	  .device = WORKLOAD_SPREAD, PROBES_128_MIB },
+	{ .name = "rnddeltaread", .origin = STUDY, .reads = true,
+	  .published = "a turn of the disk 11 ms, its full stroke 21 ms",
+	  .summary = "reads: pairs at random; the second one is timed",
+	  .device = WORKLOAD_UNIT, .order = WORKLOAD_PAIRS,
+	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 2000,
+	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	{ .name = "sorted-reads-1", .origin = STUDY, .reads = true,
+	  .wall_s = 18.11,
+	  .summary = "reads: 4096 bytes at random in 70 GB, as they come",
+	  .window = 1, SORTED_READS },
+	{ .name = "sorted-reads-32", .origin = STUDY, .reads = true,
+	  .wall_s = 12.19,
+	  .summary = "reads: the same, each 32 of them sorted",
+	  .window = 32, SORTED_READS },
+	{ .name = "sorted-reads-1024", .origin = STUDY, .reads = true,
+	  .wall_s = 9.46,
+	  .summary = "reads: the same, each 1024 of them sorted",
+	  .window = 1024, SORTED_READS },
+	/* What copying a file to a file system mounted with -o sync writes. */
+	{ .name = "dd-512-sync", .origin = STUDY,
+	  .published = "253 kB/s over USB",
+	  .summary = "each page eight times, as 512 bytes with -o sync",
+	  .sync = WORKLOAD_DSYNC,
+	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 2048,
+	  .nr_parts = 8,
+	  .part = { { 0, PAGE }, { 0, PAGE }, { 0, PAGE }, { 0, PAGE },
+		    { 0, PAGE }, { 0, PAGE }, { 0, PAGE }, { 0, PAGE } } },
+	{ .name = "dd-4m-sync", .origin = STUDY,
+	  .published = "28.4 MB/s over USB",
+	  .summary = "4 MiB by 240 sectors, then fdatasync",
+	  .sync = WORKLOAD_FDATASYNC_PART, .sync_part = 34,
+	  .start = WORKLOAD_INSIDE, .period = 4 * MIB, .default_count = 16,
+	  .chunk = 240 * 512, .nr_parts = 1, .part = { { 0, 4 * MIB } } },
 	{ .name = "db-write", .origin = DATABASE,
 	  .published = "IOPS at depth 1 and 4: GP2 1383 and 5470, GP3 1111 and 4512, IO2 1662 and 5721",
 	  .summary = "8 KiB after 8 KiB, aligned, 1 GiB",
@@ -133,6 +195,41 @@ static const struct workload workloads[] = {
 	  .order = WORKLOAD_RANDOM,
 	  .start = WORKLOAD_INSIDE, .period = 8192, .default_count = 131072,
 	  .places = 131072, .nr_parts = 1, .part = { { 0, 8192 } } },
+	{ .name = "db-randwrite-shifted", .origin = DATABASE,
+	  .summary = "db-randwrite, 5 sectors into a block",
+	  .order = WORKLOAD_RANDOM,
+	  .start = SHIFTED, .period = 8192, .default_count = 131072,
+	  .places = 131072, .nr_parts = 1, .part = { { 0, 8192 } } },
+	{ .name = "db-daemon", .origin = DATABASE,
+	  .summary = "8, 16, 32, 512 KiB at random; 8 s rest after 500",
+	  .start = WORKLOAD_INSIDE, WRITE_DAEMON },
+	{ .name = "db-daemon-shifted", .origin = DATABASE,
+	  .summary = "db-daemon, 5 sectors into a block",
+	  .start = SHIFTED, WRITE_DAEMON },
+	{ .name = "journal-252k-seq", .origin = DATABASE,
+	  .summary = "252 KiB of journal, flush, 512 KiB in sequence",
+	  .start = WORKLOAD_INSIDE, JOURNAL(252 * KIB, 512 * KIB) },
+	{ .name = "journal-252k-rand", .origin = DATABASE,
+	  .summary = "252 KiB of journal, flush, 8 KiB at random",
+	  .start = WORKLOAD_INSIDE, AT_RANDOM, JOURNAL(252 * KIB, 8 * KIB) },
+	{ .name = "journal-64k-seq", .origin = DATABASE,
+	  .summary = "64 KiB of journal, flush, 512 KiB in sequence",
+	  .start = WORKLOAD_INSIDE, JOURNAL(64 * KIB, 512 * KIB) },
+	{ .name = "journal-64k-rand", .origin = DATABASE,
+	  .summary = "64 KiB of journal, flush, 8 KiB at random",
+	  .start = WORKLOAD_INSIDE, AT_RANDOM, JOURNAL(64 * KIB, 8 * KIB) },
+	{ .name = "journal-252k-seq-shifted", .origin = DATABASE,
+	  .summary = "the same, all 5 sectors into a block",
+	  .start = SHIFTED, JOURNAL(252 * KIB, 512 * KIB) },
+	{ .name = "journal-252k-rand-shifted", .origin = DATABASE,
+	  .summary = "the same, all 5 sectors into a block",
+	  .start = SHIFTED, AT_RANDOM, JOURNAL(252 * KIB, 8 * KIB) },
+	{ .name = "journal-64k-seq-shifted", .origin = DATABASE,
+	  .summary = "the same, all 5 sectors into a block",
+	  .start = SHIFTED, JOURNAL(64 * KIB, 512 * KIB) },
+	{ .name = "journal-64k-rand-shifted", .origin = DATABASE,
+	  .summary = "the same, all 5 sectors into a block",
+	  .start = SHIFTED, AT_RANDOM, JOURNAL(64 * KIB, 8 * KIB) },
 	{ .name = "areasync", .origin = COMMITS,
 	  .published = "1 area: 9.5 ms per sync; 2 areas: 0.96 to 0.99 s per 100 in 6 runs of 10; more: no faster",
 	  .summary = "rounds: 512 bytes and fdatasync in each area",
@@ -196,6 +293,15 @@ bool workload_one_at_a_time(const struct workload *w)
 
 	if (w->sync == WORKLOAD_DSYNC && w->order == WORKLOAD_RANDOM)
 		return false;
-	return w->sync != WORKLOAD_ASYNC || w->order == WORKLOAD_ROUNDS ||
+	if (w->order == WORKLOAD_ROUNDS || w->order == WORKLOAD_PAIRS ||
+	    w->order == WORKLOAD_BURSTS)
+		return true;
+	return w->sync != WORKLOAD_ASYNC ||
 	       last->offset + last->bytes > w->period;
+}
+
+bool workload_random(const struct workload *w)
+{
+	return w->order == WORKLOAD_RANDOM || w->order == WORKLOAD_PAIRS ||
+	       (w->order == WORKLOAD_BURSTS && w->places);
 }

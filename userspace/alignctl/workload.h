@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORKLOAD_MAX_PARTS	5
+#define WORKLOAD_MAX_PARTS	10
+#define WORKLOAD_MAX_WINDOW	1024
 
 /*
  * Where workloads that were published with a place in a file begin, apart from
@@ -24,13 +25,25 @@ enum workload_order {
 	WORKLOAD_STREAM,
 	/* A write at each of some places, period bytes apart; then again. */
 	WORKLOAD_ROUNDS,
-	/* Each write at a place of its own, in an order made from a seed. */
+	/*
+	 * Each write at a place of its own, in an order made from a seed. If
+	 * there are parts, their lengths take turns.
+	 */
 	WORKLOAD_RANDOM,
+	/* Two at a time, at random places and so at a random distance. */
+	WORKLOAD_PAIRS,
+	/*
+	 * A write of the first part to a journal, one after the other, then one
+	 * of the second to data beyond it: period bytes on, or, if there are
+	 * places, each at one of its own.
+	 */
+	WORKLOAD_BURSTS,
 };
 
 enum workload_sync {
 	WORKLOAD_ASYNC,		/* nothing but the flush at the end */
 	WORKLOAD_FDATASYNC,	/* one after each write */
+	WORKLOAD_FDATASYNC_PART,	/* one in each repetition, after one of its writes */
 	WORKLOAD_DSYNC,		/* each write as if opened with O_DSYNC */
 };
 
@@ -65,16 +78,20 @@ struct workload_part {
  * @device: what is left to the device
  * @order: how one write follows the other
  * @sync: what makes them durable
+ * @sync_part: WORKLOAD_FDATASYNC_PART: after which of its writes
  * @start: byte at which the first repetition, or the first place, starts
  * @period: bytes from one repetition, or place, to the next
  * @default_count: repetitions of the published run
- * @places: WORKLOAD_ROUNDS: places of the published run; WORKLOAD_RANDOM: to
- *	choose from, 0: all of the device
+ * @places: WORKLOAD_ROUNDS: places of the published run; else: to choose from at
+ *	random, 0: all of the device, or of WORKLOAD_BURSTS none
  * @first: length of one more write before all others, which ends at @start;
  *	0: there is none
  * @chunk: longest write: a longer repetition, of one part, is cut into writes of
- *	so many bytes, which is a multiple of every block; 0: any length
- * @nr_parts: writes in a repetition; 1 unless WORKLOAD_STREAM
+ *	so many bytes; 0: it is not
+ * @window: reads are issued by rising offset among so many of them; 0: as they come
+ * @think_writes: a pause after so many writes; 0: there is none
+ * @think_s: its published length, seconds
+ * @nr_parts: writes in a repetition; 1 for rounds and pairs, 2 for bursts
  * @part: those writes, by rising offset
  */
 struct workload {
@@ -88,12 +105,16 @@ struct workload {
 	enum workload_device device;
 	enum workload_order order;
 	enum workload_sync sync;
+	uint32_t sync_part;
 	uint64_t start;
 	uint32_t period;
 	uint32_t default_count;
 	uint32_t places;
 	uint32_t first;
 	uint32_t chunk;
+	uint32_t window;
+	uint32_t think_writes;
+	uint32_t think_s;
 	uint32_t nr_parts;
 	struct workload_part part[WORKLOAD_MAX_PARTS];
 };
@@ -110,5 +131,8 @@ const struct workload *workload_at(size_t index);
  * other.
  */
 bool workload_one_at_a_time(const struct workload *w);
+
+/* Does it take places in an order made from a seed? */
+bool workload_random(const struct workload *w);
 
 #endif

@@ -32,9 +32,15 @@ CASES = [
         "w512", "w4096", "w4096_512", "w136k", "w4k_132k", "seq8k-shifted", "db-write", "append-512-dsync")),
     *(Case(name, ("--count", "4")) for name in (
         "diskbenchi-0", "diskbenchi-existing", "diskbenchi", "diskbenchi-fresh",
-        "areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")),
+        "areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted",
+        "dd-512-sync", "journal-252k-seq", "journal-64k-seq", "journal-252k-seq-shifted", "journal-64k-seq-shifted")),
     *(Case(name, ("--count", "24", "--span", "256K")) for name in (
-        "shifted-partition", "rndwrite", "db-randwrite", "rand512", "rand4k")),
+        "shifted-partition", "db-randwrite", "db-randwrite-shifted", "rand512", "rand4k")),
+    *(Case(name, ("--count", "5", "--span", "256K")) for name in (
+        "journal-252k-rand", "journal-64k-rand", "journal-252k-rand-shifted", "journal-64k-rand-shifted")),
+    *(Case(name, ("--count", "10", "--span", "8M")) for name in ("db-daemon", "db-daemon-shifted")),
+    Case("dd-4m-sync", ("--count", "1")),
+    Case("rndwrite", ("--count", "24", "--span", "512K")),
     Case("seqwrite", ("--count", "3", "--span", "4M")),
     Case("rand512", ("--count", "48", "--span", "32K", "--seed", "2")),
     Case("rand4k", ("--count", "24", "--span", "128K", "--start", "68096", "--seed", "3")),

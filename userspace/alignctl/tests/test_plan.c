@@ -75,6 +75,21 @@ static void published(void)
 		{ "db-write", { 131072, 1024 * mib, 0, 0, 262144 } },
 		{ "db-randwrite", { 131072, 1024 * mib, 0, 0, 262144 } },
 		/* 100 probes of 128 requests */
+		{ "db-randwrite-shifted",
+		  { 131072, 1024 * mib, 262144, 2, 262145 } },
+		/* of ten: 2 x 8, 16, 32 and 6 x 512 KiB */
+		{ "db-daemon", { 2000, 200 * 3136 * 1024, 0, 0, 156800 } },
+		{ "dd-512-sync", { 16384, 64 * mib, 0, 0, 2048 } },
+		{ "dd-4m-sync", { 560, 64 * mib, 0, 0, 16384 } },
+		{ "journal-252k-seq", { 2000, 764000 * 1024, 0, 0, 191000 } },
+		{ "journal-252k-rand", { 2000, 260000 * 1024, 0, 0, 65000 } },
+		{ "journal-64k-seq", { 2000, 576000 * 1024, 0, 0, 144000 } },
+		{ "journal-64k-rand", { 2000, 72000 * 1024, 0, 0, 18000 } },
+		/* the ends of journal and data, which meet only in the second */
+		{ "journal-252k-seq-shifted",
+		  { 2000, 764000 * 1024, 4000, 4, 191002 } },
+		{ "journal-64k-seq-shifted",
+		  { 2000, 576000 * 1024, 4000, 2, 144001 } },
 		{ "seqwrite", { 12800, 12800 * mib, 0, 0, 3276800 } },
 	};
 	struct align_geometry g;
@@ -167,7 +182,7 @@ static void any_geometry(void)
 	size_t i, p, o;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		struct plan plan = plan_of(w->name, 7, w->order == WORKLOAD_RANDOM ? 40 : 0);
+		struct plan plan = plan_of(w->name, 7, workload_random(w) ? 40 : 0);
 
 		for (p = 0; p < 5; p++) {
 			for (o = 0; o < 4; o++) {
@@ -222,7 +237,9 @@ static void sectors_are_owned(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		struct plan plan = plan_of(w->name, 3, w->order == WORKLOAD_RANDOM ? 40 : 0);
+		/* of reads nothing is owned */
+		struct plan plan = plan_of(w->reads ? "w512" : w->name, 3,
+					   workload_random(w) ? 40 : 0);
 		uint64_t all = plan_requests(&plan), requests, sector;
 		uint64_t end = plan_end(&plan) / 512 + 200;
 
@@ -361,7 +378,7 @@ static void possible(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		plan = plan_of(w->name, 40, w->order == WORKLOAD_RANDOM ? 40 : 0);
+		plan = plan_of(w->name, 40, workload_random(w) ? 40 : 0);
 		CHECK(plan_possible(&plan), "%s", w->name);
 		plan.start += 511;
 		CHECK(!plan_possible(&plan), "%s off a sector", w->name);
@@ -407,7 +424,11 @@ static void one_at_a_time(void)
 {
 	static const char *const names[] = {
 		"diskbenchi-fresh", "areasync", "areasync-128k", "areasync-4k",
-		"areasync-4k-shifted", "append-512-dsync",
+		"areasync-4k-shifted", "append-512-dsync", "rnddeltaread",
+		"dd-512-sync", "dd-4m-sync", "journal-252k-seq",
+		"journal-252k-rand", "journal-64k-seq", "journal-64k-rand",
+		"journal-252k-seq-shifted", "journal-252k-rand-shifted",
+		"journal-64k-seq-shifted", "journal-64k-rand-shifted",
 	};
 	const size_t nr = sizeof(names) / sizeof(names[0]);
 	const struct workload *w;

@@ -34,6 +34,7 @@ TEN = {
     "diskbenchi-fresh": (51, 71, 0, 5121),
     "shifted-partition": (10, 20, 20, 20),
     "seq8k-shifted": (10, 20, 2, 21),
+    "dd-512-sync": (80, 0, 0, 10),
     "rndwrite": (10, 0, 0, 10),
     "db-write": (10, 0, 0, 20),
     "areasync": (40, 40, 4, 4),
@@ -46,7 +47,7 @@ TEN = {
 }
 RANDOM = ("shifted-partition", "rndwrite", "rand512", "rand4k")
 AREAS = ("areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")
-ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", *AREAS)
+ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)
 
 
 def man_page():

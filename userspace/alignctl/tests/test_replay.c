@@ -17,6 +17,16 @@
 static char path[64];
 static struct device device;
 
+/* Fewer places or repetitions, so that it ends in the file. */
+static void make_fit(struct plan *plan)
+{
+	uint64_t *nr = workload_random(plan->workload) ? &plan->places :
+							 &plan->count;
+
+	while (plan_end(plan) > FILE_BYTES)
+		--*nr;
+}
+
 /* A replay of @count repetitions on a file. */
 static struct replay start(const char *workload, uint64_t count,
 			   uint32_t offset)
@@ -35,11 +45,13 @@ static struct replay start(const char *workload, uint64_t count,
 			    device.sectors);
 	plan_init(&replay.state.plan, workload_find(workload));
 	replay.state.plan.count = count;
-	if (replay.state.plan.workload->order == WORKLOAD_RANDOM)
+	if (workload_random(replay.state.plan.workload))
 		replay.state.plan.places = 5000;
 	if (replay.state.plan.workload->device == WORKLOAD_SPREAD)
 		plan_spread(&replay.state.plan,
 			    FILE_BYTES - 2 * WORKLOAD_INSIDE);
+	else if (plan_end(&replay.state.plan) > FILE_BYTES)
+		make_fit(&replay.state.plan);
 	return replay;
 }
 
@@ -89,7 +101,9 @@ static void replay_all(unsigned int depth, const char *method)
 		uint64_t sizes = 0;
 		uint32_t k;
 
-		if (depth > 1 && workload_one_at_a_time(w)) {
+		/* pairs overlap as they like, since they only read */
+		if (w->order == WORKLOAD_PAIRS ||
+		    (depth > 1 && workload_one_at_a_time(w))) {
 			finish(&replay);
 			continue;
 		}
@@ -106,7 +120,9 @@ static void replay_all(unsigned int depth, const char *method)
 		CHECK(!strcmp(run.method, method), "%s: by %s", w->name,
 		      run.method);
 		CHECK(run.flush_latency.count ==
-		      (w->sync == WORKLOAD_FDATASYNC ? requests : 0),
+		      (w->sync == WORKLOAD_FDATASYNC ? requests :
+		       w->sync == WORKLOAD_FDATASYNC_PART ?
+		       replay.state.plan.count : 0),
 		      "%s: %" PRIu64 " flushes", w->name,
 		      run.flush_latency.count);
 		for (k = 0; k < run.nr_sizes; k++)

@@ -94,10 +94,54 @@ static void a_path_is_a_trace(void)
 	trace_folder_close();
 }
 
+/* Each window rises, has the reads that the order without one has, and begins anew. */
+static void windows_are_sorted(void)
+{
+	static const struct { const char *name; uint64_t window; } rows[] = {
+		{ "sorted-reads-1", 1 }, { "sorted-reads-32", 32 },
+		{ "sorted-reads-1024", 1024 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CLEANUP_FREE bool *seen = calloc(5000, sizeof(*seen));
+		struct trace_request request;
+		struct source source;
+		uint64_t n, last = 0, falls = 0, expected = 0;
+		uint32_t bytes;
+
+		source_open(&source, rows[i].name);
+		source.plan.places = 5000;
+		for (n = 0; source_next(&source, &request) == TRACE_GOT; n++) {
+			uint64_t place = (request.offset -
+					  source.plan.start) / 4096;
+
+			if (n % rows[i].window)
+				falls += request.offset <= last;
+			last = request.offset;
+			seen[place] = true;
+			/* the last window is not full */
+			if ((n + 1) % rows[i].window && n + 1 < 1000)
+				continue;
+			for (; expected <= n; expected++) {
+				place = (plan_request(&source.plan, expected,
+						      &bytes) -
+					 source.plan.start) / 4096;
+				CHECK(seen[place], "%s: read %" PRIu64
+				      " is not in its window", rows[i].name,
+				      expected);
+			}
+		}
+		CHECK(n == 1000 && !falls, "%s: %" PRIu64 " reads, %" PRIu64
+		      " fall", rows[i].name, n, falls);
+	}
+}
+
 const struct tap_test source_tests[] = {
 	{ "a workload is its writes, and the flushes that its sync makes",
 	  workloads_as_requests },
 	{ "rewinding forgets the flush that came next", rewound_before_a_flush },
 	{ "the path of a file is a trace, whatever its name", a_path_is_a_trace },
+	{ "reads are sorted in windows, and each has its own", windows_are_sorted },
 	{ 0 },
 };
