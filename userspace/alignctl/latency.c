@@ -49,6 +49,7 @@ void latency_summarize(uint64_t *ns, size_t count,
 	summary->min_us = ns[0] / 1000.0;
 	summary->p50_us = latency_percentile(ns, count, 500) / 1000.0;
 	summary->p90_us = latency_percentile(ns, count, 900) / 1000.0;
+	summary->p98_us = latency_percentile(ns, count, 980) / 1000.0;
 	summary->p99_us = latency_percentile(ns, count, 990) / 1000.0;
 	summary->p99_9_us = latency_percentile(ns, count, 999) / 1000.0;
 	summary->max_us = ns[count - 1] / 1000.0;

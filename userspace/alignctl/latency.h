@@ -17,6 +17,7 @@
  * @p50_us: percentiles by nearest rank: the least sample that at least so
  *	many per cent of all samples do not exceed
  * @p90_us: same
+ * @p98_us: same
  * @p99_us: same
  * @p99_9_us: same
  * @max_us: the greatest
@@ -29,6 +30,7 @@ struct latency_summary {
 	double min_us;
 	double p50_us;
 	double p90_us;
+	double p98_us;
 	double p99_us;
 	double p99_9_us;
 	double max_us;

@@ -101,6 +101,7 @@ static struct json_object *json_latency(const struct latency_summary *l)
 	json_add_real(object, "min", l->min_us);
 	json_add_real(object, "p50", l->p50_us);
 	json_add_real(object, "p90", l->p90_us);
+	json_add_real(object, "p98", l->p98_us);
 	json_add_real(object, "p99", l->p99_us);
 	json_add_real(object, "p99_9", l->p99_9_us);
 	json_add_real(object, "max", l->max_us);

@@ -15,8 +15,8 @@
 #define NS	1e9		/* in a second */
 
 static const struct { const char *name; unsigned int rank; } percentiles[] = {
-	{ "p50", 5000 }, { "p90", 9000 }, { "p99", 9900 }, { "p99_9", 9990 },
-	{ "p99_99", 9999 },
+	{ "p50", 5000 }, { "p90", 9000 }, { "p98", 9800 }, { "p99", 9900 },
+	{ "p99_9", 9990 }, { "p99_99", 9999 },
 };
 
 #define NR_PERCENTILES	(sizeof(percentiles) / sizeof(percentiles[0]))

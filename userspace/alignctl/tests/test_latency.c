@@ -50,6 +50,7 @@ static void thousand(void)
 	      s.min_us, s.max_us);
 	CHECK(near(s.p50_us, 500) && near(s.p90_us, 900), "p50 %f p90 %f",
 	      s.p50_us, s.p90_us);
+	CHECK(near(s.p98_us, 980), "p98 %f", s.p98_us);
 	CHECK(near(s.p99_us, 990) && near(s.p99_9_us, 999), "p99 %f p99.9 %f",
 	      s.p99_us, s.p99_9_us);
 	/* sqrt(n(n + 1) / 12), of the numbers 1 to n */

@@ -17,7 +17,7 @@ from dmalign.paths import REPO
 from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, wait_for_run
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
-TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
+TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]
 
 
 @pytest.fixture
