@@ -46,7 +46,8 @@ static bool possible_shape(const struct plan *plan)
 
 	switch (w->device) {
 	case WORKLOAD_UNIT:
-		return plan->length && plan->length % ALIGN_SECTOR_SIZE == 0 &&
+		return plan->length && plan->length <= UINT32_MAX &&
+		       plan->length % ALIGN_SECTOR_SIZE == 0 &&
 		       plan->period == plan->length;
 	case WORKLOAD_SPREAD:
 		return plan->length && plan->length <= length &&

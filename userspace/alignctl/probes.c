@@ -117,7 +117,7 @@ static struct summary summarize(const struct probes *probes)
 	return s;
 }
 
-/* Times of the second requests of pairs, in the order in which they were made. */
+/* Times of the second requests of pairs, as they were made. */
 static uint64_t *pair_times(const struct probes *probes, size_t *nr)
 {
 	uint64_t *ns = memory_or_exit(calloc(probes->plan->count,

@@ -39,8 +39,8 @@ struct replay_options {
 	struct replay_trace_options trace;
 };
 
-enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE, ROW_TIMING,
-	   ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
+enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE,
+	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
 	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
 
 static const struct option_row rows[] = {

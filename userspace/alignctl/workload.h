@@ -43,14 +43,14 @@ enum workload_order {
 enum workload_sync {
 	WORKLOAD_ASYNC,		/* nothing but the flush at the end */
 	WORKLOAD_FDATASYNC,	/* one after each write */
-	WORKLOAD_FDATASYNC_PART,	/* one in each repetition, after one of its writes */
+	WORKLOAD_FDATASYNC_PART,	/* one in each repetition */
 	WORKLOAD_DSYNC,		/* each write as if opened with O_DSYNC */
 };
 
 /* What of its shape only the device can tell. */
 enum workload_device {
 	WORKLOAD_FIXED,		/* nothing; or how far random writes spread */
-	/* Length and place of each write: minimum_io_size or a block, the largest. */
+	/* The length of each write: minimum_io_size or a block, the larger. */
 	WORKLOAD_UNIT,
 	/* How far apart repetitions are: evenly, all over it. */
 	WORKLOAD_SPREAD,
@@ -88,7 +88,7 @@ struct workload_part {
  *	0: there is none
  * @chunk: longest write: a longer repetition, of one part, is cut into writes of
  *	so many bytes; 0: it is not
- * @window: reads are issued by rising offset among so many of them; 0: as they come
+ * @window: so many reads at a time are sorted by offset; 0: they are not
  * @think_writes: a pause after so many writes; 0: there is none
  * @think_s: its published length, seconds
  * @nr_parts: writes in a repetition; 1 for rounds and pairs, 2 for bursts

@@ -342,6 +342,8 @@ static void random_probes_are_as_long_as_the_device_says(void)
 		      0 && bytes == 24576, "probe %" PRIu64, n);
 	plan.length = 512;
 	CHECK(!plan_possible(&plan), "shorter than its place");
+	plan.period = plan.length = 1ULL << 32;
+	CHECK(!plan_possible(&plan), "longer than a request can be");
 	plan = plan_of("rand4k", 5, 5);
 	plan.period = plan.length = 8192;
 	CHECK(!plan_possible(&plan), "rand4k with 8192 bytes");

@@ -94,7 +94,7 @@ static void a_path_is_a_trace(void)
 	trace_folder_close();
 }
 
-/* Each window rises, has the reads that the order without one has, and begins anew. */
+/* Each window rises, and has the reads that are its own without sorting. */
 static void windows_are_sorted(void)
 {
 	static const struct { const char *name; uint64_t window; } rows[] = {
