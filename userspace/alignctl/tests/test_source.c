@@ -35,6 +35,11 @@ static void workloads_as_requests(void)
 		{ "areasync", "wfwfwfwf", 1, 4 * 512 },
 		{ "append-512-dsync", "WWW", 3, 3 * 512 },
 		{ "db-randread", "rrr", 3, 3 * 8192 },
+		/* the flush is of the journal, and of all of 4 MiB */
+		{ "journal-64k-rand", "wfwwfw", 2, 2 * (65536 + 8192) },
+		{ "dd-4m-sync", "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwf", 1,
+		  4 << 20 },
+		{ "dd-512-sync", "WWWWWWWW", 1, 8 * 4096 },
 	};
 	size_t i;
 	int again;
@@ -46,7 +51,7 @@ static void workloads_as_requests(void)
 		source.plan.count = want[i].count;
 		for (again = 0; again < 2; again++) {
 			uint64_t bytes;
-			char ops[16];
+			char ops[48];
 
 			drain(&source, ops, sizeof(ops), &bytes);
 			CHECK(!strcmp(ops, want[i].ops) &&
