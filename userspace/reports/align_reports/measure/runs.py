@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run of alignctl replay, on a device that may be overwritten, as its user has said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..verify.machine import Here, Refused
+
+USAGE, BUSY = 2, 4
+
+
+@dataclass
+class Replays:
+    """
+    alignctl    the program
+    folder      for what is made on the way
+    forced      devices that are written to although they are in use or hold data
+    """
+
+    alignctl: str
+    folder: Path
+    forced: list[str] = field(default_factory=list)
+    here: Here = field(default_factory=Here)
+
+    def force(self, device: str) -> tuple[str, ...]:
+        same = any(os.path.samefile(device, forced) for forced in self.forced)
+        return ("--force", device) if same else ()
+
+    def make(self, source: str, device: str, *options: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+        """Makes a run, returns alignctl's document. Raises Refused."""
+        return self.here.json(self.alignctl, "replay", source, "--on", device, "--json", *options,
+                              *self.force(device), ok=ok)
+
+    def dry(self, source: str, device: str, *options: str) -> int:
+        """Whether a run could be made: alignctl's status; what stands against it is on the terminal."""
+        return subprocess.run([self.alignctl, "replay", source, "--on", device, "--dry-run", "--json",
+                               *options, *self.force(device)], stdout=subprocess.DEVNULL,
+                              check=False).returncode
+
+    def permit(self, source: str, devices: list[str], *options: str, ask: bool = True) -> None:
+        """Sees whether the runs can be made on all the devices, before any is; asks a person where one must.
+
+        Raises Refused.
+        """
+        busy = []
+        for device in devices:
+            status = self.dry(source, device, *options)
+            if status not in (0, BUSY):
+                raise Refused(f"{device}: cannot be done, see above", status)
+            if status:
+                busy.append(device)
+        if not busy:
+            return
+        if not ask or not confirmed(devices):
+            raise Refused(f"{' and '.join(busy)}: refused, see above; nothing was written", BUSY)
+        self.forced += devices
+
+
+def confirmed(devices: list[str]) -> bool:
+    """Lets a person at a terminal confirm by typing the names. What runs without one has --force."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    names = " ".join(devices)
+    print(f"All of that will be overwritten on {' and '.join(devices)}. Type {names} to go on: ", end="",
+          file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip() == names
