@@ -205,7 +205,7 @@ class ChunkSize:
             access, per_s = drive
             balanced = models.balanced_chunk(access, per_s)
             words.append(f"as if each took {access:.3g} ms to reach its place and then {per_s / 1e6:.4g} MB/s: "
-                         f"with {balanced / 1000:.3g} kB both take as long, "
+                         f"with {balanced / 1000:.0f} kB both take as long, "
                          f"{models.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
         table = Table(title=f"{task.device}: random {'writes' if self.writes else 'reads'} by size, "
                             f"{task.depth or 1} in flight", title_justify="left")
