@@ -9,31 +9,57 @@
 #include "replay_many.h"
 #include "reports.h"
 
-static uint64_t places(const struct replay_many *many,
-		       const struct device *device)
+/* What the workload is on a device, if spread over @span, or 0: all of it. */
+static struct plan plan_on(const struct replay_many *many,
+			   const struct device *device, uint64_t span)
 {
+	struct plan_options options = *many->plan;
 	struct plan plan;
 
+	if (span)
+		options.span = span;
 	plan_init(&plan, many->workload);
-	plan_options_apply(many->plan, &plan);
-	plan_options_places(many->plan, &plan, device);
-	return plan.places;
+	plan_options_apply(&options, &plan);
+	plan_options_places(&options, &plan, device);
+	return plan;
+}
+
+static bool same_requests(const struct plan *a, const struct plan *b)
+{
+	return a->places == b->places && a->period == b->period &&
+	       a->length == b->length;
 }
 
 /*
- * Over how many bytes random requests spread, where each device would have them
- * spread over all of itself: the same requests are for both. 0: no matter.
+ * Finds over how many bytes to spread a workload so that its requests are the
+ * same on both devices; 0: they are anyway. Return: enum alignctl_exit.
  */
-static uint64_t common_span(const struct replay_many *many,
-			    const struct device *on, const struct device *vs)
+static int common_span(const struct replay_many *many, const struct device *on,
+		       const struct device *vs, uint64_t *span)
 {
-	uint64_t a, b;
+	const struct device *small = on->sectors < vs->sectors ? on : vs;
+	uint64_t have = small->sectors << ALIGN_SECTOR_SHIFT;
+	struct plan a, b;
 
-	if (!many->workload || many->workload->order != WORKLOAD_RANDOM)
-		return 0;
-	a = places(many, on);
-	b = places(many, vs);
-	return a == b ? 0 : (a < b ? a : b) * many->workload->period;
+	*span = 0;
+	if (!many->workload)
+		return ALIGNCTL_FINE;
+	a = plan_on(many, on, 0);
+	b = plan_on(many, vs, 0);
+	if (same_requests(&a, &b))
+		return ALIGNCTL_FINE;
+	if (!many->plan->span && have > a.start + WORKLOAD_INSIDE) {
+		*span = have - a.start - WORKLOAD_INSIDE;
+		a = plan_on(many, on, *span);
+		b = plan_on(many, vs, *span);
+	}
+	if (same_requests(&a, &b))
+		return ALIGNCTL_FINE;
+	message_error("%s: its requests would have %" PRIu64 " bytes on %s and %"
+		      PRIu64 " on %s, whose blocks differ; --physical N for both, or another workload",
+		      many->workload->name, a.length, many->on, b.length,
+		      many->vs);
+	return ALIGNCTL_USAGE;
 }
 
 static int check_force(const struct replay_many *many, const struct device *on,
@@ -59,11 +85,10 @@ static int check_force(const struct replay_many *many, const struct device *on,
 static int become(const struct replay_many *many, const struct device *on,
 		  const struct device *vs, int argc, char **argv)
 {
-	uint64_t span = vs ? common_span(many, on, vs) : 0;
-	CLEANUP_FREE char *span_option = message_format("--span=%" PRIu64,
-							span);
 	static char phased[] = "--phased";
+	CLEANUP_FREE char *span_option = NULL;
 	char *more[3] = { NULL };
+	uint64_t span = 0;
 	size_t nr = 0;
 
 	if (vs && guard_same_device(on, vs->path)) {
@@ -71,8 +96,10 @@ static int become(const struct replay_many *many, const struct device *on,
 			      many->vs, many->on);
 		return ALIGNCTL_USAGE;
 	}
-	if (check_force(many, on, vs))
+	if (check_force(many, on, vs) ||
+	    (vs && common_span(many, on, vs, &span)))
 		return ALIGNCTL_USAGE;
+	span_option = message_format("--span=%" PRIu64, span);
 	if (many->phased)
 		more[nr++] = phased;
 	if (span)

@@ -233,8 +233,8 @@ def size_name(size: int) -> str:
 
 
 METHODS: dict[str, Depth | ChunkSize] = {
-    "cncread": Depth("db-randread", False),
-    "cncwrite": Depth("rand4k", True),
+    "cncread": Depth("rndread", False),
+    "cncwrite": Depth("rndwrite", True),
     "chunk-size": ChunkSize(False),
     "chunk-size-write": ChunkSize(True),
 }
