@@ -15,12 +15,15 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 try:
     from rich.console import Console
+    from rich.markup import escape
+    from rich.status import Status
 except ImportError:
     print("alignctl replay: --vs and methods need the Python library rich: apt-get install python3-rich",
           file=sys.stderr)
@@ -29,6 +32,7 @@ except ImportError:
 from align_reports.measure import comparison, comparison_table, devices, page
 from align_reports.measure.methods import METHODS, SEED, Found, Task
 from align_reports.measure.runs import Replays
+from align_reports.plan import clock
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
 from align_reports.verify.machine import Refused
@@ -100,7 +104,11 @@ class Comparing:
             self._replays, given.source, passed_on(given), given.phased,
             Control(given.drive_control) if given.drive_control else None)
         wanted = steps([given.source], [self._on, self._vs], given.repeat)
-        for made, sample in enumerate(comparison.all_samples(compared, wanted), 1):
+        began = time.monotonic()
+        for made, step in enumerate(wanted, 1):
+            left = (time.monotonic() - began) / len(self._samples) * (len(wanted) - made + 1) if made > 1 else None
+            with running(self._console, f"[{made}/{len(wanted)}] {step.mode}", left):
+                sample = compared.make(step)
             self._samples.append(sample)
             self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition {sample.repetition}: "
                                 f"{sample.replay['requests']} requests in {sample.seconds:.3f} s",
@@ -151,8 +159,9 @@ class Measuring:
                 f"{Path(source).name} {' '.join(options)}")
 
     def run(self) -> None:
-        self._method.run(self._replays, self._task,
-                         lambda words: self._console.print(words, markup=False, highlight=False), self._results)
+        with running(self._console, f"{self._given.source} on {self._given.on}", None):
+            self._method.run(self._replays, self._task, lambda words: self._console.print(
+                words, markup=False, highlight=False), self._results)
 
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
@@ -172,6 +181,11 @@ class Measuring:
 def machine() -> dict[str, str]:
     return {"date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "kernel": f"{platform.release()} on {platform.node()}"}
+
+
+def running(console: Console, what: str, left_s: float | None) -> Status:
+    """On a terminal, that something goes on, and how much longer if that is known."""
+    return console.status(escape(what) + (f", {clock(left_s)} left" if left_s is not None else ""))
 
 
 def output() -> Console:

@@ -85,6 +85,14 @@ def test_random_requests_are_the_same_on_devices_of_different_sizes(disk, other)
     assert disk.read_bytes()[DISK_BYTES // 2:] == bytes(DISK_BYTES // 2)
 
 
+def test_probes_are_the_same_on_devices_of_different_sizes(disk, other):
+    os.truncate(other, DISK_BYTES // 2)
+    result = compared("seqread", disk, other, "--count", 3, "--repeat", 1)
+    assert result["findings"] == []
+    assert len({(run["replay"]["bytes"], *(probe["offset"] for probe in run["replay"]["probes"]["each"]))
+                for run in result["runs"]}) == 1
+
+
 def test_the_same_device_twice_is_refused(disk, tmp_path):
     (tmp_path / "link").symlink_to(disk)
     failed = alignctl("replay", "w512", "--on", disk, "--vs", tmp_path / "link", "--count", 5)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What two devices' runs say together, who may overwrite whom, and which options are passed on."""
 
+import json
 import re
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from rich.console import Console
 
 import measure
 from align_reports.measure import comparison_table, devices
-from align_reports.measure.comparison import Sample, document, findings, lines, ratio_interval, verdict, words
+from align_reports.measure.comparison import Comparison, Sample, document, findings, lines, ratio_interval, verdict, words
+from align_reports.measure.runs import Quiet, Replays
+from align_reports.verify.experiment import Step
+from align_reports.verify.machine import Refused
 from align_reports.verify.verdict import Interval
 
 REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verb_replay.c"
@@ -114,6 +118,56 @@ def test_the_document_has_all_that_the_table_has():
     made = document(samples([2, 2.1]), "a", "b")
     assert [line["name"] for line in made["figures"]] == ["wall", "mean", "p50", "p99", "p99.9", "IOPS"]
     assert len(made["runs"]) == 4 and made["findings"] == []
+
+
+class Diary(Quiet):
+    """Stands in for alignctl: writes down what it is asked; its counters rise with every look."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.looks = [], 0
+
+    def status(self, *argv):
+        self.lines.append(" ".join(argv[1:]))
+        if argv[1] == "list":
+            return 0, json.dumps({"devices": [{"name": "x", "dm": "dm-7"}, {"name": "t", "dm": "dm-0"}]})
+        if argv[1] == "stats":
+            self.looks += 1
+            names = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")
+            return 0, json.dumps({"devices": [{"raw": {name: 10 * self.looks ** 2 for name in names}}]})
+        phase = argv[argv.index("--phase") + 1] if "--phase" in argv else ""
+        return 0, json.dumps({"phase": phase, "data_check": {"status": phase}})
+
+
+@pytest.mark.parametrize("name", ["dm-0", "sda"])
+def test_a_run_is_counted_apart_from_its_preparation_and_check(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(devices, "block_device", lambda path: name)
+    monkeypatch.setattr(devices, "requests", lambda path: (len(diary.lines), 2 * len(diary.lines)))
+    diary = Diary()
+    control = iter(({}, {"touches": 5, "rmws": 4, "reads": 3, "writes": 2, "size": 1}))
+    asked = []
+    made = Comparison(Replays("alignctl", tmp_path, here=diary), "w512", ("--count", "3"), True,
+                      lambda command: asked.append(command) or next(control)).make(Step(2, "w512", "/dev/x"))
+    words = ["--phase prepare", "list", "stats t", "--phase run", "list", "stats t", "--phase check"]
+    if name == "sda":
+        words = [word for word in words if word.startswith("--")]
+    assert len(diary.lines) == len(words) and all(word in line for word, line in zip(words, diary.lines, strict=True))
+    assert all("--count 3" in line for line in diary.lines if "--phase" in line)
+    assert made.replay == {"phase": "run", "data_check": {"status": "check"}} and asked == ["reset", "stats"]
+    assert made.ledger == (dict.fromkeys(made.ledger, 30) if name == "dm-0" else None)
+    assert made.drive == {"touches": 5, "rmws": 4, "reads": 3, "writes": 2}
+    assert made.requests == ((3, 6) if name == "dm-0" else (1, 2))
+
+
+def test_what_a_command_says_again_is_shown_once(capfd):
+    quiet = Quiet()
+    for number in (1, 2):
+        assert quiet.run("sh", "-c", f"echo same >&2; echo {number} >&2; echo {number}") == f"{number}\n"
+    assert capfd.readouterr().err == "same\n1\n2\n"
+    with pytest.raises(Refused, match="status 4"):
+        quiet.run("sh", "-c", "exit 4")
+    with pytest.raises(KeyboardInterrupt):
+        quiet.run("sh", "-c", "kill -INT $$")
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ..checks import check_data
@@ -207,8 +205,8 @@ class Comparison:
 
     def _ledger(self, device: str) -> dict[str, int] | None:
         """Of the align device that it is, since it was made; None: it is none."""
-        kernel_name = Path(os.path.realpath(device)).name
-        if not kernel_name.startswith("dm-"):
+        kernel_name = devices.block_device(device)
+        if not (kernel_name or "").startswith("dm-"):
             return None
         try:
             listed = self.replays.here.json(self.replays.alignctl, "list", "--json")
@@ -220,11 +218,6 @@ class Comparison:
         except Refused:
             pass   # no right to ask device-mapper; alignctl has said so
         return None
-
-
-def all_samples(comparison: Comparison, wanted: list[Step]) -> Iterator[Sample]:
-    for step in wanted:
-        yield comparison.make(step)
 
 
 def document(samples: list[Sample], on: str, vs: str) -> dict[str, Any]:

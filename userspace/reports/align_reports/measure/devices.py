@@ -46,9 +46,15 @@ def overlapping(one: str, other: str) -> list[str]:
     return common(*names)
 
 
+def block_device(path: str) -> str | None:
+    """The kernel's name of a block device; None for a file."""
+    return block_name(path) if stat.S_ISBLK(os.stat(path).st_mode) else None
+
+
 def requests(path: str) -> tuple[int, int] | None:
     """Reads and writes that a block device has completed, as the kernel counts them; None for a file."""
-    if not stat.S_ISBLK(os.stat(path).st_mode):
+    name = block_device(path)
+    if name is None:
         return None
-    fields = (SYS / "class" / "block" / block_name(path) / "stat").read_text().split()
+    fields = (SYS / "class" / "block" / name / "stat").read_text().split()
     return int(fields[0]), int(fields[4])

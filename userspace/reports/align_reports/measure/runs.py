@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -13,6 +14,31 @@ from typing import Any
 from ..verify.machine import Here, Refused
 
 USAGE, BUSY = 2, 4
+
+
+class Quiet(Here):
+    """Runs commands that say the same again and again: what one says is shown once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def status(self, *argv: str) -> tuple[int, str]:
+        """Runs a command; its exit status and standard output."""
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        for line in done.stderr.splitlines():
+            if line not in self._said:
+                print(line, file=sys.stderr)
+        self._said.update(done.stderr.splitlines())
+        if done.returncode < 0:
+            raise KeyboardInterrupt
+        return done.returncode, done.stdout
+
+    def run(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> str:
+        """As Here's, but without a timeout: a slow disk takes what it takes."""
+        status, output = self.status(*argv)
+        if status not in ok:
+            raise Refused(f"{shlex.join(argv)}: status {status}", status)
+        return output
 
 
 @dataclass
@@ -26,7 +52,7 @@ class Replays:
     alignctl: str
     folder: Path
     forced: list[str] = field(default_factory=list)
-    here: Here = field(default_factory=Here)
+    here: Quiet = field(default_factory=Quiet)
 
     def force(self, device: str) -> tuple[str, ...]:
         same = any(os.path.samefile(device, forced) for forced in self.forced)
@@ -39,9 +65,8 @@ class Replays:
 
     def dry(self, source: str, device: str, *options: str) -> int:
         """Whether a run could be made: alignctl's status; what stands against it is on the terminal."""
-        return subprocess.run([self.alignctl, "replay", source, "--on", device, "--dry-run", "--json",
-                               *options, *self.force(device)], stdout=subprocess.DEVNULL,
-                              check=False).returncode
+        return self.here.status(self.alignctl, "replay", source, "--on", device, "--dry-run", "--json",
+                                *options, *self.force(device))[0]
 
     def permit(self, source: str, devices: list[str], *options: str, ask: bool = True) -> None:
         """Sees whether the runs can be made on all the devices, before any is; asks a person where one must.
