@@ -112,7 +112,7 @@ class Comparing:
             self._samples.append(sample)
             self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition {sample.repetition}: "
                                 f"{sample.replay['requests']} requests in {sample.seconds:.3f} s",
-                                markup=False, highlight=False)
+                                markup=False, highlight=False, soft_wrap=True)
 
     def report(self, stopped: str | None) -> int:
         document = comparison.document(self._samples, self._on, self._vs)
@@ -126,7 +126,7 @@ class Comparing:
                 comparison.lines(self._samples, self._on, self._vs), self._samples, self._on, self._vs,
                 f"{self._given.source}: means of the repetitions and their 95 % confidence intervals"))
             for line in (document["verdict"], *(f"FINDING: {each}" for each in document["findings"])):
-                out.print(line, markup=False, highlight=False)
+                out.print(line, markup=False, highlight=False, soft_wrap=True)
         return FINDINGS if document["findings"] else FINE
 
 
@@ -161,7 +161,7 @@ class Measuring:
     def run(self) -> None:
         with running(self._console, f"{self._given.source} on {self._given.on}", None):
             self._method.run(self._replays, self._task, lambda words: self._console.print(
-                words, markup=False, highlight=False), self._results)
+                words, markup=False, highlight=False, soft_wrap=True), self._results)
 
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
@@ -174,7 +174,7 @@ class Measuring:
             out = output()
             out.print(found.table)
             for line in found.words:
-                out.print(line, markup=False, highlight=False)
+                out.print(line, markup=False, highlight=False, soft_wrap=True)
         return FINE
 
 

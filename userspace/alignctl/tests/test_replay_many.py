@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 
 import pytest
@@ -301,3 +302,17 @@ def test_every_key_of_the_json_is_documented(disk, other):
                                              "8M", "--json").stdout))
     for key in {key for document in documents for key in keys(document)}:
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
+
+
+@pytest.mark.parametrize("arguments", [["w512", "--vs", "{other}", "--repeat", "1000"], ["cncread", "--span", "8M"]])
+def test_ctrl_c_prints_what_was_measured(disk, other, arguments):
+    with subprocess.Popen([ALIGNCTL, "replay", *(word.format(other=other) for word in arguments), "--on", disk,
+                           "--count", "100", "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as running:
+        for _ in range(3):
+            assert running.stderr.readline()
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    assert running.returncode == 130, err
+    result = json.loads(out)
+    assert result["stopped"] == "interrupted" and len(result["runs" if "runs" in result else "probes"]) >= 3
