@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The runs of `alignctl replay` that go together: on two devices in turn, or as a method wants them.
+"""Runs of `alignctl replay` that go together: on two devices in turn, or as a method wants them.
 
 Prints one table and what it says. Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error,
 4 busy or unsafe.
@@ -25,8 +25,8 @@ try:
     from rich.markup import escape
     from rich.status import Status
 except ImportError:
-    print("alignctl replay: --vs and methods need the Python library rich: apt-get install python3-rich",
-          file=sys.stderr)
+    print("alignctl replay: --vs and methods need the Python library rich: "
+          "apt-get install python3-rich", file=sys.stderr)
     sys.exit(3)
 
 from align_reports.measure import comparison, comparison_table, devices, page
@@ -42,7 +42,8 @@ FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FORMAT = 1
 REPEAT = 5
 # Of replay, passed on to each run.
-VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "timing", "speed")
+VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "timing",
+          "speed")
 SWITCHES = ("scan", "no-check")
 # Of replay, refused by alignctl where there are many runs: see check_devices() in verb_replay.c.
 NOT_HERE = ("phase", "state", "histogram", "verify-below", "wrap", "scale", "check")
@@ -65,7 +66,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
     """The options of each run."""
     values = {name: getattr(given, name.replace("-", "_")) for name in VALUES}
-    return (*(word for name, value in values.items() if value is not None for word in (f"--{name}", value)),
+    return (*(word for name, value in values.items() if value is not None
+              for word in (f"--{name}", value)),
             *(f"--{name}" for name in SWITCHES if getattr(given, name.replace("-", "_"))))
 
 
@@ -88,15 +90,16 @@ class Comparing:
             return []
         after = ("nothing is compared, as --no-check says" if self._given.no_check else
                  "what a run has written is compared before the next one starts")
-        return [f"{self._on} and {self._vs} both lie on {', '.join(self._shared)} and may overwrite each "
-                f"other's data: {after}"]
+        return [f"{self._on} and {self._vs} both lie on {', '.join(self._shared)} and may "
+                f"overwrite each other's data: {after}"]
 
     def permit(self) -> None:
         self._replays.permit(self._given.source, [self._on, self._vs], *passed_on(self._given),
                              ask=not self._given.dry_run)
 
     def plan(self) -> str:
-        return (f"{self._given.source} on {self._on} and on {self._vs}, {self._given.repeat} times each, in turn")
+        return (f"{self._given.source} on {self._on} and on {self._vs}, {self._given.repeat} times "
+                "each, in turn")
 
     def run(self) -> None:
         given = self._given
@@ -106,26 +109,31 @@ class Comparing:
         wanted = steps([given.source], [self._on, self._vs], given.repeat)
         began = time.monotonic()
         for made, step in enumerate(wanted, 1):
-            left = (time.monotonic() - began) / len(self._samples) * (len(wanted) - made + 1) if made > 1 else None
+            pace = (time.monotonic() - began) / (made - 1) if made > 1 else None
+            left = pace and pace * (len(wanted) - made + 1)
             with running(self._console, f"[{made}/{len(wanted)}] {step.mode}", left):
                 sample = compared.make(step)
             self._samples.append(sample)
-            self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition {sample.repetition}: "
-                                f"{sample.replay['requests']} requests in {sample.seconds:.3f} s",
-                                markup=False, highlight=False, soft_wrap=True)
+            self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition "
+                                f"{sample.repetition}: {sample.replay['requests']} requests in "
+                                f"{sample.seconds:.3f} s", markup=False, highlight=False,
+                                soft_wrap=True)
 
     def report(self, stopped: str | None) -> int:
         document = comparison.document(self._samples, self._on, self._vs)
         if self._given.json:
-            print(json.dumps({"format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,
-                              "machine": machine(), "repetitions": self._given.repeat,
-                              "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))
+            print(json.dumps({
+                "format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,
+                "machine": machine(), "repetitions": self._given.repeat,
+                "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))
         else:
             out = output()
             out.print(comparison_table.render(
-                comparison.lines(self._samples, self._on, self._vs), self._samples, self._on, self._vs,
-                f"{self._given.source}: means of the repetitions and their 95 % confidence intervals"))
-            for line in (document["verdict"], *(f"FINDING: {each}" for each in document["findings"])):
+                comparison.lines(self._samples, self._on, self._vs), self._samples, self._on,
+                self._vs, f"{self._given.source}: means of the repetitions and their 95 % "
+                "confidence intervals"))
+            wrong = (f"FINDING: {each}" for each in document["findings"])
+            for line in (document["verdict"], *wrong):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
         return FINDINGS if document["findings"] else FINE
 
@@ -136,9 +144,9 @@ class Measuring:
     def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
         self._given, self._replays = given, replays
         self._method = METHODS[given.source]
-        self._task = Task(given.on, *(number(value) if value else None for value in (given.count, given.span)),
-                          number(given.seed) if given.seed else SEED,
-                          number(given.depth) if given.depth else None)
+        count, span, depth = (number(value) if value else None
+                              for value in (given.count, given.span, given.depth))
+        self._task = Task(given.on, count, span, number(given.seed) if given.seed else SEED, depth)
         self._results: list[Any] = []
         self._console = Console(stderr=True)
 
@@ -166,10 +174,12 @@ class Measuring:
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
         if self._given.html:
-            self._given.html.write_text(page.render(self._given.source, self._given.on, found, machine(), stopped))
+            self._given.html.write_text(page.render(self._given.source, self._given.on, found,
+                                                    machine(), stopped))
         if self._given.json:
-            print(json.dumps({"format": FORMAT, "method": self._given.source, "device": self._given.on,
-                              "machine": machine(), "stopped": stopped, **found.document}, indent=1))
+            print(json.dumps({
+                "format": FORMAT, "method": self._given.source, "device": self._given.on,
+                "machine": machine(), "stopped": stopped, **found.document}, indent=1))
         else:
             out = output()
             out.print(found.table)

@@ -10,7 +10,8 @@ from rich.console import Console
 
 import measure
 from align_reports.measure import comparison_table, devices
-from align_reports.measure.comparison import Comparison, Sample, document, findings, lines, ratio_interval, verdict, words
+from align_reports.measure.comparison import (Comparison, Sample, document, findings, lines, ratio_interval, verdict,
+                                              words)
 from align_reports.measure.runs import Quiet, Replays
 from align_reports.verify.experiment import Step
 from align_reports.verify.machine import Refused

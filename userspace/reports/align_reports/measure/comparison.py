@@ -26,7 +26,7 @@ class Sample:
     """One run.
 
     replay    alignctl's document
-    phased    is it that of a workload that writes? A trace and a workload that reads have another form
+    phased    is it that of a workload that writes? The others have another form
     requests  reads and writes that the kernel counted at the device meanwhile; None: a file
     ledger    what the run added to the target's; None: no align device
     drive     the emulated drive's own count of it; None: not asked for
@@ -71,7 +71,7 @@ MORE = {"shorter": "longer", "fewer": "more"}
 
 
 def ratio_interval(pairs: list[tuple[float, float]]) -> Interval | None:
-    """One as a multiple of the other: the geometric mean of the pairs' ratios and its 95 % interval.
+    """One as a multiple of the other: geometric mean of the pairs' ratios, 95 % interval.
 
     By logarithms, so that it does not matter which of the two is the denominator. None: one is 0.
     """
@@ -125,7 +125,7 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
 
 
 def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
-    """In a sentence, of the time that all took; of the mean latency where the trace's clock says when."""
+    """In a sentence: of the time that all took, or of the mean latency if a clock says when."""
     if not found:
         return "nothing can be said: no repetition was made on both"
     timed = samples[0].replay.get("timing") == "open"
@@ -133,7 +133,8 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
     what = "the mean response time" if timed else "the time until all was durable"
     if line.words.startswith("nothing"):
         return f"{line.words}; --repeat 5 or more would show what chance does"
-    spread = f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % confidence"
+    spread = (f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % "
+              "confidence")
     if line.words.startswith("no "):
         return f"no difference shown between {on} and {vs}: {what} on {on} is {spread}"
     faster = on if line.words == "shorter" else vs
@@ -154,8 +155,8 @@ def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
     for one, other in pairs(samples, on, vs):
         for key in ("requests", "bytes"):
             if one.replay[key] != other.replay[key]:
-                found.append(f"repetition {one.repetition}: not the same requests: {key} {one.replay[key]} on "
-                             f"{on}, {other.replay[key]} on {vs}")
+                found.append(f"repetition {one.repetition}: not the same requests: {key} "
+                             f"{one.replay[key]} on {on}, {other.replay[key]} on {vs}")
     return found
 
 
@@ -181,7 +182,8 @@ class Comparison:
             replay, counts = self._counted(device, lambda: self._replay(device, ok=(0, 1)))
             return Sample(step.repetition, device, replay, False, *counts)
         self._replay(device, "--phase", "prepare", "--state", state)
-        replay, counts = self._counted(device, lambda: self._replay(device, "--phase", "run", "--state", state))
+        replay, counts = self._counted(
+            device, lambda: self._replay(device, "--phase", "run", "--state", state))
         # Status 1 says that bytes differ: that is for the findings.
         checked = self._replay(device, "--phase", "check", "--state", state, ok=(0, 1))
         replay["data_check"] = checked["data_check"]
@@ -190,7 +192,8 @@ class Comparison:
     def _replay(self, device: str, *more: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         return self.replays.make(self.source, device, *self.options, *more, ok=ok)
 
-    def _counted(self, device: str, make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple]:
+    def _counted(self, device: str,
+                 make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple]:
         """What `make` returns, and what device, target and drive counted meanwhile."""
         if self.control:
             self.control("reset")
@@ -212,8 +215,8 @@ class Comparison:
             listed = self.replays.here.json(self.replays.alignctl, "list", "--json")
             for each in listed["devices"]:
                 if each["dm"] == kernel_name:
-                    stats = self.replays.here.json(self.replays.alignctl, "stats", each["name"], "--json",
-                                                   ok=(0, 1))
+                    stats = self.replays.here.json(self.replays.alignctl, "stats", each["name"],
+                                                   "--json", ok=(0, 1))
                     return stats["devices"][0]["raw"]
         except Refused:
             pass   # no right to ask device-mapper; alignctl has said so

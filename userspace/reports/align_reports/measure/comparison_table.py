@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The comparison as one table for the terminal: a line for each quantity, both devices side by side."""
+"""The comparison as one table: a line for each quantity, both devices side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def counts(samples: list[Sample]) -> list[tuple[str, str]]:
     rows = [("partial touches expected", [s.replay.get("touches_expected") for s in samples])]
     for index, name in enumerate(("reads", "writes")):
         rows.append((f"kernel: {name}", [s.requests and s.requests[index] for s in samples]))
-    rows += [(f"dm-align: {name}", [s.ledger and s.ledger[name] for s in samples]) for name in LEDGER]
+    rows += [(f"dm-align: {name}", [s.ledger and s.ledger[name] for s in samples])
+             for name in LEDGER]
     rows += [(f"drive: {name}", [s.drive and s.drive[name] for s in samples]) for name in DRIVE]
     return [(name, span(values)) for name, values in rows]
 
@@ -50,8 +51,8 @@ def render(found: list[Line], samples: list[Sample], on: str, vs: str, title: st
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column(f"on {on}", overflow="fold")
     for line in found:
-        table.add_row(f"{line.name} {line.unit}", interval(line.on), interval(line.vs), interval(line.ratio),
-                      line.words)
+        table.add_row(f"{line.name} {line.unit}", interval(line.on), interval(line.vs),
+                      interval(line.ratio), line.words)
     table.add_section()
     sides = [counts([s for s in samples if s.device == device]) for device in (on, vs)]
     for (name, one), (_, other) in zip(*sides, strict=True):

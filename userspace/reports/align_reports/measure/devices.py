@@ -19,7 +19,7 @@ def block_name(path: str, sys: Path = SYS) -> str | None:
 
 
 def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
-    """The disks that a block device lies on, through volumes and arrays; each with the partition, if any."""
+    """The disks that a device lies on, through volumes and arrays; each with the partition."""
     folder = (sys / "class" / "block" / name).resolve()
     if (folder / "partition").exists():
         return {(folder.parent.name, name)}
@@ -52,7 +52,7 @@ def block_device(path: str) -> str | None:
 
 
 def requests(path: str) -> tuple[int, int] | None:
-    """Reads and writes that a block device has completed, as the kernel counts them; None for a file."""
+    """Reads and writes that a device has completed, as the kernel counts them; None for a file."""
     name = block_device(path)
     if name is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The methods of measurement: which runs each makes of alignctl replay, and what they say together."""
+"""The methods of measurement: which runs each makes, and what they say together."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 
 from rich.table import Table
 
+from ..verify.experiment import steps
+from ..verify.verdict import Interval
 from . import depth, models
-from .comparison_table import figure
+from .comparison import ratio_interval, words
+from .comparison_table import NONE, figure, interval
 from .runs import Replays
 
 LARGEST = 16 << 20
@@ -39,12 +42,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method found: one sentence, one table, one document, and for the page its pictures' lines."""
+    """What a method found: sentences, a table, a document, and for the page what to draw."""
 
     words: list[str]
     table: Table
     document: dict[str, Any]
-    curves: list[Curve]
+    curves: list[Curve | Scatter]
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,16 @@ class Curve:
     x_unit: str
     points: list[tuple[float, float]]
     mark: float | None = None
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """A picture's points: y over x, both axes from 0."""
+
+    title: str
+    unit: str
+    x_unit: str
+    points: list[tuple[float, float]]
 
 
 Say = Callable[[str], None]
@@ -83,7 +96,8 @@ class Depth:
         def one(at: int) -> depth.Probe:
             document = replays.make(self._probe, task.device, *probe_options(task, self.PROBES, at))
             latency = document["latency_us" if self.writes else "service_us"]
-            found = depth.Probe(at, document["requests"], document["iops"], latency["mean"], latency["p90"])
+            found = depth.Probe(at, document["requests"], document["iops"], latency["mean"],
+                                latency["p90"])
             results.append(found)
             say(f"depth {at}: {found.iops:.0f} IOPS, p90 {found.p90_us:.1f} us")
             return found
@@ -94,24 +108,29 @@ class Depth:
         ratio = best.iops / probes[0].iops
         end = probes[-1].depth
         sure = end - best.depth >= depth.PAST
-        words = [f"best depth {best.depth}: {best.iops:.0f} IOPS, {ratio:.2f} times those at depth 1"]
+        words = [f"best depth {best.depth}: {best.iops:.0f} IOPS, {ratio:.2f} times those at "
+                 "depth 1"]
         if not sure:
             words.append(f"the last depth that was tried is {end}: a greater one may be better")
         table = Table(title=f"{task.device}: {probes[0].requests} random "
-                            f"{'writes' if self.writes else 'reads'} at each depth", title_justify="left")
+                            f"{'writes' if self.writes else 'reads'} at each depth",
+                      title_justify="left")
         for heading in ("depth", "IOPS", "\u00d7 depth 1", "mean us", "p90 us", "score"):
             table.add_column(heading, justify="right")
         for each, score in zip(probes, ranked, strict=True):
             table.add_row(f"{each.depth}{' best' if each is best else ''}", figure(each.iops),
-                          f"{each.iops / probes[0].iops:.2f}", f"{each.mean_us:.1f}", f"{each.p90_us:.1f}",
-                          f"{score:.3f}", style="bold" if each is best else None)
+                          f"{each.iops / probes[0].iops:.2f}", f"{each.mean_us:.1f}",
+                          f"{each.p90_us:.1f}", f"{score:.3f}",
+                          style="bold" if each is best else None)
         document = {"best": {"depth": best.depth, "iops": best.iops, "p90_us": best.p90_us,
                              "ratio_to_depth_1": ratio, "sure": sure},
                     "probes": [{**asdict(each), "score": score}
                                for each, score in zip(probes, ranked, strict=True)]}
         return Found(words, table, document, [
-            Curve("Requests a second", "1/s", "depth", [(p.depth, p.iops) for p in probes], best.depth),
-            Curve("90 % took no longer", "us", "depth", [(p.depth, p.p90_us) for p in probes], best.depth)])
+            Curve("Requests a second", "1/s", "depth", [(p.depth, p.iops) for p in probes],
+                  best.depth),
+            Curve("90 % took no longer", "us", "depth", [(p.depth, p.p90_us) for p in probes],
+                  best.depth)])
 
 
 @dataclass(frozen=True)
@@ -139,8 +158,9 @@ def chunk_sizes(smallest: int, span: int) -> list[int]:
 def chunk_places(size: int, span: int, count: int, seed: int) -> list[int]:
     """Where the requests of one size go: multiples of it, none twice."""
     room = span // size
-    return [place * size for place in
-            random.Random(seed * 1000003 + size).sample(range(room), min(count, room, MOST_BYTES // size))]
+    drawn = random.Random(seed * 1000003 + size)
+    return [place * size
+            for place in drawn.sample(range(room), min(count, room, MOST_BYTES // size))]
 
 
 class ChunkSize:
@@ -197,24 +217,26 @@ class ChunkSize:
     def found(self, task: Task, chunks: list[Chunk]) -> Found:
         fastest = max(chunks, key=lambda each: each.mb_per_s)
         enough = next(each for each in chunks if each.mb_per_s >= 0.9 * fastest.mb_per_s)
-        words = [f"fastest with {size_name(fastest.bytes)}: {fastest.mb_per_s:.2f} MB/s; nine tenths of that "
-                 f"from {size_name(enough.bytes)} on"]
+        words = [f"fastest with {size_name(fastest.bytes)}: {fastest.mb_per_s:.2f} MB/s; nine "
+                 f"tenths of that from {size_name(enough.bytes)} on"]
         drive = models.fit([(each.bytes, each.mean_us / 1000) for each in chunks]) \
             if (task.depth or 1) == 1 else None
         if drive:
             access, per_s = drive
             balanced = models.balanced_chunk(access, per_s)
-            words.append(f"as if each took {access:.3g} ms to reach its place and then {per_s / 1e6:.4g} MB/s: "
-                         f"with {balanced / 1000:.0f} kB both take as long, "
-                         f"{models.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
-        table = Table(title=f"{task.device}: random {'writes' if self.writes else 'reads'} by size, "
-                            f"{task.depth or 1} in flight", title_justify="left")
+            words.append(f"as if each took {access:.3g} ms to reach its place and then "
+                         f"{per_s / 1e6:.4g} MB/s: with {balanced / 1000:.0f} kB both take as "
+                         f"long, {models.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
+        kind = "writes" if self.writes else "reads"
+        table = Table(title=f"{task.device}: random {kind} by size, {task.depth or 1} in flight",
+                      title_justify="left")
         for heading in ("size", "requests", "MB/s", "IOPS", "mean us", "p99 us", "model us"):
             table.add_column(heading, justify="right")
         for each in chunks:
-            model = f"{models.response_ms(0, drive[0], each.bytes, drive[1]) * 1000:.1f}" if drive else "\u2013"
-            table.add_row(size_name(each.bytes), str(each.requests), f"{each.mb_per_s:.2f}", figure(each.iops),
-                          f"{each.mean_us:.1f}", f"{each.p99_us:.1f}", model,
+            model = models.response_ms(0, drive[0], each.bytes, drive[1]) * 1000 if drive else None
+            table.add_row(size_name(each.bytes), str(each.requests), f"{each.mb_per_s:.2f}",
+                          figure(each.iops), f"{each.mean_us:.1f}", f"{each.p99_us:.1f}",
+                          NONE if model is None else f"{model:.1f}",
                           style="bold" if each is fastest else None)
         document = {"fastest_bytes": fastest.bytes, "nine_tenths_from_bytes": enough.bytes,
                     "model": drive and {"access_ms": drive[0], "mb_per_s": drive[1] / 1e6,
@@ -225,6 +247,114 @@ class ChunkSize:
             Curve("Requests a second", "1/s", "bytes", [(c.bytes, c.iops) for c in chunks])])
 
 
+@dataclass(frozen=True)
+class Sorted:
+    """One run of random reads, sorted in windows of so many."""
+
+    round: int
+    window: int
+    requests: int
+    wall_s: float
+
+
+class SortedReads:
+    """sorted-reads: what sorting random reads gains, by how many are sorted at once."""
+
+    writes = False
+    WINDOWS = ("1", "32", "1024")
+    ROUNDS = 3
+
+    @staticmethod
+    def _options(task: Task, seed: int) -> tuple[str, ...]:
+        return tuple(word for name, value in (("count", task.count), ("span", task.span),
+                                              ("depth", task.depth), ("seed", seed))
+                     if value is not None for word in (f"--{name}", str(value)))
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        return f"sorted-reads-{self.WINDOWS[0]}", self._options(task, task.seed)
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        for at, step in enumerate(steps(["sorted-reads"], list(self.WINDOWS), self.ROUNDS)):
+            # places of its own: what the drive has in its cache from another run helps none
+            document = replays.make(f"{step.workload}-{step.mode}", task.device,
+                                    *self._options(task, task.seed + at))
+            results.append(Sorted(step.repetition, int(step.mode), document["requests"],
+                                  document["wall_s"]))
+            say(f"windows of {step.mode}, round {step.repetition}: {document['wall_s']:.3f} s")
+
+    def found(self, task: Task, runs: list[Sorted]) -> Found:
+        table = Table(title=f"{task.device}: {runs[0].requests} random reads, sorted in windows",
+                      title_justify="left")
+        for heading in ("window", "wall s", "\u00d7 window 1", "verdict"):
+            table.add_column(heading, justify="left" if heading == "verdict" else "right")
+        by_round = {(each.round, each.window): each.wall_s for each in runs}
+        rows, sentences = [], []
+        for window in map(int, self.WINDOWS):
+            walls = [each.wall_s for each in runs if each.window == window]
+            if not walls:
+                continue
+            ratio = None if window == 1 else ratio_interval(
+                [(wall, by_round[turn, 1]) for (turn, its), wall in by_round.items()
+                 if its == window and (turn, 1) in by_round])
+            said = words(ratio, "shorter") if ratio else ""
+            rows.append({"window": window, "wall_s": asdict(Interval.of(walls)),
+                         "ratio": ratio and asdict(ratio), "words": said})
+            table.add_row(str(window), interval(Interval.of(walls)), interval(ratio), said)
+            if ratio:
+                sentences.append(f"windows of {window}: {interval(ratio)} times as long as unsorted"
+                                 f" ({said})")
+        return Found(sentences, table, {"windows": rows, "runs": [asdict(each) for each in runs]}, [
+            Curve("Time of all reads", "s", "window",
+                  [(row["window"], row["wall_s"]["mean"]) for row in rows])])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How long the second of two reads took, so many bytes behind the first."""
+
+    distance: int
+    us: float
+
+
+class Distances:
+    """rnddeltaplot: the time of a read by its distance from the one before."""
+
+    writes = False
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        return "rnddeltaread", SortedReads._options(task, task.seed)
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        source, options = self.dry(replays, task)
+        document = replays.make(source, task.device, *options)
+        results += [Pair(each["distance"], each["us"]) for each in document["probes"]["each"]]
+        say(f"{len(results)} pairs in {document['wall_s']:.3f} s")
+
+    def found(self, task: Task, pairs: list[Pair]) -> Found:
+        ordered = sorted(pairs, key=lambda pair: pair.distance)
+        table = Table(title=f"{task.device}: the second read of {len(pairs)} pairs, by distance",
+                      title_justify="left")
+        for heading in ("from", "to", "pairs", "p10 us", "p50 us", "p90 us"):
+            table.add_column(heading, justify="right")
+        rows = []
+        for tenth in range(10):
+            part = ordered[len(ordered) * tenth // 10:len(ordered) * (tenth + 1) // 10]
+            if not part:
+                continue
+            times = [models.percentile([pair.us for pair in part], p) for p in (10, 50, 90)]
+            rows.append({"from_bytes": part[0].distance, "to_bytes": part[-1].distance,
+                         "pairs": len(part), **dict(zip(("p10_us", "p50_us", "p90_us"), times,
+                                                        strict=True))})
+            table.add_row(figure(part[0].distance), figure(part[-1].distance), str(len(part)),
+                          *(f"{us:.1f}" for us in times))
+        near, far = rows[0]["p50_us"], rows[-1]["p50_us"]
+        return Found([f"half of the nearest tenth took {near:.1f} us at most, of the farthest "
+                      f"{far:.1f} us"], table,
+                     {"tenths": rows, "pairs": [asdict(pair) for pair in pairs]},
+                     [Scatter("Time of the second read", "us", "bytes apart",
+                              [(pair.distance, pair.us) for pair in ordered])])
+
+
 def size_name(size: int) -> str:
     for unit, power in (("MiB", 20), ("KiB", 10)):
         if size >= 1 << power and not size % (1 << power):
@@ -232,9 +362,11 @@ def size_name(size: int) -> str:
     return f"{size} B"
 
 
-METHODS: dict[str, Depth | ChunkSize] = {
+METHODS: dict[str, Depth | ChunkSize | SortedReads | Distances] = {
     "cncread": Depth("rndread", False),
     "cncwrite": Depth("rndwrite", True),
     "chunk-size": ChunkSize(False),
     "chunk-size-write": ChunkSize(True),
+    "sorted-reads": SortedReads(),
+    "rnddeltaplot": Distances(),
 }

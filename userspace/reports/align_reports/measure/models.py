@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a drive takes for a request, as far as arithmetic goes. Times in milliseconds, sizes in bytes."""
+"""What a drive takes for a request, as far as arithmetic goes. Sizes are in bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def fit(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """Access time in ms and bytes a second of a drive, from (size, mean ms) of requests one at a time.
+    """Access time in ms, bytes a second of a drive, from (size, mean ms) of requests one by one.
 
     Least squares of response_ms(), each point by its share of error, so that large requests do not
     outweigh small ones. None: no such drive, as times do not rise with the size, or are too few.

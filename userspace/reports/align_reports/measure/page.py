@@ -9,7 +9,8 @@ from html import escape
 from ..charts import LEFT, RIGHT
 from ..page import STYLE
 from ..svg import WIDTH, line, polyline, rect, svg, text
-from .methods import Curve, Found, size_name
+from .methods import Curve, Found, Scatter, size_name
+from .models import percentile
 
 HEIGHT = 170
 COLOURS = """
@@ -60,9 +61,32 @@ def panel(curve: Curve) -> str:
         kind = "best" if x == curve.mark else "point"
         size = 3.5 if x == curve.mark else 2
         name = size_name(int(x)) if curve.x_unit == "bytes" else f"{curve.x_unit} {x:g}"
-        parts.append(rect(x_of(x) - size, y_of(y) - size, 2 * size, 2 * size, kind, f"{name}: {y:.4g} {curve.unit}"))
-    said = f"{curve.title} in {curve.unit} by {curve.x_unit}: from {ys[0]:.4g} to {ys[-1]:.4g}, at most {max(ys):.4g}"
+        parts.append(rect(x_of(x) - size, y_of(y) - size, 2 * size, 2 * size, kind,
+                          f"{name}: {y:.4g} {curve.unit}"))
+    said = (f"{curve.title} in {curve.unit} by {curve.x_unit}: from {ys[0]:.4g} to {ys[-1]:.4g}, "
+            f"at most {max(ys):.4g}")
     return svg(HEIGHT + 28, said, parts)
+
+
+def scatter(plot: Scatter) -> str:
+    """The points of one figure, both axes linear and from 0."""
+    across = max(x for x, _ in plot.points) or 1
+    # what took far longer than nearly all others is shown at the edge
+    high = min(max(y for _, y in plot.points),
+               3 * percentile([y for _, y in plot.points], 99)) or 1
+    width = WIDTH - LEFT - RIGHT
+    parts = []
+    for quarter in range(5):
+        x, y = LEFT + width * quarter / 4, 6 + HEIGHT * (1 - quarter / 4)
+        parts.append(line(LEFT, y, WIDTH - RIGHT, y, "grid"))
+        parts.append(text(LEFT - 6, y + 4, f"{high * quarter / 4:.4g}", "tick", "end"))
+        parts.append(text(x, HEIGHT + 20, f"{across * quarter / 4:.3g}", "tick",
+                          ("start", "middle", "middle", "middle", "end")[quarter]))
+    for x, y in plot.points:
+        parts.append(rect(LEFT + x / across * width - 1,
+                          6 + HEIGHT * (1 - min(y / high, 1)) - 1, 2, 2, "point"))
+    return svg(HEIGHT + 28, f"{plot.title} in {plot.unit} by {plot.x_unit}: {len(plot.points)} "
+               f"points, at most {max(y for _, y in plot.points):.4g}", parts)
 
 
 def figures(found: Found) -> str:
@@ -75,14 +99,20 @@ def figures(found: Found) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def render(method: str, device: str, found: Found, machine: dict[str, str], stopped: str | None) -> str:
+DRAW = {Curve: panel, Scatter: scatter}
+
+
+def render(method: str, device: str, found: Found, machine: dict[str, str],
+           stopped: str | None) -> str:
     """The page. stopped: why the runs ended early, if they did."""
     title = f"{method} on {device}"
     bad = " bad" if stopped else ""
     words = [*([f"Stopped: {stopped}."] if stopped else []), *found.words]
-    panels = "".join(f'<figure class="panel" style="margin:0"><h3>{escape(curve.title)}, {escape(curve.unit)}</h3>'
-                     f"{panel(curve)}</figure>" for curve in found.curves)
-    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in machine.items())
+    panels = "".join(f'<figure class="panel" style="margin:0"><h3>{escape(curve.title)}, '
+                     f"{escape(curve.unit)}</h3>{DRAW[type(curve)](curve)}</figure>"
+                     for curve in found.curves)
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
+                    for name, value in machine.items())
     return f"""<!doctype html>
 <html lang="en">
 <head>

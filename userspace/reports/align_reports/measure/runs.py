@@ -24,7 +24,7 @@ class Quiet(Here):
 
     def status(self, *argv: str) -> tuple[int, str]:
         """Runs a command; its exit status and standard output."""
-        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
         for line in done.stderr.splitlines():
             if line not in self._said:
                 print(line, file=sys.stderr)
@@ -58,18 +58,19 @@ class Replays:
         same = any(os.path.samefile(device, forced) for forced in self.forced)
         return ("--force", device) if same else ()
 
-    def make(self, source: str, device: str, *options: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+    def make(self, source: str, device: str, *options: str,
+             ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         """Makes a run, returns alignctl's document. Raises Refused."""
         return self.here.json(self.alignctl, "replay", source, "--on", device, "--json", *options,
                               *self.force(device), ok=ok)
 
     def dry(self, source: str, device: str, *options: str) -> int:
-        """Whether a run could be made: alignctl's status; what stands against it is on the terminal."""
-        return self.here.status(self.alignctl, "replay", source, "--on", device, "--dry-run", "--json",
-                                *options, *self.force(device))[0]
+        """Whether a run could be made: alignctl's status; what stands against it has been shown."""
+        return self.here.status(self.alignctl, "replay", source, "--on", device, "--dry-run",
+                                "--json", *options, *self.force(device))[0]
 
     def permit(self, source: str, devices: list[str], *options: str, ask: bool = True) -> None:
-        """Sees whether the runs can be made on all the devices, before any is; asks a person where one must.
+        """Sees whether runs can be made on all devices, before any is; asks a person who must say.
 
         Raises Refused.
         """
@@ -88,10 +89,10 @@ class Replays:
 
 
 def confirmed(devices: list[str]) -> bool:
-    """Lets a person at a terminal confirm by typing the names. What runs without one has --force."""
+    """Lets a person at a terminal confirm by typing the names. A script has --force."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     names = " ".join(devices)
-    print(f"All of that will be overwritten on {' and '.join(devices)}. Type {names} to go on: ", end="",
-          file=sys.stderr, flush=True)
+    print(f"All of that will be overwritten on {' and '.join(devices)}. Type {names} to go on: ",
+          end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() == names
