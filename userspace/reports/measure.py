@@ -179,7 +179,8 @@ class Measuring:
         if self._given.json:
             print(json.dumps({
                 "format": FORMAT, "method": self._given.source, "device": self._given.on,
-                "machine": machine(), "stopped": stopped, **found.document}, indent=1))
+                "machine": machine(), "device_facts": self._replays.facts, "stopped": stopped,
+                **found.document}, indent=1))
         else:
             out = output()
             out.print(found.table)
@@ -202,7 +203,7 @@ def output() -> Console:
     return Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
 
 
-def do(what: Comparing | Measuring, dry_run: bool) -> int:
+def do(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> int:
     """Makes the runs, and reports on those that were made, however they ended."""
     stopped, status = None, FINE
     try:
@@ -210,7 +211,8 @@ def do(what: Comparing | Measuring, dry_run: bool) -> int:
             print(f"alignctl: warning: {warning}", file=sys.stderr)
         what.permit()
         if dry_run:
-            print(f"{what.plan()}\n  nothing was done: --dry-run")
+            print(json.dumps({"format": FORMAT, "dry_run": True, "plan": what.plan()}) if as_json
+                  else f"{what.plan()}\n  nothing was done: --dry-run")
             return FINE
         what.run()
     except Refused as error:
@@ -236,7 +238,7 @@ def main(argv: list[str]) -> int:
     folder = Path(tempfile.mkdtemp(prefix="alignctl-replay-"))
     try:
         replays = Replays(os.environ["ALIGNCTL"], folder, given.force)
-        return do((Comparing if given.vs else Measuring)(given, replays), given.dry_run)
+        return do((Comparing if given.vs else Measuring)(given, replays), given.dry_run, given.json)
     finally:
         shutil.rmtree(folder)
 

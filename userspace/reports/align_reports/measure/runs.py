@@ -47,12 +47,14 @@ class Replays:
     alignctl    the program
     folder      for what is made on the way
     forced      devices that are written to although they are in use or hold data
+    facts       of the device of the last run: its queue, its blocks
     """
 
     alignctl: str
     folder: Path
     forced: list[str] = field(default_factory=list)
     here: Quiet = field(default_factory=Quiet)
+    facts: dict[str, Any] | None = None
 
     def force(self, device: str) -> tuple[str, ...]:
         same = any(os.path.samefile(device, forced) for forced in self.forced)
@@ -61,8 +63,10 @@ class Replays:
     def make(self, source: str, device: str, *options: str,
              ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         """Makes a run, returns alignctl's document. Raises Refused."""
-        return self.here.json(self.alignctl, "replay", source, "--on", device, "--json", *options,
-                              *self.force(device), ok=ok)
+        document = self.here.json(self.alignctl, "replay", source, "--on", device, "--json",
+                                  *options, *self.force(device), ok=ok)
+        self.facts = document.get("device_facts")
+        return document
 
     def dry(self, source: str, device: str, *options: str) -> int:
         """Whether a run could be made: alignctl's status; what stands against it has been shown."""
