@@ -545,13 +545,14 @@ static int check_devices(const struct replay_options *options,
 }
 
 static int run_many(const struct replay_options *options,
-		    const struct workload *w, int argc, char **argv)
+		    const struct workload *w, bool phased, int argc,
+		    char **argv)
 {
 	const struct replay_many many = {
 		.on = options->on, .vs = options->vs,
 		.force = { options->force, options->force_too },
 		.plan = &options->plan, .workload = w,
-		.phased = w && !w->reads,
+		.phased = phased,
 	};
 
 	return replay_many(&many, argc, argv);
@@ -696,7 +697,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result)
 		return result;
 	if (method || options.vs)
-		return run_many(&options, w, argc, argv);
+		return run_many(&options, w, !by_engine, argc, argv);
 	result = by_engine ? open_source(&trace, &options, argv[first]) :
 			     choose_plan(&replay.state, &options, argv[first]);
 	if (result)
