@@ -17,6 +17,12 @@ static const struct method methods[] = {
 	  .summary = "random reads of one block to 16 MiB: rate by size" },
 	{ .name = "chunk-size-write", .origin = STUDY, .default_count = 1000,
 	  .summary = "the same with writes", .writes = true },
+	{ .name = "sorted-reads", .origin = STUDY, .default_count = 1000,
+	  .published = "18.11 s unsorted; sorted by 32 12.19 s, by 1024 9.46 s",
+	  .summary = "random reads, sorted by 1, 32 and 1024: the gain" },
+	{ .name = "rnddeltaplot", .origin = STUDY, .default_count = 2000,
+	  .published = "HDD: a turn of the disk 11 ms, its full stroke 21 ms",
+	  .summary = "rnddeltaread: the time of each by distance" },
 };
 
 #define NR_METHODS (sizeof(methods) / sizeof(methods[0]))

@@ -9,6 +9,7 @@ Prints one table and what it says. Exit status: 0 all agrees, 1 findings, 2 usag
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -194,8 +195,11 @@ def machine() -> dict[str, str]:
             "kernel": f"{platform.release()} on {platform.node()}"}
 
 
-def running(console: Console, what: str, left_s: float | None) -> Status:
+def running(console: Console, what: str,
+            left_s: float | None) -> Status | contextlib.nullcontext[None]:
     """On a terminal, that something goes on, and how much longer if that is known."""
+    if not console.is_terminal:
+        return contextlib.nullcontext()
     return console.status(escape(what) + (f", {clock(left_s)} left" if left_s is not None else ""))
 
 

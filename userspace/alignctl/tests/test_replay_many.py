@@ -15,7 +15,8 @@ from dmalign.paths import REPO
 from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
-METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True}
+METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
+           "rnddeltaplot": False}
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def test_a_trace_that_is_seen_to_read_only_is_done_on_what_holds_data(disk, tmp_
 def test_a_method_that_writes_is_guarded_and_one_that_reads_changes_nothing(disk, method):
     spoil(disk)
     before = disk.read_bytes()
-    options = ["--count", 10, "--span", "8M", "--depth", 2]
+    options = ["--count", 10, "--span", "8M", *(["--depth", 2] if method != "rnddeltaplot" else [])]
     done = alignctl("replay", method, "--on", disk, *options)
     assert done.returncode == (BUSY if METHODS[method] else FINE), done.stderr
     assert disk.read_bytes() == before
@@ -256,6 +257,25 @@ def test_the_rate_is_measured_for_each_size(disk, method, tmp_path):
                                                                  DISK_BYTES >> 23]
     text = page.read_text()
     assert "<svg" in text and "8 MiB" in text and "<script" not in text and "http" not in text
+
+
+def test_sorted_reads_are_made_in_turn_with_places_of_their_own(disk):
+    done = alignctl("replay", "sorted-reads", "--on", disk, "--count", 64, "--span", "8M", "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert [(run["round"], run["window"]) for run in result["runs"]] == [
+        (1, 1), (1, 32), (1, 1024), (2, 32), (2, 1024), (2, 1), (3, 1024), (3, 1), (3, 32)]
+    assert [row["window"] for row in result["windows"]] == [1, 32, 1024]
+    assert all(row["ratio"]["values"] == 3 and row["words"] for row in result["windows"][1:])
+
+
+def test_pairs_are_plotted_by_distance(disk, tmp_path):
+    page = tmp_path / "page.html"
+    done = alignctl("replay", "rnddeltaplot", "--on", disk, "--count", 30, "--json", "--html", page)
+    assert done.returncode == FINE, done.stderr
+    pairs = json.loads(done.stdout)["pairs"]
+    assert len(pairs) == 30 and all(0 < pair["distance"] < DISK_BYTES and pair["us"] > 0 for pair in pairs)
+    assert page.read_text().count('class="point"') == 30
 
 
 @pytest.mark.parametrize("options, words", [
@@ -299,9 +319,10 @@ def test_every_key_of_the_json_is_documented(disk, other):
     for document in documents:
         for run in document["runs"]:
             run["replay"] = None
-    for method in ("cncread", "chunk-size"):
-        documents.append(json.loads(alignctl("replay", method, "--on", disk, "--count", 5, "--depth", 2, "--span",
-                                             "8M", "--json").stdout))
+    for method in ("cncread", "chunk-size", "sorted-reads", "rnddeltaplot"):
+        depth = ["--depth", 2] if method == "cncread" else []
+        documents.append(json.loads(alignctl("replay", method, "--on", disk, "--count", 5, *depth, "--span", "8M",
+                                             "--json").stdout))
         assert documents[-1]["device_facts"]["logical_block_size"]
         documents[-1]["device_facts"] = None
     for key in {key for document in documents for key in keys(document)}:

@@ -5,7 +5,7 @@ import pytest
 
 from align_reports.measure import depth, models
 from align_reports.measure.depth import Probe
-from align_reports.measure.methods import chunk_places, chunk_sizes
+from align_reports.measure.methods import Task, chunk_places, chunk_sizes, probe_options, sorted_in_windows
 
 MB = 1_000_000
 
@@ -93,6 +93,13 @@ def test_rate_counts_four_times_as_much_as_latency():
     assert depth.scores(probes) == pytest.approx([1, 1 / 1.8, 1 / 1.2])
 
 
+def test_each_depth_has_random_places_of_its_own():
+    options = [probe_options(Task("/dev/x", 7, None, 40, None), 5000, at) for at in (1, 2)]
+    assert options == [("--count", "7", "--depth", str(at), "--seed", str(40 + at)) for at in (1, 2)]
+    assert probe_options(Task("/dev/x", None, 1 << 20, 1, None), 5000, 1) == \
+        ("--count", "5000", "--depth", "1", "--seed", "2", "--span", "1048576")
+
+
 def test_sizes_double_and_two_of_the_largest_have_room():
     assert chunk_sizes(512, 1 << 40) == [512 << i for i in range(16)]
     assert chunk_sizes(4096, 100_000) == [4096, 8192, 16384, 32768]
@@ -103,3 +110,9 @@ def test_places_are_multiples_inside_and_none_is_taken_twice():
     assert sorted(places) == [4096 * i for i in range(256)] and places != sorted(places)
     assert chunk_places(4096, 1 << 20, 9, 1) == chunk_places(4096, 1 << 20, 9, 1) != chunk_places(4096, 1 << 20, 9, 2)
     assert len(chunk_places(16 << 20, 1 << 42, 1000, 1)) == 64
+
+
+@pytest.mark.parametrize("window, places", [
+    (1, [5, 3, 9, 1, 7]), (2, [3, 5, 1, 9, 7]), (3, [3, 5, 9, 1, 7]), (1024, [1, 3, 5, 7, 9])])
+def test_reads_are_sorted_in_windows(window, places):
+    assert sorted_in_windows([5, 3, 9, 1, 7], window) == places

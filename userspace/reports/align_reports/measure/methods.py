@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -163,6 +162,26 @@ def chunk_places(size: int, span: int, count: int, seed: int) -> list[int]:
             for place in drawn.sample(range(room), min(count, room, MOST_BYTES // size))]
 
 
+def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
+    """Makes a trace of requests of one size; the one before is gone."""
+    path = replays.folder / "trace.csv"
+    with path.open("w") as file:
+        file.write("op,offset,bytes\n")
+        file.writelines(f"{kind},{place},{size}\n" for place in places)
+    return str(path)
+
+
+def trace_options(task: Task) -> tuple[str, ...]:
+    # --scan: what only reads is known to, and opened for nothing else
+    return ("--scan", "--timing", "closed", "--depth", str(task.depth or 1))
+
+
+def device_facts(replays: Replays, device: str) -> dict[str, Any]:
+    """What alignctl knows of the device: it tells with any run, here one of one read."""
+    replays.make(trace(replays, "read", 4096, [0]), device, "--scan")
+    return replays.facts
+
+
 class ChunkSize:
     """chunk-size and chunk-size-write: the rate by the size of random requests."""
 
@@ -171,44 +190,23 @@ class ChunkSize:
     def __init__(self, writes: bool) -> None:
         self.writes = writes
 
-    def _trace(self, replays: Replays, size: int, places: list[int]) -> Path:
-        kind = "write" if self.writes else "read"
-        path = replays.folder / f"chunk-{size}.csv"
-        with path.open("w") as file:
-            file.write("op,offset,bytes\n")
-            file.writelines(f"{kind},{place},{size}\n" for place in places)
-        return path
-
-    def _options(self, task: Task) -> tuple[str, ...]:
-        # --scan: what only reads is known to, and opened for nothing else
-        return ("--scan", "--timing", "closed", "--depth", str(task.depth or 1))
-
-    def _facts(self, replays: Replays, task: Task) -> dict[str, Any]:
-        """What alignctl knows of the device: it tells with any run, here one of one read."""
-        one = self._trace_of_one(replays)
-        return replays.make(str(one), task.device, "--scan", "--no-check")["device_facts"]
-
-    @staticmethod
-    def _trace_of_one(replays: Replays) -> Path:
-        path = replays.folder / "one.csv"
-        path.write_text("op,offset,bytes\nread,0,65536\n")
-        return path
+    def _trace(self, replays: Replays, size: int, places: list[int]) -> str:
+        return trace(replays, "write" if self.writes else "read", size, places)
 
     def _runs(self, replays: Replays, task: Task) -> list[tuple[int, list[int]]]:
-        facts = self._facts(replays, task)
+        facts = device_facts(replays, task.device)
         span = min(task.span or facts["size_bytes"], facts["size_bytes"])
         return [(size, chunk_places(size, span, task.count or self.COUNT, task.seed))
                 for size in chunk_sizes(facts["logical_block_size"], span)]
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
         size, places = self._runs(replays, task)[-1]
-        return str(self._trace(replays, size, places)), self._options(task)
+        return self._trace(replays, size, places), trace_options(task)
 
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
         for size, places in self._runs(replays, task):
-            trace = self._trace(replays, size, places)
-            document = replays.make(str(trace), task.device, *self._options(task))
-            trace.unlink()
+            document = replays.make(self._trace(replays, size, places), task.device,
+                                    *trace_options(task))
             service = document["service_us"]
             results.append(Chunk(size, document["requests"], document["iops"], document["mb_per_s"],
                                  service["mean"], service["p99"]))
@@ -257,27 +255,36 @@ class Sorted:
     wall_s: float
 
 
+def sorted_in_windows(places: list[int], window: int) -> list[int]:
+    """The same places, each so many of them in rising order."""
+    return [place for start in range(0, len(places), window)
+            for place in sorted(places[start:start + window])]
+
+
 class SortedReads:
     """sorted-reads: what sorting random reads gains, by how many are sorted at once."""
 
     writes = False
     WINDOWS = ("1", "32", "1024")
     ROUNDS = 3
+    COUNT, SIZE = 1000, 4096
+    # of the published file
+    SPAN = 70 * 10 ** 9
 
-    @staticmethod
-    def _options(task: Task, seed: int) -> tuple[str, ...]:
-        return tuple(word for name, value in (("count", task.count), ("span", task.span),
-                                              ("depth", task.depth), ("seed", seed))
-                     if value is not None for word in (f"--{name}", str(value)))
+    def _trace(self, replays: Replays, task: Task, window: int, seed: int) -> str:
+        span = min(task.span or self.SPAN, device_facts(replays, task.device)["size_bytes"])
+        # places of its own: what the drive has in its cache from another run helps none
+        places = chunk_places(self.SIZE, span, task.count or self.COUNT, seed)
+        return trace(replays, "read", self.SIZE, sorted_in_windows(places, window))
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
-        return f"sorted-reads-{self.WINDOWS[0]}", self._options(task, task.seed)
+        return self._trace(replays, task, 1, task.seed), trace_options(task)
 
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
         for at, step in enumerate(steps(["sorted-reads"], list(self.WINDOWS), self.ROUNDS)):
-            # places of its own: what the drive has in its cache from another run helps none
-            document = replays.make(f"{step.workload}-{step.mode}", task.device,
-                                    *self._options(task, task.seed + at))
+            document = replays.make(
+                self._trace(replays, task, int(step.mode), task.seed + at), task.device,
+                *trace_options(task))
             results.append(Sorted(step.repetition, int(step.mode), document["requests"],
                                   document["wall_s"]))
             say(f"windows of {step.mode}, round {step.repetition}: {document['wall_s']:.3f} s")
@@ -322,7 +329,9 @@ class Distances:
     writes = False
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
-        return "rnddeltaread", SortedReads._options(task, task.seed)
+        values = {"count": task.count, "span": task.span, "depth": task.depth, "seed": task.seed}
+        return "rnddeltaread", tuple(word for name, value in values.items() if value is not None
+                                     for word in (f"--{name}", str(value)))
 
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
         source, options = self.dry(replays, task)
