@@ -49,7 +49,9 @@ def test_a_drive_is_found_again_from_its_times():
 
 
 @pytest.mark.parametrize("points", [
-    [], [(512, 1), (1024, 2)], [(512, 3), (1024, 2), (2048, 1)], [(512, 1), (1024, 2), (2048, 5)], [(512, 0)] * 4])
+    [], [(512, 1), (1024, 2)], [(512, 3), (1024, 2), (2048, 1)], [(512, 1), (1024, 2), (2048, 5)], [(512, 0)] * 4,
+    # a drive, but for one size that is split: 8 ms each, and 100 MB/s
+    [(1 << 20, 18.5), (2 << 20, 29), (4 << 20, 50), (8 << 20, 240)]])
 def test_where_there_is_no_such_drive_none_is_found(points):
     assert models.fit(points) is None
 

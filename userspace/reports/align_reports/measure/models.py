@@ -6,6 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+# How far a time may lie from that of the model, in parts of it.
+FITS = 0.3
+
 
 def response_ms(wait_ms: float, access_ms: float, size: float, bytes_per_s: float) -> float:
     """Of one request: it waits for others, then for the head, then for its bytes."""
@@ -41,7 +44,8 @@ def fit(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     """Access time in ms, bytes a second of a drive, from (size, mean ms) of requests one by one.
 
     Least squares of response_ms(), each point by its share of error, so that large requests do not
-    outweigh small ones. None: no such drive, as times do not rise with the size, or are too few.
+    outweigh small ones. None: no such drive, as there are too few sizes, or times that do not rise
+    with the size, or one that lies further than FITS from the model's.
     """
     weights = [(1 / ms ** 2, size, ms) for size, ms in points if ms > 0]
     total = sum(w for w, _, _ in weights)
@@ -52,4 +56,8 @@ def fit(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     slope = (sum(w * (size - mean_size) * (ms - mean_ms) for w, size, ms in weights)
              / sum(w * (size - mean_size) ** 2 for w, size, _ in weights))
     access = mean_ms - slope * mean_size
-    return (access, 1000 / slope) if slope > 0 and access > 0 else None
+    if slope <= 0 or access <= 0 or any(
+            abs(response_ms(0, access, size, 1000 / slope) / ms - 1) > FITS
+            for _, size, ms in weights):
+        return None
+    return access, 1000 / slope
