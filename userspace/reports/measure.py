@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -232,6 +233,8 @@ def do(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> int:
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
+    # As alignctl does it: also in the background of a shell, which ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if given.html:
         # Before anything is written to the device: minutes later it would be in vain.
         try:

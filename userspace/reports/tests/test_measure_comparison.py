@@ -168,7 +168,7 @@ def test_what_a_command_says_again_is_shown_once(capfd):
     with pytest.raises(Refused, match="status 4"):
         quiet.run("sh", "-c", "exit 4")
     with pytest.raises(KeyboardInterrupt):
-        quiet.run("sh", "-c", "kill -INT $$")
+        quiet.run("sh", "-c", "kill -TERM $$")
 
 
 @pytest.fixture
