@@ -468,3 +468,16 @@ void guard_free(struct guard_report *report)
 	free(report->finding);
 	memset(report, 0, sizeof(*report));
 }
+
+bool guard_same_device(const struct device *device, const char *path)
+{
+	struct device other;
+	bool same;
+
+	if (device_open(&other, path))
+		return false;
+	same = other.block == device->block && other.devno == device->devno &&
+	       other.inode == device->inode;
+	device_close(&other);
+	return same;
+}

@@ -48,4 +48,7 @@ void guard_print(const struct guard_report *report,
 		 const struct device *device);
 void guard_free(struct guard_report *report);
 
+/* Does @path lead to the same device or file? */
+bool guard_same_device(const struct device *device, const char *path);
+
 #endif

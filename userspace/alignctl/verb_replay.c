@@ -15,21 +15,29 @@
 #include "forecast.h"
 #include "guard.h"
 #include "message.h"
+#include "method.h"
 #include "plan_options.h"
 #include "progress.h"
 #include "replay.h"
+#include "replay_many.h"
 #include "replay_report.h"
 #include "replay_run.h"
 #include "replay_trace.h"
 #include "verbs.h"
 
+#define MAX_REPEAT	1000U
+
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
 struct replay_options {
 	const char *on;
+	const char *vs;
 	const char *force;
+	const char *force_too;	/* the other one of two devices */
 	const char *state;
 	const char *check;
+	bool for_two;		/* something that only --vs knows was given */
+	bool html;
 	struct plan_options plan;
 	uint64_t depth;
 	double think_s;
@@ -41,7 +49,8 @@ struct replay_options {
 
 enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE,
 	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
-	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON };
+	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON,
+	   ROW_VS, ROW_REPEAT, ROW_DRIVE_CONTROL, ROW_HTML };
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
@@ -70,6 +79,11 @@ static const struct option_row rows[] = {
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_VS] = { "vs", "DEV", "the same on DEV too, in turn, and compare" },
+	[ROW_REPEAT] = { "repeat", "N", "--vs: runs on each (default: 5)" },
+	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
+				"--vs: of a drive512e: its own counts" },
+	[ROW_HTML] = { "html", "FILE", "method: write a page with pictures" },
 	{ 0 },
 };
 
@@ -94,6 +108,7 @@ static int take(size_t row, const char *argument, void *context)
 	static const char *const phases[] = { "all", "prepare", "run",
 					      "check" };
 	struct replay_options *options = context;
+	uint64_t number;
 	size_t i;
 
 	if (row < PLAN_NR_ROWS)
@@ -165,10 +180,26 @@ static int take(size_t row, const char *argument, void *context)
 		options->state = argument;
 		return 0;
 	case ROW_FORCE:
+		options->force_too = options->force;
 		options->force = argument;
 		return 0;
 	case ROW_JSON:
 		options->trace.json = true;
+		return 0;
+	case ROW_VS:
+		options->vs = argument;
+		return 0;
+	case ROW_REPEAT:
+		options->for_two = true;
+		if (parse_number(argument, &number) && number <= MAX_REPEAT)
+			return 0;
+		return options_refuse("repeat", argument,
+				      "must be a number from 1 to 1000");
+	case ROW_DRIVE_CONTROL:
+		options->for_two = true;
+		return 0;
+	case ROW_HTML:
+		options->html = true;
 		return 0;
 	}
 	return -1;
@@ -177,26 +208,17 @@ static int take(size_t row, const char *argument, void *context)
 static void list_workloads(void)
 {
 	const struct workload *w;
+	const struct method *m;
 	size_t i;
 
 	puts("\nWorkloads (with the default count):");
 	for (i = 0; (w = workload_at(i)); i++)
 		printf(" %-19s %6" PRIu32 " x %s\n", w->name, w->default_count,
 		       w->summary);
-}
-
-/* Do two paths mean the same device or file? */
-static bool same_device(const struct device *device, const char *path)
-{
-	struct device other;
-	bool same;
-
-	if (device_open(&other, path))
-		return false;
-	same = other.block == device->block && other.devno == device->devno &&
-	       other.inode == device->inode;
-	device_close(&other);
-	return same;
+	puts("\nMethods, which make many runs (with the requests of each):");
+	for (i = 0; (m = method_at(i)); i++)
+		printf(" %-19s %6" PRIu32 "   %s\n", m->name, m->default_count,
+		       m->summary);
 }
 
 /*
@@ -229,7 +251,7 @@ static int guard(struct replay_options *options, const struct device *device,
 	struct guard_report report = { 0 };
 	int result;
 
-	if (options->force && !same_device(device, options->force)) {
+	if (options->force && !guard_same_device(device, options->force)) {
 		message_error("--force names %s, but --on is %s; name the same device",
 			      options->force, device->path);
 		return ALIGNCTL_USAGE;
@@ -436,25 +458,29 @@ static int do_phases(struct replay *replay,
 }
 
 /*
- * Refuses options that mean nothing for what is to be replayed; @w: a workload,
- * or NULL for a trace.
+ * Refuses options that mean nothing for what is to be replayed: a workload, a
+ * method, or, if @w and @method are NULL, a trace.
  */
 static int check_source_options(const struct replay_options *options,
-				const struct workload *w)
+				const struct workload *w,
+				const struct method *method)
 {
-	enum { WRITES = 1, READS = 2, TRACE = 4 };
+	enum { WRITES = 1, READS = 2, TRACE = 4, METHOD = 8 };
 	static const char *const kinds[] = {
 		[WRITES] = "a workload that writes",
 		[READS] = "a workload that reads", [TRACE] = "a trace",
+		[METHOD] = "a method",
 	};
-	const unsigned int kind = !w ? TRACE : w->reads ? READS : WRITES;
+	const unsigned int kind = method ? METHOD : !w ? TRACE :
+				  w->reads ? READS : WRITES;
 	const struct replay_trace_options *trace = &options->trace;
 	const struct { bool given; unsigned int is_for; const char *name; } all[] = {
-		{ options->plan.count, WRITES | READS, "count" },
+		{ options->plan.count, WRITES | READS | METHOD, "count" },
 		{ options->plan.start_given, WRITES | READS, "start" },
-		{ options->plan.span, WRITES | READS, "span" },
+		{ options->plan.span, WRITES | READS | METHOD, "span" },
 		{ options->plan.areas, WRITES | READS, "areas" },
-		{ options->plan.seed_given, WRITES | READS, "seed" },
+		{ options->plan.seed_given, WRITES | READS | METHOD,
+		  "seed" },
 		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
@@ -466,6 +492,8 @@ static int check_source_options(const struct replay_options *options,
 		{ trace->histogram, READS | TRACE, "histogram" },
 		{ trace->no_check, TRACE, "no-check" },
 		{ trace->verify_below, TRACE, "verify-below" },
+		{ options->vs, WRITES | READS | TRACE, "vs" },
+		{ options->html, METHOD, "html" },
 	};
 	size_t i;
 
@@ -477,6 +505,57 @@ static int check_source_options(const struct replay_options *options,
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
+}
+
+/* Refuses what means nothing with one device, or with two. */
+static int check_devices(const struct replay_options *options,
+			 const struct method *method, const char *source)
+{
+	const struct replay_trace_options *trace = &options->trace;
+	const struct { bool given; const char *name; } not_for_two[] = {
+		{ options->phase != PHASE_ALL, "phase" },
+		{ options->state, "state" },
+		{ trace->histogram, "histogram" },
+		{ trace->verify_below, "verify-below" },
+		{ trace->how == PLACEMENT_WRAP, "wrap" },
+		{ trace->how == PLACEMENT_SCALE, "scale" },
+	};
+	size_t i;
+
+	if (!options->vs) {
+		if (options->for_two)
+			message_error("--repeat, --drive-control: compare two devices; --vs DEV names the other one");
+		else if (options->force_too)
+			message_error("--force: names two devices, and nothing but --on %s is to be written to",
+				      options->on);
+		return options->for_two || options->force_too ?
+			ALIGNCTL_USAGE : ALIGNCTL_FINE;
+	}
+	for (i = 0; i < sizeof(not_for_two) / sizeof(not_for_two[0]); i++) {
+		if (!not_for_two[i].given)
+			continue;
+		message_error("--%s: not with --vs, which makes many runs of the same requests; leave it out",
+			      not_for_two[i].name);
+		return ALIGNCTL_USAGE;
+	}
+	if (strcmp(source, "-") || method)
+		return ALIGNCTL_FINE;
+	message_error("-: standard input can be read once, and --vs reads it for each run; give a file");
+	return ALIGNCTL_USAGE;
+}
+
+static int run_many(const struct replay_options *options,
+		    const struct workload *w, bool phased, int argc,
+		    char **argv)
+{
+	const struct replay_many many = {
+		.on = options->on, .vs = options->vs,
+		.force = { options->force, options->force_too },
+		.plan = &options->plan, .workload = w,
+		.phased = phased,
+	};
+
+	return replay_many(&many, argc, argv);
 }
 
 /* What a workload would do, instead of doing it. */
@@ -539,6 +618,21 @@ static int open_source(struct replay_trace *trace,
 	return result;
 }
 
+/*
+ * Has the whole trace been read, and does it only read? Then the device is opened
+ * for nothing else.
+ */
+static bool only_reads(const struct replay_trace *trace)
+{
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		if (i != TRACE_READ && i != TRACE_FLUSH &&
+		    trace->scan.requests[i])
+			return false;
+	return trace->scanned;
+}
+
 static int run_trace(struct replay *replay, struct replay_options *options,
 		     struct replay_trace *trace)
 {
@@ -552,6 +646,7 @@ static int run_trace(struct replay *replay, struct replay_options *options,
 	}
 	if (!result)
 		result = replay_trace_fit(trace);
+	options->reads_only |= !result && only_reads(trace);
 	if (!result && options->trace.dry_run)
 		trace_report_plan(trace);
 	if (!result && !options->reads_only)
@@ -572,6 +667,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct replay replay = { .fd = -1 };
 	struct device device;
 	const struct workload *w;
+	const struct method *method;
 	bool by_engine;
 	int first, result;
 
@@ -590,13 +686,18 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	w = workload_find(argv[first]);
+	method = method_find(argv[first]);
 	by_engine = !w || w->reads;
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
 	options.trace.depth = options.depth;
 	options.trace.state = options.state;
-	result = check_source_options(&options, w);
+	result = check_source_options(&options, w, method);
+	if (!result)
+		result = check_devices(&options, method, argv[first]);
 	if (result)
 		return result;
+	if (method || options.vs)
+		return run_many(&options, w, !by_engine, argc, argv);
 	result = by_engine ? open_source(&trace, &options, argv[first]) :
 			     choose_plan(&replay.state, &options, argv[first]);
 	if (result)

@@ -4,20 +4,16 @@
  * are understood here, as every verb's; orchestration, statistics and pictures
  * are Python's, in userspace/reports.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
 #include "mode.h"
+#include "reports.h"
 #include "verbs.h"
 #include "workload.h"
-
-#define PYTHON	"python3"
 
 struct verify_options {
 	const char *on;
@@ -124,61 +120,6 @@ static int take(size_t row, const char *argument, void *context)
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
-/*
- * The program verify.py: where it was installed, or, for an alignctl that runs
- * where it was built, in the source tree. For free(); NULL: in neither.
- */
-static char *find_program(const char *self)
-{
-	static const char *const places[] = {
-		"../share/alignctl/verify.py",
-		"../../userspace/reports/verify.py",
-	};
-	const char *end = strrchr(self, '/');
-	size_t i;
-
-	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
-		char *path = message_format("%.*s/%s", (int)(end - self), self,
-					    places[i]);
-
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
-/* Becomes that program, with the same arguments. Returns if it cannot. */
-static int become_program(int argc, char **argv)
-{
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	CLEANUP_FREE char *program = NULL;
-	CLEANUP_FREE char **arguments = NULL;
-
-	if (length < 0) {
-		message_error("/proc/self/exe: %s", strerror(errno));
-		return ALIGNCTL_IO;
-	}
-	self[length] = '\0';
-	program = find_program(self);
-	if (!program) {
-		message_error("verify: its program verify.py is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
-			      self);
-		return ALIGNCTL_IO;
-	}
-	arguments = memory_or_exit(calloc((size_t)argc + 2, sizeof(char *)));
-	arguments[0] = PYTHON;
-	arguments[1] = program;
-	memcpy(&arguments[2], &argv[1], (size_t)(argc - 1) * sizeof(char *));
-	/* its runs are made by this very program */
-	if (!setenv("ALIGNCTL", self, 1))
-		execvp(PYTHON, arguments);
-	message_error("verify: %s: %s; apt-get install python3", PYTHON,
-		      strerror(errno));
-	return ALIGNCTL_IO;
-}
-
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct verify_options options = { 0 };
@@ -209,7 +150,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      options.force, options.on);
 		return ALIGNCTL_USAGE;
 	}
-	return become_program(argc, argv);
+	return reports_become("verify.py", argc, argv, NULL);
 }
 
 const struct verb verb_verify = {

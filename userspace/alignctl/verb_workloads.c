@@ -9,6 +9,7 @@
 #include "forecast.h"
 #include "json.h"
 #include "message.h"
+#include "method.h"
 #include "table.h"
 #include "verbs.h"
 
@@ -144,6 +145,40 @@ static int print_origin(size_t *index)
 	return ALIGNCTL_FINE;
 }
 
+static struct json_object *json_methods(void)
+{
+	struct json_object *array = json_new_array();
+	const struct method *m;
+	size_t i;
+
+	for (i = 0; (m = method_at(i)); i++) {
+		struct json_object *object = json_new();
+
+		json_add_text(object, "name", m->name);
+		json_add_text(object, "summary", m->summary);
+		json_add_text(object, "origin", m->origin);
+		json_add_number(object, "count", m->default_count);
+		json_add_bool(object, "writes", m->writes);
+		json_add_text(object, "published", m->published);
+		json_append(array, object);
+	}
+	return array;
+}
+
+/* Methods have no touches of their own: each of their runs has. */
+static void print_methods(void)
+{
+	const struct method *m;
+	size_t i;
+
+	puts("\nMethods, each of many runs: what a device can do");
+	for (i = 0; (m = method_at(i)); i++) {
+		printf("  %-17s %s; %s\n", m->name, m->summary, m->origin);
+		if (m->published)
+			printf("  %s: %s\n", m->name, m->published);
+	}
+}
+
 static int print_text(void)
 {
 	size_t index = 0;
@@ -155,6 +190,8 @@ static int print_text(void)
 	       DISK_PHYSICAL);
 	while (!result && workload_at(index))
 		result = print_origin(&index);
+	if (!result)
+		print_methods();
 	return result;
 }
 
@@ -177,6 +214,7 @@ static int print_json(void)
 	json_add_number(object, "physical_block_size", DISK_PHYSICAL);
 	json_add_number(object, "sectors", DISK_SECTORS);
 	json_add(object, "workloads", array);
+	json_add(object, "methods", json_methods());
 	json_print(object, false);
 	return ALIGNCTL_FINE;
 }

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The same requests on two devices, in turn, and what that says of the two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..checks import check_data
+from ..results import Run
+from ..verify.experiment import Step
+from ..verify.machine import Refused
+from ..verify.verdict import Interval
+from . import devices
+from .runs import Replays
+
+# Of the target's ledger, what a run adds to.
+LEDGER = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")
+DRIVE = ("touches", "rmws", "reads", "writes")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run.
+
+    replay    alignctl's document
+    phased    is it that of a workload that writes? The others have another form
+    requests  reads and writes that the kernel counted at the device meanwhile; None: a file
+    ledger    what the run added to the target's; None: no align device
+    drive     the emulated drive's own count of it; None: not asked for
+    """
+
+    repetition: int
+    device: str
+    replay: dict[str, Any]
+    phased: bool
+    requests: tuple[int, int] | None
+    ledger: dict[str, int] | None
+    drive: dict[str, int] | None
+
+    @property
+    def latency(self) -> dict[str, float]:
+        """Of a trace from when each request was to be made."""
+        return self.replay["latency_us" if self.phased else "response_us"]
+
+    @property
+    def seconds(self) -> float:
+        """Until all was durable: the flush at the end is in it."""
+        return self.replay["wall_s"] + self.replay["flush_s"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    name: str
+    unit: str
+    of: Callable[[Sample], float]
+    less: str    # said of the device with less of it
+
+
+QUANTITIES = (
+    Quantity("wall", "s", lambda s: s.seconds, "shorter"),
+    Quantity("mean", "us", lambda s: s.latency["mean"], "shorter"),
+    Quantity("p50", "us", lambda s: s.latency["p50"], "shorter"),
+    Quantity("p99", "us", lambda s: s.latency["p99"], "shorter"),
+    Quantity("p99.9", "us", lambda s: s.latency["p99_9"], "shorter"),
+    Quantity("IOPS", "1/s", lambda s: s.replay["iops"], "fewer"),
+)
+MORE = {"shorter": "longer", "fewer": "more"}
+
+
+def ratio_interval(pairs: list[tuple[float, float]]) -> Interval | None:
+    """One as a multiple of the other: geometric mean of the pairs' ratios, 95 % interval.
+
+    By logarithms, so that it does not matter which of the two is the denominator. None: one is 0.
+    """
+    if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
+        return None
+    logs = Interval.of([math.log(one / other) for one, other in pairs])
+    return Interval(math.exp(logs.mean), None if logs.low is None else math.exp(logs.low),
+                    None if logs.high is None else math.exp(logs.high), logs.values)
+
+
+def words(ratio: Interval | None, less: str) -> str:
+    """What a ratio says of the first device; that nothing can be said, where that is so."""
+    if ratio is None:
+        return "nothing can be said: a figure is 0"
+    if ratio.low is None:
+        return "nothing can be said from one pair of runs"
+    if ratio.low <= 1 <= ratio.high:
+        return "no difference shown"
+    return less if ratio.high < 1 else MORE[less]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One quantity on both devices."""
+
+    name: str
+    unit: str
+    on: Interval
+    vs: Interval
+    ratio: Interval | None
+    words: str
+
+
+def pairs(samples: list[Sample], on: str, vs: str) -> list[tuple[Sample, Sample]]:
+    """The runs of each repetition that was made on both."""
+    of = {(sample.repetition, sample.device): sample for sample in samples}
+    return [(of[n, on], of[n, vs]) for n in sorted({sample.repetition for sample in samples})
+            if (n, on) in of and (n, vs) in of]
+
+
+def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
+    """Every quantity, of the repetitions that were made on both; empty if there is none."""
+    both = pairs(samples, on, vs)
+    made = []
+    for quantity in QUANTITIES if both else ():
+        values = [(quantity.of(a), quantity.of(b)) for a, b in both]
+        ratio = ratio_interval(values)
+        made.append(Line(quantity.name, quantity.unit, Interval.of([a for a, _ in values]),
+                         Interval.of([b for _, b in values]), ratio, words(ratio, quantity.less)))
+    return made
+
+
+def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
+    """In a sentence: of the time that all took, or of the mean latency if a clock says when."""
+    if not found:
+        return "nothing can be said: no repetition was made on both"
+    timed = samples[0].replay.get("timing") == "open"
+    [line] = [each for each in found if each.name == ("mean" if timed else "wall")]
+    what = "the mean response time" if timed else "the time until all was durable"
+    if line.words.startswith("nothing"):
+        return f"{line.words}; --repeat 5 or more would show what chance does"
+    spread = (f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % "
+              "confidence")
+    if line.words.startswith("no "):
+        return f"no difference shown between {on} and {vs}: {what} on {on} is {spread}"
+    faster = on if line.words == "shorter" else vs
+    return f"{faster} is faster: {what} on {on} is {spread}"
+
+
+def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
+    """What is wrong, a sentence each."""
+    found = []
+    for sample in samples:
+        if sample.replay["data_check"]["status"] != "skipped":
+            run = Run(sample.device, sample.replay.get("workload", sample.replay.get("source", "")),
+                      f"repetition {sample.repetition}", 0, 0, sample.replay, None, None)
+            found += check_data(run)
+        if sample.replay["stopped"]:
+            found.append(f"{sample.device}, repetition {sample.repetition}: stopped by "
+                         f"{sample.replay['stopped']}")
+    for one, other in pairs(samples, on, vs):
+        for key in ("requests", "bytes"):
+            if one.replay[key] != other.replay[key]:
+                found.append(f"repetition {one.repetition}: not the same requests: {key} "
+                             f"{one.replay[key]} on {on}, {other.replay[key]} on {vs}")
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """
+    options    of each replay
+    phased     can the run be told from its preparation and check?
+    control    of the emulated drive beneath, if there is one
+    """
+
+    replays: Replays
+    source: str
+    options: tuple[str, ...]
+    phased: bool
+    control: Callable[[str], dict[str, Any]] | None = None
+
+    def make(self, step: Step) -> Sample:
+        """Makes one run; a workload that writes is prepared before, and compared after it."""
+        device = step.mode
+        state = str(self.replays.folder / "state.json")
+        if not self.phased:
+            replay, counts = self._counted(device, lambda: self._replay(device, ok=(0, 1)))
+            return Sample(step.repetition, device, replay, False, *counts)
+        self._replay(device, "--phase", "prepare", "--state", state)
+        replay, counts = self._counted(
+            device, lambda: self._replay(device, "--phase", "run", "--state", state))
+        # Status 1 says that bytes differ: that is for the findings.
+        checked = self._replay(device, "--phase", "check", "--state", state, ok=(0, 1))
+        replay["data_check"] = checked["data_check"]
+        return Sample(step.repetition, device, replay, True, *counts)
+
+    def _replay(self, device: str, *more: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+        return self.replays.make(self.source, device, *self.options, *more, ok=ok)
+
+    def _counted(self, device: str,
+                 make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple]:
+        """What `make` returns, and what device, target and drive counted meanwhile."""
+        if self.control:
+            self.control("reset")
+        ledger, requests = self._ledger(device), devices.requests(device)
+        replay = make()
+        after, ended = self._ledger(device), devices.requests(device)
+        drive = self.control("stats") if self.control else None
+        return replay, (
+            requests and (ended[0] - requests[0], ended[1] - requests[1]),
+            ledger and {name: after[name] - ledger[name] for name in LEDGER},
+            drive and {name: drive[name] for name in DRIVE})
+
+    def _ledger(self, device: str) -> dict[str, int] | None:
+        """Of the align device that it is, since it was made; None: it is none."""
+        kernel_name = devices.block_device(device)
+        if not (kernel_name or "").startswith("dm-"):
+            return None
+        try:
+            listed = self.replays.here.json(self.replays.alignctl, "list", "--json")
+            for each in listed["devices"]:
+                if each["dm"] == kernel_name:
+                    stats = self.replays.here.json(self.replays.alignctl, "stats", each["name"],
+                                                   "--json", ok=(0, 1))
+                    return stats["devices"][0]["raw"]
+        except Refused:
+            pass   # no right to ask device-mapper; alignctl has said so
+        return None
+
+
+def document(samples: list[Sample], on: str, vs: str) -> dict[str, Any]:
+    found = lines(samples, on, vs)
+    return {"figures": [asdict(line) for line in found], "verdict": verdict(found, samples, on, vs),
+            "findings": findings(samples, on, vs),
+            "runs": [{key: value for key, value in asdict(sample).items() if key != "phased"}
+                     for sample in samples]}

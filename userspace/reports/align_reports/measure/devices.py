@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What lies on what: whether two devices, or files on them, may overwrite each other."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+SYS = Path("/sys")
+
+
+def block_name(path: str, sys: Path = SYS) -> str | None:
+    """The kernel's name of a block device, or of the one that a file lies on; None: not known."""
+    found = os.stat(path)
+    number = found.st_rdev if stat.S_ISBLK(found.st_mode) else found.st_dev
+    folder = sys / "dev" / "block" / f"{os.major(number)}:{os.minor(number)}"
+    return folder.resolve().name if folder.exists() else None
+
+
+def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
+    """The disks that a device lies on, through volumes and arrays; each with the partition."""
+    folder = (sys / "class" / "block" / name).resolve()
+    if (folder / "partition").exists():
+        return {(folder.parent.name, name)}
+    below = folder / "slaves"
+    slaves = [entry.name for entry in below.iterdir()] if below.is_dir() else []
+    backing = folder / "loop" / "backing_file"
+    if not slaves and backing.exists() and Path(backing.read_text().strip()).exists():
+        under = block_name(backing.read_text().strip(), sys)
+        slaves = [under] if under else []
+    return set().union(*(disks(slave, sys) for slave in slaves)) if slaves else {(name, None)}
+
+
+def common(one: str, other: str, sys: Path = SYS) -> list[str]:
+    """Disks of which both block devices may have the same place: not two partitions of it."""
+    return sorted({disk for disk, part in disks(one, sys) for same, its in disks(other, sys)
+                   if disk == same and (part == its or None in (part, its))})
+
+
+def overlapping(one: str, other: str) -> list[str]:
+    """The same of two paths; nothing of two files."""
+    names = [block_name(path) for path in (one, other)]
+    if None in names or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
+        return []
+    return common(*names)
+
+
+def block_device(path: str) -> str | None:
+    """The kernel's name of a block device; None for a file."""
+    return block_name(path) if stat.S_ISBLK(os.stat(path).st_mode) else None
+
+
+def requests(path: str) -> tuple[int, int] | None:
+    """Reads and writes that a device has completed, as the kernel counts them; None for a file."""
+    name = block_device(path)
+    if name is None:
+        return None
+    fields = (SYS / "class" / "block" / name / "stat").read_text().split()
+    return int(fields[0]), int(fields[4])

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The methods of measurement: which runs each makes, and what they say together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.table import Table
+
+from ..verify.experiment import steps
+from ..verify.verdict import Interval
+from . import depth, models
+from .comparison import ratio_interval, words
+from .comparison_table import NONE, figure, interval
+from .runs import Replays
+
+LARGEST = 16 << 20
+# Of one size: enough of the smallest for a p99, and of the largest no more than this.
+MOST_BYTES = 1 << 30
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    count    requests of each run; None: as published
+    span     bytes of the device that they spread over; None: all
+    seed     of their places
+    depth    cnc: at most so deep; chunk-size: so many in flight
+    """
+
+    device: str
+    count: int | None
+    span: int | None
+    seed: int
+    depth: int | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method found: sentences, a table, a document, and for the page what to draw."""
+
+    words: list[str]
+    table: Table
+    document: dict[str, Any]
+    curves: list[Curve | Scatter]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A picture's line: y over x, x on a logarithmic axis. mark: a point to point out, by x."""
+
+    title: str
+    unit: str
+    x_unit: str
+    points: list[tuple[float, float]]
+    mark: float | None = None
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """A picture's points: y over x, both axes from 0."""
+
+    title: str
+    unit: str
+    x_unit: str
+    points: list[tuple[float, float]]
+
+
+Say = Callable[[str], None]
+
+
+def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:
+    """Each run has places of its own, so that no cache knows them from the last one."""
+    return ("--count", str(task.count or probes), "--depth", str(at), "--seed", str(task.seed + at),
+            *(("--span", str(task.span)) if task.span else ()))
+
+
+class Depth:
+    """cncread and cncwrite: the best depth for random requests."""
+
+    def __init__(self, probe: str, writes: bool) -> None:
+        self._probe, self.writes = probe, writes
+
+    PROBES = 5000
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        """The run that stands for all of them: source and options."""
+        return self._probe, probe_options(task, self.PROBES, 1)
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        def one(at: int) -> depth.Probe:
+            document = replays.make(self._probe, task.device, *probe_options(task, self.PROBES, at))
+            latency = document["latency_us" if self.writes else "service_us"]
+            found = depth.Probe(at, document["requests"], document["iops"], latency["mean"],
+                                latency["p90"])
+            results.append(found)
+            say(f"depth {at}: {found.iops:.0f} IOPS, p90 {found.p90_us:.1f} us")
+            return found
+        depth.search(one, task.depth or depth.MOST)
+
+    def found(self, task: Task, probes: list[depth.Probe]) -> Found:
+        best, ranked = depth.best(probes), depth.scores(probes)
+        ratio = best.iops / probes[0].iops
+        end = probes[-1].depth
+        sure = end - best.depth >= depth.PAST
+        words = [f"best depth {best.depth}: {best.iops:.0f} IOPS, {ratio:.2f} times those at "
+                 "depth 1"]
+        if not sure:
+            words.append(f"the last depth that was tried is {end}: a greater one may be better")
+        table = Table(title=f"{task.device}: {probes[0].requests} random "
+                            f"{'writes' if self.writes else 'reads'} at each depth",
+                      title_justify="left")
+        for heading in ("depth", "IOPS", "\u00d7 depth 1", "mean us", "p90 us", "score"):
+            table.add_column(heading, justify="right")
+        for each, score in zip(probes, ranked, strict=True):
+            table.add_row(f"{each.depth}{' best' if each is best else ''}", figure(each.iops),
+                          f"{each.iops / probes[0].iops:.2f}", f"{each.mean_us:.1f}",
+                          f"{each.p90_us:.1f}", f"{score:.3f}",
+                          style="bold" if each is best else None)
+        document = {"best": {"depth": best.depth, "iops": best.iops, "p90_us": best.p90_us,
+                             "ratio_to_depth_1": ratio, "sure": sure},
+                    "probes": [{**asdict(each), "score": score}
+                               for each, score in zip(probes, ranked, strict=True)]}
+        return Found(words, table, document, [
+            Curve("Requests a second", "1/s", "depth", [(p.depth, p.iops) for p in probes],
+                  best.depth),
+            Curve("90 % took no longer", "us", "depth", [(p.depth, p.p90_us) for p in probes],
+                  best.depth)])
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What requests of one size took."""
+
+    bytes: int
+    requests: int
+    iops: float
+    mb_per_s: float
+    mean_us: float
+    p99_us: float
+
+
+def chunk_sizes(smallest: int, span: int) -> list[int]:
+    """Every power of two from the smallest request on, at least two of which have room."""
+    sizes = []
+    size = smallest
+    while size <= min(LARGEST, span // 2):
+        sizes.append(size)
+        size *= 2
+    return sizes
+
+
+def chunk_places(size: int, span: int, count: int, seed: int) -> list[int]:
+    """Where the requests of one size go: multiples of it, none twice."""
+    room = span // size
+    drawn = random.Random(seed * 1000003 + size)
+    return [place * size
+            for place in drawn.sample(range(room), min(count, room, MOST_BYTES // size))]
+
+
+def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
+    """Makes a trace of requests of one size; the one before is gone."""
+    path = replays.folder / "trace.csv"
+    with path.open("w") as file:
+        file.write("op,offset,bytes\n")
+        file.writelines(f"{kind},{place},{size}\n" for place in places)
+    return str(path)
+
+
+def trace_options(task: Task) -> tuple[str, ...]:
+    # --scan: what only reads is known to, and opened for nothing else
+    return ("--scan", "--timing", "closed", "--depth", str(task.depth or 1))
+
+
+def device_facts(replays: Replays, device: str) -> dict[str, Any]:
+    """What alignctl knows of the device: it tells with any run, here one of one read."""
+    replays.make(trace(replays, "read", 4096, [0]), device, "--scan")
+    return replays.facts
+
+
+class ChunkSize:
+    """chunk-size and chunk-size-write: the rate by the size of random requests."""
+
+    COUNT = 1000
+
+    def __init__(self, writes: bool) -> None:
+        self.writes = writes
+
+    def _trace(self, replays: Replays, size: int, places: list[int]) -> str:
+        return trace(replays, "write" if self.writes else "read", size, places)
+
+    def _runs(self, replays: Replays, task: Task) -> list[tuple[int, list[int]]]:
+        facts = device_facts(replays, task.device)
+        span = min(task.span or facts["size_bytes"], facts["size_bytes"])
+        return [(size, chunk_places(size, span, task.count or self.COUNT, task.seed))
+                for size in chunk_sizes(facts["logical_block_size"], span)]
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        size, places = self._runs(replays, task)[-1]
+        return self._trace(replays, size, places), trace_options(task)
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        for size, places in self._runs(replays, task):
+            document = replays.make(self._trace(replays, size, places), task.device,
+                                    *trace_options(task))
+            service = document["service_us"]
+            results.append(Chunk(size, document["requests"], document["iops"], document["mb_per_s"],
+                                 service["mean"], service["p99"]))
+            say(f"{size_name(size)}: {document['mb_per_s']:.2f} MB/s")
+
+    def found(self, task: Task, chunks: list[Chunk]) -> Found:
+        fastest = max(chunks, key=lambda each: each.mb_per_s)
+        enough = next(each for each in chunks if each.mb_per_s >= 0.9 * fastest.mb_per_s)
+        words = [f"fastest with {size_name(fastest.bytes)}: {fastest.mb_per_s:.2f} MB/s; nine "
+                 f"tenths of that from {size_name(enough.bytes)} on"]
+        drive = models.fit([(each.bytes, each.mean_us / 1000) for each in chunks]) \
+            if (task.depth or 1) == 1 else None
+        if drive:
+            access, per_s = drive
+            balanced = models.balanced_chunk(access, per_s)
+            words.append(f"as if each took {access:.3g} ms to reach its place and then "
+                         f"{per_s / 1e6:.4g} MB/s: with {balanced / 1000:.0f} kB both take as "
+                         f"long, {models.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
+        kind = "writes" if self.writes else "reads"
+        table = Table(title=f"{task.device}: random {kind} by size, {task.depth or 1} in flight",
+                      title_justify="left")
+        for heading in ("size", "requests", "MB/s", "IOPS", "mean us", "p99 us", "model us"):
+            table.add_column(heading, justify="right")
+        for each in chunks:
+            model = models.response_ms(0, drive[0], each.bytes, drive[1]) * 1000 if drive else None
+            table.add_row(size_name(each.bytes), str(each.requests), f"{each.mb_per_s:.2f}",
+                          figure(each.iops), f"{each.mean_us:.1f}", f"{each.p99_us:.1f}",
+                          NONE if model is None else f"{model:.1f}",
+                          style="bold" if each is fastest else None)
+        document = {"fastest_bytes": fastest.bytes, "nine_tenths_from_bytes": enough.bytes,
+                    "model": drive and {"access_ms": drive[0], "mb_per_s": drive[1] / 1e6,
+                                        "balanced_bytes": models.balanced_chunk(*drive)},
+                    "chunks": [asdict(each) for each in chunks]}
+        return Found(words, table, document, [
+            Curve("Rate", "MB/s", "bytes", [(c.bytes, c.mb_per_s) for c in chunks], fastest.bytes),
+            Curve("Requests a second", "1/s", "bytes", [(c.bytes, c.iops) for c in chunks])])
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """One run of random reads, sorted in windows of so many."""
+
+    round: int
+    window: int
+    requests: int
+    wall_s: float
+
+
+def sorted_in_windows(places: list[int], window: int) -> list[int]:
+    """The same places, each so many of them in rising order."""
+    return [place for start in range(0, len(places), window)
+            for place in sorted(places[start:start + window])]
+
+
+class SortedReads:
+    """sorted-reads: what sorting random reads gains, by how many are sorted at once."""
+
+    writes = False
+    WINDOWS = ("1", "32", "1024")
+    ROUNDS = 3
+    COUNT, SIZE = 1000, 4096
+    # of the published file
+    SPAN = 70 * 10 ** 9
+
+    def _trace(self, replays: Replays, task: Task, window: int, seed: int) -> str:
+        span = min(task.span or self.SPAN, device_facts(replays, task.device)["size_bytes"])
+        # places of its own: what the drive has in its cache from another run helps none
+        places = chunk_places(self.SIZE, span, task.count or self.COUNT, seed)
+        return trace(replays, "read", self.SIZE, sorted_in_windows(places, window))
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        return self._trace(replays, task, 1, task.seed), trace_options(task)
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        for at, step in enumerate(steps(["sorted-reads"], list(self.WINDOWS), self.ROUNDS)):
+            document = replays.make(
+                self._trace(replays, task, int(step.mode), task.seed + at), task.device,
+                *trace_options(task))
+            results.append(Sorted(step.repetition, int(step.mode), document["requests"],
+                                  document["wall_s"]))
+            say(f"windows of {step.mode}, round {step.repetition}: {document['wall_s']:.3f} s")
+
+    def found(self, task: Task, runs: list[Sorted]) -> Found:
+        table = Table(title=f"{task.device}: {runs[0].requests} random reads, sorted in windows",
+                      title_justify="left")
+        for heading in ("window", "wall s", "\u00d7 window 1", "verdict"):
+            table.add_column(heading, justify="left" if heading == "verdict" else "right")
+        by_round = {(each.round, each.window): each.wall_s for each in runs}
+        rows, sentences = [], []
+        for window in map(int, self.WINDOWS):
+            walls = [each.wall_s for each in runs if each.window == window]
+            if not walls:
+                continue
+            ratio = None if window == 1 else ratio_interval(
+                [(wall, by_round[turn, 1]) for (turn, its), wall in by_round.items()
+                 if its == window and (turn, 1) in by_round])
+            said = words(ratio, "shorter") if ratio else ""
+            rows.append({"window": window, "wall_s": asdict(Interval.of(walls)),
+                         "ratio": ratio and asdict(ratio), "words": said})
+            table.add_row(str(window), interval(Interval.of(walls)), interval(ratio), said)
+            if ratio:
+                sentences.append(f"windows of {window}: {interval(ratio)} times as long as unsorted"
+                                 f" ({said})")
+        return Found(sentences, table, {"windows": rows, "runs": [asdict(each) for each in runs]}, [
+            Curve("Time of all reads", "s", "window",
+                  [(row["window"], row["wall_s"]["mean"]) for row in rows])])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How long the second of two reads took, so many bytes behind the first."""
+
+    distance: int
+    us: float
+
+
+class Distances:
+    """rnddeltaplot: the time of a read by its distance from the one before."""
+
+    writes = False
+
+    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
+        values = {"count": task.count, "span": task.span, "depth": task.depth, "seed": task.seed}
+        return "rnddeltaread", tuple(word for name, value in values.items() if value is not None
+                                     for word in (f"--{name}", str(value)))
+
+    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
+        source, options = self.dry(replays, task)
+        document = replays.make(source, task.device, *options)
+        results += [Pair(each["distance"], each["us"]) for each in document["probes"]["each"]]
+        say(f"{len(results)} pairs in {document['wall_s']:.3f} s")
+
+    def found(self, task: Task, pairs: list[Pair]) -> Found:
+        ordered = sorted(pairs, key=lambda pair: pair.distance)
+        table = Table(title=f"{task.device}: the second read of {len(pairs)} pairs, by distance",
+                      title_justify="left")
+        for heading in ("from", "to", "pairs", "p10 us", "p50 us", "p90 us"):
+            table.add_column(heading, justify="right")
+        rows = []
+        for tenth in range(10):
+            part = ordered[len(ordered) * tenth // 10:len(ordered) * (tenth + 1) // 10]
+            if not part:
+                continue
+            times = [models.percentile([pair.us for pair in part], p) for p in (10, 50, 90)]
+            rows.append({"from_bytes": part[0].distance, "to_bytes": part[-1].distance,
+                         "pairs": len(part), **dict(zip(("p10_us", "p50_us", "p90_us"), times,
+                                                        strict=True))})
+            table.add_row(figure(part[0].distance), figure(part[-1].distance), str(len(part)),
+                          *(f"{us:.1f}" for us in times))
+        near, far = rows[0]["p50_us"], rows[-1]["p50_us"]
+        return Found([f"half of the nearest tenth took {near:.1f} us at most, of the farthest "
+                      f"{far:.1f} us"], table,
+                     {"tenths": rows, "pairs": [asdict(pair) for pair in pairs]},
+                     [Scatter("Time of the second read", "us", "bytes apart",
+                              [(pair.distance, pair.us) for pair in ordered])])
+
+
+def size_name(size: int) -> str:
+    for unit, power in (("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power and not size % (1 << power):
+            return f"{size >> power} {unit}"
+    return f"{size} B"
+
+
+METHODS: dict[str, Depth | ChunkSize | SortedReads | Distances] = {
+    "cncread": Depth("rndread", False),
+    "cncwrite": Depth("rndwrite", True),
+    "chunk-size": ChunkSize(False),
+    "chunk-size-write": ChunkSize(True),
+    "sorted-reads": SortedReads(),
+    "rnddeltaplot": Distances(),
+}
