@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,6 @@
 #define SHARE_MAX	(256U << 10)
 /* ... and for those that need more; one alone may have all it needs. */
 #define LARGE_BYTES	(24U << 20)
-/* Requests that one system call submits at most. */
-#define BATCH		16U
 
 const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
 	[ENGINE_CLOSED] = "closed", [ENGINE_FAST] = "fast",
@@ -72,8 +71,6 @@ struct slot {
  * @slot: places in flight
  * @idle: those free
  * @nr_idle: how many
- * @added: handed to @queue, and not submitted
- * @nr_added: how many
  * @pending: requests under way
  * @unused: free places there
  * @nr_unused: how many
@@ -99,8 +96,6 @@ struct engine {
 	struct slot *slot;
 	struct slot **idle;
 	unsigned int nr_idle;
-	struct slot *added[BATCH];
-	unsigned int nr_added;
 	struct pending *pending;
 	unsigned int *unused;
 	unsigned int nr_unused;
@@ -166,17 +161,6 @@ static void engine_close(struct engine *e)
 	free(e->pending);
 	free(e->unused);
 	free(e->ready);
-}
-
-static void submit(struct engine *e)
-{
-	uint64_t now = clock_ns();
-	unsigned int i;
-
-	for (i = 0; i < e->nr_added; i++)
-		e->added[i]->issued_ns = now;
-	e->nr_added = 0;
-	io_queue_submit(e->queue);
 }
 
 static void push_ready(struct engine *e, unsigned int index)
@@ -249,7 +233,12 @@ static bool find_memory(struct engine *e, struct slot *slot)
 	return true;
 }
 
-/* Hands the first ready requests over, as far as there is room. */
+/*
+ * Hands the first ready requests over, as far as there is room. Each by itself:
+ * of several in one system call, most would be seen to start before they do, and
+ * a driver that works while it is called would end them together as well, which
+ * leaves it idle until all of their places are filled again.
+ */
 static void start_ready(struct engine *e)
 {
 	while (e->nr_ready && e->nr_idle) {
@@ -274,10 +263,8 @@ static void start_ready(struct engine *e)
 				 request->op != TRACE_FLUSH;
 		if (slot->preflush)
 			slot->io.op = IO_FLUSH;
-		if (e->nr_added == BATCH)
-			submit(e);
-		e->added[e->nr_added++] = slot;
-		io_queue_add(e->queue, &slot->io);
+		slot->issued_ns = clock_ns();
+		io_queue_start(e->queue, &slot->io);
 	}
 }
 
@@ -442,17 +429,20 @@ static void make_requests(struct engine *e)
 
 	progress_start(&progress, e->setup->source->name, e->setup->total);
 	for (;;) {
+		/* one, and its place is filled before the next is looked at */
+		io = io_queue_poll(e->queue);
 		now = clock_ns();
-		while ((io = io_queue_poll(e->queue)))
+		if (io)
 			end(e, (struct slot *)io, now);
 		do {
 			start_ready(e);
 		} while (take_next(e, now, &wake_ns));
-		submit(e);
-		if (e->ended && e->nr_idle == e->depth)
-			break;
 		if (e->setup->total)
 			progress_step(&progress, e->done->issued);
+		if (io)
+			continue;
+		if (e->ended && e->nr_idle == e->depth)
+			break;
 		io_queue_sleep(e->queue, wake_ns, e->nr_idle != e->depth);
 	}
 	progress_end(&progress);
@@ -468,6 +458,11 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	engine_open(&e);
 	/* or the kernel may wake us 50 us late */
 	prctl(PR_SET_TIMERSLACK, 1UL);
+	/*
+	 * Pages that were read through the cache, as the guards do, would send
+	 * every write over them to a thread of the kernel's that drops them.
+	 */
+	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
 	measures_begin(m, setup->geometry);
 	make_requests(&e);
 	measures_end(m);

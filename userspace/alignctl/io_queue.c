@@ -61,7 +61,6 @@ struct helper {
  * @fixed: memory registered there
  * @fixed_bytes: its length; 0: none is
  * @helper: for what neither can do
- * @added: without io_uring: added and not submitted
  * @done: without io_uring: done and not yet waited for
  */
 struct io_queue {
@@ -73,7 +72,6 @@ struct io_queue {
 	char *fixed;
 	size_t fixed_bytes;
 	struct helper helper;
-	struct fifo added;
 	struct fifo done;
 };
 
@@ -109,7 +107,6 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 
 	queue->fd = fd;
 	queue->block = !fstat(fd, &found) && S_ISBLK(found.st_mode);
-	fifo_init(&queue->added);
 	fifo_init(&queue->done);
 	/*
 	 * With one in flight nothing is gained, and something is lost: io_uring
@@ -309,14 +306,10 @@ static void prepare_transfer(const struct io_queue *queue,
 	sqe->rw_flags = rw_flags(request);
 }
 
-void io_queue_add(struct io_queue *queue, struct io_request *request)
+static void add(struct io_queue *queue, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
 
-	if (!queue->uring) {
-		fifo_put(&queue->added, request);
-		return;
-	}
 	if (request->op == IO_DISCARD && queue->block) {
 		add_to_helper(queue, request);
 		return;
@@ -343,7 +336,7 @@ void io_queue_add(struct io_queue *queue, struct io_request *request)
 	io_uring_sqe_set_data(sqe, request);
 }
 
-/* Nobody would ever answer the requests that were not submitted. */
+/* Nobody would ever answer a request that was not submitted. */
 static void check_submitted(int submitted)
 {
 	if (submitted >= 0)
@@ -352,30 +345,22 @@ static void check_submitted(int submitted)
 	exit(ALIGNCTL_IO);
 }
 
-void io_queue_submit(struct io_queue *queue)
+void io_queue_start(struct io_queue *queue, struct io_request *request)
 {
-	struct io_request *request;
 	int submitted;
 
 	if (!queue->uring) {
-		while ((request = fifo_get(&queue->added))) {
-			request->result = do_plain(queue, request);
-			fifo_put(&queue->done, request);
-		}
+		request->result = do_plain(queue, request);
+		fifo_put(&queue->done, request);
 		return;
 	}
+	add(queue, request);
 	while (io_uring_sq_ready(&queue->ring)) {
 		submitted = io_uring_submit(&queue->ring);
 		if (submitted != -EINTR && submitted != -EAGAIN &&
 		    submitted != -EBUSY)
 			check_submitted(submitted);
 	}
-}
-
-void io_queue_start(struct io_queue *queue, struct io_request *request)
-{
-	io_queue_add(queue, request);
-	io_queue_submit(queue);
 }
 
 /* The request that a completion is about. */

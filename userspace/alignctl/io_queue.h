@@ -64,13 +64,6 @@ void io_queue_start(struct io_queue *queue, struct io_request *request);
 /* Waits for any request that was started, and returns it with its result. */
 struct io_request *io_queue_wait(struct io_queue *queue);
 
-/*
- * io_queue_start() in two steps, so that several requests take one system call:
- * add each, then submit.
- */
-void io_queue_add(struct io_queue *queue, struct io_request *request);
-void io_queue_submit(struct io_queue *queue);
-
 /* As io_queue_wait(), but NULL if none has ended. */
 struct io_request *io_queue_poll(struct io_queue *queue);
 

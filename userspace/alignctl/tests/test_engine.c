@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -446,6 +449,49 @@ static void failing(void)
 	trace_folder_close();
 }
 
+/* Pages of the file that the page cache holds. */
+static int cached_pages(void)
+{
+	CLEANUP_CLOSE int fd = open(disk.path, O_RDONLY);
+	unsigned char held[DISK_BYTES / 4096] = { 0 };
+	void *memory = mmap(NULL, DISK_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	int pages = 0;
+	size_t i;
+
+	mincore(memory, DISK_BYTES, held);
+	munmap(memory, DISK_BYTES);
+	for (i = 0; i < sizeof(held); i++)
+		pages += held[i] & 1;
+	return pages;
+}
+
+/* What the guards read would make requests slow that are over it. */
+static void drops_cache(void)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	struct statfs where;
+	size_t size;
+
+	trace_folder_open();
+	append(&text, "read", 0, 8, 0, "");
+	path = strdup(trace_text("trace.csv", text));
+	disk_open();
+	if (!statfs(disk.path, &where) && where.f_type == TMPFS_MAGIC) {
+		tap_skipped = "/var/tmp is nothing but page cache";
+	} else {
+		free(trace_read_all(disk.path, &size));
+		CHECK(cached_pages(), "nothing to drop");
+		CHECK(!go(path, ENGINE_CLOSED, 1, 1, O_RDONLY), "fails");
+		CHECK(!cached_pages(), "%d pages are still there",
+		      cached_pages());
+		measures_free(&measures);
+	}
+	device_close(&disk);
+	unlink(disk_path);
+	trace_folder_close();
+}
+
 const struct tap_test engine_tests[] = {
 	{ "at any timing and depth the content is that of one after the other",
 	  same_content },
@@ -458,5 +504,6 @@ const struct tap_test engine_tests[] = {
 	{ "a second without requests is no sample of a rate", samples },
 	{ "a request beyond the device ends the run before it", beyond },
 	{ "a request that fails ends the run after it", failing },
+	{ "a run starts without what was read of the file before", drops_cache },
 	{ 0 },
 };

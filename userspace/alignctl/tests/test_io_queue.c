@@ -21,7 +21,7 @@
 
 /*
  * A piece of the file goes, and one becomes zeroes; the others stay. All at
- * once, in one system call if there is one for that.
+ * once.
  */
 static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
 {
@@ -37,9 +37,8 @@ static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
 			.offset = i * BYTES,
 			.bytes = ops[i] == IO_FLUSH ? 0 : BYTES,
 		};
-		io_queue_add(queue, &requests[i]);
+		io_queue_start(queue, &requests[i]);
 	}
-	io_queue_submit(queue);
 	while (ended < DEPTH) {
 		io_queue_sleep(queue, UINT64_MAX, true);
 		while ((done = io_queue_poll(queue))) {
