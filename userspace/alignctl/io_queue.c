@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,18 @@ struct helper {
 };
 
 /**
+ * struct waker - what ends a sleep that another thread wants to end
+ * @event: eventfd, which the queue reads; only if @open
+ * @count: what is read there
+ * @open: is it used?
+ */
+struct waker {
+	int event;
+	uint64_t count;
+	bool open;
+};
+
+/**
  * struct io_queue - requests in flight on a device
  * @fd: the device
  * @block: a block device? else a regular file
@@ -61,6 +74,7 @@ struct helper {
  * @fixed: memory registered there
  * @fixed_bytes: its length; 0: none is
  * @helper: for what neither can do
+ * @waker: for the end of a sleep
  * @done: without io_uring: done and not yet waited for
  */
 struct io_queue {
@@ -72,6 +86,7 @@ struct io_queue {
 	char *fixed;
 	size_t fixed_bytes;
 	struct helper helper;
+	struct waker waker;
 	struct fifo done;
 };
 
@@ -113,8 +128,8 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 	 * first issues without waiting, a layer that must wait sends that back,
 	 * and the second try comes from another thread.
 	 */
-	queue->uring = depth > 1 &&
-		       !io_uring_queue_init(depth, &queue->ring, 0);
+	queue->uring = depth > 1 &&	/* and an entry for the waker */
+		       !io_uring_queue_init(depth + 1, &queue->ring, 0);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
 	return queue;
@@ -153,6 +168,8 @@ void io_queue_close(struct io_queue *queue)
 		io_uring_unregister_files(&queue->ring);
 	if (queue->uring)
 		io_uring_queue_exit(&queue->ring);
+	if (queue->waker.open)
+		close(queue->waker.event);
 	free(queue);
 }
 
@@ -345,16 +362,10 @@ static void check_submitted(int submitted)
 	exit(ALIGNCTL_IO);
 }
 
-void io_queue_start(struct io_queue *queue, struct io_request *request)
+static void submit(struct io_queue *queue)
 {
 	int submitted;
 
-	if (!queue->uring) {
-		request->result = do_plain(queue, request);
-		fifo_put(&queue->done, request);
-		return;
-	}
-	add(queue, request);
 	while (io_uring_sq_ready(&queue->ring)) {
 		submitted = io_uring_submit(&queue->ring);
 		if (submitted != -EINTR && submitted != -EAGAIN &&
@@ -363,12 +374,61 @@ void io_queue_start(struct io_queue *queue, struct io_request *request)
 	}
 }
 
-/* The request that a completion is about. */
+void io_queue_start(struct io_queue *queue, struct io_request *request)
+{
+	if (!queue->uring) {
+		request->result = do_plain(queue, request);
+		fifo_put(&queue->done, request);
+		return;
+	}
+	add(queue, request);
+	submit(queue);
+}
+
+/* Waits in the ring for a wake. */
+static void wait_for_wake(struct io_queue *queue)
+{
+	struct io_uring_sqe *sqe = new_entry(queue);
+	struct waker *waker = &queue->waker;
+
+	io_uring_prep_read(sqe, waker->event, &waker->count,
+			   sizeof(waker->count), 0);
+	io_uring_sqe_set_data(sqe, waker);
+	submit(queue);
+}
+
+void io_queue_let_wake(struct io_queue *queue)
+{
+	struct waker *waker = &queue->waker;
+	int flags = EFD_CLOEXEC | (queue->uring ? 0 : EFD_NONBLOCK);
+
+	waker->event = eventfd(0, flags);
+	if (waker->event < 0) {
+		message_error("an event for threads: %s", strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	waker->open = true;
+	if (queue->uring)
+		wait_for_wake(queue);
+}
+
+void io_queue_wake(struct io_queue *queue)
+{
+	if (eventfd_write(queue->waker.event, 1))
+		abort();	/* it would sleep for ever */
+}
+
+/* The request that a completion is about; NULL: none, it was a wake. */
 static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 {
 	struct helper *helper = &queue->helper;
 	struct io_request *request = io_uring_cqe_get_data(cqe);
 
+	if ((void *)request == &queue->waker) {
+		io_uring_cqe_seen(&queue->ring, cqe);
+		wait_for_wake(queue);
+		return NULL;
+	}
 	if ((void *)request == helper) {
 		pthread_mutex_lock(&helper->lock);
 		request = fifo_get(&helper->done);
@@ -399,25 +459,45 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 
 	if (!queue->uring)
 		return fifo_get(&queue->done);
-	if (io_uring_peek_cqe(&queue->ring, &cqe))
-		return NULL;
-	return take(queue, cqe);
+	while (!io_uring_peek_cqe(&queue->ring, &cqe)) {
+		struct io_request *request = take(queue, cqe);
+
+		if (request)
+			return request;
+	}
+	return NULL;
+}
+
+/* Sleeps where nothing is under way, without the ring. */
+static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
+{
+	struct pollfd event = { queue->waker.event, POLLIN, 0 };
+	uint64_t now = clock_ns(), left_ns = until_ns > now ? until_ns - now : 0;
+	const struct timespec left = {
+		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
+	};
+	const bool for_ever = until_ns == UINT64_MAX;
+	eventfd_t count;
+
+	if (!queue->waker.open) {
+		if (!for_ever)
+			ppoll(NULL, 0, &left, NULL);
+		return;
+	}
+	ppoll(&event, 1, for_ever ? NULL : &left, NULL);
+	eventfd_read(queue->waker.event, &count);
 }
 
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 {
-	struct timespec until = {
-		.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S,
-	};
 	struct __kernel_timespec left = { 0 };
 	struct io_uring_cqe *cqe;
 	uint64_t now;
 
-	if (!queue->uring || !busy) {
+	if (!queue->uring || (!busy && !queue->waker.open)) {
 		/* plain system calls have all ended */
-		if (!busy && until_ns != UINT64_MAX)
-			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until,
-					NULL);
+		if (!busy)
+			sleep_idle(queue, until_ns);
 		return;
 	}
 	if (until_ns == UINT64_MAX) {

@@ -68,9 +68,17 @@ struct io_request *io_queue_wait(struct io_queue *queue);
 struct io_request *io_queue_poll(struct io_queue *queue);
 
 /*
- * Waits until a request has ended, a signal comes, or the monotonic clock
- * reaches @until_ns; UINT64_MAX: never. @busy: is any request under way?
+ * Waits until a request has ended, a signal comes, io_queue_wake() has been
+ * called, or the monotonic clock reaches @until_ns; UINT64_MAX: never. @busy: is
+ * any request under way?
  */
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy);
+
+/*
+ * A queue is for one thread. This lets others end its sleep, the present one or
+ * the next; call it once, before those others are there.
+ */
+void io_queue_let_wake(struct io_queue *queue);
+void io_queue_wake(struct io_queue *queue);
 
 #endif
