@@ -248,10 +248,8 @@ static void engine_close(struct engine *e)
 {
 	unsigned int i;
 
-	for (i = 0; i < e->nr_workers; i++) {
-		io_queue_close(e->worker[i].queue);
+	for (i = 0; i < e->nr_workers; i++)
 		free(e->worker[i].idle);
-	}
 	pthread_mutex_destroy(&e->lock);
 	order_free(e->order);
 	free(e->memory);
@@ -649,6 +647,8 @@ static void *make_requests(void *context)
 	}
 	wake_all(e);
 	pthread_mutex_unlock(&e->lock);
+	/* nobody wakes it any more: it is not asleep */
+	io_queue_close(worker->queue);
 	if (draws)
 		progress_end(&progress);
 	return NULL;

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +71,7 @@ struct waker {
  * @block: a block device? else a regular file
  * @uring: is @ring used? else plain system calls
  * @ring: io_uring
+ * @disabled: is it not yet anybody's? see enable()
  * @fixed_file: is @fd registered there?
  * @fixed: memory registered there
  * @fixed_bytes: its length; 0: none is
@@ -82,6 +84,7 @@ struct io_queue {
 	bool block;
 	bool uring;
 	struct io_uring ring;
+	bool disabled;
 	bool fixed_file;
 	char *fixed;
 	size_t fixed_bytes;
@@ -115,6 +118,19 @@ static struct io_request *fifo_get(struct fifo *fifo)
 	return request;
 }
 
+/*
+ * For one thread, which has what ended put into the ring when it looks there,
+ * instead of being interrupted by each; of Linux 6.1.
+ */
+static bool open_ring(struct io_queue *queue, unsigned int entries)
+{
+	queue->disabled = !io_uring_queue_init(entries, &queue->ring,
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+		IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_R_DISABLED);
+	return queue->disabled ||
+	       !io_uring_queue_init(entries, &queue->ring, 0);
+}
+
 struct io_queue *io_queue_open(int fd, unsigned int depth)
 {
 	struct io_queue *queue = memory_or_exit(calloc(1, sizeof(*queue)));
@@ -128,8 +144,8 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 	 * first issues without waiting, a layer that must wait sends that back,
 	 * and the second try comes from another thread.
 	 */
-	queue->uring = depth > 1 &&	/* and an entry for the waker */
-		       !io_uring_queue_init(depth + 1, &queue->ring, 0);
+	/* and an entry for the waker */
+	queue->uring = depth > 1 && open_ring(queue, depth + 1);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
 	return queue;
@@ -374,17 +390,6 @@ static void submit(struct io_queue *queue)
 	}
 }
 
-void io_queue_start(struct io_queue *queue, struct io_request *request)
-{
-	if (!queue->uring) {
-		request->result = do_plain(queue, request);
-		fifo_put(&queue->done, request);
-		return;
-	}
-	add(queue, request);
-	submit(queue);
-}
-
 /* Waits in the ring for a wake. */
 static void wait_for_wake(struct io_queue *queue)
 {
@@ -394,6 +399,35 @@ static void wait_for_wake(struct io_queue *queue)
 	io_uring_prep_read(sqe, waker->event, &waker->count,
 			   sizeof(waker->count), 0);
 	io_uring_sqe_set_data(sqe, waker);
+	submit(queue);
+}
+
+/* The ring becomes that of the thread that is the first to use it. */
+static void enable(struct io_queue *queue)
+{
+	if (!queue->disabled)
+		return;
+	queue->disabled = false;
+	/* not by io_uring_enable_rings(), which liburing 2.3 does not export */
+	if (syscall(__NR_io_uring_register, queue->ring.ring_fd,
+		    IORING_REGISTER_ENABLE_RINGS, NULL, 0)) {
+		message_error("IORING_REGISTER_ENABLE_RINGS: %s",
+			      strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	if (queue->waker.open)
+		wait_for_wake(queue);
+}
+
+void io_queue_start(struct io_queue *queue, struct io_request *request)
+{
+	if (!queue->uring) {
+		request->result = do_plain(queue, request);
+		fifo_put(&queue->done, request);
+		return;
+	}
+	enable(queue);
+	add(queue, request);
 	submit(queue);
 }
 
@@ -408,7 +442,7 @@ void io_queue_let_wake(struct io_queue *queue)
 		exit(ALIGNCTL_IO);
 	}
 	waker->open = true;
-	if (queue->uring)
+	if (queue->uring && !queue->disabled)
 		wait_for_wake(queue);
 }
 
@@ -500,6 +534,7 @@ void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 			sleep_idle(queue, until_ns);
 		return;
 	}
+	enable(queue);
 	if (until_ns == UINT64_MAX) {
 		io_uring_wait_cqe(&queue->ring, &cqe);
 		return;

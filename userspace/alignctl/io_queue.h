@@ -42,7 +42,10 @@ struct io_request {
 	struct io_request *next;
 };
 
-/* A queue on @fd for @depth requests in flight. Never NULL. */
+/*
+ * A queue on @fd for @depth requests in flight. Never NULL. It becomes that of
+ * the thread that first starts a request or sleeps, which must also close it.
+ */
 struct io_queue *io_queue_open(int fd, unsigned int depth);
 void io_queue_close(struct io_queue *queue);
 
@@ -75,8 +78,8 @@ struct io_request *io_queue_poll(struct io_queue *queue);
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy);
 
 /*
- * A queue is for one thread. This lets others end its sleep, the present one or
- * the next; call it once, before those others are there.
+ * Lets other threads end a sleep, the present one or the next; to be called
+ * once, before those others are there.
  */
 void io_queue_let_wake(struct io_queue *queue);
 void io_queue_wake(struct io_queue *queue);
