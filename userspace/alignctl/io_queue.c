@@ -28,9 +28,14 @@ struct fifo {
 	struct io_request **tail;
 };
 
+/* Of Linux 6.12, which the headers here may be older than. */
+#ifndef BLOCK_URING_CMD_DISCARD
+#define BLOCK_URING_CMD_DISCARD	_IO(0x12, 0)
+#endif
+
 /**
- * struct helper - a thread for what io_uring has no operation for: discards on
- * block devices, an ioctl
+ * struct helper - a thread for what the kernel's io_uring has no operation for:
+ * before Linux 6.12 discards on block devices, an ioctl
  * @thread: it; started with the first discard
  * @lock: for @todo, @done and @stop
  * @wake: there is something to do
@@ -73,6 +78,7 @@ struct waker {
  * @ring: io_uring
  * @disabled: is it not yet anybody's? see enable()
  * @fixed_file: is @fd registered there?
+ * @no_discard: does io_uring not discard on this device?
  * @fixed: memory registered there
  * @fixed_bytes: its length; 0: none is
  * @helper: for what neither can do
@@ -86,6 +92,7 @@ struct io_queue {
 	struct io_uring ring;
 	bool disabled;
 	bool fixed_file;
+	bool no_discard;
 	char *fixed;
 	size_t fixed_bytes;
 	struct helper helper;
@@ -339,11 +346,27 @@ static void prepare_transfer(const struct io_queue *queue,
 	sqe->rw_flags = rw_flags(request);
 }
 
+static void prepare_discard(const struct io_queue *queue,
+			    struct io_uring_sqe *sqe,
+			    const struct io_request *request)
+{
+	if (!queue->block) {
+		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
+					request->offset, request->bytes);
+		return;
+	}
+	/* in liburing's terms the offset is the address, and the length addr3 */
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, queue->fd,
+			 (void *)(uintptr_t)request->offset, 0, 0);
+	sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
+	sqe->addr3 = request->bytes;
+}
+
 static void add(struct io_queue *queue, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
 
-	if (request->op == IO_DISCARD && queue->block) {
+	if (request->op == IO_DISCARD && queue->block && queue->no_discard) {
 		add_to_helper(queue, request);
 		return;
 	}
@@ -357,6 +380,8 @@ static void add(struct io_queue *queue, struct io_request *request)
 		io_uring_prep_fsync(sqe, queue->fd, IORING_FSYNC_DATASYNC);
 		break;
 	case IO_DISCARD:
+		prepare_discard(queue, sqe, request);
+		break;
 	case IO_WRITE_ZEROES:
 		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
 					request->offset, request->bytes);
@@ -452,7 +477,24 @@ void io_queue_wake(struct io_queue *queue)
 		abort();	/* it would sleep for ever */
 }
 
-/* The request that a completion is about; NULL: none, it was a wake. */
+/*
+ * Of a kernel before Linux 6.12, or a device without discards: the helper's way
+ * tells which.
+ */
+static bool discards_not(struct io_queue *queue,
+			 const struct io_request *request)
+{
+	if (request->op != IO_DISCARD || !queue->block ||
+	    (request->result != -EOPNOTSUPP && request->result != -EINVAL))
+		return false;
+	queue->no_discard = true;
+	return true;
+}
+
+/*
+ * The request that a completion is about; NULL: none has ended, it was a wake,
+ * or one that is tried in another way.
+ */
 static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 {
 	struct helper *helper = &queue->helper;
@@ -467,24 +509,29 @@ static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 		pthread_mutex_lock(&helper->lock);
 		request = fifo_get(&helper->done);
 		pthread_mutex_unlock(&helper->lock);
-	} else {
-		request->result = cqe->res;
+		io_uring_cqe_seen(&queue->ring, cqe);
+		return request;
 	}
+	request->result = cqe->res;
 	io_uring_cqe_seen(&queue->ring, cqe);
-	return request;
+	if (!discards_not(queue, request))
+		return request;
+	add_to_helper(queue, request);
+	submit(queue);
+	return NULL;
 }
 
 struct io_request *io_queue_wait(struct io_queue *queue)
 {
+	struct io_request *request = NULL;
 	struct io_uring_cqe *cqe;
-	int waited;
 
 	if (!queue->uring)
 		return fifo_get(&queue->done);
-	do {
-		waited = io_uring_wait_cqe(&queue->ring, &cqe);
-	} while (waited == -EINTR);
-	return take(queue, cqe);
+	while (!request)
+		if (io_uring_wait_cqe(&queue->ring, &cqe) != -EINTR)
+			request = take(queue, cqe);
+	return request;
 }
 
 struct io_request *io_queue_poll(struct io_queue *queue)
