@@ -101,10 +101,11 @@ struct worker {
  * made, or asleep; nothing else is taken under it but what messages and
  * setup->durable need.
  *
- * Who has a slot free and finds nothing to do sleeps, until a request of its own
- * has ended or it is woken. One who has claimed with its last slot wakes another
- * if there is more to do, and that one does the same: pass_on(). In an open loop
- * one of those asleep, @keeper, wakes by itself when the next request is due.
+ * Who has a slot free and finds nothing to do sleeps, until a request of its
+ * own has ended or it is woken. One who has claimed with its last slot wakes
+ * another if there is more to do, and that one does the same: pass_on(). In an
+ * open loop one of those asleep, @keeper, wakes by itself when the next request
+ * is due.
  *
  * @setup: what to do
  * @m: what it takes
@@ -372,9 +373,9 @@ static struct slot *start_ready(struct worker *worker)
 
 /*
  * Hands a request over, by itself: of several in one system call, most would be
- * seen to start before they do, and a driver that works while it is called would
- * end them together as well, which leaves it idle until all of their places are
- * filled again.
+ * seen to start before they do, and a driver that works while it is called
+ * would end them together as well, which leaves it idle until all of their
+ * places are filled again.
  */
 static void launch(struct worker *worker, struct slot *slot)
 {
@@ -392,7 +393,6 @@ static void stop(struct engine *e, int result)
 	e->next_read = false;
 	if (!e->result)
 		e->result = result;
-	wake_all(e);
 }
 
 /* Reads the next request, and finds its place and its time. */
@@ -592,7 +592,7 @@ static void sleep_until(struct worker *worker, uint64_t wake_ns)
 	worker->asleep = false;
 }
 
-/* The next end of a request of a worker's, unless it was the flush before it. */
+/* The next end of a request of a worker's; not of the flush before it. */
 static struct slot *see_end(struct worker *worker, uint64_t *now)
 {
 	struct slot *slot = (struct slot *)io_queue_poll(worker->queue);
@@ -645,6 +645,7 @@ static void *make_requests(void *context)
 			break;
 		sleep_until(worker, wake_ns);
 	}
+	/* those who sleep have nothing more to wait for */
 	wake_all(e);
 	pthread_mutex_unlock(&e->lock);
 	/* nobody wakes it any more: it is not asleep */

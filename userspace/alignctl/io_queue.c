@@ -355,7 +355,7 @@ static void prepare_discard(const struct io_queue *queue,
 					request->offset, request->bytes);
 		return;
 	}
-	/* in liburing's terms the offset is the address, and the length addr3 */
+	/* there the offset is in the address, and the length in addr3 */
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, queue->fd,
 			 (void *)(uintptr_t)request->offset, 0, 0);
 	sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
@@ -553,7 +553,8 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
 {
 	struct pollfd event = { queue->waker.event, POLLIN, 0 };
-	uint64_t now = clock_ns(), left_ns = until_ns > now ? until_ns - now : 0;
+	uint64_t now = clock_ns();
+	uint64_t left_ns = until_ns > now ? until_ns - now : 0;
 	const struct timespec left = {
 		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
 	};

@@ -72,8 +72,8 @@ struct io_request *io_queue_poll(struct io_queue *queue);
 
 /*
  * Waits until a request has ended, a signal comes, io_queue_wake() has been
- * called, or the monotonic clock reaches @until_ns; UINT64_MAX: never. @busy: is
- * any request under way?
+ * called, or the monotonic clock reaches @until_ns; UINT64_MAX: never. @busy:
+ * is any request under way?
  */
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy);
 
