@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,8 +24,6 @@
 #define SHARE_MAX	(256U << 10)
 /* ... and for those that need more; one alone may have all it needs. */
 #define LARGE_BYTES	(24U << 20)
-/* Requests that one system call submits at most. */
-#define BATCH		16U
 
 const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
 	[ENGINE_CLOSED] = "closed", [ENGINE_FAST] = "fast",
@@ -59,21 +60,66 @@ struct slot {
 	bool preflush;
 };
 
+struct engine;
+
+/**
+ * struct worker - a thread that makes requests
+ * @engine: the run
+ * @thread: it; not of the first worker, which is the caller's thread
+ * @queue: to the kernel
+ * @idle: those of its slots that are free
+ * @nr_idle: how many
+ * @asleep: would it have to be woken?
+ */
+struct worker {
+	struct engine *engine;
+	pthread_t thread;
+	struct io_queue *queue;
+	struct slot **idle;
+	unsigned int nr_idle;
+	bool asleep;
+};
+
 /**
  * struct engine - a run under way
+ *
+ * Each worker has a queue and slots of its own. Which requests there are, in
+ * which order they may start, and what they took is known once for all workers:
+ *
+ * - Without the lock, and without change once there is more than one thread:
+ *   @setup, @depth, @nr_workers, @memory, @share_bytes, the arrays themselves.
+ * - Without the lock, by its own worker only: queue (but for io_queue_wake()),
+ *   a slot that is not idle, and the element of @pending that it is for: from
+ *   when claim() has chosen it until end() gives it back.
+ * - Under @lock, all else: the trace, that is setup->source and the order in
+ *   which it is read; @order, @ready, @unused, @next, @keeper; @m and @done;
+ *   idle slots; large_bytes; asleep of all workers.
+ *
+ * So a request is put into @order in the same moment as it is read from the
+ * trace, whoever reads it, and who ends one sees what may start because of it.
+ * The lock is never held over a system call for a request, while its data is
+ * made, or asleep; nothing else is taken under it but what messages and
+ * setup->durable need.
+ *
+ * Who has a slot free and finds nothing to do sleeps, until a request of its
+ * own has ended or it is woken. One who has claimed with its last slot wakes
+ * another if there is more to do, and that one does the same: pass_on(). In an
+ * open loop one of those asleep, @keeper, wakes by itself when the next request
+ * is due.
+ *
  * @setup: what to do
  * @m: what it takes
  * @done: what is done
- * @queue: to the kernel
- * @depth: most in flight
+ * @lock: see above
+ * @origin_ns: the time 0 of the trace
+ * @depth: most in flight of each worker
+ * @nr_workers: how many
+ * @worker: them
  * @memory: the shares
  * @share_bytes: each of those
  * @large_bytes: memory beyond the shares, at present
- * @slot: places in flight
- * @idle: those free
- * @nr_idle: how many
- * @added: handed to @queue, and not submitted
- * @nr_added: how many
+ * @slot: places in flight, of all workers
+ * @in_flight: slots that are not idle
  * @pending: requests under way
  * @unused: free places there
  * @nr_unused: how many
@@ -84,6 +130,7 @@ struct slot {
  * @next: read from the trace, and not yet due
  * @next_ns: when it is
  * @next_read: is there such a request?
+ * @keeper: who wakes when it is due, or NULL
  * @ended: is there nothing more to read?
  * @result: enum alignctl_exit
  */
@@ -91,16 +138,16 @@ struct engine {
 	const struct engine_setup *setup;
 	struct measures *m;
 	struct engine_done *done;
-	struct io_queue *queue;
+	pthread_mutex_t lock;
+	uint64_t origin_ns;
 	unsigned int depth;
+	unsigned int nr_workers;
+	struct worker *worker;
 	char *memory;
 	size_t share_bytes;
 	uint64_t large_bytes;
 	struct slot *slot;
-	struct slot **idle;
-	unsigned int nr_idle;
-	struct slot *added[BATCH];
-	unsigned int nr_added;
+	unsigned int in_flight;
 	struct pending *pending;
 	unsigned int *unused;
 	unsigned int nr_unused;
@@ -111,6 +158,7 @@ struct engine {
 	struct trace_request next;
 	uint64_t next_ns;
 	bool next_read;
+	struct worker *keeper;
 	bool ended;
 	int result;
 };
@@ -120,63 +168,113 @@ static void *new_array(size_t nr, size_t bytes)
 	return memory_or_exit(calloc(nr, bytes));
 }
 
+/* Places in flight of all workers together. */
+static unsigned int nr_slots(const struct engine *e)
+{
+	return e->nr_workers * e->depth;
+}
+
 static unsigned int max_pending(const struct engine *e)
 {
-	return e->depth + ENGINE_MAX_WAITING;
+	return nr_slots(e) + ENGINE_MAX_WAITING;
+}
+
+static unsigned int nr_pending(const struct engine *e)
+{
+	return max_pending(e) - e->nr_unused;
+}
+
+static void worker_open(struct engine *e, struct worker *worker)
+{
+	unsigned int first = (worker - e->worker) * e->depth, i;
+	char *memory = e->memory + first * e->share_bytes;
+
+	worker->engine = e;
+	io_queue_register(worker->queue, memory, e->depth * e->share_bytes);
+	if (e->nr_workers > 1)
+		io_queue_let_wake(worker->queue);
+	worker->idle = new_array(e->depth, sizeof(struct slot *));
+	for (i = 0; i < e->depth; i++) {
+		e->slot[first + i].share = memory + i * e->share_bytes;
+		worker->idle[worker->nr_idle++] = &e->slot[first + i];
+	}
+}
+
+/* A queue for each worker, and what those allow. */
+static void open_queues(struct engine *e)
+{
+	struct io_queue *first;
+	unsigned int i;
+
+	for (i = 0; i < e->nr_workers; i++)
+		e->worker[i].queue = io_queue_open(e->setup->fd, e->depth);
+	first = e->worker[0].queue;
+	e->done->method = io_queue_method(first);
+	if (e->depth == 1 || io_queue_parallel(first))
+		return;
+	message_warning("this kernel lacks or forbids io_uring (sysctl kernel.io_uring_disabled): one request at a time%s",
+			e->nr_workers > 1 ? " in each thread" : "");
+	e->depth = 1;
 }
 
 static void engine_open(struct engine *e)
 {
+	char sector[PATTERN_SECTOR];
 	unsigned int i;
 
+	pthread_mutex_init(&e->lock, NULL);
+	e->nr_workers = e->setup->threads;
 	e->depth = e->setup->depth;
-	e->queue = io_queue_open(e->setup->fd, e->depth);
-	e->done->method = io_queue_method(e->queue);
-	if (e->depth > 1 && !io_queue_parallel(e->queue)) {
-		message_warning("this kernel lacks or forbids io_uring (sysctl kernel.io_uring_disabled): one request at a time");
-		e->depth = 1;
-	}
-	e->share_bytes = SHARED_BYTES / e->depth / REPLAY_MEMORY_ALIGNMENT *
+	e->worker = new_array(e->nr_workers, sizeof(*e->worker));
+	open_queues(e);
+	e->share_bytes = SHARED_BYTES / nr_slots(e) / REPLAY_MEMORY_ALIGNMENT *
 			 REPLAY_MEMORY_ALIGNMENT;
 	if (e->share_bytes > SHARE_MAX)
 		e->share_bytes = SHARE_MAX;
-	e->memory = replay_memory(e->depth * e->share_bytes);
-	io_queue_register(e->queue, e->memory, e->depth * e->share_bytes);
-	e->slot = new_array(e->depth, sizeof(*e->slot));
-	e->idle = new_array(e->depth, sizeof(struct slot *));
-	for (i = 0; i < e->depth; i++) {
-		e->slot[i].share = e->memory + i * e->share_bytes;
-		e->idle[e->nr_idle++] = &e->slot[i];
-	}
+	e->memory = replay_memory(nr_slots(e) * e->share_bytes);
+	e->slot = new_array(nr_slots(e), sizeof(*e->slot));
+	for (i = 0; i < e->nr_workers; i++)
+		worker_open(e, &e->worker[i]);
 	e->pending = new_array(max_pending(e), sizeof(*e->pending));
 	e->unused = new_array(max_pending(e), sizeof(*e->unused));
 	e->ready = new_array(max_pending(e), sizeof(*e->ready));
 	for (i = 0; i < max_pending(e); i++)
 		e->unused[e->nr_unused++] = i;
 	e->order = order_new(max_pending(e));
+	/* makes the filler, while nobody else does */
+	pattern_fill(sector, 1);
 }
 
 static void engine_close(struct engine *e)
 {
-	io_queue_close(e->queue);
+	unsigned int i;
+
+	for (i = 0; i < e->nr_workers; i++)
+		free(e->worker[i].idle);
+	pthread_mutex_destroy(&e->lock);
 	order_free(e->order);
 	free(e->memory);
 	free(e->slot);
-	free(e->idle);
+	free(e->worker);
 	free(e->pending);
 	free(e->unused);
 	free(e->ready);
 }
 
-static void submit(struct engine *e)
+static void wake(struct worker *worker)
 {
-	uint64_t now = clock_ns();
+	if (!worker->asleep)
+		return;
+	worker->asleep = false;
+	io_queue_wake(worker->queue);
+}
+
+static void wake_all(struct engine *e)
+{
 	unsigned int i;
 
-	for (i = 0; i < e->nr_added; i++)
-		e->added[i]->issued_ns = now;
-	e->nr_added = 0;
-	io_queue_submit(e->queue);
+	for (i = 0; i < e->nr_workers; i++)
+		wake(&e->worker[i]);
 }
 
 static void push_ready(struct engine *e, unsigned int index)
@@ -249,36 +347,44 @@ static bool find_memory(struct engine *e, struct slot *slot)
 	return true;
 }
 
-/* Hands the first ready requests over, as far as there is room. */
-static void start_ready(struct engine *e)
+/* A slot for the first ready request; NULL if there is none, or no room. */
+static struct slot *start_ready(struct worker *worker)
 {
-	while (e->nr_ready && e->nr_idle) {
-		struct slot *slot = e->idle[e->nr_idle - 1];
-		const struct trace_request *request;
-		unsigned int in_flight;
+	struct engine *e = worker->engine;
+	const struct trace_request *request;
+	struct slot *slot;
 
-		slot->pending = e->ready[e->ready_head];
-		request = &e->pending[slot->pending].request;
-		if (!find_memory(e, slot))
-			return;
-		e->nr_idle--;
-		e->nr_ready--;
-		e->ready_head = (e->ready_head + 1) % max_pending(e);
-		in_flight = e->depth - e->nr_idle;
-		if (in_flight > e->m->most_in_flight)
-			e->m->most_in_flight = in_flight;
-		set_io(e, slot);
-		if (request->op == TRACE_WRITE)
-			fill(e, slot);
-		slot->preflush = request->preflush &&
-				 request->op != TRACE_FLUSH;
-		if (slot->preflush)
-			slot->io.op = IO_FLUSH;
-		if (e->nr_added == BATCH)
-			submit(e);
-		e->added[e->nr_added++] = slot;
-		io_queue_add(e->queue, &slot->io);
-	}
+	if (!e->nr_ready || !worker->nr_idle)
+		return NULL;
+	slot = worker->idle[worker->nr_idle - 1];
+	slot->pending = e->ready[e->ready_head];
+	if (!find_memory(e, slot))
+		return NULL;
+	worker->nr_idle--;
+	e->nr_ready--;
+	e->ready_head = (e->ready_head + 1) % max_pending(e);
+	if (++e->in_flight > e->m->most_in_flight)
+		e->m->most_in_flight = e->in_flight;
+	set_io(e, slot);
+	request = &e->pending[slot->pending].request;
+	slot->preflush = request->preflush && request->op != TRACE_FLUSH;
+	return slot;
+}
+
+/*
+ * Hands a request over, by itself: of several in one system call, most would be
+ * seen to start before they do, and a driver that works while it is called
+ * would end them together as well, which leaves it idle until all of their
+ * places are filled again.
+ */
+static void launch(struct worker *worker, struct slot *slot)
+{
+	if (slot->io.op == IO_WRITE)
+		fill(worker->engine, slot);
+	if (slot->preflush)
+		slot->io.op = IO_FLUSH;
+	slot->issued_ns = clock_ns();
+	io_queue_start(worker->queue, &slot->io);
 }
 
 static void stop(struct engine *e, int result)
@@ -315,31 +421,36 @@ static void read_next(struct engine *e)
 	}
 	e->next_read = true;
 	if (setup->timing == ENGINE_OPEN)
-		e->next_ns = e->m->begin_ns +
+		e->next_ns = e->origin_ns +
 			     (uint64_t)(e->next.time_ns / setup->speed);
 }
 
 /* Is there room for one more from the trace? */
-static bool has_room(const struct engine *e)
+static bool has_room(const struct worker *worker)
 {
+	const struct engine *e = worker->engine;
+
+	if (!worker->nr_idle)
+		return false;
 	if (e->setup->timing == ENGINE_CLOSED)
-		return max_pending(e) - e->nr_unused < e->depth;
-	return e->nr_unused && !e->nr_ready && e->nr_idle;
+		return nr_pending(e) < nr_slots(e);
+	return e->nr_unused && !e->nr_ready;
 }
 
 /*
- * Takes one request more from the trace, if there is room and it is due.
- * Else sets when there is something to do without a request having ended.
+ * Takes one request more from the trace, if there is room and it is due. Else
+ * sets when the worker has something to do without being woken.
  */
-static bool take_next(struct engine *e, uint64_t now, uint64_t *wake_ns)
+static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 {
+	struct engine *e = worker->engine;
 	struct pending *pending;
 	unsigned int index;
 
 	*wake_ns = UINT64_MAX;
 	if (interrupt_seen() && !e->ended)
 		stop(e, ALIGNCTL_FINE);
-	if (!has_room(e))
+	if (!has_room(worker))
 		return false;
 	if (!e->next_read && !e->ended)
 		read_next(e);
@@ -348,7 +459,10 @@ static bool take_next(struct engine *e, uint64_t now, uint64_t *wake_ns)
 	if (e->setup->timing != ENGINE_OPEN) {
 		e->next_ns = now;
 	} else if (e->next_ns > now) {
-		*wake_ns = e->next_ns;
+		if (!e->keeper) {
+			e->keeper = worker;
+			*wake_ns = e->next_ns;
+		}
 		return false;
 	}
 	index = e->unused[--e->nr_unused];
@@ -360,9 +474,44 @@ static bool take_next(struct engine *e, uint64_t now, uint64_t *wake_ns)
 	e->next_read = false;
 	if (order_add(e->order, index, &pending->request))
 		push_ready(e, index);
-	else
+	else if (!measures_warming_up(e->m, pending->intended_ns))
 		e->m->waited++;
 	return true;
+}
+
+/*
+ * Chooses what to start, and a slot for it; NULL if there is nothing, for now:
+ * see take_next().
+ */
+static struct slot *claim(struct worker *worker, uint64_t now,
+			  uint64_t *wake_ns)
+{
+	struct slot *slot;
+
+	if (worker->engine->keeper == worker)
+		worker->engine->keeper = NULL;	/* for it is awake */
+	do {
+		slot = start_ready(worker);
+		if (slot)
+			return slot;
+	} while (take_next(worker, now, wake_ns));
+	return NULL;
+}
+
+/* Wakes one who has room, if there is something to do and nobody to do it. */
+static void pass_on(struct worker *worker)
+{
+	struct engine *e = worker->engine;
+	unsigned int i;
+
+	if (worker->nr_idle || (!e->nr_ready && (e->ended || e->keeper)))
+		return;
+	for (i = 0; i < e->nr_workers; i++) {
+		if (!e->worker[i].asleep || !e->worker[i].nr_idle)
+			continue;
+		wake(&e->worker[i]);
+		return;
+	}
 }
 
 static void fail(struct engine *e, const struct pending *pending,
@@ -414,64 +563,142 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		e->setup->durable(e->setup->context, pending->number);
 }
 
-static void end(struct engine *e, struct slot *slot, uint64_t now)
+static void end(struct worker *worker, struct slot *slot, uint64_t now)
 {
 	unsigned int freed[ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING], nr, i;
+	struct engine *e = worker->engine;
 
-	if (slot->preflush && !slot->io.result) {
-		slot->preflush = false;
-		set_io(e, slot);
-		io_queue_start(e->queue, &slot->io);
-		return;
-	}
 	judge(e, slot, now);
 	if (slot->io.buffer != slot->share) {
 		e->large_bytes -= slot->io.bytes;
 		free(slot->io.buffer);
 	}
-	e->idle[e->nr_idle++] = slot;
+	worker->idle[worker->nr_idle++] = slot;
+	e->in_flight--;
 	nr = order_end(e->order, slot->pending, freed);
 	for (i = 0; i < nr; i++)
 		push_ready(e, freed[i]);
 	e->unused[e->nr_unused++] = slot->pending;
 }
 
-static void make_requests(struct engine *e)
+/* Waits until there may be something to do; the lock is held but not asleep. */
+static void sleep_until(struct worker *worker, uint64_t wake_ns)
 {
+	struct engine *e = worker->engine;
+	bool busy = worker->nr_idle != e->depth;
+
+	worker->asleep = true;
+	pthread_mutex_unlock(&e->lock);
+	io_queue_sleep(worker->queue, wake_ns, busy);
+	pthread_mutex_lock(&e->lock);
+	worker->asleep = false;
+}
+
+/* The next end of a request of a worker's; not of the flush before it. */
+static struct slot *see_end(struct worker *worker, uint64_t *now)
+{
+	struct slot *slot = (struct slot *)io_queue_poll(worker->queue);
+
+	*now = clock_ns();
+	if (!slot || !slot->preflush || slot->io.result)
+		return slot;
+	slot->preflush = false;
+	set_io(worker->engine, slot);
+	io_queue_start(worker->queue, &slot->io);
+	return NULL;
+}
+
+static void *make_requests(void *context)
+{
+	struct worker *worker = context;
+	struct engine *e = worker->engine;
+	const struct engine_setup *setup = e->setup;
+	/* one is enough to draw */
+	bool draws = worker == e->worker && setup->total;
 	struct progress progress;
 	uint64_t now, wake_ns;
-	struct io_request *io;
+	struct slot *slot;
 
-	progress_start(&progress, e->setup->source->name, e->setup->total);
+	if (draws)
+		progress_start(&progress, setup->source->name, setup->total);
+	pthread_mutex_lock(&e->lock);
 	for (;;) {
-		now = clock_ns();
-		while ((io = io_queue_poll(e->queue)))
-			end(e, (struct slot *)io, now);
-		do {
-			start_ready(e);
-		} while (take_next(e, now, &wake_ns));
-		submit(e);
-		if (e->ended && e->nr_idle == e->depth)
-			break;
-		if (e->setup->total)
+		bool seen;
+
+		pthread_mutex_unlock(&e->lock);
+		/* one, and its place is filled before the next is looked at */
+		slot = see_end(worker, &now);
+		pthread_mutex_lock(&e->lock);
+		seen = slot;
+		if (slot)
+			end(worker, slot, now);
+		while ((slot = claim(worker, now, &wake_ns))) {
+			pass_on(worker);
+			pthread_mutex_unlock(&e->lock);
+			launch(worker, slot);
+			seen = true;
+			pthread_mutex_lock(&e->lock);
+		}
+		if (draws)
 			progress_step(&progress, e->done->issued);
-		io_queue_sleep(e->queue, wake_ns, e->nr_idle != e->depth);
+		if (seen)
+			continue;
+		if (e->ended && !nr_pending(e))
+			break;
+		sleep_until(worker, wake_ns);
 	}
-	progress_end(&progress);
+	/* those who sleep have nothing more to wait for */
+	wake_all(e);
+	pthread_mutex_unlock(&e->lock);
+	/* nobody wakes it any more: it is not asleep */
+	io_queue_close(worker->queue);
+	if (draws)
+		progress_end(&progress);
+	return NULL;
+}
+
+/* Starts all workers but the first; signals are for that one. */
+static void start_workers(struct engine *e)
+{
+	sigset_t all, before;
+	unsigned int i;
+	int wrong = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (i = 1; i < e->nr_workers && !wrong; i++)
+		wrong = pthread_create(&e->worker[i].thread, NULL,
+				       make_requests, &e->worker[i]);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!wrong)
+		return;
+	message_error("--threads %u: thread %u: %s; take fewer", e->nr_workers,
+		      i, strerror(wrong));
+	exit(ALIGNCTL_IO);
 }
 
 int engine_run(const struct engine_setup *setup, struct measures *m,
 	       struct engine_done *done)
 {
 	struct engine e = { .setup = setup, .m = m, .done = done };
+	unsigned int i;
 	uint64_t begin;
 
 	memset(done, 0, sizeof(*done));
 	engine_open(&e);
 	/* or the kernel may wake us 50 us late */
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	measures_begin(m, setup->geometry);
-	make_requests(&e);
+	/*
+	 * Pages that were read through the cache, as the guards do, would send
+	 * every write over them to a thread of the kernel's that drops them.
+	 */
+	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
+	measures_begin(m, setup->geometry, setup->warmup_ns);
+	e.origin_ns = m->begin_ns - setup->warmup_ns;
+	start_workers(&e);
+	make_requests(&e.worker[0]);
+	for (i = 1; i < e.nr_workers; i++)
+		pthread_join(e.worker[i].thread, NULL);
 	measures_end(m);
 	engine_close(&e);
 	begin = clock_ns();

@@ -13,17 +13,19 @@
 #include "probes.h"
 #include "source.h"
 
+/* Most requests in flight, of all threads. */
 #define ENGINE_MAX_DEPTH	256U
 /* Requests that may wait for one before them. */
 #define ENGINE_MAX_WAITING	1024U
 
 enum engine_timing {
 	/*
-	 * As from @depth callers that each make a request when their last one
-	 * ended: one that waits for another request keeps its caller busy.
+	 * As from @depth x @threads callers that each make a request when their
+	 * last one ended: one that waits for another request keeps its caller
+	 * busy.
 	 */
 	ENGINE_CLOSED,
-	/* @depth requests in flight wherever order allows. */
+	/* @depth requests of each thread in flight wherever order allows. */
 	ENGINE_FAST,
 	/* Each at its time: from begin, the trace's time divided by @speed. */
 	ENGINE_OPEN,
@@ -42,7 +44,9 @@ extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
  * @geometry: its blocks, which the figures are for
  * @timing: when
  * @speed: ENGINE_OPEN: how much faster than the trace
- * @depth: most in flight, at most ENGINE_MAX_DEPTH
+ * @depth: most in flight of each thread
+ * @threads: that make requests; @depth x @threads is at most ENGINE_MAX_DEPTH
+ * @warmup_ns: what starts, or is to start, before it is over is not measured
  * @run: mark of this run, in every sector that is written
  * @total: requests of the trace, for the progress line; 0: not known
  * @probes: what probes take, or NULL
@@ -59,6 +63,8 @@ struct engine_setup {
 	enum engine_timing timing;
 	double speed;
 	unsigned int depth;
+	unsigned int threads;
+	uint64_t warmup_ns;
 	uint64_t run;
 	uint64_t total;
 	struct probes *probes;

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,9 +28,14 @@ struct fifo {
 	struct io_request **tail;
 };
 
+/* Of Linux 6.12, which the headers here may be older than. */
+#ifndef BLOCK_URING_CMD_DISCARD
+#define BLOCK_URING_CMD_DISCARD	_IO(0x12, 0)
+#endif
+
 /**
- * struct helper - a thread for what io_uring has no operation for: discards on
- * block devices, an ioctl
+ * struct helper - a thread for what the kernel's io_uring has no operation for:
+ * before Linux 6.12 discards on block devices, an ioctl
  * @thread: it; started with the first discard
  * @lock: for @todo, @done and @stop
  * @wake: there is something to do
@@ -52,16 +59,30 @@ struct helper {
 };
 
 /**
+ * struct waker - what ends a sleep that another thread wants to end
+ * @event: eventfd, which the queue reads; only if @open
+ * @count: what is read there
+ * @open: is it used?
+ */
+struct waker {
+	int event;
+	uint64_t count;
+	bool open;
+};
+
+/**
  * struct io_queue - requests in flight on a device
  * @fd: the device
  * @block: a block device? else a regular file
  * @uring: is @ring used? else plain system calls
  * @ring: io_uring
+ * @disabled: is it not yet anybody's? see enable()
  * @fixed_file: is @fd registered there?
+ * @no_discard: does io_uring not discard on this device?
  * @fixed: memory registered there
  * @fixed_bytes: its length; 0: none is
  * @helper: for what neither can do
- * @added: without io_uring: added and not submitted
+ * @waker: for the end of a sleep
  * @done: without io_uring: done and not yet waited for
  */
 struct io_queue {
@@ -69,11 +90,13 @@ struct io_queue {
 	bool block;
 	bool uring;
 	struct io_uring ring;
+	bool disabled;
 	bool fixed_file;
+	bool no_discard;
 	char *fixed;
 	size_t fixed_bytes;
 	struct helper helper;
-	struct fifo added;
+	struct waker waker;
 	struct fifo done;
 };
 
@@ -102,6 +125,19 @@ static struct io_request *fifo_get(struct fifo *fifo)
 	return request;
 }
 
+/*
+ * For one thread, which has what ended put into the ring when it looks there,
+ * instead of being interrupted by each; of Linux 6.1.
+ */
+static bool open_ring(struct io_queue *queue, unsigned int entries)
+{
+	queue->disabled = !io_uring_queue_init(entries, &queue->ring,
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+		IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_R_DISABLED);
+	return queue->disabled ||
+	       !io_uring_queue_init(entries, &queue->ring, 0);
+}
+
 struct io_queue *io_queue_open(int fd, unsigned int depth)
 {
 	struct io_queue *queue = memory_or_exit(calloc(1, sizeof(*queue)));
@@ -109,15 +145,14 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 
 	queue->fd = fd;
 	queue->block = !fstat(fd, &found) && S_ISBLK(found.st_mode);
-	fifo_init(&queue->added);
 	fifo_init(&queue->done);
 	/*
 	 * With one in flight nothing is gained, and something is lost: io_uring
 	 * first issues without waiting, a layer that must wait sends that back,
 	 * and the second try comes from another thread.
 	 */
-	queue->uring = depth > 1 &&
-		       !io_uring_queue_init(depth, &queue->ring, 0);
+	/* and an entry for the waker */
+	queue->uring = depth > 1 && open_ring(queue, depth + 1);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
 	return queue;
@@ -156,6 +191,8 @@ void io_queue_close(struct io_queue *queue)
 		io_uring_unregister_files(&queue->ring);
 	if (queue->uring)
 		io_uring_queue_exit(&queue->ring);
+	if (queue->waker.open)
+		close(queue->waker.event);
 	free(queue);
 }
 
@@ -309,15 +346,27 @@ static void prepare_transfer(const struct io_queue *queue,
 	sqe->rw_flags = rw_flags(request);
 }
 
-void io_queue_add(struct io_queue *queue, struct io_request *request)
+static void prepare_discard(const struct io_queue *queue,
+			    struct io_uring_sqe *sqe,
+			    const struct io_request *request)
+{
+	if (!queue->block) {
+		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
+					request->offset, request->bytes);
+		return;
+	}
+	/* there the offset is in the address, and the length in addr3 */
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, queue->fd,
+			 (void *)(uintptr_t)request->offset, 0, 0);
+	sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
+	sqe->addr3 = request->bytes;
+}
+
+static void add(struct io_queue *queue, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
 
-	if (!queue->uring) {
-		fifo_put(&queue->added, request);
-		return;
-	}
-	if (request->op == IO_DISCARD && queue->block) {
+	if (request->op == IO_DISCARD && queue->block && queue->no_discard) {
 		add_to_helper(queue, request);
 		return;
 	}
@@ -331,6 +380,8 @@ void io_queue_add(struct io_queue *queue, struct io_request *request)
 		io_uring_prep_fsync(sqe, queue->fd, IORING_FSYNC_DATASYNC);
 		break;
 	case IO_DISCARD:
+		prepare_discard(queue, sqe, request);
+		break;
 	case IO_WRITE_ZEROES:
 		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
 					request->offset, request->bytes);
@@ -343,7 +394,7 @@ void io_queue_add(struct io_queue *queue, struct io_request *request)
 	io_uring_sqe_set_data(sqe, request);
 }
 
-/* Nobody would ever answer the requests that were not submitted. */
+/* Nobody would ever answer a request that was not submitted. */
 static void check_submitted(int submitted)
 {
 	if (submitted >= 0)
@@ -352,18 +403,10 @@ static void check_submitted(int submitted)
 	exit(ALIGNCTL_IO);
 }
 
-void io_queue_submit(struct io_queue *queue)
+static void submit(struct io_queue *queue)
 {
-	struct io_request *request;
 	int submitted;
 
-	if (!queue->uring) {
-		while ((request = fifo_get(&queue->added))) {
-			request->result = do_plain(queue, request);
-			fifo_put(&queue->done, request);
-		}
-		return;
-	}
 	while (io_uring_sq_ready(&queue->ring)) {
 		submitted = io_uring_submit(&queue->ring);
 		if (submitted != -EINTR && submitted != -EAGAIN &&
@@ -372,40 +415,123 @@ void io_queue_submit(struct io_queue *queue)
 	}
 }
 
-void io_queue_start(struct io_queue *queue, struct io_request *request)
+/* Waits in the ring for a wake. */
+static void wait_for_wake(struct io_queue *queue)
 {
-	io_queue_add(queue, request);
-	io_queue_submit(queue);
+	struct io_uring_sqe *sqe = new_entry(queue);
+	struct waker *waker = &queue->waker;
+
+	io_uring_prep_read(sqe, waker->event, &waker->count,
+			   sizeof(waker->count), 0);
+	io_uring_sqe_set_data(sqe, waker);
+	submit(queue);
 }
 
-/* The request that a completion is about. */
+/* The ring becomes that of the thread that is the first to use it. */
+static void enable(struct io_queue *queue)
+{
+	if (!queue->disabled)
+		return;
+	queue->disabled = false;
+	/* not by io_uring_enable_rings(), which liburing 2.3 does not export */
+	if (syscall(__NR_io_uring_register, queue->ring.ring_fd,
+		    IORING_REGISTER_ENABLE_RINGS, NULL, 0)) {
+		message_error("IORING_REGISTER_ENABLE_RINGS: %s",
+			      strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	if (queue->waker.open)
+		wait_for_wake(queue);
+}
+
+void io_queue_start(struct io_queue *queue, struct io_request *request)
+{
+	if (!queue->uring) {
+		request->result = do_plain(queue, request);
+		fifo_put(&queue->done, request);
+		return;
+	}
+	enable(queue);
+	add(queue, request);
+	submit(queue);
+}
+
+void io_queue_let_wake(struct io_queue *queue)
+{
+	struct waker *waker = &queue->waker;
+	int flags = EFD_CLOEXEC | (queue->uring ? 0 : EFD_NONBLOCK);
+
+	waker->event = eventfd(0, flags);
+	if (waker->event < 0) {
+		message_error("an event for threads: %s", strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	waker->open = true;
+	if (queue->uring && !queue->disabled)
+		wait_for_wake(queue);
+}
+
+void io_queue_wake(struct io_queue *queue)
+{
+	if (eventfd_write(queue->waker.event, 1))
+		abort();	/* it would sleep for ever */
+}
+
+/*
+ * Of a kernel before Linux 6.12, or a device without discards: the helper's way
+ * tells which.
+ */
+static bool discards_not(struct io_queue *queue,
+			 const struct io_request *request)
+{
+	if (request->op != IO_DISCARD || !queue->block ||
+	    (request->result != -EOPNOTSUPP && request->result != -EINVAL))
+		return false;
+	queue->no_discard = true;
+	return true;
+}
+
+/*
+ * The request that a completion is about; NULL: none has ended, it was a wake,
+ * or one that is tried in another way.
+ */
 static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 {
 	struct helper *helper = &queue->helper;
 	struct io_request *request = io_uring_cqe_get_data(cqe);
 
+	if ((void *)request == &queue->waker) {
+		io_uring_cqe_seen(&queue->ring, cqe);
+		wait_for_wake(queue);
+		return NULL;
+	}
 	if ((void *)request == helper) {
 		pthread_mutex_lock(&helper->lock);
 		request = fifo_get(&helper->done);
 		pthread_mutex_unlock(&helper->lock);
-	} else {
-		request->result = cqe->res;
+		io_uring_cqe_seen(&queue->ring, cqe);
+		return request;
 	}
+	request->result = cqe->res;
 	io_uring_cqe_seen(&queue->ring, cqe);
-	return request;
+	if (!discards_not(queue, request))
+		return request;
+	add_to_helper(queue, request);
+	submit(queue);
+	return NULL;
 }
 
 struct io_request *io_queue_wait(struct io_queue *queue)
 {
+	struct io_request *request = NULL;
 	struct io_uring_cqe *cqe;
-	int waited;
 
 	if (!queue->uring)
 		return fifo_get(&queue->done);
-	do {
-		waited = io_uring_wait_cqe(&queue->ring, &cqe);
-	} while (waited == -EINTR);
-	return take(queue, cqe);
+	while (!request)
+		if (io_uring_wait_cqe(&queue->ring, &cqe) != -EINTR)
+			request = take(queue, cqe);
+	return request;
 }
 
 struct io_request *io_queue_poll(struct io_queue *queue)
@@ -414,27 +540,49 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 
 	if (!queue->uring)
 		return fifo_get(&queue->done);
-	if (io_uring_peek_cqe(&queue->ring, &cqe))
-		return NULL;
-	return take(queue, cqe);
+	while (!io_uring_peek_cqe(&queue->ring, &cqe)) {
+		struct io_request *request = take(queue, cqe);
+
+		if (request)
+			return request;
+	}
+	return NULL;
+}
+
+/* Sleeps where nothing is under way, without the ring. */
+static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
+{
+	struct pollfd event = { queue->waker.event, POLLIN, 0 };
+	uint64_t now = clock_ns();
+	uint64_t left_ns = until_ns > now ? until_ns - now : 0;
+	const struct timespec left = {
+		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
+	};
+	const bool for_ever = until_ns == UINT64_MAX;
+	eventfd_t count;
+
+	if (!queue->waker.open) {
+		if (!for_ever)
+			ppoll(NULL, 0, &left, NULL);
+		return;
+	}
+	ppoll(&event, 1, for_ever ? NULL : &left, NULL);
+	eventfd_read(queue->waker.event, &count);
 }
 
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 {
-	struct timespec until = {
-		.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S,
-	};
 	struct __kernel_timespec left = { 0 };
 	struct io_uring_cqe *cqe;
 	uint64_t now;
 
-	if (!queue->uring || !busy) {
+	if (!queue->uring || (!busy && !queue->waker.open)) {
 		/* plain system calls have all ended */
-		if (!busy && until_ns != UINT64_MAX)
-			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until,
-					NULL);
+		if (!busy)
+			sleep_idle(queue, until_ns);
 		return;
 	}
+	enable(queue);
 	if (until_ns == UINT64_MAX) {
 		io_uring_wait_cqe(&queue->ring, &cqe);
 		return;

@@ -42,7 +42,10 @@ struct io_request {
 	struct io_request *next;
 };
 
-/* A queue on @fd for @depth requests in flight. Never NULL. */
+/*
+ * A queue on @fd for @depth requests in flight. Never NULL. It becomes that of
+ * the thread that first starts a request or sleeps, which must also close it.
+ */
 struct io_queue *io_queue_open(int fd, unsigned int depth);
 void io_queue_close(struct io_queue *queue);
 
@@ -64,20 +67,21 @@ void io_queue_start(struct io_queue *queue, struct io_request *request);
 /* Waits for any request that was started, and returns it with its result. */
 struct io_request *io_queue_wait(struct io_queue *queue);
 
-/*
- * io_queue_start() in two steps, so that several requests take one system call:
- * add each, then submit.
- */
-void io_queue_add(struct io_queue *queue, struct io_request *request);
-void io_queue_submit(struct io_queue *queue);
-
 /* As io_queue_wait(), but NULL if none has ended. */
 struct io_request *io_queue_poll(struct io_queue *queue);
 
 /*
- * Waits until a request has ended, a signal comes, or the monotonic clock
- * reaches @until_ns; UINT64_MAX: never. @busy: is any request under way?
+ * Waits until a request has ended, a signal comes, io_queue_wake() has been
+ * called, or the monotonic clock reaches @until_ns; UINT64_MAX: never. @busy:
+ * is any request under way?
  */
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy);
+
+/*
+ * Lets other threads end a sleep, the present one or the next; to be called
+ * once, before those others are there.
+ */
+void io_queue_let_wake(struct io_queue *queue);
+void io_queue_wake(struct io_queue *queue);
 
 #endif

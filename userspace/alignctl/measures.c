@@ -22,13 +22,14 @@ static struct histogram *histogram_new(void)
 	return memory_or_exit(calloc(1, sizeof(struct histogram)));
 }
 
-void measures_begin(struct measures *m, const struct align_geometry *geometry)
+void measures_begin(struct measures *m, const struct align_geometry *geometry,
+		    uint64_t warmup_ns)
 {
 	memset(m, 0, sizeof(*m));
 	m->geometry = geometry;
 	m->response = histogram_new();
 	m->lag = histogram_new();
-	m->begin_ns = clock_ns();
+	m->begin_ns = clock_ns() + warmup_ns;
 	m->end_ns = m->begin_ns;
 }
 
@@ -99,6 +100,11 @@ static struct measures_size *size_of(struct measures *m, uint64_t bytes)
 	return &m->by_size[i];
 }
 
+bool measures_warming_up(const struct measures *m, uint64_t intended_ns)
+{
+	return intended_ns < m->begin_ns;
+}
+
 void measures_add(struct measures *m, const struct trace_request *request,
 		  const struct measures_times *times)
 {
@@ -109,7 +115,13 @@ void measures_add(struct measures *m, const struct trace_request *request,
 	bool transfer = request->op == TRACE_READ || request->op == TRACE_WRITE;
 	struct align_split split;
 
-	m->end_ns = times->ended_ns;
+	if (measures_warming_up(m, times->intended_ns)) {
+		m->warmup_requests++;
+		return;
+	}
+	/* threads do not come in the order in which they looked at the clock */
+	if (times->ended_ns > m->end_ns)
+		m->end_ns = times->ended_ns;
 	if (times->intended_ns - m->begin_ns >= m->last_intended_ns) {
 		m->last_intended_ns = times->intended_ns - m->begin_ns;
 		m->last_lag_ns = lag;

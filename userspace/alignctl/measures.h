@@ -53,8 +53,9 @@ struct measures_samples {
 /**
  * struct measures - of one run
  * @geometry: the blocks that classes and phases are of
- * @begin_ns: when the run began
+ * @begin_ns: when the run, or what of it is measured, began
  * @end_ns: when the last request ended
+ * @warmup_requests: that were to start before, and are in no other figure
  * @bytes: read and written
  * @service: issue to completion, by enum trace_op; NULL where there is none
  * @response: intended start to completion
@@ -74,6 +75,7 @@ struct measures {
 	const struct align_geometry *geometry;
 	uint64_t begin_ns;
 	uint64_t end_ns;
+	uint64_t warmup_requests;
 	uint64_t bytes;
 	struct histogram *service[TRACE_NR_OPS];
 	struct histogram *response;
@@ -102,8 +104,13 @@ struct measures_times {
 	uint64_t ended_ns;
 };
 
-void measures_begin(struct measures *m, const struct align_geometry *geometry);
+/* What was to start less than @warmup_ns from now is left out. */
+void measures_begin(struct measures *m, const struct align_geometry *geometry,
+		    uint64_t warmup_ns);
 void measures_free(struct measures *m);
+
+/* Is what was to start then left out? */
+bool measures_warming_up(const struct measures *m, uint64_t intended_ns);
 
 /* Counts a request that went well; it is where it was issued. */
 void measures_add(struct measures *m, const struct trace_request *request,

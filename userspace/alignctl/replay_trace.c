@@ -15,6 +15,9 @@
 #include "progress.h"
 #include "replay_trace.h"
 
+/* In flight as fast as possible, if nothing is said: as other tools do. */
+#define FAST_DEPTH	32U
+
 int replay_trace_open(struct replay_trace *trace, const char *path)
 {
 	int result = source_open(&trace->source, path);
@@ -84,10 +87,6 @@ static int scan(struct replay_trace *trace)
 
 static int choose_timing(struct replay_trace *trace)
 {
-	static const unsigned int depths[ENGINE_NR_TIMINGS] = {
-		[ENGINE_CLOSED] = 1, [ENGINE_FAST] = 32,
-		[ENGINE_OPEN] = ENGINE_MAX_DEPTH,
-	};
 	const struct replay_trace_options *options = trace->options;
 	bool timed = source_facts(&trace->source).timed;
 
@@ -105,7 +104,20 @@ static int choose_timing(struct replay_trace *trace)
 		return ALIGNCTL_USAGE;
 	}
 	trace->speed = options->speed > 0 ? options->speed : 1;
-	trace->depth = options->depth ? options->depth : depths[trace->timing];
+	trace->threads = options->threads ? options->threads : 1;
+	trace->depth = options->depth;
+	if (!trace->depth && trace->timing == ENGINE_CLOSED)
+		trace->depth = 1;
+	else if (!trace->depth)
+		trace->depth = ENGINE_MAX_DEPTH / trace->threads;
+	if (!options->depth && trace->timing == ENGINE_FAST &&
+	    trace->depth > FAST_DEPTH)
+		trace->depth = FAST_DEPTH;
+	if (trace->depth * trace->threads > ENGINE_MAX_DEPTH) {
+		message_error("--threads %u: with --depth %u each that is more than %u in flight; take fewer, or a smaller --depth",
+			      trace->threads, trace->depth, ENGINE_MAX_DEPTH);
+		return ALIGNCTL_USAGE;
+	}
 	return ALIGNCTL_FINE;
 }
 
@@ -216,7 +228,9 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		.source = &trace->source, .device = trace->device, .fd = fd,
 		.placement = &trace->placement, .geometry = trace->geometry,
 		.timing = trace->timing, .speed = trace->speed,
-		.depth = trace->depth, .total = total(trace),
+		.depth = trace->depth, .threads = trace->threads,
+		.warmup_ns = trace->options->warmup_ns,
+		.total = total(trace),
 	};
 	struct trace_state state;
 	uint64_t random;
@@ -243,6 +257,11 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		trace->stopped = "error";
 	else if (interrupt_seen())
 		trace->stopped = "signal";
+	if (!trace->stopped && trace->measures.warmup_requests ==
+	    trace->done.issued && trace->done.issued)
+		message_warning("--warmup %g: %s ended within it, and nothing was measured",
+				trace->options->warmup_ns / 1e9,
+				trace->source.name);
 	if (trace->options->histogram && !saved)
 		saved = measures_write(&trace->measures,
 				       trace->options->histogram);

@@ -29,6 +29,8 @@ struct trace_scan {
  * @timing: when requests start; ENGINE_NR_TIMINGS: as the trace can
  * @speed: 0: 1
  * @depth: 0: what suits @timing
+ * @threads: 0: 1
+ * @warmup_ns: what is to start before it is left out of all figures
  * @how: where requests go
  * @scan: read all of the trace first
  * @dry_run: only say what would be done
@@ -42,6 +44,8 @@ struct replay_trace_options {
 	enum engine_timing timing;
 	double speed;
 	uint64_t depth;
+	uint64_t threads;
+	uint64_t warmup_ns;
 	enum placement_how how;
 	bool scan;
 	bool dry_run;
@@ -62,7 +66,8 @@ struct replay_trace_options {
  * @placement: where requests go
  * @timing: when they start
  * @speed: how much faster than the trace
- * @depth: most in flight
+ * @depth: most in flight of each thread
+ * @threads: how many make requests
  * @scanned: is @scan set?
  * @scan: what the trace has
  * @done: what was done
@@ -81,6 +86,7 @@ struct replay_trace {
 	enum engine_timing timing;
 	double speed;
 	unsigned int depth;
+	unsigned int threads;
 	bool scanned;
 	struct trace_scan scan;
 	struct engine_done done;

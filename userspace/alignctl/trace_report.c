@@ -112,7 +112,11 @@ static void text_head(const struct replay_trace *trace)
 	       engine_timing_names[trace->timing]);
 	if (trace->timing == ENGINE_OPEN)
 		printf(", speed %g", trace->speed);
-	printf(", at most %u in flight\n", trace->depth);
+	if (trace->threads > 1)
+		printf(", %u threads with at most %u in flight each\n",
+		       trace->threads, trace->depth);
+	else
+		printf(", at most %u in flight\n", trace->depth);
 	printf("  geometry    physical block %" PRIu32 ", alignment offset ",
 	       trace->geometry->physical);
 	if (trace->offset_known)
@@ -128,6 +132,10 @@ static void text_report(const struct replay_trace *trace)
 	CLEANUP_FREE struct histogram *service = measures_service(m);
 
 	text_head(trace);
+	if (trace->options->warmup_ns)
+		printf("  warm-up     %g s: %" PRIu64
+		       " requests that are in no figure below\n",
+		       trace->options->warmup_ns / NS, m->warmup_requests);
 	printf("  requests    %" PRIu64 " in %.3f s, then flush %.3f s\n",
 	       service->count, wall_s(m), trace->done.flush_s);
 	printf("  whole run   %.1f IOPS, %.2f MB/s\n",
@@ -262,6 +270,8 @@ static struct json_object *json_head(const struct replay_trace *trace)
 	else
 		json_add_null(object, "speed");
 	json_add_number(object, "depth", trace->depth);
+	json_add_number(object, "threads", trace->threads);
+	json_add_real(object, "warmup_s", trace->options->warmup_ns / NS);
 	json_add_number(object, "physical_block_size",
 			trace->geometry->physical);
 	if (trace->offset_known)
@@ -296,6 +306,7 @@ static void json_report(const struct replay_trace *trace)
 
 	json_add_number(object, "depth_reached", m->most_in_flight);
 	json_add_text(object, "method", trace->done.method);
+	json_add_number(object, "warmup_requests", m->warmup_requests);
 	json_add_number(object, "requests", service->count);
 	json_add_number(object, "bytes", m->bytes);
 	json_add_number(object, "issued", trace->done.issued);

@@ -26,6 +26,7 @@
 #include "verbs.h"
 
 #define MAX_REPEAT	1000U
+#define DAY_S	86400
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
@@ -48,9 +49,10 @@ struct replay_options {
 };
 
 enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE,
-	   ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE, ROW_SCAN, ROW_HISTOGRAM,
-	   ROW_NO_CHECK, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE, ROW_JSON,
-	   ROW_VS, ROW_REPEAT, ROW_DRIVE_CONTROL, ROW_HTML };
+	   ROW_THREADS, ROW_WARMUP, ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE,
+	   ROW_SCAN, ROW_HISTOGRAM, ROW_NO_CHECK, ROW_BELOW, ROW_CHECK,
+	   ROW_DRY_RUN, ROW_FORCE, ROW_JSON, ROW_VS, ROW_REPEAT,
+	   ROW_DRIVE_CONTROL, ROW_HTML };
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
@@ -58,6 +60,10 @@ static const struct option_row rows[] = {
 	[ROW_DEPTH] = { "depth", "N", "writes in flight at most (default: 1)" },
 	[ROW_THINK] = { "think", "SECONDS",
 			"db-daemon: its pauses (default: 8; 0: none)" },
+	[ROW_THREADS] = { "threads", "N",
+			  "trace: that make requests, --depth each (default: 1)" },
+	[ROW_WARMUP] = { "warmup", "SECONDS",
+			 "trace: leave what starts in these out of all figures" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
@@ -87,12 +93,12 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static bool parse_speed(const char *text, double *speed)
+static bool parse_positive(const char *text, double *number)
 {
 	char *end;
 
-	*speed = strtod(text, &end);
-	return end != text && !*end && *speed > 0 && isfinite(*speed);
+	*number = strtod(text, &end);
+	return end != text && !*end && *number > 0 && isfinite(*number);
 }
 
 static bool parse_seconds(const char *text, double *seconds)
@@ -100,7 +106,7 @@ static bool parse_seconds(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	return end != text && !*end && *seconds >= 0 && *seconds <= 86400;
+	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
 }
 
 static int take(size_t row, const char *argument, void *context)
@@ -108,6 +114,7 @@ static int take(size_t row, const char *argument, void *context)
 	static const char *const phases[] = { "all", "prepare", "run",
 					      "check" };
 	struct replay_options *options = context;
+	double seconds;
 	uint64_t number;
 	size_t i;
 
@@ -138,6 +145,19 @@ static int take(size_t row, const char *argument, void *context)
 		}
 		return options_refuse("phase", argument,
 				      "must be prepare, run, check or all");
+	case ROW_THREADS:
+		if (parse_number(argument, &options->trace.threads) &&
+		    options->trace.threads <= ENGINE_MAX_DEPTH)
+			return 0;
+		return options_refuse("threads", argument,
+				      "must be a number from 1 to 256");
+	case ROW_WARMUP:
+		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
+			options->trace.warmup_ns = seconds * 1e9;
+			return 0;
+		}
+		return options_refuse("warmup", argument,
+				      "must be seconds, above 0 and up to a day, e.g. 2.5");
 	case ROW_TIMING:
 		for (i = 0; i < ENGINE_NR_TIMINGS; i++) {
 			if (strcmp(argument, engine_timing_names[i]))
@@ -148,7 +168,7 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("timing", argument,
 				      "must be closed, fast or open");
 	case ROW_SPEED:
-		if (parse_speed(argument, &options->trace.speed))
+		if (parse_positive(argument, &options->trace.speed))
 			return 0;
 		return options_refuse("speed", argument,
 				      "must be a number above 0, e.g. 0.5 or 10");
@@ -484,6 +504,8 @@ static int check_source_options(const struct replay_options *options,
 		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
+		{ trace->threads, READS | TRACE, "threads" },
+		{ trace->warmup_ns, READS | TRACE, "warmup" },
 		{ trace->timing != ENGINE_NR_TIMINGS, READS | TRACE, "timing" },
 		{ trace->speed > 0, READS | TRACE, "speed" },
 		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },

@@ -124,7 +124,7 @@ class Bench:
         """alignctl replay and fio in turn, in a guest of their own."""
         quick = self._given.quick
         rounds, requests = (pair[0 if quick else 1] for pair in (DUEL_ROUNDS, DUEL_REQUESTS))
-        expected = (rounds + 1) * 4 * DUEL_RUN_S[0 if quick else 1]
+        expected = (rounds + 1) * 8 * DUEL_RUN_S[0 if quick else 1]
         self.say(f"replay-fio: {rounds} rounds of {requests} requests, about {clock(expected)}")
         with guest.boot(self._log, timeout=patience(expected), name=self._name("duel"),
                         series=SERIES, memory="2G") as here:

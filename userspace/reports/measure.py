@@ -45,7 +45,7 @@ FORMAT = 1
 REPEAT = 5
 # Of replay, passed on to each run.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
-          "timing", "speed")
+          "threads", "warmup", "timing", "speed")
 SWITCHES = ("scan", "no-check")
 # Of replay, refused by alignctl where there are many runs: see check_devices() in verb_replay.c.
 NOT_HERE = ("phase", "state", "histogram", "verify-below", "wrap", "scale", "check")

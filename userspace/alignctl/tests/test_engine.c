@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -30,6 +33,9 @@ static struct align_geometry geometry;
 static struct placement placement;
 static struct measures measures;
 static struct engine_done done;
+/* Of the next runs. */
+static unsigned int threads = 1;
+static uint64_t warmup_ns;
 
 static void append(char **text, const char *op, int sector, int sectors,
 		   uint64_t time_ns, const char *flags)
@@ -109,7 +115,8 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 	struct engine_setup setup = {
 		.source = &source, .device = &disk, .fd = fd,
 		.placement = &placement, .geometry = &geometry,
-		.timing = timing, .speed = speed, .depth = depth, .run = RUN,
+		.timing = timing, .speed = speed, .depth = depth,
+		.threads = threads, .warmup_ns = warmup_ns, .run = RUN,
 	};
 	int result = source_open(&source, path);
 
@@ -160,36 +167,46 @@ static void check_content(const char *what)
 	      wrong);
 }
 
-/* Every timing and depth leaves what one request after the other would. */
+/* All timings, depths and threads leave what one after the other would. */
 static void same_content(void)
 {
 	enum { REQUESTS = 400 };
-	static const struct { enum engine_timing timing; unsigned int depth; }
-	runs[] = {
-		{ ENGINE_CLOSED, 1 }, { ENGINE_CLOSED, 16 },
-		{ ENGINE_FAST, 32 }, { ENGINE_FAST, 256 }, { ENGINE_OPEN, 1 },
-		{ ENGINE_OPEN, 256 },
+	static const struct {
+		enum engine_timing timing;
+		unsigned int depth, threads;
+	} runs[] = {
+		{ ENGINE_CLOSED, 1, 1 }, { ENGINE_CLOSED, 16, 1 },
+		{ ENGINE_CLOSED, 1, 4 }, { ENGINE_CLOSED, 4, 4 },
+		{ ENGINE_FAST, 32, 1 }, { ENGINE_FAST, 256, 1 },
+		{ ENGINE_FAST, 1, 8 }, { ENGINE_FAST, 2, 2 },
+		{ ENGINE_FAST, 32, 8 },
+		{ ENGINE_OPEN, 1, 1 }, { ENGINE_OPEN, 256, 1 },
+		{ ENGINE_OPEN, 1, 8 }, { ENGINE_OPEN, 16, 16 },
 	};
 	size_t i, k;
 
 	trace_folder_open();
 	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		CLEANUP_FREE char *path = strdup(make_trace(REQUESTS, 1000));
-		CLEANUP_FREE char *what = message_format("%s at depth %u",
-			engine_timing_names[runs[i].timing], runs[i].depth);
+		CLEANUP_FREE char *what = message_format("%s, %u threads of depth %u",
+			engine_timing_names[runs[i].timing], runs[i].threads,
+			runs[i].depth);
 		uint64_t counted = 0;
 
 		disk_open();
+		threads = runs[i].threads;
 		CHECK(!go(path, runs[i].timing, runs[i].depth, 1, O_RDWR),
 		      "%s fails", what);
+		threads = 1;
 		for (k = 0; k < TRACE_NR_OPS; k++)
 			counted += measures.service[k] ?
 				   measures.service[k]->count : 0;
 		CHECK(done.issued == REQUESTS && counted == REQUESTS &&
 		      measures.lag->count == REQUESTS,
 		      "%s: %" PRIu64 " requests", what, counted);
-		CHECK(measures.most_in_flight <= runs[i].depth, "%s: %u at once",
-		      what, measures.most_in_flight);
+		CHECK(measures.most_in_flight <= runs[i].depth *
+		      runs[i].threads, "%s: %u at once", what,
+		      measures.most_in_flight);
 		check_content(what);
 		disk_close();
 	}
@@ -286,7 +303,7 @@ static void kinds_compared(void)
 }
 
 /* Twenty requests, 2 ms apart, none before its time; at double speed too. */
-static void on_time(void)
+static void on_time_with(unsigned int nr_threads, unsigned int depth)
 {
 	CLEANUP_FREE char *text = header();
 	CLEANUP_FREE char *path = NULL;
@@ -299,7 +316,9 @@ static void on_time(void)
 	path = strdup(trace_text("trace.csv", text));
 	for (speed = 1; speed <= 2; speed++) {
 		disk_open();
-		CHECK(!go(path, ENGINE_OPEN, 32, speed, O_RDWR), "fails");
+		threads = nr_threads;
+		CHECK(!go(path, ENGINE_OPEN, depth, speed, O_RDWR), "fails");
+		threads = 1;
 		took = measures.end_ns - measures.begin_ns;
 		CHECK(measures.last_intended_ns == 38 * MS / speed, "last at %"
 		      PRIu64, measures.last_intended_ns);
@@ -310,6 +329,71 @@ static void on_time(void)
 		      min, "response is the longer one");
 		disk_close();
 	}
+	trace_folder_close();
+}
+
+static void on_time(void)
+{
+	on_time_with(1, 32);
+	on_time_with(4, 8);
+	on_time_with(4, 1);
+}
+
+/* Whichever thread keeps the time, half of the requests are not late. */
+static void not_late(void)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	int i;
+
+	trace_folder_open();
+	for (i = 0; i < 200; i++)
+		append(&text, "read", i % 64 * 8, 8, i * MS / 2, "");
+	path = strdup(trace_text("trace.csv", text));
+	disk_open();
+	threads = 4;
+	CHECK(!go(path, ENGINE_OPEN, 4, 1, O_RDONLY), "fails");
+	threads = 1;
+	CHECK(done.issued == 200 && measures.lag->count == 200, "%" PRIu64
+	      " issued", done.issued);
+	CHECK(histogram_percentile(measures.lag, 5000) < 10 * MS,
+	      "half of the requests are %" PRIu64 " ns late or more",
+	      (uint64_t)histogram_percentile(measures.lag, 5000));
+	disk_close();
+	trace_folder_close();
+}
+
+/* What starts in the warm-up is written, compared, and in no figure. */
+static void warms_up(void)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	int i;
+
+	trace_folder_open();
+	memset(model, 0, sizeof(model));
+	for (i = 0; i < 40; i++) {
+		append(&text, "write", i, 1, i * MS, "");
+		model[i] = i + 1;
+	}
+	path = strdup(trace_text("trace.csv", text));
+	disk_open();
+	warmup_ns = 15 * MS;
+	CHECK(!go(path, ENGINE_OPEN, 32, 1, O_RDWR), "fails");
+	CHECK(measures.warmup_requests == 15 && done.issued == 40,
+	      "%" PRIu64 " of %" PRIu64 " left out", measures.warmup_requests,
+	      done.issued);
+	CHECK(measures.lag->count == 25 && measures.response->count == 25 &&
+	      measures.service[TRACE_WRITE]->count == 25 &&
+	      measures.by_size[0].service->count == 25 &&
+	      measures.bytes == 25 * 512, "%" PRIu64 " bytes are counted",
+	      measures.bytes);
+	CHECK(measures.last_intended_ns == 24 * MS, "the last was to start at %"
+	      PRIu64 " ns of what is measured", measures.last_intended_ns);
+	CHECK(compare(path, 0).sectors == 40, "not all is compared");
+	check_content("with a warm-up");
+	warmup_ns = 0;
+	disk_close();
 	trace_folder_close();
 }
 
@@ -377,7 +461,7 @@ static void samples(void)
 	size_t i;
 	int k;
 
-	measures_begin(&measures, &geometry);
+	measures_begin(&measures, &geometry, 0);
 	for (i = 0; i < 3; i++) {
 		uint64_t at = measures.begin_ns +
 			      (parts[i].second * 1000 + 500) * MS;
@@ -421,6 +505,39 @@ static void beyond(void)
 	trace_folder_close();
 }
 
+/* A failure in one thread ends all of them. */
+static void failing_together(void)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	CLEANUP_FREE char *said = NULL;
+	int i;
+
+	trace_folder_open();
+	for (i = 0; i < 100; i++)
+		append(&text, "read", i, 1, 0, "");
+	append(&text, "write", 0, 8, 0, "");
+	for (i = 0; i < 100; i++)
+		append(&text, "read", i, 1, i * 300000 * MS, "");
+	path = strdup(trace_text("trace.csv", text));
+	for (i = 1; i <= 8; i *= 8) {
+		disk_open();
+		trace_keep_messages();
+		threads = 4;
+		CHECK(go(path, ENGINE_OPEN, i, 1, O_RDONLY) == ALIGNCTL_IO,
+		      "works");
+		threads = 1;
+		said = trace_kept_messages();
+		CHECK(strstr(said, "request 101"), "%s", said);
+		CHECK(done.nr_failed == 1 && done.failed[0] == 100 &&
+		      done.issued < 110, "%" PRIu64 " issued", done.issued);
+		free(said);
+		said = NULL;
+		disk_close();
+	}
+	trace_folder_close();
+}
+
 /* The first failure ends the run; what failed is named and kept apart. */
 static void failing(void)
 {
@@ -446,17 +563,65 @@ static void failing(void)
 	trace_folder_close();
 }
 
+/* Pages of the file that the page cache holds. */
+static int cached_pages(void)
+{
+	CLEANUP_CLOSE int fd = open(disk.path, O_RDONLY);
+	unsigned char held[DISK_BYTES / 4096] = { 0 };
+	void *memory = mmap(NULL, DISK_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	int pages = 0;
+	size_t i;
+
+	mincore(memory, DISK_BYTES, held);
+	munmap(memory, DISK_BYTES);
+	for (i = 0; i < sizeof(held); i++)
+		pages += held[i] & 1;
+	return pages;
+}
+
+/* What the guards read would make requests slow that are over it. */
+static void drops_cache(void)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	struct statfs where;
+	size_t size;
+
+	trace_folder_open();
+	append(&text, "read", 0, 8, 0, "");
+	path = strdup(trace_text("trace.csv", text));
+	disk_open();
+	if (!statfs(disk.path, &where) && where.f_type == TMPFS_MAGIC) {
+		tap_skipped = "/var/tmp is nothing but page cache";
+	} else {
+		free(trace_read_all(disk.path, &size));
+		CHECK(cached_pages(), "nothing to drop");
+		CHECK(!go(path, ENGINE_CLOSED, 1, 1, O_RDONLY), "fails");
+		CHECK(!cached_pages(), "%d pages are still there",
+		      cached_pages());
+		measures_free(&measures);
+	}
+	device_close(&disk);
+	unlink(disk_path);
+	trace_folder_close();
+}
+
 const struct tap_test engine_tests[] = {
-	{ "at any timing and depth the content is that of one after the other",
+	{ "at any timing, depth and number of threads the content is that of one after the other",
 	  same_content },
 	{ "the model of the content sees stale sectors in any number of passes",
 	  sees_damage },
 	{ "what was discarded, or failed, is not compared", kinds_compared },
 	{ "an open loop starts each request at its time", on_time },
+	{ "an open loop of several threads is not late", not_late },
+	{ "a warm-up is done and compared, and not measured", warms_up },
 	{ "requests that wait for an overlap stop no others", waits_alone },
 	{ "times are kept by class, phase and size", counted },
 	{ "a second without requests is no sample of a rate", samples },
 	{ "a request beyond the device ends the run before it", beyond },
 	{ "a request that fails ends the run after it", failing },
+	{ "a request that fails in one thread ends all threads",
+	  failing_together },
+	{ "a run starts without what was read of the file before", drops_cache },
 	{ 0 },
 };

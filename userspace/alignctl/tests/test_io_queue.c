@@ -3,6 +3,7 @@
 #include <liburing.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 
 /*
  * A piece of the file goes, and one becomes zeroes; the others stay. All at
- * once, in one system call if there is one for that.
+ * once.
  */
 static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
 {
@@ -37,9 +38,8 @@ static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
 			.offset = i * BYTES,
 			.bytes = ops[i] == IO_FLUSH ? 0 : BYTES,
 		};
-		io_queue_add(queue, &requests[i]);
+		io_queue_start(queue, &requests[i]);
 	}
-	io_queue_submit(queue);
 	while (ended < DEPTH) {
 		io_queue_sleep(queue, UINT64_MAX, true);
 		while ((done = io_queue_poll(queue))) {
@@ -66,6 +66,34 @@ static bool sleeps(struct io_queue *queue)
 
 	io_queue_sleep(queue, until, false);
 	return clock_ns() >= until;
+}
+
+static void *wakes(void *queue)
+{
+	usleep(20000);
+	io_queue_wake(queue);
+	return NULL;
+}
+
+/* Another thread ends a sleep without an end, and one that begins later. */
+static bool wakes_up(int fd, unsigned int depth)
+{
+	struct io_queue *queue = io_queue_open(fd, depth);
+	uint64_t begin = clock_ns();
+	pthread_t thread;
+	bool good;
+
+	io_queue_let_wake(queue);
+	if (pthread_create(&thread, NULL, wakes, queue))
+		return false;
+	io_queue_sleep(queue, UINT64_MAX, false);
+	pthread_join(thread, NULL);
+	good = clock_ns() - begin >= 20000000 && !io_queue_poll(queue);
+	io_queue_wake(queue);
+	io_queue_sleep(queue, UINT64_MAX, false);
+	good &= !io_queue_poll(queue) && sleeps(queue);
+	io_queue_close(queue);
+	return good;
 }
 
 /* Writes DEPTH pieces at once, reads them back, and reads after the end. */
@@ -101,6 +129,7 @@ static bool works(const char *method)
 		good &= memory[i][0] == 'a' + i &&
 			memory[i][BYTES - 1] == 'a' + i;
 	good &= removes(queue, memory) && sleeps(queue);
+	good &= wakes_up(fd, 1) && wakes_up(fd, DEPTH);
 	requests[0].offset = DEPTH * BYTES - 512;
 	io_queue_start(queue, &requests[0]);
 	good &= io_queue_wait(queue)->result == 512;

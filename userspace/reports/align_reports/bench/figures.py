@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from statistics import median
 
 from . import duel, overhead
@@ -324,7 +325,8 @@ def _overhead(record: Record) -> Iterator[Figure]:
                          f"{value:.3f} ({least:.3f} to {most:.3f} in {runs} runs)", verdict, value)
 
 
-# alignctl replay must make so many of the requests a second that fio makes.
+# alignctl replay must make so many of the requests a second that fio makes, and keep so much of
+# what may be in flight in flight.
 DUEL_LEAST = 0.95
 
 
@@ -336,7 +338,7 @@ def _duel(record: Record) -> Iterator[Figure]:
                            "alignctl and fio")
             continue
         ratio = duel.rate_ratio(record.duel, place)
-        rates = {program: duel.of(record.duel, place, program, lambda r: r.iops)
+        rates = {program: duel.of(record.duel, place, duel.FULL, program, lambda r: r.iops)
                  for program in duel.PROGRAMS}
         yield Figure("replay-fio", f"{what}: requests a second", f">= {DUEL_LEAST}",
                      f"{ratio:.3g} = " + " / ".join(
@@ -344,11 +346,30 @@ def _duel(record: Record) -> Iterator[Figure]:
                          f"{max(rates[program]):.0f} in {len(rates[program])} runs)"
                          for program in reversed(duel.PROGRAMS)),
                      _verdict(ratio >= DUEL_LEAST), ratio)
-        for name, quantity in (("mean", lambda r: r.mean_us), ("p99", lambda r: r.p99_us)):
-            own, theirs, spread = duel.agreement(record.duel, place, quantity)
-            yield Figure("replay-fio", f"{what}: {name} latency, us",
-                         f"fio's {theirs:.4g} +- {spread:.3g}, as far as its own runs lie apart",
-                         f"{own:.4g}", _verdict(abs(own - theirs) <= spread), own)
+        own, theirs, _ = duel.agreement(record.duel, place, duel.FULL, lambda r: r.in_flight)
+        least = DUEL_LEAST * duel.DEPTH
+        yield Figure("replay-fio", f"{what}: in flight, rate x mean latency", f">= {least:g}",
+                     f"{own:.3g} (fio {theirs:.3g})", _verdict(own >= least), own)
+        yield from _duel_latencies(record, what, place)
+
+
+def _duel_latencies(record: Record, what: str, place: str) -> Iterator[Figure]:
+    """
+    At an equal rate the latencies must be equal; at full load they must not be longer: there the
+    mean is what is in flight / rate, so that of the faster program is shorter.
+    """
+    quantities = ("mean", lambda r: r.mean_us), ("p99", lambda r: r.p99_us)
+    for load, (name, quantity) in product(duel.LOADS, quantities):
+        if not duel.of(record.duel, place, load, "fio", quantity):
+            continue    # a record from before there was a paced load
+        own, theirs, spread = duel.agreement(record.duel, place, load, quantity)
+        paced = load == duel.PACED
+        yield Figure("replay-fio", f"{what}, " + (f"both at {duel.PACE}/s" if paced else "full load")
+                     + f": {name} latency, us",
+                     f"fio's {theirs:.4g} {'+-' if paced else 'and at most +'} {spread:.3g}, "
+                     "as far as its own runs lie apart",
+                     f"{own:.4g}",
+                     _verdict((abs(own - theirs) if paced else own - theirs) <= spread), own)
 
 
 def _memory(record: Record) -> Iterator[Figure]:
