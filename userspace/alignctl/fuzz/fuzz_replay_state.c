@@ -89,8 +89,10 @@ static void check_workloads(void)
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		plan_init(&state.plan, w);
-		if (w->order == WORKLOAD_RANDOM)
-			state.plan.places = state.plan.count;
+		/* what else a device has a say in */
+		if (w->device == WORKLOAD_SPREAD ||
+		    (workload_random(w) && !state.plan.places))
+			plan_spread(&state.plan, UINT64_C(1) << 40);
 		FUZZ_CHECK(!align_geometry_init(&state.prepared, 4096, 512, 512,
 						0, UINT32_MAX));
 		state.issued = state.nr_failed = 1;
