@@ -111,7 +111,8 @@ struct worker {
  * @m: what it takes
  * @done: what is done
  * @lock: see above
- * @origin_ns: the time 0 of the trace
+ * @origin_ns: when the first request is due
+ * @first_ns: its time in the trace
  * @depth: most in flight of each worker
  * @nr_workers: how many
  * @worker: them
@@ -140,6 +141,7 @@ struct engine {
 	struct engine_done *done;
 	pthread_mutex_t lock;
 	uint64_t origin_ns;
+	uint64_t first_ns;
 	unsigned int depth;
 	unsigned int nr_workers;
 	struct worker *worker;
@@ -420,9 +422,12 @@ static void read_next(struct engine *e)
 		return;
 	}
 	e->next_read = true;
+	/* whatever its clock had counted by then: in CSV perhaps since 1970 */
+	if (!e->done->issued)
+		e->first_ns = e->next.time_ns;
 	if (setup->timing == ENGINE_OPEN)
-		e->next_ns = e->origin_ns +
-			     (uint64_t)(e->next.time_ns / setup->speed);
+		e->next_ns = e->origin_ns + (uint64_t)
+			     ((e->next.time_ns - e->first_ns) / setup->speed);
 }
 
 /* Is there room for one more from the trace? */

@@ -27,7 +27,10 @@ enum engine_timing {
 	ENGINE_CLOSED,
 	/* @depth requests of each thread in flight wherever order allows. */
 	ENGINE_FAST,
-	/* Each at its time: from begin, the trace's time divided by @speed. */
+	/*
+	 * Each at its time: after begin by the time that the trace has it after
+	 * its first request, divided by @speed.
+	 */
 	ENGINE_OPEN,
 	ENGINE_NR_TIMINGS,
 };

@@ -73,6 +73,14 @@ def test_the_trace_decides_how_it_is_timed(disk, trace):
     assert refused.returncode == USAGE and "has no times" in refused.stderr
 
 
+def test_the_clock_starts_with_the_first_request(disk, trace):
+    """Whatever it counts from: here from 1970."""
+    began = 1_700_000_000_000
+    rows = [(began + ms, "write", 8 * ms, 8) for ms in range(0, 300, 100)]
+    result = json.loads(alignctl("replay", trace(rows), "--on", disk, "--json").stdout)
+    assert result["timing"] == "open" and 0.2 <= result["wall_s"] < 20
+
+
 def test_speed_makes_the_clock_faster(disk, trace):
     rows = [(i * 50, "write", 8 * i, 8) for i in range(11)]
     walls = [json.loads(alignctl("replay", trace(rows), "--on", disk, "--speed", speed, "--json").stdout)["wall_s"]
