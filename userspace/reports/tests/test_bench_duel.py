@@ -67,6 +67,12 @@ def test_the_trace_is_the_same_each_time_and_stays_inside_the_file():
     assert len(set(places)) > 900
 
 
+def test_a_rate_is_compared_with_that_of_its_own_round():
+    """Pairs of 0.9, 1.6 and 0.5; the quotient of the medians would be 1.6."""
+    own, theirs = [(900, 1, 1), (800, 1, 1), (100, 1, 1)], [(1000, 1, 1), (500, 1, 1), (200, 1, 1)]
+    assert duel.rate_ratio(results(own, theirs), "null_blk") == pytest.approx(0.9)
+
+
 def test_a_fio_that_wrote_nothing_is_an_error():
     job = {"error": 0, "write": {"total_ios": 0}}
     with pytest.raises(ValueError, match="0 writes"):
@@ -99,6 +105,8 @@ def test_both_take_turns_and_the_first_round_is_dropped(tmp_path):
     found = contest.measure(2, lambda done, total: steps.append((done, total)))
     assert len(guest.made) == 24 and len(found) == 16
     assert guest.made[:4] == [("fio", "full"), ("alignctl", "full"), ("fio", "paced"), ("alignctl", "paced")]
+    assert guest.made[8:10] == [("alignctl", "full"), ("fio", "full")]
+    assert guest.made[16:18] == guest.made[:2]
     assert steps[-1] == (24, 24)
     assert duel.Result("null_blk", "fio", 7.0, 20.0, 40.0, "full") in found
     assert duel.Result("file", "alignctl", 8.0, 21.0, 41.0, "paced") in found

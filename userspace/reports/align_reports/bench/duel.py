@@ -114,16 +114,18 @@ class Duel:
 
     def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Result]:
         """
-        Both programs in turn, in each place, under each load. The first round, which fills
-        caches, is dropped.
+        Both programs in turn, in each place, under each load. Who is first changes from round to
+        round, or what a machine does slower and slower would count for one of them. The first
+        round, which fills caches, is dropped.
         """
         results = []
-        steps = list(product(PLACES, LOADS, PROGRAMS))
-        for number, (place, load, program) in enumerate(steps * (rounds + 1)):
+        steps = [step for turn in range(rounds + 1)
+                 for step in product(PLACES, LOADS, PROGRAMS[::-1] if turn % 2 else PROGRAMS)]
+        for number, (place, load, program) in enumerate(steps, 1):
             result = (self.fio if program == "fio" else self.alignctl)(place, load)
-            if number >= len(steps):
+            if number > len(steps) // (rounds + 1):
                 results.append(result)
-            progress(number + 1, len(steps) * (rounds + 1))
+            progress(number, len(steps))
         return results
 
 
@@ -144,10 +146,13 @@ def of(results: list[Result], place: str, load: str, program: str,
 
 
 def rate_ratio(results: list[Result], place: str) -> float:
-    """Requests a second of alignctl as a multiple of fio's, of the medians, at full load."""
-    rates = {program: median(of(results, place, FULL, program, lambda r: r.iops))
-             for program in PROGRAMS}
-    return rates["alignctl"] / rates["fio"]
+    """
+    Requests a second of alignctl as a multiple of fio's, at full load: the median of the rounds'
+    ratios, for the two runs of a round follow one another and have the same machine.
+    """
+    own, theirs = (of(results, place, FULL, program, lambda r: r.iops)
+                   for program in ("alignctl", "fio"))
+    return median(mine / other for mine, other in zip(own, theirs, strict=True))
 
 
 def agreement(results: list[Result], place: str, load: str,

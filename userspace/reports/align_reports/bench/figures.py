@@ -341,9 +341,9 @@ def _duel(record: Record) -> Iterator[Figure]:
         rates = {program: duel.of(record.duel, place, duel.FULL, program, lambda r: r.iops)
                  for program in duel.PROGRAMS}
         yield Figure("replay-fio", f"{what}: requests a second", f">= {DUEL_LEAST}",
-                     f"{ratio:.3g} = " + " / ".join(
+                     f"{ratio:.3g}, median of {len(rates['fio'])} pairs: " + ", ".join(
                          f"{program} {median(rates[program]):.0f} ({min(rates[program]):.0f} to "
-                         f"{max(rates[program]):.0f} in {len(rates[program])} runs)"
+                         f"{max(rates[program]):.0f})"
                          for program in reversed(duel.PROGRAMS)),
                      _verdict(ratio >= DUEL_LEAST), ratio)
         own, theirs, _ = duel.agreement(record.duel, place, duel.FULL, lambda r: r.in_flight)
