@@ -65,7 +65,7 @@ kunit: setup  ## the KUnit suites in User Mode Linux, with KASAN and lockdep
 kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors
 	scripts/kunit x86_64
 
-coverage: setup test-tools  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
+coverage: setup programs test-tools  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
 	$(PYTHON) -m dmalign.coverage $(COVERAGE_ARGS)
 
 debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]

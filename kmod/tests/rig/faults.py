@@ -130,9 +130,9 @@ class FailingRequests:
         _set(REQUESTS, probability=0)
         self._switch.write_text("0")
 
-    def percent(self, percent):
-        """So many of a hundred fail from now on."""
-        _set(REQUESTS, space=0, times=-1, probability=percent)
+    def percent(self, percent, times=-1):
+        """So many of a hundred fail from now on, until `times` have; -1: without end."""
+        _set(REQUESTS, space=0, times=times, probability=percent)
 
     def after(self, size, times=1):
         """Once about `size` bytes have been asked for, the next `times` requests fail."""

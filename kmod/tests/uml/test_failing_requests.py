@@ -16,6 +16,8 @@ from rig.lab import STRESS_LIMIT
 from rig.witness import eventually
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+# Requests of all kinds that fail, of which some must be of a given one.
+ENOUGH = 40
 # Sectors that the sequence is about.
 SECTORS = 96
 # By so many bytes what fails is later in each attempt: most requests are of one block or more, none is skipped that is.
@@ -33,18 +35,20 @@ def below(disk):
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(lab, disk, below, mode):
-    """One of ten, for a while in the midst of the stress."""
+    """One of ten, for a while in the midst of the stress, and until enough did for reads and writes to be among them."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
     with Align(below, mode=mode, **GEOMETRY, **options) as device:
         with FailingRequests(below) as requests, \
-                lab.stress(device.path, beneath=disk.path, region=1024, flush=2, fua=2, zeroes=1,
+                lab.stress(device.path, seconds=STRESS_LIMIT, beneath=disk.path, region=1024, flush=2, fua=2, zeroes=1,
                            tolerate_errors=True) as load:
             # It begins and ends with requests that it repeats until they go well; those between count.
             eventually(lambda: device.counter("writes_misaligned") > 0, "the stress does not begin", timeout=60)
             requests.percent(10)
             time.sleep(lab.seconds / 2)
+            requests.percent(10, times=ENOUGH)
+            eventually(lambda: not requests.left, "too few requests fail", timeout=60)
             requests.percent(0)
-            load.finish()
+            load.stop()
         assert load.read_errors > 0 and load.write_errors > 0, "nothing failed: the test proves nothing"
         with Disk(device.path) as upper:
             eventually(lambda: not flush_fails(upper), "it stays degraded")
