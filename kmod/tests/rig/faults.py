@@ -48,23 +48,23 @@ def _text_of(function):
     return symbols[at][0], symbols[at + 1][0]
 
 
-@functools.cache
-def _may_fail(cache):
-    """Lets allocations from a slab cache fail, if it is none of the checkers'; once is enough."""
-    (SLAB / cache / "failslab").write_text("0" if cache in CHECKERS else "1")
-
-
 @contextlib.contextmanager
-def _prepared(waiting, text=None):
-    """Nothing fails yet, and what will fail is asked for by the target, or by the code `text`."""
+def _prepared(waiting, text=None, least=0):
+    """
+    Nothing fails yet, and what will fail is asked for by the target, or by the code `text`: objects and whole pages; or
+    only objects of `least` bytes or more: what pages those of the kernel's caches take changes from time to time.
+    """
     for cache in SLAB.iterdir():
-        _may_fail(cache.name)
+        may = cache.name not in CHECKERS and int((cache / "object_size").read_text()) >= least
+        (cache / "failslab").write_text(str(int(may)))
     start, end = text or _text_of_target()
     _set("failslab", cache_filter="Y")
     _set("fail_page_alloc", min_order=0)
     for kind in ALLOCATIONS:
         _set(kind, probability=0, times=-1, verbose=0, require_start=start, require_end=end,
              ignore_gfp_wait="N" if waiting else "Y")
+    if least:
+        _set("fail_page_alloc", require_end=start)
     try:
         yield
     finally:
@@ -97,12 +97,13 @@ def no_new_per_cpu_memory():
         yield
 
 
-def each_allocation(attempt, step=1):
+def each_allocation(attempt, step=1, least=0):
     """
     Calls attempt(nth) with the first allocation failing that the target makes in this thread, then with the second one,
-    and so on, until none is left to fail; or with every `step`-th. Returns how many there are, about.
+    and so on, until none is left to fail; or with every `step`-th; of those only that are for `least` bytes or more.
+    Returns how many there are, about.
     """
-    with _prepared(waiting=True):
+    with _prepared(waiting=True, least=least):
         for nth in range(1, MANY, step):
             NTH.write_text(str(nth))
             try:

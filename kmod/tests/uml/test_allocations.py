@@ -26,8 +26,9 @@ def devices():
     return [name for name in os.listdir("/sys/block") if name.startswith("dm-")]
 
 
-def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab, disk):
-    """Of the hundreds of allocations for a table and its files in sysfs, every 31st in turn."""
+@pytest.mark.parametrize("least,step,expected", [(0, 31, 300), (1024, 1, 3)])
+def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab, disk, least, step, expected):
+    """Of the hundreds of allocations for a table and its files in sysfs, every 31st in turn; and each large one."""
     refused = []
 
     def life(nth):
@@ -43,8 +44,8 @@ def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab
             device.balanced()
 
     with lab.log() as log:
-        total = each_allocation(life, step=31)
-    assert total > 300, "the files in sysfs take more than that: they were not reached"
+        total = each_allocation(life, step, least)
+    assert total > expected, "the files in sysfs take more than that: they were not reached"
     assert "some files in sysfs are missing" in log.text
     assert not devices()
     nobody_holds(disk.path)
@@ -68,6 +69,24 @@ def test_whichever_allocation_of_a_request_fails_its_content_is_right(lab, disk,
 
         assert each_allocation(requests) > 5
         assert device.balanced()["rmw_drive_no_memory"] > 1
+
+
+@pytest.mark.parametrize("percent", [0, 100])
+def test_held_blocks_go_with_the_write_behind_them_whatever_memory_there_is(lab, disk, percent):
+    """A block that is whole waits for its stream; then a write completes the next one, and covers more."""
+    with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
+            Disk(device.path) as upper, Disk(disk.path) as lower:
+        for sector in (4, 12):
+            upper.write(sector, pattern(1, sector, 8))
+        assert device.counter("held_blocks") == 3
+        with allocations_fail(percent):
+            upper.write(20, pattern(1, 20, 20))
+        assert device.counter("held_blocks") == 1
+        check(8, pattern(1, 8, 32), lower.read(8, 32), "beneath the target")
+        device.balanced(pending=1)
+        upper.flush()
+        device.balanced()
+        check(4, pattern(1, 4, 36), lower.read(4, 36), "beneath the target, flushed")
 
 
 def test_a_reload_without_memory_leaves_the_old_table_as_it_is(lab, disk):
