@@ -485,8 +485,8 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 }
 
 /*
- * Chooses what to start, and a slot for it; NULL if there is nothing, for now:
- * see take_next().
+ * Chooses what to start, and a slot for it; NULL if nothing can start yet: see
+ * take_next().
  */
 static struct slot *claim(struct worker *worker, uint64_t now,
 			  uint64_t *wake_ns)
