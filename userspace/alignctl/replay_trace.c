@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "exit_codes.h"
@@ -20,13 +19,7 @@
 
 int replay_trace_open(struct replay_trace *trace, const char *path)
 {
-	int result = source_open(&trace->source, path);
-
-	/* a trace may be named without its ending, so that comes first */
-	if (result && access(path, F_OK))
-		message_error("no workload '%s' either; 'alignctl replay --help' lists them",
-			      path);
-	return result;
+	return source_open(&trace->source, path);
 }
 
 void replay_trace_close(struct replay_trace *trace)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exit_codes.h"
 #include "message.h"
@@ -10,12 +11,19 @@
 int source_open(struct source *source, const char *name)
 {
 	const struct workload *w = workload_find(name);
+	int result;
 
 	*source = (struct source) { .name = name };
-	if (!w)
-		return trace_open(&source->trace, name);
-	plan_init(&source->plan, w);
-	return ALIGNCTL_FINE;
+	if (w) {
+		plan_init(&source->plan, w);
+		return ALIGNCTL_FINE;
+	}
+	result = trace_open(&source->trace, name);
+	/* a trace may be named without its ending, so that comes first */
+	if (result && access(name, F_OK))
+		message_error("no workload '%s' either; 'alignctl workloads' lists them",
+			      name);
+	return result;
 }
 
 void source_close(struct source *source)

@@ -7,6 +7,7 @@
 #include "exit_codes.h"
 #include "forecast_report.h"
 #include "message.h"
+#include "method.h"
 #include "plan_options.h"
 #include "verbs.h"
 
@@ -172,6 +173,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (method_find(argv[first])) {
+		message_error("%s: is a method, which 'alignctl replay' runs; take a workload or a trace",
+			      argv[first]);
+		return ALIGNCTL_USAGE;
+	}
 	result = open_device(&device, &options);
 	if (result)
 		return result;

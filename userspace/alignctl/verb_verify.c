@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "method.h"
 #include "mode.h"
 #include "reports.h"
 #include "verbs.h"
@@ -135,6 +136,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 			continue;
 		if (w)
 			message_error("%s: only reads, which no mode changes; take a workload that writes",
+				      argv[i]);
+		else if (method_find(argv[i]))
+			message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
 				      argv[i]);
 		else
 			message_error("no workload '%s'; 'alignctl replay --help' lists them",

@@ -10,6 +10,9 @@ from dmalign.paths import OUT
 ALIGNCTL = OUT / "bin" / "alignctl"
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
+# Of replay: whether each writes.
+METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
+           "rnddeltaplot": False}
 
 
 def alignctl(*arguments, **options):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys, wait_for_run
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys, wait_for_run
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -116,8 +116,10 @@ def test_version(arguments):
     (["set", "x", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["stats", "--interval", "0"], ["--interval 0", "seconds"]),
     (["replay", "w512"], ["--on DEV"]),
-    (["replay", "w5", "--on", "x"], ["no workload 'w5'", "--help"]),
+    (["replay", "w5", "--on", "x"], ["no workload 'w5'", "'alignctl workloads'"]),
     (["replay", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
+    *((["verify", method, "--on", "x"], [f"{method}: is a method, which 'alignctl replay' runs"])
+      for method in METHODS),
     (["replay", "w512", "--on", "x", "--count", "0"], ["--count 0"]),
     (["replay", "w512", "--on", "x", "--depth", "0"], ["--depth 0", "1 to 256"]),
     (["replay", "w512", "--on", "x", "--depth", "257"], ["--depth 257", "1 to 256"]),

@@ -12,11 +12,9 @@ import subprocess
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
-METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
-           "rnddeltaplot": False}
 
 
 @pytest.fixture
