@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* State files of replay. */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "exit_codes.h"
 #include "fuzz.h"
+#include "fuzz_files.h"
 #include "json.h"
 #include "replay_state.h"
-
-static char saved[64];
-
-static void remove_saved(void)
-{
-	unlink(saved);
-}
 
 static void check(const struct replay_state *state)
 {
@@ -32,8 +23,8 @@ static void check(const struct replay_state *state)
 	for (i = 0; i < state->nr_failed; i++)
 		FUZZ_CHECK(state->failed[i] < state->issued);
 
-	FUZZ_CHECK(replay_state_save(state, saved) == ALIGNCTL_FINE);
-	FUZZ_CHECK(replay_state_load(&again, saved) == ALIGNCTL_FINE);
+	FUZZ_CHECK(replay_state_save(state, fuzz_written) == ALIGNCTL_FINE);
+	FUZZ_CHECK(replay_state_load(&again, fuzz_written) == ALIGNCTL_FINE);
 	FUZZ_CHECK(again.plan.workload == plan->workload &&
 		   again.plan.count == plan->count &&
 		   again.plan.start == plan->start &&
@@ -103,20 +94,13 @@ static void check_workloads(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct replay_state state;
-	static char given[32];
-	static int fd = -1;
+	static bool workloads_checked;
+	const char *given = fuzz_given(data, size);
 
-	if (fd < 0) {
-		fd = memfd_create("state", 0);
-		FUZZ_CHECK(fd >= 0);
-		snprintf(given, sizeof(given), "/proc/self/fd/%d", fd);
-		snprintf(saved, sizeof(saved), "/dev/shm/fuzz-state-%d",
-			 getpid());
-		atexit(remove_saved);
+	if (!workloads_checked) {
+		workloads_checked = true;
 		check_workloads();
 	}
-	FUZZ_CHECK(!ftruncate(fd, 0));
-	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (replay_state_load(&state, given) == ALIGNCTL_FINE) {
 		check(&state);
 		/* a byte 0 ends a string, and not a file */

@@ -9,11 +9,9 @@
 #ifndef FUZZ_TRACE_H
 #define FUZZ_TRACE_H
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "exit_codes.h"
 #include "fuzz.h"
+#include "fuzz_files.h"
 #include "trace/convert.h"
 
 static unsigned int fuzz_messages;
@@ -38,13 +36,6 @@ int __wrap_fsync(int fd)
 {
 	(void)fd;
 	return 0;
-}
-
-static char fuzz_written[64];
-
-static void fuzz_remove_written(void)
-{
-	unlink(fuzz_written);
 }
 
 /* All that was read, as two numbers, and whether it was whole. */
@@ -135,21 +126,10 @@ static void fuzz_check_written(const char *path,
 
 static void fuzz_trace(const void *data, size_t size)
 {
+	const char *path = fuzz_given(data, size);
 	struct fuzz_trace_sum sum, again;
-	static char path[32];
-	static int fd = -1;
 	struct trace *trace;
 
-	if (fd < 0) {
-		fd = memfd_create("trace", 0);
-		FUZZ_CHECK(fd >= 0);
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		snprintf(fuzz_written, sizeof(fuzz_written),
-			 "/dev/shm/fuzz-trace-%d", getpid());
-		atexit(fuzz_remove_written);
-	}
-	FUZZ_CHECK(!ftruncate(fd, 0));
-	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
 	fuzz_messages = 0;
 	if (trace_open(&trace, path) != ALIGNCTL_FINE) {
 		FUZZ_CHECK(!trace && fuzz_messages == 1);

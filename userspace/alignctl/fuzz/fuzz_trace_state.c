@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* State files of the replay of a trace. */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "exit_codes.h"
 #include "fuzz.h"
+#include "fuzz_files.h"
 #include "geometry.h"
 #include "trace_state.h"
 
 #define MAX_FAILED	(ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING)
-
-static char saved[64];
-
-static void remove_saved(void)
-{
-	unlink(saved);
-}
 
 static void check_same(const struct trace_state *a, const struct trace_state *b)
 {
@@ -48,21 +39,21 @@ static void check(struct trace_state *state)
 		FUZZ_CHECK(state->done.failed[i] < state->done.issued);
 
 	copy = *state;
-	copy.path = saved;
+	copy.path = fuzz_written;
 	FUZZ_CHECK(trace_state_begin(&copy) == ALIGNCTL_FINE);
-	FUZZ_CHECK(trace_state_load(&again, saved) == ALIGNCTL_FINE);
+	FUZZ_CHECK(trace_state_load(&again, fuzz_written) == ALIGNCTL_FINE);
 	FUZZ_CHECK(again.done.issued == TRACE_STATE_NOT_KNOWN &&
 		   again.durable == state->durable);
 	trace_state_free(&again);
 	if (state->durable < UINT64_MAX) {
 		trace_state_durable(&copy, state->durable + 1);
-		FUZZ_CHECK(trace_state_load(&again, saved) == ALIGNCTL_FINE);
+		FUZZ_CHECK(trace_state_load(&again, fuzz_written) == ALIGNCTL_FINE);
 		FUZZ_CHECK(again.durable == state->durable + 1);
 		trace_state_free(&again);
 	}
 	copy.durable = state->durable;
 	FUZZ_CHECK(trace_state_end(&copy, &state->done) == ALIGNCTL_FINE);
-	FUZZ_CHECK(trace_state_load(&again, saved) == ALIGNCTL_FINE);
+	FUZZ_CHECK(trace_state_load(&again, fuzz_written) == ALIGNCTL_FINE);
 	check_same(state, &again);
 	trace_state_free(&again);
 }
@@ -70,19 +61,8 @@ static void check(struct trace_state *state)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct trace_state state;
-	static char given[32];
-	static int fd = -1;
+	const char *given = fuzz_given(data, size);
 
-	if (fd < 0) {
-		fd = memfd_create("state", 0);
-		FUZZ_CHECK(fd >= 0);
-		snprintf(given, sizeof(given), "/proc/self/fd/%d", fd);
-		snprintf(saved, sizeof(saved), "/dev/shm/fuzz-trace-state-%d",
-			 getpid());
-		atexit(remove_saved);
-	}
-	FUZZ_CHECK(!ftruncate(fd, 0));
-	FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (trace_state_load(&state, given) == ALIGNCTL_FINE) {
 		check(&state);
 		trace_state_free(&state);
