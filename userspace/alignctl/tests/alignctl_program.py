@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of the program share: running it, and looking at what it prints."""
 
+import json
+import os
+import pty
+import select
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -39,3 +44,33 @@ def wait_for_run(process, seconds=60):
         assert time.monotonic() < deadline, f"{process.args} has written nothing after {seconds} s"
         time.sleep(0.01)
     time.sleep(0.2)
+
+
+def at_a_terminal(*arguments, answer):
+    """Runs the program for somebody who answers what it asks; what it said until it asked, and its exit status."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])
+    said = b""
+    while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
+        said += os.read(terminal, 4096)
+    os.write(terminal, answer.encode() + b"\n")
+    try:
+        while select.select([terminal], [], [], 30)[0] and os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass    # the other end is closed
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    return said.decode(), status
+
+
+def interrupted(*arguments):
+    """The document of a run that Ctrl-C has ended after it had written something."""
+    with subprocess.Popen([ALIGNCTL, *map(str, arguments), "--json"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as running:
+        wait_for_run(running)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    assert running.returncode == -signal.SIGINT, err
+    return json.loads(out)

@@ -3,16 +3,14 @@
 
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -134,21 +132,8 @@ def test_a_dry_run_says_what_would_be_done(disk, other):
 @pytest.mark.parametrize("names, status", [("{disk} {other}", FINE), ("{disk}", BUSY)])
 def test_at_a_terminal_both_names_confirm(disk, other, names, status):
     spoil(other)
-    pid, terminal = pty.fork()
-    if not pid:
-        os.execv(ALIGNCTL, ["alignctl", "replay", "w512", "--on", str(disk), "--vs", str(other), "--count", "5",
-                            "--repeat", "1"])
-    said = b""
-    while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
-        said += os.read(terminal, 4096)
-    os.write(terminal, names.format(disk=disk, other=other).encode() + b"\n")
-    try:
-        while select.select([terminal], [], [], 30)[0] and os.read(terminal, 4096):
-            pass
-    except OSError:
-        pass    # the other end is closed
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
-    os.close(terminal)
+    assert at_a_terminal("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1,
+                         answer=names.format(disk=disk, other=other))[1] == status
     assert (other.read_bytes()[:8] == b"precious") == (status == BUSY)
     assert any(disk.read_bytes()) == (status == FINE)
 

@@ -3,12 +3,10 @@
 
 import json
 import random
-import signal
-import subprocess
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, wait_for_run
+from alignctl_program import alignctl, interrupted
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -67,13 +65,7 @@ def test_a_value_that_cannot_be_is_refused(disk, trace, option, value, reason):
 
 def test_ctrl_c_stops_all_threads_and_prints_what_was_measured(disk, trace):
     path = trace([(i * 50, "write", 8 * (i % 100), 8) for i in range(600)])
-    with subprocess.Popen([ALIGNCTL, "replay", path, "--on", disk, "--threads", "4", "--json"], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        wait_for_run(running)
-        running.send_signal(signal.SIGINT)
-        out, _ = running.communicate(timeout=30)
-    assert running.returncode == -signal.SIGINT
-    result = json.loads(out)
+    result = interrupted("replay", path, "--on", disk, "--threads", 4)
     assert result["stopped"] == "signal" and 0 < result["requests"] == result["issued"] < 600
 
 

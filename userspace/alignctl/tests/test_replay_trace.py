@@ -3,10 +3,7 @@
 
 import json
 import os
-import pty
 import re
-import select
-import signal
 import subprocess
 import time
 from collections import Counter
@@ -14,7 +11,7 @@ from collections import Counter
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, wait_for_run
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, interrupted
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]
@@ -250,13 +247,7 @@ def test_histogram_files_have_every_time_and_can_be_merged(disk, trace, tmp_path
 
 def test_ctrl_c_prints_what_was_measured(disk, trace):
     rows = [(i * 100, "write", 8 * (i % 100), 8) for i in range(600)]
-    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--json"], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        wait_for_run(running)
-        running.send_signal(signal.SIGINT)
-        out, _ = running.communicate(timeout=30)
-    assert running.returncode == -signal.SIGINT
-    result = json.loads(out)
+    result = interrupted("replay", trace(rows), "--on", disk)
     assert result["stopped"] == "signal" and 0 < result["requests"] == result["issued"] < 600
     assert result["data_check"]["status"] == "skipped"
 
@@ -265,22 +256,8 @@ def test_ctrl_c_prints_what_was_measured(disk, trace):
 def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, status):
     with open(disk, "r+b") as file:
         file.write(b"precious")
-    path = trace(KINDS)
-    pid, terminal = pty.fork()
-    if not pid:
-        os.execv(ALIGNCTL, ["alignctl", "replay", str(path), "--on", str(disk)])
-    said = b""
-    while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
-        said += os.read(terminal, 4096)
-    assert b"holds data" in said
-    os.write(terminal, answer.format(disk=disk).encode() + b"\n")
-    try:
-        while select.select([terminal], [], [], 30)[0] and os.read(terminal, 4096):
-            pass
-    except OSError:
-        pass    # the other end is closed
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
-    os.close(terminal)
+    said, ended = at_a_terminal("replay", trace(KINDS), "--on", disk, answer=answer.format(disk=disk))
+    assert "holds data" in said and ended == status
     assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
 
 
