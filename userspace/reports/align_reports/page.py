@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from . import charts
@@ -87,16 +88,44 @@ LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce"
                ("mean", "mean"))
 
 
+def document(title: str, body: str, more_style: str = "") -> str:
+    """A page: the body below its title."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}{more_style}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+{body}
+</body>
+</html>
+"""
+
+
 def key(entries: tuple[tuple[str, str], ...]) -> str:
     items = "".join(f'<li><i class="{kind}"></i>{escape(words)}</li>' for kind, words in entries)
     return f'<ul class="key">{items}</ul>'
 
 
+def panel(title: str, drawing: str, words: str = "") -> str:
+    summary = f"<p>{escape(words)}</p>" if words else ""
+    return (f'<figure class="panel" style="margin:0"><h3>{escape(title)}</h3>{summary}{drawing}'
+            "</figure>")
+
+
+def definitions(title: str, entries: Iterable[tuple[object, object]]) -> str:
+    items = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
+                    for name, value in entries)
+    return f"<h2>{escape(title)}</h2>\n<dl>{items}</dl>"
+
+
 def _panel(runs: list[Run], drawing: str) -> str:
     workload = BY_NAME[runs[0].workload]
-    return (f'<figure class="panel" style="margin:0"><h3>{escape(workload.name)}</h3>'
-            f"<p>{escape(workload.summary)}: {number(runs[0].requests)} writes</p>"
-            f"{drawing}</figure>")
+    return panel(workload.name, drawing, f"{workload.summary}: {number(runs[0].requests)} writes")
 
 
 def _charts(results: Results, profile: str) -> str:
@@ -165,23 +194,10 @@ def _price(results: Results, profile: str) -> str:
 
 def render(results: Results, findings: list[str]) -> str:
     """The page; findings are the sentences of the checks, shown first."""
-    machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
-                      for name, value in results.machine.items())
-    meanings = "".join(f"<dt>{escape(c.heading)}</dt><dd>{escape(c.meaning)}</dd>"
-                       for c in COLUMNS)
     prices = "".join(_price(results, profile) for profile in results.profiles)
     profiles = "".join(_charts(results, profile) + _table(results, profile)
                        for profile in results.profiles)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>dm-align: a 512e drive before and after</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>dm-align: a 512e drive before and after</h1>
+    return document("dm-align: a 512e drive before and after", f"""\
 <p>Five published workloads on an emulated drive with 512-byte logical and 4096-byte physical
 blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), in mode
 <em>pad</em> (completes partial blocks before they reach the drive), and, where the drive has a
@@ -194,10 +210,5 @@ read-modify-writes it comes on top. A write through coalesce completes when it i
 volatile write cache; what is held is on the drive after the flush that ends each run.</p>
 {prices}
 {profiles}
-<h2>What the columns mean</h2>
-<dl>{meanings}</dl>
-<h2>How it was measured</h2>
-<dl>{machine}</dl>
-</body>
-</html>
-"""
+{definitions("What the columns mean", ((c.heading, c.meaning) for c in COLUMNS))}
+{definitions("How it was measured", results.machine.items())}""")

@@ -8,7 +8,7 @@ from statistics import median
 
 from rich.table import Table
 
-from ..page import STYLE
+from ..page import definitions, document, key, panel
 from ..svg import WIDTH, line, rect, svg, text
 from ..table import milliseconds, number
 from . import overhead
@@ -134,11 +134,6 @@ def bars(rows: list[tuple[str, float, str]], label: str) -> str:
     return svg(bottom + 4, label, parts)
 
 
-def _panel(title: str, summary: str, drawing: str) -> str:
-    return (f'<figure class="panel" style="margin:0"><h3>{escape(title)}</h3>'
-            f"<p>{escape(summary)}</p>{drawing}</figure>")
-
-
 def case_panel(record: Record, on: str, case: str) -> str:
     """Wall time per write of one case, an arm a bar."""
     rows = []
@@ -147,14 +142,13 @@ def case_panel(record: Record, on: str, case: str) -> str:
         if runs:
             wall = _middle(runs, lambda r: r.wall_us)
             rows.append((arm, wall, f"{milliseconds(wall)} ms"))
-    return _panel(case, CASES[case].summary, bars(rows, f"{case} on {on}: time per write"))
+    return panel(case, bars(rows, f"{case} on {on}: time per write"), CASES[case].summary)
 
 
 def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
     rows = [(arm, ratio, f"{ratio:.2f}") for arm in figures
             if arm != "raw" and (ratio := overhead.ratio(figures, arm))]
-    return _panel(engine, "instructions above raw, dm-linear = 1",
-                  bars(rows, f"{engine}: overhead"))
+    return panel(engine, bars(rows, f"{engine}: overhead"), "instructions above raw, dm-linear = 1")
 
 
 def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: bool = False) -> str:
@@ -170,7 +164,6 @@ def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: b
 def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
     """One HTML page that needs nothing else."""
     met = sum(figure.verdict == MET for figure in figures)
-    key = "".join(f'<li><i class="{arm}"></i>{arm}</li>' for arm in ARMS)
     faults = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
     drives = ""
     for on in record.drives:
@@ -181,31 +174,16 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
                    "<p>Wall time per write, median; each panel has a scale of its own.</p>"
                    f'<div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
     costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
-    machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
-                      for name, value in record.machine.items())
     table = _table(("row", "measure", "required", "measured", "verdict"),
                    [[f.row, f.measure, f.required, f.measured, f.verdict] for f in figures],
                    5, True)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>dm-align: benchmark</title>
-<style>{STYLE}{COLOURS}</style>
-</head>
-<body>
-<h1>dm-align: benchmark</h1>
+    return document("dm-align: benchmark", f"""\
 <div class="verdict{'' if met == len(figures) and not findings else ' bad'}">
 <strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
 <ul>{faults}</ul></div>
 {table}
-<ul class="key">{key}</ul>
+{key(tuple((arm, arm) for arm in ARMS))}
 <h2>Instructions of an aligned write</h2>
 <div class="panels">{costs}</div>
 {drives}
-<h2>How it was measured</h2>
-<dl>{machine}</dl>
-</body>
-</html>
-"""
+{definitions("How it was measured", record.machine.items())}""", COLOURS)

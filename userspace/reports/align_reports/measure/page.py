@@ -7,7 +7,7 @@ import math
 from html import escape
 
 from ..charts import LEFT, RIGHT
-from ..page import STYLE
+from ..page import definitions, document, panel
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from .methods import Curve, Found, Scatter, size_name
 from .models import percentile
@@ -36,7 +36,7 @@ def x_ticks(curve: Curve) -> list[tuple[float, str]]:
     return [(x, f"{x:g}") for x in round_ticks(low, high)]
 
 
-def panel(curve: Curve) -> str:
+def line_panel(curve: Curve) -> str:
     """The line of one figure, both axes logarithmic."""
     xs, ys = [x for x, _ in curve.points], [y for _, y in curve.points]
     low, high = min(ys) / 1.5, max(ys) * 1.5
@@ -99,7 +99,7 @@ def figures(found: Found) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-DRAW = {Curve: panel, Scatter: scatter}
+DRAW = {Curve: line_panel, Scatter: scatter}
 
 
 def render(method: str, device: str, found: Found, machine: dict[str, str],
@@ -108,27 +108,11 @@ def render(method: str, device: str, found: Found, machine: dict[str, str],
     title = f"{method} on {device}"
     bad = " bad" if stopped else ""
     words = [*([f"Stopped: {stopped}."] if stopped else []), *found.words]
-    panels = "".join(f'<figure class="panel" style="margin:0"><h3>{escape(curve.title)}, '
-                     f"{escape(curve.unit)}</h3>{DRAW[type(curve)](curve)}</figure>"
+    panels = "".join(panel(f"{curve.title}, {curve.unit}", DRAW[type(curve)](curve))
                      for curve in found.curves)
-    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
-                    for name, value in machine.items())
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{STYLE}{COLOURS}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
+    return document(title, f"""\
 <div class="verdict{bad}"><ul>{"".join(f"<li>{escape(each)}</li>" for each in words)}</ul></div>
 <div class="panels">{panels}</div>
 <h2>Every figure</h2>
 {figures(found)}
-<h2>How it was measured</h2>
-<dl>{facts}</dl>
-</body>
-</html>
-"""
+{definitions("How it was measured", machine.items())}""", COLOURS)

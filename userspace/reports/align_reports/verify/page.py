@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ..page import STYLE, key
+from ..page import definitions, document, key, panel
 from ..results import Results
 from ..table import number
 from . import charts
@@ -36,8 +36,7 @@ PHASE_KEY = (("aligned", "at the start of a block"), ("misaligned", "elsewhere")
 
 
 def _panel(name: str, drawing: str) -> str:
-    return (f'<figure class="panel" style="margin:0"><h3>{escape(name)}</h3>{drawing}</figure>'
-            if drawing else "")
+    return panel(name, drawing) if drawing else ""
 
 
 def _section(title: str, words: str, legend: str, panels: list[str]) -> str:
@@ -76,9 +75,6 @@ def render(results: Results, found: list[Verdict], wrong: list[str], stopped: st
     """The page. stopped: why the runs ended early, if they did."""
     names = list(dict.fromkeys(verdict.workload for verdict in found))
     runs = {name: [run for run in results.runs if run.workload == name] for name in names}
-    machine = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
-                      for name, value in results.machine.items())
-    meanings = "".join(f"<dt>{escape(c.heading)}</dt><dd>{escape(c.meaning)}</dd>" for c in COLUMNS)
     modes = tuple(entry for entry in MODE_KEY if entry[0] in {v.mode for v in found})
     pictures = "".join((
         _section("Latency before and after", "Share of the writes that took no longer, on a "
@@ -96,26 +92,12 @@ def render(results: Results, found: list[Verdict], wrong: list[str], stopped: st
         _section("The repetitions", "Seconds until all writes were durable, in the order in which they ran.",
                  key(modes), [_panel(name, charts.time_panel(runs[name])) for name in names])))
     title = f"dm-align on {results.machine['device']}: before and after"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{STYLE}{COLOURS}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
+    return document(title, f"""\
 <p>{number(len(results.runs))} runs: each workload on the device itself (<em>raw</em>) and through
 dm-align, in turn.</p>
 {_verdict(found, wrong, stopped)}
 <h2>Every figure</h2>
 {_table(found)}
 {pictures}
-<h2>What the columns mean</h2>
-<dl>{meanings}</dl>
-<h2>How it was measured</h2>
-<dl>{machine}</dl>
-</body>
-</html>
-"""
+{definitions("What the columns mean", ((c.heading, c.meaning) for c in COLUMNS))}
+{definitions("How it was measured", results.machine.items())}""", COLOURS)
