@@ -31,16 +31,16 @@ except ImportError:
           "apt-get install python3-rich", file=sys.stderr)
     sys.exit(3)
 
+from align_reports.folder import begin
 from align_reports.measure import comparison, comparison_table, devices, page
-from align_reports.measure.methods import METHODS, SEED, Found, Task
+from align_reports.measure.methods import METHODS, SEED, Task
 from align_reports.measure.runs import Replays
 from align_reports.plan import clock
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
-from align_reports.verify.machine import Refused
-from verify import TABLE_WIDTH, number
+from verify import TABLE_WIDTH, attempt, number
 
-FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
+FINE, FINDINGS, USAGE = 0, 1, 2
 FORMAT = 1
 REPEAT = 5
 # Of replay, passed on to each run.
@@ -210,24 +210,18 @@ def output() -> Console:
 
 def do(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> int:
     """Makes the runs, and reports on those that were made, however they ended."""
-    stopped, status = None, FINE
-    try:
+    def runs() -> None:
         for warning in what.warnings():
             print(f"alignctl: warning: {warning}", file=sys.stderr)
         what.permit()
-        if dry_run:
-            print(json.dumps({"format": FORMAT, "dry_run": True, "plan": what.plan()}) if as_json
-                  else f"{what.plan()}\n  nothing was done: --dry-run")
-            return FINE
-        what.run()
-    except Refused as error:
-        stopped, status = str(error), error.status
-    except OSError as error:
-        stopped, status = str(error), IO
-    except KeyboardInterrupt:
-        stopped, status = "interrupted", 130
-    if stopped:
-        print(f"alignctl replay: {stopped}", file=sys.stderr)
+        if not dry_run:
+            what.run()
+        elif as_json:
+            print(json.dumps({"format": FORMAT, "dry_run": True, "plan": what.plan()}))
+        else:
+            print(f"{what.plan()}\n  nothing was done: --dry-run")
+
+    stopped, status = attempt("replay", runs)
     return max(status, what.report(stopped)) if what.made else status
 
 
@@ -235,13 +229,9 @@ def main(argv: list[str]) -> int:
     given = arguments(argv)
     # As alignctl does it: also in the background of a shell, which ignores it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if given.html:
-        # Before anything is written to the device: minutes later it would be in vain.
-        try:
-            given.html.write_text("")
-        except OSError as error:
-            print(f"alignctl replay: --html {given.html}: {error.strerror}", file=sys.stderr)
-            return USAGE
+    if given.html and (reason := begin(given.html)):
+        print(f"alignctl replay: --html {given.html}: {reason}", file=sys.stderr)
+        return USAGE
     folder = Path(tempfile.mkdtemp(prefix="alignctl-replay-"))
     try:
         replays = Replays(os.environ["ALIGNCTL"], folder, given.force)

@@ -15,6 +15,7 @@ import platform
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,6 +26,7 @@ except ImportError:
           file=sys.stderr)
     sys.exit(3)
 
+from align_reports.folder import begin
 from align_reports.results import MODES, Results
 from align_reports.verify import page, table
 from align_reports.verify.drive import Control
@@ -107,31 +109,34 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
         console.print(f"FINDING: {finding}", markup=False, highlight=False)
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
-    # What goes on is for people: the table or the JSON alone is the output.
-    console = Console(stderr=True)
-    results, stopped, status = Results(machine(given)), None, FINE
-    if given.html:
-        # Before anything is written to the device: minutes later it would be in vain.
-        try:
-            given.html.write_text("")
-        except OSError as error:
-            print(f"alignctl verify: --html {given.html}: {error.strerror}", file=sys.stderr)
-            return USAGE
-    folder = Path(tempfile.mkdtemp(prefix="alignctl-verify-"))
+def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
+    """Makes runs; why they ended early, if they did, which is said, and the exit status."""
     try:
-        measure(given, folder, results, console)
+        runs()
+        return None, FINE
     except Refused as error:
         stopped, status = str(error), error.status
     except OSError as error:
         stopped, status = str(error), IO
     except KeyboardInterrupt:
         stopped, status = "interrupted", 130
+    print(f"alignctl {verb}: {stopped}", file=sys.stderr)
+    return stopped, status
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    # What goes on is for people: the table or the JSON alone is the output.
+    console = Console(stderr=True)
+    results = Results(machine(given))
+    if given.html and (reason := begin(given.html)):
+        print(f"alignctl verify: --html {given.html}: {reason}", file=sys.stderr)
+        return USAGE
+    folder = Path(tempfile.mkdtemp(prefix="alignctl-verify-"))
+    try:
+        stopped, status = attempt("verify", lambda: measure(given, folder, results, console))
     finally:
         shutil.rmtree(folder)
-    if stopped:
-        print(f"alignctl verify: {stopped}", file=sys.stderr)
     if not results.runs:
         return status
     wrong = findings(results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The folder in which a program leaves its results: who may write there, and the JSON document."""
+"""The files in which a program leaves its results: who may write there, and the JSON document."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def exclusive(folder: Path) -> Iterator[None]:
             raise InUse(f"another one is running in {folder}: wait for it, or give this one its "
                         "own folder with --out") from None
         yield
+
+
+def begin(path: Path) -> str | None:
+    """Empties a file of results; why that cannot be. After minutes of runs it would be in vain."""
+    try:
+        path.write_text("")
+    except OSError as error:
+        return error.strerror
+    return None
 
 
 def save(path: Path, number: int, document: dict[str, Any]) -> None:
