@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import math
 
-from ..charts import LEFT, RIGHT, duration, in_mode_order, ticks_us
+from ..charts import (HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, duration, in_mode_order,
+                      ticks_us)
 from ..results import Run
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import milliseconds, number
 from .verdict import Verdict
-
-HEIGHT = 150
-SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
 
 
 def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
@@ -22,56 +20,11 @@ def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def cumulative(runs: list[Run]) -> list[tuple[float, float]]:
-    """(latency in us, share of the writes that took no longer), rising; of all the runs together."""
-    bins: dict[float, int] = {}
-    for run in runs:
-        for upper, count in run.latency["histogram"]:
-            # A last bin without an upper bound ends at the largest latency seen.
-            bound = upper or run.latency["max"]
-            bins[bound] = bins.get(bound, 0) + count
-    total, below, points = sum(bins.values()), 0, []
-    for bound in sorted(bins):
-        below += bins[bound]
-        points.append((bound, below / total))
-    return points
-
-
 def cdf_panel(runs: list[Run]) -> str:
     """Share of the writes of one workload by latency: a line for each mode."""
-    lines = {mode: cumulative(same) for mode, same in _by_mode(runs).items()}
-    every = [us for points in lines.values() for us, _ in points]
-    low, high = max(min(every) / 2, 1), max(max(every), 2)
-    scale = (WIDTH - LEFT - RIGHT) / math.log(high / low)
-
-    def x_of(us: float) -> float:
-        return LEFT + math.log(max(us, low) / low) * scale
-
-    def y_of(share: float) -> float:
-        return 4 + (1 - share) * HEIGHT
-
-    parts = []
-    # Half a label must fit beside the last one.
-    for us in ticks_us(low, high / 1.3):
-        parts.append(line(x_of(us), y_of(1), x_of(us), y_of(0), "grid"))
-        parts.append(text(x_of(us), y_of(0) + 14, duration(us), "tick", "middle"))
-    for share in SHARES:
-        parts.append(line(LEFT, y_of(share), WIDTH - RIGHT, y_of(share), "grid"))
-        parts.append(text(LEFT - 6, y_of(share) + 4, f"{share:.0%}", "tick", "end"))
-    for mode, points in lines.items():
-        # A step at the end of each bin: what is inside is not known any finer.
-        corners, share = [(x_of(low), y_of(0))], 0.0
-        for us, above in points:
-            corners += [(x_of(us), y_of(share)), (x_of(us), y_of(above))]
-            share = above
-        parts.append(polyline([*corners, (WIDTH - RIGHT, y_of(share))], f"curve {mode}"))
-    said = "; ".join(f"{mode}: half within {milliseconds(_at(points, 0.5))} ms, 99 % within "
-                     f"{milliseconds(_at(points, 0.99))} ms" for mode, points in lines.items())
-    return svg(HEIGHT + 24, f"Share of the writes by latency. {said}", parts)
-
-
-def _at(points: list[tuple[float, float]], share: float) -> float:
-    return next(us for us, below in points if below >= share - 1e-9)
+    return cumulative_panel("writes", [
+        (mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)))
+        for mode, same in _by_mode(runs).items()])
 
 
 def rmw_panel(verdicts: list[Verdict]) -> str:
