@@ -89,7 +89,7 @@ static const struct option_row rows[] = {
 	[ROW_REPEAT] = { "repeat", "N", "--vs: runs on each (default: 5)" },
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
 				"--vs: of a drive512e: its own counts" },
-	[ROW_HTML] = { "html", "FILE", "method: write a page with pictures" },
+	[ROW_HTML] = { "html", "FILE", "--vs, method: write a page with pictures" },
 	{ 0 },
 };
 
@@ -515,7 +515,7 @@ static int check_source_options(const struct replay_options *options,
 		{ trace->no_check, TRACE, "no-check" },
 		{ trace->verify_below, TRACE, "verify-below" },
 		{ options->vs, WRITES | READS | TRACE, "vs" },
-		{ options->html, METHOD, "html" },
+		{ options->html && !options->vs, METHOD, "html" },
 	};
 	size_t i;
 

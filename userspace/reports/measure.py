@@ -32,7 +32,7 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.folder import begin
-from align_reports.measure import comparison, comparison_table, devices, page
+from align_reports.measure import comparison, comparison_page, comparison_table, devices, page
 from align_reports.measure.methods import METHODS, SEED, Task
 from align_reports.measure.runs import Replays
 from align_reports.plan import clock
@@ -107,7 +107,7 @@ class Comparing:
         given = self._given
         compared = comparison.Comparison(
             self._replays, given.source, passed_on(given), given.phased,
-            Control(given.drive_control) if given.drive_control else None)
+            Control(given.drive_control) if given.drive_control else None, given.html is not None)
         wanted = steps([given.source], [self._on, self._vs], given.repeat)
         began = time.monotonic()
         for made, step in enumerate(wanted, 1):
@@ -123,6 +123,10 @@ class Comparing:
 
     def report(self, stopped: str | None) -> int:
         document = comparison.document(self._samples, self._on, self._vs)
+        if self._given.html:
+            self._given.html.write_text(comparison_page.render(
+                self._given.source, self._samples, self._on, self._vs,
+                {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
         if self._given.json:
             print(json.dumps({
                 "format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,

@@ -75,6 +75,27 @@ def test_a_trace_and_a_workload_that_reads_are_compared_too(disk, other, trace):
         assert result["findings"] == []
 
 
+@pytest.mark.parametrize("writes", [True, False])
+def test_the_page_has_every_latency_of_both(disk, other, trace, tmp_path, writes):
+    page = tmp_path / "page.html"
+    source, options = ("w512", ["--count", 30]) if writes else (trace, ["--timing", "fast"])
+    result = compared(source, disk, other, *options, "--repeat", 2, "--html", page)
+    assert {key for run in result["runs"] for key in run} == {"repetition", "device", "replay", "requests", "ledger",
+                                                              "drive"}
+    text = page.read_text()
+    said = re.findall(r'aria-label="(.*?)"', text)
+    assert len(said) == 2 and all(str(path) in label for path in (disk, other) for label in said)
+    assert len(re.findall(r'<polyline [^>]*class="curve (?:on|vs)"', text)) == 2
+    assert len(re.findall(r'class="pair"><title>', text)) == 2 * len(result["figures"])
+    assert result["verdict"] in text and "<script" not in text and "http" not in text
+
+
+def test_a_page_that_cannot_be_written_is_said_before_anything_is(disk, other):
+    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", "/none/page")
+    assert failed.returncode == USAGE and "--html /none/page: No such file" in failed.stderr
+    assert not any(disk.read_bytes()) and not any(other.read_bytes())
+
+
 def test_random_requests_are_the_same_on_devices_of_different_sizes(disk, other):
     os.truncate(other, DISK_BYTES // 2)
     result = compared("rand4k", disk, other, "--count", 40, "--repeat", 1)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from ..charts import bounded
 from ..checks import check_data
 from ..results import Run
 from ..verify.experiment import Step
@@ -30,6 +32,7 @@ class Sample:
     requests  reads and writes that the kernel counted at the device meanwhile; None: a file
     ledger    what the run added to the target's; None: no align device
     drive     the emulated drive's own count of it; None: not asked for
+    times     bins of its latencies: (upper bound in us, count); empty: not asked for
     """
 
     repetition: int
@@ -39,6 +42,7 @@ class Sample:
     requests: tuple[int, int] | None
     ledger: dict[str, int] | None
     drive: dict[str, int] | None
+    times: tuple[tuple[float, int], ...] = ()
 
     @property
     def latency(self) -> dict[str, float]:
@@ -160,12 +164,19 @@ def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
     return found
 
 
+def saved_times(path: Path, name: str) -> tuple[tuple[float, int], ...]:
+    """The bins of that name in a histogram file of alignctl: (upper bound in us, count)."""
+    rows = (row.split() for row in path.read_text().splitlines() if not row.startswith("#"))
+    return tuple((int(high) / 1000, int(count)) for each, _, high, count in rows if each == name)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """
     options    of each replay
     phased     can the run be told from its preparation and check?
     control    of the emulated drive beneath, if there is one
+    times      are the times of all requests wanted?
     """
 
     replays: Replays
@@ -173,21 +184,26 @@ class Comparison:
     options: tuple[str, ...]
     phased: bool
     control: Callable[[str], dict[str, Any]] | None = None
+    times: bool = False
 
     def make(self, step: Step) -> Sample:
         """Makes one run; a workload that writes is prepared before, and compared after it."""
         device = step.mode
         state = str(self.replays.folder / "state.json")
         if not self.phased:
-            replay, counts = self._counted(device, lambda: self._replay(device, ok=(0, 1)))
-            return Sample(step.repetition, device, replay, False, *counts)
+            saved = self.replays.folder / "times"
+            more = ("--histogram", str(saved)) if self.times else ()
+            replay, counts = self._counted(device, lambda: self._replay(device, *more, ok=(0, 1)))
+            return Sample(step.repetition, device, replay, False, *counts,
+                          saved_times(saved, "response") if self.times else ())
         self._replay(device, "--phase", "prepare", "--state", state)
         replay, counts = self._counted(
             device, lambda: self._replay(device, "--phase", "run", "--state", state))
         # Status 1 says that bytes differ: that is for the findings.
         checked = self._replay(device, "--phase", "check", "--state", state, ok=(0, 1))
         replay["data_check"] = checked["data_check"]
-        return Sample(step.repetition, device, replay, True, *counts)
+        return Sample(step.repetition, device, replay, True, *counts,
+                      tuple(bounded(replay["latency_us"])) if self.times else ())
 
     def _replay(self, device: str, *more: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         return self.replays.make(self.source, device, *self.options, *more, ok=ok)
@@ -227,5 +243,6 @@ def document(samples: list[Sample], on: str, vs: str) -> dict[str, Any]:
     found = lines(samples, on, vs)
     return {"figures": [asdict(line) for line in found], "verdict": verdict(found, samples, on, vs),
             "findings": findings(samples, on, vs),
-            "runs": [{key: value for key, value in asdict(sample).items() if key != "phased"}
+            "runs": [{key: value for key, value in asdict(sample).items()
+                      if key not in ("phased", "times")}
                      for sample in samples]}

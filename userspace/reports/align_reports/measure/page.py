@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from html import escape
+
+from rich.table import Table
 
 from ..charts import LEFT, RIGHT
 from ..page import definitions, document, panel
@@ -89,14 +92,21 @@ def scatter(plot: Scatter) -> str:
                f"points, at most {max(y for _, y in plot.points):.4g}", parts)
 
 
-def figures(found: Found) -> str:
+def figures(table: Table) -> str:
     """The table of the terminal."""
-    head = "".join(f"<th>{escape(str(column.header))}</th>" for column in found.table.columns)
-    cells = zip(*(list(column.cells) for column in found.table.columns), strict=True)
+    head = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
+    cells = zip(*(list(column.cells) for column in table.columns), strict=True)
     rows = "".join("<tr>" + "".join(
         f'<td data-heading="{escape(str(column.header))}">{escape(str(cell))}</td>'
-        for column, cell in zip(found.table.columns, row, strict=True)) + "</tr>" for row in cells)
+        for column, cell in zip(table.columns, row, strict=True)) + "</tr>" for row in cells)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:
+    """What was found, first of all. stopped: why the runs ended early, if they did."""
+    words = [*([f"Stopped: {stopped}."] if stopped else []), *sentences]
+    return (f'<div class="verdict{" bad" if stopped or bad else ""}"><ul>'
+            + "".join(f"<li>{escape(each)}</li>" for each in words) + "</ul></div>")
 
 
 DRAW = {Curve: line_panel, Scatter: scatter}
@@ -105,14 +115,11 @@ DRAW = {Curve: line_panel, Scatter: scatter}
 def render(method: str, device: str, found: Found, machine: dict[str, str],
            stopped: str | None) -> str:
     """The page. stopped: why the runs ended early, if they did."""
-    title = f"{method} on {device}"
-    bad = " bad" if stopped else ""
-    words = [*([f"Stopped: {stopped}."] if stopped else []), *found.words]
     panels = "".join(panel(f"{curve.title}, {curve.unit}", DRAW[type(curve)](curve))
                      for curve in found.curves)
-    return document(title, f"""\
-<div class="verdict{bad}"><ul>{"".join(f"<li>{escape(each)}</li>" for each in words)}</ul></div>
+    return document(f"{method} on {device}", f"""\
+{said(found.words, stopped)}
 <div class="panels">{panels}</div>
 <h2>Every figure</h2>
-{figures(found)}
+{figures(found.table)}
 {definitions("How it was measured", machine.items())}""", COLOURS)
