@@ -71,7 +71,7 @@ coverage: setup programs test-tools  ## which lines and branches of kmod/ the te
 debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
 	$(PYTHON) -m dmalign.debug_stress $(DEBUG_STRESS_ARGS)
 
-demo: setup programs modules  ## five workloads on an emulated drive: raw, report, pad [FULL=1]
+demo: setup programs modules  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
 	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
 
 # BENCH names rows; what bench.py --help lists.
