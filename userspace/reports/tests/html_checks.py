@@ -3,9 +3,12 @@
 
 import json
 import re
+import shutil
 import subprocess
 from html import unescape
 from html.parser import HTMLParser
+
+import pytest
 
 VOID = {"meta", "br", "hr", "img", "link"}
 
@@ -48,8 +51,21 @@ document.title = JSON.stringify({scroll: e.scrollWidth, client: e.clientWidth,
 </script>"""
 
 
+def check_layout(text, folder, width, scheme="light"):
+    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked."""
+    if not shutil.which("chromium"):
+        pytest.skip("no chromium: apt-get install chromium")
+    found = layout(text, folder, width, scheme)
+    assert 0 < found["client"] <= width
+    assert found["scroll"] <= found["client"]
+    assert (found["paper"] > found["ink"]) == (scheme == "light")
+
+
 def layout(text, folder, width, scheme="light"):
-    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness}."""
+    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness}.
+
+    Brightness is the sum of red, green and blue.
+    """
     # The page itself has no script; this probe is added beside it. A headless browser has a
     # least window width, so the page is put in a frame of the width wanted.
     (folder / "page.html").write_text(text)

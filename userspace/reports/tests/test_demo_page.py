@@ -3,14 +3,13 @@
 
 import itertools
 import re
-import shutil
 
 import pytest
 
 from align_reports import charts, page, table
 from align_reports.results import PROFILES, Results
 from align_reports.workloads import WORKLOADS
-from html_checks import Outline, layout, stands_alone
+from html_checks import Outline, check_layout, stands_alone
 
 def test_the_page_is_well_formed_and_shows_every_run(made_up):
     outline = Outline(page.render(made_up, []))
@@ -80,8 +79,4 @@ def test_a_result_of_another_format_is_refused(made_up, tmp_path):
 
 @pytest.mark.parametrize("width", [380, 1440])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width):
-    if not shutil.which("chromium"):
-        pytest.skip("no chromium: apt-get install chromium")
-    found = layout(page.render(made_up, []), tmp_path, width)
-    assert 0 < found["client"] <= width
-    assert found["scroll"] <= found["client"]
+    check_layout(page.render(made_up, []), tmp_path, width)
