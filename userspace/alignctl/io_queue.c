@@ -478,8 +478,8 @@ void io_queue_wake(struct io_queue *queue)
 }
 
 /*
- * Of a kernel before Linux 6.12, or a device without discards: the helper's way
- * tells which.
+ * Of a kernel before Linux 6.12, a device that takes none which must not wait (as
+ * some of dm), or one without discards: the helper's way tells which.
  */
 static bool discards_not(struct io_queue *queue,
 			 const struct io_request *request)

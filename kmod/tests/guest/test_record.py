@@ -3,6 +3,7 @@
 
 import contextlib
 import csv
+import itertools
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, FINDINGS = 0, 1
 INSTANCES = TRACING / "instances"
 EVENT = Path("events/block/block_bio_queue")
+SCSI_DEBUG_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/ndelay")
 OPS = {"read": "R", "write": "W", "flush": "F", "discard": "D", "write-zeroes": "Z"}
 # Nothing in it is special to the kernel, and all of it to somebody who reads text.
 NAME = "a b]c [%\\,\"x"
@@ -191,6 +193,24 @@ def test_what_was_recorded_is_replayed_request_by_request(lab, tmp_path):
         first = [*(each for row in first for each in ([row, flush] if "fua" in row[3] else [row])), flush]
         assert second[-len(first):] == first
         assert {op for op, *_ in second[:-len(first)]} <= {"read"}
+
+
+def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(lab, tmp_path):
+    """Where io_uring can discard: since Linux 6.12. Before, the kernel does one at a time; each takes 0.3 s here."""
+    discards = [Request("D", 128 * k, 64) for k in range(16)]
+    depth, taken_ns = 8, 300_000_000
+    trace = tmp_path / "discards.csv"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"discard,{d.sector},{d.sectors}\n" for d in discards))
+    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+        SCSI_DEBUG_DELAY.write_text(f"{taken_ns}\n")
+        recording = Recording(path, tmp_path, command=[ALIGNCTL, "replay", trace, "--on", path, "--timing", "fast",
+                                                       "--depth", depth, "--no-check", "--force", path]).end()
+    assert sorted(recording.of("D")) == discards and not recording.of("W", "Z")
+    began = sorted(int(row["time_ns"]) for row in recording.rows if row["op"] == "discard")
+    if tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12):
+        assert began[depth - 1] - began[0] < taken_ns <= began[depth] - began[0], "not so many are in flight"
+    else:
+        assert all(later - earlier >= taken_ns for earlier, later in itertools.pairwise(began))
 
 
 def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(lab, tmp_path):
