@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Table lines, messages, sysfs and the module's own comings and goings."""
 
+import contextlib
 import errno
 import os
 import random
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+from rig import control
 from rig.control import Refused
 from rig.direct import Disk, pattern
 from rig.dm import Align, Device, alignment_offset, features, number_of, sectors_of
@@ -78,6 +80,47 @@ def test_a_table_line_comes_back_as_it_was_given(lab):
         assert device.table() == f"0 8000 align {number_of(drive.path)} 16{features(**options)}"
     with Align(drive.path, start=16, length=8000) as device:
         device.reload(device.table().replace("linear", "align"))
+
+
+@contextlib.contextmanager
+def forked():
+    """Of a process that was forked: it ends here, with status 0 if nothing is raised."""
+    status = 1
+    try:
+        yield
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(lab):
+    """
+    The number of arguments in it is that of those behind it. Each of some targets is told each thing for the first
+    time, while another processor reads the table over and over; of some hundred messages, one or two come just when
+    the target's own line is printed.
+    """
+    drive = lab.drive("p4096")
+    options = features(mode="pad", physical_block_size=4096, alignment_offset=0)
+    starts = range(0, 16 * 16, 16)
+    torn = between = 0
+    end = time.monotonic() + 3 * lab.seconds
+    while time.monotonic() < end:
+        with Device(*(f"{start} 16 align {drive.path} {start}{options}" for start in starts)) as device:
+            sender = os.fork()
+            if not sender:
+                with forked():
+                    for start in starts:
+                        control.message(device.name, "max_blocks 9", start)
+                        control.message(device.name, "hold_ms 7", start)
+            tables = control.tables_while(device.name, lambda: not os.waitid(
+                os.P_PID, sender, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+            assert os.waitpid(sender, 0)[1] == 0
+        for table in tables:
+            given = [(int(words[5]), len(words[6:])) for words in map(str.split, table)]
+            between += len({number for number, _ in given}) > 1
+            torn += sum(number != found for number, found in given)
+    assert between, "no table was read between two messages: the test proves nothing"
+    assert not torn, f"{torn} lines could not be loaded again"
 
 
 def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(lab):

@@ -25,19 +25,27 @@ class Refused(OSError):
     """device-mapper has refused a request; the kernel log says why."""
 
 
-def _ask(what, name, payload=b"", targets=0, flags=0, event=0):
-    """One request about the device `name`; the head of the answer, and what the kernel put behind it."""
-    head = HEAD.pack(4, 0, 0, SIZE, HEAD.size, targets, 0, flags, event, 0, 0, name.encode(), b"", b"")
-    buffer = ctypes.create_string_buffer(head + payload, SIZE)
+def _asking(what, name, payload=b"", targets=0, flags=0, event=0, size=SIZE):
+    """The same request about the device `name` each time; the head of the answer, and what the kernel put behind it."""
+    request = HEAD.pack(4, 0, 0, size, HEAD.size, targets, 0, flags, event, 0, 0, name.encode(), b"", b"") + payload
+    buffer = ctypes.create_string_buffer(request, size)
     fd = os.open("/dev/mapper/control", os.O_RDWR | os.O_CLOEXEC)
     try:
-        if _libc.ioctl(fd, 0xC138FD00 | what, buffer):
-            error = ctypes.get_errno()
-            raise Refused(error, f"{name}: {os.strerror(error)}")
+        while True:
+            ctypes.memmove(buffer, request, len(request))
+            if _libc.ioctl(fd, 0xC138FD00 | what, buffer):
+                error = ctypes.get_errno()
+                raise Refused(error, f"{name}: {os.strerror(error)}")
+            told = HEAD.unpack_from(buffer)
+            yield told, ctypes.string_at(ctypes.addressof(buffer) + told[4], max(told[3] - told[4], 0))
     finally:
         os.close(fd)
-    told = HEAD.unpack_from(buffer.raw)
-    return told, buffer.raw[told[4]:told[3]]
+
+
+def _ask(*request, **more):
+    """One request, and the answer."""
+    with contextlib.closing(_asking(*request, **more)) as answers:
+        return next(answers)
 
 
 def call(what, name, payload=b"", targets=0, flags=0):
@@ -91,15 +99,30 @@ def wait(name, seen):
     return _ask(DEV_WAIT, name, event=seen)[0][8]
 
 
-def message(name, text):
-    call(MESSAGE, name, struct.pack("=Q", 0) + text.encode() + b"\0")
+def message(name, text, sector=0):
+    """To the target that has the device's `sector`."""
+    call(MESSAGE, name, struct.pack("=Q", sector) + text.encode() + b"\0")
 
 
 def status(name, table=False):
     """The lines of status, or of the table, as dmsetup prints them."""
-    _, targets, data = call(STATUS, name, flags=STATUS_TABLE_FLAG if table else 0)
+    return _lines(_ask(STATUS, name, flags=STATUS_TABLE_FLAG if table else 0))
+
+
+def tables_while(name, condition):
+    """The lines of each of the tables that can be read, one directly after the other, as long as condition()."""
+    answers = []
+    # room for twenty lines: the kernel copies all of it each time
+    with contextlib.closing(_asking(STATUS, name, flags=STATUS_TABLE_FLAG, size=4096)) as asking:
+        while condition():
+            answers.append(next(asking))
+    return [_lines(answer) for answer in answers]
+
+
+def _lines(answer):
+    told, data = answer
     lines, at = [], 0
-    for _ in range(targets):
+    for _ in range(told[5]):
         start, length, _, following, target = SPEC.unpack_from(data, at)
         text = data[at + SPEC.size:data.index(b"\0", at + SPEC.size)].decode()
         lines.append(f"{start} {length} {target.rstrip(bytes(1)).decode()} {text}".rstrip())
