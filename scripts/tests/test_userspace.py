@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs' own unit tests, built with ASan and UBSan: each of their TAP lines is a subtest here."""
+"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each of their TAP lines is a subtest here."""
 
 import re
 import subprocess
@@ -8,13 +8,16 @@ import pytest
 
 from dmalign.paths import OUT, REPO
 
-PROGRAMS = sorted(path.parent.name for path in (REPO / "userspace").glob("*/Makefile"))
+MAKEFILES = sorted((REPO / "userspace").glob("*/Makefile"))
+# "check" of every program, and "check-threads" of one that has threads.
+CHECKS = [(path.parent.name, target) for path in MAKEFILES
+          for target in re.findall(r"^(check(?:-\w+)?):", path.read_text(), re.M)]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program, target", CHECKS)
 @pytest.mark.timeout(900)
-def test_make_check_passes(program, subtests):
-    done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", "check"], stdout=subprocess.PIPE,
+def test_make_check_passes(program, target, subtests):
+    done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", target], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     # "make check" of one folder runs programs one after the other, each with its own numbering.
     for verdict, name in re.findall(r"^(not ok|ok) \d+ ?-? ?(.*)$", done.stdout, re.M):
