@@ -141,12 +141,27 @@ void measures_add(struct measures *m, const struct trace_request *request,
 	add_to(&m->by_phase[align_phase_bin(m->geometry, sector)], ns);
 }
 
+void measures_pause(struct measures *m, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns <= m->begin_ns)
+		return;
+	if (begin_ns < m->begin_ns)
+		begin_ns = m->begin_ns;
+	m->pauses++;
+	m->pause_ns += end_ns - begin_ns;
+}
+
 void measures_end(struct measures *m)
 {
 	uint64_t seconds = (m->end_ns - m->begin_ns) / NS_PER_S;
 
 	while (m->samples.second < seconds)
 		end_second(&m->samples);
+}
+
+double measures_wall_s(const struct measures *m)
+{
+	return (double)(m->end_ns - m->begin_ns) / NS_PER_S;
 }
 
 struct histogram *measures_service(const struct measures *m)
