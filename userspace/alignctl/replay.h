@@ -18,6 +18,9 @@
  * @device: where
  * @fd: the device, open with O_DIRECT
  * @geometry: its blocks, which the figures are for
+ * @depth: most writes in flight of each thread
+ * @threads: how many make writes
+ * @warmup_ns: what starts before it is over is not measured
  * @think_s: pause after each think_writes of the workload, seconds; 0: none
  * @state: what is known about its sectors
  */
@@ -25,6 +28,9 @@ struct replay {
 	const struct device *device;
 	int fd;
 	struct align_geometry geometry;
+	unsigned int depth;
+	unsigned int threads;
+	uint64_t warmup_ns;
 	double think_s;
 	struct replay_state state;
 };
