@@ -169,6 +169,19 @@ struct engine {
 	int result;
 };
 
+/* One worker by itself needs none, and is faster without. */
+static void lock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_lock(&e->lock);
+}
+
+static void unlock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_unlock(&e->lock);
+}
+
 static void *new_array(size_t nr, size_t bytes)
 {
 	return memory_or_exit(calloc(nr, bytes));
@@ -412,12 +425,21 @@ static void stop(struct engine *e, int result)
 		e->result = result;
 }
 
+/* The request that was read has no place; frees the reason. */
+static void refuse_next(struct engine *e, char *wrong)
+{
+	CLEANUP_FREE char *position = source_position(e->setup->source);
+
+	message_error("%s: %s", position, wrong);
+	free(wrong);
+	stop(e, ALIGNCTL_USAGE);
+}
+
 /* Reads the next request, and finds its place and its time. */
 static void read_next(struct engine *e)
 {
 	const struct engine_setup *setup = e->setup;
-	CLEANUP_FREE char *wrong = NULL;
-	CLEANUP_FREE char *position = NULL;
+	char *wrong;
 
 	switch (source_next(setup->source, &e->next)) {
 	case TRACE_GOT:
@@ -431,9 +453,7 @@ static void read_next(struct engine *e)
 	}
 	wrong = placement_apply(setup->placement, &e->next);
 	if (wrong) {
-		position = source_position(setup->source);
-		message_error("%s: %s", position, wrong);
-		stop(e, ALIGNCTL_USAGE);
+		refuse_next(e, wrong);
 		return;
 	}
 	e->next_read = true;
@@ -647,9 +667,9 @@ static void sleep_until(struct worker *worker, uint64_t wake_ns)
 	bool busy = worker->nr_idle != e->depth;
 
 	worker->asleep = true;
-	pthread_mutex_unlock(&e->lock);
+	unlock(e);
 	io_queue_sleep(worker->queue, wake_ns, busy);
-	pthread_mutex_lock(&e->lock);
+	lock(e);
 	worker->asleep = false;
 }
 
@@ -680,23 +700,23 @@ static void *make_requests(void *context)
 
 	if (draws)
 		progress_start(&progress, setup->source->name, setup->total);
-	pthread_mutex_lock(&e->lock);
+	lock(e);
 	for (;;) {
 		bool seen;
 
-		pthread_mutex_unlock(&e->lock);
+		unlock(e);
 		/* one, and its place is filled before the next is looked at */
 		slot = see_end(worker, &now);
-		pthread_mutex_lock(&e->lock);
+		lock(e);
 		seen = slot;
 		if (slot)
 			end(worker, slot, now);
 		while ((slot = claim(worker, now, &wake_ns))) {
 			pass_on(worker);
-			pthread_mutex_unlock(&e->lock);
+			unlock(e);
 			launch(worker, slot);
 			seen = true;
-			pthread_mutex_lock(&e->lock);
+			lock(e);
 		}
 		if (draws)
 			progress_step(&progress, e->done->issued);
@@ -708,7 +728,7 @@ static void *make_requests(void *context)
 	}
 	/* those who sleep have nothing more to wait for */
 	wake_all(e);
-	pthread_mutex_unlock(&e->lock);
+	unlock(e);
 	/* nobody wakes it any more: it is not asleep */
 	io_queue_close(worker->queue);
 	if (draws)

@@ -59,7 +59,7 @@ struct engine_end {
  * @device: where
  * @fd: the device, open with O_DIRECT
  * @placement: where on it
- * @geometry: its blocks, which the figures are for
+ * @geometry: its blocks, which figures by class and phase are for; NULL: none are
  * @timing: when
  * @speed: ENGINE_OPEN: how much faster than the trace
  * @depth: most in flight of each thread

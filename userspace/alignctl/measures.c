@@ -134,7 +134,7 @@ void measures_add(struct measures *m, const struct trace_request *request,
 		return;
 	m->bytes += request->bytes;
 	add_to(&size_of(m, request->bytes)->service, ns);
-	if (request->op != TRACE_WRITE)
+	if (request->op != TRACE_WRITE || !m->geometry)
 		return;
 	align_split_write(m->geometry, sector, sectors, &split);
 	add_to(&m->by_class[split.class], ns);

@@ -52,7 +52,7 @@ struct measures_samples {
 
 /**
  * struct measures - of one run
- * @geometry: the blocks that classes and phases are of
+ * @geometry: the blocks that classes and phases are of; NULL: there are none
  * @begin_ns: when the run, or what of it is measured, began
  * @end_ns: when the last request ended
  * @warmup_requests: that were to start before, and are in no other figure

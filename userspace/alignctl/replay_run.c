@@ -95,9 +95,9 @@ int replay_run(struct replay *replay, struct replay_run *run)
 	};
 	struct engine_setup setup = {
 		.source = &source, .device = replay->device, .fd = replay->fd,
-		.placement = &placement, .geometry = &replay->geometry,
-		.timing = ENGINE_CLOSED, .depth = replay->depth,
-		.threads = replay->threads, .warmup_ns = replay->warmup_ns,
+		.placement = &placement, .timing = ENGINE_CLOSED,
+		.depth = replay->depth, .threads = replay->threads,
+		.warmup_ns = replay->warmup_ns,
 		.pause_after = w->think_writes,
 		.pause_ns = replay->think_s * 1e9,
 		.run = state->run, .total = writes,
