@@ -632,8 +632,10 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		end.failed = true;
 	} else {
 		measures_add(e->m, request, &end.times);
-		probes_add(setup->probes, request->offset, request->bytes,
-			   slot->issued_ns, now);
+		if (!measures_warming_up(e->m, pending->intended_ns))
+			probes_add(setup->probes, pending->number,
+				   request->offset, request->bytes,
+				   slot->issued_ns, now);
 	}
 	if (setup->ended)
 		setup->ended(setup->context, &end);

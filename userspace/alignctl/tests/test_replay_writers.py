@@ -101,6 +101,22 @@ def test_a_warm_up_is_written_and_compared_but_in_no_figure(disk, workload, opti
     assert all(key in page for key in keys(result))
 
 
+def test_a_probe_that_began_in_the_warm_up_has_no_rate(disk):
+    result = half_warmed_up("seqwrite", "--on", disk, "--count", 4)
+    each = -(-result["probes"]["probe_bytes"] // (1 << 20))
+    assert result["requests"] < 4 * each
+    assert result["probes"]["complete"] == len(result["probes"]["each"]) == result["requests"] // each
+
+
+def test_pairs_of_the_warm_up_are_not_timed_and_the_others_keep_their_distance(disk):
+    every = replayed("rnddeltaread", "--on", disk, "--count", 400)["probes"]["each"]
+    result = half_warmed_up("rnddeltaread", "--on", disk, "--count", 400)
+    pairs = result["probes"]
+    # the last request is the second of a pair
+    assert pairs["complete"] == len(pairs["each"]) == (result["requests"] + 1) // 2 < 400
+    assert [pair["distance"] for pair in pairs["each"]] == [pair["distance"] for pair in every[-pairs["complete"]:]]
+
+
 def test_a_warm_up_and_threads_are_told_to_people_too(disk):
     done = alignctl("replay", "rand512", "--on", disk, "--count", 9, "--warmup", 9, "--threads", 2)
     assert done.returncode == FINE
