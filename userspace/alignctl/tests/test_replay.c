@@ -127,6 +127,11 @@ static void replay_all(unsigned int depth, unsigned int threads,
 		       replay.state.plan.count : 0),
 		      "%s: %" PRIu64 " flushes", w->name,
 		      run.flush_latency.count);
+		/* memory is there for all, however long they are */
+		CHECK(threads > 1 || run.measures.most_in_flight ==
+		      (requests < depth ? requests : depth),
+		      "%s: %" PRIu32 " in flight", w->name,
+		      run.measures.most_in_flight);
 		for (k = 0; k < run.measures.nr_sizes; k++)
 			sizes += run.measures.by_size[k].service->count;
 		CHECK(sizes == requests, "%s: %" PRIu64 " writes by size",
@@ -214,6 +219,10 @@ static void warms_up(void)
 		      run.warmup_requests, run.requests);
 		for (part = 0; part < REPLAY_SLICES; part++)
 			slices += run.slice[part].count;
+		CHECK(run.measures.most_in_flight <= replay.threads &&
+		      run.measures.most_in_flight > (i ? 0 : 1),
+		      "%s: %" PRIu32 " in flight", workloads[i],
+		      run.measures.most_in_flight);
 		CHECK(run.latency.count == run.requests &&
 		      run.measures.bytes == run.requests * 512 &&
 		      slices == run.requests, "%s: %" PRIu64 " latencies",
