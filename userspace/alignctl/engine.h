@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes the requests of a trace on a device, with as many in flight as is asked
- * for, and in the order that order.h keeps. Of the trace only what is under way
- * is in memory.
+ * Makes the requests of a trace or a workload on a device, with as many in flight
+ * as is asked for, and in the order that order.h keeps. Only what is under way is
+ * in memory.
  */
 #ifndef ALIGNCTL_ENGINE_H
 #define ALIGNCTL_ENGINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What replaying a trace measures, in memory that does not grow with it. */
+/* What the engine measures, in memory that does not grow with the requests. */
 #ifndef ALIGNCTL_MEASURES_H
 #define ALIGNCTL_MEASURES_H
 

@@ -79,9 +79,8 @@ void *replay_memory(size_t bytes);
 void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
 		  uint64_t sequence, uint64_t run);
 
-/* Return of both: enum alignctl_exit; errors have been reported. */
+/* Return: enum alignctl_exit; errors have been reported. */
 int replay_result(const struct replay *replay,
 		  const struct io_request *request);
-int replay_flush(const struct replay *replay);
 
 #endif

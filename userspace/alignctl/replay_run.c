@@ -67,7 +67,7 @@ static void note(void *context, const struct engine_end *end)
 	notes->write_ns[run->requests++] = ns;
 }
 
-/* Of threads each has its writes in flight, if need be by plain system calls. */
+/* What is asked for must be in flight; threads can have it so in any kernel. */
 static int check_parallel(const struct replay *replay)
 {
 	struct io_queue *queue = io_queue_open(replay->fd, replay->depth);
@@ -76,7 +76,7 @@ static int check_parallel(const struct replay *replay)
 	io_queue_close(queue);
 	if (parallel || replay->depth == 1)
 		return ALIGNCTL_FINE;
-	message_error("--depth %u: needs io_uring, which this kernel lacks or forbids (sysctl kernel.io_uring_disabled); leave --depth out, or take --threads",
+	message_error("--depth %u: needs io_uring, which this kernel lacks or forbids (sysctl kernel.io_uring_disabled); leave --depth out, or take --threads in its place",
 		      replay->depth);
 	return ALIGNCTL_IO;
 }
