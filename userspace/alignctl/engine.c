@@ -19,7 +19,7 @@
 #include "progress.h"
 #include "replay.h"
 
-/* Memory for requests in flight: a share for each, ... */
+/* Memory for a trace's requests in flight: a share for each, ... */
 #define SHARED_BYTES	(16U << 20)
 #define SHARE_MAX	(256U << 10)
 /* ... and for those that need more; one alone may have all it needs. */
@@ -33,7 +33,7 @@ const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
 /**
  * struct pending - a request that was read from the trace and has not ended
  * @request: it, where it goes
- * @number: of the trace's requests, from 0
+ * @number: as in struct engine_end
  * @intended_ns: when it was to start
  */
 struct pending {
@@ -132,6 +132,8 @@ struct worker {
  * @next_ns: when it is
  * @next_read: is there such a request?
  * @keeper: who wakes when it is due, or NULL
+ * @paused: requests that had been made at the last pause
+ * @pause_begin_ns: when the one under way began; 0: there is none
  * @ended: is there nothing more to read?
  * @result: enum alignctl_exit
  */
@@ -161,9 +163,24 @@ struct engine {
 	uint64_t next_ns;
 	bool next_read;
 	struct worker *keeper;
+	uint64_t paused;
+	uint64_t pause_begin_ns;
 	bool ended;
 	int result;
 };
+
+/* One worker by itself needs none, and is faster without. */
+static void lock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_lock(&e->lock);
+}
+
+static void unlock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_unlock(&e->lock);
+}
 
 static void *new_array(size_t nr, size_t bytes)
 {
@@ -219,6 +236,20 @@ static void open_queues(struct engine *e)
 	e->depth = 1;
 }
 
+/* A share of memory: of a workload it is known what that must hold. */
+static size_t share_bytes(const struct engine *e)
+{
+	const struct plan *plan = &e->setup->source->plan;
+	size_t bytes = SHARED_BYTES / nr_slots(e);
+
+	if (plan->workload)
+		bytes = plan_max_bytes(plan) + REPLAY_MEMORY_ALIGNMENT - 1;
+	else if (bytes > SHARE_MAX)
+		bytes = SHARE_MAX;
+	/* each starts a page, so that a buffer has as few segments as it can */
+	return bytes / REPLAY_MEMORY_ALIGNMENT * REPLAY_MEMORY_ALIGNMENT;
+}
+
 static void engine_open(struct engine *e)
 {
 	char sector[PATTERN_SECTOR];
@@ -229,10 +260,7 @@ static void engine_open(struct engine *e)
 	e->depth = e->setup->depth;
 	e->worker = new_array(e->nr_workers, sizeof(*e->worker));
 	open_queues(e);
-	e->share_bytes = SHARED_BYTES / nr_slots(e) / REPLAY_MEMORY_ALIGNMENT *
-			 REPLAY_MEMORY_ALIGNMENT;
-	if (e->share_bytes > SHARE_MAX)
-		e->share_bytes = SHARE_MAX;
+	e->share_bytes = share_bytes(e);
 	e->memory = replay_memory(nr_slots(e) * e->share_bytes);
 	e->slot = new_array(nr_slots(e), sizeof(*e->slot));
 	for (i = 0; i < e->nr_workers; i++)
@@ -397,12 +425,21 @@ static void stop(struct engine *e, int result)
 		e->result = result;
 }
 
+/* The request that was read has no place; frees the reason. */
+static void refuse_next(struct engine *e, char *wrong)
+{
+	CLEANUP_FREE char *position = source_position(e->setup->source);
+
+	message_error("%s: %s", position, wrong);
+	free(wrong);
+	stop(e, ALIGNCTL_USAGE);
+}
+
 /* Reads the next request, and finds its place and its time. */
 static void read_next(struct engine *e)
 {
 	const struct engine_setup *setup = e->setup;
-	CLEANUP_FREE char *wrong = NULL;
-	CLEANUP_FREE char *position = NULL;
+	char *wrong;
 
 	switch (source_next(setup->source, &e->next)) {
 	case TRACE_GOT:
@@ -416,9 +453,7 @@ static void read_next(struct engine *e)
 	}
 	wrong = placement_apply(setup->placement, &e->next);
 	if (wrong) {
-		position = source_position(setup->source);
-		message_error("%s: %s", position, wrong);
-		stop(e, ALIGNCTL_USAGE);
+		refuse_next(e, wrong);
 		return;
 	}
 	e->next_read = true;
@@ -443,6 +478,49 @@ static bool has_room(const struct worker *worker)
 }
 
 /*
+ * When a pause ends that is due at present; UINT64_MAX: it has to wait for what
+ * is under way. @now if there is none.
+ */
+static uint64_t pause_end(struct engine *e, uint64_t now)
+{
+	const struct engine_setup *setup = e->setup;
+	uint64_t issued = e->done->issued;
+
+	if (!setup->pause_ns || issued == e->paused ||
+	    issued % setup->pause_after)
+		return now;
+	if (nr_pending(e))
+		return UINT64_MAX;
+	if (!e->pause_begin_ns)
+		e->pause_begin_ns = clock_ns();
+	if (now < e->pause_begin_ns + setup->pause_ns)
+		return e->pause_begin_ns + setup->pause_ns;
+	measures_pause(e->m, e->pause_begin_ns, now);
+	e->paused = issued;
+	e->pause_begin_ns = 0;
+	return now;
+}
+
+/*
+ * Is it time for the request that was read? Else sets when the worker is to wake
+ * for it, if that is known and no other does.
+ */
+static bool is_due(struct worker *worker, uint64_t now, uint64_t *wake_ns)
+{
+	struct engine *e = worker->engine;
+
+	if (e->setup->timing != ENGINE_OPEN)
+		e->next_ns = pause_end(e, now);
+	if (e->next_ns <= now)
+		return true;
+	if (!e->keeper && e->next_ns != UINT64_MAX) {
+		e->keeper = worker;
+		*wake_ns = e->next_ns;
+	}
+	return false;
+}
+
+/*
  * Takes one request more from the trace, if there is room and it is due. Else
  * sets when the worker has something to do without being woken.
  */
@@ -459,21 +537,13 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 		return false;
 	if (!e->next_read && !e->ended)
 		read_next(e);
-	if (e->ended)
+	if (e->ended || !is_due(worker, now, wake_ns))
 		return false;
-	if (e->setup->timing != ENGINE_OPEN) {
-		e->next_ns = now;
-	} else if (e->next_ns > now) {
-		if (!e->keeper) {
-			e->keeper = worker;
-			*wake_ns = e->next_ns;
-		}
-		return false;
-	}
+	e->done->issued = e->setup->source->issued;
 	index = e->unused[--e->nr_unused];
 	pending = &e->pending[index];
 	*pending = (struct pending) {
-		.request = e->next, .number = e->done->issued++,
+		.request = e->next, .number = e->done->issued - 1,
 		.intended_ns = e->next_ns,
 	};
 	e->next_read = false;
@@ -547,8 +617,10 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 {
 	const struct pending *pending = &e->pending[slot->pending];
 	const struct trace_request *request = &pending->request;
-	const struct measures_times times = {
-		pending->intended_ns, slot->issued_ns, now,
+	const struct engine_setup *setup = e->setup;
+	struct engine_end end = {
+		.request = request, .number = pending->number,
+		.times = { pending->intended_ns, slot->issued_ns, now },
 	};
 	uint64_t wanted = is_transfer(request) ? request->bytes : 0;
 
@@ -557,15 +629,19 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 	} else if (slot->io.result < 0 ||
 		   (uint64_t)slot->io.result != (slot->preflush ? 0 : wanted)) {
 		fail(e, pending, &slot->io);
-		return;
+		end.failed = true;
 	} else {
-		measures_add(e->m, request, &times);
-		probes_add(e->setup->probes, request->offset, request->bytes,
-			   slot->issued_ns, now);
+		measures_add(e->m, request, &end.times);
+		if (!measures_warming_up(e->m, pending->intended_ns))
+			probes_add(setup->probes, pending->number,
+				   request->offset, request->bytes,
+				   slot->issued_ns, now);
 	}
-	if ((request->op == TRACE_FLUSH || request->preflush) &&
-	    e->setup->durable)
-		e->setup->durable(e->setup->context, pending->number);
+	if (setup->ended)
+		setup->ended(setup->context, &end);
+	if (setup->durable && !end.failed &&
+	    (request->op == TRACE_FLUSH || request->preflush))
+		setup->durable(setup->context, pending->number);
 }
 
 static void end(struct worker *worker, struct slot *slot, uint64_t now)
@@ -593,9 +669,9 @@ static void sleep_until(struct worker *worker, uint64_t wake_ns)
 	bool busy = worker->nr_idle != e->depth;
 
 	worker->asleep = true;
-	pthread_mutex_unlock(&e->lock);
+	unlock(e);
 	io_queue_sleep(worker->queue, wake_ns, busy);
-	pthread_mutex_lock(&e->lock);
+	lock(e);
 	worker->asleep = false;
 }
 
@@ -626,23 +702,23 @@ static void *make_requests(void *context)
 
 	if (draws)
 		progress_start(&progress, setup->source->name, setup->total);
-	pthread_mutex_lock(&e->lock);
+	lock(e);
 	for (;;) {
 		bool seen;
 
-		pthread_mutex_unlock(&e->lock);
+		unlock(e);
 		/* one, and its place is filled before the next is looked at */
 		slot = see_end(worker, &now);
-		pthread_mutex_lock(&e->lock);
+		lock(e);
 		seen = slot;
 		if (slot)
 			end(worker, slot, now);
 		while ((slot = claim(worker, now, &wake_ns))) {
 			pass_on(worker);
-			pthread_mutex_unlock(&e->lock);
+			unlock(e);
 			launch(worker, slot);
 			seen = true;
-			pthread_mutex_lock(&e->lock);
+			lock(e);
 		}
 		if (draws)
 			progress_step(&progress, e->done->issued);
@@ -654,7 +730,7 @@ static void *make_requests(void *context)
 	}
 	/* those who sleep have nothing more to wait for */
 	wake_all(e);
-	pthread_mutex_unlock(&e->lock);
+	unlock(e);
 	/* nobody wakes it any more: it is not asleep */
 	io_queue_close(worker->queue);
 	if (draws)
@@ -680,6 +756,15 @@ static void start_workers(struct engine *e)
 	message_error("--threads %u: thread %u: %s; take fewer", e->nr_workers,
 		      i, strerror(wrong));
 	exit(ALIGNCTL_IO);
+}
+
+int engine_check_depth(unsigned int threads, unsigned int depth)
+{
+	if (threads * depth <= ENGINE_MAX_DEPTH)
+		return ALIGNCTL_FINE;
+	message_error("--threads %u: with --depth %u each that is more than %u in flight; take fewer, or a smaller --depth",
+		      threads, depth, ENGINE_MAX_DEPTH);
+	return ALIGNCTL_USAGE;
 }
 
 int engine_run(const struct engine_setup *setup, struct measures *m,
@@ -715,5 +800,9 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	done->flush_s = (clock_ns() - begin) / 1e9;
 	if (setup->durable)
 		setup->durable(setup->context, done->issued);
+	if (!e.result && !interrupt_seen() && m->warmup_requests &&
+	    !m->response->count)
+		message_warning("--warmup %g: %s ended within it, and nothing was measured",
+				setup->warmup_ns / 1e9, setup->source->name);
 	return e.result;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes the requests of a trace on a device, with as many in flight as is asked
- * for, and in the order that order.h keeps. Of the trace only what is under way
- * is in memory.
+ * Makes the requests of a trace or a workload on a device, with as many in flight
+ * as is asked for, and in the order that order.h keeps. Only what is under way is
+ * in memory.
  */
 #ifndef ALIGNCTL_ENGINE_H
 #define ALIGNCTL_ENGINE_H
@@ -39,23 +39,42 @@ enum engine_timing {
 extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
 
 /**
+ * struct engine_end - how a request ended
+ * @request: it, where it went
+ * @number: which of the source's it is, from 0; of a workload's flush, that of
+ *	the write before it
+ * @times: when it started and ended
+ * @failed: or did it go well?
+ */
+struct engine_end {
+	const struct trace_request *request;
+	uint64_t number;
+	struct measures_times times;
+	bool failed;
+};
+
+/**
  * struct engine_setup - what to do
  * @source: the trace, at its first request
  * @device: where
  * @fd: the device, open with O_DIRECT
  * @placement: where on it
- * @geometry: its blocks, which the figures are for
+ * @geometry: its blocks, which figures by class and phase are for; NULL: none are
  * @timing: when
  * @speed: ENGINE_OPEN: how much faster than the trace
  * @depth: most in flight of each thread
  * @threads: that make requests; @depth x @threads is at most ENGINE_MAX_DEPTH
  * @warmup_ns: what starts, or is to start, before it is over is not measured
+ * @pause_after: after so many requests, once all have ended, there is a pause,
+ *	but for ENGINE_OPEN, and not after the last one
+ * @pause_ns: its length; 0: there is none
  * @run: mark of this run, in every sector that is written
  * @total: requests of the trace, for the progress line; 0: not known
  * @probes: what probes take, or NULL
+ * @ended: called when a request has ended, for one at a time; may be NULL
  * @durable: called when a flush has ended, with the number of requests from the
  *	start whose writes are durable now; may be NULL
- * @context: for @durable
+ * @context: for both
  */
 struct engine_setup {
 	struct source *source;
@@ -68,9 +87,12 @@ struct engine_setup {
 	unsigned int depth;
 	unsigned int threads;
 	uint64_t warmup_ns;
+	uint64_t pause_after;
+	uint64_t pause_ns;
 	uint64_t run;
 	uint64_t total;
 	struct probes *probes;
+	void (*ended)(void *context, const struct engine_end *end);
 	void (*durable)(void *context, uint64_t requests);
 	void *context;
 };
@@ -78,7 +100,8 @@ struct engine_setup {
 /**
  * struct engine_done - what was done
  * @method: how requests were issued
- * @issued: requests from the start of the trace that were made; each has ended
+ * @issued: requests from the start of the source, as it counts them, that were
+ *	made; each has ended
  * @nr_failed: those of them that failed
  * @failed: their numbers, from 0
  * @flush_s: the flush after all of them, seconds
@@ -90,6 +113,12 @@ struct engine_done {
 	uint64_t failed[ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING];
 	double flush_s;
 };
+
+/*
+ * Are there so many in flight at most as there may be? Return: enum
+ * alignctl_exit; errors have been reported.
+ */
+int engine_check_depth(unsigned int threads, unsigned int depth);
 
 /*
  * Makes the requests until there are no more, one fails, or interrupt_seen();

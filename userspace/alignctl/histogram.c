@@ -2,19 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "geometry.h"
 #include "histogram.h"
-
-unsigned int histogram_bin(uint64_t ns)
-{
-	unsigned int octave;
-
-	if (ns < HISTOGRAM_STEPS)
-		return ns;
-	octave = align_log2(ns) - HISTOGRAM_SHIFT;
-	return (octave + 1) * HISTOGRAM_STEPS +
-	       ((ns >> octave) & (HISTOGRAM_STEPS - 1));
-}
 
 uint64_t histogram_low(unsigned int bin)
 {
@@ -29,18 +17,6 @@ uint64_t histogram_high(unsigned int bin)
 {
 	return bin + 1 < HISTOGRAM_BINS ? histogram_low(bin + 1) - 1 :
 					  UINT64_MAX;
-}
-
-void histogram_add(struct histogram *h, uint64_t ns)
-{
-	if (!h->count || ns < h->min)
-		h->min = ns;
-	if (ns > h->max)
-		h->max = ns;
-	h->count++;
-	h->sum += ns;
-	h->squares += (unsigned __int128)ns * ns;
-	h->bin[histogram_bin(ns)]++;
 }
 
 void histogram_merge(struct histogram *h, const struct histogram *other)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "geometry.h"
+
 #define HISTOGRAM_SHIFT		7U
 #define HISTOGRAM_STEPS		(1U << HISTOGRAM_SHIFT)
 #define HISTOGRAM_BINS		((64 - HISTOGRAM_SHIFT + 1) * HISTOGRAM_STEPS)
@@ -35,12 +37,34 @@ struct histogram {
 	uint64_t bin[HISTOGRAM_BINS];
 };
 
-/* The bin that holds @ns, its least and its greatest value. */
-unsigned int histogram_bin(uint64_t ns);
+/* The bin that holds @ns. */
+static inline unsigned int histogram_bin(uint64_t ns)
+{
+	unsigned int octave;
+
+	if (ns < HISTOGRAM_STEPS)
+		return ns;
+	octave = align_log2(ns) - HISTOGRAM_SHIFT;
+	return (octave + 1) * HISTOGRAM_STEPS +
+	       ((ns >> octave) & (HISTOGRAM_STEPS - 1));
+}
+
+/* Its least and its greatest value. */
 uint64_t histogram_low(unsigned int bin);
 uint64_t histogram_high(unsigned int bin);
 
-void histogram_add(struct histogram *h, uint64_t ns);
+/* Inline, for several get the same @ns: its bin and its square are found once. */
+static inline void histogram_add(struct histogram *h, uint64_t ns)
+{
+	if (!h->count || ns < h->min)
+		h->min = ns;
+	if (ns > h->max)
+		h->max = ns;
+	h->count++;
+	h->sum += ns;
+	h->squares += (unsigned __int128)ns * ns;
+	h->bin[histogram_bin(ns)]++;
+}
 
 /* Adds all that @other has. */
 void histogram_merge(struct histogram *h, const struct histogram *other);

@@ -134,11 +134,21 @@ void measures_add(struct measures *m, const struct trace_request *request,
 		return;
 	m->bytes += request->bytes;
 	add_to(&size_of(m, request->bytes)->service, ns);
-	if (request->op != TRACE_WRITE)
+	if (request->op != TRACE_WRITE || !m->geometry)
 		return;
 	align_split_write(m->geometry, sector, sectors, &split);
 	add_to(&m->by_class[split.class], ns);
 	add_to(&m->by_phase[align_phase_bin(m->geometry, sector)], ns);
+}
+
+void measures_pause(struct measures *m, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns <= m->begin_ns)
+		return;
+	if (begin_ns < m->begin_ns)
+		begin_ns = m->begin_ns;
+	m->pauses++;
+	m->pause_ns += end_ns - begin_ns;
 }
 
 void measures_end(struct measures *m)
@@ -147,6 +157,11 @@ void measures_end(struct measures *m)
 
 	while (m->samples.second < seconds)
 		end_second(&m->samples);
+}
+
+double measures_wall_s(const struct measures *m)
+{
+	return (double)(m->end_ns - m->begin_ns) / NS_PER_S;
 }
 
 struct histogram *measures_service(const struct measures *m)

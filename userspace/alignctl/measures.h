@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What replaying a trace measures, in memory that does not grow with it. */
+/* What the engine measures, in memory that does not grow with the requests. */
 #ifndef ALIGNCTL_MEASURES_H
 #define ALIGNCTL_MEASURES_H
 
@@ -52,10 +52,12 @@ struct measures_samples {
 
 /**
  * struct measures - of one run
- * @geometry: the blocks that classes and phases are of
+ * @geometry: the blocks that classes and phases are of; NULL: there are none
  * @begin_ns: when the run, or what of it is measured, began
  * @end_ns: when the last request ended
  * @warmup_requests: that were to start before, and are in no other figure
+ * @pauses: of the run that were over since then
+ * @pause_ns: how long they were together
  * @bytes: read and written
  * @service: issue to completion, by enum trace_op; NULL where there is none
  * @response: intended start to completion
@@ -76,6 +78,8 @@ struct measures {
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	uint64_t warmup_requests;
+	uint64_t pauses;
+	uint64_t pause_ns;
 	uint64_t bytes;
 	struct histogram *service[TRACE_NR_OPS];
 	struct histogram *response;
@@ -116,8 +120,14 @@ bool measures_warming_up(const struct measures *m, uint64_t intended_ns);
 void measures_add(struct measures *m, const struct trace_request *request,
 		  const struct measures_times *times);
 
+/* There was a pause from @begin_ns to @end_ns. */
+void measures_pause(struct measures *m, uint64_t begin_ns, uint64_t end_ns);
+
 /* After the last one: the samples are complete. */
 void measures_end(struct measures *m);
+
+/* How long it took, seconds: until the last request ended, pauses included. */
+double measures_wall_s(const struct measures *m);
 
 /* The service times of all requests in one, for free(). */
 struct histogram *measures_service(const struct measures *m);

@@ -42,8 +42,8 @@ static uint64_t offset_of(const struct probes *probes, uint64_t nth)
 	return probes->plan->start + nth * probes->plan->period;
 }
 
-void probes_add(struct probes *probes, uint64_t offset, uint64_t bytes,
-		uint64_t issued_ns, uint64_t ended_ns)
+void probes_add(struct probes *probes, uint64_t number, uint64_t offset,
+		uint64_t bytes, uint64_t issued_ns, uint64_t ended_ns)
 {
 	struct probe *probe;
 	uint64_t nth;
@@ -51,10 +51,8 @@ void probes_add(struct probes *probes, uint64_t offset, uint64_t bytes,
 	if (!probes || offset < probes->plan->start)
 		return;
 	if (in_pairs(probes)) {
-		/* they go one at a time */
-		nth = probes->added++;
-		if (nth % 2 && nth / 2 < probes->plan->count)
-			probes->probe[nth / 2] = (struct probe) {
+		if (number % 2)
+			probes->probe[number / 2] = (struct probe) {
 				issued_ns, ended_ns, bytes,
 			};
 		return;
@@ -117,16 +115,23 @@ static struct summary summarize(const struct probes *probes)
 	return s;
 }
 
-/* Times of the second requests of pairs, as they were made. */
-static uint64_t *pair_times(const struct probes *probes, size_t *nr)
+/*
+ * Times of the second requests of pairs, as they were made: of @nr pairs from
+ * @first on, as those before it are of a warm-up.
+ */
+static uint64_t *pair_times(const struct probes *probes, uint64_t *first,
+			    size_t *nr)
 {
-	uint64_t *ns = memory_or_exit(calloc(probes->plan->count,
-					     sizeof(*ns)));
+	uint64_t count = probes->plan->count, i;
+	uint64_t *ns = memory_or_exit(calloc(count, sizeof(*ns)));
 
-	for (*nr = 0; *nr < probes->plan->count && probes->probe[*nr].bytes;
-	     ++*nr)
-		ns[*nr] = probes->probe[*nr].end_ns -
-			  probes->probe[*nr].begin_ns;
+	for (i = 0; i < count && !probes->probe[i].bytes; i++)
+		;
+	*first = i;
+	for (; i < count && probes->probe[i].bytes; i++)
+		ns[i - *first] = probes->probe[i].end_ns -
+				 probes->probe[i].begin_ns;
+	*nr = i - *first;
 	return ns;
 }
 
@@ -141,8 +146,9 @@ static uint64_t distance_of(const struct probes *probes, uint64_t pair)
 static void pairs_text(const struct probes *probes)
 {
 	struct latency_summary l;
+	uint64_t first;
 	size_t nr;
-	CLEANUP_FREE uint64_t *ns = pair_times(probes, &nr);
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
 
 	latency_summarize(ns, nr, &l);
 	printf("  second us   mean %.1f  sd %.1f  min %.1f  max %.1f, of %zu pairs\n"
@@ -155,13 +161,14 @@ static struct json_object *pairs_json(const struct probes *probes)
 {
 	struct json_object *object = json_new(), *each = json_new_array();
 	struct latency_summary l;
+	uint64_t first;
 	size_t nr, i;
-	CLEANUP_FREE uint64_t *ns = pair_times(probes, &nr);
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
 
 	for (i = 0; i < nr; i++) {
 		struct json_object *pair = json_new();
 
-		json_add_number(pair, "distance", distance_of(probes, i));
+		json_add_number(pair, "distance", distance_of(probes, first + i));
 		json_add_real(pair, "us", ns[i] / 1e3);
 		json_append(each, pair);
 	}

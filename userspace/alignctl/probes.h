@@ -26,21 +26,22 @@ struct probe {
  * struct probes - all of a run
  * @plan: what they are of
  * @probe: plan->count of them, by rising offset; of pairs the second requests
- * @added: requests so far
  */
 struct probes {
 	const struct plan *plan;
 	struct probe *probe;
-	uint64_t added;
 };
 
 /* For a plan that stays; NULL if its workload is no probes. */
 struct probes *probes_new(const struct plan *plan);
 void probes_free(struct probes *probes);
 
-/* A request at byte @offset has ended; nothing if @probes is NULL. */
-void probes_add(struct probes *probes, uint64_t offset, uint64_t bytes,
-		uint64_t issued_ns, uint64_t ended_ns);
+/*
+ * Request @number of the workload, from 0, at byte @offset, has ended; nothing
+ * if @probes is NULL.
+ */
+void probes_add(struct probes *probes, uint64_t number, uint64_t offset,
+		uint64_t bytes, uint64_t issued_ns, uint64_t ended_ns);
 
 /* A line or two, or nothing if @probes is NULL; and an object, if it is not. */
 void probes_text(const struct probes *probes);

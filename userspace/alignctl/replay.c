@@ -231,7 +231,7 @@ static int bulk(struct replay *replay, const char *label,
 	return result;
 }
 
-int replay_flush(const struct replay *replay)
+static int flush(const struct replay *replay)
 {
 	if (!fdatasync(replay->fd))
 		return ALIGNCTL_FINE;
@@ -253,7 +253,7 @@ int replay_prepare(struct replay *replay)
 	state->nr_failed = 0;
 	state->prepared = replay->geometry;
 	result = bulk(replay, "preparing", NULL);
-	return result ? result : replay_flush(replay);
+	return result ? result : flush(replay);
 }
 
 int replay_still_prepared(const struct replay *replay)

@@ -18,6 +18,9 @@
  * @device: where
  * @fd: the device, open with O_DIRECT
  * @geometry: its blocks, which the figures are for
+ * @depth: most writes in flight of each thread
+ * @threads: how many make writes
+ * @warmup_ns: what starts before it is over is not measured
  * @think_s: pause after each think_writes of the workload, seconds; 0: none
  * @state: what is known about its sectors
  */
@@ -25,6 +28,9 @@ struct replay {
 	const struct device *device;
 	int fd;
 	struct align_geometry geometry;
+	unsigned int depth;
+	unsigned int threads;
+	uint64_t warmup_ns;
 	double think_s;
 	struct replay_state state;
 };
@@ -73,9 +79,8 @@ void *replay_memory(size_t bytes);
 void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
 		  uint64_t sequence, uint64_t run);
 
-/* Return of both: enum alignctl_exit; errors have been reported. */
+/* Return: enum alignctl_exit; errors have been reported. */
 int replay_result(const struct replay *replay,
 		  const struct io_request *request);
-int replay_flush(const struct replay *replay);
 
 #endif

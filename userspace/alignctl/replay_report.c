@@ -8,6 +8,8 @@
 #include "replay_report.h"
 
 #define MB	1e6
+#define US	1000.0		/* nanoseconds */
+#define NS	1e9		/* in a second */
 
 double per_second(double amount, double seconds)
 {
@@ -21,11 +23,6 @@ static const char *check_status(const struct replay_check *check)
 	return check->mismatches ? "mismatch" : "ok";
 }
 
-static double mean_us(const struct replay_size *size)
-{
-	return (double)size->sum_ns / size->count / 1000;
-}
-
 static void text_latency(const char *title, const struct latency_summary *l)
 {
 	printf("  %-10s  mean %.1f  sd %.1f  min %.1f  max %.1f\n", title,
@@ -34,17 +31,22 @@ static void text_latency(const char *title, const struct latency_summary *l)
 	       l->p50_us, l->p90_us, l->p99_us, l->p99_9_us);
 }
 
-static void text_run(const struct replay_run *run)
+static void text_run(const struct replay *replay, const struct replay_run *run)
 {
+	const struct measures *m = &run->measures;
+	double wall_s = measures_wall_s(m);
 	uint32_t i;
 
+	if (replay->warmup_ns)
+		printf("  warm-up     %g s: %" PRIu64
+		       " writes that are in no figure below\n",
+		       replay->warmup_ns / NS, run->warmup_requests);
 	printf("  writes      %" PRIu64 " in %.3f s (%.1f IOPS, %.2f MB/s), then flush %.3f s\n",
-	       run->requests, run->wall_s,
-	       per_second(run->requests, run->wall_s),
-	       per_second(run->bytes / MB, run->wall_s), run->flush_s);
-	if (run->pauses)
-		printf("  pauses      %" PRIu64 ", %.3f s of that\n", run->pauses,
-		       run->pause_s);
+	       run->requests, wall_s, per_second(run->requests, wall_s),
+	       per_second(m->bytes / MB, wall_s), run->flush_s);
+	if (m->pauses)
+		printf("  pauses      %" PRIu64 ", %.3f s of that\n", m->pauses,
+		       m->pause_ns / NS);
 	probes_text(run->probes);
 	text_latency("latency us", &run->latency);
 	if (run->flush_latency.count) {
@@ -52,10 +54,10 @@ static void text_run(const struct replay_run *run)
 		       run->flush_latency.count);
 		text_latency("flush us", &run->flush_latency);
 	}
-	for (i = 0; i < run->nr_sizes; i++)
-		printf("  by size     %" PRIu32 " bytes: %" PRIu64 " writes, mean %.1f us\n",
-		       run->by_size[i].bytes, run->by_size[i].count,
-		       mean_us(&run->by_size[i]));
+	for (i = 0; i < m->nr_sizes; i++)
+		printf("  by size     %" PRIu64 " bytes: %" PRIu64 " writes, mean %.1f us\n",
+		       m->by_size[i].bytes, m->by_size[i].service->count,
+		       histogram_mean(m->by_size[i].service) / US);
 }
 
 void replay_report_text(const struct replay_report *report)
@@ -66,8 +68,11 @@ void replay_report_text(const struct replay_report *report)
 
 	printf("%s on %s: %" PRIu64 " writes, %.2f MB", plan->workload->name,
 	       replay->device->path, f->requests, f->bytes / MB);
-	if (report->depth > 1)
-		printf(", at most %u in flight", report->depth);
+	if (replay->threads > 1)
+		printf(", %u threads with at most %u in flight each",
+		       replay->threads, replay->depth);
+	else if (replay->depth > 1)
+		printf(", at most %u in flight", replay->depth);
 	putchar('\n');
 	printf("  geometry    physical block %" PRIu32 ", alignment offset ",
 	       replay->geometry.physical);
@@ -79,11 +84,12 @@ void replay_report_text(const struct replay_report *report)
 	       " block reads if all else is avoided; %" PRIu64
 	       " distinct blocks\n", f->touches, f->rmin, f->distinct);
 	if (report->run)
-		text_run(report->run);
+		text_run(replay, report->run);
 	if (report->stopped)
 		printf("  stopped     by %s after %" PRIu64 " of %" PRIu64
 		       " writes\n", report->stopped,
-		       report->run->requests, f->requests);
+		       report->run->requests + report->run->warmup_requests,
+		       f->requests);
 	printf("  data check  %s", check_status(report->check));
 	if (report->check && report->check->done)
 		printf(": %" PRIu64 " sectors compared, %" PRIu64 " differ",
@@ -140,17 +146,18 @@ static struct json_object *json_time_line(const struct replay_run *run)
 	return array;
 }
 
-static struct json_object *json_sizes(const struct replay_run *run)
+static struct json_object *json_sizes(const struct measures *m)
 {
 	struct json_object *array = json_new_array();
 	uint32_t i;
 
-	for (i = 0; i < run->nr_sizes; i++) {
+	for (i = 0; i < m->nr_sizes; i++) {
+		const struct histogram *service = m->by_size[i].service;
 		struct json_object *size = json_new();
 
-		json_add_number(size, "bytes", run->by_size[i].bytes);
-		json_add_number(size, "count", run->by_size[i].count);
-		json_add_real(size, "mean_us", mean_us(&run->by_size[i]));
+		json_add_number(size, "bytes", m->by_size[i].bytes);
+		json_add_number(size, "count", service->count);
+		json_add_real(size, "mean_us", histogram_mean(service) / US);
 		json_append(array, size);
 	}
 	return array;
@@ -232,22 +239,30 @@ static void json_add_plan(struct json_object *object, const struct plan *plan)
 }
 
 static void json_add_run(struct json_object *object,
+			 const struct replay *replay,
 			 const struct replay_run *run)
 {
-	json_add_real(object, "wall_s", run->wall_s);
-	if (run->pauses) {
-		json_add_number(object, "pauses", run->pauses);
-		json_add_real(object, "pause_s", run->pause_s);
+	const struct measures *m = &run->measures;
+	double wall_s = measures_wall_s(m);
+
+	if (replay->warmup_ns) {
+		json_add_real(object, "warmup_s", replay->warmup_ns / NS);
+		json_add_number(object, "warmup_requests",
+				run->warmup_requests);
+	}
+	json_add_real(object, "wall_s", wall_s);
+	if (m->pauses) {
+		json_add_number(object, "pauses", m->pauses);
+		json_add_real(object, "pause_s", m->pause_ns / NS);
 	}
 	json_add_real(object, "flush_s", run->flush_s);
 	json_add_number(object, "flushes", run->flush_latency.count);
-	json_add_real(object, "iops", per_second(run->requests, run->wall_s));
-	json_add_real(object, "mb_per_s",
-		      per_second(run->bytes / MB, run->wall_s));
+	json_add_real(object, "iops", per_second(run->requests, wall_s));
+	json_add_real(object, "mb_per_s", per_second(m->bytes / MB, wall_s));
 	json_add(object, "latency_us", json_latency(&run->latency));
 	json_add(object, "flush_latency_us", run->flush_latency.count ?
 		 json_latency(&run->flush_latency) : NULL);
-	json_add(object, "by_size", json_sizes(run));
+	json_add(object, "by_size", json_sizes(m));
 	if (run->probes)
 		json_add(object, "probes", probes_json(run->probes));
 	json_add(object, "time_line", json_time_line(run));
@@ -263,14 +278,16 @@ void replay_report_json(const struct replay_report *report)
 	json_add_text(object, "workload", replay->state.plan.workload->name);
 	json_add_text(object, "device", replay->device->path);
 	json_add_plan(object, &replay->state.plan);
-	json_add_number(object, "depth", report->depth);
+	json_add_number(object, "depth", replay->depth);
+	if (replay->threads > 1)
+		json_add_number(object, "threads", replay->threads);
 	json_add_number(object, "requests",
 			run ? run->requests : report->figures.requests);
 	json_add_number(object, "bytes",
-			run ? run->bytes : report->figures.bytes);
+			run ? run->measures.bytes : report->figures.bytes);
 	json_add_text(object, "stopped", report->stopped);
 	if (run)
-		json_add_run(object, run);
+		json_add_run(object, replay, run);
 	json_add_number(object, "touches_expected", report->figures.touches);
 	json_add_number(object, "rmin", report->figures.rmin);
 	json_add_number(object, "distinct_blocks", report->figures.distinct);

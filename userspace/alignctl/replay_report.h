@@ -9,7 +9,6 @@
 /**
  * struct replay_report - all there is to say
  * @replay: what was replayed, and where
- * @depth: most writes in flight
  * @offset_known: false if the kernel cannot say, and 0 was used
  * @figures: what the workload must cost
  * @run: what it took; NULL if it was not run
@@ -18,7 +17,6 @@
  */
 struct replay_report {
 	const struct replay *replay;
-	unsigned int depth;
 	bool offset_known;
 	struct plan_figures figures;
 	const struct replay_run *run;

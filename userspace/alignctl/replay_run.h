@@ -4,22 +4,9 @@
 #define ALIGNCTL_REPLAY_RUN_H
 
 #include "latency.h"
+#include "measures.h"
 #include "probes.h"
 #include "replay.h"
-
-#define REPLAY_MAX_SIZES	(WORKLOAD_MAX_PARTS + 1)
-
-/**
- * struct replay_size - the writes of one length
- * @bytes: that length
- * @count: how many there were
- * @sum_ns: their latencies together
- */
-struct replay_size {
-	uint32_t bytes;
-	uint64_t count;
-	uint64_t sum_ns;
-};
 
 /* How finely a run is shown in time. */
 #define REPLAY_SLICES		100U
@@ -41,43 +28,33 @@ struct replay_slice {
 /**
  * struct replay_run - what running took
  * @method: how writes were issued
- * @requests: writes acknowledged
- * @bytes: their bytes
- * @wall_s: from the first issue to the last acknowledgement, seconds; with
- *	WORKLOAD_FDATASYNC the flushes in between are in it
- * @pauses: rests between writes; they are in @wall_s
- * @pause_s: those together, seconds
+ * @measures: what the engine measured, flushes after single writes included
+ * @requests: writes acknowledged, but those of the warm-up
+ * @warmup_requests: those
  * @flush_s: the fdatasync() after all writes, seconds
- * @latency: of the writes
+ * @latency: of the writes, from every one of them
  * @flush_latency: of the flushes after single writes, not of the last one
- * @nr_sizes: lengths that occurred
- * @by_size: figures for each of them, as they first occurred
- * @probes: what each probe took; NULL unless the workload is of those; for
- *	probes_free()
+ * @probes: what each probe took; NULL unless the workload is of those
  * @slice: the writes in the order in which they ended, in equal parts
  */
 struct replay_run {
 	const char *method;
+	struct measures measures;
 	uint64_t requests;
-	uint64_t bytes;
-	double wall_s;
-	uint64_t pauses;
-	double pause_s;
+	uint64_t warmup_requests;
 	double flush_s;
 	struct latency_summary latency;
 	struct latency_summary flush_latency;
-	uint32_t nr_sizes;
-	struct replay_size by_size[REPLAY_MAX_SIZES];
 	struct probes *probes;
 	struct replay_slice slice[REPLAY_SLICES];
 };
 
 /*
- * Does the writes that have not been issued, at most @depth of them at a time.
+ * Does the writes that have not been issued. @run is for replay_run_free().
  * Return: enum alignctl_exit; errors have been reported. Stops early, with
  * ALIGNCTL_FINE, when interrupt_seen().
  */
-int replay_run(struct replay *replay, unsigned int depth,
-	       struct replay_run *run);
+int replay_run(struct replay *replay, struct replay_run *run);
+void replay_run_free(struct replay_run *run);
 
 #endif

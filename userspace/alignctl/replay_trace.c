@@ -106,12 +106,7 @@ static int choose_timing(struct replay_trace *trace)
 	if (!options->depth && trace->timing == ENGINE_FAST &&
 	    trace->depth > FAST_DEPTH)
 		trace->depth = FAST_DEPTH;
-	if (trace->depth * trace->threads > ENGINE_MAX_DEPTH) {
-		message_error("--threads %u: with --depth %u each that is more than %u in flight; take fewer, or a smaller --depth",
-			      trace->threads, trace->depth, ENGINE_MAX_DEPTH);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
+	return engine_check_depth(trace->threads, trace->depth);
 }
 
 int replay_trace_fit(struct replay_trace *trace)
@@ -250,11 +245,6 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		trace->stopped = "error";
 	else if (interrupt_seen())
 		trace->stopped = "signal";
-	if (!trace->stopped && trace->measures.warmup_requests ==
-	    trace->done.issued && trace->done.issued)
-		message_warning("--warmup %g: %s ended within it, and nothing was measured",
-				trace->options->warmup_ns / 1e9,
-				trace->source.name);
 	if (trace->options->histogram && !saved)
 		saved = measures_write(&trace->measures,
 				       trace->options->histogram);

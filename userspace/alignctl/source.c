@@ -77,10 +77,14 @@ static uint64_t next_offset(struct source *source, uint32_t *bytes)
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request)
 {
+	enum trace_next next;
 	uint32_t bytes;
 
-	if (source->trace)
-		return trace_next(source->trace, request);
+	if (source->trace) {
+		next = trace_next(source->trace, request);
+		source->issued += next == TRACE_GOT;
+		return next;
+	}
 	if (source->flush_due) {
 		source->flush_due = false;
 		*request = (struct trace_request) { .op = TRACE_FLUSH };

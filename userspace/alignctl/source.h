@@ -14,7 +14,7 @@
  * @name: of the workload, or the path of the trace
  * @plan: a workload's; plan.workload is NULL for a trace
  * @trace: NULL for a workload
- * @issued: requests of the workload, but flushes, that source_next() has returned
+ * @issued: requests that source_next() has returned, but a workload's flushes
  * @window: where those of the workload's window go, by rising offset
  * @flush_due: the flush after the last of those comes next
  */

@@ -21,11 +21,6 @@ static const struct { const char *name; unsigned int rank; } percentiles[] = {
 
 #define NR_PERCENTILES	(sizeof(percentiles) / sizeof(percentiles[0]))
 
-static double wall_s(const struct measures *m)
-{
-	return (m->end_ns - m->begin_ns) / NS;
-}
-
 /*
  * How far the last request was from its time, in parts of the time that the
  * trace took until then.
@@ -137,10 +132,10 @@ static void text_report(const struct replay_trace *trace)
 		       " requests that are in no figure below\n",
 		       trace->options->warmup_ns / NS, m->warmup_requests);
 	printf("  requests    %" PRIu64 " in %.3f s, then flush %.3f s\n",
-	       service->count, wall_s(m), trace->done.flush_s);
+	       service->count, measures_wall_s(m), trace->done.flush_s);
 	printf("  whole run   %.1f IOPS, %.2f MB/s\n",
-	       per_second(service->count, wall_s(m)),
-	       per_second(m->bytes / MB, wall_s(m)));
+	       per_second(service->count, measures_wall_s(m)),
+	       per_second(m->bytes / MB, measures_wall_s(m)));
 	if (s->busy)
 		printf("  1-s samples %.1f IOPS, %.2f MB/s: mean of %" PRIu64
 		       " seconds in which requests ended; sd %.1f, min %" PRIu64
@@ -314,11 +309,11 @@ static void json_report(const struct replay_trace *trace)
 	json_add_number(object, "discards_unsupported", m->unsupported);
 	json_add_number(object, "waited_for_overlap", m->waited);
 	json_add_text(object, "stopped", trace->stopped);
-	json_add_real(object, "wall_s", wall_s(m));
+	json_add_real(object, "wall_s", measures_wall_s(m));
 	json_add_real(object, "flush_s", trace->done.flush_s);
-	json_add_real(object, "iops", per_second(service->count, wall_s(m)));
+	json_add_real(object, "iops", per_second(service->count, measures_wall_s(m)));
 	json_add_real(object, "mb_per_s",
-		      per_second(m->bytes / MB, wall_s(m)));
+		      per_second(m->bytes / MB, measures_wall_s(m)));
 	json_add(object, "samples_1s", json_samples(&m->samples));
 	json_add(object, "service_us", json_times(service));
 	json_add(object, "response_us", json_times(m->response));

@@ -61,9 +61,9 @@ static const struct option_row rows[] = {
 	[ROW_THINK] = { "think", "SECONDS",
 			"db-daemon: its pauses (default: 8; 0: none)" },
 	[ROW_THREADS] = { "threads", "N",
-			  "trace: that make requests, --depth each (default: 1)" },
+			  "that make requests, --depth each (default: 1)" },
 	[ROW_WARMUP] = { "warmup", "SECONDS",
-			 "trace: leave what starts in these out of all figures" },
+			 "leave what starts in these out of all figures" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
@@ -351,13 +351,21 @@ static bool same_plan(const struct replay_options *options,
 static int check_depth(const struct replay_options *options,
 		       const struct workload *w)
 {
+	const struct { const char *name; uint64_t given; } all[] = {
+		{ "depth", options->depth },
+		{ "threads", options->trace.threads },
+	};
+	size_t i;
+
 	if (!workload_one_at_a_time(w))
 		return ALIGNCTL_FINE;
-	if (options->depth > 1) {
-		message_error("--depth %" PRIu64
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].given <= 1)
+			continue;
+		message_error("--%s %" PRIu64
 			      ": the %s of %s must follow each other; leave it out",
-			      options->depth, w->reads ? "reads" : "writes",
-			      w->name);
+			      all[i].name, all[i].given,
+			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->trace.timing == ENGINE_FAST) {
@@ -372,10 +380,11 @@ static int check_depth(const struct replay_options *options,
  * What to replay, as asked for or as the state file says. How far random writes
  * spread is left open where only the device can tell.
  */
-static int choose_plan(struct replay_state *state,
+static int choose_plan(struct replay *replay,
 		       const struct replay_options *options, const char *name)
 {
 	const struct workload *w = workload_find(name);
+	struct replay_state *state = &replay->state;
 	struct plan *plan = &state->plan;
 	int result;
 
@@ -387,6 +396,13 @@ static int choose_plan(struct replay_state *state,
 	if (result)
 		return result;
 	result = check_depth(options, w);
+	if (result)
+		return result;
+	replay->depth = options->depth ? options->depth : 1;
+	replay->threads = options->trace.threads ? options->trace.threads : 1;
+	replay->warmup_ns = options->trace.warmup_ns;
+	replay->think_s = options->think_given ? options->think_s : w->think_s;
+	result = engine_check_depth(replay->threads, replay->depth);
 	if (result)
 		return result;
 	if (options->think_given && !w->think_writes) {
@@ -423,10 +439,9 @@ static int do_phases(struct replay *replay,
 {
 	struct replay_report report = {
 		.replay = replay, .offset_known = offset_known,
-		.depth = options->depth ? options->depth : 1,
 	};
 	enum phase phase = options->phase;
-	struct replay_run run = { .probes = NULL };
+	struct replay_run run = { .method = NULL };
 	struct replay_check check;
 	int result, saved;
 
@@ -449,7 +464,7 @@ static int do_phases(struct replay *replay,
 			return result;
 	}
 	if (phase == PHASE_ALL || phase == PHASE_RUN) {
-		result = replay_run(replay, report.depth, &run);
+		result = replay_run(replay, &run);
 		report.run = &run;
 		if (result)
 			report.stopped = "error";
@@ -472,7 +487,7 @@ static int do_phases(struct replay *replay,
 		replay_report_json(&report);
 	else
 		replay_report_text(&report);
-	probes_free(run.probes);
+	replay_run_free(&run);
 	interrupt_obey();
 	return result;
 }
@@ -504,8 +519,8 @@ static int check_source_options(const struct replay_options *options,
 		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
-		{ trace->threads, READS | TRACE, "threads" },
-		{ trace->warmup_ns, READS | TRACE, "warmup" },
+		{ trace->threads, WRITES | READS | TRACE, "threads" },
+		{ trace->warmup_ns, WRITES | READS | TRACE, "warmup" },
 		{ trace->timing != ENGINE_NR_TIMINGS, READS | TRACE, "timing" },
 		{ trace->speed > 0, READS | TRACE, "speed" },
 		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },
@@ -587,7 +602,6 @@ static int show_workload(const struct replay *replay,
 {
 	struct replay_report report = {
 		.replay = replay, .offset_known = offset_known,
-		.depth = options->depth ? options->depth : 1,
 	};
 
 	int result = plan_figures(&replay->state.plan, &replay->geometry,
@@ -690,7 +704,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct device device;
 	const struct workload *w;
 	const struct method *method;
-	bool by_engine;
+	bool phased;	/* prepared, run and checked */
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
@@ -709,7 +723,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	w = workload_find(argv[first]);
 	method = method_find(argv[first]);
-	by_engine = !w || w->reads;
+	phased = w && !w->reads;
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
 	options.trace.depth = options.depth;
 	options.trace.state = options.state;
@@ -719,14 +733,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result)
 		return result;
 	if (method || options.vs)
-		return run_many(&options, w, !by_engine, argc, argv);
-	result = by_engine ? open_source(&trace, &options, argv[first]) :
-			     choose_plan(&replay.state, &options, argv[first]);
+		return run_many(&options, w, phased, argc, argv);
+	result = phased ? choose_plan(&replay, &options, argv[first]) :
+			  open_source(&trace, &options, argv[first]);
 	if (result)
 		return result;
-	if (!by_engine)
-		replay.think_s = options.think_given ? options.think_s :
-						       w->think_s;
 	result = device_open(&device, options.on);
 	if (result) {
 		replay_trace_close(&trace);
@@ -736,10 +747,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 	trace.geometry = &replay.geometry;
 	result = plan_options_geometry(&options.plan, &device, &replay.geometry,
 				       &trace.offset_known);
-	if (!result && by_engine)
-		result = run_trace(&replay, &options, &trace);
-	else if (!result)
+	if (!result && phased)
 		result = run_workload(&replay, &options, trace.offset_known);
+	else if (!result)
+		result = run_trace(&replay, &options, &trace);
 	cleanup_close(&replay.fd);
 	device_close(&device);
 	replay_trace_close(&trace);

@@ -36,6 +36,9 @@ static struct engine_done done;
 /* Of the next runs. */
 static unsigned int threads = 1;
 static uint64_t warmup_ns;
+static uint64_t pause_after;
+static uint64_t pause_ns;
+static void (*ended)(void *context, const struct engine_end *end);
 
 static void append(char **text, const char *op, int sector, int sectors,
 		   uint64_t time_ns, const char *flags)
@@ -117,6 +120,8 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 		.placement = &placement, .geometry = &geometry,
 		.timing = timing, .speed = speed, .depth = depth,
 		.threads = threads, .warmup_ns = warmup_ns, .run = RUN,
+		.pause_after = pause_after, .pause_ns = pause_ns,
+		.ended = ended,
 	};
 	int result = source_open(&source, path);
 
@@ -397,6 +402,89 @@ static void warms_up(void)
 	trace_folder_close();
 }
 
+/* What pauses() saw: when the first request of each four started, the last ended. */
+static uint64_t began_ns[4], ended_ns[4];
+static unsigned int seen;
+
+static void note_four(void *context, const struct engine_end *end)
+{
+	size_t four = end->number / 4;
+
+	(void)context;
+	if (!began_ns[four] || end->times.issued_ns < began_ns[four])
+		began_ns[four] = end->times.issued_ns;
+	if (end->times.ended_ns > ended_ns[four])
+		ended_ns[four] = end->times.ended_ns;
+	seen += !end->failed;
+}
+
+/* After each four all have ended, and nothing starts; but for the last four. */
+static void pauses_with(unsigned int nr_threads, unsigned int depth,
+			int requests)
+{
+	CLEANUP_FREE char *text = header();
+	CLEANUP_FREE char *path = NULL;
+	uint64_t wanted = (requests - 1) / 4, four;
+	int i;
+
+	memset(began_ns, 0, sizeof(began_ns));
+	memset(ended_ns, 0, sizeof(ended_ns));
+	seen = 0;
+	for (i = 0; i < requests; i++)
+		append(&text, "write", i * 8, 8, 0, "");
+	path = strdup(trace_text("trace.csv", text));
+	disk_open();
+	threads = nr_threads;
+	CHECK(!go(path, ENGINE_CLOSED, depth, 1, O_RDWR), "fails");
+	threads = 1;
+	CHECK(seen == (unsigned int)requests, "%u of %d seen", seen, requests);
+	CHECK(measures.pauses == wanted &&
+	      measures.pause_ns >= wanted * pause_ns &&
+	      measures.pause_ns < measures.end_ns - measures.begin_ns,
+	      "%" PRIu64 " pauses of %" PRIu64 ", %" PRIu64 " ns",
+	      measures.pauses, wanted, measures.pause_ns);
+	for (four = 1; four <= wanted; four++)
+		CHECK(began_ns[four] - ended_ns[four - 1] >= pause_ns &&
+		      began_ns[four] > ended_ns[four - 1],
+		      "%u threads of depth %u: %" PRId64 " ns after the %"
+		      PRIu64 "th four", nr_threads, depth,
+		      (int64_t)(began_ns[four] - ended_ns[four - 1]), four);
+	disk_close();
+}
+
+static void pauses(void)
+{
+	trace_folder_open();
+	ended = note_four;
+	pause_after = 4;
+	pause_ns = 10 * MS;
+	pauses_with(1, 1, 10);
+	pauses_with(1, 1, 8);
+	pauses_with(1, 3, 10);
+	pauses_with(1, 8, 12);
+	pauses_with(4, 1, 10);
+	pauses_with(3, 2, 16);
+	pause_after = pause_ns = 0;
+	ended = NULL;
+	trace_folder_close();
+}
+
+/* What of a pause lies in the warm-up is no part of the time that is measured. */
+static void pauses_warm_up(void)
+{
+	uint64_t at;
+
+	measures_begin(&measures, &geometry, MS);
+	at = measures.begin_ns;
+	measures_pause(&measures, at - 20, at - 10);
+	CHECK(!measures.pauses, "one of the warm-up counts");
+	measures_pause(&measures, at - 10, at + 5);
+	measures_pause(&measures, at + 10, at + 30);
+	CHECK(measures.pauses == 2 && measures.pause_ns == 25, "%" PRIu64
+	      " pauses, %" PRIu64 " ns", measures.pauses, measures.pause_ns);
+	measures_free(&measures);
+}
+
 /* A long write holds up the one over it, and no other. */
 static void waits_alone(void)
 {
@@ -615,6 +703,9 @@ const struct tap_test engine_tests[] = {
 	{ "an open loop starts each request at its time", on_time },
 	{ "an open loop of several threads is not late", not_late },
 	{ "a warm-up is done and compared, and not measured", warms_up },
+	{ "a pause begins when all have ended, and nothing starts in it",
+	  pauses },
+	{ "what of a pause is in the warm-up is not measured", pauses_warm_up },
 	{ "requests that wait for an overlap stop no others", waits_alone },
 	{ "times are kept by class, phase and size", counted },
 	{ "a second without requests is no sample of a rate", samples },

@@ -376,7 +376,7 @@ def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path
     if "needs io_uring" in failed.stderr:
         pytest.skip("io_uring is forbidden here")
     assert failed.returncode == IO
-    assert f"{disk}: writing 4096 bytes at byte 524288: File too large" in failed.stderr
+    assert f"{disk}: write of 4096 bytes at byte 524288: File too large (w4096, request 65)" in failed.stderr
     result = json.loads(failed.stdout)
     assert (result["stopped"], result["requests"]) == ("error", 64)
     text = json.loads(state.read_text())

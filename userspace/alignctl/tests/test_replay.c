@@ -11,6 +11,7 @@
 #include "pattern.h"
 #include "replay_run.h"
 #include "tap.h"
+#include "trace_file.h"
 
 #define FILE_BYTES	(48 << 20)	/* 20 times 2 MiB, and some */
 
@@ -31,7 +32,7 @@ static void make_fit(struct plan *plan)
 static struct replay start(const char *workload, uint64_t count,
 			   uint32_t offset)
 {
-	struct replay replay = { .device = &device };
+	struct replay replay = { .device = &device, .depth = 1, .threads = 1 };
 	int fd;
 
 	strcpy(path, "/var/tmp/alignctl-replay-XXXXXX");
@@ -88,7 +89,8 @@ static uint64_t extents_sectors(const struct replay_state *state)
 	return sectors;
 }
 
-static void replay_all(unsigned int depth, const char *method)
+static void replay_all(unsigned int depth, unsigned int threads,
+		       const char *method)
 {
 	const struct workload *w;
 	size_t i;
@@ -101,14 +103,14 @@ static void replay_all(unsigned int depth, const char *method)
 		uint64_t sizes = 0;
 		uint32_t k;
 
-		/* pairs overlap as they like, since they only read */
-		if (w->order == WORKLOAD_PAIRS ||
-		    (depth > 1 && workload_one_at_a_time(w))) {
+		if (w->reads ||
+		    (depth * threads > 1 && workload_one_at_a_time(w))) {
 			finish(&replay);
 			continue;
 		}
-		CHECK(!replay_prepare(&replay) &&
-		      !replay_run(&replay, depth, &run) &&
+		replay.depth = depth;
+		replay.threads = threads;
+		CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run) &&
 		      !replay_check(&replay, &check), "%s fails", w->name);
 		CHECK(check.done && !check.mismatches &&
 		      check.sectors == extents_sectors(&replay.state),
@@ -125,18 +127,23 @@ static void replay_all(unsigned int depth, const char *method)
 		       replay.state.plan.count : 0),
 		      "%s: %" PRIu64 " flushes", w->name,
 		      run.flush_latency.count);
-		for (k = 0; k < run.nr_sizes; k++)
-			sizes += run.by_size[k].count;
+		/* memory is there for all, however long they are */
+		CHECK(threads > 1 || run.measures.most_in_flight ==
+		      (requests < depth ? requests : depth),
+		      "%s: %" PRIu32 " in flight", w->name,
+		      run.measures.most_in_flight);
+		for (k = 0; k < run.measures.nr_sizes; k++)
+			sizes += run.measures.by_size[k].service->count;
 		CHECK(sizes == requests, "%s: %" PRIu64 " writes by size",
 		      w->name, sizes);
-		probes_free(run.probes);
+		replay_run_free(&run);
 		finish(&replay);
 	}
 }
 
 static void all_workloads(void)
 {
-	replay_all(1, "pread/pwrite");
+	replay_all(1, 1, "pread/pwrite");
 }
 
 static void in_parallel(void)
@@ -145,10 +152,87 @@ static void in_parallel(void)
 	bool parallel = io_queue_parallel(queue);
 
 	io_queue_close(queue);
-	if (parallel)
-		replay_all(32, "io_uring");
-	else
+	if (parallel) {
+		replay_all(32, 1, "io_uring");
+		replay_all(8, 4, "io_uring");
+	} else {
 		tap_skipped = "this kernel or container forbids io_uring";
+	}
+}
+
+static void in_threads(void)
+{
+	replay_all(1, 4, "pread/pwrite");
+}
+
+/* /dev/null takes writes, and has no flush. */
+static void failed_flush(void)
+{
+	struct replay replay = start("areasync", 5, 0);
+	struct replay_run run;
+
+	close(replay.fd);
+	replay.fd = open("/dev/null", O_RDWR);
+	trace_keep_messages();
+	CHECK(replay_run(&replay, &run) == ALIGNCTL_IO, "goes on");
+	free(trace_kept_messages());
+	CHECK(replay.state.issued == 1 && run.requests == 1 &&
+	      !run.flush_latency.count, "%" PRIu64 " writes of %" PRIu64,
+	      run.requests, replay.state.issued);
+	CHECK(!replay.state.nr_failed, "write %" PRIu64 " did not fail",
+	      replay.state.failed[0]);
+	replay_run_free(&run);
+	finish(&replay);
+}
+
+/* With threads, and with flushes. */
+static void warms_up(void)
+{
+	static const char *const workloads[] = { "rand512", "areasync" };
+	static const uint64_t counts[] = { 2000, 25 };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct replay replay = start(workloads[i], counts[i], 0);
+		uint64_t requests = plan_requests(&replay.state.plan);
+		struct replay_check check;
+		uint64_t slices = 0, part;
+		struct replay_run run = { 0 };
+
+		replay.threads = i ? 1 : 3;
+		/* as long as the device takes for some of them */
+		for (replay.warmup_ns = 1 << 25; !run.requests &&
+		     replay.warmup_ns > 1000; replay.warmup_ns /= 2) {
+			replay_run_free(&run);
+			trace_keep_messages();
+			CHECK(!replay_prepare(&replay) &&
+			      !replay_run(&replay, &run), "%s fails",
+			      workloads[i]);
+			free(trace_kept_messages());
+		}
+		CHECK(!replay_check(&replay, &check), "%s fails", workloads[i]);
+		CHECK(check.done && !check.mismatches, "%" PRIu64 " differ",
+		      check.mismatches);
+		CHECK(run.warmup_requests && run.requests &&
+		      run.warmup_requests + run.requests == requests,
+		      "%s: %" PRIu64 " and %" PRIu64 " writes", workloads[i],
+		      run.warmup_requests, run.requests);
+		for (part = 0; part < REPLAY_SLICES; part++)
+			slices += run.slice[part].count;
+		CHECK(run.measures.most_in_flight <= replay.threads &&
+		      run.measures.most_in_flight > (i ? 0 : 1),
+		      "%s: %" PRIu32 " in flight", workloads[i],
+		      run.measures.most_in_flight);
+		CHECK(run.latency.count == run.requests &&
+		      run.measures.bytes == run.requests * 512 &&
+		      slices == run.requests, "%s: %" PRIu64 " latencies",
+		      workloads[i], run.latency.count);
+		/* of the last write in the warm-up the flush may be after it */
+		CHECK(!i || run.flush_latency.count - run.requests <= 1,
+		      "%" PRIu64 " flushes", run.flush_latency.count);
+		replay_run_free(&run);
+		finish(&replay);
+	}
 }
 
 /* Puts bytes into the file behind the replay's back. */
@@ -171,7 +255,8 @@ static void sees_damage(void)
 	struct replay_check check;
 	struct replay_run run;
 
-	CHECK(!replay_prepare(&replay) && !replay_run(&replay, 1, &run), "fails");
+	CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run), "fails");
+	replay_run_free(&run);
 	label.run = replay.state.run;
 	pattern_fill(sector, 1);
 	/* sector 16 is of write 2: what was there before it is a lost write */
@@ -271,6 +356,9 @@ const struct tap_test replay_tests[] = {
 	{ "each workload is written and found again, around an offset too",
 	  all_workloads },
 	{ "so it is with many writes in flight", in_parallel },
+	{ "so it is with several threads", in_threads },
+	{ "a flush that fails ends the run, and is no write", failed_flush },
+	{ "what starts in a warm-up is checked and not measured", warms_up },
 	{ "lost, strayed, misplaced and stale sectors are seen", sees_damage },
 	{ "after a failed write its sectors may be old or new", failed_write },
 	{ "old is what the write before put there", failed_rewrite },

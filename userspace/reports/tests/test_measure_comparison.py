@@ -92,6 +92,15 @@ def test_an_open_loop_is_judged_by_its_response_times():
     assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the mean response time on a")
 
 
+def test_a_warm_up_that_takes_more_on_one_device_changes_neither_the_requests_nor_the_verdict():
+    left = samples([1, 1.03, 0.98], requests=60, bytes=30720, warmup_requests=40, wall_s=0.1)
+    assert findings(left, "a", "b") == []
+    assert verdict(lines(left, "a", "b"), left, "a", "b").startswith(
+        "no difference shown between a and b: the mean response time on a")
+    other = samples([1], requests=60, warmup_requests=41)
+    assert findings(other, "a", "b") == ["repetition 1: not the same requests: requests 100 on a, 101 on b"]
+
+
 def test_bytes_that_differ_and_requests_that_were_not_the_same_are_findings():
     assert findings(samples([1, 1]), "a", "b") == []
     wrong = samples([1], data_check={"status": "mismatch", "sectors": 9, "mismatches": 2, "first_mismatch_sector": 4})

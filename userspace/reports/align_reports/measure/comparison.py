@@ -51,8 +51,18 @@ class Sample:
 
     @property
     def seconds(self) -> float:
-        """Until all was durable: the flush at the end is in it."""
+        """Until all was durable: the flush at the end is in it, and no warm-up."""
         return self.replay["wall_s"] + self.replay["flush_s"]
+
+    @property
+    def warmup_requests(self) -> int:
+        return self.replay.get("warmup_requests", 0)
+
+    @property
+    def traffic(self) -> dict[str, int]:
+        """What it asked of the device, as far as that is known: bytes of the warm-up are not."""
+        asked = {"requests": self.replay["requests"] + self.warmup_requests}
+        return asked if self.warmup_requests else {**asked, "bytes": self.replay["bytes"]}
 
 
 @dataclass(frozen=True)
@@ -129,10 +139,14 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
 
 
 def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
-    """In a sentence: of the time that all took, or of the mean latency if a clock says when."""
+    """In a sentence: of the time that all took, or of the mean latency if a clock says when.
+
+    So too after a warm-up: how much is left to do then depends on the device.
+    """
     if not found:
         return "nothing can be said: no repetition was made on both"
-    timed = samples[0].replay.get("timing") == "open"
+    timed = (samples[0].replay.get("timing") == "open"
+             or any(each.warmup_requests for each in samples))
     [line] = [each for each in found if each.name == ("mean" if timed else "wall")]
     what = "the mean response time" if timed else "the time until all was durable"
     if line.words.startswith("nothing"):
@@ -157,10 +171,10 @@ def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
             found.append(f"{sample.device}, repetition {sample.repetition}: stopped by "
                          f"{sample.replay['stopped']}")
     for one, other in pairs(samples, on, vs):
-        for key in ("requests", "bytes"):
-            if one.replay[key] != other.replay[key]:
+        for key, asked in one.traffic.items():
+            if asked != other.traffic.get(key, asked):
                 found.append(f"repetition {one.repetition}: not the same requests: {key} "
-                             f"{one.replay[key]} on {on}, {other.replay[key]} on {vs}")
+                             f"{asked} on {on}, {other.traffic[key]} on {vs}")
     return found
 
 
