@@ -20,22 +20,43 @@
 #define MAX_BLOCKS	((16U << 20) / sizeof(struct block))
 #define MISMATCHES_SHOWN	5U
 
+/* A piece per sector, but enough for each byte of two blocks, and a change. */
+#define MIN_PIECES	(2 * BLOCK_BYTES + CHANGE_PIECES)
+/* What is cut by the start of a request, and by its end, becomes three. */
+#define CHANGE_PIECES	6U
+
 /* What a sector must hold, where it is not the request that wrote it, from 1. */
 #define ANYTHING	0U
 #define ZEROES		UINT64_MAX
+/* The request was not whole sectors: its bytes are of pattern_stream(). */
+#define STREAM		(UINT64_C(1) << 63)
 
 /**
  * struct block - sectors of which something is known
  * @number: of the block
- * @holds: what each must hold after the last request
+ * @holds: what each must hold after the last request; or its first piece
  * @durable: what was durable there last; ANYTHING: nothing that counts
  * @zeroed: bits of sectors that may hold zeroes, as later ones made some
+ * @cut: bits of sectors that are in pieces
  */
 struct block {
 	uint64_t number;
 	uint64_t holds[BLOCK_SECTORS];
 	uint64_t durable[BLOCK_SECTORS];
 	uint8_t zeroed;
+	uint8_t cut;
+};
+
+/**
+ * struct piece - a part of a sector, from the end of the piece before on
+ * @holds: what it must hold
+ * @next: the one behind it; 0: there is none
+ * @end: byte of the sector after its last one
+ */
+struct piece {
+	uint64_t holds;
+	uint32_t next;
+	uint16_t end;
 };
 
 /**
@@ -48,6 +69,11 @@ struct block {
  * @block: those of which something is known
  * @slots: length of @slot, a power of two
  * @slot: a hash table of indices into @block, from 1; 0: free
+ * @piece: of sectors that requests cut, from 1
+ * @max_pieces: how many there are
+ * @touched_pieces: those that were ever used
+ * @free_piece: one that is not used any more, and by next the others; 0: none
+ * @nr_free: all that are free
  */
 struct model {
 	const struct content *content;
@@ -58,7 +84,41 @@ struct model {
 	struct block *block;
 	uint32_t slots;
 	uint32_t *slot;
+	struct piece *piece;
+	uint32_t max_pieces;
+	uint32_t touched_pieces;
+	uint32_t free_piece;
+	uint32_t nr_free;
 };
+
+static uint32_t take_piece(struct model *m)
+{
+	uint32_t taken = m->free_piece;
+
+	m->nr_free--;
+	if (!taken)
+		return ++m->touched_pieces;
+	m->free_piece = m->piece[taken].next;
+	return taken;
+}
+
+/* Frees the pieces of a sector. */
+static void give_pieces(struct model *m, struct block *block, uint32_t sector)
+{
+	uint32_t piece = block->holds[sector];
+
+	if (!(block->cut >> sector & 1))
+		return;
+	block->cut &= ~(1U << sector);
+	while (piece) {
+		uint32_t next = m->piece[piece].next;
+
+		m->piece[piece].next = m->free_piece;
+		m->free_piece = piece;
+		m->nr_free++;
+		piece = next;
+	}
+}
 
 /* Where a block is in the table, or would be. */
 static uint32_t *find_slot(const struct model *m, uint64_t number)
@@ -81,9 +141,12 @@ static int by_number(const void *a, const void *b)
 /* Leaves the upper half of the blocks to a later pass. */
 static void shrink(struct model *m)
 {
-	uint32_t i;
+	uint32_t i, k;
 
 	qsort(m->block, m->nr, sizeof(*m->block), by_number);
+	for (i = m->nr / 2; i < m->nr; i++)
+		for (k = 0; k < BLOCK_SECTORS; k++)
+			give_pieces(m, &m->block[i], k);
 	m->nr /= 2;
 	m->end = m->block[m->nr].number;
 	memset(m->slot, 0, m->slots * sizeof(*m->slot));
@@ -110,7 +173,7 @@ static struct block *want_block(struct model *m, uint64_t number)
 }
 
 /**
- * struct change - what a request does to sectors
+ * struct change - what a request does to bytes
  * @first: the first one
  * @end: the one after the last
  * @what: what they hold after it
@@ -123,15 +186,82 @@ struct change {
 	bool durable;
 };
 
-/* Notes what a change does to the sectors of one block. */
-static void hold(struct block *block, const struct change *change)
+/* Makes room for the pieces of a change; those of one block always fit. */
+static void want_pieces(struct model *m)
 {
-	uint64_t start = block->number * BLOCK_SECTORS;
-	uint64_t i;
+	while (m->nr_free < CHANGE_PIECES && m->nr > 1)
+		shrink(m);
+}
+
+/* Adds a piece that ends at @end, behind that at @link, if it is not empty. */
+static uint32_t *add_piece(struct model *m, uint32_t *link, uint32_t from,
+			   uint32_t end, uint64_t holds)
+{
+	uint32_t piece;
+
+	if (from >= end)
+		return link;
+	piece = take_piece(m);
+	m->piece[piece] = (struct piece) { .holds = holds, .end = end };
+	*link = piece;
+	return &m->piece[piece].next;
+}
+
+/* Notes that the bytes from @from to @to of a sector hold something else. */
+static void cut(struct model *m, struct block *block, uint32_t sector,
+		uint32_t from, uint32_t to, uint64_t what)
+{
+	const struct piece whole = {
+		.holds = block->holds[sector], .end = PATTERN_SECTOR,
+	};
+	bool was_cut = block->cut >> sector & 1, done = false;
+	uint32_t old = block->holds[sector], start = 0, first = 0;
+	uint32_t *link = &first;
+
+	do {
+		const struct piece was = was_cut ? m->piece[old] : whole;
+
+		if (was_cut) {
+			m->piece[old].next = m->free_piece;
+			m->free_piece = old;
+			m->nr_free++;
+		}
+		link = add_piece(m, link, start, was.end < from ? was.end : from,
+				 was.holds);
+		if (!done && was.end > from) {
+			link = add_piece(m, link, from, to, what);
+			done = true;
+		}
+		link = add_piece(m, link, start > to ? start : to, was.end,
+				 was.holds);
+		start = was.end;
+		old = was.next;
+	} while (old);
+	block->cut |= 1U << sector;
+	block->holds[sector] = first;
+}
+
+/* Notes what a change does to the sectors of one block. */
+static void hold(struct model *m, struct block *block,
+		 const struct change *change)
+{
+	uint32_t i;
 
 	for (i = 0; i < BLOCK_SECTORS; i++) {
-		if (start + i < change->first || start + i >= change->end)
+		uint64_t start = block->number * BLOCK_BYTES +
+				 i * PATTERN_SECTOR;
+		uint64_t end = start + PATTERN_SECTOR;
+
+		if (end <= change->first || start >= change->end)
 			continue;
+		if (start < change->first || end > change->end) {
+			cut(m, block, i, start < change->first ?
+			    change->first - start : 0,
+			    (end > change->end ? change->end : end) - start,
+			    change->what);
+			continue;
+		}
+		give_pieces(m, block, i);
 		block->holds[i] = change->what;
 		/* once forgotten, what was durable is no promise any more */
 		if (change->durable || change->what == ANYTHING) {
@@ -146,34 +276,36 @@ static void hold(struct block *block, const struct change *change)
 /* Nothing is known any more of its sectors. */
 static void forget(struct model *m, const struct change *change)
 {
-	uint64_t number = change->first / BLOCK_SECTORS;
-	uint64_t last = (change->end - 1) / BLOCK_SECTORS;
+	uint64_t number = change->first / BLOCK_BYTES;
+	uint64_t last = (change->end - 1) / BLOCK_BYTES;
 	uint32_t i;
 
+	want_pieces(m);
 	if (last - number >= m->nr) {
 		for (i = 0; i < m->nr; i++)
-			hold(&m->block[i], change);
+			hold(m, &m->block[i], change);
 		return;
 	}
 	for (; number <= last; number++) {
 		i = *find_slot(m, number);
 		if (i)
-			hold(&m->block[i - 1], change);
+			hold(m, &m->block[i - 1], change);
 	}
 }
 
 static void note(struct model *m, const struct change *change)
 {
-	uint64_t number = change->first / BLOCK_SECTORS;
-	uint64_t last = (change->end - 1) / BLOCK_SECTORS;
+	uint64_t number = change->first / BLOCK_BYTES;
+	uint64_t last = (change->end - 1) / BLOCK_BYTES;
 
+	want_pieces(m);
 	if (number < m->first)
 		number = m->first;
 	for (; number <= last && number < m->end; number++) {
 		struct block *block = want_block(m, number);
 
 		if (block)
-			hold(block, change);
+			hold(m, block, change);
 	}
 }
 
@@ -191,19 +323,20 @@ static bool failed(const struct engine_done *done, uint64_t number)
 static int read_trace(struct model *m)
 {
 	const struct content *content = m->content;
+	struct source *source = content->source;
 	struct trace_request request;
-	uint64_t number;
-	int result = source_rewind(content->source);
+	int result = source_rewind(source);
 
 	if (result)
 		return result;
-	for (number = 0; number < content->done->issued; number++) {
+	while (source->issued < content->done->issued) {
 		CLEANUP_FREE char *wrong = NULL;
+		uint64_t number = source->issued;
 		struct change change;
 
 		if (interrupt_seen())
 			return ALIGNCTL_FINE;
-		if (source_next(content->source, &request) == TRACE_GOT)
+		if (source_next(source, &request) == TRACE_GOT)
 			wrong = placement_apply(content->placement, &request);
 		else
 			wrong = message_format("ended");
@@ -212,16 +345,19 @@ static int read_trace(struct model *m)
 			return ALIGNCTL_FINE;
 		if (wrong) {
 			message_error("%s: is not the trace that was replayed any more: request %"
-				      PRIu64 ": %s", content->source->name,
+				      PRIu64 ": %s", source->name,
 				      number + 1, wrong);
 			return ALIGNCTL_IO;
 		}
 		if (request.op == TRACE_READ || request.op == TRACE_FLUSH)
 			continue;
-		change.first = request.offset / PATTERN_SECTOR;
-		change.end = change.first + request.bytes / PATTERN_SECTOR;
+		change.first = request.offset;
+		change.end = change.first + request.bytes;
 		change.durable = number < content->durable;
 		change.what = request.op == TRACE_WRITE ? number + 1 : ZEROES;
+		if (request.op == TRACE_WRITE &&
+		    !pattern_has_labels(request.offset, request.bytes))
+			change.what |= STREAM;
 		if (request.op == TRACE_DISCARD ||
 		    failed(content->done, number)) {
 			change.what = ANYTHING;
@@ -233,6 +369,19 @@ static int read_trace(struct model *m)
 	return ALIGNCTL_FINE;
 }
 
+/**
+ * struct part - bytes of a sector that are as one request left them
+ * @from: the first of them, from the start of the sector
+ * @to: the one after the last
+ * @holds: what they must hold
+ */
+struct part {
+	uint32_t from;
+	uint32_t to;
+	uint64_t holds;
+};
+
+/* Does a sector hold that, all of it labelled, or zeroes? */
 static bool right(const struct model *m, const char *bytes, uint64_t sector,
 		  uint64_t holds)
 {
@@ -244,6 +393,37 @@ static bool right(const struct model *m, const char *bytes, uint64_t sector,
 	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
 	       label.sector == sector && label.sequence == holds &&
 	       label.run == m->content->run;
+}
+
+/* The same of the bytes from @from to @to of the sector. */
+static bool part_right(const struct model *m, const char *bytes,
+		       uint64_t sector, const struct part *part)
+{
+	char wanted[PATTERN_SECTOR] = { 0 };
+	uint64_t run = m->content->run;
+
+	if (part->holds != ZEROES && part->holds & STREAM) {
+		pattern_stream(wanted, sector * PATTERN_SECTOR, sizeof(wanted),
+			       part->holds & ~STREAM, run);
+	} else if (part->holds != ZEROES) {
+		pattern_fill(wanted, 1);
+		pattern_label(wanted, &(struct pattern_label) {
+				      sector, part->holds, run });
+	}
+	return !memcmp(bytes + part->from, wanted + part->from,
+		       part->to - part->from);
+}
+
+static void show_part(const struct model *m, uint64_t sector,
+		      const struct part *part)
+{
+	CLEANUP_FREE char *wanted = part->holds == ZEROES ?
+		message_format("zeroes") :
+		message_format("request %" PRIu64, part->holds & ~STREAM);
+
+	message_error("%s: sector %" PRIu64 ", bytes %u to %u: expected %s, found others",
+		      m->content->device->path, sector, part->from,
+		      part->to - 1, wanted);
 }
 
 static void show_mismatch(const struct model *m, const char *bytes,
@@ -275,6 +455,64 @@ struct stretch {
 typedef void (*compare_fn)(const struct model *m,
 			   const struct stretch *stretch, void *result);
 
+enum found { FOUND_ANYTHING, FOUND_RIGHT, FOUND_OTHER };
+
+/* Looks at a part of a sector, and if it is wrong, says so if @say. */
+static enum found compare_part(const struct model *m, const char *bytes,
+			       uint64_t sector, const struct part *part,
+			       bool say)
+{
+	if (part->holds == ANYTHING)
+		return FOUND_ANYTHING;
+	if (part_right(m, bytes, sector, part))
+		return FOUND_RIGHT;
+	if (say)
+		show_part(m, sector, part);
+	return FOUND_OTHER;
+}
+
+/* The worst of its parts, of which the first one that is wrong is told. */
+static enum found compare_pieces(const struct model *m, const char *bytes,
+				 uint64_t sector, uint32_t piece, bool say)
+{
+	enum found worst = FOUND_ANYTHING;
+	uint32_t from = 0;
+
+	for (; piece; piece = m->piece[piece].next) {
+		const struct part part = {
+			from, m->piece[piece].end, m->piece[piece].holds,
+		};
+		enum found found = compare_part(m, bytes, sector, &part,
+						say && worst < FOUND_OTHER);
+
+		if (found > worst)
+			worst = found;
+		from = part.to;
+	}
+	return worst;
+}
+
+static enum found compare_sector(const struct model *m,
+				 const struct block *block, uint32_t i,
+				 const char *bytes, bool say)
+{
+	const struct part all = { 0, PATTERN_SECTOR, block->holds[i] };
+	uint64_t sector = block->number * BLOCK_SECTORS + i;
+
+	if (block->cut >> i & 1)
+		return compare_pieces(m, bytes, sector, block->holds[i], say);
+	if (all.holds == ZEROES || !(all.holds & STREAM)) {
+		if (all.holds == ANYTHING)
+			return FOUND_ANYTHING;
+		if (right(m, bytes, sector, all.holds))
+			return FOUND_RIGHT;
+		if (say)
+			show_mismatch(m, bytes, sector, all.holds);
+		return FOUND_OTHER;
+	}
+	return compare_part(m, bytes, sector, &all, say);
+}
+
 static void compare(const struct model *m, const struct stretch *stretch,
 		    void *result)
 {
@@ -285,18 +523,18 @@ static void compare(const struct model *m, const struct stretch *stretch,
 	uint64_t i;
 
 	for (i = 0; sector < end; i++, sector++, bytes += PATTERN_SECTOR) {
-		uint64_t holds = stretch->block[i / BLOCK_SECTORS].
-				 holds[i % BLOCK_SECTORS];
+		const struct block *block = &stretch->block[i / BLOCK_SECTORS];
+		enum found found = compare_sector(m, block, i % BLOCK_SECTORS,
+						  bytes,
+						  check->mismatches <
+						  MISMATCHES_SHOWN);
 
-		if (holds == ANYTHING)
-			continue;
-		check->sectors++;
-		if (right(m, bytes, sector, holds))
+		check->sectors += found != FOUND_ANYTHING;
+		if (found != FOUND_OTHER)
 			continue;
 		if (!check->mismatches || sector < check->first_mismatch)
 			check->first_mismatch = sector;
-		if (check->mismatches++ < MISMATCHES_SHOWN)
-			show_mismatch(m, bytes, sector, holds);
+		check->mismatches++;
 	}
 }
 
@@ -461,12 +699,18 @@ static int compare_all(const struct content *content, compare_fn compare,
 
 	while (m.slots < 2 * m.max)
 		m.slots *= 2;
+	m.max_pieces = m.max < MIN_PIECES / BLOCK_SECTORS ? MIN_PIECES :
+						m.max * BLOCK_SECTORS;
 	m.block = memory_or_exit(calloc(m.max, sizeof(*m.block)));
+	/* memory that is not touched costs nothing */
+	m.piece = memory_or_exit(calloc(m.max_pieces + 1, sizeof(*m.piece)));
 	m.slot = memory_or_exit(calloc(m.slots, sizeof(*m.slot)));
 	while (m.end != UINT64_MAX && !result && !interrupt_seen()) {
 		m.first = m.end;
 		m.end = UINT64_MAX;
 		m.nr = 0;
+		m.touched_pieces = m.free_piece = 0;
+		m.nr_free = m.max_pieces;
 		memset(m.slot, 0, m.slots * sizeof(*m.slot));
 		result = read_trace(&m);
 		++*passes;
@@ -475,6 +719,7 @@ static int compare_all(const struct content *content, compare_fn compare,
 	}
 	*done = !result && !interrupt_seen();
 	free(m.block);
+	free(m.piece);
 	free(m.slot);
 	return result;
 }

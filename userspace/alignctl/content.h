@@ -3,6 +3,7 @@
  * What a device must hold after a trace was replayed: a model made by reading
  * the trace again, and the comparison. The model covers as many blocks as fit
  * in fixed memory; the trace is read once for each such part of the device.
+ * Requests may begin and end at any byte.
  */
 #ifndef ALIGNCTL_CONTENT_H
 #define ALIGNCTL_CONTENT_H
@@ -13,8 +14,8 @@
  * struct content_check - what comparing found
  * @done: was everything compared?
  * @passes: how often the trace was read
- * @sectors: sectors compared: those that the trace wrote or zeroed, and did not
- *	discard later
+ * @sectors: sectors compared, those written in part as far as that goes: those
+ *	that the trace wrote or zeroed, and did not discard later
  * @mismatches: those of them that hold something else
  * @first_mismatch: the first such sector, if there is any
  */
@@ -61,9 +62,9 @@ struct content_crash {
  * @done: which of them were made; issued is UINT64_MAX if that is not known
  * @durable: requests from the start that were durable before a crash
  * @device: what to read
- * @fd: same, open with O_DIRECT
+ * @fd: same, open with O_DIRECT if it can be
  * @max_blocks: blocks of 4096 bytes in the model at once, at least 2; 0: as fit
- *	in 16 MiB
+ *	in 16 MiB, and as much again where requests are not whole sectors
  */
 struct content {
 	struct source *source;
@@ -84,7 +85,10 @@ struct content {
  */
 int content_check(const struct content *content, struct content_check *check);
 
-/* The same after a crash: what is there, block by block of 4096 bytes. */
+/*
+ * The same after a crash: what is there, block by block of 4096 bytes. For
+ * requests that are whole sectors.
+ */
 int content_crash(const struct content *content, struct content_crash *crash);
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -11,6 +14,7 @@
 #include "exit_codes.h"
 #include "geometry.h"
 #include "message.h"
+#include "page_cache.h"
 
 /* What O_DIRECT on a regular file asks for: the file system says, or 512. */
 static uint32_t file_logical(const char *path)
@@ -100,6 +104,22 @@ uint32_t device_suggested_physical(const struct device *device)
 	    !align_is_power_of_2(device->io_min))
 		return 0;
 	return device->io_min;
+}
+
+uint32_t device_cache_block(const struct device *device)
+{
+	CLEANUP_CLOSE int fd = open(device->path, O_RDONLY | O_CLOEXEC);
+	struct statfs found;
+	int block = 0;
+
+	if (device->block && fd >= 0 && !ioctl(fd, BLKBSZGET, &block))
+		return block;
+	if (!device->block && fd >= 0 && !fstatfs(fd, &found) &&
+	    align_is_power_of_2(found.f_bsize) &&
+	    found.f_bsize <= ALIGN_MAX_BLOCK_SIZE)
+		return found.f_bsize;
+	return page_cache_block(device->logical,
+				device->sectors << ALIGN_SECTOR_SHIFT);
 }
 
 bool device_offset_for(const struct device *device, uint32_t physical,

@@ -59,6 +59,12 @@ void device_close(struct device *device);
 uint32_t device_suggested_physical(const struct device *device);
 
 /*
+ * The block of its page cache, bytes: of a block device as the kernel says (its
+ * user may have set it), of a file that of its file system. Opens it.
+ */
+uint32_t device_cache_block(const struct device *device);
+
+/*
  * The alignment offset, bytes, that the device would have if its physical block
  * were @physical. False if its start on a disk is not known (a volume, an
  * array, a loop device) and so nothing can be said; @offset is 0 then.

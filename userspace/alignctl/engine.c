@@ -346,6 +346,12 @@ static void fill(struct engine *e, struct slot *slot)
 	size_t sectors = slot->io.bytes / PATTERN_SECTOR;
 	char *buffer = slot->io.buffer;
 
+	if (!pattern_has_labels(slot->io.offset, slot->io.bytes)) {
+		slot->filled = 0;
+		pattern_stream(buffer, slot->io.offset, slot->io.bytes,
+			       pending->number + 1, e->setup->run);
+		return;
+	}
 	if (buffer != slot->share) {
 		pattern_fill(buffer, sectors);
 	} else if (slot->filled < sectors) {
@@ -521,12 +527,33 @@ static bool is_due(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 }
 
 /*
+ * What order knows of a request. A page that write-zeroes reaches into may come
+ * into the cache while the zeroes are made below: before Linux 6.12 a buffered
+ * write beside them does that on a block device, and would later send the page
+ * with what was there before. So none beside them runs meanwhile.
+ */
+static struct trace_request place_in_order(const struct engine *e,
+					   const struct trace_request *request)
+{
+	struct trace_request place = *request;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (e->setup->placement->buffered && place.op == TRACE_WRITE_ZEROES) {
+		place.offset -= place.offset % page;
+		place.bytes = request->offset + request->bytes - place.offset;
+		place.bytes += -place.bytes % page;
+	}
+	return place;
+}
+
+/*
  * Takes one request more from the trace, if there is room and it is due. Else
  * sets when the worker has something to do without being woken.
  */
 static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 {
 	struct engine *e = worker->engine;
+	struct trace_request place;
 	struct pending *pending;
 	unsigned int index;
 
@@ -547,7 +574,8 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 		.intended_ns = e->next_ns,
 	};
 	e->next_read = false;
-	if (order_add(e->order, index, &pending->request))
+	place = place_in_order(e, &pending->request);
+	if (order_add(e->order, index, &place))
 		push_ready(e, index);
 	else if (!measures_warming_up(e->m, pending->intended_ns))
 		e->m->waited++;
@@ -780,7 +808,8 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	/*
 	 * Pages that were read through the cache, as the guards do, would send
-	 * every write over them to a thread of the kernel's that drops them.
+	 * every direct write over them to a thread of the kernel's that drops
+	 * them; and what is buffered shall find no page of an earlier run.
 	 */
 	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
 	measures_begin(m, setup->geometry, setup->warmup_ns);

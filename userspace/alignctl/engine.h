@@ -57,7 +57,7 @@ struct engine_end {
  * struct engine_setup - what to do
  * @source: the trace, at its first request
  * @device: where
- * @fd: the device, open with O_DIRECT
+ * @fd: the device, open with O_DIRECT unless placement->buffered
  * @placement: where on it
  * @geometry: its blocks, which figures by class and phase are for; NULL: none are
  * @timing: when

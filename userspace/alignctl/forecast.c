@@ -8,6 +8,7 @@
 #include "exit_codes.h"
 #include "forecast.h"
 #include "message.h"
+#include "page_cache.h"
 
 /* No write is longer: the kernel counts the bytes of one in 32 bits. */
 #define MAX_WRITE_BYTES		UINT32_MAX
@@ -19,6 +20,8 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * struct pass - what is needed while a source is read
  * @forecast: what comes of it
  * @source: where the requests come from
+ * @cache: what they go through; NULL: nothing
+ * @count: is this the first pass, in which all is counted?
  * @coverage: of their writes
  * @model: one of each mode, without and, if there are times, with them
  * @nr_models: how many that is; maybe none
@@ -29,6 +32,8 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
 struct pass {
 	struct forecast *forecast;
 	struct source *source;
+	struct page_cache *cache;
+	bool count;
 	struct coverage *coverage;
 	struct fixing *model[NR_MODELS];
 	unsigned int nr_models;
@@ -43,19 +48,31 @@ static int refuse(const struct source *source, const char *reason)
 	return ALIGNCTL_USAGE;
 }
 
-/* Takes the place of a request in sectors, moved; or says why it has none. */
+/*
+ * Takes the place of a request in sectors, moved; or says why it has none. Those
+ * to the page cache may begin and end within a sector.
+ */
 static int place(const struct pass *pass, const struct trace_request *request,
 		 uint64_t *first, uint64_t *end)
 {
 	const struct forecast *f = pass->forecast;
-	uint64_t sectors = request->bytes >> ALIGN_SECTOR_SHIFT;
+	uint64_t bytes = request->offset % ALIGN_SECTOR_SIZE + request->bytes;
+	uint64_t sectors = bytes / ALIGN_SECTOR_SIZE +
+			   (bytes % ALIGN_SECTOR_SIZE != 0);
 	uint64_t have = f->geometry.end_sector;
+	bool transfer = request->op == TRACE_READ || request->op == TRACE_WRITE;
 
-	if ((request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
-		return refuse(pass->source,
-			      "not in whole sectors of 512 bytes, so not direct I/O, and only of that can be said what reaches the drive");
-	if (!sectors)
+	if (!(pass->cache && transfer) &&
+	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
+		return refuse(pass->source, transfer ?
+			      "not in whole sectors of 512 bytes, so not direct I/O; --buffered, for what the page cache makes of it" :
+			      "not in whole sectors of 512 bytes");
+	if (!request->bytes)
 		return refuse(pass->source, "a request without bytes");
+	if (pass->cache && request->op == TRACE_READ &&
+	    request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "a read of more than 4294967295 bytes, which the kernel does not make");
 	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
 			      "a write of more than 4294967295 bytes, which the kernel does not make");
@@ -164,36 +181,86 @@ static void do_request(struct fixing *model, bool timed,
 	}
 }
 
-/* Reads all requests; the first time, counts them as well. */
-static int read_all(struct pass *pass, bool count)
+/* Takes a request that reaches the device; the first time, counts it as well. */
+static int take(void *context, const struct trace_request *request)
+{
+	struct pass *pass = context;
+	struct forecast *f = pass->forecast;
+	uint64_t first = 0, end = 0;
+	unsigned int i;
+
+	if (request->op != TRACE_FLUSH) {
+		int result = place(pass, request, &first, &end);
+
+		if (result)
+			return result;
+	}
+	if (request->op == TRACE_WRITE)
+		coverage_add(pass->coverage, first, end);
+	if (!pass->count)
+		return ALIGNCTL_FINE;
+	f->requests[request->op]++;
+	f->bytes[request->op] += request->bytes;
+	if (request->op == TRACE_WRITE)
+		count_write(pass, request, first, end);
+	for (i = 0; i < pass->nr_models; i++)
+		do_request(pass->model[i], i >= MODEL_PAD_TIMED, request, first,
+			   end);
+	return ALIGNCTL_FINE;
+}
+
+/* The same of one that goes through the page cache. */
+static int take_cached(struct pass *pass, const struct trace_request *request)
 {
 	struct forecast *f = pass->forecast;
+	uint64_t first, end;
+	/* all that a write has the cache read comes from here */
+	uint64_t reads = f->requests[TRACE_READ];
+	int result = ALIGNCTL_FINE;
+
+	if (request->op != TRACE_FLUSH)
+		result = place(pass, request, &first, &end);
+	if (result)
+		return result;
+	if (pass->count) {
+		f->issued[request->op]++;
+		f->issued_bytes[request->op] += request->bytes;
+	}
+	result = page_cache_do(pass->cache, request, take, pass);
+	if (request->op == TRACE_WRITE)
+		f->figures.reads += f->requests[TRACE_READ] - reads;
+	return result;
+}
+
+/* Reads all requests; what a cache has at the end, is written. */
+static int read_all(struct pass *pass)
+{
 	struct trace_request request;
 	enum trace_next next;
+	int result = ALIGNCTL_FINE;
 
-	while ((next = source_next(pass->source, &request)) == TRACE_GOT) {
-		uint64_t first = 0, end = 0;
-		unsigned int i;
-		int result;
+	while (!result &&
+	       (next = source_next(pass->source, &request)) == TRACE_GOT)
+		result = pass->cache ? take_cached(pass, &request) :
+				       take(pass, &request);
+	if (result)
+		return result;
+	if (next != TRACE_END)
+		return ALIGNCTL_IO;
+	return pass->cache ? page_cache_end(pass->cache, take, pass) :
+			     ALIGNCTL_FINE;
+}
 
-		if (request.op != TRACE_FLUSH) {
-			result = place(pass, &request, &first, &end);
-			if (result)
-				return result;
-		}
-		if (request.op == TRACE_WRITE)
-			coverage_add(pass->coverage, first, end);
-		if (!count)
-			continue;
-		f->requests[request.op]++;
-		f->bytes[request.op] += request.bytes;
-		if (request.op == TRACE_WRITE)
-			count_write(pass, &request, first, end);
-		for (i = 0; i < pass->nr_models; i++)
-			do_request(pass->model[i], i >= MODEL_PAD_TIMED,
-				   &request, first, end);
-	}
-	return next == TRACE_END ? ALIGNCTL_FINE : ALIGNCTL_IO;
+/* All of it, through a cache that is empty at first. */
+static int read_once(struct pass *pass)
+{
+	int result;
+
+	if (pass->forecast->cache_block)
+		pass->cache = page_cache_new(pass->forecast->cache_block);
+	result = read_all(pass);
+	page_cache_free(pass->cache);
+	return result;
 }
 
 /* The touches that the writes would have if they lay elsewhere. */
@@ -238,9 +305,10 @@ static void take_models(struct pass *pass)
 
 /* All of it, or, without @fixing, not what becomes of the touches in a mode. */
 static int make(struct forecast *f, struct source *source,
-		const struct align_geometry *g, uint64_t shift, bool fixing)
+		const struct align_geometry *g, uint64_t shift,
+		uint32_t cache_block, bool fixing)
 {
-	struct pass pass = { .forecast = f, .source = source };
+	struct pass pass = { .forecast = f, .source = source, .count = true };
 	size_t sectors = align_block_sectors(g);
 	unsigned int i;
 	int result;
@@ -248,6 +316,7 @@ static int make(struct forecast *f, struct source *source,
 	memset(f, 0, sizeof(*f));
 	f->geometry = *g;
 	f->shift = shift;
+	f->cache_block = cache_block;
 	f->timed = source_facts(source).timed;
 	if (fixing)
 		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
@@ -257,12 +326,13 @@ static int make(struct forecast *f, struct source *source,
 	pass.lengths = memory_or_exit(calloc(2 * sectors * sectors,
 					     sizeof(*pass.lengths)));
 
-	result = read_all(&pass, true);
+	result = read_once(&pass);
 	while (!result && coverage_end_pass(pass.coverage, &f->figures.distinct,
 					    &f->figures.rmin)) {
+		pass.count = false;
 		result = source_rewind(source);
 		if (!result)
-			result = read_all(&pass, false);
+			result = read_once(&pass);
 	}
 	if (!result) {
 		count_shifted(&pass);
@@ -276,9 +346,10 @@ static int make(struct forecast *f, struct source *source,
 }
 
 int forecast_make(struct forecast *f, struct source *source,
-		  const struct align_geometry *g, uint64_t shift)
+		  const struct align_geometry *g, uint64_t shift,
+		  uint32_t cache_block)
 {
-	return make(f, source, g, shift, true);
+	return make(f, source, g, shift, cache_block, true);
 }
 
 uint64_t forecast_most_reads(const struct forecast *f)
@@ -301,7 +372,8 @@ int plan_figures(const struct plan *plan, const struct align_geometry *g,
 {
 	struct source source = { .name = plan->workload->name, .plan = *plan };
 	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
-	int result = make(f, &source, g, 0, false);
+	int result = make(f, &source, g, 0,
+			  plan->buffered ? PAGE_CACHE_BLOCK : 0, false);
 
 	*figures = f->figures;
 	return result;

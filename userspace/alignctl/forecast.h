@@ -3,7 +3,8 @@
  * What requests must cost, by arithmetic alone: how they lie on the physical
  * blocks, what each mode of the target makes of that, and what it would be if
  * all of them lay some sectors further on. For direct I/O, which reaches the
- * device as it was issued; in memory that does not grow with their number.
+ * device as it was issued, in memory that does not grow with their number; or
+ * for what page_cache.h makes of them.
  */
 #ifndef ALIGNCTL_FORECAST_H
 #define ALIGNCTL_FORECAST_H
@@ -40,7 +41,11 @@ struct forecast_process {
 /**
  * struct forecast - all of it
  * @geometry: the blocks
- * @shift: sectors by which everything was moved
+ * @shift: sectors by which everything was moved: the device, so that blocks of
+ *	the page cache move with it
+ * @cache_block: bytes of those; 0: all is direct
+ * @issued: requests to the page cache; all else here is of the device
+ * @issued_bytes: of those
  * @figures: of the writes
  * @requests: by what they do
  * @bytes: of those
@@ -63,6 +68,9 @@ struct forecast_process {
 struct forecast {
 	struct align_geometry geometry;
 	uint64_t shift;
+	uint32_t cache_block;
+	uint64_t issued[TRACE_NR_OPS];
+	uint64_t issued_bytes[TRACE_NR_OPS];
 	struct plan_figures figures;
 	uint64_t requests[TRACE_NR_OPS];
 	uint64_t bytes[TRACE_NR_OPS];
@@ -86,13 +94,18 @@ struct forecast {
 /*
  * Reads @source from the start, more than once if its writes lie so far apart
  * that COVERAGE_MAX_LEAVES do not hold them, and moves it by @shift sectors.
- * At the end it flushes, as alignctl replay does. Return: enum alignctl_exit;
- * errors have been reported.
+ * At the end it flushes, as alignctl replay does. @cache_block: 0, or bytes of a
+ * block of the page cache that the requests go through. Return: enum
+ * alignctl_exit; errors have been reported.
  */
 int forecast_make(struct forecast *forecast, struct source *source,
-		  const struct align_geometry *g, uint64_t shift);
+		  const struct align_geometry *g, uint64_t shift,
+		  uint32_t cache_block);
 
-/* The figures of the writes of a workload alone. Return: as above. */
+/*
+ * The figures of the writes of a workload alone; if it is buffered, with blocks
+ * of PAGE_CACHE_BLOCK. Return: as above.
+ */
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
 		 struct plan_figures *figures);
 

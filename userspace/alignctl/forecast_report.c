@@ -63,8 +63,9 @@ static void text_modes(const struct forecast *f)
 			  most);
 	}
 	table_print(&table);
-	printf("  for direct I/O, one request at a time, less than %u ms between two touches\n"
+	printf("  for %s, one request at a time, less than %u ms between two touches\n"
 	       "  of a block; AT-MOST: however slowly, and however many in flight\n",
+	       f->cache_block ? "what the page cache sends" : "direct I/O",
 	       FIXING_KNOWN_MS);
 	if (f->coalesce.crowded)
 		puts("  coalesce would hold more than three quarters of max_blocks: how many it then\n"
@@ -145,6 +146,23 @@ static void text_rows(const struct forecast *f)
 	table_print(&table);
 }
 
+/* What was asked of the page cache, and what it is taken to do. */
+static void text_issued(const struct forecast *f)
+{
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		if (f->issued[i])
+			printf("  buffered     %s: %" PRIu64
+			       " requests, %.2f MB\n", trace_op_names[i],
+			       f->issued[i], f->issued_bytes[i] / MB);
+	printf("Assumed of the page cache: blocks of %" PRIu32
+	       " bytes, none there at first; what a\n"
+	       "write covers in part is read once and stays; what was written is sent at each\n"
+	       "flush and at the end, not before, each block by itself. Then the device gets\n",
+	       f->cache_block);
+}
+
 void forecast_report_text(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
@@ -159,6 +177,8 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 	if (f->shift)
 		printf(", start moved by %" PRIu64 " sectors", f->shift);
 	putchar('\n');
+	if (f->cache_block)
+		text_issued(f);
 	for (i = 0; i < TRACE_NR_OPS; i++)
 		if (f->requests[i])
 			printf("  %-12s %" PRIu64 " requests, %.2f MB\n",
@@ -214,11 +234,17 @@ static struct json_object *json_modes(const struct forecast *f)
 	return object;
 }
 
-static struct json_object *json_assumed(void)
+static struct json_object *json_assumed(const struct forecast *f)
 {
 	struct json_object *object = json_new();
 
-	json_add_bool(object, "direct", true);
+	json_add_bool(object, "direct", !f->cache_block);
+	if (f->cache_block)
+		json_add_number(object, "cache_block_size", f->cache_block);
+	else
+		json_add_null(object, "cache_block_size");
+	json_add_bool(object, "cache_keeps_all", f->cache_block);
+	json_add_bool(object, "cache_writes_at_flush", f->cache_block);
 	json_add_bool(object, "one_at_a_time", true);
 	json_add_bool(object, "flush_at_the_end", true);
 	json_add_number(object, "known_ms", FIXING_KNOWN_MS);
@@ -289,10 +315,26 @@ static struct json_object *json_processes(const struct forecast *f)
 	return array;
 }
 
+static struct json_object *json_ops(const uint64_t *requests,
+				    const uint64_t *bytes)
+{
+	struct json_object *ops = json_new();
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++) {
+		struct json_object *op = json_new();
+
+		json_add_number(op, "requests", requests[i]);
+		json_add_number(op, "bytes", bytes[i]);
+		json_add(ops, trace_op_names[i], op);
+	}
+	return ops;
+}
+
 void forecast_report_json(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
-	struct json_object *object = json_new(), *ops = json_new();
+	struct json_object *object = json_new();
 	struct json_object *classes = json_new(), *shifts = json_new_array();
 	uint32_t i;
 
@@ -306,14 +348,9 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	else
 		json_add_text(object, "alignment_offset", "unknown");
 	json_add_number(object, "shift_sectors", f->shift);
-	for (i = 0; i < TRACE_NR_OPS; i++) {
-		struct json_object *op = json_new();
-
-		json_add_number(op, "requests", f->requests[i]);
-		json_add_number(op, "bytes", f->bytes[i]);
-		json_add(ops, trace_op_names[i], op);
-	}
-	json_add(object, "requests", ops);
+	json_add(object, "issued", f->cache_block ?
+		 json_ops(f->issued, f->issued_bytes) : NULL);
+	json_add(object, "requests", json_ops(f->requests, f->bytes));
 	json_add_number(object, "fua", f->fua);
 	json_add_number(object, "writes_misaligned", misaligned(f));
 	for (i = 0; i < NR_CLASSES; i++)
@@ -323,7 +360,7 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	json_add_number(object, "rmin", f->figures.rmin);
 	json_add_number(object, "distinct_blocks", f->figures.distinct);
 	json_add(object, "modes", json_modes(f));
-	json_add(object, "assumed", json_assumed());
+	json_add(object, "assumed", json_assumed(f));
 	for (i = 0; i < align_block_sectors(&f->geometry); i++)
 		json_append_number(shifts, f->shifted[i]);
 	json_add(object, "touches_if_moved", shifts);

@@ -134,7 +134,9 @@ void measures_add(struct measures *m, const struct trace_request *request,
 		return;
 	m->bytes += request->bytes;
 	add_to(&size_of(m, request->bytes)->service, ns);
-	if (request->op != TRACE_WRITE || !m->geometry)
+	/* how a write lies on blocks is said of whole sectors */
+	if (request->op != TRACE_WRITE || !m->geometry ||
+	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
 		return;
 	align_split_write(m->geometry, sector, sectors, &split);
 	add_to(&m->by_class[split.class], ns);

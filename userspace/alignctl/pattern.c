@@ -72,6 +72,29 @@ void pattern_label(void *sector, const struct pattern_label *label)
 		word[i] = check;
 }
 
+void pattern_stream(void *buffer, uint64_t offset, size_t bytes,
+		    uint64_t sequence, uint64_t run)
+{
+	char *to = buffer;
+
+	while (bytes) {
+		const struct pattern_label place = {
+			.sector = offset / sizeof(uint64_t),
+			.sequence = sequence, .run = run,
+		};
+		uint64_t word = htole64(label_check(&place));
+		size_t into = offset % sizeof(word);
+		size_t part = sizeof(word) - into;
+
+		if (part > bytes)
+			part = bytes;
+		memcpy(to, (char *)&word + into, part);
+		to += part;
+		offset += part;
+		bytes -= part;
+	}
+}
+
 enum pattern_state pattern_read(const void *sector,
 				struct pattern_label *label)
 {

@@ -11,9 +11,13 @@
  *   byte  64, 128, ... 448  check again, so each 64 bytes belong to a sector
  *   rest      a filler without period, the same in every sector
  *
- * Filler, check and run are made of bytes 0x80 to 0xbf only: no file-system
- * signature that libblkid knows lies wholly in that range, so a prepared
- * device is never mistaken for one in use.
+ * A request that is not made of whole sectors has no room for that. It puts
+ * down its part of a stream in which each eight bytes, at a multiple of eight
+ * of the device, are a hash of their place, the write and the run.
+ *
+ * Filler, check, run and stream are made of bytes 0x80 to 0xbf only: no
+ * file-system signature that libblkid knows lies wholly in that range, so a
+ * prepared device is never mistaken for one in use.
  */
 #ifndef ALIGNCTL_PATTERN_H
 #define ALIGNCTL_PATTERN_H
@@ -50,6 +54,16 @@ void pattern_fill(void *buffer, size_t sectors);
 
 /* Labels one sector that holds the filler. */
 void pattern_label(void *sector, const struct pattern_label *label);
+
+/* Is a request made of whole sectors, which are labelled? */
+static inline bool pattern_has_labels(uint64_t offset, uint64_t bytes)
+{
+	return (offset | bytes) % PATTERN_SECTOR == 0;
+}
+
+/* What a request that is not puts down in @bytes from byte @offset on. */
+void pattern_stream(void *buffer, uint64_t offset, size_t bytes,
+		    uint64_t sequence, uint64_t run);
 
 /* What a sector says of itself; @label is set unless PATTERN_ABSENT. */
 enum pattern_state pattern_read(const void *sector,

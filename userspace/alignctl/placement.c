@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "message.h"
+#include "pattern.h"
 #include "placement.h"
 
 /* The block to which another one is moved. */
@@ -44,15 +45,22 @@ static void move(const struct placement *p, struct trace_request *request)
 char *placement_apply(const struct placement *p, struct trace_request *request)
 {
 	bool transfer = request->op == TRACE_READ || request->op == TRACE_WRITE;
+	uint64_t place = request->offset | request->bytes;
 
 	if (request->op == TRACE_FLUSH)
 		return NULL;
-	if (request->offset % p->logical || request->bytes % p->logical)
+	if (p->labelled && place % PATTERN_SECTOR)
+		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
+			": not in whole sectors of %u bytes, whose labels --state needs to tell what a crash left; leave that out",
+			trace_op_names[request->op], request->bytes,
+			request->offset, PATTERN_SECTOR);
+	if (!(transfer && p->buffered) && place % p->logical)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			": not a multiple of the logical block, %" PRIu32
-			" bytes; take a device with a smaller one",
+			" bytes; %stake a device with a smaller one",
 			trace_op_names[request->op], request->bytes,
-			request->offset, p->logical);
+			request->offset, p->logical,
+			transfer ? "--buffered, or " : "");
 	if (transfer && request->bytes > PLACEMENT_MAX_BYTES)
 		return message_format("%s of %" PRIu64
 			" bytes: longer than %u, the most that is done at once",

@@ -23,6 +23,8 @@ enum placement_how {
  * @how: see there
  * @bytes: the device's length
  * @logical: its logical block, bytes
+ * @buffered: through the page cache, which takes reads and writes of any bytes
+ * @labelled: all the same only whole sectors, which say who wrote them
  * @physical: its physical block, bytes
  * @end: PLACEMENT_SCALE: byte after the last one that the trace reaches
  * @longest: PLACEMENT_SCALE: its longest request that cannot be cut
@@ -32,6 +34,8 @@ struct placement {
 	uint64_t bytes;
 	uint32_t logical;
 	uint32_t physical;
+	bool buffered;
+	bool labelled;
 	uint64_t end;
 	uint64_t longest;
 };

@@ -16,6 +16,7 @@ void plan_init(struct plan *plan, const struct workload *w)
 	*plan = (struct plan) {
 		.workload = w, .count = w->default_count, .start = w->start,
 		.places = w->places, .period = w->period, .seed = 1,
+		.buffered = w->buffered,
 		.length = w->nr_parts == 1 ? w->part[0].bytes : 0,
 	};
 }
@@ -107,12 +108,21 @@ bool plan_possible(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
 
-	return possible_shape(plan) && plan_requests(plan) &&
+	return !plan->buffered && w->order != WORKLOAD_DRAWS &&
+	       possible_shape(plan) && plan_requests(plan) &&
 	       plan->start >= w->first &&
 	       plan->start % ALIGN_SECTOR_SIZE == 0 &&
 	       (w->order != WORKLOAD_PAIRS || plan->places > 1) &&
 	       (!workload_random(w) || w->order == WORKLOAD_PAIRS ||
 		plan->count <= plan->places);
+}
+
+/* Any place, each as likely as the next one. */
+static uint64_t drawn_place(const struct plan *plan, uint64_t request)
+{
+	uint64_t random = mix64(plan->seed ^ mix64(request + 1));
+
+	return (unsigned __int128)random * plan->places >> 64;
 }
 
 /* One of a pair: a distance of its own, and somewhere that it fits. */
@@ -132,7 +142,7 @@ uint64_t plan_requests(const struct plan *plan)
 
 	if (w->order == WORKLOAD_ROUNDS)
 		each = plan->places;
-	else if (w->order == WORKLOAD_RANDOM)
+	else if (w->order == WORKLOAD_RANDOM || w->order == WORKLOAD_DRAWS)
 		each = 1;
 	else if (w->order == WORKLOAD_PAIRS)
 		each = 2;
@@ -161,6 +171,8 @@ uint64_t plan_request(const struct plan *plan, uint64_t request,
 	case WORKLOAD_RANDOM:
 		return plan->start + plan->period *
 		       permutation_number(plan->places, plan->seed, request);
+	case WORKLOAD_DRAWS:
+		return plan->start + plan->period * drawn_place(plan, request);
 	case WORKLOAD_PAIRS:
 		return plan->start + plan->period * pair_place(plan, request);
 	case WORKLOAD_BURSTS:
@@ -307,7 +319,8 @@ bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		return stream_owner(plan, requests, byte, request);
 	if (w->order == WORKLOAD_BURSTS)
 		return burst_owner(plan, requests, byte, request);
-	if (w->order == WORKLOAD_PAIRS || byte < plan->start)
+	if (w->order == WORKLOAD_PAIRS || w->order == WORKLOAD_DRAWS ||
+	    byte < plan->start)
 		return false;
 	place = (byte - plan->start) / plan->period;
 	if (place >= plan->places)

@@ -21,6 +21,7 @@
  * @period: bytes from one repetition, or place, to the next
  * @length: bytes of a repetition that is one part; else 0
  * @seed: for the order of random writes
+ * @buffered: through the page cache?
  */
 struct plan {
 	const struct workload *workload;
@@ -30,6 +31,7 @@ struct plan {
 	uint64_t period;
 	uint64_t length;
 	uint64_t seed;
+	bool buffered;
 };
 
 /**
@@ -50,6 +52,8 @@ struct plan_extent {
  * @rmin: blocks whose rest no write covers, edge blocks left out: the block
  *	reads that no order-preserving fix avoids
  * @distinct: blocks written at least once
+ * @reads: what the page cache reads because writes cover a part of it: blocks
+ *	of its own; 0 if direct. @requests are what it writes, then
  */
 struct plan_figures {
 	uint64_t requests;
@@ -57,6 +61,7 @@ struct plan_figures {
 	uint64_t touches;
 	uint64_t rmin;
 	uint64_t distinct;
+	uint64_t reads;
 };
 
 /*
@@ -72,8 +77,8 @@ void plan_init(struct plan *plan, const struct workload *w);
 void plan_spread(struct plan *plan, uint64_t span);
 
 /*
- * Does it write anything, in whole sectors, and nothing before byte 0, and has
- * each random write a place?
+ * Does it write anything, in whole sectors, directly, and nothing before byte 0,
+ * has each random write a place, and plan_owner() an answer, unless it reads?
  */
 bool plan_possible(const struct plan *plan);
 
@@ -98,7 +103,8 @@ uint32_t plan_granularity(const struct plan *plan);
 
 /*
  * Which of the first @requests writes covers @sector, the last one if there
- * are several: sets @request, or says none. Pairs only read, so own nothing.
+ * are several: sets @request, or says none. Pairs only read, so own nothing;
+ * of draws it cannot be told without looking at all.
  */
 bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		uint64_t *request);

@@ -44,11 +44,25 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 		if (parse_bytes(argument, &options->offset))
 			return 0;
 		break;
+	case PLAN_ROW_BUFFERED:
+		options->access = PLAN_BUFFERED;
+		return 0;
+	case PLAN_ROW_DIRECT:
+		options->access = PLAN_DIRECT;
+		return 0;
 	case PLAN_NR_ROWS:
 		break;
 	}
 	return options_refuse(rows[row].name, argument,
 			      "must be a number of bytes or times, e.g. 4096 or 4K");
+}
+
+bool plan_options_buffered(const struct plan_options *options,
+			   const struct workload *w)
+{
+	if (options->access == PLAN_AS_PUBLISHED)
+		return w && w->buffered;
+	return options->access == PLAN_BUFFERED;
 }
 
 int plan_options_check(const struct plan_options *options,
@@ -82,6 +96,7 @@ void plan_options_apply(const struct plan_options *options, struct plan *plan)
 		plan->places = options->areas;
 	if (options->seed_given)
 		plan->seed = options->seed;
+	plan->buffered = plan_options_buffered(options, plan->workload);
 }
 
 /* The shortest request that the device has no reason to dislike. */
@@ -144,6 +159,19 @@ int plan_options_geometry(const struct plan_options *options,
 	return ALIGNCTL_USAGE;
 }
 
+/* Of random writes: a place for each, or, where it can be the same, for any. */
+static uint64_t places_needed(const struct plan *plan)
+{
+	switch (plan->workload->order) {
+	case WORKLOAD_DRAWS:
+		return 1;
+	case WORKLOAD_PAIRS:
+		return 2;
+	default:
+		return plan->count;
+	}
+}
+
 int plan_check_fit(const struct plan *plan, const struct device *device)
 {
 	const struct workload *w = plan->workload;
@@ -158,6 +186,17 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 			      WORKLOAD_INSIDE);
 		return ALIGNCTL_USAGE;
 	}
+	if (granularity < device->logical && w->buffered && !plan->buffered &&
+	    (plan->period | plan->length) % device->logical) {
+		message_error("--direct: %s writes %" PRIu64
+			      " bytes each, not a multiple of the logical block of %s, %"
+			      PRIu32 " bytes, and the kernel refuses that (EINVAL); leave it out",
+			      w->name, plan->length, device->path,
+			      device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	if (plan->buffered)
+		granularity = device->logical;
 	if (granularity < device->logical && plan->start != w->start) {
 		message_error("--start %" PRIu64 ": must be a multiple of %"
 			      PRIu32 ", the smallest direct write to %s",
@@ -178,13 +217,13 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 			      plan->start, w->name, w->first);
 		return ALIGNCTL_USAGE;
 	}
-	if (workload_random(w) &&
-	    (w->order == WORKLOAD_PAIRS ? 2 : plan->count) > plan->places) {
-		message_error("%s: %s with --count %" PRIu64
-			      " needs as many places of %" PRIu64
+	if (workload_random(w) && places_needed(plan) > plan->places) {
+		message_error("%s: %s with --count %" PRIu64 " needs %" PRIu64
+			      " places of %" PRIu64
 			      " bytes, and there are %" PRIu64
 			      "; give a smaller --count or a larger --span",
-			      device->path, w->name, plan->count, plan->period,
+			      device->path, w->name, plan->count,
+			      places_needed(plan), plan->period,
 			      plan->places);
 		return ALIGNCTL_USAGE;
 	}

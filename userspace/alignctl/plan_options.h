@@ -7,11 +7,15 @@
 #include "options.h"
 #include "plan.h"
 
+/* Past the page cache or through it. */
+enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
+
 /**
  * struct plan_options - what was asked for; 0: nothing
  * @start_given: is @start set?
  * @seed_given: is @seed set?
  * @offset_given: is @offset set?
+ * @access: as the last option says
  */
 struct plan_options {
 	uint64_t count;
@@ -24,12 +28,13 @@ struct plan_options {
 	uint32_t physical;
 	uint32_t offset;
 	bool offset_given;
+	enum plan_access access;
 };
 
 /* The first rows of a verb that takes these options, in this order. */
 enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 		PLAN_ROW_SEED, PLAN_ROW_PHYSICAL, PLAN_ROW_OFFSET,
-		PLAN_NR_ROWS };
+		PLAN_ROW_BUFFERED, PLAN_ROW_DIRECT, PLAN_NR_ROWS };
 
 #define PLAN_OPTION_ROWS						\
 	[PLAN_ROW_COUNT] = { "count", "N",				\
@@ -44,13 +49,21 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 	[PLAN_ROW_PHYSICAL] = { "physical", "N",			\
 			"physical block, bytes, if DEV does not tell" }, \
 	[PLAN_ROW_OFFSET] = { "offset", "N",				\
-			"alignment offset, bytes, if DEV does not tell" }
+			"alignment offset, bytes, if DEV does not tell" }, \
+	[PLAN_ROW_BUFFERED] = { "buffered", NULL,			\
+			"through the page cache, not by O_DIRECT" },	\
+	[PLAN_ROW_DIRECT] = { "direct", NULL,				\
+			"by O_DIRECT also what was published buffered" }
 
 /* Takes one of these options. Return: 0, or -1; reported. */
 int plan_options_take(struct plan_options *options, enum plan_row row,
 		      const char *argument);
 
 /* Return of all: enum alignctl_exit; errors have been reported. */
+
+/* Do requests go through the page cache? @w: the workload, or NULL for a trace. */
+bool plan_options_buffered(const struct plan_options *options,
+			   const struct workload *w);
 
 /* Refuses options that mean nothing for the workload. */
 int plan_options_check(const struct plan_options *options,

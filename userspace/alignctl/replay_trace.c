@@ -122,6 +122,8 @@ int replay_trace_fit(struct replay_trace *trace)
 		.how = options->how, .bytes = bytes,
 		.logical = trace->device->logical,
 		.physical = trace->geometry->physical,
+		.buffered = options->buffered,
+		.labelled = options->buffered && options->state,
 	};
 	if (facts.end_known && facts.end > bytes &&
 	    options->how == PLACEMENT_EXACT) {
@@ -148,16 +150,34 @@ static uint64_t total(const struct replay_trace *trace)
 	return facts.nr_known ? facts.nr : requests;
 }
 
+/*
+ * Opens what is to be compared past the page cache, which would say that all is
+ * there; but for a file system that has nothing else.
+ */
+static int open_for_check(const struct replay_trace *trace, const char *path,
+			  int fd, int *opened)
+{
+	*opened = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (*opened < 0 && errno == EINVAL &&
+	    !trace->options->verify_below) {
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		*opened = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	}
+	if (*opened >= 0)
+		return ALIGNCTL_FINE;
+	message_error("%s: %s", path, strerror(errno));
+	return ALIGNCTL_IO;
+}
+
 /* Compares on the device itself, or on the one below that was named. */
 static int check(struct replay_trace *trace, int fd, uint64_t run)
 {
 	const char *path = trace->options->verify_below;
-	CLEANUP_CLOSE int below_fd = -1;
+	CLEANUP_CLOSE int check_fd = -1;
 	struct device below = { 0 };
 	struct content content = {
 		.source = &trace->source, .placement = &trace->placement,
 		.run = run, .done = &trace->done, .device = trace->device,
-		.fd = fd,
 	};
 	int result;
 
@@ -165,16 +185,13 @@ static int check(struct replay_trace *trace, int fd, uint64_t run)
 		result = device_open(&below, path);
 		if (result)
 			return result;
-		below_fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
-		if (below_fd < 0) {
-			message_error("%s: %s", path, strerror(errno));
-			device_close(&below);
-			return ALIGNCTL_IO;
-		}
 		content.device = &below;
-		content.fd = below_fd;
 	}
-	if (content.device->sectors < trace->device->sectors) {
+	result = open_for_check(trace, content.device->path, fd, &check_fd);
+	content.fd = check_fd;
+	if (result) {
+		/* reported */
+	} else if (content.device->sectors < trace->device->sectors) {
 		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
 			      path, trace->device->path);
 		result = ALIGNCTL_USAGE;
@@ -207,6 +224,9 @@ static int begin_state(const struct replay_trace *trace,
 		return ALIGNCTL_USAGE;
 	}
 	state->trace_bytes = found.st_size;
+	/* what reads it again has this from here: whole sectors, see @labelled */
+	if (trace->placement.buffered)
+		state->placement.logical = PATTERN_SECTOR;
 	return trace_state_begin(state);
 }
 

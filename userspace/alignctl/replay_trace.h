@@ -32,6 +32,7 @@ struct trace_scan {
  * @threads: 0: 1
  * @warmup_ns: what is to start before it is left out of all figures
  * @how: where requests go
+ * @buffered: through the page cache
  * @scan: read all of the trace first
  * @dry_run: only say what would be done
  * @histogram: file for the histograms, or NULL
@@ -47,6 +48,7 @@ struct replay_trace_options {
 	uint64_t threads;
 	uint64_t warmup_ns;
 	enum placement_how how;
+	bool buffered;
 	bool scan;
 	bool dry_run;
 	const char *histogram;

@@ -8,6 +8,7 @@
 #include "forecast_report.h"
 #include "message.h"
 #include "method.h"
+#include "page_cache.h"
 #include "plan_options.h"
 #include "verbs.h"
 
@@ -23,10 +24,12 @@ struct options {
 	uint64_t size;
 	uint32_t logical;
 	uint64_t shift;
+	uint32_t cache_block;
 	bool json;
 };
 
-enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT, ROW_JSON };
+enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
+	   ROW_CACHE_BLOCK, ROW_JSON };
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
@@ -36,6 +39,8 @@ static const struct option_row rows[] = {
 	[ROW_SIZE] = { "size", "N", "size in bytes, without DEV" },
 	[ROW_SHIFT] = { "shift", "SECTORS",
 			"as if all lay so many sectors further on" },
+	[ROW_CACHE_BLOCK] = { "cache-block", "N",
+			      "buffered: block of the page cache, bytes" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -65,6 +70,14 @@ static int take(size_t row, const char *argument, void *context)
 			return 0;
 		return options_refuse("shift", argument,
 				      "must be a number of sectors of 512 bytes");
+	case ROW_CACHE_BLOCK:
+		if (parse_bytes(argument, &options->cache_block) &&
+		    options->cache_block >= ALIGN_SECTOR_SIZE &&
+		    options->cache_block <= ALIGN_MAX_BLOCK_SIZE &&
+		    align_is_power_of_2(options->cache_block))
+			return 0;
+		return options_refuse("cache-block", argument,
+				      "must be a power of two from 512 to 65536");
 	case ROW_JSON:
 		options->json = true;
 		return 0;
@@ -135,6 +148,20 @@ static int check_trace(const struct options *options, const char *name)
 	return ALIGNCTL_FINE;
 }
 
+/* Of the page cache, in bytes; 0: past it. */
+static uint32_t cache_block(const struct options *options,
+			    const struct source *source,
+			    const struct device *device)
+{
+	if (!plan_options_buffered(&options->plan, source->plan.workload))
+		return 0;
+	if (options->cache_block)
+		return options->cache_block;
+	return options->on ? device_cache_block(device) :
+			     page_cache_block(device->logical, device->sectors
+					      << ALIGN_SECTOR_SHIFT);
+}
+
 static int make_forecast(struct source *source, const struct options *options,
 			 const struct device *device)
 {
@@ -148,12 +175,19 @@ static int make_forecast(struct source *source, const struct options *options,
 	/* without a device, nobody else could tell */
 	blocks.offset_given |= !options->on;
 	result = plan_options_geometry(&blocks, device, &g, &offset_known);
+	if (!result && options->cache_block &&
+	    !plan_options_buffered(&options->plan, source->plan.workload)) {
+		message_error("--cache-block: is for --buffered, and %s is direct; leave it out",
+			      source->name);
+		result = ALIGNCTL_USAGE;
+	}
 	if (!result && source->trace)
 		result = check_trace(options, source->name);
 	else if (!result)
 		result = complete_plan(&source->plan, options, device);
 	if (!result)
-		result = forecast_make(forecast, source, &g, options->shift);
+		result = forecast_make(forecast, source, &g, options->shift,
+				       cache_block(options, source, device));
 	if (result)
 		return result;
 	if (options->json)

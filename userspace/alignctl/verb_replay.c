@@ -301,12 +301,12 @@ static int guard(struct replay_options *options, const struct device *device,
 	return result;
 }
 
-/* Opens for O_DIRECT; a block device for ourselves alone. */
+/* Opens, for O_DIRECT unless buffered; a block device for ourselves alone. */
 static int open_target(struct replay *replay,
 		       const struct replay_options *options)
 {
 	const struct device *device = replay->device;
-	int flags = O_DIRECT | O_CLOEXEC;
+	int flags = O_CLOEXEC | (options->trace.buffered ? 0 : O_DIRECT);
 
 	flags |= options->reads_only ? O_RDONLY : O_RDWR;
 	if (device->block && !options->reads_only && !options->force)
@@ -320,7 +320,7 @@ static int open_target(struct replay *replay,
 		return ALIGNCTL_BUSY;
 	}
 	if (errno == EINVAL)
-		message_error("%s: cannot be opened with O_DIRECT; take a block device, or a file on ext4, XFS or Btrfs",
+		message_error("%s: cannot be opened with O_DIRECT; --buffered, or take a block device, or a file on ext4, XFS or Btrfs",
 			      device->path);
 	else
 		message_error("%s: %s", device->path, strerror(errno));
@@ -369,8 +369,8 @@ static int check_depth(const struct replay_options *options,
 		return ALIGNCTL_USAGE;
 	}
 	if (options->trace.timing == ENGINE_FAST) {
-		message_error("--timing fast: the reads of %s must follow each other; leave it out",
-			      w->name);
+		message_error("--timing fast: the %s of %s must follow each other; leave it out",
+			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -493,6 +493,17 @@ static int do_phases(struct replay *replay,
 }
 
 /*
+ * Is a workload one whose every sector is labelled before the run, and its owner
+ * known by arithmetic? The others are done as a trace is.
+ */
+static bool is_prepared(const struct replay_options *options,
+			const struct workload *w)
+{
+	return w && !w->reads && w->order != WORKLOAD_DRAWS &&
+	       !plan_options_buffered(&options->plan, w);
+}
+
+/*
  * Refuses options that mean nothing for what is to be replayed: a workload, a
  * method, or, if @w and @method are NULL, a trace.
  */
@@ -500,36 +511,45 @@ static int check_source_options(const struct replay_options *options,
 				const struct workload *w,
 				const struct method *method)
 {
-	enum { WRITES = 1, READS = 2, TRACE = 4, METHOD = 8 };
+	enum { WRITES = 1, READS = 2, TRACE = 4, METHOD = 8, CACHED = 16 };
 	static const char *const kinds[] = {
 		[WRITES] = "a workload that writes",
 		[READS] = "a workload that reads", [TRACE] = "a trace",
 		[METHOD] = "a method",
+		[CACHED] = "a workload that is buffered, or of records",
 	};
 	const unsigned int kind = method ? METHOD : !w ? TRACE :
-				  w->reads ? READS : WRITES;
+				  w->reads ? READS :
+				  is_prepared(options, w) ? WRITES : CACHED;
 	const struct replay_trace_options *trace = &options->trace;
 	const struct { bool given; unsigned int is_for; const char *name; } all[] = {
-		{ options->plan.count, WRITES | READS | METHOD, "count" },
-		{ options->plan.start_given, WRITES | READS, "start" },
-		{ options->plan.span, WRITES | READS | METHOD, "span" },
-		{ options->plan.areas, WRITES | READS, "areas" },
-		{ options->plan.seed_given, WRITES | READS | METHOD,
+		{ options->plan.count, WRITES | READS | CACHED | METHOD,
+		  "count" },
+		{ options->plan.start_given, WRITES | READS | CACHED, "start" },
+		{ options->plan.span, WRITES | READS | CACHED | METHOD,
+		  "span" },
+		{ options->plan.areas, WRITES | READS | CACHED, "areas" },
+		{ options->plan.seed_given, WRITES | READS | CACHED | METHOD,
 		  "seed" },
+		{ options->plan.access == PLAN_BUFFERED,
+		  WRITES | READS | CACHED | TRACE, "buffered" },
+		{ options->plan.access == PLAN_DIRECT,
+		  WRITES | READS | CACHED | TRACE, "direct" },
 		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
-		{ trace->threads, WRITES | READS | TRACE, "threads" },
-		{ trace->warmup_ns, WRITES | READS | TRACE, "warmup" },
-		{ trace->timing != ENGINE_NR_TIMINGS, READS | TRACE, "timing" },
-		{ trace->speed > 0, READS | TRACE, "speed" },
+		{ trace->threads, WRITES | READS | CACHED | TRACE, "threads" },
+		{ trace->warmup_ns, WRITES | READS | CACHED | TRACE, "warmup" },
+		{ trace->timing != ENGINE_NR_TIMINGS, READS | CACHED | TRACE,
+		  "timing" },
+		{ trace->speed > 0, READS | CACHED | TRACE, "speed" },
 		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },
 		{ trace->how == PLACEMENT_SCALE, READS | TRACE, "scale" },
-		{ trace->scan, READS | TRACE, "scan" },
-		{ trace->histogram, READS | TRACE, "histogram" },
-		{ trace->no_check, TRACE, "no-check" },
-		{ trace->verify_below, TRACE, "verify-below" },
-		{ options->vs, WRITES | READS | TRACE, "vs" },
+		{ trace->scan, READS | CACHED | TRACE, "scan" },
+		{ trace->histogram, READS | CACHED | TRACE, "histogram" },
+		{ trace->no_check, CACHED | TRACE, "no-check" },
+		{ trace->verify_below, CACHED | TRACE, "verify-below" },
+		{ options->vs, WRITES | READS | CACHED | TRACE, "vs" },
 		{ options->html && !options->vs, METHOD, "html" },
 	};
 	size_t i;
@@ -638,7 +658,7 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 	return result ? result : do_phases(replay, options, offset_known);
 }
 
-/* Opens a trace, or a workload that only reads, which has nothing to prepare. */
+/* Opens a trace, or a workload that is done as one. */
 static int open_source(struct replay_trace *trace,
 		       const struct replay_options *options, const char *name)
 {
@@ -651,6 +671,9 @@ static int open_source(struct replay_trace *trace,
 		result = replay_trace_open(trace, name);
 	if (!result && w)
 		plan_options_apply(&options->plan, &trace->source.plan);
+	if (!result && w && w->think_writes)
+		message_warning("%s: buffered, it is done without its pauses",
+				w->name);
 	return result;
 }
 
@@ -686,7 +709,8 @@ static int run_trace(struct replay *replay, struct replay_options *options,
 	if (!result && options->trace.dry_run)
 		trace_report_plan(trace);
 	if (!result && !options->reads_only)
-		result = guard(options, device,
+		result = guard(options, device, plan->workload ?
+			       plan_end(plan) :
 			       device->sectors << ALIGN_SECTOR_SHIFT);
 	if (result || options->trace.dry_run)
 		return result;
@@ -723,7 +747,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	w = workload_find(argv[first]);
 	method = method_find(argv[first]);
-	phased = w && !w->reads;
+	phased = is_prepared(&options, w);
+	options.trace.buffered = plan_options_buffered(&options.plan, w);
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
 	options.trace.depth = options.depth;
 	options.trace.state = options.state;

@@ -132,9 +132,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 	for (i = first; i < argc; i++) {
 		const struct workload *w = workload_find(argv[i]);
 
-		if (w && !w->reads)
+		if (w && !w->reads && !w->buffered)
 			continue;
-		if (w)
+		if (w && w->buffered)
+			message_error("%s: goes through the page cache, which decides what a mode gets to see, and when; replay it, or take a direct workload",
+				      argv[i]);
+		else if (w)
 			message_error("%s: only reads, which no mode changes; take a workload that writes",
 				      argv[i]);
 		else if (method_find(argv[i]))

@@ -2,6 +2,7 @@
 /* alignctl workloads: the built-in ones, where they come from, what they cost. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -10,6 +11,7 @@
 #include "json.h"
 #include "message.h"
 #include "method.h"
+#include "page_cache.h"
 #include "table.h"
 #include "verbs.h"
 
@@ -58,6 +60,20 @@ static void add_published(struct json_object *object, const char *key,
 		json_add_null(object, key);
 }
 
+/* What the page cache sends to the device; null: nothing goes through it. */
+static void json_add_cache(struct json_object *object, const struct workload *w,
+			   const struct plan_figures *f)
+{
+	struct json_object *cache = w->buffered ? json_new() : NULL;
+
+	if (cache) {
+		json_add_number(cache, "block_bytes", PAGE_CACHE_BLOCK);
+		json_add_number(cache, "blocks_read", f->reads);
+		json_add_number(cache, "blocks_written", f->requests);
+	}
+	json_add(object, "page_cache", cache);
+}
+
 static struct json_object *json_workload(const struct workload *w,
 					 const struct plan_figures *f)
 {
@@ -70,8 +86,12 @@ static struct json_object *json_workload(const struct workload *w,
 	json_add_text(object, "origin", w->origin);
 	json_add_number(object, "count", w->default_count);
 	json_add_number(object, "reads", w->reads ? plan_requests(&plan) : 0);
-	json_add_number(object, "writes", f->requests);
-	json_add_number(object, "bytes", f->bytes);
+	json_add_bool(object, "buffered", w->buffered);
+	json_add_number(object, "writes", w->reads ? 0 : plan_requests(&plan));
+	/* those that are buffered have one length */
+	json_add_number(object, "bytes", w->buffered ?
+			plan_requests(&plan) * plan.length : f->bytes);
+	json_add_cache(object, w, f);
 	json_add_number(object, "touches_expected", f->touches);
 	json_add_number(object, "rmin", f->rmin);
 	json_add_number(object, "distinct_blocks", f->distinct);
@@ -108,6 +128,19 @@ static void add_row(struct table *table, const struct workload *w,
 	table_add(table, published_cell("%.0f", w->mean_us));
 }
 
+/* A line more: what the page cache makes of a workload, and the figures are of. */
+static void add_cached(char **lines, const struct workload *w,
+		       const struct plan_figures *f)
+{
+	char *longer = message_format("%s  %s: buffered; the page cache reads %"
+				      PRIu64 " blocks of %u bytes and writes %"
+				      PRIu64 "\n", *lines, w->name, f->reads,
+				      PAGE_CACHE_BLOCK, f->requests);
+
+	free(*lines);
+	*lines = longer;
+}
+
 /* Workloads of one origin, from @index on, which becomes that of the next. */
 static int print_origin(size_t *index)
 {
@@ -122,6 +155,7 @@ static int print_origin(size_t *index)
 		.columns = sizeof(right) / sizeof(right[0]), .right = right,
 	};
 	const struct workload *first = workload_at(*index), *w;
+	CLEANUP_FREE char *cached = message_format("%s", "");
 	size_t i;
 
 	printf("%s\n", first->origin);
@@ -135,6 +169,8 @@ static int print_origin(size_t *index)
 		if (published_figures(w, &figures))
 			return ALIGNCTL_IO;
 		add_row(&table, w, &figures);
+		if (w->buffered)
+			add_cached(&cached, w, &figures);
 	}
 	table_print(&table);
 	for (; *index < i; ++*index) {
@@ -142,6 +178,7 @@ static int print_origin(size_t *index)
 		if (w->published)
 			printf("  %s: %s\n", w->name, w->published);
 	}
+	fputs(cached, stdout);
 	return ALIGNCTL_FINE;
 }
 

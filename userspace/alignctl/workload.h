@@ -30,6 +30,11 @@ enum workload_order {
 	 * there are parts, their lengths take turns.
 	 */
 	WORKLOAD_RANDOM,
+	/*
+	 * Each write at a place drawn from the seed, whatever was drawn before:
+	 * some places come more than once, and most never.
+	 */
+	WORKLOAD_DRAWS,
 	/* Two at a time, at random places and so at a random distance. */
 	WORKLOAD_PAIRS,
 	/*
@@ -75,6 +80,8 @@ struct workload_part {
  * @mean_us: published mean latency of its writes, microseconds; 0: none
  * @published: what else was published, or NULL
  * @reads: reads in place of writes; what is said of writes here is then of them
+ * @buffered: was published through the page cache, and so done unless asked to
+ *	be direct
  * @device: what is left to the device
  * @order: how one write follows the other
  * @sync: what makes them durable
@@ -91,7 +98,7 @@ struct workload_part {
  * @window: so many reads at a time are sorted by offset; 0: they are not
  * @think_writes: a pause after so many writes; 0: there is none
  * @think_s: its published length, seconds
- * @nr_parts: writes in a repetition; 1 for rounds and pairs, 2 for bursts
+ * @nr_parts: writes in a repetition; 1 for rounds, draws and pairs, 2 for bursts
  * @part: those writes, by rising offset
  */
 struct workload {
@@ -102,6 +109,7 @@ struct workload {
 	double mean_us;
 	const char *published;
 	bool reads;
+	bool buffered;
 	enum workload_device device;
 	enum workload_order order;
 	enum workload_sync sync;

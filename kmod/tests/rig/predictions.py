@@ -32,7 +32,7 @@ CASES = [
         "w512", "w4096", "w4096_512", "w136k", "w4k_132k", "seq8k-shifted", "db-write", "append-512-dsync")),
     *(Case(name, ("--count", "4")) for name in (
         "diskbenchi-0", "diskbenchi-existing", "diskbenchi", "diskbenchi-fresh",
-        "areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted",
+        "areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted",
         "dd-512-sync", "journal-252k-seq", "journal-64k-seq", "journal-252k-seq-shifted", "journal-64k-seq-shifted")),
     *(Case(name, ("--count", "24", "--span", "256K")) for name in (
         "shifted-partition", "db-randwrite", "db-randwrite-shifted", "rand512", "rand4k")),
@@ -47,7 +47,7 @@ CASES = [
     Case("w4096", ("--count", "12", "--start", "3584")),
     Case("w136k", ("--count", "5", "--start", "70144")),
     Case("append-512-dsync", ("--count", "20", "--start", "67072")),
-    Case("areasync", ("--count", "3", "--areas", "9", "--start", "66048")),
+    Case("areasync-512", ("--count", "3", "--areas", "9", "--start", "66048")),
 ]
 
 

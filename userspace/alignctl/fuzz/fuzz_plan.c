@@ -2,6 +2,7 @@
 /* Workloads with any figures: where each write lies and who wrote a sector. */
 #include "forecast.h"
 #include "fuzz.h"
+#include "page_cache.h"
 
 #define SECTOR	512U
 
@@ -12,11 +13,12 @@ static void check_request(const struct plan *plan, uint64_t number)
 	uint64_t start = plan_request(plan, number, &bytes);
 
 	FUZZ_CHECK(bytes && bytes <= plan_max_bytes(plan));
-	FUZZ_CHECK(start % SECTOR == 0 && bytes % SECTOR == 0);
+	FUZZ_CHECK(plan->buffered ||
+		   (start % SECTOR == 0 && bytes % SECTOR == 0));
 	FUZZ_CHECK(start + bytes > start && start + bytes <= end);
 	FUZZ_CHECK(start + plan->workload->first >= plan->start);
 	FUZZ_CHECK(start % plan_granularity(plan) == 0);
-	if (plan->workload->order == WORKLOAD_PAIRS)
+	if (plan->workload->order == WORKLOAD_PAIRS || plan->buffered)
 		return;
 	/* who wrote last is the write itself as long as no later one counts */
 	FUZZ_CHECK(plan_owner(plan, number + 1, start / SECTOR, &owner) &&
@@ -24,6 +26,15 @@ static void check_request(const struct plan *plan, uint64_t number)
 	FUZZ_CHECK(plan_owner(plan, requests, start / SECTOR, &owner) &&
 		   owner >= number && owner < requests);
 	FUZZ_CHECK(!plan_owner(plan, requests, end / SECTOR, &owner));
+}
+
+/* Of a device that it fits; where it is buffered, in blocks of the cache. */
+static uint64_t end_sector(const struct plan *plan)
+{
+	uint64_t blocks = (plan_end(plan) - 1) / PAGE_CACHE_BLOCK + 1;
+
+	return plan->buffered ? blocks * (PAGE_CACHE_BLOCK / SECTOR) :
+				plan_end(plan) / SECTOR;
 }
 
 /* All of it, in geometry that the input chooses. */
@@ -37,14 +48,17 @@ static void check_figures(const struct plan *plan, struct fuzz_bytes *bytes)
 
 	if (align_geometry_init(&g, 512U << fuzz_take(bytes, 1) % 8, 512,
 				(uint32_t)fuzz_take(bytes, 1) * 512, 0,
-				plan_end(plan) / SECTOR))
+				end_sector(plan)))
 		return;
 	FUZZ_CHECK(!plan_figures(plan, &g, &figures));
-	FUZZ_CHECK(figures.requests ==
+	FUZZ_CHECK(plan->buffered || figures.requests ==
 		   (plan->workload->reads ? 0 : plan_requests(plan)));
+	FUZZ_CHECK(!figures.reads || plan->buffered);
 	FUZZ_CHECK(figures.touches <= 2 * figures.requests);
 	FUZZ_CHECK(figures.rmin <= figures.touches &&
 		   figures.rmin <= figures.distinct);
+	if (plan->buffered)
+		return;
 	extent = plan_extents(plan, &g, &nr);
 	FUZZ_CHECK(nr >= 1);
 	for (i = 0; i < nr; i++) {
@@ -73,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plan.start = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.places = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.seed = fuzz_take(&bytes, 4);
-	if (!plan_possible(&plan))
+	if (plan.buffered ? !plan.count || !plan.places : !plan_possible(&plan))
 		return 0;
 	requests = plan_requests(&plan);
 	end = plan_end(&plan);

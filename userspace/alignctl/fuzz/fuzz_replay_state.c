@@ -79,6 +79,9 @@ static void check_workloads(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
+		/* leaves no state */
+		if (w->buffered)
+			continue;
 		plan_init(&state.plan, w);
 		/* what else a device has a say in */
 		if (w->device == WORKLOAD_SPREAD ||

@@ -53,5 +53,6 @@ extern const struct tap_test trace_iolog_tests[];
 extern const struct tap_test trace_blktrace_tests[];
 extern const struct tap_test forecast_tests[];
 extern const struct tap_test source_tests[];
+extern const struct tap_test buffered_tests[];
 
 #endif

@@ -242,7 +242,8 @@ static struct forecast *forecast_of(const char *name, uint64_t count,
 		source.plan.count = count;
 	if (!source.plan.places)
 		source.plan.places = 100000;
-	CHECK(!forecast_make(f, &source, &g, shift), "%s", name);
+	CHECK(!forecast_make(f, &source, &g, shift,
+			     source.plan.buffered ? 4096 : 0), "%s", name);
 	source_close(&source);
 	return f;
 }
@@ -259,7 +260,8 @@ static void streams(void)
 		{ "diskbenchi", 16001, 2 },
 		/* three tails; and 512 bytes over what no buffer of the target held */
 		{ "diskbenchi-fresh", 16000, 3999 },
-		{ "areasync", 4, 4 }, { "areasync-4k-shifted", 8, 8 },
+		{ "areasync", 0, 0 }, { "areasync-512", 4, 4 },
+		{ "areasync-4k-shifted", 8, 8 },
 		{ "append-512-dsync", 256, 256 },
 	};
 	size_t i;
@@ -328,7 +330,7 @@ static int forecast_text(const char *text, struct forecast *f)
 	result = source_open(&source, trace_text("t", text));
 	CHECK(!result, "%d", result);
 	if (!result)
-		result = forecast_make(f, &source, &g, 0);
+		result = forecast_make(f, &source, &g, 0, 0);
 	source_close(&source);
 	trace_folder_close();
 	return result;

@@ -37,8 +37,8 @@ TEN = {
     "dd-512-sync": (80, 0, 0, 10),
     "rndwrite": (10, 0, 0, 10),
     "db-write": (10, 0, 0, 20),
-    "areasync": (40, 40, 4, 4),
-    "areasync-128k": (40, 40, 4, 4),
+    "areasync-512": (40, 40, 4, 4),
+    "areasync-512-128k": (40, 40, 4, 4),
     "areasync-4k": (40, 0, 0, 4),
     "areasync-4k-shifted": (40, 80, 8, 8),
     "append-512-dsync": (10, 10, 1, 2),
@@ -46,7 +46,7 @@ TEN = {
     "rand4k": (10, 0, 0, 10),
 }
 RANDOM = ("shifted-partition", "rndwrite", "rand512", "rand4k")
-AREAS = ("areasync", "areasync-128k", "areasync-4k", "areasync-4k-shifted")
+AREAS = ("areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted")
 ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)
 
 
@@ -248,14 +248,14 @@ def test_random_writes_go_where_the_seed_says(disk):
 
 
 def test_areas_are_as_many_as_asked_for(disk):
-    result = json.loads(alignctl("replay", "areasync", "--on", disk, "--count", 3, "--areas", 7, "--json").stdout)
+    result = json.loads(alignctl("replay", "areasync-512", "--on", disk, "--count", 3, "--areas", 7, "--json").stdout)
     assert (result["areas"], result["requests"], result["flushes"], result["rmin"]) == (7, 21, 21, 7)
     assert result["data_check"]["status"] == "ok"
 
 
 def test_every_key_of_the_json_is_documented(disk):
     page = re.split(r"[\s,\"()\\]+", man_page())
-    result = json.loads(alignctl("replay", "areasync", "--on", disk, "--count", 2, "--json").stdout)
+    result = json.loads(alignctl("replay", "areasync-512", "--on", disk, "--count", 2, "--json").stdout)
     for key in keys(result):
         assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
 
@@ -387,7 +387,7 @@ def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path
 
 def test_ctrl_c_prints_what_was_measured(tmp_path, disk):
     state = tmp_path / "state"
-    common = ["areasync", "--on", disk, "--state", state, "--json"]
+    common = ["areasync-512", "--on", disk, "--state", state, "--json"]
     assert alignctl("replay", *common, "--phase", "prepare", "--count", 1 << 20).returncode == FINE
     with subprocess.Popen([ALIGNCTL, "replay", *map(str, common), "--phase", "run"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as running:

@@ -103,7 +103,7 @@ static void replay_all(unsigned int depth, unsigned int threads,
 		uint64_t sizes = 0;
 		uint32_t k;
 
-		if (w->reads ||
+		if (w->reads || w->buffered ||
 		    (depth * threads > 1 && workload_one_at_a_time(w))) {
 			finish(&replay);
 			continue;

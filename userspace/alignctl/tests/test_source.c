@@ -32,7 +32,9 @@ static void workloads_as_requests(void)
 		uint64_t count, bytes;
 	} want[] = {
 		{ "w4k_132k", "wwww", 2, 2 * 139264 },
-		{ "areasync", "wfwfwfwf", 1, 4 * 512 },
+		{ "areasync", "wfwfwfwf", 1, 4 * 4 },
+		{ "areasync-512", "wfwfwfwf", 1, 4 * 512 },
+		{ "records-4000", "www", 3, 3 * 4000 },
 		{ "append-512-dsync", "WWW", 3, 3 * 512 },
 		{ "db-randread", "rrr", 3, 3 * 8192 },
 		/* the flush is of the journal, and of all of 4 MiB */

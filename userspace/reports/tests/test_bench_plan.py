@@ -31,7 +31,7 @@ def test_the_tables_have_every_arm_of_every_case_on_every_drive_with_a_time():
     steps = plan.steps(needs(f"tables-{on}" for on in TABLE_DRIVES), 0, quick=False)
     assert len(steps) == len(TABLE_DRIVES) * len(TABLE_CASES) * len(ARMS)
     assert {"w512", "w4096", "w4096_512", "w136k", "w4k_132k", "diskbenchi-0",
-            "diskbenchi-existing", "diskbenchi-fresh", "seq8k-shifted", "areasync",
+            "diskbenchi-existing", "diskbenchi-fresh", "seq8k-shifted", "areasync-512",
             "append-512-dsync", "rand512-1", "rand512-8", "rand512-32", "rand4k-1",
             "rand4k-32"} == set(TABLE_CASES)
 

@@ -31,7 +31,7 @@ class Case:
 
     @property
     def steps(self) -> int:
-        return STEPS.get(self.workload, 4 if self.workload == "areasync" else 1)
+        return STEPS.get(self.workload, 4 if self.workload == "areasync-512" else 1)
 
     @property
     def random(self) -> bool:
@@ -55,7 +55,7 @@ CASES = {case.name: case for case in (
     Case("diskbenchi-existing", "diskbenchi-existing", "the same, one sector off"),
     Case("diskbenchi-fresh", "diskbenchi-fresh", "the same, rewriting zeroed ends"),
     Case("seq8k-shifted", "seq8k-shifted", "8 KiB stream, five sectors off"),
-    Case("areasync", "areasync", "512 B and fdatasync in each of four areas"),
+    Case("areasync-512", "areasync-512", "512 B and fdatasync in each of four areas"),
     Case("append-512-dsync", "append-512-dsync", "512 B appended, each durable"),
     Case("rand512-1", "rand512", "512 B at random"),
     Case("rand512-8", "rand512", "512 B at random, 8 in flight", 8),

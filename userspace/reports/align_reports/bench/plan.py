@@ -41,7 +41,7 @@ COUNTS: dict[tuple[str, str], tuple[int, int]] = {
 TABLE_COUNTS = {
     "w512": 400, "w4096": 400, "w4096_512": 400, "w136k": 200, "w4k_132k": 200,
     "diskbenchi-0": 50, "diskbenchi-existing": 50, "diskbenchi-fresh": 50, "seq8k-shifted": 500,
-    "areasync": 25, "append-512-dsync": 300, "rand512-1": 300, "rand512-8": 1000,
+    "areasync-512": 25, "append-512-dsync": 300, "rand512-1": 300, "rand512-8": 1000,
     "rand512-32": 2000, "rand4k-1": 400, "rand4k-32": 2000,
 }
 # dm-ebs writes each block of a long write on its own: 1/n of the count is enough.
