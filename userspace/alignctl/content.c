@@ -226,8 +226,8 @@ static void cut(struct model *m, struct block *block, uint32_t sector,
 			m->free_piece = old;
 			m->nr_free++;
 		}
-		link = add_piece(m, link, start, was.end < from ? was.end : from,
-				 was.holds);
+		link = add_piece(m, link, start,
+				 was.end < from ? was.end : from, was.holds);
 		if (!done && was.end > from) {
 			link = add_piece(m, link, from, to, what);
 			done = true;

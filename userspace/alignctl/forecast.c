@@ -49,8 +49,8 @@ static int refuse(const struct source *source, const char *reason)
 }
 
 /*
- * Takes the place of a request in sectors, moved; or says why it has none. Those
- * to the page cache may begin and end within a sector.
+ * Takes the place of a request in sectors, moved; or says why it has none.
+ * Those to the page cache may begin and end within a sector.
  */
 static int place(const struct pass *pass, const struct trace_request *request,
 		 uint64_t *first, uint64_t *end)
@@ -181,7 +181,7 @@ static void do_request(struct fixing *model, bool timed,
 	}
 }
 
-/* Takes a request that reaches the device; the first time, counts it as well. */
+/* Takes a request that reaches the device; the first time, counts it too. */
 static int take(void *context, const struct trace_request *request)
 {
 	struct pass *pass = context;

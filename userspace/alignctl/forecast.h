@@ -94,8 +94,8 @@ struct forecast {
 /*
  * Reads @source from the start, more than once if its writes lie so far apart
  * that COVERAGE_MAX_LEAVES do not hold them, and moves it by @shift sectors.
- * At the end it flushes, as alignctl replay does. @cache_block: 0, or bytes of a
- * block of the page cache that the requests go through. Return: enum
+ * At the end it flushes, as alignctl replay does. @cache_block: 0, or bytes of
+ * a block of the page cache that the requests go through. Return: enum
  * alignctl_exit; errors have been reported.
  */
 int forecast_make(struct forecast *forecast, struct source *source,

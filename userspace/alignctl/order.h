@@ -12,8 +12,8 @@
  * All else may run at once. A request that waits stops no other.
  *
  * Overlap is by bytes, through the page cache too. Two writes to other bytes of
- * one page may run together: the kernel brings in, changes and sends a page with
- * its folio locked, so neither undoes the other.
+ * one page may run together: the kernel brings in, changes and sends a page
+ * with its folio locked, so neither undoes the other.
  */
 #ifndef ALIGNCTL_ORDER_H
 #define ALIGNCTL_ORDER_H

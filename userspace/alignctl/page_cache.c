@@ -29,7 +29,7 @@ struct stretch {
  * @stretch: those of which something is known
  * @nr: how many
  * @max: room for
- * @slot: a hash table of indices into @stretch, from 1; 0: free; 2 * @max of them
+ * @slot: a hash table of indices into @stretch, from 1; 0: free; twice @max
  * @dirty: indices of stretches that are listed; room for @max
  * @nr_dirty: how many of those
  */

@@ -2,13 +2,14 @@
 /*
  * What the page cache makes of requests, as far as that can be said:
  *
- * - It has blocks of one size. The first write that covers a part of one has the
- *   rest read; a read has all of it read.
- * - Written is what was changed: by a flush all blocks, by a write that is to be
- *   durable (FUA) those of its pages. Each is one request, by rising place.
+ * - It has blocks of one size. The first write that covers a part of one has
+ *   the rest read; a read has all of it read.
+ * - Written is what was changed: by a flush all blocks, by a write that is to
+ *   be durable (FUA) those of its pages. Each is one request, by rising place.
  *
- * It is empty at first, gives up no block, writes none without being told to, and
- * reads none ahead. The kernel does if memory is short, or after 30 seconds.
+ * It is empty at first, gives up no block, writes none without being told to,
+ * and reads none ahead. The kernel gives up and writes if memory is short, and
+ * writes what is 30 seconds old; and it reads ahead of reads.
  */
 #ifndef ALIGNCTL_PAGE_CACHE_H
 #define ALIGNCTL_PAGE_CACHE_H
@@ -26,8 +27,9 @@ struct page_cache;
 struct page_cache *page_cache_new(uint32_t block);
 void page_cache_free(struct page_cache *cache);
 
-/* Takes a request to the device. Return: 0 or enum alignctl_exit, which ends all. */
-typedef int (*page_cache_fn)(void *context, const struct trace_request *request);
+/* Takes a request to the device. Return: enum alignctl_exit; not 0 ends all. */
+typedef int (*page_cache_fn)(void *context,
+			     const struct trace_request *request);
 
 /*
  * The blocks that the kernel gives a block device of so many bytes: the longest
@@ -37,8 +39,8 @@ uint32_t page_cache_block(uint32_t logical, uint64_t bytes);
 
 /*
  * Does a request, and hands over those that reach the device because of it.
- * Return: what @device returned, or ALIGNCTL_USAGE: too many stretches; that has
- * been reported.
+ * Return: what @device returned, or ALIGNCTL_USAGE: too many stretches; that
+ * has been reported.
  */
 int page_cache_do(struct page_cache *cache, const struct trace_request *request,
 		  page_cache_fn device, void *context);

@@ -77,8 +77,8 @@ void plan_init(struct plan *plan, const struct workload *w);
 void plan_spread(struct plan *plan, uint64_t span);
 
 /*
- * Does it write anything, in whole sectors, directly, and nothing before byte 0,
- * has each random write a place, and plan_owner() an answer, unless it reads?
+ * Does it write anything, in whole sectors, directly, and nothing before byte
+ * 0, has each random write a place, and plan_owner() an answer, if it writes?
  */
 bool plan_possible(const struct plan *plan);
 

@@ -61,7 +61,7 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 
 /* Return of all: enum alignctl_exit; errors have been reported. */
 
-/* Do requests go through the page cache? @w: the workload, or NULL for a trace. */
+/* Do requests go through the page cache? @w: NULL for a trace. */
 bool plan_options_buffered(const struct plan_options *options,
 			   const struct workload *w);
 

@@ -224,7 +224,7 @@ static int begin_state(const struct replay_trace *trace,
 		return ALIGNCTL_USAGE;
 	}
 	state->trace_bytes = found.st_size;
-	/* what reads it again has this from here: whole sectors, see @labelled */
+	/* it is read again with this: whole sectors, see @labelled */
 	if (trace->placement.buffered)
 		state->placement.logical = PATTERN_SECTOR;
 	return trace_state_begin(state);

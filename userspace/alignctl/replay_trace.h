@@ -100,7 +100,7 @@ struct replay_trace {
 
 /* Each returns enum alignctl_exit; errors have been reported. */
 
-/* Opens a trace by its path, or a workload that only reads, for replay_trace_close(). */
+/* Opens a trace by its path, or a workload, for replay_trace_close(). */
 int replay_trace_open(struct replay_trace *trace, const char *path);
 void replay_trace_close(struct replay_trace *trace);
 

@@ -493,8 +493,8 @@ static int do_phases(struct replay *replay,
 }
 
 /*
- * Is a workload one whose every sector is labelled before the run, and its owner
- * known by arithmetic? The others are done as a trace is.
+ * Is a workload one whose every sector is labelled before the run, and its
+ * owner known by arithmetic? The others are done as a trace is.
  */
 static bool is_prepared(const struct replay_options *options,
 			const struct workload *w)

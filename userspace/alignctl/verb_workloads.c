@@ -128,7 +128,7 @@ static void add_row(struct table *table, const struct workload *w,
 	table_add(table, published_cell("%.0f", w->mean_us));
 }
 
-/* A line more: what the page cache makes of a workload, and the figures are of. */
+/* A line more: what the page cache makes of a workload; the figures are of it. */
 static void add_cached(char **lines, const struct workload *w,
 		       const struct plan_figures *f)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What `alignctl plan` says that the page cache sends to a device is what the drive gets when `alignctl replay` has done it:
-so few requests that no page is evicted or written early. The drive tells, request by request; the kernel's own counts
-of the device say the same.
+What `alignctl plan` says that the page cache sends to a device is what the drive gets when `alignctl replay` has done
+it: so few requests that no page is evicted or written early. The drive tells, request by request; the kernel's own
+counts of the device say the same.
 """
 
 import pytest

@@ -56,6 +56,26 @@ def test_a_trace_of_any_bytes_is_done_and_compared(disk, trace, options):
     assert not any(content[:12000]) and all(content[12000:20000]) and not content[20000]
 
 
+def test_an_iolog_of_fio_with_records_is_done(disk, tmp_path):
+    path = tmp_path / "iolog"
+    path.write_text("fio version 2 iolog\n/x add\n/x open\n/x write 4000 4000\n/x write 8000 4000\n/x datasync 0 0\n"
+                    "/x read 4000 100\n/x close\n")
+    refused = alignctl("replay", path, "--on", disk)
+    assert refused.returncode == USAGE and "line 4" in refused.stderr and "--buffered" in refused.stderr
+    result = answer("replay", path, "--on", disk, "--buffered")
+    assert (result["requests"], result["data_check"]["status"]) == (4, "ok")
+
+
+def test_buffered_runs_on_two_devices_are_compared(disk, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(bytes(DISK_BYTES))
+    done = alignctl("replay", "records-4000", "--on", disk, "--vs", other, "--count", 100, "--span", "1M", "--repeat", 2,
+                    "--force", disk, "--force", other, "--json")
+    assert done.returncode == FINE, done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    assert len(runs) == 4 and all(run["replay"]["buffered"] for run in runs)
+
+
 def test_direct_is_what_it_was(disk, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("op,offset,bytes\nwrite,0,4096\n")
