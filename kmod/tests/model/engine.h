@@ -244,7 +244,7 @@ struct state {
 	u8 suspends;
 	u8 drops;
 	u8 forgets;
-} __attribute__((aligned(8)));
+} __attribute__((aligned(16)));	/* hash_state() takes pairs of words */
 
 enum request_op { OP_READ, OP_WRITE, OP_DISCARD, OP_FLUSH };
 
