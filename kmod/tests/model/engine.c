@@ -83,9 +83,9 @@
  *     event, after the one that made the block READ, WRITE or PASS: in between
  *     only reads look at the buffer, at whole sectors under the lock, and see
  *     either what they would have seen before or what they would see after.
- *   - Steps that nobody else can tell apart are one where scenario.fine is not
- *     set: passing the gate, the lock region of align_engine_map() and the rest
- *     of map where neither mode, memory nor suspend change and nothing is
+ *   - Steps that nobody else can tell apart are one unless takes_steps_apart():
+ *     passing the gate, the lock region of align_engine_map() and the rest of
+ *     map where neither mode, memory nor suspend will change and nothing is
  *     delayed; the search for failed blocks and the timer at the end of
  *     hold_empty_work(). What else is done at once, everywhere, and why, stands
  *     in reduce.c. --fine takes it all apart.

@@ -262,6 +262,8 @@ bool happen(struct event event)
 		run_step(a);
 		return true;
 	case EVENT_EMPTY:
+		if (scenario.reduce && b && !may_gather())
+			return false;
 		return hold_empty_work(b);
 	case EVENT_OVER:
 		if (!may_be_over(block))
@@ -289,6 +291,8 @@ bool happen(struct event event)
 		block_remove(block);
 		return true;
 	case EVENT_MEMORY:
+		if (scenario.reduce && !asks_for_memory())
+			return false;
 		S.memory_changes--;
 		S.no_memory = !S.no_memory;
 		return true;
@@ -336,6 +340,8 @@ bool happen(struct event event)
 		hold_drop_failed(block);
 		return true;
 	case EVENT_FORGET:
+		if (scenario.reduce && !knows_anything())
+			return false;
 		S.forgets--;
 		blocks_forget();
 		return true;

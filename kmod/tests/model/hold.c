@@ -293,13 +293,13 @@ bool hold_empty_work(bool half)
 			return true;
 		}
 		S.empty = EMPTY_RETRY;
-		if (scenario.fine)
+		if (takes_steps_apart())
 			return true;
 		/* fallthrough */
 	case EMPTY_RETRY:
 		hold_retry();
 		S.empty = EMPTY_ARM;
-		if (scenario.fine || owns_any(OWNER_EMPTY))
+		if (takes_steps_apart() || owns_any(OWNER_EMPTY))
 			return true;
 		/* fallthrough */
 	case EMPTY_ARM:

@@ -222,6 +222,7 @@ void start_end_delay(void);
 void start_hurry(void);
 
 /* run.c */
+bool block_needs_spare(const struct align_block *block);
 bool block_patch(struct align_block *block);
 void touch_pass_end(u8 r, u8 b);
 void held_pass_end(struct align_block *block);
@@ -264,6 +265,10 @@ bool happen(struct event event);
 bool is_environment(struct event event);
 
 /* reduce.c */
+bool takes_steps_apart(void);
+bool asks_for_memory(void);
+bool may_gather(void);
+bool knows_anything(void);
 bool ends_unnoticed(u8 r);
 const struct event *next_at_once(void);
 void forget_the_dead(void);

@@ -8,6 +8,71 @@
 #include "inside.h"
 
 /*
+ * Steps between which only a change of the surroundings matters are taken apart
+ * as long as one may come. When the last one has been, and is over, what follows
+ * is a search of its own, of a scenario without any.
+ */
+bool takes_steps_apart(void)
+{
+	return scenario.fine || S.memory_changes || S.suspends || S.suspend != SUSPEND_NO ||
+	       S.next_mode + 1U < scenario.nr_modes || S.change != CHANGE_NO;
+}
+
+/* Whether map_rest() asks for memory: for a request with blocks in front of it. */
+static bool rest_asks_for_memory(const struct align_io *io)
+{
+	return io->phase == REQUEST_MAPPED && io->go && io->joined;
+}
+
+/* As run_step(): for the request of a run, or for where to read to. */
+static bool run_asks_for_memory(u8 b)
+{
+	const struct block_run *run = &S.run[b];
+
+	return run->phase == RUN_SEND && (run->nr > 1 || (!run->write && block_needs_spare(&S.block[b])));
+}
+
+/* As blocks_add_touch(): for a new block. */
+static bool touch_asks_for_memory(u8 r)
+{
+	u8 b;
+
+	if (S.io[r].phase != REQUEST_ENTERED)
+		return false;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (is_partial(r, b) && !S.block[b].exists)
+			return true;
+	return false;
+}
+
+/*
+ * Memory goes or comes only where the next step of somebody asks for it. It
+ * changes nothing else, nothing that is checked, and neither makes an event
+ * possible nor impossible. So in every path it can be put off from one event to
+ * the next until it stands in front of one that asks, without a change to any
+ * other state of the path; and if none comes, it is left out.
+ *
+ * That is the ample set of all events but this one. C0: where it would be empty,
+ * only memory changes from now on. C1: behind such changes alone the next event
+ * is in it, and does the same in front of them. C2: nobody sees the change. C3:
+ * paths along which it is put off for ever are those that never ask. A state that
+ * does not come to rest is found behind the change if what follows asks, and
+ * without it if nothing does.
+ */
+bool asks_for_memory(void)
+{
+	u8 r, b;
+
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (rest_asks_for_memory(&S.io[r]) || touch_asks_for_memory(r))
+			return true;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (run_asks_for_memory(b))
+			return true;
+	return false;
+}
+
+/*
  * A flush, or a read that has pinned nothing: its end changes nothing but
  * itself. No related[] names it, so no request's @before does, and dm's suspend
  * only waits for it. What it is judged by, its @before and which of those
@@ -38,11 +103,11 @@ bool ends_unnoticed(u8 r)
 /*
  * The step from what a thread has decided under the lock to what it sends: it
  * reads and writes what belongs to that thread alone by then (rules of block.c:
- * the touches of a block in WRITE and PASS), and the buffer. Where memory may
- * come or go in between, or the reserve for when there is none, or a read with
- * a pin may look at the buffer, the step stays apart. A read that comes after
- * the decision and ends before the step may as well come and end before the
- * decision: neither looks at what the other changes.
+ * the touches of a block in WRITE and PASS), and the buffer. Where it asks for
+ * memory, which may come or go in between, or the reserve for when there is
+ * none, or a read with a pin may look at the buffer, the step stays apart. A
+ * read that comes after the decision and ends before the step may as well come
+ * and end before the decision: neither looks at what the other changes.
  */
 static bool sends_at_once(u8 b)
 {
@@ -55,7 +120,7 @@ static bool sends_at_once(u8 b)
 	for (i = b; i < b + run->nr; i++)
 		if (S.block[i].pins)
 			return false;
-	return !S.memory_changes && !S.no_memory;
+	return !run_asks_for_memory(b) || (!S.memory_changes && !S.no_memory);
 }
 
 /* As hold_is_over(), and changes nothing. */
@@ -72,6 +137,30 @@ static bool is_resting(const struct align_block *block)
 	return block->exists && block->state == BLOCK_IS_HELD;
 }
 
+/* A request may still get an error from what has failed. */
+static bool an_error_is_due(void)
+{
+	u8 i;
+
+	for (i = 0; i < MODEL_BLOCKS; i++)
+		if (S.run[i].status || S.block[i].failed || S.block[i].pass_status)
+			return true;
+	for (i = 0; i < MODEL_REQUESTS; i++) {
+		const struct align_io *io = &S.io[i];
+		u8 b;
+
+		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
+			return true;
+		for (b = 0; b < MODEL_BLOCKS; b++)
+			if (io->pass_status[b])
+				return true;
+	}
+	for (i = 0; i < MODEL_WAITERS; i++)
+		if (S.waiter[i].failed)
+			return true;
+	return false;
+}
+
 /*
  * A pass of hold_empty_work() that would take nothing. It may as well be done
  * with: a block that has to go later kicks the work again when it comes to that,
@@ -79,7 +168,8 @@ static bool is_resting(const struct align_block *block)
  * which the pass arms if anything rests. Where a suspend may come, a pass that
  * has begun can go on behind hold_freeze(), which a later one does not: there,
  * only while nothing at all is held, because what is held later kicks a pass
- * that can do the same.
+ * that can do the same, or when no block fails any more, because behind
+ * hold_freeze() a pass takes only what has failed.
  * The last step only arms the timer, as does each block that comes to rest.
  */
 static bool empties_nothing(void)
@@ -90,7 +180,8 @@ static bool empties_nothing(void)
 		return true;
 	if (S.frozen || (S.empty == EMPTY_IDLE && !S.empty_queued))
 		return false;
-	if ((scenario.suspends || S.suspend != SUSPEND_NO) && S.nr_held)
+	if ((S.suspends || S.suspend != SUSPEND_NO) && S.nr_held &&
+	    (S.failures || an_error_is_due()))
 		return false;
 	for (b = 0; b < MODEL_BLOCKS; b++)
 		if (is_resting(&S.block[b]) && is_over_now(&S.block[b]))
@@ -120,6 +211,31 @@ static bool is_over_anyway(u8 b)
 	return false;
 }
 
+/* Blocks for hold_gather() besides the first: without, it takes the same with and without @half. */
+bool may_gather(void)
+{
+	u8 b, nr = 0;
+
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		nr += is_resting(&S.block[b]) && !S.block[b].failed;
+	return nr > 1;
+}
+
+/*
+ * Whether blocks_forget() would change anything. If not, the state behind it is
+ * this one with one less to come, and whatever happens there happens here.
+ */
+bool knows_anything(void)
+{
+	const struct align_block *block;
+
+	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
+		if (block->exists && (block->state == BLOCK_IS_KNOWN ||
+				      (block->state == BLOCK_IS_HELD && block->valid)))
+			return true;
+	return false;
+}
+
 static const struct event *at_once(enum event_kind kind, u8 of)
 {
 	static struct event event;
@@ -146,8 +262,8 @@ const struct event *next_at_once(void)
 		if (S.io[r].io == IO_DONE && ends_unnoticed(r))
 			return at_once(EVENT_OWN_END, r);
 		/* To acknowledge early only makes more be expected. */
-		if (S.io[r].phase == REQUEST_MAPPED && !S.memory_changes &&
-		    !scenario.stream)
+		if (S.io[r].phase == REQUEST_MAPPED && !scenario.stream &&
+		    (!S.memory_changes || !rest_asks_for_memory(&S.io[r])))
 			return at_once(EVENT_MAP_REST, r);
 	}
 	for (b = 0; b < MODEL_BLOCKS; b++) {
@@ -170,30 +286,6 @@ static bool any_resting(void)
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
 		if (is_resting(&S.block[b]))
-			return true;
-	return false;
-}
-
-/* A request may still get an error from what has failed. */
-static bool an_error_is_due(void)
-{
-	u8 i;
-
-	for (i = 0; i < MODEL_BLOCKS; i++)
-		if (S.run[i].status || S.block[i].failed || S.block[i].pass_status)
-			return true;
-	for (i = 0; i < MODEL_REQUESTS; i++) {
-		const struct align_io *io = &S.io[i];
-		u8 b;
-
-		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
-			return true;
-		for (b = 0; b < MODEL_BLOCKS; b++)
-			if (io->pass_status[b])
-				return true;
-	}
-	for (i = 0; i < MODEL_WAITERS; i++)
-		if (S.waiter[i].failed)
 			return true;
 	return false;
 }

@@ -17,7 +17,7 @@ static void run_free(struct block_run *run)
 			run_work_queue(&S.block[b]);
 }
 
-static bool block_needs_spare(const struct align_block *block)
+bool block_needs_spare(const struct align_block *block)
 {
 	return (block->held && !broken(READ_INTO_HELD)) || block->pins;
 }

@@ -463,8 +463,7 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 		scenario.failures = options->failures;
 	if (!scenario.max_run)
 		scenario.max_run = 2;
-	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
-			scenario.memory_changes || scenario.stream;
+	scenario.fine = options->fine || scenario.stream;
 	scenario.reduce = !options->fine;
 	memcpy(scenario.kind, kind, options->nr_requests);
 	return scenario;

@@ -237,7 +237,7 @@ void map_change(u8 r)
 	io->may_hold = touches && S.mode == ALIGN_COALESCE && S.holding &&
 		       (!kind->fua || broken(FUA_HELD));
 	io->phase = REQUEST_ENTERED;
-	if (scenario.fine)
+	if (takes_steps_apart())
 		return;
 	align_engine_map(r);
 	if (io->phase == REQUEST_MAPPED)
@@ -378,8 +378,16 @@ bool suspend_step(void)
 
 	switch ((enum suspend_phase)S.suspend) {
 	case SUSPEND_PRESUSPENDED:
-		S.suspend = SUSPEND_BLOCKED;
-		return true;
+		/*
+		 * Whatever happens while what comes is queued may happen before
+		 * as well, an undo too, and nothing but may_come() can tell.
+		 * So dm queues in the same step that finds nothing in flight.
+		 */
+		if (!scenario.reduce) {
+			S.suspend = SUSPEND_BLOCKED;
+			return true;
+		}
+		/* fallthrough */
 	case SUSPEND_BLOCKED:
 		if (count_in_flight())
 			return false;
