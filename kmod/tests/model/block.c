@@ -11,12 +11,12 @@ void run_work_queue(struct align_block *block)
 
 void block_release(void)
 {
-	S->nr--;
+	S.nr--;
 }
 
 void block_remove(struct align_block *block)
 {
-	struct zombie *zombie = S->zombie;
+	struct zombie *zombie = S.zombie;
 	u8 b = number_of(block);
 	u8 r;
 
@@ -28,15 +28,15 @@ void block_remove(struct align_block *block)
 		return;
 	}
 	while (zombie->pins)
-		if (++zombie == S->zombie + MODEL_ZOMBIES) {
+		if (++zombie == S.zombie + MODEL_ZOMBIES) {
 			wrong("bound of the model: too many pinned blocks");
 			return;
 		}
 	zombie->pins = block->pins;
 	memcpy(zombie->buffer, block->buffer, sizeof(zombie->buffer));
-	for (r = 0; r < scenario->nr_requests; r++)
-		if (S->io[r].pin[b] == PIN_BLOCK)
-			S->io[r].pin[b] = PIN_ZOMBIE + (zombie - S->zombie);
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].pin[b] == PIN_BLOCK)
+			S.io[r].pin[b] = PIN_ZOMBIE + (zombie - S.zombie);
 	memset(block, 0, sizeof(*block));
 }
 
@@ -58,7 +58,7 @@ static void block_take_touch(struct align_block *block, u8 r)
 	list_add(&block->touches, r);
 	block->covered |= mask;
 	/* Its end is inside the block. */
-	if (scenario->stream && !(mask & 1 << (MODEL_PER_BLOCK - 1)))
+	if (scenario.stream && !(mask & 1 << (MODEL_PER_BLOCK - 1)))
 		block->late = true;
 }
 
@@ -89,7 +89,7 @@ static void block_collect(struct align_block *block, u8 owner)
 static enum touch_fate block_join_quiet(struct align_block *block, u8 r,
 					bool rests)
 {
-	bool hold = S->io[r].may_hold && !block->failed && hold_touch(block, r);
+	bool hold = S.io[r].may_hold && !block->failed && hold_touch(block, r);
 
 	if (hold) {
 		if (!block_is_kept(block)) {
@@ -111,8 +111,8 @@ static bool block_evict(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->block[b].exists && S->block[b].state == BLOCK_IS_KNOWN) {
-			block_remove(&S->block[b]);
+		if (S.block[b].exists && S.block[b].state == BLOCK_IS_KNOWN) {
+			block_remove(&S.block[b]);
 			return true;
 		}
 	return false;
@@ -120,9 +120,9 @@ static bool block_evict(void)
 
 static bool blocks_take_place(void)
 {
-	if (S->nr >= scenario->max_blocks)
+	if (S.nr >= scenario.max_blocks)
 		return false;
-	S->nr++;
+	S.nr++;
 	return true;
 }
 
@@ -133,7 +133,7 @@ static bool blocks_make_room(void)
 	while (block_evict())
 		if (blocks_take_place())
 			return true;
-	S->pressed = true;
+	S.pressed = true;
 	hold_kick();
 	return false;
 }
@@ -143,16 +143,16 @@ static u8 block_count_ranges(u8 b)
 	u8 nr = 0;
 	u8 r;
 
-	for (r = 0; r < scenario->nr_requests; r++)
-		if (S->io[r].in_range &&
-		    part_of(b, S->io[r].start, S->io[r].end))
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].in_range &&
+		    part_of(b, S.io[r].start, S.io[r].end))
 			nr++;
 	return nr;
 }
 
 enum touch_fate blocks_add_touch(u8 r, u8 b)
 {
-	struct align_block *block = &S->block[b];
+	struct align_block *block = &S.block[b];
 
 	if (block->exists) {
 		switch ((enum block_state)block->state) {
@@ -173,7 +173,7 @@ enum touch_fate blocks_add_touch(u8 r, u8 b)
 			break;
 		case BLOCK_IS_WRITE:
 			if (broken(TOUCH_JOINS_WRITE) || (broken(TOUCH_LATE_FOR_PATCH) &&
-							  S->run[b].phase == RUN_FLIGHT)) {
+							  S.run[b].phase == RUN_FLIGHT)) {
 				block_copy_touch(block, r);
 				block_take_touch(block, r);
 				return TOUCH_TAKEN;
@@ -187,14 +187,14 @@ enum touch_fate blocks_add_touch(u8 r, u8 b)
 	}
 
 	if (!blocks_make_room()) {
-		S->io[r].how[b] = RMW_DRIVE_MAX_BLOCKS;
+		S.io[r].how[b] = RMW_DRIVE_MAX_BLOCKS;
 		return TOUCH_REFUSED;
 	}
-	if (S->no_memory) {
+	if (S.no_memory) {
 		/* A known block that goes leaves its memory to this one. */
 		if (!block_evict()) {
-			S->nr--;
-			S->io[r].how[b] = RMW_DRIVE_NO_MEMORY;
+			S.nr--;
+			S.io[r].how[b] = RMW_DRIVE_NO_MEMORY;
 			return TOUCH_REFUSED;
 		}
 	}
@@ -242,11 +242,11 @@ static void block_collect_and_queue(struct align_block *block)
 
 static void shard_add_range(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		struct align_block *block = &S->block[b];
+		struct align_block *block = &S.block[b];
 
 		if (!block->exists || !part_of(b, io->start, io->end))
 			continue;
@@ -279,10 +279,10 @@ bool blocks_add_range(u8 r)
 	u8 not_to_pass = note_turn_of_range(r);
 
 	shard_add_range(r);
-	S->io[r].in_range = true;
-	if (not_to_pass & ~S->io[r].waits)
+	S.io[r].in_range = true;
+	if (not_to_pass & ~S.io[r].waits)
 		wrong("fairness: a range passes a block that has to be emptied");
-	return !S->io[r].blockers;
+	return !S.io[r].blockers;
 }
 
 static void block_go_on(struct align_block *block)
@@ -299,12 +299,12 @@ static void block_go_on(struct align_block *block)
 
 void blocks_end_range(u8 r, bool ok)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b;
 
 	io->in_range = false;
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		struct align_block *block = &S->block[b];
+		struct align_block *block = &S.block[b];
 
 		if (!block->exists || !part_of(b, io->start, io->end))
 			continue;
@@ -329,8 +329,8 @@ static void block_let_through(u8 b)
 
 	if (broken(RANGE_NOT_LET_THROUGH))
 		return;
-	for (r = 0; r < scenario->nr_requests; r++) {
-		struct align_io *io = &S->io[r];
+	for (r = 0; r < scenario.nr_requests; r++) {
+		struct align_io *io = &S.io[r];
 
 		if (!io->in_range || !part_of(b, io->start, io->end))
 			continue;
@@ -394,7 +394,7 @@ void block_served(struct align_block *block, bool status)
 	block_end_turn(block);
 
 	for (i = 0; i < done.nr; i++) {
-		S->io[done.of[i]].how[b] = first;
+		S.io[done.of[i]].how[b] = first;
 		first = later;
 		align_io_put(done.of[i], status);
 	}

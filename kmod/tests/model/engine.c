@@ -83,9 +83,9 @@
  *     event, after the one that made the block READ, WRITE or PASS: in between
  *     only reads look at the buffer, at whole sectors under the lock, and see
  *     either what they would have seen before or what they would see after.
- *   - Steps that nobody else can tell apart are one where scenario.fine is not
- *     set: passing the gate, the lock region of align_engine_map() and the rest
- *     of map where neither mode, memory nor suspend change and nothing is
+ *   - Steps that nobody else can tell apart are one unless takes_steps_apart():
+ *     passing the gate, the lock region of align_engine_map() and the rest of
+ *     map where neither mode, memory nor suspend will change and nothing is
  *     delayed; the search for failed blocks and the timer at the end of
  *     hold_empty_work(). What else is done at once, everywhere, and why, stands
  *     in reduce.c. --fine takes it all apart.
@@ -114,9 +114,10 @@ void model_break(unsigned int which)
 	fault = which;
 }
 
-const struct scenario *scenario;
+struct scenario scenario;
 u8 related[MODEL_REQUESTS];
-struct state *S;
+u8 covering[MODEL_SECTORS];
+struct state S;
 int booked[LEDGER_NR];
 /* What was found wrong with the state. */
 static const char *violation;
@@ -172,35 +173,39 @@ void model_init(const struct scenario *given, struct state *state)
 {
 	u8 i, r;
 
-	scenario = given;
+	scenario = *given;
 	memset(state, 0, sizeof(*state));
-	state->mode = scenario->modes[0];
+	state->mode = scenario.modes[0];
 	state->holding = state->mode == ALIGN_COALESCE;
-	state->failures = scenario->failures;
-	state->memory_changes = scenario->memory_changes;
-	state->suspends = scenario->suspends;
-	state->drops = scenario->drops;
-	state->forgets = scenario->forgets;
-	for (r = 0; r < scenario->nr_requests; r++) {
+	state->failures = scenario.failures;
+	state->memory_changes = scenario.memory_changes;
+	state->suspends = scenario.suspends;
+	state->drops = scenario.drops;
+	state->forgets = scenario.forgets;
+	for (r = 0; r < scenario.nr_requests; r++) {
 		related[r] = 0;
-		for (i = 0; i < scenario->nr_requests; i++)
+		for (i = 0; i < scenario.nr_requests; i++)
 			if ((kind_of(i)->op == OP_WRITE || kind_of(i)->op == OP_DISCARD) &&
 			    (kind_of(r)->op == OP_FLUSH || overlap(i, r)))
 				related[r] |= 1 << i;
 	}
-	for (i = 0; i < MODEL_SECTORS; i++)
+	for (i = 0; i < MODEL_SECTORS; i++) {
 		state->stable[i] = 1 << 0;
+		covering[i] = 0;
+		for (r = 0; r < scenario.nr_requests; r++)
+			covering[i] |= covers(r, i) << r;
+	}
+	list_candidates();
 }
 
-/* Return: whether the event can happen in @state; then it is the state after. */
-static bool try_event(struct state *state, struct event event)
+/* Return: whether the event can happen; then S is the state after. */
+static bool try_event(struct event event)
 {
 	const struct event *also = NULL;
 	u8 medium[MODEL_SECTORS];
 
-	S = state;
 	violation = NULL;
-	memcpy(medium, S->medium, sizeof(medium));
+	memcpy(medium, S.medium, sizeof(medium));
 	if (!happen(event))
 		return false;
 	observe_medium(medium);
@@ -208,48 +213,52 @@ static bool try_event(struct state *state, struct event event)
 		tidy();
 		check();
 		memset(booked, 0, sizeof(booked));
-		if (scenario->reduce)
+		if (scenario.reduce)
 			also = next_at_once();
 		if (!also)
 			break;
 		if (!happen(*also))
 			wrong("an event is done at once that cannot happen");
 	}
-	if (scenario->reduce)
+	if (scenario.reduce)
 		forget_the_dead();
 	return true;
 }
 
-static u8 count_a(u8 kind)
-{
-	return event_kinds[kind].nr_a == MODEL_REQUESTS ? scenario->nr_requests :
-	       event_kinds[kind].nr_a;
-}
-
 const char *model_expand(const struct state *state, successor_fn *successor)
 {
-	struct state next = *state;
+	const struct candidate *candidate;
 	struct event event;
+	u8 nr_b;
 
-	for (event.kind = 0; event.kind < NR_EVENTS; event.kind++)
-		for (event.a = 0; event.a < count_a(event.kind); event.a++)
-			for (event.b = 0; event.b < event_kinds[event.kind].nr_b;
-			     event.b++) {
-				if (!try_event(&next, event))
-					continue;
-				successor(&next, event, is_environment(event));
-				if (violation)
-					return violation;
-				next = *state;
-			}
+	S = *state;
+	for (candidate = candidates; candidate < candidates + nr_candidates; candidate++) {
+		if (!holds(&candidate->condition))
+			continue;
+		event = candidate->event;
+		nr_b = candidate->nr_b;
+		/* The drive has done with failing. */
+		if (nr_b == OUTCOMES && !state->failures)
+			nr_b = OUTCOME_FAILED;
+		for (event.b = 0; event.b < nr_b; event.b++) {
+			if (!try_event(event))
+				continue;
+			successor(&S, event, is_environment(event));
+			if (violation)
+				return violation;
+			S = *state;
+		}
+	}
 	return NULL;
 }
 
 const char *model_apply(const struct state *state, struct event event,
 			struct state *next)
 {
-	*next = *state;
-	if (!try_event(next, event))
-		return "the event cannot happen";
-	return violation;
+	bool happens;
+
+	S = *state;
+	happens = try_event(event);
+	*next = S;
+	return happens ? violation : "the event cannot happen";
 }

@@ -244,7 +244,7 @@ struct state {
 	u8 suspends;
 	u8 drops;
 	u8 forgets;
-} __attribute__((aligned(8)));
+} __attribute__((aligned(16)));	/* hash_state() takes pairs of words */
 
 enum request_op { OP_READ, OP_WRITE, OP_DISCARD, OP_FLUSH };
 
@@ -268,7 +268,7 @@ struct scenario {
 	u8 max_blocks;
 	bool stream;		/* writes go on where one has ended */
 	u8 max_run;		/* blocks that the device below takes in a request */
-	bool fine;		/* steps between which only a change of the surroundings matters */
+	bool fine;		/* every step apart, whatever the surroundings do */
 	bool reduce;		/* see reduce.c */
 	u8 concurrent;		/* requests in flight at most */
 	u8 failures;

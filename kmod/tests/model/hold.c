@@ -6,17 +6,17 @@
 
 void hold_kick(void)
 {
-	S->empty_queued = true;
+	S.empty_queued = true;
 }
 
 static void flush_go(u8 r)
 {
-	S->io[r].io = IO_QUEUED;
+	S.io[r].io = IO_QUEUED;
 }
 
 void waiter_done(u8 w)
 {
-	S->waiter[w].listed = false;
+	S.waiter[w].listed = false;
 	if (w < MODEL_REQUESTS)
 		flush_go(w);
 }
@@ -28,7 +28,7 @@ static void hold_settle(u8 seq, bool failed)
 	if (failed ? broken(WAITER_OF_FAILED_NOT_WOKEN) : broken(WAITER_NOT_WOKEN))
 		return;
 	for (w = 0; w < MODEL_WAITERS; w++) {
-		struct align_waiter *waiter = &S->waiter[w];
+		struct align_waiter *waiter = &S.waiter[w];
 
 		if (!waiter->listed || seq > waiter->seq)
 			continue;
@@ -43,11 +43,11 @@ static void hold_settle(u8 seq, bool failed)
 
 static bool hold_begin(struct align_block *block)
 {
-	if (!S->holding)
+	if (!S.holding)
 		return false;
-	block->seq = ++S->seq;
+	block->seq = ++S.seq;
 	block->over = false;
-	S->nr_held++;
+	S.nr_held++;
 	return true;
 }
 
@@ -70,20 +70,20 @@ bool hold_touch(struct align_block *block, u8 r)
 	block_copy_touch(block, r);
 	block->kept |= part(r, b);
 	block->covered = block->kept;
-	S->io[r].touch_held |= 1 << b;
-	S->io[r].unresolved &= ~(1 << b);
+	S.io[r].touch_held |= 1 << b;
+	S.io[r].unresolved &= ~(1 << b);
 	return true;
 }
 
 bool hold_is_over(const struct align_block *block)
 {
-	u8 max = scenario->max_blocks;
+	u8 max = scenario.max_blocks;
 
-	if (S->nr_resting > max - max / 4)
-		S->pressed = true;
-	else if (S->nr_resting <= max / 2)
-		S->pressed = false;
-	return !S->holding || S->pressed || block->seq <= S->empty_seq ||
+	if (S.nr_resting > max - max / 4)
+		S.pressed = true;
+	else if (S.nr_resting <= max / 2)
+		S.pressed = false;
+	return !S.holding || S.pressed || block->seq <= S.empty_seq ||
 	       block->over;
 }
 
@@ -93,22 +93,22 @@ void hold_rest(struct align_block *block)
 	block->covered = block->kept;
 	block->owner = OWNER_NONE;
 	if (block->failed) {
-		S->nr_idle++;
+		S.nr_idle++;
 		hold_kick();
 		return;
 	}
-	S->nr_resting++;
+	S.nr_resting++;
 	if (hold_is_over(block))
 		hold_kick();
 	else if (!broken(TIMER_NOT_ARMED))
-		S->due = true;
+		S.due = true;
 }
 
 static void hold_end(struct align_block *block)
 {
 	block->held = 0;
 	block->kept = 0;
-	S->nr_held--;
+	S.nr_held--;
 	block->failed = false;
 	hold_settle(block->seq, false);
 }
@@ -128,7 +128,7 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 void hold_failed(struct align_block *block)
 {
 	hold_settle(block->seq, true);
-	block->seq = ++S->seq;
+	block->seq = ++S.seq;
 	block->failed = true;
 	block->over = false;
 }
@@ -136,7 +136,7 @@ void hold_failed(struct align_block *block)
 void hold_overwritten(struct align_block *block, u8 r)
 {
 	u8 b = number_of(block);
-	u8 over = part_of(b, S->io[r].start, S->io[r].end);
+	u8 over = part_of(b, S.io[r].start, S.io[r].end);
 	u8 i;
 
 	if (kind_of(r)->op != OP_WRITE && over != WHOLE &&
@@ -145,7 +145,7 @@ void hold_overwritten(struct align_block *block, u8 r)
 	/* What could not be written; whatever the drive does with the discard. */
 	for (i = 0; i < MODEL_PER_BLOCK; i++)
 		if (kind_of(r)->op == OP_DISCARD && over == WHOLE && block->failed)
-			S->given_up[b * MODEL_PER_BLOCK + i] = true;
+			S.given_up[b * MODEL_PER_BLOCK + i] = true;
 	block->kept &= ~over;
 	block->covered = block->kept;
 	for (i = 0; i < block->touches.nr; i++)
@@ -157,9 +157,9 @@ void hold_overwritten(struct align_block *block, u8 r)
 void hold_leave(struct align_block *block)
 {
 	if (block->failed)
-		S->nr_idle--;
+		S.nr_idle--;
 	else
-		S->nr_resting--;
+		S.nr_resting--;
 }
 
 static void hold_take(struct align_block *block, u8 owner)
@@ -185,7 +185,7 @@ struct align_block *hold_before(struct align_block *block)
 {
 	struct align_block *other = block - 1;
 
-	if (block == S->block || !other->exists ||
+	if (block == S.block || !other->exists ||
 	    other->state != BLOCK_IS_HELD || other->failed ||
 	    !block_is_kept(other))
 		return NULL;
@@ -218,11 +218,11 @@ void hold_for_stream(struct align_block *block, u8 owner)
 
 static void hold_gather(struct align_block *block, bool half)
 {
-	struct align_block *last = S->block + MODEL_BLOCKS - 1;
+	struct align_block *last = S.block + MODEL_BLOCKS - 1;
 	unsigned int max = run_max_blocks();
 	unsigned int nr = 1;
 
-	while (nr < max && block > S->block &&
+	while (nr < max && block > S.block &&
 	       hold_is_neighbour(block - 1, half)) {
 		block--;
 		nr++;
@@ -240,7 +240,7 @@ static struct align_block *first_held(void)
 {
 	struct align_block *block, *first = NULL;
 
-	for (block = S->block; block < S->block + MODEL_BLOCKS; block++)
+	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
 		if (block->exists && block->state == BLOCK_IS_HELD &&
 		    !block->failed && (!first || block->seq < first->seq))
 			first = block;
@@ -251,9 +251,9 @@ static void hold_retry(void)
 {
 	struct align_block *block;
 
-	for (block = S->block; block < S->block + MODEL_BLOCKS; block++)
+	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
 		if (block->exists && block->state == BLOCK_IS_HELD &&
-		    block->failed && (block->seq <= S->empty_seq || block->over))
+		    block->failed && (block->seq <= S.empty_seq || block->over))
 			hold_take(block, OWNER_EMPTY);
 }
 
@@ -262,7 +262,7 @@ bool owns_any(u8 owner)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->block[b].exists && S->block[b].owner == owner)
+		if (S.block[b].exists && S.block[b].owner == owner)
 			return true;
 	return false;
 }
@@ -275,16 +275,16 @@ bool hold_empty_work(bool half)
 
 	if (owns_any(OWNER_EMPTY))
 		return false;
-	switch ((enum empty_phase)S->empty) {
+	switch ((enum empty_phase)S.empty) {
 	case EMPTY_IDLE:
-		if (!S->empty_queued)
+		if (!S.empty_queued)
 			return false;
-		S->empty_queued = false;
-		S->empty = EMPTY_FIND;
+		S.empty_queued = false;
+		S.empty = EMPTY_FIND;
 		/* fallthrough */
 	case EMPTY_FIND:
-		if (S->frozen) {
-			S->empty = EMPTY_IDLE;
+		if (S.frozen) {
+			S.empty = EMPTY_IDLE;
 			return true;
 		}
 		block = first_held();
@@ -292,22 +292,22 @@ bool hold_empty_work(bool half)
 			hold_gather(block, half);
 			return true;
 		}
-		S->empty = EMPTY_RETRY;
-		if (scenario->fine)
+		S.empty = EMPTY_RETRY;
+		if (takes_steps_apart())
 			return true;
 		/* fallthrough */
 	case EMPTY_RETRY:
 		hold_retry();
-		S->empty = EMPTY_ARM;
-		if (scenario->fine || owns_any(OWNER_EMPTY))
+		S.empty = EMPTY_ARM;
+		if (takes_steps_apart() || owns_any(OWNER_EMPTY))
 			return true;
 		/* fallthrough */
 	case EMPTY_ARM:
 		for (b = 0; b < MODEL_BLOCKS; b++)
-			if (S->block[b].exists &&
-			    S->block[b].state == BLOCK_IS_HELD)
-				S->due = true;
-		S->empty = EMPTY_IDLE;
+			if (S.block[b].exists &&
+			    S.block[b].state == BLOCK_IS_HELD)
+				S.due = true;
+		S.empty = EMPTY_IDLE;
 		return true;
 	}
 	return false;
@@ -315,34 +315,34 @@ bool hold_empty_work(bool half)
 
 void hold_wait(u8 w)
 {
-	S->waiter[w] = (struct align_waiter) {
-		.listed = true, .seq = S->seq, .left = S->nr_held };
+	S.waiter[w] = (struct align_waiter) {
+		.listed = true, .seq = S.seq, .left = S.nr_held };
 	if (broken(FLUSH_SEES_RESTING_ONLY) && w < MODEL_REQUESTS)
-		S->waiter[w].left = S->nr_resting + S->nr_idle;
-	S->empty_seq = S->seq;
+		S.waiter[w].left = S.nr_resting + S.nr_idle;
+	S.empty_seq = S.seq;
 	hold_kick();
-	if (!S->waiter[w].left)
+	if (!S.waiter[w].left)
 		waiter_done(w);
 }
 
 void hold_stop(u8 why)
 {
-	S->stopped |= why;
-	S->holding = false;
+	S.stopped |= why;
+	S.holding = false;
 	hold_kick();
 }
 
 void hold_start(u8 why)
 {
-	S->stopped &= ~why;
-	S->holding = S->mode == ALIGN_COALESCE && !S->stopped;
+	S.stopped &= ~why;
+	S.holding = S.mode == ALIGN_COALESCE && !S.stopped;
 }
 
 void hold_thaw(void)
 {
-	S->frozen = false;
+	S.frozen = false;
 	hold_start(HOLD_STOPPED_SUSPEND);
-	if (S->nr_held)
+	if (S.nr_held)
 		hold_kick();
 }
 
@@ -351,6 +351,6 @@ void hold_forget(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->block[b].exists && S->block[b].state == BLOCK_IS_HELD)
-			S->block[b].valid = false;
+		if (S.block[b].exists && S.block[b].state == BLOCK_IS_HELD)
+			S.block[b].valid = false;
 }

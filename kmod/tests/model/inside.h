@@ -68,11 +68,13 @@ extern enum fault fault;
 
 #define broken(name) (fault == BREAK_##name)
 
-extern const struct scenario *scenario;
+extern struct scenario scenario;
 /* Of each request, the changes whose order with it decides what is lawful. */
 extern u8 related[MODEL_REQUESTS];
-/* The state that is being changed. */
-extern struct state *S;
+/* The requests that cover a sector. */
+extern u8 covering[MODEL_SECTORS];
+/* The state that is being changed; in one place, whose address need not be looked up. */
+extern struct state S;
 /* What this event has entered in the ledger. */
 extern int booked[LEDGER_NR];
 
@@ -140,6 +142,26 @@ struct event_info {
 
 extern const struct event_info event_kinds[];
 
+/*
+ * What is asked first of an event: that a byte of the state has one of these
+ * values. It is the same for all that differ only in their second number, and
+ * few of all events get further in a state.
+ */
+struct condition {
+	uint16_t at;
+	uint32_t values;
+};
+
+/* Events of a scenario, but for their second number. */
+struct candidate {
+	struct event event;
+	u8 nr_b;
+	struct condition condition;
+};
+
+extern struct candidate candidates[];
+extern unsigned int nr_candidates;
+
 /* engine.c */
 void wrong(const char *what);
 void set_state(struct align_block *block, enum block_state state,
@@ -200,6 +222,7 @@ void start_end_delay(void);
 void start_hurry(void);
 
 /* run.c */
+bool block_needs_spare(const struct align_block *block);
 bool block_patch(struct align_block *block);
 void touch_pass_end(u8 r, u8 b);
 void held_pass_end(struct align_block *block);
@@ -237,41 +260,49 @@ void drive_held_pass(u8 b, enum outcome outcome);
 
 /* events.c */
 bool may_be_over(const struct align_block *block);
+void list_candidates(void);
 bool happen(struct event event);
 bool is_environment(struct event event);
 
 /* reduce.c */
+bool takes_steps_apart(void);
+bool asks_for_memory(void);
+bool may_gather(void);
+bool knows_anything(void);
 bool ends_unnoticed(u8 r);
 const struct event *next_at_once(void);
 void forget_the_dead(void);
 void tidy(void);
 
-static inline unsigned int bits(unsigned int mask)
+static inline bool holds(const struct condition *condition)
 {
-	return __builtin_popcount(mask);
+	return condition->values >> ((const u8 *)&S)[condition->at] & 1;
+}
+
+/* Of few bits; the compiler calls a function where it may not use an instruction. */
+static inline unsigned int bits(u8 mask)
+{
+	const uint64_t of_four = 0x4332322132212110;
+
+	return (of_four >> (mask & 15) * 4 & 15) + (of_four >> (mask >> 4) * 4 & 15);
 }
 
 static inline u8 number_of(const struct align_block *block)
 {
-	return block - S->block;
+	return block - S.block;
 }
 
 static inline const struct request_kind *kind_of(u8 r)
 {
-	return &request_kinds[scenario->kind[r]];
+	return &request_kinds[scenario.kind[r]];
 }
 
 /* The sectors of a block that lie in [start, end), as bits. */
 static inline u8 part_of(u8 b, u8 start, u8 end)
 {
-	u8 mask = 0;
-	u8 i;
-
-	for (i = 0; i < MODEL_PER_BLOCK; i++)
-		if (b * MODEL_PER_BLOCK + i >= start &&
-		    b * MODEL_PER_BLOCK + i < end)
-			mask |= 1 << i;
-	return mask;
+	if (start >= end)
+		return 0;
+	return ((1 << end) - (1 << start)) >> b * MODEL_PER_BLOCK & WHOLE;
 }
 
 /* The sectors of a block that a request covers. */
@@ -287,7 +318,7 @@ static inline bool is_partial(u8 r, u8 b)
 
 static inline unsigned int run_max_blocks(void)
 {
-	return scenario->max_run;
+	return scenario.max_run;
 }
 
 static inline bool covers(u8 r, u8 sector)

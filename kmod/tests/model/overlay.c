@@ -7,9 +7,9 @@
 static void unpin(struct align_io *io, u8 b)
 {
 	if (io->pin[b] == PIN_BLOCK) {
-		S->block[b].pins--;
+		S.block[b].pins--;
 	} else {
-		struct zombie *zombie = &S->zombie[io->pin[b] - PIN_ZOMBIE];
+		struct zombie *zombie = &S.zombie[io->pin[b] - PIN_ZOMBIE];
 
 		if (!--zombie->pins) {
 			memset(zombie, 0, sizeof(*zombie));
@@ -21,25 +21,25 @@ static void unpin(struct align_io *io, u8 b)
 
 void pins_end(u8 r, bool ok)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b, i;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		const u8 *buffer = io->pin[b] < PIN_ZOMBIE ? S->block[b].buffer :
-				   S->zombie[io->pin[b] - PIN_ZOMBIE].buffer;
+		const u8 *buffer = io->pin[b] < PIN_ZOMBIE ? S.block[b].buffer :
+				   S.zombie[io->pin[b] - PIN_ZOMBIE].buffer;
 		u8 mask = io->pin_kept[b] & part(r, b);
 
-		if (broken(READ_NOT_PINNED) && ok && S->block[b].exists &&
-		    S->block[b].held) {
+		if (broken(READ_NOT_PINNED) && ok && S.block[b].exists &&
+		    S.block[b].held) {
 			/* Looks for what is held only now. */
-			buffer = S->block[b].buffer;
-			mask = S->block[b].kept & part(r, b);
+			buffer = S.block[b].buffer;
+			mask = S.block[b].kept & part(r, b);
 		} else if (io->pin[b] == PIN_NONE) {
 			continue;
 		}
 		if (broken(PIN_NOT_KEPT))
-			mask = S->block[b].exists ?
-			       mask & S->block[b].kept : 0;
+			mask = S.block[b].exists ?
+			       mask & S.block[b].kept : 0;
 		for (i = 0; i < MODEL_PER_BLOCK && ok; i++)
 			if (mask & 1 << i)
 				io->data[b * MODEL_PER_BLOCK + i] = buffer[i];
@@ -50,12 +50,12 @@ void pins_end(u8 r, bool ok)
 
 void overlay_map_read(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 sectors = 0;
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		struct align_block *block = &S->block[b];
+		struct align_block *block = &S.block[b];
 
 		if (!block->exists || !block->held ||
 		    !(block->kept & part(r, b)) || broken(READ_NOT_PINNED))

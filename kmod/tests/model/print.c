@@ -92,7 +92,7 @@ void model_print_state(FILE *out, const struct state *before,
 	for (i = 0; i < MODEL_BLOCKS; i++)
 		if (memcmp(&before->block[i], &after->block[i], sizeof(after->block[i])))
 			print_block(out, i, &after->block[i]);
-	for (i = 0; i < scenario->nr_requests; i++)
+	for (i = 0; i < scenario.nr_requests; i++)
 		if (before->io[i].phase != after->io[i].phase &&
 		    after->io[i].phase == REQUEST_ENDED)
 			fprintf(out, "        request %u, %s, has ended%s\n", i,

@@ -8,6 +8,71 @@
 #include "inside.h"
 
 /*
+ * Steps between which only a change of the surroundings matters are taken apart
+ * as long as one may come. When the last one has been, and is over, what follows
+ * is a search of its own, of a scenario without any.
+ */
+bool takes_steps_apart(void)
+{
+	return scenario.fine || S.memory_changes || S.suspends || S.suspend != SUSPEND_NO ||
+	       S.next_mode + 1U < scenario.nr_modes || S.change != CHANGE_NO;
+}
+
+/* Whether map_rest() asks for memory: for a request with blocks in front of it. */
+static bool rest_asks_for_memory(const struct align_io *io)
+{
+	return io->phase == REQUEST_MAPPED && io->go && io->joined;
+}
+
+/* As run_step(): for the request of a run, or for where to read to. */
+static bool run_asks_for_memory(u8 b)
+{
+	const struct block_run *run = &S.run[b];
+
+	return run->phase == RUN_SEND && (run->nr > 1 || (!run->write && block_needs_spare(&S.block[b])));
+}
+
+/* As blocks_add_touch(): for a new block. */
+static bool touch_asks_for_memory(u8 r)
+{
+	u8 b;
+
+	if (S.io[r].phase != REQUEST_ENTERED)
+		return false;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (is_partial(r, b) && !S.block[b].exists)
+			return true;
+	return false;
+}
+
+/*
+ * Memory goes or comes only where the next step of somebody asks for it. It
+ * changes nothing else, nothing that is checked, and neither makes an event
+ * possible nor impossible. So in every path it can be put off from one event to
+ * the next until it stands in front of one that asks, without a change to any
+ * other state of the path; and if none comes, it is left out.
+ *
+ * That is the ample set of all events but this one. C0: where it would be empty,
+ * only memory changes from now on. C1: behind such changes alone the next event
+ * is in it, and does the same in front of them. C2: nobody sees the change. C3:
+ * paths along which it is put off for ever are those that never ask. A state that
+ * does not come to rest is found behind the change if what follows asks, and
+ * without it if nothing does.
+ */
+bool asks_for_memory(void)
+{
+	u8 r, b;
+
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (rest_asks_for_memory(&S.io[r]) || touch_asks_for_memory(r))
+			return true;
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		if (run_asks_for_memory(b))
+			return true;
+	return false;
+}
+
+/*
  * A flush, or a read that has pinned nothing: its end changes nothing but
  * itself. No related[] names it, so no request's @before does, and dm's suspend
  * only waits for it. What it is judged by, its @before and which of those
@@ -25,12 +90,12 @@ bool ends_unnoticed(u8 r)
 {
 	u8 b;
 
-	if (!scenario->reduce || broken(READ_NOT_PINNED))
+	if (!scenario.reduce || broken(READ_NOT_PINNED))
 		return false;
 	if (kind_of(r)->op == OP_FLUSH)
 		return true;
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->io[r].pin[b] != PIN_NONE)
+		if (S.io[r].pin[b] != PIN_NONE)
 			return false;
 	return kind_of(r)->op == OP_READ;
 }
@@ -38,38 +103,62 @@ bool ends_unnoticed(u8 r)
 /*
  * The step from what a thread has decided under the lock to what it sends: it
  * reads and writes what belongs to that thread alone by then (rules of block.c:
- * the touches of a block in WRITE and PASS), and the buffer. Where memory may
- * come or go in between, or the reserve for when there is none, or a read with
- * a pin may look at the buffer, the step stays apart. A read that comes after
- * the decision and ends before the step may as well come and end before the
- * decision: neither looks at what the other changes.
+ * the touches of a block in WRITE and PASS), and the buffer. Where it asks for
+ * memory, which may come or go in between, or the reserve for when there is
+ * none, or a read with a pin may look at the buffer, the step stays apart. A
+ * read that comes after the decision and ends before the step may as well come
+ * and end before the decision: neither looks at what the other changes.
  */
 static bool sends_at_once(u8 b)
 {
-	const struct block_run *run = &S->run[b];
+	const struct block_run *run = &S.run[b];
 	u8 i;
 
 	if (run->phase != RUN_SEND && run->phase != RUN_MERGED &&
 	    run->phase != RUN_PASS)
 		return false;
 	for (i = b; i < b + run->nr; i++)
-		if (S->block[i].pins)
+		if (S.block[i].pins)
 			return false;
-	return !S->memory_changes && !S->no_memory;
+	return !run_asks_for_memory(b) || (!S.memory_changes && !S.no_memory);
 }
 
 /* As hold_is_over(), and changes nothing. */
 static bool is_over_now(const struct align_block *block)
 {
-	bool wanted = block->seq <= S->empty_seq || block->over;
+	bool wanted = block->seq <= S.empty_seq || block->over;
 
-	return wanted || (!block->failed && (!S->holding || S->pressed ||
-			  S->nr_resting > scenario->max_blocks - scenario->max_blocks / 4));
+	return wanted || (!block->failed && (!S.holding || S.pressed ||
+			  S.nr_resting > scenario.max_blocks - scenario.max_blocks / 4));
 }
 
 static bool is_resting(const struct align_block *block)
 {
 	return block->exists && block->state == BLOCK_IS_HELD;
+}
+
+/* A request may still get an error from what has failed. */
+static bool an_error_is_due(void)
+{
+	u8 i;
+
+	for (i = 0; i < MODEL_BLOCKS; i++)
+		if (S.run[i].status || S.block[i].failed || S.block[i].pass_status)
+			return true;
+	for (i = 0; i < MODEL_REQUESTS; i++) {
+		const struct align_io *io = &S.io[i];
+		u8 b;
+
+		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
+			return true;
+		for (b = 0; b < MODEL_BLOCKS; b++)
+			if (io->pass_status[b])
+				return true;
+	}
+	for (i = 0; i < MODEL_WAITERS; i++)
+		if (S.waiter[i].failed)
+			return true;
+	return false;
 }
 
 /*
@@ -79,21 +168,23 @@ static bool is_resting(const struct align_block *block)
  * which the pass arms if anything rests. Where a suspend may come, a pass that
  * has begun can go on behind hold_freeze(), which a later one does not: there,
  * only while nothing at all is held, because what is held later kicks a pass
- * that can do the same.
+ * that can do the same, or when no block fails any more, because behind
+ * hold_freeze() a pass takes only what has failed.
  * The last step only arms the timer, as does each block that comes to rest.
  */
 static bool empties_nothing(void)
 {
 	u8 b;
 
-	if (S->empty == EMPTY_ARM)
+	if (S.empty == EMPTY_ARM)
 		return true;
-	if (S->frozen || (S->empty == EMPTY_IDLE && !S->empty_queued))
+	if (S.frozen || (S.empty == EMPTY_IDLE && !S.empty_queued))
 		return false;
-	if ((scenario->suspends || S->suspend != SUSPEND_NO) && S->nr_held)
+	if ((S.suspends || S.suspend != SUSPEND_NO) && S.nr_held &&
+	    (S.failures || an_error_is_due()))
 		return false;
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (is_resting(&S->block[b]) && is_over_now(&S->block[b]))
+		if (is_resting(&S.block[b]) && is_over_now(&S.block[b]))
 			return false;
 	return true;
 }
@@ -105,18 +196,43 @@ static bool empties_nothing(void)
  */
 static bool is_over_anyway(u8 b)
 {
-	switch ((enum block_state)S->block[b].state) {
+	switch ((enum block_state)S.block[b].state) {
 	case BLOCK_IS_COLLECT:
 	case BLOCK_IS_READ:
 	case BLOCK_IS_WRITE:
 	case BLOCK_IS_PASS:
-		return may_be_over(&S->block[b]);
+		return may_be_over(&S.block[b]);
 	case BLOCK_IS_WAIT:
 	case BLOCK_IS_HELD:
-		return may_be_over(&S->block[b]) && S->block[b].seq <= S->empty_seq;
+		return may_be_over(&S.block[b]) && S.block[b].seq <= S.empty_seq;
 	case BLOCK_IS_KNOWN:
 		return false;
 	}
+	return false;
+}
+
+/* Blocks for hold_gather() besides the first: without, it takes the same with and without @half. */
+bool may_gather(void)
+{
+	u8 b, nr = 0;
+
+	for (b = 0; b < MODEL_BLOCKS; b++)
+		nr += is_resting(&S.block[b]) && !S.block[b].failed;
+	return nr > 1;
+}
+
+/*
+ * Whether blocks_forget() would change anything. If not, the state behind it is
+ * this one with one less to come, and whatever happens there happens here.
+ */
+bool knows_anything(void)
+{
+	const struct align_block *block;
+
+	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
+		if (block->exists && (block->state == BLOCK_IS_KNOWN ||
+				      (block->state == BLOCK_IS_HELD && block->valid)))
+			return true;
 	return false;
 }
 
@@ -139,24 +255,24 @@ const struct event *next_at_once(void)
 {
 	u8 r, b;
 
-	for (r = 0; r < scenario->nr_requests; r++) {
+	for (r = 0; r < scenario.nr_requests; r++) {
 		/* The drive may take as long from now as the work before. */
-		if (S->io[r].io == IO_QUEUED)
+		if (S.io[r].io == IO_QUEUED)
 			return at_once(EVENT_SEND, r);
-		if (S->io[r].io == IO_DONE && ends_unnoticed(r))
+		if (S.io[r].io == IO_DONE && ends_unnoticed(r))
 			return at_once(EVENT_OWN_END, r);
 		/* To acknowledge early only makes more be expected. */
-		if (S->io[r].phase == REQUEST_MAPPED && !S->memory_changes &&
-		    !scenario->stream)
+		if (S.io[r].phase == REQUEST_MAPPED && !scenario.stream &&
+		    (!S.memory_changes || !rest_asks_for_memory(&S.io[r])))
 			return at_once(EVENT_MAP_REST, r);
 	}
 	for (b = 0; b < MODEL_BLOCKS; b++) {
 		if (sends_at_once(b))
 			return at_once(EVENT_RUN_STEP, b);
-		if (S->block[b].exists && is_over_anyway(b))
+		if (S.block[b].exists && is_over_anyway(b))
 			return at_once(EVENT_OVER, b);
 		/* The work can wait as long as the timer. */
-		if (S->due && !S->frozen && is_resting(&S->block[b]) && S->block[b].over)
+		if (S.due && !S.frozen && is_resting(&S.block[b]) && S.block[b].over)
 			return at_once(EVENT_DUE, 0);
 	}
 	if (!owns_any(OWNER_EMPTY) && empties_nothing())
@@ -169,31 +285,7 @@ static bool any_resting(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (is_resting(&S->block[b]))
-			return true;
-	return false;
-}
-
-/* A request may still get an error from what has failed. */
-static bool an_error_is_due(void)
-{
-	u8 i;
-
-	for (i = 0; i < MODEL_BLOCKS; i++)
-		if (S->run[i].status || S->block[i].failed || S->block[i].pass_status)
-			return true;
-	for (i = 0; i < MODEL_REQUESTS; i++) {
-		const struct align_io *io = &S->io[i];
-		u8 b;
-
-		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
-			return true;
-		for (b = 0; b < MODEL_BLOCKS; b++)
-			if (io->pass_status[b])
-				return true;
-	}
-	for (i = 0; i < MODEL_WAITERS; i++)
-		if (S->waiter[i].failed)
+		if (is_resting(&S.block[b]))
 			return true;
 	return false;
 }
@@ -203,8 +295,8 @@ static bool no_promise_comes(void)
 {
 	u8 r;
 
-	for (r = 0; r < scenario->nr_requests; r++)
-		if (S->io[r].phase != REQUEST_ENDED &&
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].phase != REQUEST_ENDED &&
 		    (kind_of(r)->op == OP_FLUSH || kind_of(r)->fua))
 			return false;
 	return true;
@@ -213,60 +305,64 @@ static bool no_promise_comes(void)
 /* Fields that nobody will look at again. */
 void forget_the_dead(void)
 {
-	u8 i, r;
+	u8 taken, waiting, i, r;
+	bool no_promise;
 
 	/*
 	 * Where something rests, a pass that comes arms the timer; where nothing
 	 * does, what comes to rest arms it; hold_thaw() kicks.
 	 */
-	if (S->empty_queued || S->empty != EMPTY_IDLE || S->frozen || !any_resting())
-		S->due = false;
-	if (!S->failures && !an_error_is_due())
-		S->touched_error = 0;
+	if (S.empty_queued || S.empty != EMPTY_IDLE || S.frozen || !any_resting())
+		S.due = false;
+	if (!S.failures && !an_error_is_due())
+		S.touched_error = 0;
+	no_promise = no_promise_comes();
 	for (i = 0; i < MODEL_SECTORS; i++) {
 		/* is_stale() asks for writes there only. */
-		for (r = 0; r < scenario->nr_requests; r++)
-			if (!covers(r, i))
-				S->promised[i] &= ~(1 << r);
+		S.promised[i] &= covering[i];
 		/* What is there is checked; what comes will be when it comes. */
-		if (no_promise_comes())
-			S->stable[i] = 0;
+		if (no_promise)
+			S.stable[i] = 0;
 	}
-	for (r = 0; r < scenario->nr_requests; r++) {
-		/* Of those that it came behind, only who still waits matters. */
-		for (i = 0; i < MODEL_BLOCKS; i++)
-			S->io[r].behind[i] &= S->io[r].in_range ? touches_taken(i) :
-					      ranges_waiting(i);
+	/* Of those that it came behind, only who still waits matters. */
+	for (i = 0; i < MODEL_BLOCKS; i++) {
+		taken = touches_taken(i);
+		waiting = ranges_waiting(i);
+		for (r = 0; r < scenario.nr_requests; r++)
+			S.io[r].behind[i] &= S.io[r].in_range ? taken : waiting;
+	}
+	for (r = 0; r < scenario.nr_requests; r++) {
 		/* Only of what may be acknowledged, a read or a flush is it asked. */
 		if (kind_of(r)->op == OP_DISCARD ||
-		    (S->io[r].phase == REQUEST_ENDED && S->io[r].status))
-			S->io[r].before = 0;
+		    (S.io[r].phase == REQUEST_ENDED && S.io[r].status))
+			S.io[r].before = 0;
 		/* What it is for has happened under the lock. */
-		if (S->io[r].phase != REQUEST_ENTERED)
-			S->io[r].may_hold = false;
+		if (S.io[r].phase != REQUEST_ENTERED)
+			S.io[r].may_hold = false;
 	}
 }
 
 /* Lets states be equal that differ in what nobody will look at again. */
 void tidy(void)
 {
-	u8 old[MODEL_BLOCKS], waited[MODEL_WAITERS];
+	u8 old[MODEL_BLOCKS];
 	u8 empty = 0, max = 0;
-	u8 b, w, i;
+	u8 b, w, i, waited;
 
 	/* Of the counts of blocks that began to hold, only their order matters. */
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		old[b] = S->block[b].held ? S->block[b].seq : 0;
+		old[b] = S.block[b].held ? S.block[b].seq : 0;
 		max += !!old[b];
+		empty += old[b] && old[b] <= S.empty_seq;
 	}
-	memset(waited, 0, sizeof(waited));
-	for (i = 0; i < MODEL_BLOCKS; i++) {
-		for (w = 0; w < MODEL_WAITERS && old[i]; w++)
-			waited[w] += old[i] <= S->waiter[w].seq;
-		empty += old[i] && old[i] <= S->empty_seq;
+	for (w = 0; w < MODEL_WAITERS; w++) {
+		waited = 0;
+		for (b = 0; b < MODEL_BLOCKS && S.waiter[w].listed; b++)
+			waited += old[b] && old[b] <= S.waiter[w].seq;
+		S.waiter[w].seq = waited;
 	}
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		struct align_block *block = &S->block[b];
+		struct align_block *block = &S.block[b];
 
 		block->seq = 0;
 		for (i = 0; i < MODEL_BLOCKS && old[b]; i++)
@@ -296,8 +392,8 @@ void tidy(void)
 			break;
 		}
 	}
-	for (i = 0; i < scenario->nr_requests; i++) {
-		struct align_io *io = &S->io[i];
+	for (i = 0; i < scenario.nr_requests; i++) {
+		struct align_io *io = &S.io[i];
 
 		io->before &= related[i];
 		if (io->phase == REQUEST_ENDED && kind_of(i)->op != OP_WRITE) {
@@ -305,10 +401,8 @@ void tidy(void)
 			io->status = 0;
 		}
 	}
-	for (w = 0; w < MODEL_WAITERS; w++)
-		S->waiter[w].seq = S->waiter[w].listed ? waited[w] : 0;
-	S->empty_seq = empty;
-	S->seq = max;
-	if (!S->nr_held)
-		S->due = false;
+	S.empty_seq = empty;
+	S.seq = max;
+	if (!S.nr_held)
+		S.due = false;
 }

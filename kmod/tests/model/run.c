@@ -10,14 +10,14 @@ static void run_free(struct block_run *run)
 
 	if (!run->reserve)
 		return;
-	S->reserve_busy = false;
+	S.reserve_busy = false;
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->block[b].exists && S->block[b].owner == OWNER_STARVED &&
+		if (S.block[b].exists && S.block[b].owner == OWNER_STARVED &&
 		    !broken(STARVED_NOT_WOKEN))
-			run_work_queue(&S->block[b]);
+			run_work_queue(&S.block[b]);
 }
 
-static bool block_needs_spare(const struct align_block *block)
+bool block_needs_spare(const struct align_block *block)
 {
 	return (block->held && !broken(READ_INTO_HELD)) || block->pins;
 }
@@ -25,11 +25,11 @@ static bool block_needs_spare(const struct align_block *block)
 /* Each block of a run goes on alone. */
 static void run_part(u8 b, u8 phase)
 {
-	struct block_run run = S->run[b];
+	struct block_run run = S.run[b];
 	u8 i;
 
 	for (i = 0; i < run.nr; i++)
-		S->run[b + i] = (struct block_run) {
+		S.run[b + i] = (struct block_run) {
 			.phase = phase, .write = run.write, .nr = 1,
 			.status = run.status };
 }
@@ -37,10 +37,10 @@ static void run_part(u8 b, u8 phase)
 /* Return: the run, or NULL: then the block waits for it, back in COLLECT. */
 static struct block_run *run_reserve(struct align_block *block)
 {
-	struct block_run *run = &S->run[number_of(block)];
+	struct block_run *run = &S.run[number_of(block)];
 
-	if (!S->reserve_busy) {
-		S->reserve_busy = true;
+	if (!S.reserve_busy) {
+		S.reserve_busy = true;
 		run->reserve = true;
 		return run;
 	}
@@ -52,10 +52,10 @@ static struct block_run *run_reserve(struct align_block *block)
 
 static void block_read(struct align_block *block)
 {
-	struct block_run *run = &S->run[number_of(block)];
+	struct block_run *run = &S.run[number_of(block)];
 
 	if (block_needs_spare(block)) {
-		if (S->no_memory && !run_reserve(block))
+		if (S.no_memory && !run_reserve(block))
 			return;
 		run->spare = 1 << number_of(block);
 	}
@@ -64,15 +64,15 @@ static void block_read(struct align_block *block)
 
 static void runs_read(u8 b)
 {
-	struct block_run *run = &S->run[b];
+	struct block_run *run = &S.run[b];
 	u8 i;
 
-	if (S->no_memory) {
+	if (S.no_memory) {
 		run_part(b, RUN_SEND);
 		return;
 	}
 	for (i = b; i < b + run->nr; i++)
-		if (block_needs_spare(&S->block[i]))
+		if (block_needs_spare(&S.block[i]))
 			run->spare |= 1 << i;
 	run->phase = RUN_FLIGHT;
 }
@@ -88,12 +88,12 @@ static void block_merge(struct align_block *block, const u8 *data)
 
 static void run_merge(u8 b)
 {
-	struct block_run *run = &S->run[b];
+	struct block_run *run = &S.run[b];
 	u8 i;
 
 	for (i = b; i < b + run->nr; i++)
 		if (run->spare & 1 << i && !run->status)
-			block_merge(&S->block[i], &run->data[i * MODEL_PER_BLOCK]);
+			block_merge(&S.block[i], &run->data[i * MODEL_PER_BLOCK]);
 	memset(run->data, 0, sizeof(run->data));
 	run->spare = 0;
 	run_free(run);
@@ -116,26 +116,26 @@ bool block_patch(struct align_block *block)
 
 static void run_write(u8 b)
 {
-	struct block_run *run = &S->run[b];
+	struct block_run *run = &S.run[b];
 	u8 i;
 
 	for (i = b; i < b + run->nr; i++)
-		run->fua |= block_patch(&S->block[i]);
+		run->fua |= block_patch(&S.block[i]);
 	run->phase = RUN_FLIGHT;
 }
 
 void touch_pass_end(u8 r, u8 b)
 {
-	struct align_block *block = &S->block[b];
-	bool status = S->io[r].pass_status[b];
+	struct align_block *block = &S.block[b];
+	bool status = S.io[r].pass_status[b];
 
-	S->io[r].pass[b] = IO_NONE;
-	S->io[r].pass_status[b] = 0;
+	S.io[r].pass[b] = IO_NONE;
+	S.io[r].pass_status[b] = 0;
 	if (!--block->passing) {
 		block->valid = false;
 		block_end_turn(block);
 	}
-	S->io[r].how[b] = RMW_DRIVE_READ_ERROR;
+	S.io[r].how[b] = RMW_DRIVE_READ_ERROR;
 	align_io_put(r, status);
 }
 
@@ -145,16 +145,16 @@ static void block_pass_touches(struct align_block *block)
 	u8 i;
 
 	for (i = 0; i < block->touches.nr; i++) {
-		S->io[block->touches.of[i]].pass[b] = IO_FLIGHT;
+		S.io[block->touches.of[i]].pass[b] = IO_FLIGHT;
 		block->passing++;
 	}
 	memset(&block->touches, 0, sizeof(block->touches));
-	memset(&S->run[b], 0, sizeof(S->run[b]));
+	memset(&S.run[b], 0, sizeof(S.run[b]));
 }
 
 static void block_pass_held(struct align_block *block)
 {
-	struct block_run *run = &S->run[number_of(block)];
+	struct block_run *run = &S.run[number_of(block)];
 
 	run->fua = block_patch(block);
 	run->phase = RUN_NONE;
@@ -164,7 +164,7 @@ static void block_pass_held(struct align_block *block)
 
 void held_pass_end(struct align_block *block)
 {
-	struct block_run *run = &S->run[number_of(block)];
+	struct block_run *run = &S.run[number_of(block)];
 	bool status = block->pass_status;
 
 	memset(run, 0, sizeof(*run));
@@ -177,7 +177,7 @@ void held_pass_end(struct align_block *block)
 /* The read of a run has ended, and what was read elsewhere is merged. */
 static void run_go_on(u8 b)
 {
-	struct block_run *run = &S->run[b];
+	struct block_run *run = &S.run[b];
 	bool failed = run->status;
 	u8 i;
 
@@ -187,7 +187,7 @@ static void run_go_on(u8 b)
 		return;
 	}
 	for (i = b; i < b + run->nr; i++) {
-		struct align_block *block = &S->block[i];
+		struct align_block *block = &S.block[i];
 		enum block_step step =
 			block_step_after_read(failed && !broken(PASS_WRITES_WHOLE),
 					      block_is_whole(block));
@@ -204,13 +204,13 @@ static void run_go_on(u8 b)
 /* The request of a run has ended, or the thread that serves it goes on. */
 void run_step(u8 b)
 {
-	struct block_run *run = &S->run[b];
-	struct align_block *block = &S->block[b];
+	struct block_run *run = &S.run[b];
+	struct align_block *block = &S.block[b];
 	struct block_run served;
 
 	switch ((enum run_phase)run->phase) {
 	case RUN_SEND:
-		if (run->write && run->nr > 1 && S->no_memory)
+		if (run->write && run->nr > 1 && S.no_memory)
 			run_part(b, RUN_SEND);
 		else if (run->write)
 			run_write(b);

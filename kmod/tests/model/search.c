@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,12 +27,19 @@ enum { EXIT_CLEAN, EXIT_VIOLATION, EXIT_USAGE, EXIT_LIMIT };
 
 static void *renew(void *memory, size_t nr, size_t size)
 {
+	const size_t huge = 2 << 20;
+	uintptr_t from;
+
 	memory = reallocarray(memory, nr, size);
 	if (!memory) {
 		fprintf(stderr, "engine_model: no memory for %zu times %zu bytes: set --max-states lower\n",
 			nr, size);
 		exit(EXIT_LIMIT);
 	}
+	/* States are looked for all over it, each time with a miss of the TLB. */
+	from = ((uintptr_t)memory + huge - 1) & ~(huge - 1);
+	if ((uintptr_t)memory + nr * size >= from + huge)
+		madvise((void *)from, (uintptr_t)memory + nr * size - from, MADV_HUGEPAGE);
 	return memory;
 }
 
@@ -41,6 +49,14 @@ struct seen {
 	uint32_t parent;
 	struct event event;
 	bool quiet;	/* or comes to rest by itself */
+};
+
+/* A successor of the state that is expanded. */
+struct found {
+	uint64_t hash;
+	struct event event;
+	bool environment;
+	struct state state;
 };
 
 struct queue {
@@ -64,28 +80,43 @@ static struct {
 	size_t first_edge_room;
 	struct queue now;
 	struct queue later;
+	struct found *found;
+	size_t nr_found;
+	size_t found_room;
 	uint64_t transitions;
-	uint32_t current;
-	struct event last;
 } s;
 
+static uint64_t mix(uint64_t word)
+{
+	word ^= word >> 30;
+	word *= 0xbf58476d1ce4e5b9;
+	word ^= word >> 27;
+	word *= 0x94d049bb133111eb;
+	return word ^ word >> 31;
+}
+
+/*
+ * NH, as in UMAC: for keys drawn at random two states share the sum of products
+ * with a probability of 2^-64. Each product stands alone, so that the processor
+ * works on many at once.
+ */
 static uint64_t hash_state(const struct state *state)
 {
-	const unsigned char *at = (const unsigned char *)state;
-	uint64_t hash = 0x9e3779b97f4a7c15;
-	uint64_t word;
+	enum { WORDS = sizeof(*state) / sizeof(uint64_t) };
+	static uint64_t keys[WORDS];
+	unsigned __int128 sum = 0;
+	uint64_t words[WORDS], hash;
 	size_t i;
 
-	_Static_assert(sizeof(struct state) % sizeof(word) == 0, "whole words");
-	for (i = 0; i < sizeof(*state); i += sizeof(word)) {
-		memcpy(&word, at + i, sizeof(word));
-		hash ^= word;
-		hash *= 0xff51afd7ed558ccd;
-		hash ^= hash >> 32;
-		hash *= 0xc4ceb9fe1a85ec53;
-		hash ^= hash >> 29;
+	_Static_assert(sizeof(*state) % (2 * sizeof(*words)) == 0, "pairs of whole words");
+	for (i = 0, hash = 0; !keys[WORDS - 1]; i++) {
+		hash += 0x9e3779b97f4a7c15;
+		keys[i] = mix(hash);
 	}
-	return hash;
+	memcpy(words, state, sizeof(words));
+	for (i = 0; i < WORDS; i += 2)
+		sum += (unsigned __int128)(words[i] + keys[i]) * (words[i + 1] + keys[i + 1]);
+	return mix(mix(sum) ^ (uint64_t)(sum >> 64));
 }
 
 static void grow_table(void)
@@ -116,9 +147,8 @@ static void enqueue(struct queue *queue, const struct state *state, uint32_t num
 }
 
 /* Return: the number of a state, which is queued if it is new. */
-static uint32_t visit(const struct state *state, uint32_t parent, struct event event)
+static uint32_t visit(const struct state *state, uint64_t hash, uint32_t parent, struct event event)
 {
-	uint64_t hash = hash_state(state);
 	size_t at;
 
 	if (2 * s.nr >= s.table_size)
@@ -146,14 +176,42 @@ static void add_edge(uint32_t to)
 	s.edges[s.nr_edges++] = to;
 }
 
+/* Looked for only when all are there, so that the memory of each has the time of the others to come. */
 static void successor(const struct state *next, struct event event, bool environment)
 {
-	uint32_t number = visit(next, s.current, event);
+	struct found *found;
 
-	s.transitions++;
-	s.last = event;
-	if (!environment)
-		add_edge(number);
+	if (s.nr_found == s.found_room) {
+		s.found_room = s.found_room ? 2 * s.found_room : 64;
+		s.found = renew(s.found, s.found_room, sizeof(*s.found));
+	}
+	found = &s.found[s.nr_found++];
+	found->hash = hash_state(next);
+	found->event = event;
+	found->environment = environment;
+	found->state = *next;
+	__builtin_prefetch(&s.table[found->hash & (s.table_size - 1)]);
+}
+
+static void visit_found(uint32_t parent)
+{
+	const struct found *found;
+	uint32_t number;
+	size_t i;
+
+	for (i = 0; i < s.nr_found; i++) {
+		number = s.table[s.found[i].hash & (s.table_size - 1)];
+		if (number)
+			__builtin_prefetch(&s.seen[number - 1]);
+	}
+	for (i = 0; i < s.nr_found; i++) {
+		found = &s.found[i];
+		number = visit(&found->state, found->hash, parent, found->event);
+		if (!found->environment)
+			add_edge(number);
+	}
+	s.transitions += s.nr_found;
+	s.nr_found = 0;
 }
 
 static void set_first_edge(uint32_t number)
@@ -248,9 +306,11 @@ static void forget_all(void)
 	s.nr_edges = 0;
 	s.now.nr = 0;
 	s.later.nr = 0;
+	s.nr_found = 0;
 	s.transitions = 0;
-	if (s.table_size)
-		memset(s.table, 0, s.table_size * sizeof(*s.table));
+	/* Most sets are small: the table of a large one is not cleared for each. */
+	s.table_size = 0;
+	grow_table();
 }
 
 struct result {
@@ -271,21 +331,21 @@ static struct result search(const struct scenario *scenario, size_t max_states)
 
 	forget_all();
 	model_init(scenario, &first);
-	visit(&first, 0, (struct event) { 0 });
+	visit(&first, hash_state(&first), 0, (struct event) { 0 });
 	for (; s.later.nr; result.depth++) {
 		swap = s.now;
 		s.now = s.later;
 		s.later = swap;
 		s.later.nr = 0;
 		for (i = 0; i < s.now.nr; i++) {
-			s.current = s.now.numbers[i];
-			set_first_edge(s.current);
+			set_first_edge(s.now.numbers[i]);
 			what = model_expand(&s.now.states[i], successor);
 			if (what) {
-				print_path(scenario, s.current, &s.last, what);
+				print_path(scenario, s.now.numbers[i], &s.found[s.nr_found - 1].event, what);
 				result.status = EXIT_VIOLATION;
 				goto out;
 			}
+			visit_found(s.now.numbers[i]);
 			if (s.nr > max_states) {
 				fprintf(stderr, "engine_model: more than %zu states (--max-states): ", max_states);
 				print_scenario(stderr, scenario);
@@ -403,8 +463,7 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 		scenario.failures = options->failures;
 	if (!scenario.max_run)
 		scenario.max_run = 2;
-	scenario.fine = options->fine || scenario.nr_modes > 1 || scenario.suspends ||
-			scenario.memory_changes || scenario.stream;
+	scenario.fine = options->fine || scenario.stream;
 	scenario.reduce = !options->fine;
 	memcpy(scenario.kind, kind, options->nr_requests);
 	return scenario;

@@ -44,8 +44,8 @@ static unsigned int count_writes(void)
 	unsigned int nr = 0;
 	u8 r;
 
-	for (r = 0; r < scenario->nr_requests; r++)
-		nr += S->io[r].engine;
+	for (r = 0; r < scenario.nr_requests; r++)
+		nr += S.io[r].engine;
 	return nr;
 }
 
@@ -55,7 +55,7 @@ unsigned int count_delayed(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		nr += S->block[b].delayed;
+		nr += S.block[b].delayed;
 	return nr;
 }
 
@@ -82,14 +82,14 @@ void start_now(u8 started)
 	u8 b, next = 0;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		struct align_block *block = &S->block[b];
+		struct align_block *block = &S.block[b];
 
 		if (!(started & 1 << b))
 			continue;
 		if (block_delay(block))
 			continue;
 		if (!nr)
-			run = &S->run[b];
+			run = &S.run[b];
 		else if (b != next || nr >= run_max_blocks() ||
 			 block_first_step(block->valid,
 					  block_is_whole(block)) != step)
@@ -109,10 +109,10 @@ void start_end_delay(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		if (!S->block[b].delayed)
+		if (!S.block[b].delayed)
 			continue;
-		S->block[b].delayed = false;
-		run_work_queue(&S->block[b]);
+		S.block[b].delayed = false;
+		run_work_queue(&S.block[b]);
 	}
 }
 

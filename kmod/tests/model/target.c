@@ -6,7 +6,7 @@
 
 static void align_io_resolve(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++) {
@@ -27,7 +27,7 @@ static void align_io_resolve(u8 r)
 void request_end(u8 r)
 {
 	const struct request_kind *kind = kind_of(r);
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 seen = io->before & acknowledged();
 	u8 blocks = 0;
 	u8 status = io->status;
@@ -52,17 +52,17 @@ void request_end(u8 r)
 		if (status)
 			continue;
 		if (kind->op == OP_FLUSH)
-			S->promised[i] |= seen;
+			S.promised[i] |= seen;
 		if (kind->fua && covers(r, i))
-			S->promised[i] |= 1 << r;
+			S.promised[i] |= 1 << r;
 	}
 	if (kind->op == OP_READ && !status)
 		observe_read(r);
 	for (i = 0; i < MODEL_BLOCKS; i++)
 		if (part(r, i))
 			blocks |= 1 << i;
-	if (status && !(S->touched_error & blocks) &&
-	    !(kind->op == OP_FLUSH && S->touched_error))
+	if (status && !(S.touched_error & blocks) &&
+	    !(kind->op == OP_FLUSH && S.touched_error))
 		wrong("an error reaches a request that it does not concern");
 	i = io->before;
 	memset(io, 0, sizeof(*io));
@@ -74,8 +74,8 @@ void request_end(u8 r)
 void align_io_put(u8 r, bool failed)
 {
 	if (failed)
-		S->io[r].status = 1;
-	if (!--S->io[r].parts)
+		S.io[r].status = 1;
+	if (!--S.io[r].parts)
 		request_end(r);
 }
 
@@ -94,14 +94,14 @@ u8 own_start(const struct align_io *io)
 /* The range of a write, the read or the flush has ended below. */
 void own_end(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	bool failed = io->io_status;
 	u8 b;
 
 	if (io->joined && failed) {
 		/* joined_send_apart() */
 		for (b = first_joined(io); io->joined; b++, io->joined--)
-			S->run[b] = (struct block_run) {
+			S.run[b] = (struct block_run) {
 				.phase = RUN_SEND, .write = true, .nr = 1 };
 		io->joined_fua = false;
 		io->io_status = 0;
@@ -111,7 +111,7 @@ void own_end(u8 r)
 	if (io->joined) {
 		b = first_joined(io);
 		io->joined--;
-		block_served(&S->block[b], false);
+		block_served(&S.block[b], false);
 		return;
 	}
 	io->io = IO_NONE;
@@ -132,7 +132,7 @@ void own_end(u8 r)
 void align_engine_map(u8 r)
 {
 	const struct request_kind *kind = kind_of(r);
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 start = kind->start, end = kind->end;
 	u8 first = start / MODEL_PER_BLOCK;
 	unsigned int handled = 0;
@@ -167,10 +167,10 @@ void align_engine_map(u8 r)
 		io->parts++;
 		go = blocks_add_range(r);
 		if (go && start > kind->start)
-			io->joined = start_take_whole(&S->block[first],
+			io->joined = start_take_whole(&S.block[first],
 						      OWNER_REQUEST + r);
 	} else if (handled == 2 && io->touch_held & 2) {
-		hold_for_stream(&S->block[first], OWNER_REQUEST + r);
+		hold_for_stream(&S.block[first], OWNER_REQUEST + r);
 	}
 	io->go = go && start < end;
 	if (go)
@@ -183,20 +183,20 @@ void align_engine_map(u8 r)
 /* The rest of map: send the range, if it may go down, and let go of the write. */
 void map_rest(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b;
 
 	io->phase = REQUEST_RUNS;
 	if (io->go) {
 		io->go = false;
 		b = first_joined(io);
-		if (io->joined && (S->no_memory || io->joined == run_max_blocks())) {
-			S->run[b] = (struct block_run) {
+		if (io->joined && (S.no_memory || io->joined == run_max_blocks())) {
+			S.run[b] = (struct block_run) {
 				.phase = RUN_SEND, .write = true, .nr = io->joined };
 			io->joined = 0;
 		}
 		for (; b < io->start / MODEL_PER_BLOCK && io->joined; b++)
-			io->joined_fua |= block_patch(&S->block[b]);
+			io->joined_fua |= block_patch(&S.block[b]);
 		io->io = IO_FLIGHT;
 	}
 	if (io->split_up)
@@ -206,10 +206,10 @@ void map_rest(u8 r)
 void map_change(u8 r)
 {
 	const struct request_kind *kind = kind_of(r);
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 b, touches = 0;
 
-	if (S->closed && !broken(MODE_WITHOUT_GATE)) {
+	if (S.closed && !broken(MODE_WITHOUT_GATE)) {
 		io->phase = REQUEST_DEFERRED;
 		return;
 	}
@@ -220,13 +220,13 @@ void map_change(u8 r)
 			continue;
 		io->unresolved |= 1 << b;
 		touches++;
-		if (S->mode == ALIGN_REPORT)
+		if (S.mode == ALIGN_REPORT)
 			io->how[b] = RMW_DRIVE_REPORT;
 	}
 	ledger_add(rmw_expected, touches);
 	ledger_add(rmw_pending, touches);
-	S->rmw_pending += touches;
-	if (S->mode == ALIGN_REPORT) {
+	S.rmw_pending += touches;
+	if (S.mode == ALIGN_REPORT) {
 		io->phase = REQUEST_RUNS;
 		io->start = kind->start;
 		io->end = kind->end;
@@ -234,10 +234,10 @@ void map_change(u8 r)
 		return;
 	}
 	io->engine = true;
-	io->may_hold = touches && S->mode == ALIGN_COALESCE && S->holding &&
+	io->may_hold = touches && S.mode == ALIGN_COALESCE && S.holding &&
 		       (!kind->fua || broken(FUA_HELD));
 	io->phase = REQUEST_ENTERED;
-	if (scenario->fine)
+	if (takes_steps_apart())
 		return;
 	align_engine_map(r);
 	if (io->phase == REQUEST_MAPPED)
@@ -246,39 +246,39 @@ void map_change(u8 r)
 
 static void hold_map_flush(u8 r)
 {
-	if (!S->nr_held || broken(FLUSH_NOT_EMPTYING)) {
-		S->io[r].io = IO_FLIGHT;
+	if (!S.nr_held || broken(FLUSH_NOT_EMPTYING)) {
+		S.io[r].io = IO_FLIGHT;
 		return;
 	}
-	S->io[r].io = IO_WAITS;
+	S.io[r].io = IO_WAITS;
 	hold_wait(r);
 }
 
 void flush_work_func(u8 r)
 {
-	bool failed = S->waiter[r].failed;
+	bool failed = S.waiter[r].failed;
 
-	memset(&S->waiter[r], 0, sizeof(S->waiter[r]));
+	memset(&S.waiter[r], 0, sizeof(S.waiter[r]));
 	if (failed) {
-		S->io[r].status = 1;
+		S.io[r].status = 1;
 		request_end(r);
 		return;
 	}
-	S->io[r].io = IO_FLIGHT;
+	S.io[r].io = IO_FLIGHT;
 }
 
 void align_map(u8 r)
 {
-	struct align_io *io = &S->io[r];
+	struct align_io *io = &S.io[r];
 	u8 i;
 
-	for (i = 0; i < scenario->nr_requests; i++)
-		if (S->io[i].phase == REQUEST_ENDED)
+	for (i = 0; i < scenario.nr_requests; i++)
+		if (S.io[i].phase == REQUEST_ENDED)
 			io->before |= 1 << i;
 	io->phase = REQUEST_RUNS;
 	switch (kind_of(r)->op) {
 	case OP_READ:
-		if (S->nr_held)
+		if (S.nr_held)
 			overlay_map_read(r);
 		else
 			io->io = IO_FLIGHT;
@@ -295,39 +295,39 @@ void align_map(u8 r)
 
 static void set_mode_shut(void)
 {
-	S->closed = true;
-	S->change = CHANGE_DRAINS;
+	S.closed = true;
+	S.change = CHANGE_DRAINS;
 }
 
 void set_mode(void)
 {
-	u8 mode = scenario->modes[++S->next_mode];
+	u8 mode = scenario.modes[++S.next_mode];
 
-	if (S->mode == mode)
+	if (S.mode == mode)
 		return;
 	if (broken(MODE_KEEPS_HELD)) {
 		set_mode_shut();
 		return;
 	}
 	hold_stop(HOLD_STOPPED_MODE);
-	if (!S->nr_held) {
+	if (!S.nr_held) {
 		set_mode_shut();
-	} else if (S->frozen) {
+	} else if (S.frozen) {
 		hold_start(HOLD_STOPPED_MODE);
 	} else {
-		S->change = CHANGE_EMPTIES;
+		S.change = CHANGE_EMPTIES;
 		hold_wait(WAITER_MODE);
 	}
 }
 
 void set_mode_emptied(void)
 {
-	bool failed = S->waiter[WAITER_MODE].failed;
+	bool failed = S.waiter[WAITER_MODE].failed;
 
-	memset(&S->waiter[WAITER_MODE], 0, sizeof(S->waiter[WAITER_MODE]));
+	memset(&S.waiter[WAITER_MODE], 0, sizeof(S.waiter[WAITER_MODE]));
 	if (failed) {
 		hold_start(HOLD_STOPPED_MODE);
-		S->change = CHANGE_NO;
+		S.change = CHANGE_NO;
 		return;
 	}
 	set_mode_shut();
@@ -339,13 +339,13 @@ void set_mode_end(void)
 
 	if (!broken(MODE_KEEPS_KNOWN))
 		blocks_forget();
-	S->mode = scenario->modes[S->next_mode];
+	S.mode = scenario.modes[S.next_mode];
 	hold_start(HOLD_STOPPED_MODE);
-	S->closed = false;
-	S->change = CHANGE_NO;
-	for (r = 0; r < scenario->nr_requests; r++)
-		if (S->io[r].phase == REQUEST_DEFERRED)
-			S->io[r].phase = REQUEST_AGAIN;
+	S.closed = false;
+	S.change = CHANGE_NO;
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].phase == REQUEST_DEFERRED)
+			S.io[r].phase = REQUEST_AGAIN;
 }
 
 bool gate_is_empty(void)
@@ -354,8 +354,8 @@ bool gate_is_empty(void)
 
 	if (broken(MODE_WITHOUT_GATE))
 		return true;
-	for (r = 0; r < scenario->nr_requests; r++)
-		if (S->io[r].entered)
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].entered)
 			return false;
 	return true;
 }
@@ -365,9 +365,9 @@ unsigned int count_in_flight(void)
 	unsigned int nr = 0;
 	u8 r;
 
-	for (r = 0; r < scenario->nr_requests; r++)
-		nr += S->io[r].phase != REQUEST_NEW &&
-		      S->io[r].phase != REQUEST_ENDED;
+	for (r = 0; r < scenario.nr_requests; r++)
+		nr += S.io[r].phase != REQUEST_NEW &&
+		      S.io[r].phase != REQUEST_ENDED;
 	return nr;
 }
 
@@ -376,46 +376,54 @@ bool suspend_step(void)
 {
 	u8 w;
 
-	switch ((enum suspend_phase)S->suspend) {
+	switch ((enum suspend_phase)S.suspend) {
 	case SUSPEND_PRESUSPENDED:
-		S->suspend = SUSPEND_BLOCKED;
-		return true;
+		/*
+		 * Whatever happens while what comes is queued may happen before
+		 * as well, an undo too, and nothing but may_come() can tell.
+		 * So dm queues in the same step that finds nothing in flight.
+		 */
+		if (!scenario.reduce) {
+			S.suspend = SUSPEND_BLOCKED;
+			return true;
+		}
+		/* fallthrough */
 	case SUSPEND_BLOCKED:
 		if (count_in_flight())
 			return false;
 		/* align_postsuspend() */
-		S->suspend = SUSPEND_FREEZES;
-		if (S->nr_held) {
-			S->suspend = SUSPEND_EMPTIES;
+		S.suspend = SUSPEND_FREEZES;
+		if (S.nr_held) {
+			S.suspend = SUSPEND_EMPTIES;
 			hold_wait(WAITER_SUSPEND);
 		}
 		return true;
 	case SUSPEND_EMPTIES:
-		if (S->waiter[WAITER_SUSPEND].listed)
+		if (S.waiter[WAITER_SUSPEND].listed)
 			return false;
-		memset(&S->waiter[WAITER_SUSPEND], 0, sizeof(struct align_waiter));
-		S->suspend = SUSPEND_FREEZES;
+		memset(&S.waiter[WAITER_SUSPEND], 0, sizeof(struct align_waiter));
+		S.suspend = SUSPEND_FREEZES;
 		return true;
 	case SUSPEND_FREEZES:
 		/* hold_freeze(); a running work is waited for below */
-		S->frozen = true;
-		S->suspend = SUSPEND_WAITS_QUIET;
+		S.frozen = true;
+		S.suspend = SUSPEND_WAITS_QUIET;
 		return true;
 	case SUSPEND_WAITS_QUIET:
-		if (S->empty != EMPTY_IDLE || owns_any(OWNER_EMPTY))
+		if (S.empty != EMPTY_IDLE || owns_any(OWNER_EMPTY))
 			return false;
-		if (S->nr_held != S->nr_idle && !broken(FREEZE_WITHOUT_QUIET))
+		if (S.nr_held != S.nr_idle && !broken(FREEZE_WITHOUT_QUIET))
 			return false;
-		S->empty_queued = false;
-		S->due = false;
+		S.empty_queued = false;
+		S.due = false;
 		for (w = 0; w < MODEL_WAITERS; w++)
-			if (S->waiter[w].listed) {
-				S->waiter[w].left = 0;
-				S->waiter[w].failed = true;
+			if (S.waiter[w].listed) {
+				S.waiter[w].left = 0;
+				S.waiter[w].failed = true;
 				waiter_done(w);
 			}
 		blocks_forget();
-		S->suspend = SUSPENDED;
+		S.suspend = SUSPENDED;
 		return true;
 	case SUSPEND_NO:
 	case SUSPENDED:
@@ -431,7 +439,7 @@ void hold_drop_failed(struct align_block *block)
 
 	for (i = 0; i < MODEL_PER_BLOCK; i++)
 		if (block->kept & 1 << i)
-			S->given_up[b * MODEL_PER_BLOCK + i] = true;
+			S.given_up[b * MODEL_PER_BLOCK + i] = true;
 	if (!broken(DROP_STAYS_IDLE))
 		hold_leave(block);
 	hold_resolve(block, RMW_LOST, RMW_LOST);
@@ -444,20 +452,20 @@ void replace_table(void)
 	u8 b;
 
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S->block[b].exists && S->block[b].state == BLOCK_IS_HELD &&
-		    S->block[b].failed)
-			hold_drop_failed(&S->block[b]);
+		if (S.block[b].exists && S.block[b].state == BLOCK_IS_HELD &&
+		    S.block[b].failed)
+			hold_drop_failed(&S.block[b]);
 	blocks_forget();
-	if (S->nr || S->nr_held)
+	if (S.nr || S.nr_held)
 		wrong("WARN_ON in blocks_exit() or hold_exit(): a block is left");
-	S->seq = 0;
-	S->empty_seq = 0;
-	S->nr_idle = 0;
-	S->nr_resting = 0;
-	S->pressed = false;
-	S->empty_queued = false;
-	S->due = false;
-	S->stopped = HOLD_STOPPED_SUSPEND;
+	S.seq = 0;
+	S.empty_seq = 0;
+	S.nr_idle = 0;
+	S.nr_resting = 0;
+	S.pressed = false;
+	S.empty_queued = false;
+	S.due = false;
+	S.stopped = HOLD_STOPPED_SUSPEND;
 	hold_thaw();
-	S->suspend = SUSPEND_NO;
+	S.suspend = SUSPEND_NO;
 }
