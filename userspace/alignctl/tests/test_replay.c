@@ -168,7 +168,7 @@ static void in_threads(void)
 /* /dev/null takes writes, and has no flush. */
 static void failed_flush(void)
 {
-	struct replay replay = start("areasync", 5, 0);
+	struct replay replay = start("areasync-512", 5, 0);
 	struct replay_run run;
 
 	close(replay.fd);
@@ -188,7 +188,7 @@ static void failed_flush(void)
 /* With threads, and with flushes. */
 static void warms_up(void)
 {
-	static const char *const workloads[] = { "rand512", "areasync" };
+	static const char *const workloads[] = { "rand512", "areasync-512" };
 	static const uint64_t counts[] = { 2000, 25 };
 	size_t i;
 

@@ -52,8 +52,8 @@ def test_threads_are_refused_where_requests_must_follow_each_other(disk, workloa
 
 
 def test_one_thread_without_a_warm_up_says_what_it_always_did(disk):
-    plain = replayed("areasync", "--on", disk, "--count", 5)
-    told = replayed("areasync", "--on", disk, "--count", 5, "--threads", 1, "--depth", 1)
+    plain = replayed("areasync-512", "--on", disk, "--count", 5)
+    told = replayed("areasync-512", "--on", disk, "--count", 5, "--threads", 1, "--depth", 1)
     assert list(told) == list(plain) and not {"threads", "warmup_s", "warmup_requests"} & set(plain)
 
 
@@ -87,7 +87,7 @@ def half_warmed_up(*arguments):
 
 
 @pytest.mark.parametrize("workload, options, writes", [("rand512", ["--count", 3000, "--threads", "2"], 3000),
-                                                       ("areasync", ["--count", 25], 100)])
+                                                       ("areasync-512", ["--count", 25], 100)])
 def test_a_warm_up_is_written_and_compared_but_in_no_figure(disk, workload, options, writes):
     result = half_warmed_up(workload, "--on", disk, *options)
     assert 0 < result["warmup_requests"] < writes
