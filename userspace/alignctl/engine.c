@@ -669,7 +669,8 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		setup->ended(setup->context, &end);
 	if (setup->durable && !end.failed &&
 	    (request->op == TRACE_FLUSH || request->preflush))
-		setup->durable(setup->context, pending->number);
+		setup->durable(setup->context, pending->number +
+			       (request->op == TRACE_FLUSH));
 }
 
 static void end(struct worker *worker, struct slot *slot, uint64_t now)

@@ -73,7 +73,7 @@ struct engine_end {
  * @probes: what probes take, or NULL
  * @ended: called when a request has ended, for one at a time; may be NULL
  * @durable: called when a flush has ended, with the number of requests from the
- *	start whose writes are durable now; may be NULL
+ *	start, it included, whose writes are durable now; may be NULL
  * @context: for both
  */
 struct engine_setup {

@@ -194,6 +194,8 @@ bool plan_syncs(const struct plan *plan, uint64_t request)
 {
 	const struct workload *w = plan->workload;
 
+	if (plan->fdatasync)
+		return true;
 	if (w->sync == WORKLOAD_FDATASYNC_PART)
 		return request % nr_parts(plan) == w->sync_part;
 	return w->sync == WORKLOAD_FDATASYNC;

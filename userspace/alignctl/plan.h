@@ -22,6 +22,7 @@
  * @length: bytes of a repetition that is one part; else 0
  * @seed: for the order of random writes
  * @buffered: through the page cache?
+ * @fdatasync: after each write, whatever the workload has?
  */
 struct plan {
 	const struct workload *workload;
@@ -32,6 +33,7 @@ struct plan {
 	uint64_t length;
 	uint64_t seed;
 	bool buffered;
+	bool fdatasync;
 };
 
 /**

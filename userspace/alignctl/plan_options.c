@@ -50,6 +50,9 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 	case PLAN_ROW_DIRECT:
 		options->access = PLAN_DIRECT;
 		return 0;
+	case PLAN_ROW_FDATASYNC:
+		options->fdatasync = true;
+		return 0;
 	case PLAN_NR_ROWS:
 		break;
 	}
@@ -97,6 +100,7 @@ void plan_options_apply(const struct plan_options *options, struct plan *plan)
 	if (options->seed_given)
 		plan->seed = options->seed;
 	plan->buffered = plan_options_buffered(options, plan->workload);
+	plan->fdatasync = options->fdatasync;
 }
 
 /* The shortest request that the device has no reason to dislike. */

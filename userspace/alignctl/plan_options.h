@@ -16,6 +16,7 @@ enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
  * @seed_given: is @seed set?
  * @offset_given: is @offset set?
  * @access: as the last option says
+ * @fdatasync: after each write
  */
 struct plan_options {
 	uint64_t count;
@@ -29,12 +30,14 @@ struct plan_options {
 	uint32_t offset;
 	bool offset_given;
 	enum plan_access access;
+	bool fdatasync;
 };
 
 /* The first rows of a verb that takes these options, in this order. */
 enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 		PLAN_ROW_SEED, PLAN_ROW_PHYSICAL, PLAN_ROW_OFFSET,
-		PLAN_ROW_BUFFERED, PLAN_ROW_DIRECT, PLAN_NR_ROWS };
+		PLAN_ROW_BUFFERED, PLAN_ROW_DIRECT, PLAN_ROW_FDATASYNC,
+		PLAN_NR_ROWS };
 
 #define PLAN_OPTION_ROWS						\
 	[PLAN_ROW_COUNT] = { "count", "N",				\
@@ -53,7 +56,9 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 	[PLAN_ROW_BUFFERED] = { "buffered", NULL,			\
 			"through the page cache, not by O_DIRECT" },	\
 	[PLAN_ROW_DIRECT] = { "direct", NULL,				\
-			"by O_DIRECT also what was published buffered" }
+			"by O_DIRECT also what was published buffered" }, \
+	[PLAN_ROW_FDATASYNC] = { "fdatasync", NULL,			\
+			"after each write, too" }
 
 /* Takes one of these options. Return: 0, or -1; reported. */
 int plan_options_take(struct plan_options *options, enum plan_row row,

@@ -74,21 +74,35 @@ static uint64_t next_offset(struct source *source, uint32_t *bytes)
 	return source->window[n % plan->workload->window];
 }
 
+/* The next request is a flush, of the same file and process at the same time. */
+static void flush_after(struct source *source,
+			const struct trace_request *write)
+{
+	source->flush_due = true;
+	source->flush = *write;
+	source->flush.op = TRACE_FLUSH;
+	source->flush.offset = source->flush.bytes = 0;
+	source->flush.preflush = source->flush.fua = false;
+}
+
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request)
 {
 	enum trace_next next;
 	uint32_t bytes;
 
+	if (source->flush_due) {
+		source->flush_due = false;
+		*request = source->flush;
+		return TRACE_GOT;
+	}
 	if (source->trace) {
 		next = trace_next(source->trace, request);
 		source->issued += next == TRACE_GOT;
+		if (next == TRACE_GOT && source->plan.fdatasync &&
+		    request->op == TRACE_WRITE)
+			flush_after(source, request);
 		return next;
-	}
-	if (source->flush_due) {
-		source->flush_due = false;
-		*request = (struct trace_request) { .op = TRACE_FLUSH };
-		return TRACE_GOT;
 	}
 	if (source->issued == plan_requests(&source->plan))
 		return TRACE_END;
@@ -98,7 +112,8 @@ enum trace_next source_next(struct source *source,
 		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
 	};
 	request->bytes = bytes;
-	source->flush_due = plan_syncs(&source->plan, source->issued - 1);
+	if (plan_syncs(&source->plan, source->issued - 1))
+		flush_after(source, request);
 	return TRACE_GOT;
 }
 

@@ -12,11 +12,14 @@
 /**
  * struct source - requests to be made
  * @name: of the workload, or the path of the trace
- * @plan: a workload's; plan.workload is NULL for a trace
+ * @plan: a workload's; plan.workload is NULL for a trace, for which nothing but
+ *	plan.fdatasync counts
  * @trace: NULL for a workload
- * @issued: requests that source_next() has returned, but a workload's flushes
+ * @issued: requests that source_next() has returned, but for the flushes that
+ *	the plan adds to writes
  * @window: where those of the workload's window go, by rising offset
  * @flush_due: the flush after the last of those comes next
+ * @flush: it
  */
 struct source {
 	const char *name;
@@ -25,6 +28,7 @@ struct source {
 	uint64_t issued;
 	uint64_t window[WORKLOAD_MAX_WINDOW];
 	bool flush_due;
+	struct trace_request flush;
 };
 
 /*

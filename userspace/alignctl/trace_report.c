@@ -109,6 +109,8 @@ static void text_head(const struct replay_trace *trace)
 		printf(", speed %g", trace->speed);
 	if (trace->options->buffered)
 		printf(", buffered");
+	if (trace->source.plan.fdatasync)
+		printf(", fdatasync after each write");
 	if (trace->threads > 1)
 		printf(", %u threads with at most %u in flight each\n",
 		       trace->threads, trace->depth);
@@ -267,6 +269,7 @@ static struct json_object *json_head(const struct replay_trace *trace)
 	else
 		json_add_null(object, "speed");
 	json_add_bool(object, "buffered", trace->options->buffered);
+	json_add_bool(object, "fdatasync", trace->source.plan.fdatasync);
 	json_add_number(object, "depth", trace->depth);
 	json_add_number(object, "threads", trace->threads);
 	json_add_real(object, "warmup_s", trace->options->warmup_ns / NS);

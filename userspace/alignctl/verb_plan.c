@@ -181,6 +181,7 @@ static int make_forecast(struct source *source, const struct options *options,
 			      source->name);
 		result = ALIGNCTL_USAGE;
 	}
+	source->plan.fdatasync = options->plan.fdatasync;
 	if (!result && source->trace)
 		result = check_trace(options, source->name);
 	else if (!result)

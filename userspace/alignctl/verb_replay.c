@@ -418,6 +418,7 @@ static int choose_plan(struct replay *replay,
 	result = replay_state_load(state, options->state);
 	if (result)
 		return result;
+	plan->fdatasync = options->plan.fdatasync;
 	if (!same_plan(options, w, plan)) {
 		message_error("%s: is for %s with --count %" PRIu64 " --start %"
 			      PRIu64 "; --phase prepare starts anew",
@@ -535,6 +536,8 @@ static int check_source_options(const struct replay_options *options,
 		  WRITES | READS | CACHED | TRACE, "buffered" },
 		{ options->plan.access == PLAN_DIRECT,
 		  WRITES | READS | CACHED | TRACE, "direct" },
+		{ options->plan.fdatasync, WRITES | CACHED | TRACE,
+		  "fdatasync" },
 		{ options->think_given, WRITES, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
@@ -671,6 +674,7 @@ static int open_source(struct replay_trace *trace,
 		result = replay_trace_open(trace, name);
 	if (!result && w)
 		plan_options_apply(&options->plan, &trace->source.plan);
+	trace->source.plan.fdatasync = options->plan.fdatasync;
 	if (!result && w && w->think_writes)
 		message_warning("%s: buffered, it is done without its pauses",
 				w->name);

@@ -46,7 +46,7 @@ REPEAT = 5
 # Of replay, passed on to each run.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed")
-SWITCHES = ("scan", "no-check", "buffered", "direct")
+SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
 # Of replay, refused by alignctl where there are many runs: see check_devices() in verb_replay.c.
 NOT_HERE = ("phase", "state", "histogram", "verify-below", "wrap", "scale", "check")
 

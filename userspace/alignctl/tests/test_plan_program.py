@@ -156,6 +156,13 @@ def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, b
     assert len(result["touches_if_moved"]) == block // 512
 
 
+@pytest.mark.parametrize("arguments, reads", [((), 2), (("--fdatasync",), 11)])
+def test_what_is_durable_at_once_cannot_be_held(arguments, reads):
+    """Of ten writes that meet inside a block: each reads what the next one completes, and the last one both its ends."""
+    plan = json.loads(alignctl("plan", "w136k", "--count", 10, "--json", *arguments).stdout)
+    assert plan["modes"]["coalesce"]["rmw_host"] == reads
+
+
 def test_a_device_gives_its_size_and_is_not_touched(tmp_path):
     disk = tmp_path / "disk"
     with open(disk, "wb") as file:

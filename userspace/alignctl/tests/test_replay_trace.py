@@ -40,7 +40,7 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
     assert done.returncode == FINE and not done.stderr, done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "source", "format", "device", "timing", "speed", "buffered", "depth", "threads", "warmup_s",
+        "source", "format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
         "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "bytes",
         "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
         "mb_per_s", "samples_1s", "service_us", "response_us", "lag_us", "drift", "by_kind", "by_size", "by_class",
@@ -281,6 +281,30 @@ def test_after_a_whole_run_every_block_is_new(disk, trace, tmp_path):
     assert result["durable"] == result["issued"] == 7
 
 
+def test_with_an_fdatasync_after_each_write_all_of_them_are_durable(disk, trace, tmp_path):
+    """The process is killed while it waits for the last request; no flush of the trace's own came before."""
+    state = tmp_path / "state"
+    rows = [(0, "write", 0, 8), (1, "read", 0, 8), (2, "write", 8, 8), (60000, "write", 16, 8)]
+    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--state", state, "--fdatasync"]) as running:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (state.exists() and json.loads(state.read_text())["durable"] == 3):
+            time.sleep(0.02)
+        running.kill()
+    disk.write_bytes(bytes(disk.stat().st_size))
+    status, blocks, result = crashed(disk, state)
+    assert (status, blocks["lost"], result["durable"]) == (FINDINGS, 2, 3)
+
+
+@pytest.mark.parametrize("option, told, flushes", [((), False, 1), (("--fdatasync",), True, 4)])
+def test_the_result_says_whether_an_fdatasync_followed_each_write(disk, trace, option, told, flushes):
+    rows = [(0, "write", 0, 8), (0, "write", 8, 8), (0, "flush", 0, 0), (0, "write", 16, 8)]
+    done = alignctl("replay", trace(rows), "--on", disk, "--json", *option)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["fdatasync"], result["issued"]) == (told, 4)
+    assert {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]} == {"write": 3, "flush": flushes}
+
+
 def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path):
     """The program is killed; what the drive might have done then is done to the file."""
     state = tmp_path / "state"
@@ -296,7 +320,7 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
             time.sleep(0.1)
         running.kill()
     new = disk.read_bytes()
-    assert old[:4096] != new[:4096] and json.loads(state.read_text())["durable"] == 3
+    assert old[:4096] != new[:4096] and json.loads(state.read_text())["durable"] == 4
 
     def block(number, *contents):
         """Puts there the first sectors of one content and the rest of another one."""
@@ -325,7 +349,7 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
     block(8, b"x" * DISK_BYTES)
     assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
     text = alignctl("replay", "--check", state).stdout
-    assert "3 requests were durable, the run did not end" in text
+    assert "4 requests were durable, the run did not end" in text
     assert "lost        1 blocks of 4096 bytes, the first at sector 64" in text
 
 

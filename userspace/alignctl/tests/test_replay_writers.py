@@ -42,6 +42,15 @@ def test_depth_and_threads_make_each_write_once_and_lose_none(disk, workload, sp
     assert result["data_check"]["status"] == "ok"
 
 
+@pytest.mark.parametrize("workload, flushes", [
+    (["w4k_132k", "--count", 70], 140), (["areasync-512", "--count", 3], 12), (["journal-64k-seq", "--count", 3], 6),
+    (["rand4k", "--count", 100, "--depth", 4, "--threads", 2], 100)])
+def test_an_fdatasync_follows_each_write_if_asked_for(disk, workload, flushes):
+    result = replayed(*workload, "--on", disk, "--fdatasync")
+    assert result["requests"] == result["flushes"] == flushes
+    assert result["data_check"]["status"] == "ok"
+
+
 @pytest.mark.parametrize("workload", [*ONE_AT_A_TIME, "rnddeltaread"])
 def test_threads_are_refused_where_requests_must_follow_each_other(disk, workload):
     failed = alignctl("replay", workload, "--on", disk, "--threads", 2)

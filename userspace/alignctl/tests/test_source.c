@@ -65,6 +65,49 @@ static void workloads_as_requests(void)
 	}
 }
 
+/* Asked for, it follows writes only, and is no request of the source. */
+static void an_fdatasync_after_each_write(void)
+{
+	static const struct { const char *name, *ops; uint64_t issued; } want[] = {
+		{ "w4k_132k", "wfwf", 2 }, { "areasync-512", "wfwfwfwf", 4 },
+		{ "journal-64k-rand", "wfwf", 2 }, { NULL, "wfrfdwf", 5 },
+	};
+	struct trace_request request;
+	size_t i;
+	int again;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		const char *name = want[i].name ? want[i].name : trace_text("t",
+			"time_ns,op,offset,bytes\n3,write,0,512\n"
+			"4,read,0,512\n5,flush,0,0\n6,discard,0,512\n"
+			"7,write,512,4096\n");
+		struct source source;
+
+		CHECK(!source_open(&source, name), "%s", name);
+		source.plan.count = 1;
+		source.plan.fdatasync = true;
+		for (again = 0; again < 2; again++) {
+			uint64_t bytes;
+			char ops[48];
+
+			drain(&source, ops, sizeof(ops), &bytes);
+			CHECK(!strcmp(ops, want[i].ops) &&
+			      source.issued == want[i].issued,
+			      "%s: %s, %" PRIu64 " requests", name, ops,
+			      source.issued);
+			CHECK(!source_rewind(&source), "%s", name);
+		}
+		source_next(&source, &request);
+		CHECK(source_next(&source, &request) == TRACE_GOT &&
+		      request.op == TRACE_FLUSH && !request.bytes &&
+		      request.time_ns == (want[i].name ? 0 : 3),
+		      "%s: not at its time", name);
+		source_close(&source);
+	}
+	trace_folder_close();
+}
+
 /* In the middle of what fdatasync makes two of. */
 static void rewound_before_a_flush(void)
 {
@@ -147,6 +190,8 @@ static void windows_are_sorted(void)
 const struct tap_test source_tests[] = {
 	{ "a workload is its writes, and the flushes that its sync makes",
 	  workloads_as_requests },
+	{ "an fdatasync after each write is no request of the source",
+	  an_fdatasync_after_each_write },
 	{ "rewinding forgets the flush that came next", rewound_before_a_flush },
 	{ "the path of a file is a trace, whatever its name", a_path_is_a_trace },
 	{ "reads are sorted in windows, and each has its own", windows_are_sorted },
