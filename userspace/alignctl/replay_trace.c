@@ -240,6 +240,7 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		.warmup_ns = trace->options->warmup_ns,
 		.total = total(trace),
 	};
+	const struct workload *w = trace->source.plan.workload;
 	struct trace_state state;
 	uint64_t random;
 	int result, saved = ALIGNCTL_FINE;
@@ -247,6 +248,8 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns();
 	setup.run = pattern_run(random);
+	setup.pause_after = w ? w->think_writes : 0;
+	setup.pause_ns = trace->options->think_s * 1e9;
 	if (trace->options->state) {
 		result = begin_state(trace, &state, setup.run);
 		if (result)

@@ -31,6 +31,7 @@ struct trace_scan {
  * @depth: 0: what suits @timing
  * @threads: 0: 1
  * @warmup_ns: what is to start before it is left out of all figures
+ * @think_s: pause after each think_writes of a workload, seconds; 0: none
  * @how: where requests go
  * @buffered: through the page cache
  * @scan: read all of the trace first
@@ -47,6 +48,7 @@ struct replay_trace_options {
 	uint64_t depth;
 	uint64_t threads;
 	uint64_t warmup_ns;
+	double think_s;
 	enum placement_how how;
 	bool buffered;
 	bool scan;

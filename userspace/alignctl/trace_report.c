@@ -146,6 +146,9 @@ static void text_report(const struct replay_trace *trace)
 		       ", max %" PRIu64 "; %" PRIu64 " seconds without\n",
 		       samples_mean(s), s->sum_bytes / MB / s->busy, s->busy,
 		       samples_sd(s), s->min, s->max, s->idle);
+	if (m->pauses)
+		printf("  pauses      %" PRIu64 ", %.3f s of the whole run\n",
+		       m->pauses, m->pause_ns / NS);
 	probes_text(trace->probes);
 	text_times("service us", service);
 	text_times("response us", m->response);
@@ -316,6 +319,10 @@ static void json_report(const struct replay_trace *trace)
 	json_add_number(object, "waited_for_overlap", m->waited);
 	json_add_text(object, "stopped", trace->stopped);
 	json_add_real(object, "wall_s", measures_wall_s(m));
+	if (m->pauses) {
+		json_add_number(object, "pauses", m->pauses);
+		json_add_real(object, "pause_s", m->pause_ns / NS);
+	}
 	json_add_real(object, "flush_s", trace->done.flush_s);
 	json_add_real(object, "iops", per_second(service->count, measures_wall_s(m)));
 	json_add_real(object, "mb_per_s",

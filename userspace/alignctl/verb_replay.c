@@ -41,7 +41,6 @@ struct replay_options {
 	bool html;
 	struct plan_options plan;
 	uint64_t depth;
-	double think_s;
 	bool think_given;
 	enum phase phase;
 	bool reads_only;	/* what was asked for changes nothing */
@@ -132,7 +131,7 @@ static int take(size_t row, const char *argument, void *context)
 				      "must be a number from 1 to 256");
 	case ROW_THINK:
 		options->think_given = true;
-		if (parse_seconds(argument, &options->think_s))
+		if (parse_seconds(argument, &options->trace.think_s))
 			return 0;
 		return options_refuse("think", argument,
 				      "must be a number of seconds, e.g. 0 or 0.5");
@@ -401,15 +400,10 @@ static int choose_plan(struct replay *replay,
 	replay->depth = options->depth ? options->depth : 1;
 	replay->threads = options->trace.threads ? options->trace.threads : 1;
 	replay->warmup_ns = options->trace.warmup_ns;
-	replay->think_s = options->think_given ? options->think_s : w->think_s;
+	replay->think_s = options->trace.think_s;
 	result = engine_check_depth(replay->threads, replay->depth);
 	if (result)
 		return result;
-	if (options->think_given && !w->think_writes) {
-		message_error("--think: is for db-daemon, not for %s; leave it out",
-			      w->name);
-		return ALIGNCTL_USAGE;
-	}
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
 		plan_init(plan, w);
 		plan_options_apply(&options->plan, plan);
@@ -538,7 +532,7 @@ static int check_source_options(const struct replay_options *options,
 		  WRITES | READS | CACHED | TRACE, "direct" },
 		{ options->plan.fdatasync, WRITES | CACHED | TRACE,
 		  "fdatasync" },
-		{ options->think_given, WRITES, "think" },
+		{ options->think_given, WRITES | CACHED, "think" },
 		{ options->phase != PHASE_ALL, WRITES, "phase" },
 		{ options->state, WRITES | TRACE, "state" },
 		{ trace->threads, WRITES | READS | CACHED | TRACE, "threads" },
@@ -562,6 +556,11 @@ static int check_source_options(const struct replay_options *options,
 			continue;
 		message_error("--%s: means nothing for %s; leave it out",
 			      all[i].name, kinds[kind]);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->think_given && !w->think_writes) {
+		message_error("--think: is for db-daemon, not for %s; leave it out",
+			      w->name);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -675,9 +674,6 @@ static int open_source(struct replay_trace *trace,
 	if (!result && w)
 		plan_options_apply(&options->plan, &trace->source.plan);
 	trace->source.plan.fdatasync = options->plan.fdatasync;
-	if (!result && w && w->think_writes)
-		message_warning("%s: buffered, it is done without its pauses",
-				w->name);
 	return result;
 }
 
@@ -756,6 +752,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
 	options.trace.depth = options.depth;
 	options.trace.state = options.state;
+	if (w && !options.think_given)
+		options.trace.think_s = w->think_s;
 	result = check_source_options(&options, w, method);
 	if (!result)
 		result = check_devices(&options, method, argv[first]);

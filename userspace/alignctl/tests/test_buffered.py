@@ -140,6 +140,15 @@ def test_every_workload_can_be_buffered(disk, name):
     assert result["buffered"] is True and result["data_check"]["status"] == ("skipped" if name == "db-read" else "ok")
 
 
+def test_the_daemon_rests_also_when_buffered(tmp_path):
+    disk = tmp_path / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(1 << 30)
+    result = answer("replay", "db-daemon", "--buffered", "--on", disk, "--count", 501, "--span", "600M", "--think", 0.3)
+    assert (result["requests"], result["pauses"], result["data_check"]["status"]) == (501, 1, "ok")
+    assert 0.3 <= result["pause_s"] < 3 and result["wall_s"] > result["pause_s"]
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["replay", "areasync", "--phase", "run", "--state", "s"], ["--phase", "means nothing for"]),
     (["replay", "areasync", "--state", "s"], ["--state", "means nothing for"]),
