@@ -34,14 +34,14 @@ SETTINGS = {
     "no-runs": (2, 3),
     "long-runs": (2, 3),
     "forget": (2, 3),
-    "suspend": (2, 2),
-    "pad-suspend": (2, 3),
+    "suspend": (2, 3),
+    "pad-suspend": (3, 3),
     "to-pad": (2, 3),
     "to-coalesce": (2, 3),
     "from-report": (2, 3),
-    "over-report": (2, 3),
+    "over-report": (3, 3),
     "to-report": (2, 3),
-    "mode-suspend": (1, 2),
+    "mode-suspend": (2, 3),
 }
 
 # Sets that are also searched without any reduction, because each is about one of them: pins, parts of runs, emptying,
