@@ -205,6 +205,7 @@ static unsigned int nr_pending(const struct engine *e)
 
 static void worker_open(struct engine *e, struct worker *worker)
 {
+	const struct workload *w = e->setup->source->plan.workload;
 	unsigned int first = (worker - e->worker) * e->depth, i;
 	char *memory = e->memory + first * e->share_bytes;
 
@@ -214,8 +215,15 @@ static void worker_open(struct engine *e, struct worker *worker)
 		io_queue_let_wake(worker->queue);
 	worker->idle = new_array(e->depth, sizeof(struct slot *));
 	for (i = 0; i < e->depth; i++) {
-		e->slot[first + i].share = memory + i * e->share_bytes;
-		worker->idle[worker->nr_idle++] = &e->slot[first + i];
+		struct slot *slot = &e->slot[first + i];
+
+		slot->share = memory + i * e->share_bytes;
+		/* of what only writes it stays: that takes no time of the run */
+		if (w && !w->reads) {
+			slot->filled = e->share_bytes / PATTERN_SECTOR;
+			pattern_fill(slot->share, slot->filled);
+		}
+		worker->idle[worker->nr_idle++] = slot;
 	}
 }
 
