@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "exit_codes.h"
-#include "hash.h"
 #include "message.h"
+#include "mix.h"
 #include "page_cache.h"
 
 #define STRETCH_BLOCKS	64U
@@ -46,7 +46,7 @@ struct page_cache {
 static uint32_t *find_slot(const struct page_cache *cache, uint64_t number)
 {
 	uint32_t slots = 2 * cache->max;
-	uint32_t at = hash_bucket(number, slots);
+	uint32_t at = mix64(number) & (slots - 1);
 
 	while (cache->slot[at] &&
 	       cache->stretch[cache->slot[at] - 1].number != number)
