@@ -147,26 +147,32 @@ def table(outcomes):
     return grid
 
 
-def section(outcomes):
-    """What was found, for the page."""
-    lines = [".. list-table::", "   :widths: 15 30 35 20", "   :header-rows: 1", "",
-             "   * - part", "     - shows", "     - figures", "     - run"]
-    for outcome in outcomes:
-        # A name that ends with _ would be a reference, and | and * mean something, too.
-        words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words).splitlines() or ["none"]
-        lines += [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - | {words[0]}",
-                  *(f"       | {line}" for line in words[1:]),
-                  f"     - {outcome.date}, {outcome.commit}, {length(outcome)}: {outcome.verdict}"]
-    return "\n".join(lines) + "\n"
+def row(outcome):
+    """What was found in a part, for the page."""
+    # A name that ends with _ would be a reference, and | and * mean something, too.
+    words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words).splitlines() or ["none"]
+    lines = [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - | {words[0]}",
+             *(f"       | {line}" for line in words[1:]),
+             f"     - {outcome.date}, {outcome.commit}, {length(outcome)}: {outcome.verdict}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def rows_of(table):
+    """{part: row} of the page's table; also its headings, as a part that there is not."""
+    return {found[1]: found[0] for found in re.finditer(r"^   \* - (\S+)\n(?:     .*\n)+", table, re.MULTILINE)}
 
 
 def with_section(page, outcomes):
-    """The page with the outcomes between its marks."""
+    """The page with the outcomes between its marks; what was found elsewhere, in other parts, stays there."""
     head, found, rest = page.partition(BEGIN)
-    _, also, tail = rest.partition(END)
+    table, also, tail = rest.partition(END)
     if not found or not also:
         fail(f"{PAGE} lacks the lines {BEGIN.strip()!r} and {END.strip()!r}: put them back around the table")
-    return f"{head}{BEGIN}\n{section(outcomes)}\n{END}{tail}"
+    rows = rows_of(table) | {outcome.part: row(outcome) for outcome in outcomes}
+    heading = [".. list-table::", "   :widths: 15 30 35 20", "   :header-rows: 1", "",
+               "   * - part", "     - shows", "     - figures", "     - run"]
+    table = "".join([*(f"{line}\n" for line in heading), *(rows[name] for name in PARTS if name in rows)])
+    return f"{head}{BEGIN}\n{table}\n{END}{tail}"
 
 
 def remembered(file):

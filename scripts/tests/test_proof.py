@@ -61,6 +61,17 @@ def test_update_renews_its_section_only_and_keeps_other_parts(here):
     assert "     - | 11\n" in page and "     - | b\\_ad\\*\n       | c\n" in page and "     - | 1\n" not in page
 
 
+def test_update_keeps_what_was_found_on_another_machine(here):
+    here({"one": "print('figure: 1')", "two": "print('figure: 2'); print('figure: b_')"}, "--update")
+    before = proof.rows_of(here.page.read_text())
+    here.json.unlink()
+    here({"one": "print('figure: 11')", "two": "print('figure: 22')"}, "one", "--update")
+    after = proof.rows_of(here.page.read_text())
+    assert list(after) == ["part", "one", "two"] and after["two"] == before["two"]
+    assert "     - | 11\n" in after["one"] and "     - | b\\_\n" not in after["one"]
+    assert here.page.read_text().count("* - part\n") == 1
+
+
 def test_without_update_the_page_stays(here):
     before = here.page.read_text()
     here({"one": "print('figure: 1')"})
