@@ -98,8 +98,9 @@ struct worker {
  * So a request is put into @order in the same moment as it is read from the
  * trace, whoever reads it, and who ends one sees what may start because of it.
  * The lock is never held over a system call for a request, while its data is
- * made, or asleep; nothing else is taken under it but what messages and
- * setup->durable need.
+ * made, or asleep; nothing else is taken under it but what messages,
+ * setup->ended and setup->durable need. A worker that is the only one has nobody
+ * to take it from, and does without.
  *
  * Who has a slot free and finds nothing to do sleeps, until a request of its
  * own has ended or it is woken. One who has claimed with its last slot wakes

@@ -42,8 +42,10 @@ static void show_in_time(const struct notes *notes, uint64_t ns)
 		slice->max_ns = ns;
 }
 
+/* After the first that fails only those in flight end: there is room for all. */
 static void note(void *context, const struct engine_end *end)
 {
+	_Static_assert(REPLAY_MAX_DEPTH >= ENGINE_MAX_DEPTH, "state->failed");
 	struct notes *notes = context;
 	struct replay_state *state = notes->state;
 	struct replay_run *run = notes->run;

@@ -10,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from dmalign.paths import OUT
 
 ALIGNCTL = OUT / "bin" / "alignctl"
@@ -23,6 +24,12 @@ METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-
 def alignctl(*arguments, **options):
     return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
                           **options)
+
+
+def needs_io_uring(done):
+    """Skips a test of what a kernel without it, or a sysctl against it, does not allow."""
+    if "needs io_uring" in done.stderr:
+        pytest.skip(f"io_uring is forbidden here: {done.stderr.strip()}")
 
 
 def keys(value):

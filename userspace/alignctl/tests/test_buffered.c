@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "content.h"
+#include "compare_content.h"
 #include "engine.h"
 #include "forecast.h"
 #include "message.h"
@@ -151,19 +151,10 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 
 static struct content_check compare(const char *path, uint32_t max_blocks)
 {
-	CLEANUP_CLOSE int fd = open(disk.path, O_RDONLY | O_DIRECT);
-	struct content_check check = { 0 };
-	struct source source;
-	struct content content = {
-		.source = &source, .placement = &placement, .run = RUN,
-		.done = &done, .device = &disk, .fd = fd,
-		.max_blocks = max_blocks,
-	};
-
-	if (!source_open(&source, path))
-		CHECK(!content_check(&content, &check), "fails");
-	source_close(&source);
-	return check;
+	return compare_content(path, (struct content) {
+		.placement = &placement, .run = RUN, .done = &done,
+		.device = &disk, .max_blocks = max_blocks,
+	});
 }
 
 static unsigned int wrong_bytes(void)

@@ -26,7 +26,7 @@ def trace(tmp_path):
 def loop(disk):
     made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
     if made.returncode:
-        pytest.skip("no loop devices here")
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
     yield made.stdout.strip()
     subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=20, check=True)
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "content.h"
+#include "compare_content.h"
 #include "engine.h"
 #include "exit_codes.h"
 #include "message.h"
@@ -135,19 +135,10 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 /* By the model that is made of the trace, in parts of @max_blocks. */
 static struct content_check compare(const char *path, uint32_t max_blocks)
 {
-	CLEANUP_CLOSE int fd = open(disk.path, O_RDONLY | O_DIRECT);
-	struct content_check check = { 0 };
-	struct source source;
-	struct content content = {
-		.source = &source, .placement = &placement, .run = RUN,
-		.done = &done, .device = &disk, .fd = fd,
-		.max_blocks = max_blocks,
-	};
-
-	if (!source_open(&source, path))
-		CHECK(!content_check(&content, &check), "fails");
-	source_close(&source);
-	return check;
+	return compare_content(path, (struct content) {
+		.placement = &placement, .run = RUN, .done = &done,
+		.device = &disk, .max_blocks = max_blocks,
+	});
 }
 
 static void check_content(const char *what)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from alignctl_program import DISK_BYTES, alignctl
+from alignctl_program import DISK_BYTES, alignctl, needs_io_uring
 
 FINE, FINDINGS, USAGE = range(3)
 EDGE = 65536  # that probes keep from either end of the device
@@ -74,8 +74,7 @@ def test_random_probes_have_the_length_of_a_block(disk, workload, physical):
 
 def test_random_probes_go_many_at_a_time_although_each_is_durable(disk):
     done = alignctl("replay", "rndwrite", "--on", disk, "--count", 200, "--depth", 8, "--json")
-    if "needs io_uring" in done.stderr:
-        pytest.skip("io_uring is forbidden here")
+    needs_io_uring(done)
     assert done.returncode == FINE, done.stderr
     result = json.loads(done.stdout)
     assert (result["depth"], result["requests"], result["data_check"]["status"]) == (8, 200, "ok")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys, wait_for_run
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys, needs_io_uring, wait_for_run
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -209,8 +209,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
 @pytest.mark.parametrize("workload", sorted(set(TEN) - set(ONE_AT_A_TIME)))
 def test_replay_keeps_many_writes_in_flight_and_loses_none(disk, workload):
     done = alignctl("replay", workload, "--on", disk, "--count", 10, "--depth", 8, "--json")
-    if "needs io_uring" in done.stderr:
-        pytest.skip("io_uring is forbidden here")
+    needs_io_uring(done)
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert (result["depth"], result["method"], result["requests"]) == (8, "io_uring", TEN[workload][0])
@@ -373,8 +372,7 @@ def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path
     failed = subprocess.run(["bash", "-c", "trap '' XFSZ; ulimit -f 512; exec \"$@\"", "bash", ALIGNCTL, "replay",
                              *map(str, common), "--phase", "run", "--depth", str(depth)], text=True,
                             capture_output=True, timeout=60, check=False)
-    if "needs io_uring" in failed.stderr:
-        pytest.skip("io_uring is forbidden here")
+    needs_io_uring(failed)
     assert failed.returncode == IO
     assert f"{disk}: write of 4096 bytes at byte 524288: File too large (w4096, request 65)" in failed.stderr
     result = json.loads(failed.stdout)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys, wait_for_run
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys, needs_io_uring, wait_for_run
 from test_program import ONE_AT_A_TIME, man_page
 
 FINE, FINDINGS, USAGE, IO = range(4)
@@ -16,8 +16,7 @@ FINE, FINDINGS, USAGE, IO = range(4)
 
 def replayed(workload, *arguments):
     done = alignctl("replay", workload, "--json", *arguments)
-    if "io_uring" in done.stderr:
-        pytest.skip("io_uring is forbidden here")
+    needs_io_uring(done)
     assert done.returncode == FINE and not done.stderr, done.stderr
     return json.loads(done.stdout)
 
