@@ -408,7 +408,7 @@ static bool part_right(const struct model *m, const char *bytes,
 	} else if (part->holds != ZEROES) {
 		pattern_fill(wanted, 1);
 		pattern_label(wanted, &(struct pattern_label) {
-				      sector, part->holds, run });
+				      sector, part->holds, run }, 1);
 	}
 	return !memcmp(bytes + part->from, wanted + part->from,
 		       part->to - part->from);

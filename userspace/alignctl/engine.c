@@ -318,7 +318,9 @@ static void wake_all(struct engine *e)
 
 static void push_ready(struct engine *e, unsigned int index)
 {
-	e->ready[(e->ready_head + e->nr_ready++) % max_pending(e)] = index;
+	unsigned int last = e->ready_head + e->nr_ready++;
+
+	e->ready[last < max_pending(e) ? last : last - max_pending(e)] = index;
 }
 
 static bool is_transfer(const struct trace_request *request)
@@ -368,8 +370,10 @@ static void fill(struct engine *e, struct slot *slot)
 			     sectors - slot->filled);
 		slot->filled = sectors;
 	}
-	replay_label(buffer, slot->io.offset / PATTERN_SECTOR, sectors,
-		     pending->number + 1, e->setup->run);
+	pattern_label(buffer, &(struct pattern_label) {
+		.sector = slot->io.offset / PATTERN_SECTOR,
+		.sequence = pending->number + 1, .run = e->setup->run,
+	}, sectors);
 }
 
 /* Memory for the data of a slot's request; false if there is none for now. */
@@ -407,7 +411,8 @@ static struct slot *start_ready(struct worker *worker)
 		return NULL;
 	worker->nr_idle--;
 	e->nr_ready--;
-	e->ready_head = (e->ready_head + 1) % max_pending(e);
+	if (++e->ready_head == max_pending(e))
+		e->ready_head = 0;
 	if (++e->in_flight > e->m->most_in_flight)
 		e->m->most_in_flight = e->in_flight;
 	set_io(e, slot);

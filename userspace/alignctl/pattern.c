@@ -57,19 +57,28 @@ void pattern_fill(void *buffer, size_t sectors)
 		       PATTERN_SECTOR);
 }
 
-void pattern_label(void *sector, const struct pattern_label *label)
+void pattern_label(void *sectors, const struct pattern_label *first, size_t nr)
 {
-	uint64_t check = htole64(label_check(label));
-	uint64_t *word = sector;
-	size_t i;
+	struct pattern_label label = *first;
+	uint64_t *word = sectors, check;
 
-	memcpy(&word[WORD_MAGIC], pattern_magic, sizeof(*word));
-	word[WORD_SECTOR] = htole64(label->sector);
-	word[WORD_SEQUENCE] = htole64(label->sequence);
-	word[WORD_RUN] = htole64(label->run);
-	word[WORD_CHECK] = check;
-	for (i = LINE_WORDS; i < WORDS; i += LINE_WORDS)
-		word[i] = check;
+	_Static_assert(WORDS == 8 * LINE_WORDS, "eight lines, each written");
+	for (; nr; nr--, label.sector++, word += WORDS) {
+		check = htole64(label_check(&label));
+		memcpy(&word[WORD_MAGIC], pattern_magic, sizeof(*word));
+		word[WORD_SECTOR] = htole64(label.sector);
+		word[WORD_SEQUENCE] = htole64(label.sequence);
+		word[WORD_RUN] = htole64(label.run);
+		word[WORD_CHECK] = check;
+		/* not in a loop, for all that is ever written comes here */
+		word[1 * LINE_WORDS] = check;
+		word[2 * LINE_WORDS] = check;
+		word[3 * LINE_WORDS] = check;
+		word[4 * LINE_WORDS] = check;
+		word[5 * LINE_WORDS] = check;
+		word[6 * LINE_WORDS] = check;
+		word[7 * LINE_WORDS] = check;
+	}
 }
 
 void pattern_stream(void *buffer, uint64_t offset, size_t bytes,

@@ -49,11 +49,11 @@ enum pattern_state {
 /* Turns any number into one that is fit to be a run. */
 uint64_t pattern_run(uint64_t random);
 
-/* Puts the filler into @sectors sectors; pattern_label() completes each. */
+/* Puts the filler into @sectors sectors; pattern_label() completes them. */
 void pattern_fill(void *buffer, size_t sectors);
 
-/* Labels one sector that holds the filler. */
-void pattern_label(void *sector, const struct pattern_label *label);
+/* Labels @nr sectors in a row that hold the filler; the first with @first. */
+void pattern_label(void *sectors, const struct pattern_label *first, size_t nr);
 
 /* Is a request made of whole sectors, which are labelled? */
 static inline bool pattern_has_labels(uint64_t offset, uint64_t bytes)

@@ -92,19 +92,6 @@ static uint64_t bulk_sectors(const struct replay *replay,
 	return left < BULK_SECTORS - into ? left : BULK_SECTORS - into;
 }
 
-void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
-		  uint64_t sequence, uint64_t run)
-{
-	struct pattern_label label = {
-		.sector = sector, .sequence = sequence, .run = run,
-	};
-
-	for (; label.sector < sector + sectors; label.sector++) {
-		pattern_label(buffer, &label);
-		buffer = (char *)buffer + PATTERN_SECTOR;
-	}
-}
-
 static char *describe_sequence(uint64_t sequence)
 {
 	return sequence ? message_format("write %" PRIu64, sequence - 1) :
@@ -204,8 +191,11 @@ static int bulk(struct replay *replay, const char *label,
 			slot->request.offset = sector << ALIGN_SECTOR_SHIFT;
 			slot->request.bytes = sectors << ALIGN_SECTOR_SHIFT;
 			if (!check)
-				replay_label(slot->request.buffer, sector,
-					     sectors, 0, replay->state.run);
+				pattern_label(slot->request.buffer,
+					      &(struct pattern_label) {
+						      sector, 0,
+						      replay->state.run },
+					      sectors);
 			io_queue_start(queue, &slot->request);
 			sector += sectors;
 			if (sector == extent[at].end && ++at < nr)

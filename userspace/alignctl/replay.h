@@ -75,10 +75,6 @@ int replay_check(struct replay *replay, struct replay_check *check);
 /* Memory fit for O_DIRECT, for free(). */
 void *replay_memory(size_t bytes);
 
-/* Labels every sector of a buffer that holds the filler. */
-void replay_label(void *buffer, uint64_t sector, uint64_t sectors,
-		  uint64_t sequence, uint64_t run);
-
 /* Return: enum alignctl_exit; errors have been reported. */
 int replay_result(const struct replay *replay,
 		  const struct io_request *request);

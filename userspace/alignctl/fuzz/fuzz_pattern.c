@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	label.sequence = fuzz_take(&bytes, 8);
 	label.run = pattern_run(fuzz_take(&bytes, 8));
 	pattern_fill(whole, 1);
-	pattern_label(whole, &label);
+	pattern_label(whole, &label, 1);
 	FUZZ_CHECK(pattern_read(whole, &found) == PATTERN_WHOLE);
 	FUZZ_CHECK(found.sector == label.sector &&
 		   found.sequence == label.sequence && found.run == label.run);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		/* whole is only what we would have written ourselves */
 		pattern_fill(whole, 1);
-		pattern_label(whole, &found);
+		pattern_label(whole, &found, 1);
 		FUZZ_CHECK((state == PATTERN_WHOLE) ==
 			   !memcmp(whole, sector, PATTERN_SECTOR));
 	}

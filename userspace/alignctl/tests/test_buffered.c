@@ -70,7 +70,7 @@ static void expect_write(uint32_t request, uint32_t offset, uint32_t bytes)
 	for (i = offset; i < offset + bytes; i += 512) {
 		pattern_fill(&expected[i], 1);
 		pattern_label(&expected[i], &(struct pattern_label) {
-				      i / 512, request, RUN });
+				      i / 512, request, RUN }, 1);
 	}
 }
 

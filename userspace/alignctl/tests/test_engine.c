@@ -252,7 +252,7 @@ static void sees_damage(void)
 			continue;
 		label.sector = sector;
 		pattern_fill(stale, 1);
-		pattern_label(stale, &label);
+		pattern_label(stale, &label, 1);
 		damage(sector, stale);
 		if (first < 0)
 			first = sector;

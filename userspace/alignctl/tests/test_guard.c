@@ -200,7 +200,7 @@ static void files(void)
 	CHECK(file_findings("x", 1, 2000000, 1 << 20) == 0,
 	      "a letter after the end");
 	pattern_fill(sector, 1);
-	pattern_label(sector, &label);
+	pattern_label(sector, &label, 1);
 	CHECK(file_findings(sector, sizeof(sector), 4096, 1 << 22) == 0,
 	      "our own sectors");
 }
@@ -248,7 +248,7 @@ static void pattern_is_no_signature(void)
 			/* a later write here and there */
 			label.sequence = label.sector % 3 ? 0 :
 							    label.sector * run;
-			pattern_label(sector, &label);
+			pattern_label(sector, &label, 1);
 			if (pwrite(fd, sector, sizeof(sector),
 				   label.sector * PATTERN_SECTOR) < 0)
 				perror(path);

@@ -15,7 +15,7 @@ static struct pattern_label make(unsigned char *sector)
 
 	made.run = pattern_run(42);
 	pattern_fill(sector, 1);
-	pattern_label(sector, &made);
+	pattern_label(sector, &made, 1);
 	return made;
 }
 
@@ -35,6 +35,19 @@ static void reads_back(void)
 	CHECK(pattern_read(sector, &found) == PATTERN_WHOLE, "not whole");
 	CHECK(!memcmp(&found, &made, sizeof(made)), "sector %" PRIu64
 	      " sequence %" PRIu64, found.sector, found.sequence);
+}
+
+static void each_of_a_row_by_itself(void)
+{
+	unsigned char sectors[3 * PATTERN_SECTOR] __attribute__((aligned(8)));
+	struct pattern_label wanted = label;
+	unsigned int i;
+
+	pattern_fill(sectors, 3);
+	pattern_label(sectors, &label, 3);
+	for (i = 0; i < 3; i++, wanted.sector++)
+		CHECK(matches(sectors + i * PATTERN_SECTOR, &wanted),
+		      "sector %u of the row", i);
 }
 
 static void any_byte(void)
@@ -78,7 +91,7 @@ static void any_line(void)
 
 	neighbour = make(other);
 	neighbour.sector++;
-	pattern_label(other, &neighbour);
+	pattern_label(other, &neighbour, 1);
 	for (i = 64; i < PATTERN_SECTOR; i += 64) {
 		made = make(sector);
 		memcpy(sector + i, other + i, 64);
@@ -113,6 +126,7 @@ static void plain_bytes(void)
 
 const struct tap_test pattern_tests[] = {
 	{ "a sector says where it belongs and who wrote it", reads_back },
+	{ "sectors in a row each have a label of their own", each_of_a_row_by_itself },
 	{ "no byte of a sector can change unseen", any_byte },
 	{ "a sector of another address, write or run does not match",
 	  any_field },

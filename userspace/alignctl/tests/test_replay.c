@@ -261,23 +261,23 @@ static void sees_damage(void)
 	pattern_fill(sector, 1);
 	/* sector 16 is of write 2: what was there before it is a lost write */
 	label.sector = 16;
-	pattern_label(sector, &label);
+	pattern_label(sector, &label, 1);
 	damage(&replay, 16, sector);
 	/* sector 17 is nobody's: a neighbour written over */
 	label.sector = 17;
 	label.sequence = 3;
-	pattern_label(sector, &label);
+	pattern_label(sector, &label, 1);
 	damage(&replay, 17, sector);
 	/* sector 33 with the content of another place */
 	label.sector = 25;
 	label.sequence = 0;
-	pattern_label(sector, &label);
+	pattern_label(sector, &label, 1);
 	damage(&replay, 33, sector);
 	/* an earlier run's */
 	label.sector = 40;
 	label.sequence = 6;
 	label.run = pattern_run(1);
-	pattern_label(sector, &label);
+	pattern_label(sector, &label, 1);
 	damage(&replay, 40, sector);
 	CHECK(!quiet_check(&replay, &check), "fails");
 	CHECK(check.done && check.mismatches == 4 && check.first_mismatch == 16,

@@ -63,6 +63,18 @@ static bool find_column(const char *name, enum column *column)
 	return false;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static char *skip_blanks(char *text)
+{
+	while (is_blank(*text))
+		text++;
+	return text;
+}
+
 /*
  * Cuts the first field off *@rest, which is NULL behind the last one. Return:
  * the field, without quotes and without blanks around it; NULL: its quotes make
@@ -70,7 +82,7 @@ static bool find_column(const char *name, enum column *column)
  */
 static char *take_field(char **rest)
 {
-	char *field = *rest + strspn(*rest, " \t"), *from = field, *to, *end;
+	char *field = skip_blanks(*rest), *from = field, *to, *end;
 	bool closed = false;
 
 	if (*field == '"') {
@@ -79,16 +91,18 @@ static char *take_field(char **rest)
 			if (closed)
 				break;
 		}
-		from += strspn(from, " \t");
+		from = skip_blanks(from);
 		if (!closed || (*from && *from != ','))
 			return NULL;
 		*rest = *from ? from + 1 : NULL;
 		*to = '\0';
 		return field;
 	}
-	end = field + strcspn(field, ",");
+	/* most are so short that a call would take longer */
+	for (end = field; *end && *end != ','; end++)
+		;
 	*rest = *end ? end + 1 : NULL;
-	while (end > field && strchr(" \t", end[-1]))
+	while (end > field && is_blank(end[-1]))
 		end--;
 	*end = '\0';
 	return field;
