@@ -245,6 +245,11 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 	uint64_t random;
 	int result, saved = ALIGNCTL_FINE;
 
+	if (trace->options->histogram) {
+		result = measures_make_file(trace->options->histogram);
+		if (result)
+			return result;
+	}
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns();
 	setup.run = pattern_run(random);

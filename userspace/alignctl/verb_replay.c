@@ -30,6 +30,8 @@
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
+static const char *const phase_names[] = { "all", "prepare", "run", "check" };
+
 struct replay_options {
 	const char *on;
 	const char *vs;
@@ -73,7 +75,7 @@ static const struct option_row rows[] = {
 	[ROW_WRAP] = { "wrap", NULL, "trace: what lies beyond DEV starts anew" },
 	[ROW_SCALE] = { "scale", NULL, "trace: its extent becomes that of DEV" },
 	[ROW_SCAN] = { "scan", NULL, "trace: see whether all of it fits, first" },
-	[ROW_HISTOGRAM] = { "histogram", "FILE", "trace: write the times there" },
+	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the times there" },
 	[ROW_NO_CHECK] = { "no-check", NULL,
 			   "trace: do not compare what was written" },
 	[ROW_BELOW] = { "verify-below", "DEV",
@@ -110,8 +112,6 @@ static bool parse_seconds(const char *text, double *seconds)
 
 static int take(size_t row, const char *argument, void *context)
 {
-	static const char *const phases[] = { "all", "prepare", "run",
-					      "check" };
 	struct replay_options *options = context;
 	double seconds;
 	uint64_t number;
@@ -136,8 +136,8 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("think", argument,
 				      "must be a number of seconds, e.g. 0 or 0.5");
 	case ROW_PHASE:
-		for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-			if (strcmp(argument, phases[i]))
+		for (i = 0; i <= PHASE_CHECK; i++) {
+			if (strcmp(argument, phase_names[i]))
 				continue;
 			options->phase = i;
 			return 0;
@@ -438,10 +438,12 @@ static int do_phases(struct replay *replay,
 	enum phase phase = options->phase;
 	struct replay_run run = { .method = NULL };
 	struct replay_check check;
-	int result, saved;
+	int result, saved = ALIGNCTL_FINE;
 
 	result = plan_figures(&replay->state.plan, &replay->geometry,
 			      &report.figures);
+	if (!result && options->trace.histogram)
+		result = measures_make_file(options->trace.histogram);
 	if (result)
 		return result;
 	interrupt_catch();
@@ -464,11 +466,11 @@ static int do_phases(struct replay *replay,
 		if (result)
 			report.stopped = "error";
 	}
-	if (phase != PHASE_CHECK && options->state) {
+	if (phase != PHASE_CHECK && options->state)
 		saved = replay_state_save(&replay->state, options->state);
-		if (saved)
-			return saved;
-	}
+	if (report.run && options->trace.histogram && !saved)
+		saved = measures_write(&run.measures,
+				       options->trace.histogram);
 	if (!result && !interrupt_seen() &&
 	    (phase == PHASE_ALL || phase == PHASE_CHECK)) {
 		result = replay_check(replay, &check);
@@ -484,7 +486,7 @@ static int do_phases(struct replay *replay,
 		replay_report_text(&report);
 	replay_run_free(&run);
 	interrupt_obey();
-	return result;
+	return result ? result : saved;
 }
 
 /*
@@ -543,7 +545,8 @@ static int check_source_options(const struct replay_options *options,
 		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },
 		{ trace->how == PLACEMENT_SCALE, READS | TRACE, "scale" },
 		{ trace->scan, READS | CACHED | TRACE, "scan" },
-		{ trace->histogram, READS | CACHED | TRACE, "histogram" },
+		{ trace->histogram, WRITES | READS | CACHED | TRACE,
+		  "histogram" },
 		{ trace->no_check, CACHED | TRACE, "no-check" },
 		{ trace->verify_below, CACHED | TRACE, "verify-below" },
 		{ options->vs, WRITES | READS | CACHED | TRACE, "vs" },
@@ -561,6 +564,12 @@ static int check_source_options(const struct replay_options *options,
 	if (options->think_given && !w->think_writes) {
 		message_error("--think: is for db-daemon, not for %s; leave it out",
 			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (trace->histogram && (options->phase == PHASE_PREPARE ||
+				 options->phase == PHASE_CHECK)) {
+		message_error("--histogram: has the times of a run, and --phase %s makes none; leave it out",
+			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;

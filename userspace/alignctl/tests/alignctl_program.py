@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,16 @@ def interrupted(*arguments):
         out, err = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGINT, err
     return json.loads(out)
+
+
+def histogram_counts(path):
+    """{(name, low, high): count} of a histogram file, which has the form that the manual says."""
+    counts = Counter()
+    lines = path.read_text().splitlines()
+    assert lines[0] == "# alignctl histogram 1"
+    for line in lines:
+        if not line.startswith("#"):
+            name, low, high, count = line.split()
+            assert int(low) <= int(high) <= int(low) * 129 // 128
+            counts[name, int(low), int(high)] += int(count)
+    return counts

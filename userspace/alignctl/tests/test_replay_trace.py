@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, interrupted
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]
@@ -216,23 +216,11 @@ def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
         subprocess.run(["losetup", "-d", loop], timeout=20, check=True)
 
 
-def histogram(path):
-    counts = Counter()
-    lines = path.read_text().splitlines()
-    assert lines[0] == "# alignctl histogram 1"
-    for line in lines:
-        if not line.startswith("#"):
-            name, low, high, count = line.split()
-            assert int(low) <= int(high) <= int(low) * 129 // 128
-            counts[name, int(low), int(high)] += int(count)
-    return counts
-
-
 def test_histogram_files_have_every_time_and_can_be_merged(disk, trace, tmp_path):
     files = [tmp_path / "a", tmp_path / "b"]
     results = [json.loads(alignctl("replay", trace(KINDS), "--on", disk, "--histogram", file, "--json").stdout)
                for file in files]
-    merged = histogram(files[0]) + histogram(files[1])
+    merged = histogram_counts(files[0]) + histogram_counts(files[1])
     names = Counter()
     for (name, _, _), count in merged.items():
         names[name] += count

@@ -5,10 +5,12 @@ import json
 import signal
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, keys, needs_io_uring, wait_for_run
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, histogram_counts, keys, needs_io_uring, \
+    wait_for_run
 from test_program import ONE_AT_A_TIME, man_page
 
 FINE, FINDINGS, USAGE, IO = range(4)
@@ -194,3 +196,34 @@ def test_two_devices_are_compared_with_threads_and_a_warm_up(disk):
         replay = run["replay"]
         assert replay["threads"] == 2 and replay["requests"] + replay["warmup_requests"] == 3000
         assert replay["data_check"]["status"] == "ok"
+
+
+def test_the_times_of_a_workload_go_to_a_histogram_file(disk, tmp_path):
+    file = tmp_path / "times"
+    result = replayed("db-write", "--fdatasync", "--on", disk, "--count", 200, "--histogram", file)
+    names = Counter()
+    for (name, _, _), count in histogram_counts(file).items():
+        names[name] += count
+    # each write, and its fdatasync
+    assert names == {"service-write": 200, "service-flush": 200, "response": 400, "lag": 400}
+    assert result["latency_us"]["max"] * 1000 <= max(high for (name, _, high) in histogram_counts(file)
+                                                     if name == "service-write")
+
+
+@pytest.mark.parametrize("phase", ["prepare", "check"])
+def test_a_phase_without_times_writes_no_histogram_file(disk, tmp_path, phase):
+    failed = alignctl("replay", "rand512", "--on", disk, "--phase", phase, "--state", tmp_path / "state", "--histogram",
+                      tmp_path / "times")
+    assert failed.returncode == USAGE and f"--phase {phase}" in failed.stderr
+    assert not list(tmp_path.glob("times"))
+
+
+@pytest.mark.parametrize("source", ["rand512", "trace"])
+def test_a_histogram_file_that_cannot_be_is_refused_before_anything_is_written(disk, tmp_path, source):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\nwrite,0,512\n")
+    before = disk.read_bytes()
+    failed = alignctl("replay", trace if source == "trace" else source, "--on", disk, "--histogram",
+                      tmp_path / "no" / "such")
+    assert failed.returncode == USAGE and "No such file" in failed.stderr and "--histogram" in failed.stderr
+    assert disk.read_bytes() == before
