@@ -27,7 +27,7 @@ from dmalign.paths import OUT
 from rich.console import Console
 
 from align_reports import folder, guest
-from align_reports.bench import checks, duel, overhead, plan, report, trace
+from align_reports.bench import checks, duel, open_loop, overhead, plan, report, trace
 from align_reports.bench.figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
 from align_reports.bench.laboratory import Laboratory
 from align_reports.bench.noise import Usage, host_load
@@ -45,6 +45,8 @@ OVERHEAD_RUN_S = (1.5, 2.5)
 DUEL_REQUESTS = (20000, 60000)
 DUEL_ROUNDS = (3, 7)
 DUEL_RUN_S = (4, 8)
+# Requests of the long recording.
+OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -133,6 +135,18 @@ class Bench:
             with self._console.status("") as status:
                 self.record.duel += contest.measure(rounds, lambda done, total: status.update(
                     f"replay-fio: {done} of {total} runs"))
+
+    def long_recording(self) -> None:
+        """A recording in an open loop, in a guest of its own."""
+        requests = OPEN_LOOP_REQUESTS[0 if self._given.quick else 1]
+        expected = requests / open_loop.RATE
+        self.say(f"replay-open: {requests} requests, about {clock(expected)}")
+        trace = open_loop.make_trace(self._alignctl, self._log, requests)
+        with (guest.boot(self._log, timeout=patience(expected), name=self._name("open"),
+                         series=SERIES, memory="2G") as here,
+              self._console.status("replay-open")):
+            self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
+        trace.unlink()
 
     def _name(self, what: str) -> str:
         return f"bench-{what}-{os.getpid()}"
@@ -224,6 +238,8 @@ class Bench:
             self.count_instructions()
         if any(row.duel for row in rows):
             self.against_fio()
+        if any(row.open_loop for row in rows):
+            self.long_recording()
         self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
@@ -313,7 +329,8 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
         broken = f"the benchmark could not go on: {error}"
     except KeyboardInterrupt:
         broken = "the benchmark was interrupted"
-    if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel):
+    if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
+                       or bench.record.open_loop):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

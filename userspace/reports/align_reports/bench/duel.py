@@ -52,13 +52,13 @@ class Result:
         return self.iops * self.mean_us / 1e6
 
 
-def trace_lines(requests: int) -> Iterator[str]:
-    """A trace in CSV: whole blocks at random in the size of the file, from a fixed seed, at PACE."""
+def trace_lines(requests: int, pace: int = PACE) -> Iterator[str]:
+    """A trace in CSV: whole blocks at random in the size of the file, `pace` a second, one seed."""
     places = random.Random(1)
     yield "time_ns,op,offset,bytes\n"
     for number in range(requests):
         place = places.randrange(FILE_BYTES // BLOCK) * BLOCK
-        yield f"{number * 10**9 // PACE},write,{place},{BLOCK}\n"
+        yield f"{number * 10**9 // pace},write,{place},{BLOCK}\n"
 
 
 class Duel:

@@ -49,6 +49,7 @@ class Row:
     figures: Callable[[Record], Iterator[Figure]]
     overhead: bool = False
     duel: bool = False
+    open_loop: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -328,6 +329,8 @@ def _overhead(record: Record) -> Iterator[Figure]:
 # alignctl replay must make so many of the requests a second that fio makes, and keep so much of
 # what may be in flight in flight.
 DUEL_LEAST = 0.95
+# What a long recording in an open loop may take.
+OPEN_LOOP_START_S, OPEN_LOOP_MIB, OPEN_LOOP_DRIFT = 1, 64, 0.001
 
 
 def _duel(record: Record) -> Iterator[Figure]:
@@ -370,6 +373,25 @@ def _duel_latencies(record: Record, what: str, place: str) -> Iterator[Figure]:
                      "as far as its own runs lie apart",
                      f"{own:.4g}",
                      _verdict((abs(own - theirs) if paced else own - theirs) <= spread), own)
+
+
+def _open_loop(record: Record) -> Iterator[Figure]:
+    what = "alignctl replay of a recording in an open loop on null_blk"
+    wanted = (("from the program's start to the first request, and its end, s",
+               OPEN_LOOP_START_S, "< {:g}", lambda run: run.start_s),
+              ("most memory, MiB", OPEN_LOOP_MIB, "< {:g}", lambda run: run.max_rss_kib / 1024),
+              ("drift", OPEN_LOOP_DRIFT, "< {:.1%}", lambda run: run.drift))
+    for measure, most, required, quantity in wanted:
+        if not record.open_loop:
+            yield _missing("replay-open", f"{what}: {measure}", required.format(most),
+                           "alignctl")
+            continue
+        run = max(record.open_loop, key=quantity)
+        value = quantity(run)
+        words = f"{value:.5%}" if "%" in required else f"{value:.3g}"
+        yield Figure("replay-open", f"{what}: {measure}", required.format(most),
+                     f"{words}; {run.requests} requests in {run.wall_s:.1f} s",
+                     _verdict(value < most), value)
 
 
 def _memory(record: Record) -> Iterator[Figure]:
@@ -430,6 +452,7 @@ ROWS = {row.name: row for row in (
         tuple(Need("instant", case, ("pad", "coalesce"))
               for case in ("w512-64-blocks", "w512-1-block")), _memory),
     Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
+    Row("replay-open", "a long recording in an open loop", (), _open_loop, open_loop=True),
     # Without required figures: what there is to read beside them.
     *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
       for on in TABLE_DRIVES),

@@ -22,6 +22,7 @@ from typing import Any
 
 from .. import folder
 from .duel import Result
+from .open_loop import OpenLoop
 
 FORMAT = 2
 
@@ -95,7 +96,8 @@ class Series:
 class Record:
     """
     A whole benchmark. overhead: {engine: {arm: [instructions per write, one a run]}};
-    duel: runs of alignctl replay and of fio, in the order in which they were made.
+    duel: runs of alignctl replay and of fio, in the order in which they were made;
+    open_loop: runs of a long trace.
     """
 
     machine: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class Record:
     runs: list[Run] = field(default_factory=list)
     overhead: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     duel: list[Result] = field(default_factory=list)
+    open_loop: list[OpenLoop] = field(default_factory=list)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """The repetitions of a run, in order; empty if it did not take place."""
@@ -129,4 +132,6 @@ class Record:
         document = folder.load(path, FORMAT, "benchmark")
         return cls(document["machine"], document["queues"],
                    [Run(**run) for run in document["runs"]], document["overhead"],
-                   [Result(**each) for each in document["duel"]])
+                   [Result(**each) for each in document["duel"]],
+                   # a record from before there was one
+                   [OpenLoop(**each) for each in document.get("open_loop", [])])
