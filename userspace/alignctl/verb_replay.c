@@ -224,6 +224,19 @@ static int take(size_t row, const char *argument, void *context)
 	return -1;
 }
 
+/* One of them, under the others; behind a long name, on a line of its own. */
+static void list_one(const char *name, uint32_t count, char between,
+		     const char *summary)
+{
+	enum { WIDTH = 18 };
+
+	if (strlen(name) > WIDTH)
+		printf(" %s\n %*s", name, WIDTH, "");
+	else
+		printf(" %-*s", WIDTH, name);
+	printf(" %7" PRIu32 " %c %s\n", count, between, summary);
+}
+
 static void list_workloads(void)
 {
 	const struct workload *w;
@@ -232,12 +245,10 @@ static void list_workloads(void)
 
 	puts("\nWorkloads (with the default count):");
 	for (i = 0; (w = workload_at(i)); i++)
-		printf(" %-19s %6" PRIu32 " x %s\n", w->name, w->default_count,
-		       w->summary);
+		list_one(w->name, w->default_count, 'x', w->summary);
 	puts("\nMethods, which make many runs (with the requests of each):");
 	for (i = 0; (m = method_at(i)); i++)
-		printf(" %-19s %6" PRIu32 "   %s\n", m->name, m->default_count,
-		       m->summary);
+		list_one(m->name, m->default_count, ' ', m->summary);
 }
 
 /*
