@@ -4,6 +4,17 @@
 #include "message.h"
 #include "order.h"
 
+/*
+ * Where requests reach is noted by regions of so many bytes, which share this
+ * many counts: what reaches only where nobody else does overlaps with nobody,
+ * and need not be compared with each of the others. One that reaches into more
+ * regions than a few is counted by itself, and compared, as is all that comes
+ * while it lives.
+ */
+#define REGION_SHIFT	16
+#define REGION_COUNTS	1024U
+#define FEW_REGIONS	8U
+
 /**
  * struct live - a request that has not ended
  * @start: first byte
@@ -31,6 +42,8 @@ struct live {
  * @nr_waiting: those of them that wait
  * @added: all that were ever added
  * @place: of each number in @live
+ * @in_region: how many of @live reach into each region, but for ...
+ * @nr_long: ... those that reach into more than a few
  */
 struct order {
 	struct live *live;
@@ -38,6 +51,8 @@ struct order {
 	unsigned int nr_waiting;
 	uint64_t added;
 	unsigned int *place;
+	unsigned int in_region[REGION_COUNTS];
+	unsigned int nr_long;
 };
 
 struct order *order_new(unsigned int max)
@@ -64,6 +79,29 @@ static bool must_wait(const struct live *later, const struct live *earlier)
 	       later->start < earlier->end && earlier->start < later->end;
 }
 
+/*
+ * Counts a request, @by 1, or no longer, @by -1. Return: may there be others
+ * that overlap with it?
+ */
+static bool count_regions(struct order *order, const struct live *live, int by)
+{
+	uint64_t region = live->start >> REGION_SHIFT;
+	uint64_t last = live->end ? (live->end - 1) >> REGION_SHIFT : 0;
+	bool shared = order->nr_long;
+
+	if (last - region >= FEW_REGIONS) {
+		order->nr_long += by;
+		return true;
+	}
+	for (; region <= last; region++) {
+		unsigned int *count = &order->in_region[region % REGION_COUNTS];
+
+		shared |= *count;
+		*count += by;
+	}
+	return shared;
+}
+
 bool order_add(struct order *order, unsigned int number,
 	       const struct trace_request *request)
 {
@@ -79,8 +117,9 @@ bool order_add(struct order *order, unsigned int number,
 			   request->op != TRACE_FLUSH,
 		.flushes = request->op == TRACE_FLUSH || request->preflush,
 	};
-	for (i = 0; i < order->nr; i++)
-		new->waits += must_wait(new, &order->live[i]);
+	if (count_regions(order, new, 1) || new->flushes)
+		for (i = 0; i < order->nr; i++)
+			new->waits += must_wait(new, &order->live[i]);
 	order->place[number] = order->nr++;
 	order->nr_waiting += new->waits != 0;
 	return !new->waits;
@@ -94,6 +133,7 @@ unsigned int order_end(struct order *order, unsigned int number,
 
 	order->live[place] = order->live[--order->nr];
 	order->place[order->live[place].number] = place;
+	count_regions(order, &ended, -1);
 	if (!order->nr_waiting)
 		return 0;
 	for (i = 0; i < order->nr; i++) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,11 +73,28 @@ static void chain(void)
 	order_free(order);
 }
 
+static bool changes(const struct trace_request *request)
+{
+	return request->op != TRACE_READ && request->op != TRACE_FLUSH;
+}
+
+/* The rule, by itself: must @later wait for @earlier? */
+static bool conflict(const struct trace_request *earlier,
+		     const struct trace_request *later)
+{
+	if (later->op == TRACE_FLUSH)
+		return changes(earlier);
+	return (changes(earlier) || changes(later)) &&
+	       earlier->offset < later->offset + later->bytes &&
+	       later->offset < earlier->offset + earlier->bytes;
+}
+
 /*
- * Random requests, started and ended in random order: what runs together never
- * conflicts, judged byte by byte, and all of them run in the end.
+ * Random requests, started and ended in random order, in units of so many
+ * bytes: what runs together never conflicts, one that waits has what to wait
+ * for, and all of them run in the end.
  */
-static void at_random(void)
+static void random_in_units_of(uint64_t unit)
 {
 	enum { NR = 3000, BYTES = 64, RUNNING = 1, WAITING = 2 };
 	struct order *order = order_new(MAX);
@@ -91,8 +109,8 @@ static void at_random(void)
 		if (!state[i] && added < NR) {
 			uint64_t from = lrand48() % BYTES;
 
-			request[i] = at(lrand48() % TRACE_NR_OPS, from,
-					1 + lrand48() % (BYTES / 8));
+			request[i] = at(lrand48() % TRACE_NR_OPS, from * unit,
+					(1 + lrand48() % (BYTES / 8)) * unit);
 			if (request[i].op == TRACE_FLUSH)
 				request[i].bytes = 0;
 			turn[i] = added++;
@@ -107,17 +125,31 @@ static void at_random(void)
 				state[free[nr]] = RUNNING;
 			}
 		}
-		for (i = 0; i < MAX; i++)
+		for (i = 0; i < MAX; i++) {
+			bool waits = false;
+
 			for (k = 0; k < MAX; k++)
-				if (state[i] == RUNNING && state[k] &&
-				    turn[k] < turn[i])
-					CHECK(together(request[k], request[i]),
-					      "%llu runs before %llu ended",
-					      (unsigned long long)turn[i],
-					      (unsigned long long)turn[k]);
+				waits |= state[k] && turn[k] < turn[i] &&
+					 conflict(&request[k], &request[i]);
+			CHECK(!state[i] || waits == (state[i] == WAITING),
+			      "%" PRIu64 " of units of %" PRIu64 ": %s",
+			      turn[i], unit, waits ? "runs before its turn" :
+						     "waits for nobody");
+		}
 	}
 	CHECK(added == NR && ended == NR, "%d of %d", ended, NR);
 	order_free(order);
+}
+
+/* From bytes to requests of a megabyte, and ones far apart that look alike. */
+static void at_random(void)
+{
+	static const uint64_t units[] = { 1, 4096, 40000, 1 << 17, 1 << 20,
+					  1 << 26, (1ULL << 26) - 4096 };
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		random_in_units_of(units[i]);
 }
 
 const struct tap_test order_tests[] = {
