@@ -91,13 +91,16 @@ static bool check_mounts(struct walk *walk, const struct sysfs_device *device,
 	bool mounted = false;
 
 	while (!mnt_table_next_fs(space->mounts, iter, &fs)) {
+		/* none in a table that libmount takes for one of swap areas */
+		const char *place = mnt_fs_get_target(fs);
+
 		if (mnt_fs_get_devno(fs) != device->devno &&
 		    !is_source(device, mnt_fs_get_source(fs)))
 			continue;
 		mounted = true;
 		add(walk->report,
 		    message_format("%s is mounted on %s%s%s", name,
-				   mnt_fs_get_target(fs),
+				   place ? place : "an unknown place",
 				   space->whose ? " for " : "",
 				   space->whose ? space->whose : ""));
 	}
