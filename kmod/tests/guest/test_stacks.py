@@ -16,7 +16,7 @@ import pytest
 
 from rig import postgres
 from rig.direct import Disk
-from rig.filesystem import fsck, make, mounted
+from rig.filesystem import fsck, make, mounted, replay_journal
 from rig.lab import STACKS_LIMIT, STACK_CUTS
 from rig.stacks import Stack, mirrored
 from rig.writers import Files, Sqlite, Writer
@@ -53,7 +53,7 @@ class Cuts:
         self._choose = random.Random(f"{seed} {name} {through} {tear}")
         self._fresh = True
         self._written = []
-        self.acknowledged = self.cuts = 0
+        self.acknowledged = self.cuts = self.torn_commits = 0
 
     def write_and_cut(self):
         """Two processes sync files and commit transactions until the drive has no power."""
@@ -87,8 +87,7 @@ class Cuts:
         self._drive.power_on()
         try:
             with self._stack.assembled() as path:
-                with mounted(self._kind, path):
-                    pass
+                self.torn_commits += replay_journal(self._kind, path)
                 fsck(self._kind, path)
                 with mounted(self._kind, path) as root:
                     for workload, writer, name in self._written:
@@ -129,10 +128,10 @@ def test_md_acknowledges_a_flush_that_its_members_failed(lab):
         assert disk.read(2048, 8) == b"\1" * 4096
 
 
-def say(name, through, tear, cuts, acknowledged, damaged=()):
+def say(name, through, tear, cuts, acknowledged, torn_commits, damaged=()):
     """The figures of a stack, for the page of what is promised."""
     print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts, {acknowledged} operations acknowledged, "
-          f"{len(damaged)} damaged", *dict.fromkeys(damaged))
+          f"{torn_commits} mounted after e2fsck -p, {len(damaged)} damaged", *dict.fromkeys(damaged))
 
 
 @pytest.mark.parametrize("through", THROUGH)
@@ -144,7 +143,7 @@ def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(lab, nam
         cuts.write_and_cut()
         cuts.recover()
     assert cuts.acknowledged > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    say(name, through, "none", cuts.cuts, cuts.acknowledged)
+    say(name, through, "none", cuts.cuts, cuts.acknowledged, cuts.torn_commits)
 
 
 @pytest.mark.skipif(STACK_CUTS == 1, reason="making a PostgreSQL takes minutes: DM_ALIGN_STACK_CUTS=2 or more")
@@ -158,6 +157,7 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through)
     print(f"DM_ALIGN_SEED={lab.seed}")
     choose = random.Random(f"{lab.seed} postgresql {through}")
     acknowledged = {}
+    torn_commits = 0
     with stack.assembled(fresh=True) as path:
         make("ext4", path)
         with mounted("ext4", path) as root, postgres.Postgres(root) as server:
@@ -172,6 +172,7 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through)
             acknowledged |= {(cut, client): count for client, count in load.wait().items()}
         drive.power_on()
         with stack.assembled() as path:
+            torn_commits += replay_journal("ext4", path)
             with mounted("ext4", path) as root, postgres.Postgres(root) as server:
                 server.start()
                 server.check(acknowledged)
@@ -179,7 +180,7 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through)
             fsck("ext4", path)
     total = sum(acknowledged.values())
     assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    say("postgresql", through, "none", lab.cuts, total)
+    say("postgresql", through, "none", lab.cuts, total, torn_commits)
 
 
 # As many cuts of the drive itself, and through each mode.
@@ -202,7 +203,7 @@ def test_a_drive_that_tears_damages_no_more_than_without_the_target(lab, name, t
             except DAMAGE as error:
                 said.append(f"{type(error).__name__}: {error}".splitlines()[0])
         damaged[through] = len(said)
-        say(name, through, tear, cuts.cuts, cuts.acknowledged, said)
+        say(name, through, tear, cuts.cuts, cuts.acknowledged, cuts.torn_commits, said)
     for through in ("pad", "coalesce"):
         chance = as_many_by_chance(damaged["raw"], damaged[through], lab.cuts)
         assert chance > 0.001, f"{lab.cuts} cuts damaged the stack {damaged[through]} times through {through} and " \
