@@ -57,7 +57,9 @@ void request_end(u8 r)
 			S.promised[i] |= 1 << r;
 	}
 	if (kind->op == OP_READ && !status)
-		observe_read(r);
+		observe_read(r, seen);
+	if (kind->op == OP_FLUSH && !status)
+		observe_flush(r, seen);
 	for (i = 0; i < MODEL_BLOCKS; i++)
 		if (part(r, i))
 			blocks |= 1 << i;
@@ -261,6 +263,7 @@ void flush_work_func(u8 r)
 	memset(&S.waiter[r], 0, sizeof(S.waiter[r]));
 	if (failed) {
 		S.io[r].status = 1;
+		observe_flush(r, 0);
 		request_end(r);
 		return;
 	}
