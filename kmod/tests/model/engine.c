@@ -235,8 +235,10 @@ static bool try_event(struct event event)
 			also = next_at_once();
 		if (!also)
 			break;
-		if (!happen(*also))
+		if (!happen(*also)) {
 			wrong("an event is done at once that cannot happen");
+			break;
+		}
 	}
 	if (scenario.reduce)
 		forget_the_dead();

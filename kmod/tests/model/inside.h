@@ -55,6 +55,9 @@ enum { WAITER_SUSPEND = MODEL_REQUESTS, WAITER_MODE };
 	X(MODE_KEEPS_KNOWN, "mode-keeps-known") \
 	X(MODE_KEEPS_HELD, "mode-keeps-held") \
 	X(FREEZE_WITHOUT_QUIET, "freeze-without-quiet") \
+	X(FREEZE_WITHOUT_CANCEL, "freeze-without-cancel") \
+	X(EMPTY_WHILE_FROZEN, "empty-while-frozen") \
+	X(HOLD_AFTER_STOP, "hold-after-stop") \
 	X(RUN_ERROR_REACHES_ALL, "run-error-reaches-all")
 
 enum fault {
@@ -76,6 +79,7 @@ extern enum fault fault;
 #define LOOSE(X) \
 	X(SAME_KIND, "same-kind") \
 	X(MEMORY_TO_COME, "memory-to-come") \
+	X(MODE_TO_COME, "mode-to-come") \
 	X(LONG_RUN_ASKS, "long-run-asks") \
 	X(TOUCH_ASKS, "touch-asks") \
 	X(READ_PINS, "read-pins") \
@@ -91,7 +95,9 @@ extern enum fault fault;
 	X(ERROR_OF_WAITER, "error-of-waiter") \
 	X(ANYWAY_WAITING, "anyway-waiting") \
 	X(ANYWAY_RESTING, "anyway-resting") \
+	X(KNOWS_REST, "knows-rest") \
 	X(NO_STREAM, "no-stream") \
+	X(EMPTIES_RESTS, "empties-rests") \
 	X(PROMISE_OF_FUA, "promise-of-fua") \
 	X(DUE_PASS_COMES, "due-pass-comes") \
 	X(PROMISES, "promises") \
@@ -102,6 +108,7 @@ extern enum fault fault;
 	X(ORDER_WAITED, "order-waited") \
 	X(OVER_NOT_HELD, "over-not-held") \
 	X(BUFFER_NOT_VALID, "buffer-not-valid") \
+	X(BUFFER_NOT_PINNED, "buffer-not-pinned") \
 	X(BUFFER_NOT_KEPT, "buffer-not-kept") \
 	X(KNOWN_NOT_FAILED, "known-not-failed") \
 	X(BEFORE, "before") \
@@ -230,6 +237,7 @@ u8 touches_taken(u8 b);
 void note_turn_of_touch(u8 r, u8 b);
 u8 note_turn_of_range(u8 r);
 void name_twins(void);
+void observe_meeting(u8 r, u8 b);
 void observe_read(u8 r, u8 seen);
 void observe_flush(u8 r, u8 seen);
 void observe_medium(const u8 *before);

@@ -165,8 +165,48 @@ u8 touches_taken(u8 b)
 	return mask;
 }
 
+static void see_requests_in(u8 phase)
+{
+	u8 mask = 0;
+	u8 r;
+
+	for (r = 0; r < scenario.nr_requests; r++)
+		if (S.io[r].phase == phase)
+			mask |= 1 << r;
+	see(renamed(mask));
+}
+
+/* A request and a block that it comes to. */
+struct meeting {
+	u8 r;
+	u8 b;
+};
+
+static void show_meeting(const void *of)
+{
+	const struct meeting *meeting = of;
+	const struct align_block *block = &S.block[meeting->b];
+
+	see(name[meeting->r]);
+	see(meeting->b);
+	see(block->exists);
+	see(block->state);
+	see(!!block->held);
+	see(block->failed);
+	see(block->kept);
+	see(!!block->waiting);
+	see_requests_in(REQUEST_NEW);
+}
+
+void observe_meeting(u8 r, u8 b)
+{
+	if (observer && part(r, b))
+		observe("block met", show_meeting, &(struct meeting) { r, b });
+}
+
 void note_turn_of_touch(u8 r, u8 b)
 {
+	observe_meeting(r, b);
 	S.io[r].behind[b] = ranges_waiting(b);
 }
 
@@ -182,6 +222,7 @@ u8 note_turn_of_range(u8 r)
 
 		if (!part_of(b, io->start, io->end))
 			continue;
+		observe_meeting(r, b);
 		S.io[r].behind[b] = touches_taken(b);
 		if (block->exists && block->state == BLOCK_IS_WAIT &&
 		    block->held && hold_is_over(block))
@@ -267,17 +308,6 @@ void observe_flush(u8 r, u8 seen)
 {
 	if (observer)
 		observe("flush", show_flush, &(struct ended) { r, seen });
-}
-
-static void see_requests_in(u8 phase)
-{
-	u8 mask = 0;
-	u8 r;
-
-	for (r = 0; r < scenario.nr_requests; r++)
-		if (S.io[r].phase == phase)
-			mask |= 1 << r;
-	see(renamed(mask));
 }
 
 static void show_medium(const void *of)

@@ -29,7 +29,7 @@ bool takes_steps_apart(void)
 {
 	return scenario.fine || bars(MEMORY_TO_COME, S.memory_changes) ||
 	       S.suspends || S.suspend != SUSPEND_NO ||
-	       S.next_mode + 1U < scenario.nr_modes ||
+	       bars(MODE_TO_COME, S.next_mode + 1U < scenario.nr_modes) ||
 	       S.change != CHANGE_NO;
 }
 
@@ -254,7 +254,7 @@ bool knows_anything(void)
 
 	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
 		if (block->exists && (block->state == BLOCK_IS_KNOWN ||
-				      (block->state == BLOCK_IS_HELD && block->valid)))
+				      bars(KNOWS_REST, block->state == BLOCK_IS_HELD && block->valid)))
 			return true;
 	return false;
 }
@@ -299,7 +299,7 @@ const struct event *next_at_once(void)
 		    S.block[b].over)
 			return at_once(EVENT_DUE, 0);
 	}
-	if (!owns_any(OWNER_EMPTY) && empties_nothing())
+	if (needs(EMPTIES_RESTS, !owns_any(OWNER_EMPTY)) && empties_nothing())
 		return at_once(EVENT_EMPTY, 0);
 	return NULL;
 }
@@ -403,7 +403,7 @@ void tidy(void)
 		case BLOCK_IS_HELD:
 			for (i = 0; i < MODEL_PER_BLOCK; i++)
 				if (block->exists && needs(BUFFER_NOT_VALID, !block->valid) &&
-				    !block->pins &&
+				    needs(BUFFER_NOT_PINNED, !block->pins) &&
 				    needs(BUFFER_NOT_KEPT, !(block->kept & 1 << i)))
 					block->buffer[i] = GARBAGE;
 			/* fallthrough */

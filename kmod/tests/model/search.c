@@ -712,9 +712,9 @@ static void usage(FILE *out)
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
 		"  --fine          the finest steps everywhere, and no reduction\n"
 		"  --compare       search with and without reductions; a violation is a difference in what reads\n"
-		"                  return, the drive writes, a power cut leaves, flushes say, how all ends and what\n"
-		"                  the ledger says then, or in whether there is a violation; --max-states leaves\n"
-		"                  out what is larger, and counts it\n"
+		"                  return, the drive writes, a power cut leaves, flushes say, in which state a request\n"
+		"                  finds its blocks, how all ends and what the ledger says then, or in whether there\n"
+		"                  is a violation; --max-states leaves out what is larger, and counts it\n"
 		"  --sample=N      of each setting N sets, drawn\n"
 		"  --seed=N        by this (default 1)\n"
 		"  --loosen=NAME   without a condition of a reduction\n"
@@ -903,7 +903,8 @@ int main(int argc, char **argv)
 		printf("assigned %s %s %llu\n", assignments[i].function, model_state_name(assignments[i].state),
 		       (unsigned long long)assignments[i].times);
 	if (options.compare)
-		printf("compared: sets=%llu violations_in_both=%llu too_large=%llu observations=%llu states_without_reductions=%llu\n",
+		printf("compared: sets=%llu violations_in_both=%llu too_large=%llu observations=%llu "
+		       "states_without_reductions=%llu\n",
 		       (unsigned long long)totals.scenarios, (unsigned long long)totals.violations,
 		       (unsigned long long)totals.too_large, (unsigned long long)totals.observations,
 		       (unsigned long long)totals.fine_states);

@@ -413,7 +413,8 @@ bool suspend_step(void)
 		S.suspend = SUSPEND_WAITS_QUIET;
 		return true;
 	case SUSPEND_WAITS_QUIET:
-		if (S.empty != EMPTY_IDLE || owns_any(OWNER_EMPTY))
+		if ((S.empty != EMPTY_IDLE || owns_any(OWNER_EMPTY)) &&
+		    !broken(FREEZE_WITHOUT_CANCEL))
 			return false;
 		if (S.nr_held != S.nr_idle && !broken(FREEZE_WITHOUT_QUIET))
 			return false;
