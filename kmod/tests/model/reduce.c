@@ -3,7 +3,8 @@
  * Reductions. Each takes out of the search what changes nothing that is
  * checked. --fine searches without any; --compare with and without, and tells
  * what shows with one search only. That the comparison would see it if one left
- * out too much is tried with each of LOOSE().
+ * out too much is tried with each of LOOSE(). For a condition that is not there
+ * no difference was found, and only the argument speaks.
  */
 #include <string.h>
 

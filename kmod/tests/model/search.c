@@ -584,7 +584,8 @@ static int compare_one(const struct options *given, size_t setting, const u8 *ki
 	totals->observations += observed.nr;
 	if (result.status != fine.status) {
 		printf("DIFFERENCE: %s with reductions, %s without: ",
-		       result.status == EXIT_CLEAN ? "clean" : "a violation", fine.status == EXIT_CLEAN ? "clean" : "a violation");
+		       result.status == EXIT_CLEAN ? "clean" : "a violation",
+		       fine.status == EXIT_CLEAN ? "clean" : "a violation");
 		print_scenario(stdout, &scenario);
 		printf("\n");
 		result.status = EXIT_VIOLATION;
