@@ -114,6 +114,20 @@ void model_break(unsigned int which)
 	fault = which;
 }
 
+const char *const loose_names[] = {
+#define X(id, name) name,
+	LOOSE(X)
+#undef X
+};
+const unsigned int nr_loose = NR_LOOSE;
+
+enum loose loose = NR_LOOSE;
+
+void model_loosen(unsigned int which)
+{
+	loose = which;
+}
+
 struct scenario scenario;
 u8 related[MODEL_REQUESTS];
 u8 covering[MODEL_SECTORS];
@@ -196,6 +210,9 @@ void model_init(const struct scenario *given, struct state *state)
 			covering[i] |= covers(r, i) << r;
 	}
 	list_candidates();
+	name_twins();
+	S = *state;
+	check();
 }
 
 /* Return: whether the event can happen; then S is the state after. */
@@ -210,15 +227,18 @@ static bool try_event(struct event event)
 		return false;
 	observe_medium(medium);
 	for (;;) {
-		tidy();
+		if (scenario.reduce)
+			tidy();
 		check();
 		memset(booked, 0, sizeof(booked));
 		if (scenario.reduce)
 			also = next_at_once();
 		if (!also)
 			break;
-		if (!happen(*also))
+		if (!happen(*also)) {
 			wrong("an event is done at once that cannot happen");
+			break;
+		}
 	}
 	if (scenario.reduce)
 		forget_the_dead();

@@ -238,6 +238,7 @@ struct state {
 	u8 promised[MODEL_SECTORS];	/* writes that a flush or FUA has made durable */
 	u8 given_up[MODEL_SECTORS];	/* acknowledged content was dropped, and logged */
 	u8 touched_error;		/* blocks at which the drive has failed */
+	u8 resolved[RMW_HOW_NR];	/* touches, by how; only where a search is observed */
 	/* what is left of each, so that paths end */
 	u8 failures;
 	u8 memory_changes;
@@ -269,7 +270,7 @@ struct scenario {
 	bool stream;		/* writes go on where one has ended */
 	u8 max_run;		/* blocks that the device below takes in a request */
 	bool fine;		/* every step apart, whatever the surroundings do */
-	bool reduce;		/* see reduce.c */
+	bool reduce;		/* see reduce.c; without, each state is visited */
 	u8 concurrent;		/* requests in flight at most */
 	u8 failures;
 	u8 memory_changes;
@@ -295,14 +296,28 @@ extern struct assignment assignments[];
 extern unsigned int nr_assignments;
 const char *model_state_name(u8 state);
 
-/* Deliberate faults. */
+/* Deliberate faults of the engine, and of the reductions. */
 extern const char *const break_names[];
 extern const unsigned int nr_breaks;
 void model_break(unsigned int fault);
+extern const char *const loose_names[];
+extern const unsigned int nr_loose;
+void model_loosen(unsigned int reduction);
 
-/* What can be seen of a path: what a read returns, what the drive writes, how all have ended. */
-typedef void outcome_fn(uint64_t outcome);
-void model_observe(outcome_fn *observer);
+/*
+ * What can be seen of a path, and what is checked depends on. Two requests of a
+ * kind have each other's numbers if that makes it the lesser one.
+ */
+struct observation {
+	const char *what;
+	u8 expected;	/* of writes that must be there; the more, the more is checked */
+	u8 nr;
+	u8 value[46];
+};
+
+typedef void observer_fn(const struct observation *observation);
+/* NULL: nobody. */
+void model_observe(observer_fn *observer);
 
 void model_init(const struct scenario *scenario, struct state *state);
 typedef void successor_fn(const struct state *next, struct event event,

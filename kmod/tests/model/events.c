@@ -33,20 +33,13 @@ const struct event_info event_kinds[] = {
 #undef X
 };
 
-/* Requests of a kind come in the order of their numbers. */
 static bool may_come(u8 r)
 {
-	u8 i;
-
 	if (r >= scenario.nr_requests || S.io[r].phase != REQUEST_NEW ||
 	    S.suspend >= SUSPEND_BLOCKED ||
 	    count_in_flight() >= scenario.concurrent)
 		return false;
-	for (i = 0; i < r; i++)
-		if (scenario.kind[i] == scenario.kind[r] &&
-		    S.io[i].phase == REQUEST_NEW)
-			return false;
-	return true;
+	return !scenario.reduce || comes_in_order(r);
 }
 
 /* Whether all older held blocks are over, too. */

@@ -43,7 +43,7 @@ static void hold_settle(u8 seq, bool failed)
 
 static bool hold_begin(struct align_block *block)
 {
-	if (!S.holding)
+	if (!S.holding && !broken(HOLD_AFTER_STOP))
 		return false;
 	block->seq = ++S.seq;
 	block->over = false;
@@ -283,7 +283,7 @@ bool hold_empty_work(bool half)
 		S.empty = EMPTY_FIND;
 		/* fallthrough */
 	case EMPTY_FIND:
-		if (S.frozen) {
+		if (S.frozen && !broken(EMPTY_WHILE_FROZEN)) {
 			S.empty = EMPTY_IDLE;
 			return true;
 		}

@@ -55,6 +55,9 @@ enum { WAITER_SUSPEND = MODEL_REQUESTS, WAITER_MODE };
 	X(MODE_KEEPS_KNOWN, "mode-keeps-known") \
 	X(MODE_KEEPS_HELD, "mode-keeps-held") \
 	X(FREEZE_WITHOUT_QUIET, "freeze-without-quiet") \
+	X(FREEZE_WITHOUT_CANCEL, "freeze-without-cancel") \
+	X(EMPTY_WHILE_FROZEN, "empty-while-frozen") \
+	X(HOLD_AFTER_STOP, "hold-after-stop") \
 	X(RUN_ERROR_REACHES_ALL, "run-error-reaches-all")
 
 enum fault {
@@ -67,6 +70,64 @@ enum fault {
 extern enum fault fault;
 
 #define broken(name) (fault == BREAK_##name)
+
+/*
+ * Conditions of reductions that are left out, so that a search with them leaves
+ * out too much: each must show in a comparison with a search that leaves out
+ * nothing.
+ */
+#define LOOSE(X) \
+	X(SAME_KIND, "same-kind") \
+	X(MEMORY_TO_COME, "memory-to-come") \
+	X(MODE_TO_COME, "mode-to-come") \
+	X(LONG_RUN_ASKS, "long-run-asks") \
+	X(TOUCH_ASKS, "touch-asks") \
+	X(READ_PINS, "read-pins") \
+	X(IS_READ, "is-read") \
+	X(SENDS_MEMORY_STAYS, "sends-memory-stays") \
+	X(OVER_TIME, "over-time") \
+	X(OVER_PRESSED, "over-pressed") \
+	X(ERROR_OF_RUN, "error-of-run") \
+	X(ERROR_OF_HELD_PASS, "error-of-held-pass") \
+	X(ERROR_OF_REQUEST, "error-of-request") \
+	X(ERROR_OF_ITS_IO, "error-of-its-io") \
+	X(ERROR_OF_PASS, "error-of-pass") \
+	X(ERROR_OF_WAITER, "error-of-waiter") \
+	X(ANYWAY_WAITING, "anyway-waiting") \
+	X(ANYWAY_RESTING, "anyway-resting") \
+	X(KNOWS_REST, "knows-rest") \
+	X(NO_STREAM, "no-stream") \
+	X(EMPTIES_RESTS, "empties-rests") \
+	X(PROMISE_OF_FUA, "promise-of-fua") \
+	X(DUE_PASS_COMES, "due-pass-comes") \
+	X(PROMISES, "promises") \
+	X(BEHIND, "behind") \
+	X(BEFORE_FAILED, "before-failed") \
+	X(MAY_HOLD_DECIDED, "may-hold-decided") \
+	X(ORDER, "order") \
+	X(ORDER_WAITED, "order-waited") \
+	X(OVER_NOT_HELD, "over-not-held") \
+	X(BUFFER_NOT_VALID, "buffer-not-valid") \
+	X(BUFFER_NOT_PINNED, "buffer-not-pinned") \
+	X(BUFFER_NOT_KEPT, "buffer-not-kept") \
+	X(KNOWN_NOT_FAILED, "known-not-failed") \
+	X(BEFORE, "before") \
+	X(STATUS_NOT_OF_WRITE, "status-not-of-write") \
+	X(DUE_NONE_HELD, "due-none-held")
+
+enum loose {
+#define X(id, name) LOOSE_##id,
+	LOOSE(X)
+#undef X
+	NR_LOOSE,
+};
+
+extern enum loose loose;
+
+#define loosened(name) (loose == LOOSE_##name)
+/* A condition that forbids a reduction, and one without which it is forbidden. */
+#define bars(name, condition) (!loosened(name) && (condition))
+#define needs(name, condition) (loosened(name) || (condition))
 
 extern struct scenario scenario;
 /* Of each request, the changes whose order with it decides what is lawful. */
@@ -175,7 +236,10 @@ u8 ranges_waiting(u8 b);
 u8 touches_taken(u8 b);
 void note_turn_of_touch(u8 r, u8 b);
 u8 note_turn_of_range(u8 r);
-void observe_read(u8 r);
+void name_twins(void);
+void observe_meeting(u8 r, u8 b);
+void observe_read(u8 r, u8 seen);
+void observe_flush(u8 r, u8 seen);
 void observe_medium(const u8 *before);
 void check(void);
 
@@ -265,6 +329,7 @@ bool happen(struct event event);
 bool is_environment(struct event event);
 
 /* reduce.c */
+bool comes_in_order(u8 r);
 bool takes_steps_apart(void);
 bool asks_for_memory(void);
 bool may_gather(void);

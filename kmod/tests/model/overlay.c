@@ -57,6 +57,7 @@ void overlay_map_read(u8 r)
 	for (b = 0; b < MODEL_BLOCKS; b++) {
 		struct align_block *block = &S.block[b];
 
+		observe_meeting(r, b);
 		if (!block->exists || !block->held ||
 		    !(block->kept & part(r, b)) || broken(READ_NOT_PINNED))
 			continue;

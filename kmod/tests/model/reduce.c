@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reductions. Each takes out of the search what changes nothing that is
- * checked. --fine searches without any but tidy(), which only renames.
+ * checked. --fine searches without any; --compare with and without, and tells
+ * what shows with one search only. That the comparison would see it if one left
+ * out too much is tried with each of LOOSE(). For a condition that is not there
+ * no difference was found, and only the argument speaks.
  */
 #include <string.h>
 
 #include "inside.h"
+
+/* Requests of a kind come in the order of their numbers: the other orders only rename. */
+bool comes_in_order(u8 r)
+{
+	u8 i;
+
+	for (i = 0; i < r; i++)
+		if (needs(SAME_KIND, scenario.kind[i] == scenario.kind[r]) && S.io[i].phase == REQUEST_NEW)
+			return false;
+	return true;
+}
 
 /*
  * Steps between which only a change of the surroundings matters are taken apart
@@ -14,8 +28,10 @@
  */
 bool takes_steps_apart(void)
 {
-	return scenario.fine || S.memory_changes || S.suspends || S.suspend != SUSPEND_NO ||
-	       S.next_mode + 1U < scenario.nr_modes || S.change != CHANGE_NO;
+	return scenario.fine || bars(MEMORY_TO_COME, S.memory_changes) ||
+	       S.suspends || S.suspend != SUSPEND_NO ||
+	       bars(MODE_TO_COME, S.next_mode + 1U < scenario.nr_modes) ||
+	       S.change != CHANGE_NO;
 }
 
 /* Whether map_rest() asks for memory: for a request with blocks in front of it. */
@@ -29,7 +45,9 @@ static bool run_asks_for_memory(u8 b)
 {
 	const struct block_run *run = &S.run[b];
 
-	return run->phase == RUN_SEND && (run->nr > 1 || (!run->write && block_needs_spare(&S.block[b])));
+	return run->phase == RUN_SEND &&
+	       (bars(LONG_RUN_ASKS, run->nr > 1) ||
+		(!run->write && block_needs_spare(&S.block[b])));
 }
 
 /* As blocks_add_touch(): for a new block. */
@@ -64,7 +82,8 @@ bool asks_for_memory(void)
 	u8 r, b;
 
 	for (r = 0; r < scenario.nr_requests; r++)
-		if (rest_asks_for_memory(&S.io[r]) || touch_asks_for_memory(r))
+		if (rest_asks_for_memory(&S.io[r]) ||
+		    bars(TOUCH_ASKS, touch_asks_for_memory(r)))
 			return true;
 	for (b = 0; b < MODEL_BLOCKS; b++)
 		if (run_asks_for_memory(b))
@@ -95,9 +114,9 @@ bool ends_unnoticed(u8 r)
 	if (kind_of(r)->op == OP_FLUSH)
 		return true;
 	for (b = 0; b < MODEL_BLOCKS; b++)
-		if (S.io[r].pin[b] != PIN_NONE)
+		if (bars(READ_PINS, S.io[r].pin[b] != PIN_NONE))
 			return false;
-	return kind_of(r)->op == OP_READ;
+	return needs(IS_READ, kind_of(r)->op == OP_READ);
 }
 
 /*
@@ -120,15 +139,17 @@ static bool sends_at_once(u8 b)
 	for (i = b; i < b + run->nr; i++)
 		if (S.block[i].pins)
 			return false;
-	return !run_asks_for_memory(b) || (!S.memory_changes && !S.no_memory);
+	return !run_asks_for_memory(b) || (needs(SENDS_MEMORY_STAYS, !S.memory_changes) &&
+					   !S.no_memory);
 }
 
 /* As hold_is_over(), and changes nothing. */
 static bool is_over_now(const struct align_block *block)
 {
-	bool wanted = block->seq <= S.empty_seq || block->over;
+	bool wanted = block->seq <= S.empty_seq || bars(OVER_TIME, block->over);
 
-	return wanted || (!block->failed && (!S.holding || S.pressed ||
+	return wanted || (!block->failed && (!S.holding ||
+			  bars(OVER_PRESSED, S.pressed) ||
 			  S.nr_resting > scenario.max_blocks - scenario.max_blocks / 4));
 }
 
@@ -143,20 +164,22 @@ static bool an_error_is_due(void)
 	u8 i;
 
 	for (i = 0; i < MODEL_BLOCKS; i++)
-		if (S.run[i].status || S.block[i].failed || S.block[i].pass_status)
+		if (bars(ERROR_OF_RUN, S.run[i].status) || S.block[i].failed ||
+		    bars(ERROR_OF_HELD_PASS, S.block[i].pass_status))
 			return true;
 	for (i = 0; i < MODEL_REQUESTS; i++) {
 		const struct align_io *io = &S.io[i];
 		u8 b;
 
-		if (io->phase != REQUEST_ENDED && (io->status || io->io_status))
+		if (io->phase != REQUEST_ENDED && (bars(ERROR_OF_REQUEST, io->status) ||
+						   bars(ERROR_OF_ITS_IO, io->io_status)))
 			return true;
 		for (b = 0; b < MODEL_BLOCKS; b++)
-			if (io->pass_status[b])
+			if (bars(ERROR_OF_PASS, io->pass_status[b]))
 				return true;
 	}
 	for (i = 0; i < MODEL_WAITERS; i++)
-		if (S.waiter[i].failed)
+		if (bars(ERROR_OF_WAITER, S.waiter[i].failed))
 			return true;
 	return false;
 }
@@ -180,8 +203,8 @@ static bool empties_nothing(void)
 		return true;
 	if (S.frozen || (S.empty == EMPTY_IDLE && !S.empty_queued))
 		return false;
-	if ((S.suspends || S.suspend != SUSPEND_NO) && S.nr_held &&
-	    (S.failures || an_error_is_due()))
+	if ((S.suspends || S.suspend != SUSPEND_NO) &&
+	    S.nr_held && (S.failures || an_error_is_due()))
 		return false;
 	for (b = 0; b < MODEL_BLOCKS; b++)
 		if (is_resting(&S.block[b]) && is_over_now(&S.block[b]))
@@ -203,8 +226,9 @@ static bool is_over_anyway(u8 b)
 	case BLOCK_IS_PASS:
 		return may_be_over(&S.block[b]);
 	case BLOCK_IS_WAIT:
+		return may_be_over(&S.block[b]) && needs(ANYWAY_WAITING, S.block[b].seq <= S.empty_seq);
 	case BLOCK_IS_HELD:
-		return may_be_over(&S.block[b]) && S.block[b].seq <= S.empty_seq;
+		return may_be_over(&S.block[b]) && needs(ANYWAY_RESTING, S.block[b].seq <= S.empty_seq);
 	case BLOCK_IS_KNOWN:
 		return false;
 	}
@@ -231,7 +255,7 @@ bool knows_anything(void)
 
 	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
 		if (block->exists && (block->state == BLOCK_IS_KNOWN ||
-				      (block->state == BLOCK_IS_HELD && block->valid)))
+				      bars(KNOWS_REST, block->state == BLOCK_IS_HELD && block->valid)))
 			return true;
 	return false;
 }
@@ -262,7 +286,7 @@ const struct event *next_at_once(void)
 		if (S.io[r].io == IO_DONE && ends_unnoticed(r))
 			return at_once(EVENT_OWN_END, r);
 		/* To acknowledge early only makes more be expected. */
-		if (S.io[r].phase == REQUEST_MAPPED && !scenario.stream &&
+		if (S.io[r].phase == REQUEST_MAPPED && needs(NO_STREAM, !scenario.stream) &&
 		    (!S.memory_changes || !rest_asks_for_memory(&S.io[r])))
 			return at_once(EVENT_MAP_REST, r);
 	}
@@ -272,10 +296,11 @@ const struct event *next_at_once(void)
 		if (S.block[b].exists && is_over_anyway(b))
 			return at_once(EVENT_OVER, b);
 		/* The work can wait as long as the timer. */
-		if (S.due && !S.frozen && is_resting(&S.block[b]) && S.block[b].over)
+		if (S.due && !S.frozen && is_resting(&S.block[b]) &&
+		    S.block[b].over)
 			return at_once(EVENT_DUE, 0);
 	}
-	if (!owns_any(OWNER_EMPTY) && empties_nothing())
+	if (needs(EMPTIES_RESTS, !owns_any(OWNER_EMPTY)) && empties_nothing())
 		return at_once(EVENT_EMPTY, 0);
 	return NULL;
 }
@@ -297,7 +322,8 @@ static bool no_promise_comes(void)
 
 	for (r = 0; r < scenario.nr_requests; r++)
 		if (S.io[r].phase != REQUEST_ENDED &&
-		    (kind_of(r)->op == OP_FLUSH || kind_of(r)->fua))
+		    (kind_of(r)->op == OP_FLUSH ||
+		     bars(PROMISE_OF_FUA, kind_of(r)->fua)))
 			return false;
 	return true;
 }
@@ -312,14 +338,15 @@ void forget_the_dead(void)
 	 * Where something rests, a pass that comes arms the timer; where nothing
 	 * does, what comes to rest arms it; hold_thaw() kicks.
 	 */
-	if (S.empty_queued || S.empty != EMPTY_IDLE || S.frozen || !any_resting())
+	if (needs(DUE_PASS_COMES, S.empty_queued || S.empty != EMPTY_IDLE || S.frozen ||
+		  !any_resting()))
 		S.due = false;
 	if (!S.failures && !an_error_is_due())
 		S.touched_error = 0;
 	no_promise = no_promise_comes();
 	for (i = 0; i < MODEL_SECTORS; i++) {
 		/* is_stale() asks for writes there only. */
-		S.promised[i] &= covering[i];
+		S.promised[i] &= loosened(PROMISES) ? 0 : covering[i];
 		/* What is there is checked; what comes will be when it comes. */
 		if (no_promise)
 			S.stable[i] = 0;
@@ -329,15 +356,15 @@ void forget_the_dead(void)
 		taken = touches_taken(i);
 		waiting = ranges_waiting(i);
 		for (r = 0; r < scenario.nr_requests; r++)
-			S.io[r].behind[i] &= S.io[r].in_range ? taken : waiting;
+			S.io[r].behind[i] &= loosened(BEHIND) ? 0 : S.io[r].in_range ? taken : waiting;
 	}
 	for (r = 0; r < scenario.nr_requests; r++) {
 		/* Only of what may be acknowledged, a read or a flush is it asked. */
 		if (kind_of(r)->op == OP_DISCARD ||
-		    (S.io[r].phase == REQUEST_ENDED && S.io[r].status))
+		    (S.io[r].phase == REQUEST_ENDED && needs(BEFORE_FAILED, S.io[r].status)))
 			S.io[r].before = 0;
 		/* What it is for has happened under the lock. */
-		if (S.io[r].phase != REQUEST_ENTERED)
+		if (needs(MAY_HOLD_DECIDED, S.io[r].phase != REQUEST_ENTERED))
 			S.io[r].may_hold = false;
 	}
 }
@@ -351,14 +378,14 @@ void tidy(void)
 
 	/* Of the counts of blocks that began to hold, only their order matters. */
 	for (b = 0; b < MODEL_BLOCKS; b++) {
-		old[b] = S.block[b].held ? S.block[b].seq : 0;
+		old[b] = S.block[b].held ? loosened(ORDER) ? 1 : S.block[b].seq : 0;
 		max += !!old[b];
 		empty += old[b] && old[b] <= S.empty_seq;
 	}
 	for (w = 0; w < MODEL_WAITERS; w++) {
 		waited = 0;
 		for (b = 0; b < MODEL_BLOCKS && S.waiter[w].listed; b++)
-			waited += old[b] && old[b] <= S.waiter[w].seq;
+			waited += bars(ORDER_WAITED, old[b] && old[b] <= S.waiter[w].seq);
 		S.waiter[w].seq = waited;
 	}
 	for (b = 0; b < MODEL_BLOCKS; b++) {
@@ -367,7 +394,7 @@ void tidy(void)
 		block->seq = 0;
 		for (i = 0; i < MODEL_BLOCKS && old[b]; i++)
 			block->seq += old[i] && old[i] <= old[b];
-		if (!block->held)
+		if (needs(OVER_NOT_HELD, !block->held))
 			block->over = false;
 		if (block->state != BLOCK_IS_HELD || !block_is_kept(block))
 			block->row = 0;
@@ -376,12 +403,13 @@ void tidy(void)
 		case BLOCK_IS_COLLECT:
 		case BLOCK_IS_HELD:
 			for (i = 0; i < MODEL_PER_BLOCK; i++)
-				if (block->exists && !block->valid && !block->pins &&
-				    !(block->kept & 1 << i))
+				if (block->exists && needs(BUFFER_NOT_VALID, !block->valid) &&
+				    needs(BUFFER_NOT_PINNED, !block->pins) &&
+				    needs(BUFFER_NOT_KEPT, !(block->kept & 1 << i)))
 					block->buffer[i] = GARBAGE;
 			/* fallthrough */
 		case BLOCK_IS_KNOWN:
-			if (!block->failed) {
+			if (needs(KNOWN_NOT_FAILED, !block->failed)) {
 				block->known = false;
 				block->has_read = false;
 			}
@@ -395,14 +423,14 @@ void tidy(void)
 	for (i = 0; i < scenario.nr_requests; i++) {
 		struct align_io *io = &S.io[i];
 
-		io->before &= related[i];
-		if (io->phase == REQUEST_ENDED && kind_of(i)->op != OP_WRITE) {
+		io->before &= loosened(BEFORE) ? 0 : related[i];
+		if (io->phase == REQUEST_ENDED && needs(STATUS_NOT_OF_WRITE, kind_of(i)->op != OP_WRITE)) {
 			io->before = 0;
 			io->status = 0;
 		}
 	}
 	S.empty_seq = empty;
 	S.seq = max;
-	if (!S.nr_held)
+	if (needs(DUE_NONE_HELD, !S.nr_held))
 		S.due = false;
 }

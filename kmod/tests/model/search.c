@@ -240,6 +240,9 @@ static void print_scenario(FILE *out, const struct scenario *scenario)
 		scenario->max_run == 1 ? ", no runs" : "");
 }
 
+/* Whether two searches are compared: then what one has found is not printed. */
+static bool comparing;
+
 /* The shortest path to a state, and one event more if @last is one. */
 static void print_path(const struct scenario *scenario, uint32_t number, const struct event *last,
 		       const char *what)
@@ -249,6 +252,8 @@ static void print_path(const struct scenario *scenario, uint32_t number, const s
 	size_t nr = 0, i;
 	uint32_t at;
 
+	if (comparing)
+		return;
 	for (at = number; at; at = s.seen[at].parent)
 		nr++;
 	path = renew(path, nr + 1, sizeof(*path));
@@ -347,10 +352,12 @@ static struct result search(const struct scenario *scenario, size_t max_states)
 			}
 			visit_found(s.now.numbers[i]);
 			if (s.nr > max_states) {
+				result.status = EXIT_LIMIT;
+				if (comparing)
+					goto out;
 				fprintf(stderr, "engine_model: more than %zu states (--max-states): ", max_states);
 				print_scenario(stderr, scenario);
 				fprintf(stderr, "\n");
-				result.status = EXIT_LIMIT;
 				goto out;
 			}
 		}
@@ -393,31 +400,50 @@ static const struct setting {
 };
 
 /* What paths have shown, sorted. */
-static struct {
-	uint64_t *of;
+struct observations {
+	struct observation *of;
 	size_t nr;
 	size_t room;
-} outcomes;
+};
 
-static void add_outcome(uint64_t outcome)
+static struct observations observed;
+
+/* By what is seen; @expected comes last. Texts of the same kind are the same text. */
+static int compare(const struct observation *one, const struct observation *other)
 {
-	size_t from = 0, to = outcomes.nr, middle;
+	int order = strcmp(one->what, other->what);
+
+	if (!order)
+		order = memcmp(one->value, other->value, sizeof(one->value));
+	return order ? order : one->expected - other->expected;
+}
+
+static size_t place_of(const struct observations *in, const struct observation *observation)
+{
+	size_t from = 0, to = in->nr, middle;
 
 	while (from < to) {
 		middle = (from + to) / 2;
-		if (outcomes.of[middle] == outcome)
-			return;
-		if (outcomes.of[middle] < outcome)
+		if (compare(&in->of[middle], observation) < 0)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	if (outcomes.nr == outcomes.room) {
-		outcomes.room = outcomes.room ? 2 * outcomes.room : 64;
-		outcomes.of = renew(outcomes.of, outcomes.room, sizeof(*outcomes.of));
+	return from;
+}
+
+static void add_observation(const struct observation *observation)
+{
+	size_t at = place_of(&observed, observation);
+
+	if (at < observed.nr && !compare(&observed.of[at], observation))
+		return;
+	if (observed.nr == observed.room) {
+		observed.room = observed.room ? 2 * observed.room : 64;
+		observed.of = renew(observed.of, observed.room, sizeof(*observed.of));
 	}
-	memmove(&outcomes.of[from + 1], &outcomes.of[from], (outcomes.nr++ - from) * sizeof(*outcomes.of));
-	outcomes.of[from] = outcome;
+	memmove(&observed.of[at + 1], &observed.of[at], (observed.nr++ - at) * sizeof(*observed.of));
+	observed.of[at] = *observation;
 }
 
 struct options {
@@ -429,7 +455,10 @@ struct options {
 	bool any_setting;
 	unsigned int part;
 	unsigned int parts;
+	unsigned int sample;	/* sets of a setting, drawn; 0: all */
+	uint64_t seed;
 	bool fine;
+	bool compare;
 	bool assignments;
 	bool terminal;
 };
@@ -441,6 +470,11 @@ struct totals {
 	uint64_t most_states;
 	uint64_t depth;
 	double collisions;
+	/* of a comparison */
+	uint64_t fine_states;
+	uint64_t observations;
+	uint64_t violations;
+	uint64_t too_large;
 };
 
 static double now(void)
@@ -463,22 +497,10 @@ static struct scenario make_scenario(const struct options *options, size_t setti
 		scenario.failures = options->failures;
 	if (!scenario.max_run)
 		scenario.max_run = 2;
-	scenario.fine = options->fine || scenario.stream;
 	scenario.reduce = !options->fine;
+	scenario.fine = !scenario.reduce || scenario.stream;
 	memcpy(scenario.kind, kind, options->nr_requests);
 	return scenario;
-}
-
-static void print_outcomes(const struct scenario *scenario)
-{
-	size_t i;
-
-	for (i = 0; i < outcomes.nr; i++) {
-		printf("outcome %llx of ", (unsigned long long)outcomes.of[i]);
-		print_scenario(stdout, scenario);
-		printf("\n");
-	}
-	outcomes.nr = 0;
 }
 
 static int run_one(const struct options *options, size_t setting, const u8 *kind, struct totals *totals)
@@ -486,7 +508,6 @@ static int run_one(const struct options *options, size_t setting, const u8 *kind
 	struct scenario scenario = make_scenario(options, setting, kind);
 	struct result result = search(&scenario, options->max_states);
 
-	print_outcomes(&scenario);
 	totals->scenarios++;
 	totals->states += result.states;
 	totals->transitions += result.transitions;
@@ -495,6 +516,91 @@ static int run_one(const struct options *options, size_t setting, const u8 *kind
 		totals->most_states = result.states;
 	if (result.depth > totals->depth)
 		totals->depth = result.depth;
+	return result.status;
+}
+
+/* Whether it was seen, or was with more expected of it. */
+static bool is_among(const struct observation *observation, const struct observations *in)
+{
+	size_t at;
+
+	for (at = place_of(in, observation); at < in->nr; at++) {
+		if (memcmp(in->of[at].value, observation->value, sizeof(observation->value)) ||
+		    strcmp(in->of[at].what, observation->what))
+			return false;
+		if (!(observation->expected & ~in->of[at].expected))
+			return true;
+	}
+	return false;
+}
+
+/* Return: how much of what was seen in one way was not in the other. */
+static size_t print_missing(const struct scenario *scenario, const char *how, const struct observations *of,
+			    const struct observations *in)
+{
+	size_t missing = 0, i, j;
+
+	for (i = 0; i < of->nr; i++) {
+		const struct observation *observation = &of->of[i];
+
+		if (is_among(observation, in))
+			continue;
+		if (missing++)
+			continue;
+		printf("DIFFERENCE %s: %s", how, observation->what);
+		for (j = 0; j < observation->nr; j++)
+			printf(" %u", observation->value[j]);
+		printf(" expected %x of ", observation->expected);
+		print_scenario(stdout, scenario);
+		printf("\n");
+	}
+	return missing;
+}
+
+/* With all reductions and without any. Return: EXIT_VIOLATION, if something shows with one of them only. */
+static int compare_one(const struct options *given, size_t setting, const u8 *kind, struct totals *totals)
+{
+	struct options options = *given;
+	struct scenario scenario = make_scenario(&options, setting, kind);
+	struct observations reduced;
+	struct result result, fine;
+	size_t missing;
+
+	observed = (struct observations) { 0 };
+	result = search(&scenario, options.max_states);
+	reduced = observed;
+	observed = (struct observations) { 0 };
+	options.fine = true;
+	scenario = make_scenario(&options, setting, kind);
+	fine = search(&scenario, options.max_states);
+	totals->states += result.states;
+	totals->fine_states += fine.states;
+	if (fine.status == EXIT_LIMIT || result.status == EXIT_LIMIT) {
+		totals->too_large++;
+		result.status = EXIT_CLEAN;
+		goto out;
+	}
+	totals->scenarios++;
+	totals->observations += observed.nr;
+	if (result.status != fine.status) {
+		printf("DIFFERENCE: %s with reductions, %s without: ",
+		       result.status == EXIT_CLEAN ? "clean" : "a violation",
+		       fine.status == EXIT_CLEAN ? "clean" : "a violation");
+		print_scenario(stdout, &scenario);
+		printf("\n");
+		result.status = EXIT_VIOLATION;
+	} else if (result.status == EXIT_CLEAN) {
+		missing = print_missing(&scenario, "left out", &observed, &reduced);
+		missing += print_missing(&scenario, "made up", &reduced, &observed);
+		result.status = missing ? EXIT_VIOLATION : EXIT_CLEAN;
+	} else {
+		totals->violations++;
+		result.status = EXIT_CLEAN;
+	}
+out:
+	free(reduced.of);
+	free(observed.of);
+	observed = (struct observations) { 0 };
 	return result.status;
 }
 
@@ -512,6 +618,21 @@ static bool next_kinds(u8 *kind, unsigned int nr)
 		}
 	}
 	return false;
+}
+
+/* A set of requests, as above. Return: there is one. */
+static bool draw_kinds(u8 *kind, unsigned int nr, uint64_t *seed)
+{
+	unsigned int i, at;
+	u8 drawn;
+
+	for (i = 0; i < nr; i++) {
+		drawn = mix(*seed += 0x9e3779b97f4a7c15) % nr_request_kinds;
+		for (at = i; at && kind[at - 1] < drawn; at--)
+			kind[at] = kind[at - 1];
+		kind[at] = drawn;
+	}
+	return true;
 }
 
 static unsigned int count_kinds(unsigned int nr)
@@ -546,10 +667,13 @@ static int run_all(const struct options *options, struct totals *totals)
 		u8 kind[MODEL_REQUESTS] = { 0 };
 		uint64_t states = totals->states;
 		double start = now();
+		uint64_t too_large = totals->too_large, seed = mix(options->seed) + setting;
 		unsigned int nr = 0, done = 0;
 
 		if (options->any_setting && !options->setting[setting])
 			continue;
+		if (options->sample)
+			draw_kinds(kind, options->nr_requests, &seed);
 		do {
 			int status;
 
@@ -557,16 +681,18 @@ static int run_all(const struct options *options, struct totals *totals)
 				continue;
 			show_progress(options, settings[setting].name, nr, sets, totals->states - states,
 				      now() - start);
-			status = run_one(options, setting, kind, totals);
+			status = (options->compare ? compare_one : run_one)(options, setting, kind, totals);
 			if (status != EXIT_CLEAN)
 				return status;
 			done++;
-		} while (next_kinds(kind, options->nr_requests));
+		} while (options->sample ? nr < options->sample && draw_kinds(kind, options->nr_requests, &seed) :
+			 next_kinds(kind, options->nr_requests));
 		if (options->terminal)
 			fprintf(stderr, "\r%70s\r", "");
-		printf("model: %s: %u requests, %u sets, %llu states in %.1f s: clean\n", settings[setting].name,
-		       options->nr_requests, done, (unsigned long long)(totals->states - states),
-		       now() - start);
+		too_large = totals->too_large - too_large;
+		printf("model: %s: %u requests, %u sets%s, %llu states in %.1f s: clean\n", settings[setting].name,
+		       options->nr_requests, done - (unsigned int)too_large, options->compare ? " compared" : "",
+		       (unsigned long long)(totals->states - states), now() - start);
 		fflush(stdout);
 	}
 	return EXIT_CLEAN;
@@ -585,10 +711,16 @@ static void usage(FILE *out)
 		"  --part=K/N      only each N-th set, from the K-th on (to use several processors)\n"
 		"  --break=NAME    with a deliberate fault\n"
 		"  --max-states=N  give up a scenario beyond that (default 200000000)\n"
-		"  --fine          the finest steps everywhere, not only where it can matter\n"
-		"  --outcomes      print what reads return, the drive writes and how all ends, over all paths\n"
+		"  --fine          the finest steps everywhere, and no reduction\n"
+		"  --compare       search with and without reductions; a violation is a difference in what reads\n"
+		"                  return, the drive writes, a power cut leaves, flushes say, in which state a request\n"
+		"                  finds its blocks, how all ends and what the ledger says then, or in whether there\n"
+		"                  is a violation; --max-states leaves out what is larger, and counts it\n"
+		"  --sample=N      of each setting N sets, drawn\n"
+		"  --seed=N        by this (default 1)\n"
+		"  --loosen=NAME   without a condition of a reduction\n"
 		"  --assignments   print which function has assigned which state, how often\n"
-		"  --list          print the names of requests, settings and faults\n"
+		"  --list          print the names of requests, settings, faults and conditions\n"
 		"Exit status: 0 clean, 1 a violation, 2 usage, 3 a limit was reached\n"
 		"requests:", MODEL_REQUESTS);
 	for (i = 0; i < nr_request_kinds; i++)
@@ -599,6 +731,9 @@ static void usage(FILE *out)
 	fprintf(out, "\nfaults:");
 	for (i = 0; i < nr_breaks; i++)
 		fprintf(out, " %s", break_names[i]);
+	fprintf(out, "\nconditions:");
+	for (i = 0; i < nr_loose; i++)
+		fprintf(out, " %s", loose_names[i]);
 	fprintf(out, "\n");
 }
 
@@ -632,15 +767,15 @@ static void parse_setting(struct options *options, const char *name)
 	options->any_setting = true;
 }
 
-static void parse_break(const char *name)
+static unsigned int place_of_name(const char *what, const char *name, const char *const *names, unsigned int nr)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_breaks && strcmp(break_names[i], name); i++)
+	for (i = 0; i < nr && strcmp(names[i], name); i++)
 		;
-	if (i == nr_breaks)
-		no_such("fault", name);
-	model_break(i);
+	if (i == nr)
+		no_such(what, name);
+	return i;
 }
 
 static u8 parse_kind(const char *name)
@@ -677,13 +812,16 @@ int main(int argc, char **argv)
 		{ "break", required_argument, NULL, 'b' },
 		{ "max-states", required_argument, NULL, 'm' },
 		{ "fine", no_argument, NULL, 'f' },
-		{ "outcomes", no_argument, NULL, 'o' },
+		{ "compare", no_argument, NULL, 'C' },
+		{ "sample", required_argument, NULL, 'S' },
+		{ "seed", required_argument, NULL, 'D' },
+		{ "loosen", required_argument, NULL, 'l' },
 		{ "assignments", no_argument, NULL, 'a' },
-		{ "list", no_argument, NULL, 'l' },
+		{ "list", no_argument, NULL, 'L' },
 		{ NULL }
 	};
 	struct options options = { .nr_requests = 3, .concurrent = 3, .failures = -1,
-				   .max_states = 200000000, .parts = 1 };
+				   .max_states = 200000000, .parts = 1, .seed = 1 };
 	struct totals totals = { 0 };
 	u8 kind[MODEL_REQUESTS];
 	struct rusage usage_now;
@@ -710,7 +848,10 @@ int main(int argc, char **argv)
 			parse_part(&options, optarg);
 			break;
 		case 'b':
-			parse_break(optarg);
+			model_break(place_of_name("fault", optarg, break_names, nr_breaks));
+			break;
+		case 'l':
+			model_loosen(place_of_name("condition", optarg, loose_names, nr_loose));
 			break;
 		case 'm':
 			options.max_states = number(optarg, 1, 2000000000);
@@ -718,13 +859,21 @@ int main(int argc, char **argv)
 		case 'f':
 			options.fine = true;
 			break;
-		case 'o':
-			model_observe(add_outcome);
+		case 'C':
+			options.compare = true;
+			comparing = true;
+			model_observe(add_observation);
+			break;
+		case 'S':
+			options.sample = number(optarg, 1, 1000000);
+			break;
+		case 'D':
+			options.seed = number(optarg, 0, UINT32_MAX);
 			break;
 		case 'a':
 			options.assignments = true;
 			break;
-		case 'l':
+		case 'L':
 			usage(stdout);
 			return EXIT_CLEAN;
 		default:
@@ -744,7 +893,7 @@ int main(int argc, char **argv)
 			kind[i] = parse_kind(argv[optind + i]);
 		for (i = 0; i < ARRAY_SIZE(settings) && status == EXIT_CLEAN; i++)
 			if (!options.any_setting || options.setting[i])
-				status = run_one(&options, i, kind, &totals);
+				status = (options.compare ? compare_one : run_one)(&options, i, kind, &totals);
 	} else {
 		status = run_all(&options, &totals);
 	}
@@ -754,6 +903,12 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr_assignments && options.assignments; i++)
 		printf("assigned %s %s %llu\n", assignments[i].function, model_state_name(assignments[i].state),
 		       (unsigned long long)assignments[i].times);
+	if (options.compare)
+		printf("compared: sets=%llu violations_in_both=%llu too_large=%llu observations=%llu "
+		       "states_without_reductions=%llu\n",
+		       (unsigned long long)totals.scenarios, (unsigned long long)totals.violations,
+		       (unsigned long long)totals.too_large, (unsigned long long)totals.observations,
+		       (unsigned long long)totals.fine_states);
 	cpu = usage_now.ru_utime.tv_sec + usage_now.ru_utime.tv_usec * 1e-6;
 	printf("%s: scenarios=%llu states=%llu transitions=%llu most_states=%llu depth=%llu seconds=%.1f "
 	       "cpu_seconds=%.1f states_per_cpu_second=%.0f memory_mib=%ld hash_omission<%.1e\n",

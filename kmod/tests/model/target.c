@@ -57,7 +57,9 @@ void request_end(u8 r)
 			S.promised[i] |= 1 << r;
 	}
 	if (kind->op == OP_READ && !status)
-		observe_read(r);
+		observe_read(r, seen);
+	if (kind->op == OP_FLUSH && !status)
+		observe_flush(r, seen);
 	for (i = 0; i < MODEL_BLOCKS; i++)
 		if (part(r, i))
 			blocks |= 1 << i;
@@ -261,6 +263,7 @@ void flush_work_func(u8 r)
 	memset(&S.waiter[r], 0, sizeof(S.waiter[r]));
 	if (failed) {
 		S.io[r].status = 1;
+		observe_flush(r, 0);
 		request_end(r);
 		return;
 	}
@@ -410,7 +413,8 @@ bool suspend_step(void)
 		S.suspend = SUSPEND_WAITS_QUIET;
 		return true;
 	case SUSPEND_WAITS_QUIET:
-		if (S.empty != EMPTY_IDLE || owns_any(OWNER_EMPTY))
+		if ((S.empty != EMPTY_IDLE || owns_any(OWNER_EMPTY)) &&
+		    !broken(FREEZE_WITHOUT_CANCEL))
 			return false;
 		if (S.nr_held != S.nr_idle && !broken(FREEZE_WITHOUT_QUIET))
 			return false;

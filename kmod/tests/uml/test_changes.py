@@ -289,21 +289,35 @@ def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(lab):
         assert device.balanced()["rmw_host"] == 2
 
 
-def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(lab, disk):
+def in_flight(device):
+    """Writes that a device has taken and not ended."""
+    return int((sysfs_folder(device.path) / "inflight").read_text().split()[1])
+
+
+def writes_of(device):
+    """Those that have ended, well or not."""
+    return int((sysfs_folder(device.path) / "stat").read_text().split()[4])
+
+
+def suspended_over_what_is_tried_again(disk, unit):
     """
-    Three held blocks that cannot be written: `a` fails at once, `c` soon and `b` late. Two messages ask for all of them
-    to be tried again. Of that, `a` has to wait for the one request that its disk takes at a time, so that the suspend
-    has had its answer about all three before `a` fails again, and before `c` is tried again for the second message.
+    Three held blocks that cannot be written: `a` fails at once, `c` after 2 units of time and `b` after 6. Two messages
+    ask for all of them to be tried again. Of that, `a` has to wait for the one request that its disk takes at a time,
+    so that the suspend has had its answer about all three before `a` fails again, and before `c` is tried again for the
+    second message.
+
+    Return: what was seen of that, after the answer about `b`: the writes in flight below, whether the suspend and the
+    second message had ended, and how many writes went down before the suspend did.
     """
     length = sectors_of(disk.path)
     a, c, b = 0, 16, 32
-    with memory_disk(completion_nsec=700_000_000, hw_queue_depth=1, submit_queues=1, size=1) as slow, \
+    with memory_disk(completion_nsec=int(unit * 1e9), hw_queue_depth=1, submit_queues=1, size=1) as slow, \
             Device(f"0 {length} error") as error, \
             Device(f"0 8 delay {disk.path} 0 0 {slow.path} 0 0",
                    f"8 8 linear {disk.path} 8",
-                   f"16 8 delay {disk.path} 16 0 {error.path} 0 1300",
+                   f"16 8 delay {disk.path} 16 0 {error.path} 0 {int(unit * 2000)}",
                    f"24 8 linear {disk.path} 24",
-                   f"32 8 delay {disk.path} 32 0 {error.path} 0 4000") as below, \
+                   f"32 8 delay {disk.path} 32 0 {error.path} 0 {int(unit * 6000)}") as below, \
             Align(below.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper, \
             Disk(slow.path) as direct:
         slow.bad(0, 8)
@@ -311,21 +325,29 @@ def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_no
             upper.write(sector + 2, pattern(1, sector + 2, 3))
         assert device.counter("held_blocks") == 3
         suspend = Later(device.suspend)
-        eventually(lambda: device.counter("degraded") == 1, "the first does not fail")
+        eventually(lambda: device.counter("degraded") >= 1, "the first does not fail")
         busy = [Later(direct.read, 64, 8) for _ in range(8)]
         time.sleep(GAP)
         again = Later(device.message, "flush")
-        eventually(lambda: device.counter("degraded") == 2, "the second does not fail")
+        eventually(lambda: device.counter("degraded") >= 2, "the second does not fail", timeout=60)
         vain = Later(device.message, "flush")
+        eventually(lambda: suspend.done() or device.counter("degraded") == 3, "the third does not fail", timeout=60)
         time.sleep(GAP)
-        assert not suspend.done(), "the machine is too slow for this"
+        seen = {"in flight": in_flight(below), "suspended": suspend.done(), "answered": vain.done()}
+
+        def suspended():
+            done = suspend.done()
+            assert not (done and in_flight(below)), "suspended, and a write is in flight"
+            return done
+
+        eventually(suspended, "the suspend does not end", timeout=60)
         for message in (again, vain):
             with pytest.raises(control.Refused):
                 message.result()
         suspend.result()
+        seen["writes"] = writes_of(below)
         for read in busy:
             read.result()
-        assert vain.ended > busy[0].ended, "the disk was not busy: the test proves nothing"
         device.resume()
         assert device.balanced(pending=3)["degraded"] == 3
         for sector in (a, c, b):
@@ -335,8 +357,20 @@ def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_no
             device.message("drop_failed")
             return device.counter("held_blocks") == 0
 
-        eventually(given_up, "they are tried again, and fail, in two seconds")
+        eventually(given_up, "they are tried again, and fail, in a minute", timeout=60)
         assert device.balanced()["rmw_lost"] == 3
+        return seen
+
+
+def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(lab, disk):
+    """On a busy machine the requests may come too late for it: then all takes twice the time."""
+    met = {"in flight": 1, "suspended": False, "answered": False, "writes": 4}	# each once, and `a` again
+    seen = []
+    for unit in (0.7, 1.4, 2.8):
+        seen.append(suspended_over_what_is_tried_again(disk, unit))
+        if seen[-1] == met:
+            return
+    raise AssertionError(f"no attempt saw the suspend wait for a write that was tried again: {seen}")
 
 
 def test_held_blocks_know_their_limits(lab, disk, stuck):
