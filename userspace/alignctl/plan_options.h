@@ -70,7 +70,7 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 bool plan_options_buffered(const struct plan_options *options,
 			   const struct workload *w);
 
-/* Refuses @nr requests at once, of an option, for one whose must follow each other. */
+/* Refuses @nr at once, as an option says, where requests must follow each other. */
 int plan_options_parallel(const struct workload *w, const char *option,
 			  uint64_t nr);
 

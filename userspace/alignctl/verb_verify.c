@@ -24,9 +24,10 @@ struct verify_options {
 	struct plan_options plan;	/* only what it refuses */
 };
 
-enum row { ROW_ON, ROW_COUNT, ROW_SPAN, ROW_REPEAT, ROW_MODES, ROW_THREADS, ROW_BUFFERED,
-	   ROW_DIRECT, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS, ROW_MAX_BLOCKS,
-	   ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_FORCE, ROW_HTML, ROW_JSON };
+enum row { ROW_ON, ROW_COUNT, ROW_SPAN, ROW_REPEAT, ROW_MODES, ROW_THREADS,
+	   ROW_BUFFERED, ROW_DIRECT, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
+	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_FORCE,
+	   ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_ON] = { "on", "DEV", "write to this device" },
@@ -143,7 +144,8 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /* Refuses what is no workload that writes, or not so many at once. */
-static int check_workload(const char *name, const struct verify_options *options)
+static int check_workload(const char *name,
+			  const struct verify_options *options)
 {
 	const struct workload *w = workload_find(name);
 	int result;

@@ -38,7 +38,8 @@ static void check_figures(const struct plan *plan,
 	/* they are of writes */
 	if (plan->workload->reads)
 		want = &none;
-	CHECK(!plan_figures(plan, g, plan->buffered ? PAGE_CACHE_BLOCK : 0, &got), "%s", plan->workload->name);
+	CHECK(!plan_figures(plan, g, plan->buffered ? PAGE_CACHE_BLOCK : 0,
+			    &got), "%s", plan->workload->name);
 	CHECK(!memcmp(&got, want, sizeof(got)),
 	      "%s P %u offset %u: requests %" PRIu64 " bytes %" PRIu64
 	      " touches %" PRIu64 " for %" PRIu64 ", rmin %" PRIu64 " for %"
