@@ -28,6 +28,7 @@
 /* What a sector must hold, where it is not the request that wrote it, from 1. */
 #define ANYTHING	0U
 #define ZEROES		UINT64_MAX
+#define PREPARED	(UINT64_C(1) << 62)
 /* The request was not whole sectors: its bytes are of pattern_stream(). */
 #define STREAM		(UINT64_C(1) << 63)
 
@@ -319,6 +320,19 @@ static bool failed(const struct engine_done *done, uint64_t number)
 	return false;
 }
 
+/* Notes what was there before the first request, as far as that is known. */
+static void note_prepared(struct model *m)
+{
+	const struct content *content = m->content;
+	size_t i;
+
+	for (i = 0; i < content->nr_prepared; i++)
+		note(m, &(struct change) {
+		     .first = content->prepared[i].first * PATTERN_SECTOR,
+		     .end = content->prepared[i].end * PATTERN_SECTOR,
+		     .what = PREPARED });
+}
+
 /* Reads the trace, as far as it was made, into the model. */
 static int read_trace(struct model *m)
 {
@@ -381,6 +395,12 @@ struct part {
 	uint64_t holds;
 };
 
+/* What the label says of the request that left this, or left its part of it. */
+static uint64_t sequence(uint64_t holds)
+{
+	return holds == PREPARED ? 0 : holds & ~STREAM;
+}
+
 /* Does a sector hold that, all of it labelled, or zeroes? */
 static bool right(const struct model *m, const char *bytes, uint64_t sector,
 		  uint64_t holds)
@@ -391,7 +411,7 @@ static bool right(const struct model *m, const char *bytes, uint64_t sector,
 	if (holds == ZEROES)
 		return !memcmp(bytes, zeroes, PATTERN_SECTOR);
 	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
-	       label.sector == sector && label.sequence == holds &&
+	       label.sector == sector && label.sequence == sequence(holds) &&
 	       label.run == m->content->run;
 }
 
@@ -404,22 +424,32 @@ static bool part_right(const struct model *m, const char *bytes,
 
 	if (part->holds != ZEROES && part->holds & STREAM) {
 		pattern_stream(wanted, sector * PATTERN_SECTOR, sizeof(wanted),
-			       part->holds & ~STREAM, run);
+			       sequence(part->holds), run);
 	} else if (part->holds != ZEROES) {
 		pattern_fill(wanted, 1);
 		pattern_label(wanted, &(struct pattern_label) {
-				      sector, part->holds, run }, 1);
+				      sector, sequence(part->holds), run }, 1);
 	}
 	return !memcmp(bytes + part->from, wanted + part->from,
 		       part->to - part->from);
 }
 
+static char *describe_sequence(uint64_t sequence)
+{
+	return sequence ? message_format("request %" PRIu64, sequence) :
+			  message_format("what was prepared");
+}
+
+static char *describe(uint64_t holds)
+{
+	return holds == ZEROES ? message_format("zeroes") :
+				 describe_sequence(sequence(holds));
+}
+
 static void show_part(const struct model *m, uint64_t sector,
 		      const struct part *part)
 {
-	CLEANUP_FREE char *wanted = part->holds == ZEROES ?
-		message_format("zeroes") :
-		message_format("request %" PRIu64, part->holds & ~STREAM);
+	CLEANUP_FREE char *wanted = describe(part->holds);
 
 	message_error("%s: sector %" PRIu64 ", bytes %u to %u: expected %s, found others",
 		      m->content->device->path, sector, part->from,
@@ -429,16 +459,15 @@ static void show_part(const struct model *m, uint64_t sector,
 static void show_mismatch(const struct model *m, const char *bytes,
 			  uint64_t sector, uint64_t holds)
 {
-	struct pattern_label found;
+	struct pattern_label found = { 0 };
 	enum pattern_state kind = pattern_read(bytes, &found);
-	CLEANUP_FREE char *wanted = holds == ZEROES ?
-		message_format("zeroes") :
-		message_format("request %" PRIu64, holds);
+	CLEANUP_FREE char *wanted = describe(holds);
+	CLEANUP_FREE char *which = describe_sequence(found.sequence);
 	CLEANUP_FREE char *got = kind == PATTERN_ABSENT ?
 		message_format("bytes that no replay wrote") :
-		message_format("%srequest %" PRIu64 " of sector %" PRIu64 "%s",
+		message_format("%s%s of sector %" PRIu64 "%s",
 			       kind == PATTERN_TORN ? "damaged bytes of " : "",
-			       found.sequence, found.sector,
+			       which, found.sector,
 			       found.run == m->content->run ? "" :
 			       " of another run");
 
@@ -712,6 +741,7 @@ static int compare_all(const struct content *content, compare_fn compare,
 		m.touched_pieces = m.free_piece = 0;
 		m.nr_free = m.max_pieces;
 		memset(m.slot, 0, m.slots * sizeof(*m.slot));
+		note_prepared(&m);
 		result = read_trace(&m);
 		++*passes;
 		if (!result && !interrupt_seen())

@@ -15,7 +15,8 @@
  * @done: was everything compared?
  * @passes: how often the trace was read
  * @sectors: sectors compared, those written in part as far as that goes: those
- *	that the trace wrote or zeroed, and did not discard later
+ *	that the trace wrote or zeroed, or that were prepared, and that it did not
+ *	discard later
  * @mismatches: those of them that hold something else
  * @first_mismatch: the first such sector, if there is any
  */
@@ -59,6 +60,8 @@ struct content_crash {
  * @source: the trace
  * @placement: where its requests went
  * @run: their mark
+ * @prepared: sectors that held sequence 0 of this run before the trace
+ * @nr_prepared: how many such extents there are
  * @done: which of them were made; issued is UINT64_MAX if that is not known
  * @durable: requests from the start that were durable before a crash
  * @device: what to read
@@ -70,6 +73,8 @@ struct content {
 	struct source *source;
 	const struct placement *placement;
 	uint64_t run;
+	const struct plan_extent *prepared;
+	size_t nr_prepared;
 	const struct engine_done *done;
 	uint64_t durable;
 	const struct device *device;

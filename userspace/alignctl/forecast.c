@@ -368,12 +368,11 @@ uint32_t forecast_best_shift(const struct forecast *f)
 }
 
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
-		 struct plan_figures *figures)
+		 uint32_t cache_block, struct plan_figures *figures)
 {
 	struct source source = { .name = plan->workload->name, .plan = *plan };
 	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
-	int result = make(f, &source, g, 0,
-			  plan->buffered ? PAGE_CACHE_BLOCK : 0, false);
+	int result = make(f, &source, g, 0, cache_block, false);
 
 	*figures = f->figures;
 	return result;

@@ -102,12 +102,9 @@ int forecast_make(struct forecast *forecast, struct source *source,
 		  const struct align_geometry *g, uint64_t shift,
 		  uint32_t cache_block);
 
-/*
- * The figures of the writes of a workload alone; if it is buffered, with blocks
- * of PAGE_CACHE_BLOCK. Return: as above.
- */
+/* The figures of the writes of a workload alone. Arguments and return: as above. */
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
-		 struct plan_figures *figures);
+		 uint32_t cache_block, struct plan_figures *figures);
 
 /* Blocks that a read could be needed for: touches that are no edge's. */
 uint64_t forecast_most_reads(const struct forecast *forecast);

@@ -100,6 +100,17 @@ bool json_get_number(struct json_object *object, const char *key, uint64_t *n)
 	       get_number(value, n);
 }
 
+bool json_get_bool(struct json_object *object, const char *key, bool *b)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_boolean))
+		return false;
+	*b = json_object_get_boolean(value);
+	return true;
+}
+
 bool json_get_numbers(struct json_object *object, const char *key,
 		      uint64_t *numbers, size_t max, size_t *nr)
 {

@@ -32,6 +32,7 @@ void json_print(struct json_object *object, bool one_line);
  * json-c makes UINT64_MAX of numbers that are larger.
  */
 bool json_get_number(struct json_object *object, const char *key, uint64_t *n);
+bool json_get_bool(struct json_object *object, const char *key, bool *b);
 /* Reads an array of at most @max numbers. */
 bool json_get_numbers(struct json_object *object, const char *key,
 		      uint64_t *numbers, size_t max, size_t *nr);

@@ -5,6 +5,7 @@
 #include "cleanup.h"
 #include "message.h"
 #include "mix.h"
+#include "page_cache.h"
 #include "permutation.h"
 #include "plan.h"
 
@@ -108,13 +109,29 @@ bool plan_possible(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
 
-	return !plan->buffered && w->order != WORKLOAD_DRAWS &&
-	       possible_shape(plan) && plan_requests(plan) &&
+	return possible_shape(plan) && plan_requests(plan) &&
 	       plan->start >= w->first &&
-	       plan->start % ALIGN_SECTOR_SIZE == 0 &&
-	       (w->order != WORKLOAD_PAIRS || plan->places > 1) &&
-	       (!workload_random(w) || w->order == WORKLOAD_PAIRS ||
-		plan->count <= plan->places);
+	       (plan->buffered ||
+		plan_granularity(plan) % ALIGN_SECTOR_SIZE == 0) &&
+	       (!workload_random(w) ||
+		plan_places_needed(plan) <= plan->places);
+}
+
+uint64_t plan_places_needed(const struct plan *plan)
+{
+	switch (plan->workload->order) {
+	case WORKLOAD_DRAWS:
+		return 1;
+	case WORKLOAD_PAIRS:
+		return 2;
+	default:
+		return plan->count;
+	}
+}
+
+bool plan_has_owners(const struct plan *plan)
+{
+	return !plan->buffered && plan->workload->order != WORKLOAD_DRAWS;
 }
 
 /* Any place, each as likely as the next one. */
@@ -349,9 +366,13 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Every write as an extent, by rising sector; for free(). */
+/*
+ * Every write as an extent, by rising sector: of pages, if the page cache makes
+ * them of it. For free().
+ */
 static struct plan_extent *sorted_writes(const struct plan *plan)
 {
+	uint32_t unit = plan->buffered ? PAGE_CACHE_BLOCK : ALIGN_SECTOR_SIZE;
 	uint64_t requests = plan_requests(plan), i;
 	struct plan_extent *write = memory_or_exit(
 		reallocarray(NULL, requests, sizeof(*write)));
@@ -359,9 +380,11 @@ static struct plan_extent *sorted_writes(const struct plan *plan)
 	for (i = 0; i < requests; i++) {
 		uint32_t bytes;
 
-		write[i].first = plan_request(plan, i, &bytes) >>
-				 ALIGN_SECTOR_SHIFT;
-		write[i].end = write[i].first + (bytes >> ALIGN_SECTOR_SHIFT);
+		uint64_t start = plan_request(plan, i, &bytes);
+
+		write[i].first = start / unit * (unit >> ALIGN_SECTOR_SHIFT);
+		write[i].end = ((start + bytes - 1) / unit + 1) *
+			       (unit >> ALIGN_SECTOR_SHIFT);
 	}
 	qsort(write, requests, sizeof(*write), by_first);
 	return write;

@@ -79,10 +79,16 @@ void plan_init(struct plan *plan, const struct workload *w);
 void plan_spread(struct plan *plan, uint64_t span);
 
 /*
- * Does it write anything, in whole sectors, directly, and nothing before byte
- * 0, has each random write a place, and plan_owner() an answer, if it writes?
+ * Does it write anything, in whole sectors unless that is buffered, and nothing
+ * before byte 0, and are there places enough for random writes?
  */
 bool plan_possible(const struct plan *plan);
+
+/* Of random writes: a place for each, or, where it can be the same, for any. */
+uint64_t plan_places_needed(const struct plan *plan);
+
+/* Has plan_owner() an answer for each sector that is written? */
+bool plan_has_owners(const struct plan *plan);
 
 /* All its writes; UINT64_MAX if that is beyond counting. */
 uint64_t plan_requests(const struct plan *plan);
@@ -112,10 +118,11 @@ bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
 		uint64_t *request);
 
 /*
- * The sectors around all writes, as extents by rising sector that do not
- * meet: all blocks that are touched and one more on either side, as far as the
- * range goes, and gaps so small that skipping them gains nothing. Sets @nr, at
- * least 1; for free().
+ * The sectors around all writes, or, if they are buffered, around the pages that
+ * the page cache writes, as extents by rising sector that do not meet: all blocks
+ * that are touched and one more on either side, as far as the range goes, and
+ * gaps so small that skipping them gains nothing. Sets @nr, at least 1; for
+ * free().
  */
 struct plan_extent *plan_extents(const struct plan *plan,
 				 const struct align_geometry *g, size_t *nr);

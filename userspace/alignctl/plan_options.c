@@ -68,6 +68,17 @@ bool plan_options_buffered(const struct plan_options *options,
 	return options->access == PLAN_BUFFERED;
 }
 
+int plan_options_parallel(const struct workload *w, const char *option,
+			  uint64_t nr)
+{
+	if (nr <= 1 || !workload_one_at_a_time(w))
+		return ALIGNCTL_FINE;
+	message_error("--%s %" PRIu64
+		      ": the %s of %s must follow each other; leave it out",
+		      option, nr, w->reads ? "reads" : "writes", w->name);
+	return ALIGNCTL_USAGE;
+}
+
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w)
 {
@@ -163,19 +174,6 @@ int plan_options_geometry(const struct plan_options *options,
 	return ALIGNCTL_USAGE;
 }
 
-/* Of random writes: a place for each, or, where it can be the same, for any. */
-static uint64_t places_needed(const struct plan *plan)
-{
-	switch (plan->workload->order) {
-	case WORKLOAD_DRAWS:
-		return 1;
-	case WORKLOAD_PAIRS:
-		return 2;
-	default:
-		return plan->count;
-	}
-}
-
 int plan_check_fit(const struct plan *plan, const struct device *device)
 {
 	const struct workload *w = plan->workload;
@@ -221,13 +219,13 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 			      plan->start, w->name, w->first);
 		return ALIGNCTL_USAGE;
 	}
-	if (workload_random(w) && places_needed(plan) > plan->places) {
+	if (workload_random(w) && plan_places_needed(plan) > plan->places) {
 		message_error("%s: %s with --count %" PRIu64 " needs %" PRIu64
 			      " places of %" PRIu64
 			      " bytes, and there are %" PRIu64
 			      "; give a smaller --count or a larger --span",
 			      device->path, w->name, plan->count,
-			      places_needed(plan), plan->period,
+			      plan_places_needed(plan), plan->period,
 			      plan->places);
 		return ALIGNCTL_USAGE;
 	}

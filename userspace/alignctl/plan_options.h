@@ -70,6 +70,10 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 bool plan_options_buffered(const struct plan_options *options,
 			   const struct workload *w);
 
+/* Refuses @nr at once, as an option says, where requests must follow each other. */
+int plan_options_parallel(const struct workload *w, const char *option,
+			  uint64_t nr);
+
 /* Refuses options that mean nothing for the workload. */
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w);

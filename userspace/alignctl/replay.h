@@ -3,7 +3,8 @@
  * Doing a workload on a device in three phases. Prepare writes every sector
  * around the workload, in whole physical blocks, and run (replay_run.h) does
  * the workload's writes; check reads all of it back and knows what each sector
- * must hold, the untouched ones included.
+ * must hold, the untouched ones included. Only run goes through the page cache,
+ * if the plan is buffered.
  */
 #ifndef ALIGNCTL_REPLAY_H
 #define ALIGNCTL_REPLAY_H
@@ -11,12 +12,14 @@
 #include "device.h"
 #include "geometry.h"
 #include "io_queue.h"
+#include "placement.h"
 #include "replay_state.h"
 
 /**
  * struct replay - one replay under way
  * @device: where
  * @fd: the device, open with O_DIRECT
+ * @cached_fd: the same, open without that, if the plan is buffered
  * @geometry: its blocks, which the figures are for
  * @depth: most writes in flight of each thread
  * @threads: how many make writes
@@ -27,6 +30,7 @@
 struct replay {
 	const struct device *device;
 	int fd;
+	int cached_fd;
 	struct align_geometry geometry;
 	unsigned int depth;
 	unsigned int threads;
@@ -74,6 +78,9 @@ int replay_check(struct replay *replay, struct replay_check *check);
 
 /* Memory fit for O_DIRECT, for free(). */
 void *replay_memory(size_t bytes);
+
+/* Where on the device its writes go. */
+struct placement replay_placement(const struct replay *replay);
 
 /* Return: enum alignctl_exit; errors have been reported. */
 int replay_result(const struct replay *replay,

@@ -60,6 +60,19 @@ static void text_run(const struct replay *replay, const struct replay_run *run)
 		       histogram_mean(m->by_size[i].service) / US);
 }
 
+/* Bytes that a plan writes; of the figures those are what the device gets. */
+static uint64_t issued_bytes(const struct plan *plan)
+{
+	uint64_t requests = plan_requests(plan), sum = 0, i;
+	uint32_t bytes;
+
+	for (i = 0; i < requests; i++) {
+		plan_request(plan, i, &bytes);
+		sum += bytes;
+	}
+	return sum;
+}
+
 void replay_report_text(const struct replay_report *report)
 {
 	const struct replay *replay = report->replay;
@@ -67,7 +80,8 @@ void replay_report_text(const struct replay_report *report)
 	const struct plan_figures *f = &report->figures;
 
 	printf("%s on %s: %" PRIu64 " writes, %.2f MB", plan->workload->name,
-	       replay->device->path, f->requests, f->bytes / MB);
+	       replay->device->path, plan_requests(plan),
+	       issued_bytes(plan) / MB);
 	if (replay->threads > 1)
 		printf(", %u threads with at most %u in flight each",
 		       replay->threads, replay->depth);
@@ -80,6 +94,10 @@ void replay_report_text(const struct replay_report *report)
 		printf("%" PRIu32 "\n", replay->geometry.offset);
 	else
 		puts("unknown (taken as 0)");
+	if (plan->buffered)
+		printf("  buffered    the page cache reads %" PRIu64
+		       " blocks and makes %" PRIu64 " writes of it\n",
+		       f->reads, f->requests);
 	printf("  expected    %" PRIu64 " partial touches; %" PRIu64
 	       " block reads if all else is avoided; %" PRIu64
 	       " distinct blocks\n", f->touches, f->rmin, f->distinct);
@@ -89,7 +107,7 @@ void replay_report_text(const struct replay_report *report)
 		printf("  stopped     by %s after %" PRIu64 " of %" PRIu64
 		       " writes\n", report->stopped,
 		       report->run->requests + report->run->warmup_requests,
-		       f->requests);
+		       plan_requests(plan));
 	printf("  data check  %s", check_status(report->check));
 	if (report->check && report->check->done)
 		printf(": %" PRIu64 " sectors compared, %" PRIu64 " differ",
@@ -273,21 +291,25 @@ void replay_report_json(const struct replay_report *report)
 {
 	const struct replay *replay = report->replay;
 	const struct replay_run *run = report->run;
+	const struct plan *plan = &replay->state.plan;
 	struct json_object *object = json_new();
 
-	json_add_text(object, "workload", replay->state.plan.workload->name);
+	json_add_text(object, "workload", plan->workload->name);
 	json_add_text(object, "device", replay->device->path);
-	json_add_plan(object, &replay->state.plan);
+	json_add_plan(object, plan);
+	json_add_bool(object, "buffered", plan->buffered);
 	json_add_number(object, "depth", replay->depth);
 	if (replay->threads > 1)
 		json_add_number(object, "threads", replay->threads);
 	json_add_number(object, "requests",
-			run ? run->requests : report->figures.requests);
+			run ? run->requests : plan_requests(plan));
 	json_add_number(object, "bytes",
-			run ? run->measures.bytes : report->figures.bytes);
+			run ? run->measures.bytes : issued_bytes(plan));
 	json_add_text(object, "stopped", report->stopped);
 	if (run)
 		json_add_run(object, replay, run);
+	json_add_number(object, "writes_expected", report->figures.requests);
+	json_add_number(object, "reads_expected", report->figures.reads);
 	json_add_number(object, "touches_expected", report->figures.touches);
 	json_add_number(object, "rmin", report->figures.rmin);
 	json_add_number(object, "distinct_blocks", report->figures.distinct);

@@ -90,13 +90,10 @@ int replay_run(struct replay *replay, struct replay_run *run)
 	uint64_t writes = plan_requests(&state->plan);
 	struct notes notes = { .state = state, .run = run, .writes = writes };
 	struct source source = { .name = w->name, .plan = state->plan };
-	const struct placement placement = {
-		.bytes = replay->device->sectors << ALIGN_SECTOR_SHIFT,
-		.logical = replay->device->logical,
-		.physical = replay->geometry.physical,
-	};
+	const struct placement placement = replay_placement(replay);
 	struct engine_setup setup = {
-		.source = &source, .device = replay->device, .fd = replay->fd,
+		.source = &source, .device = replay->device,
+		.fd = state->plan.buffered ? replay->cached_fd : replay->fd,
 		.placement = &placement, .timing = ENGINE_CLOSED,
 		.depth = replay->depth, .threads = replay->threads,
 		.warmup_ns = replay->warmup_ns,

@@ -24,6 +24,7 @@ int replay_state_save(const struct replay_state *state, const char *path)
 	json_add_number(object, "period", state->plan.period);
 	json_add_number(object, "length", state->plan.length);
 	json_add_number(object, "seed", state->plan.seed);
+	json_add_bool(object, "buffered", state->plan.buffered);
 	json_add_number(object, "physical_block_size", prepared->physical);
 	json_add_number(object, "logical_block_size", prepared->logical);
 	json_add_number(object, "alignment_offset", prepared->offset);
@@ -60,6 +61,7 @@ static bool take(struct replay_state *state, struct json_object *object)
 	    !json_get_number(object, "period", &plan->period) ||
 	    !json_get_number(object, "length", &plan->length) ||
 	    !json_get_number(object, "seed", &plan->seed) ||
+	    !json_get_bool(object, "buffered", &plan->buffered) ||
 	    !json_get_number(object, "physical_block_size", &physical) ||
 	    !json_get_number(object, "logical_block_size", &logical) ||
 	    !json_get_number(object, "alignment_offset", &offset) ||

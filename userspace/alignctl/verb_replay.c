@@ -313,10 +313,10 @@ static int guard(struct replay_options *options, const struct device *device,
 
 /* Opens, for O_DIRECT unless buffered; a block device for ourselves alone. */
 static int open_target(struct replay *replay,
-		       const struct replay_options *options)
+		       const struct replay_options *options, bool buffered)
 {
 	const struct device *device = replay->device;
-	int flags = O_CLOEXEC | (options->trace.buffered ? 0 : O_DIRECT);
+	int flags = O_CLOEXEC | (buffered ? 0 : O_DIRECT);
 
 	flags |= options->reads_only ? O_RDONLY : O_RDWR;
 	if (device->block && !options->reads_only && !options->force)
@@ -330,10 +330,22 @@ static int open_target(struct replay *replay,
 		return ALIGNCTL_BUSY;
 	}
 	if (errno == EINVAL)
-		message_error("%s: cannot be opened with O_DIRECT; --buffered, or take a block device, or a file on ext4, XFS or Btrfs",
-			      device->path);
+		message_error("%s: cannot be opened with O_DIRECT; %stake a block device, or a file on ext4, XFS or Btrfs",
+			      device->path,
+			      options->phase == PHASE_ALL ? "--buffered, or " :
+			      "");
 	else
 		message_error("%s: %s", device->path, strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+/* The same once more, for what goes through the page cache. */
+static int open_cached(struct replay *replay)
+{
+	replay->cached_fd = open(replay->device->path, O_RDWR | O_CLOEXEC);
+	if (replay->cached_fd >= 0)
+		return ALIGNCTL_FINE;
+	message_error("%s: %s", replay->device->path, strerror(errno));
 	return ALIGNCTL_IO;
 }
 
@@ -355,35 +367,26 @@ static bool same_plan(const struct replay_options *options,
 	       (!options->plan.start_given || options->plan.start == plan->start) &&
 	       (!options->plan.span || same_span(plan, options->plan.span)) &&
 	       (!options->plan.areas || options->plan.areas == plan->places) &&
+	       (options->plan.access == PLAN_AS_PUBLISHED ||
+		plan_options_buffered(&options->plan, w) == plan->buffered) &&
 	       (!options->plan.seed_given || options->plan.seed == plan->seed);
 }
 
 static int check_depth(const struct replay_options *options,
 		       const struct workload *w)
 {
-	const struct { const char *name; uint64_t given; } all[] = {
-		{ "depth", options->depth },
-		{ "threads", options->trace.threads },
-	};
-	size_t i;
+	int result = plan_options_parallel(w, "depth", options->depth);
 
-	if (!workload_one_at_a_time(w))
-		return ALIGNCTL_FINE;
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (all[i].given <= 1)
-			continue;
-		message_error("--%s %" PRIu64
-			      ": the %s of %s must follow each other; leave it out",
-			      all[i].name, all[i].given,
-			      w->reads ? "reads" : "writes", w->name);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->trace.timing == ENGINE_FAST) {
+	if (!result)
+		result = plan_options_parallel(w, "threads",
+					       options->trace.threads);
+	if (!result && workload_one_at_a_time(w) &&
+	    options->trace.timing == ENGINE_FAST) {
 		message_error("--timing fast: the %s of %s must follow each other; leave it out",
 			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;
 	}
-	return ALIGNCTL_FINE;
+	return result;
 }
 
 /*
@@ -439,6 +442,14 @@ static int choose_plan(struct replay *replay,
 	return ALIGNCTL_FINE;
 }
 
+static int figures(const struct replay *replay, struct plan_figures *figures)
+{
+	const struct plan *plan = &replay->state.plan;
+
+	return plan_figures(plan, &replay->geometry, plan->buffered ?
+			    device_cache_block(replay->device) : 0, figures);
+}
+
 /* The phases that were asked for, and the report. */
 static int do_phases(struct replay *replay,
 		     const struct replay_options *options, bool offset_known)
@@ -451,8 +462,7 @@ static int do_phases(struct replay *replay,
 	struct replay_check check;
 	int result, saved = ALIGNCTL_FINE;
 
-	result = plan_figures(&replay->state.plan, &replay->geometry,
-			      &report.figures);
+	result = figures(replay, &report.figures);
 	if (!result && options->trace.histogram)
 		result = measures_make_file(options->trace.histogram);
 	if (result)
@@ -501,14 +511,17 @@ static int do_phases(struct replay *replay,
 }
 
 /*
- * Is a workload one whose every sector is labelled before the run, and its
- * owner known by arithmetic? The others are done as a trace is.
+ * Is a workload one whose every sector is labelled before the run? Those whose
+ * owners are not known by arithmetic are so if phases are asked for, and else
+ * done as a trace is.
  */
 static bool is_prepared(const struct replay_options *options,
 			const struct workload *w)
 {
-	return w && !w->reads && w->order != WORKLOAD_DRAWS &&
-	       !plan_options_buffered(&options->plan, w);
+	return w && !w->reads &&
+	       (options->phase != PHASE_ALL ||
+		(w->order != WORKLOAD_DRAWS &&
+		 !plan_options_buffered(&options->plan, w)));
 }
 
 /*
@@ -646,8 +659,7 @@ static int show_workload(const struct replay *replay,
 		.replay = replay, .offset_known = offset_known,
 	};
 
-	int result = plan_figures(&replay->state.plan, &replay->geometry,
-				  &report.figures);
+	int result = figures(replay, &report.figures);
 
 	if (result)
 		return result;
@@ -676,7 +688,9 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 			       plan_end(plan) + 2 * replay->geometry.physical);
 	if (result || options->trace.dry_run)
 		return result;
-	result = open_target(replay, options);
+	result = open_target(replay, options, false);
+	if (!result && plan->buffered && options->phase == PHASE_RUN)
+		result = open_cached(replay);
 	return result ? result : do_phases(replay, options, offset_known);
 }
 
@@ -734,7 +748,7 @@ static int run_trace(struct replay *replay, struct replay_options *options,
 			       device->sectors << ALIGN_SECTOR_SHIFT);
 	if (result || options->trace.dry_run)
 		return result;
-	result = open_target(replay, options);
+	result = open_target(replay, options, options->trace.buffered);
 	return result ? result : replay_trace_run(trace, replay->fd);
 }
 
@@ -744,7 +758,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		.trace.timing = ENGINE_NR_TIMINGS,
 	};
 	struct replay_trace trace = { .options = &options.trace };
-	struct replay replay = { .fd = -1 };
+	struct replay replay = { .fd = -1, .cached_fd = -1 };
 	struct device device;
 	const struct workload *w;
 	const struct method *method;
@@ -798,6 +812,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		result = run_workload(&replay, &options, trace.offset_known);
 	else if (!result)
 		result = run_trace(&replay, &options, &trace);
+	cleanup_close(&replay.cached_fd);
 	cleanup_close(&replay.fd);
 	device_close(&device);
 	replay_trace_close(&trace);

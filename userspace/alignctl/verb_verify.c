@@ -8,30 +8,42 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "engine.h"
 #include "exit_codes.h"
 #include "message.h"
 #include "method.h"
 #include "mode.h"
+#include "plan_options.h"
 #include "reports.h"
 #include "verbs.h"
-#include "workload.h"
 
 struct verify_options {
 	const char *on;
 	const char *force;
+	uint64_t threads;
+	struct plan_options plan;	/* only what it refuses */
 };
 
-enum row { ROW_ON, ROW_COUNT, ROW_REPEAT, ROW_MODES, ROW_PHYSICAL, ROW_OFFSET,
-	   ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL,
-	   ROW_FORCE, ROW_HTML, ROW_JSON };
+enum row { ROW_ON, ROW_COUNT, ROW_SPAN, ROW_REPEAT, ROW_MODES, ROW_THREADS,
+	   ROW_BUFFERED, ROW_DIRECT, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
+	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_FORCE,
+	   ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_ON] = { "on", "DEV", "write to this device" },
 	[ROW_COUNT] = { "count", "N", "repetitions of a workload's pattern" },
+	[ROW_SPAN] = { "span", "N",
+		       "random, probes: over N bytes (default: DEV)" },
 	[ROW_REPEAT] = { "repeat", "N",
 			 "runs of each workload in each mode (default: 3)" },
 	[ROW_MODES] = { "modes", "LIST",
 			"some of raw,report,pad,coalesce (default: all)" },
+	[ROW_THREADS] = { "threads", "N",
+			  "that make the writes (default: 1)" },
+	[ROW_BUFFERED] = { "buffered", NULL,
+			   "through the page cache, not by O_DIRECT" },
+	[ROW_DIRECT] = { "direct", NULL,
+			 "by O_DIRECT also what was published buffered" },
 	[ROW_PHYSICAL] = { "physical", "N",
 			   "physical block, bytes, if DEV does not tell" },
 	[ROW_OFFSET] = { "offset", "N",
@@ -95,6 +107,14 @@ static int take(size_t row, const char *argument, void *context)
 		if (!parse_number(argument, &number))
 			refusal = "must be a number, at least 1";
 		break;
+	case ROW_SPAN:
+		return plan_options_take(&options->plan, PLAN_ROW_SPAN,
+					 argument);
+	case ROW_THREADS:
+		if (!parse_number(argument, &options->threads) ||
+		    options->threads > ENGINE_MAX_DEPTH)
+			refusal = "must be a number from 1 to 256";
+		break;
 	case ROW_MODES:
 		refusal = modes_refusal(argument);
 		break;
@@ -113,12 +133,38 @@ static int take(size_t row, const char *argument, void *context)
 		if (!parse_switch(argument, &on))
 			refusal = "must be on or off";
 		break;
+	case ROW_BUFFERED:
+	case ROW_DIRECT:
 	case ROW_DRIVE_CONTROL:
 	case ROW_HTML:
 	case ROW_JSON:
 		break;
 	}
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
+}
+
+/* Refuses what is no workload that writes, or not so many at once. */
+static int check_workload(const char *name,
+			  const struct verify_options *options)
+{
+	const struct workload *w = workload_find(name);
+	int result;
+
+	if (w && !w->reads) {
+		result = plan_options_check(&options->plan, w);
+		return result ? result :
+		       plan_options_parallel(w, "threads", options->threads);
+	}
+	if (w)
+		message_error("%s: only reads, which no mode changes; take a workload that writes",
+			      name);
+	else if (method_find(name))
+		message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
+			      name);
+	else
+		message_error("no workload '%s'; 'alignctl replay --help' lists them",
+			      name);
+	return ALIGNCTL_USAGE;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
@@ -130,23 +176,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	for (i = first; i < argc; i++) {
-		const struct workload *w = workload_find(argv[i]);
-
-		if (w && !w->reads && !w->buffered)
-			continue;
-		if (w && w->buffered)
-			message_error("%s: goes through the page cache, which decides what a mode gets to see, and when; replay it, or take a direct workload",
-				      argv[i]);
-		else if (w)
-			message_error("%s: only reads, which no mode changes; take a workload that writes",
-				      argv[i]);
-		else if (method_find(argv[i]))
-			message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
-				      argv[i]);
-		else
-			message_error("no workload '%s'; 'alignctl replay --help' lists them",
-				      argv[i]);
-		return ALIGNCTL_USAGE;
+		result = check_workload(argv[i], &options);
+		if (result)
+			return result;
 	}
 	if (!options.on) {
 		message_error("verify: needs --on DEV, the device to write to");

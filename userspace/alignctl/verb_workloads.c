@@ -12,6 +12,7 @@
 #include "message.h"
 #include "method.h"
 #include "page_cache.h"
+#include "page_cache.h"
 #include "table.h"
 #include "verbs.h"
 
@@ -47,7 +48,8 @@ static int published_figures(const struct workload *w,
 	    w->device == WORKLOAD_SPREAD)
 		plan_spread(&plan, (DISK_SECTORS << ALIGN_SECTOR_SHIFT) -
 				   plan.start - WORKLOAD_INSIDE);
-	return plan_figures(&plan, &g, figures);
+	return plan_figures(&plan, &g, plan.buffered ? PAGE_CACHE_BLOCK : 0,
+			    figures);
 }
 
 /* 0 stands for what was not published. */

@@ -37,15 +37,24 @@ from align_reports.verify.verdict import Verdict, findings, verdicts
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FORMAT = 1
 TABLE_WIDTH = 180
+# How the writes get to the device, in the words of the page.
+ACCESS = {
+    None: "each workload as it was published: by O_DIRECT, or through the page cache",
+    "--direct": "by O_DIRECT",
+    "--buffered": "through the page cache",
+}
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
     """What alignctl has checked and documented: see verb_verify.c."""
     parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
     parser.add_argument("workloads", nargs="+")
-    for name in ("on", "count", "physical", "offset", "hold-ms", "max-blocks", "write-cache",
-                 "drive-control", "force"):
+    for name in ("on", "count", "span", "threads", "physical", "offset", "hold-ms", "max-blocks",
+                 "write-cache", "drive-control", "force"):
         parser.add_argument(f"--{name}")
+    # The last one counts, as for alignctl.
+    for name in ("buffered", "direct"):
+        parser.add_argument(f"--{name}", dest="access", action="store_const", const=f"--{name}")
     parser.add_argument("--repeat", type=number, default=3)
     parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
     parser.add_argument("--html", type=Path)
@@ -72,6 +81,8 @@ def machine(given: argparse.Namespace) -> dict[str, str]:
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "kernel": f"{platform.release()} on {platform.node()}",
         "repetitions": str(given.repeat),
+        "threads": given.threads or "1",
+        "access": ACCESS[given.access],
         "order": "the modes of one workload directly after one another; each repetition begins "
                  "with another mode; before each run its range is written and flushed",
         "data check": "every sector carries its address and sequence; the whole range is read "
@@ -84,7 +95,8 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
     geometry = options_of(given, "physical", "offset")
     experiment = Experiment(
         Here(), os.environ["ALIGNCTL"], given.on, folder, given.count,
-        (*geometry, *options_of(given, "hold-ms", "max-blocks", "write-cache")), geometry,
+        (*geometry, *options_of(given, "hold-ms", "max-blocks", "write-cache")),
+        (*geometry, *options_of(given, "span", "threads"), *((given.access,) if given.access else ())),
         given.force is not None, Control(given.drive_control) if given.drive_control else None)
     wanted = steps(given.workloads, given.modes, given.repeat)
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):

@@ -8,16 +8,18 @@ import pytest
 
 from dmalign.paths import OUT
 from rig.direct import Disk
-from rig.dm import run
+from rig.dm import Device, run
+from rig.predictions import alignctl
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, USAGE, BUSY = 0, 2, 4
 COUNT, REPEAT = 12, 2
+SECTORS = 64 << 11
 MODES = ("raw", "report", "pad", "coalesce")
 
 
-def verify(drive, *arguments, status=FINE):
-    done = run(ALIGNCTL, "verify", *arguments, "--on", drive.path, "--count", str(COUNT), "--repeat", str(REPEAT),
+def verify(drive, *arguments, status=FINE, count=COUNT, repeat=REPEAT):
+    done = run(ALIGNCTL, "verify", *arguments, "--on", drive.path, "--count", str(count), "--repeat", str(repeat),
                ok=False)
     assert done.returncode == status, f"{arguments}: exit status {done.returncode}: {done.stdout}{done.stderr}"
     assert not list(Path("/dev/mapper").glob("alignctl-verify-*")), "a target was left behind"
@@ -41,6 +43,39 @@ def test_the_verdict_is_what_the_drive_counted(lab, tmp_path):
     # Of all the experiment, preparations and checks included, these alone were partial.
     assert drive.stats()["touches"] == 2 * REPEAT * touches
     assert "Nothing was lost" in page.read_text()
+
+
+@pytest.mark.parametrize("shift", [0, 5])
+@pytest.mark.parametrize("workload, count, arguments", [
+    ("records-4000", 40, ("--span", "8M")), ("areasync", 4, ()),
+    ("db-randwrite", 40, ("--span", "8M", "--threads", "4"))])
+@pytest.mark.timeout(300)
+def test_published_shapes_are_clean_also_through_the_page_cache(lab, tmp_path, workload, count, arguments, shift):
+    """Aligned, and as on a partition 5 sectors off: what the drive counted is what was planned of each mode."""
+    drive = lab.drive("p4096")
+    page = tmp_path / "page.html"
+    with Device(f"0 {SECTORS} linear {drive.path} {shift}") as device:
+        # Threads are no part of a plan.
+        plan = alignctl("plan", workload, "--on", device.path, "--count", count, *arguments[:2])
+        drive.reset()
+        document = json.loads(verify(device, workload, *arguments, "--json", "--html", page, count=count,
+                                     repeat=1).stdout)
+        counted = drive.stats()["touches"]
+    assert not document["findings"] and not document["stopped"]
+    found = {each["mode"]: each for each in document["verdicts"]}
+    buffered = workload != "db-randwrite"
+    writes = plan["requests"]["write"]["requests"]
+    # Each page, or write of two, has an end within a block on either side.
+    touches = 2 * writes if shift else 0
+    assert tuple(found) == MODES and plan["touches_expected"] == touches and writes >= (16 if buffered else 40)
+    for mode, verdict in found.items():
+        assert verdict["data_ok"] and (verdict["buffered"], verdict["written"]) == (buffered, writes)
+        assert verdict["touches"] == touches
+        if mode != "raw":
+            assert verdict["at_drive"] == (touches if mode == "report" else 0)
+    assert counted == 2 * touches
+    assert document["machine"]["threads"] == ("1" if buffered else "4")
+    assert "Nothing was lost" in page.read_text() and f"{workload} through coalesce" in page.read_text()
 
 
 def test_a_device_in_use_is_left_alone(lab):

@@ -60,14 +60,15 @@ int __wrap_device_open_devno(struct device *device, dev_t devno,
 
 /* Those of all workloads take seconds, and have a target of their own. */
 int __wrap_plan_figures(const struct plan *plan,
-			const struct align_geometry *g,
+			const struct align_geometry *g, uint32_t cache_block,
 			struct plan_figures *figures);
 
 int __wrap_plan_figures(const struct plan *plan,
-			const struct align_geometry *g,
+			const struct align_geometry *g, uint32_t cache_block,
 			struct plan_figures *figures)
 {
 	(void)g;
+	(void)cache_block;
 	*figures = (struct plan_figures) { .requests = plan_requests(plan) };
 	return ALIGNCTL_FINE;
 }

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t number = 77, numbers[ROOM + 1] = { 0 };
 	struct json_object *made, *value;
 	size_t nr = 77, i;
+	bool b = false;
 
 	numbers[ROOM] = 77;
 	if (json_get_number(object, "n", &number)) {
@@ -39,6 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	FUZZ_CHECK(numbers[ROOM] == 77);
 	json_get_text(object, "t");
+	if (json_get_bool(object, "b", &b)) {
+		FUZZ_CHECK(json_object_object_get_ex(object, "b", &value));
+		FUZZ_CHECK(!strcmp(json_object_get_string(value),
+				   b ? "true" : "false"));
+	}
 	json_object_put(object);
 
 	/* what is written is read as it was */
@@ -46,10 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	made = json_new();
 	json_add_number(made, "n", number);
 	json_add_text(made, "t", text);
+	json_add_bool(made, "b", number & 1);
 	object = json_tokener_parse(json_object_to_json_string(made));
 	FUZZ_CHECK(object && json_get_number(object, "n", &numbers[0]) &&
 		   numbers[0] == number);
 	FUZZ_CHECK(!strcmp(json_get_text(object, "t"), text));
+	FUZZ_CHECK(json_get_bool(object, "b", &b) && b == (number & 1));
 	json_object_put(object);
 	json_object_put(made);
 	free(text);

@@ -18,7 +18,7 @@ static void check_request(const struct plan *plan, uint64_t number)
 	FUZZ_CHECK(start + bytes > start && start + bytes <= end);
 	FUZZ_CHECK(start + plan->workload->first >= plan->start);
 	FUZZ_CHECK(start % plan_granularity(plan) == 0);
-	if (plan->workload->order == WORKLOAD_PAIRS || plan->buffered)
+	if (plan->workload->order == WORKLOAD_PAIRS || !plan_has_owners(plan))
 		return;
 	/* who wrote last is the write itself as long as no later one counts */
 	FUZZ_CHECK(plan_owner(plan, number + 1, start / SECTOR, &owner) &&
@@ -50,15 +50,14 @@ static void check_figures(const struct plan *plan, struct fuzz_bytes *bytes)
 				(uint32_t)fuzz_take(bytes, 1) * 512, 0,
 				end_sector(plan)))
 		return;
-	FUZZ_CHECK(!plan_figures(plan, &g, &figures));
+	FUZZ_CHECK(!plan_figures(plan, &g, plan->buffered ? PAGE_CACHE_BLOCK : 0,
+				 &figures));
 	FUZZ_CHECK(plan->buffered || figures.requests ==
 		   (plan->workload->reads ? 0 : plan_requests(plan)));
 	FUZZ_CHECK(!figures.reads || plan->buffered);
 	FUZZ_CHECK(figures.touches <= 2 * figures.requests);
 	FUZZ_CHECK(figures.rmin <= figures.touches &&
 		   figures.rmin <= figures.distinct);
-	if (plan->buffered)
-		return;
 	extent = plan_extents(plan, &g, &nr);
 	FUZZ_CHECK(nr >= 1);
 	for (i = 0; i < nr; i++) {
@@ -87,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plan.start = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.places = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.seed = fuzz_take(&bytes, 4);
-	if (plan.buffered ? !plan.count || !plan.places : !plan_possible(&plan))
+	if (!plan_possible(&plan))
 		return 0;
 	requests = plan_requests(&plan);
 	end = plan_end(&plan);

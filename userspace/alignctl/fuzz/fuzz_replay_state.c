@@ -31,6 +31,7 @@ static void check(const struct replay_state *state)
 		   again.plan.places == plan->places &&
 		   again.plan.period == plan->period &&
 		   again.plan.length == plan->length &&
+		   again.plan.buffered == plan->buffered &&
 		   again.plan.seed == plan->seed && again.run == state->run &&
 		   again.issued == state->issued &&
 		   again.nr_failed == state->nr_failed);
@@ -79,9 +80,6 @@ static void check_workloads(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		/* leaves no state */
-		if (w->buffered)
-			continue;
 		plan_init(&state.plan, w);
 		/* what else a device has a say in */
 		if (w->device == WORKLOAD_SPREAD ||

@@ -150,12 +150,17 @@ def test_the_daemon_rests_also_when_buffered(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["replay", "areasync", "--phase", "run", "--state", "s"], ["--phase", "means nothing for"]),
+    (["replay", "areasync", "--phase", "run", "--state", "s"], ["s: No such file", "--phase prepare"]),
+    (["replay", "areasync", "--phase", "prepare", "--state", "s", "--no-check"], ["--no-check", "means nothing for"]),
+    (["replay", "areasync", "--direct", "--phase", "prepare", "--state", "s"], ["4 bytes each", "EINVAL"]),
     (["replay", "areasync", "--state", "s"], ["--state", "means nothing for"]),
-    (["replay", "w512", "--buffered", "--phase", "prepare", "--state", "s"], ["--phase", "buffered"]),
+    (["replay", "db-read", "--buffered", "--phase", "prepare", "--state", "s"], ["--phase", "that reads"]),
     (["replay", "areasync", "--depth", "2"], ["--depth 2", "must follow each other"]),
     (["replay", "cncread", "--buffered"], ["--buffered", "a method"]),
-    (["verify", "records-4000"], ["records-4000", "page cache", "direct workload"]),
+    (["verify", "w512", "areasync", "--threads", "2"], ["--threads 2", "writes of areasync must follow each other"]),
+    (["verify", "records-4096", "areasync", "--span", "8M"], ["--span", "not for areasync"]),
+    (["verify", "records-4000", "--threads", "257"], ["--threads 257", "from 1 to 256"]),
+    (["verify", "sorted-reads-32", "--buffered"], ["sorted-reads-32", "only reads"]),
     (["plan", "w512", "--cache-block", "4096"], ["--cache-block", "--buffered", "w512"]),
     (["plan", "areasync", "--cache-block", "1000"], ["--cache-block 1000", "power of two"]),
 ])
@@ -165,6 +170,67 @@ def test_what_does_not_fit_is_named(disk, arguments, words):
     for word in words:
         assert word in failed.stderr
     assert not any(disk.read_bytes())
+
+
+PHASED = {
+    # Pages of the cache that are read and written, worked out by hand.
+    "areasync": (["--count", 3], 12, (4, 12)),
+    "records-4096": (["--count", 1, "--span", 4096], 1, (0, 1)),
+    "w512": (["--buffered", "--count", 5], 5, (5, 5)),
+    "append-512-dsync": (["--buffered", "--count", 9], 9, (2, 9)),
+}
+
+
+def phases(on, name, arguments, state, *run_only):
+    """What prepare and run say; then check can be done."""
+    common = [name, "--on", on, "--force", on, "--state", state]
+    prepared = answer("replay", *common, "--phase", "prepare", *arguments)
+    return prepared, answer("replay", *common, "--phase", "run", *run_only)
+
+
+@pytest.mark.parametrize("on", ["disk", "loop"])
+@pytest.mark.parametrize("name", PHASED)
+def test_a_buffered_workload_has_phases_and_is_compared_with_all_around_it(request, on, name, tmp_path):
+    device, (arguments, requests, (reads, writes)) = request.getfixturevalue(on), PHASED[name]
+    state = tmp_path / "state"
+    blocks = ["--physical", 4096, "--offset", 0]
+    prepared, run = phases(device, name, [*arguments, *blocks], state, *blocks)
+    for result in (prepared, run):
+        assert (result["buffered"], result["requests"]) == (True, requests)
+        assert (result["reads_expected"], result["writes_expected"], result["touches_expected"]) == (reads, writes, 0)
+    check = answer("replay", name, "--on", device, "--state", state, "--phase", "check")["data_check"]
+    # Of each page, or of all pages together, one block more on either side; those nearer than 64 KiB too.
+    prepared = {"areasync": 51, "records-4096": 3, "w512": 6, "append-512-dsync": 4}[name]
+    assert (check["status"], check["sectors"]) == ("ok", 8 * prepared)
+
+
+def test_what_a_fix_would_damage_beside_a_buffered_write_is_found(disk, tmp_path):
+    state = tmp_path / "state"
+    # Blocks that begin 1536 bytes off: the page of the write lies in two of them, and one more is on either side.
+    off = ["--offset", 1536, "--physical", 4096]
+    phases(disk, "areasync", ["--count", 2, "--areas", 1, *off], state, *off)
+    good = disk.read_bytes()
+    for at, words in ((58880, "expected what was prepared"), (75263, "expected what was prepared"),
+                      (65540, "bytes 4 to 511: expected what was prepared"), (65539, "expected request 2")):
+        disk.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+        check = alignctl("replay", "areasync", "--on", disk, "--state", state, "--phase", "check")
+        assert check.returncode == FINDINGS and f"sector {at // 512}" in check.stderr and words in check.stderr
+
+
+@pytest.mark.parametrize("prepared, run", [(["--buffered"], ["--direct"]), ([], ["--buffered"])])
+def test_a_state_is_buffered_or_direct(disk, tmp_path, prepared, run):
+    common = ["w512", "--on", disk, "--state", tmp_path / "state"]
+    answer("replay", *common, "--count", 3, "--phase", "prepare", *prepared)
+    refused = alignctl("replay", *common, "--phase", "run", *run)
+    assert refused.returncode == USAGE and "--phase prepare starts anew" in refused.stderr
+
+
+def test_direct_records_have_phases_too(disk, tmp_path):
+    state = tmp_path / "state"
+    _, run = phases(disk, "records-4096", ["--direct", "--count", 50, "--span", "64K"], state, "--threads", 2)
+    assert (run["buffered"], run["requests"], run["writes_expected"], run["threads"]) == (False, 50, 50, 2)
+    check = answer("replay", "records-4096", "--on", disk, "--state", state, "--phase", "check")["data_check"]
+    assert check["status"] == "ok" and check["sectors"] > 100
 
 
 def test_a_state_takes_whole_sectors_only(disk, trace, tmp_path):

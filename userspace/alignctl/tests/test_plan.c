@@ -5,6 +5,7 @@
 
 #include "cleanup.h"
 #include "forecast.h"
+#include "page_cache.h"
 #include "tap.h"
 
 #define DISK_SECTORS	1953525168ULL	/* of the measured disk */
@@ -37,7 +38,8 @@ static void check_figures(const struct plan *plan,
 	/* they are of writes */
 	if (plan->workload->reads)
 		want = &none;
-	CHECK(!plan_figures(plan, g, &got), "%s", plan->workload->name);
+	CHECK(!plan_figures(plan, g, plan->buffered ? PAGE_CACHE_BLOCK : 0,
+			    &got), "%s", plan->workload->name);
 	CHECK(!memcmp(&got, want, sizeof(got)),
 	      "%s P %u offset %u: requests %" PRIu64 " bytes %" PRIu64
 	      " touches %" PRIu64 " for %" PRIu64 ", rmin %" PRIu64 " for %"
@@ -214,7 +216,7 @@ static void edges_are_left_out(void)
 	/* block 0 starts before the device, the last one ends after it */
 	align_geometry_init(&g, 4096, 512, 512, 0,
 			    plan_end(&plan) >> ALIGN_SECTOR_SHIFT);
-	plan_figures(&plan, &g, &f);
+	plan_figures(&plan, &g, 0, &f);
 	CHECK(f.touches == 2, "touches %" PRIu64, f.touches);
 	CHECK(f.rmin == 1, "rmin %" PRIu64, f.rmin);
 }
@@ -388,18 +390,26 @@ static void possible(void)
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		plan = plan_of(w->name, 40, workload_random(w) ? 40 : 0);
-		CHECK(plan_possible(&plan) == !w->buffered, "%s", w->name);
+		CHECK(plan_possible(&plan), "%s", w->name);
 		plan.start += 511;
-		CHECK(!plan_possible(&plan), "%s off a sector", w->name);
+		CHECK(plan_possible(&plan) == w->buffered, "%s off a sector",
+		      w->name);
 		plan.start = w->start;
 		plan.count = 0;
 		CHECK(!plan_possible(&plan), "no %s", w->name);
 	}
 	plan = plan_of("rand4k", 41, 40);
 	CHECK(!plan_possible(&plan), "41 writes at 40 places");
-	plan = plan_of("records-4096", 1, 0);
+	plan = plan_of("records-4096", 40, 1);
+	CHECK(plan_possible(&plan) && !plan_has_owners(&plan),
+	      "40 draws of one place");
 	plan.buffered = false;
-	CHECK(!plan_possible(&plan), "draws have no owner");
+	CHECK(plan_possible(&plan) && !plan_has_owners(&plan), "direct");
+	plan.places = 0;
+	CHECK(!plan_possible(&plan), "draws of no place");
+	plan = plan_of("records-4000", 1, 1);
+	plan.buffered = false;
+	CHECK(!plan_possible(&plan), "4000 bytes directly");
 	plan = plan_of("areasync-512", 1, 0);
 	plan.places = 0;
 	CHECK(!plan_possible(&plan), "no areas");
@@ -510,6 +520,16 @@ static void extents(void)
 	check_extents(&plan, &g, (struct plan_extent[2]) {
 		{ (first - 1) * 8, (first + 2) * 8 },
 		{ (second - 1) * 8, (second + 2) * 8 } }, 2);
+	/* four bytes that become a page, in blocks 15 and 16 of 1536 + n * 4096 */
+	plan = plan_of("areasync", 1, 1);
+	align_geometry_init(&g, 4096, 512, 1536, 0, 1000000);
+	check_extents(&plan, &g,
+		      &(struct plan_extent) { 3 + 14 * 8, 3 + 18 * 8 }, 1);
+	/* bytes 4000 to 7999: two pages, and their neighbours */
+	plan = plan_of("records-4000", 1, 1);
+	plan.start = 4000;
+	align_geometry_init(&g, 4096, 512, 0, 0, 1000000);
+	check_extents(&plan, &g, &(struct plan_extent) { 0, 24 }, 1);
 }
 
 const struct tap_test plan_tests[] = {

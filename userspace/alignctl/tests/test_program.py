@@ -163,10 +163,10 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "workload", "device", "count", "start", "span", "areas", "seed", "depth", "requests", "bytes", "stopped",
-        "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size", "time_line", "method",
-        "touches_expected", "rmin", "distinct_blocks", "physical_block_size", "alignment_offset", "data_check",
-        "device_facts"]
+        "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
+        "stopped", "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size",
+        "time_line", "method", "writes_expected", "reads_expected", "touches_expected", "rmin", "distinct_blocks",
+        "physical_block_size", "alignment_offset", "data_check", "device_facts"]
     assert (result["workload"], result["device"], result["count"]) == (workload, str(disk), 10)
     assert (result["requests"], result["touches_expected"], result["rmin"], result["distinct_blocks"]) == \
         (requests, touches, rmin, distinct)

@@ -42,6 +42,7 @@ static struct replay start(const char *workload, uint64_t count,
 	close(fd);
 	device_open(&device, path);
 	replay.fd = open(path, O_RDWR | O_DIRECT);
+	replay.cached_fd = open(path, O_RDWR);
 	align_geometry_init(&replay.geometry, 4096, 512, offset, 0,
 			    device.sectors);
 	plan_init(&replay.state.plan, workload_find(workload));
@@ -58,6 +59,7 @@ static struct replay start(const char *workload, uint64_t count,
 
 static void finish(struct replay *replay)
 {
+	close(replay->cached_fd);
 	close(replay->fd);
 	device_close(&device);
 	unlink(path);
@@ -89,8 +91,9 @@ static uint64_t extents_sectors(const struct replay_state *state)
 	return sectors;
 }
 
+/* All as they were published, or all through the page cache. */
 static void replay_all(unsigned int depth, unsigned int threads,
-		       const char *method)
+		       const char *method, bool buffered)
 {
 	const struct workload *w;
 	size_t i;
@@ -103,13 +106,14 @@ static void replay_all(unsigned int depth, unsigned int threads,
 		uint64_t sizes = 0;
 		uint32_t k;
 
-		if (w->reads || w->buffered ||
+		if (w->reads ||
 		    (depth * threads > 1 && workload_one_at_a_time(w))) {
 			finish(&replay);
 			continue;
 		}
 		replay.depth = depth;
 		replay.threads = threads;
+		replay.state.plan.buffered |= buffered;
 		CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run) &&
 		      !replay_check(&replay, &check), "%s fails", w->name);
 		CHECK(check.done && !check.mismatches &&
@@ -127,8 +131,12 @@ static void replay_all(unsigned int depth, unsigned int threads,
 		       replay.state.plan.count : 0),
 		      "%s: %" PRIu64 " flushes", w->name,
 		      run.flush_latency.count);
-		/* memory is there for all, however long they are */
-		CHECK(threads > 1 || run.measures.most_in_flight ==
+		/*
+		 * memory is there for all, however long they are, and none waits
+		 * but a place that was drawn before
+		 */
+		CHECK(threads > 1 || w->order == WORKLOAD_DRAWS ||
+		      run.measures.most_in_flight ==
 		      (requests < depth ? requests : depth),
 		      "%s: %" PRIu32 " in flight", w->name,
 		      run.measures.most_in_flight);
@@ -143,7 +151,12 @@ static void replay_all(unsigned int depth, unsigned int threads,
 
 static void all_workloads(void)
 {
-	replay_all(1, 1, "pread/pwrite");
+	replay_all(1, 1, "pread/pwrite", false);
+}
+
+static void through_the_cache(void)
+{
+	replay_all(1, 1, "pread/pwrite", true);
 }
 
 static void in_parallel(void)
@@ -153,8 +166,8 @@ static void in_parallel(void)
 
 	io_queue_close(queue);
 	if (parallel) {
-		replay_all(32, 1, "io_uring");
-		replay_all(8, 4, "io_uring");
+		replay_all(32, 1, "io_uring", false);
+		replay_all(8, 4, "io_uring", false);
 	} else {
 		tap_skipped = "this kernel or container forbids io_uring";
 	}
@@ -162,7 +175,7 @@ static void in_parallel(void)
 
 static void in_threads(void)
 {
-	replay_all(1, 4, "pread/pwrite");
+	replay_all(1, 4, "pread/pwrite", false);
 }
 
 /* /dev/null takes writes, and has no flush. */
@@ -286,6 +299,58 @@ static void sees_damage(void)
 	finish(&replay);
 }
 
+/* Each byte that is not of a write, in its sector, its page and beside that. */
+static void sees_damage_beside_buffered_writes(void)
+{
+	const uint64_t start_byte = WORKLOAD_INSIDE;
+	const struct { uint64_t at; bool seen; } rows[] = {
+		/* the four bytes; the rest of their sector, and of their page */
+		{ start_byte, true }, { start_byte + 3, true },
+		{ start_byte + 4, true }, { start_byte + 511, true },
+		{ start_byte + 512, true }, { start_byte + 4095, true },
+		/* the page is in two blocks, that start 1536 off, and beside them */
+		{ start_byte - 1, true }, { start_byte - 4096 - 2560, true },
+		{ start_byte - 4096 - 2561, false },
+		{ start_byte + 4096, true }, { start_byte + 9727, true },
+		{ start_byte + 9728, false },
+	};
+	struct replay replay = start("areasync", 3, 1536);
+	struct replay_check check;
+	struct replay_run run;
+	size_t i;
+
+	replay.state.plan.places = 1;
+	CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run), "fails");
+	replay_run_free(&run);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t sector = rows[i].at / PATTERN_SECTOR;
+		char good[PATTERN_SECTOR], bad[PATTERN_SECTOR];
+
+		if (pread(replay.cached_fd, good, sizeof(good),
+			  sector * PATTERN_SECTOR) != PATTERN_SECTOR)
+			perror(path);
+		memcpy(bad, good, sizeof(bad));
+		bad[rows[i].at % PATTERN_SECTOR] ^= 1;
+		damage(&replay, sector, bad);
+		CHECK(!quiet_check(&replay, &check), "fails");
+		CHECK(check.done && check.mismatches == rows[i].seen &&
+		      (!rows[i].seen || check.first_mismatch == sector),
+		      "byte %" PRIu64 ": %" PRIu64 " differ, the first is %"
+		      PRIu64, rows[i].at, check.mismatches,
+		      check.first_mismatch);
+		damage(&replay, sector, good);
+	}
+	/* nothing is known of what a write that failed left, but all beside it */
+	replay.state.nr_failed = 1;
+	replay.state.failed[0] = 2;
+	memset(&check, 0, sizeof(check));
+	damage(&replay, WORKLOAD_INSIDE / PATTERN_SECTOR,
+	       (char[PATTERN_SECTOR]) { 0 });
+	CHECK(!quiet_check(&replay, &check) && check.mismatches == 1,
+	      "%" PRIu64 " differ", check.mismatches);
+	finish(&replay);
+}
+
 static void failed_write(void)
 {
 	struct replay_state state = {
@@ -333,6 +398,7 @@ static void state_file(void)
 	}, loaded;
 
 	plan_init(&saved.plan, workload_find("rand512"));
+	saved.plan.buffered = true;
 	saved.plan.count = 70;
 	saved.plan.start = 131072;
 	saved.plan.places = 80;
@@ -355,11 +421,14 @@ static void state_file(void)
 const struct tap_test replay_tests[] = {
 	{ "each workload is written and found again, around an offset too",
 	  all_workloads },
+	{ "so it is through the page cache", through_the_cache },
 	{ "so it is with many writes in flight", in_parallel },
 	{ "so it is with several threads", in_threads },
 	{ "a flush that fails ends the run, and is no write", failed_flush },
 	{ "what starts in a warm-up is checked and not measured", warms_up },
 	{ "lost, strayed, misplaced and stale sectors are seen", sees_damage },
+	{ "each byte beside a buffered write is looked at",
+	  sees_damage_beside_buffered_writes },
 	{ "after a failed write its sectors may be old or new", failed_write },
 	{ "old is what the write before put there", failed_rewrite },
 	{ "what one phase leaves is what the next one finds", state_file },

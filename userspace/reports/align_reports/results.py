@@ -5,7 +5,7 @@ A run is one workload, through one way to the drive (its *mode*), on one drive: 
 profile, or the device that `alignctl verify` was given. The documents it holds keep the keys
 of the programs that made them:
 
-replay  `alignctl replay --json`: requests, wall_s, latency_us, data_check, ...
+replay  `alignctl replay --json`: requests, writes_expected, wall_s, latency_us, data_check, ...
 drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone; None
         for a drive that does not count
 ledger  `alignctl stats --json`, `counters` of the one device; None in the mode `raw`,
@@ -60,6 +60,15 @@ class Run:
     @property
     def requests(self) -> int:
         return self.replay["requests"]
+
+    @property
+    def buffered(self) -> bool:
+        return self.replay.get("buffered", False)
+
+    @property
+    def written(self) -> int:
+        """The writes that the device gets: what was issued, or what the page cache is to make of it."""
+        return self.replay["writes_expected"] if self.buffered else self.requests
 
 
 @dataclass

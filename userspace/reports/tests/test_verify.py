@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,7 @@ SPOILS = {
     "the ledger does not balance": (lambda run: run.ledger.update(rmw_host=99), "does not balance"),
     "the ledger saw other touches": (lambda run: run.ledger.update(rmw_expected=1, rmw_host=1),
                                      "rmw_expected is 1"),
+    "the ledger saw other writes": (lambda run: run.ledger.update(writes=41), "saw 41 writes, replay issued 40"),
 }
 
 
@@ -110,6 +112,34 @@ def test_a_finding_is_made_when(what, made_up):
     spoil(run)
     assert any(words in finding and run.title in finding for finding in findings(made_up))
     assert ("DATA DIFFERS" in of(made_up, "w512", "pad").words) == what.startswith("a sector")
+
+
+@pytest.mark.parametrize("workload, mode, spoil, words", [
+    ("w512", "raw", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
+    ("w512", "report", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
+    ("records-4000", "raw", lambda run: run.drive.update(touches=118), ["expected 120; the page cache is taken to"]),
+    ("records-4000", "report", lambda run: run.ledger.update(writes=62),
+     ["saw 62 writes, replay issued 40, of which the page cache was to make 60; ", "a smaller --count"]),
+    ("records-4000", "pad", lambda run: run.ledger.update(rmw_expected=124, rmw_host=124),
+     ["rmw_expected is 124, the workload has 120 partial touches; the page cache is taken to"]),
+])
+def test_what_was_planned_is_held_against_what_was_counted(workload, mode, spoil, words, made_up):
+    for i, run in enumerate(made_up.runs):
+        left = 0 if run.mode in ("pad", "coalesce") else run.touches_expected
+        made_up.runs[i] = replace(run, drive={"touches": left, "rmws": left})
+    assert findings(made_up) == []
+    run = made_up.find("/dev/test", workload, mode)
+    spoil(run)
+    found = findings(made_up)
+    for word in words:
+        assert any(word in finding and run.title in finding for finding in found)
+    # Of one that is direct nothing is assumed.
+    assert any("page cache" in finding for finding in found) == (workload == "records-4000")
+
+
+def test_buffered_writes_are_shown_with_what_the_device_gets(made_up):
+    cells = {v.workload: table.COLUMNS[2].cell(v) for v in verdicts(made_up, list(MODES))}
+    assert (cells["w512"], cells["records-4000"]) == ("40", "40 as 60")
 
 
 def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
@@ -174,6 +204,24 @@ def test_an_attach_that_is_refused_detaches_nothing(tmp_path):
     with pytest.raises(Refused):
         experiment.make(step)
     assert not any(line.startswith("detach") for line in diary.lines)
+
+
+def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setenv("ALIGNCTL", "alignctl")
+    monkeypatch.setattr(verify, "all_runs", lambda experiment, wanted: made.append(experiment) or [])
+    given = verify.arguments(["w512", "--on", "/dev/test", "--direct", "--threads", "4", "--offset", "512", "--buffered",
+                              "--span", "8M"])
+    verify.measure(given, tmp_path, Results(), Console(quiet=True))
+    experiment, diary = made[0], Diary()
+    replace(experiment, machine=diary).make(steps(["w512"], ["pad"], 1)[0])
+    phases = [line for line in diary.lines if line.startswith("replay")]
+    assert len(phases) == 4
+    for line in phases:
+        assert "--offset 512 --span 8M --threads 4 --buffered" in line and "--direct" not in line
+    assert not any("--threads" in line or "--buffered" in line for line in diary.lines if line.startswith("attach"))
+    facts = verify.machine(given)
+    assert (facts["threads"], facts["access"]) == ("4", "through the page cache")
 
 
 @pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20)])

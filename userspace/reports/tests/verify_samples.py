@@ -9,7 +9,10 @@ SHAPES = {
     "w512": (40, 40, 40, {"raw": 1, "report": 1, "pad": 2, "coalesce": 0.3}),
     "w4096": (0, 0, 0, {"raw": 1, "report": 1, "pad": 1, "coalesce": 1}),
     "w4k_132k": (80, 40, 2, {"raw": 1, "report": 1, "pad": 2.1, "coalesce": 0.2}),
+    "records-4000": (120, 120, 110, {"raw": 1, "report": 1, "pad": 1.5, "coalesce": 0.9}),
 }
+# What the page cache makes of the writes of those that go through it.
+PAGES = {"records-4000": 60}
 
 
 def _check():
@@ -24,11 +27,12 @@ def _run(workload, mode, repetition):
     mean = 500 * pace[mode] * (1 + 0.01 * ((repetition * 7 + len(mode)) % 3 - 1))
     ledger = None if mode == "raw" else {
         "rmw_expected": touches, "rmw_avoided": touches - host - at_drive, "rmw_host": host,
-        "rmw_drive": at_drive, "rmw_lost": 0, "rmw_pending": 0, "pad_reads": host, "writes": WRITES,
-        "writes_over_limits": 0}
+        "rmw_drive": at_drive, "rmw_lost": 0, "rmw_pending": 0, "pad_reads": host,
+        "writes": PAGES.get(workload, WRITES), "writes_over_limits": 0}
     latency = {"mean": mean, "p99": mean * 4, "max": mean * 8,
                "histogram": [[mean * 0.8, 10], [mean, 20], [mean * 1.25, 9], [None, 1]]}
-    replay = {"requests": WRITES, "touches_expected": touches, "wall_s": WRITES * mean / 1e6,
+    replay = {"requests": WRITES, "buffered": workload in PAGES,
+              "writes_expected": PAGES.get(workload, WRITES), "touches_expected": touches, "wall_s": WRITES * mean / 1e6,
               "flush_s": 0.001, "latency_us": latency, "physical_block_size": 4096,
               "time_line": [{"end_s": WRITES / 4 * part * mean / 1e6, "count": WRITES // 4,
                              "mean_us": mean * (0.9 + part / 20), "max_us": mean * 8}

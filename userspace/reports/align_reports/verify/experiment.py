@@ -53,7 +53,8 @@ class Experiment:
     folder      for what one phase of a run leaves for the next; not on that device
     count       repetitions of each workload's pattern; None: as published
     attach      further options of `alignctl attach`
-    geometry    `--physical N --offset N` for replay, where the device does not tell
+    replay      further options of `alignctl replay`, as `--physical N --offset N` where the device
+                does not tell
     force       go on although the device is in use or holds data
     control     of the emulated drive, if the device is one: a command to it
     before      called when a run is prepared and the counts are not yet 0
@@ -66,7 +67,7 @@ class Experiment:
     folder: PurePath
     count: str | None = None
     attach: tuple[str, ...] = ()
-    geometry: tuple[str, ...] = ()
+    replay: tuple[str, ...] = ()
     force: bool = False
     control: Callable[[str], dict[str, Any]] | None = None
     before: Callable[[], None] | None = None
@@ -96,7 +97,7 @@ class Experiment:
         state = self.folder / "state.json"
         return self.machine.json(
             self.alignctl, "replay", step.workload, "--on", path, "--phase", phase, "--state",
-            str(state), "--json", *self.geometry,
+            str(state), "--json", *self.replay,
             *(("--count", self.count) if self.count and phase == "prepare" else ()),
             *(("--force", path) if self.force else ()), timeout=self.timeout, ok=ok)
 

@@ -40,7 +40,9 @@ COLUMNS = (
     Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True),
     Column("through", "raw: the device itself; the others: dm-align in that mode",
            lambda v: v.mode, True),
-    Column("writes", "writes issued", lambda v: number(v.requests)),
+    Column("writes", "writes issued; through the page cache also, as how many the device gets them",
+           lambda v: f"{number(v.requests)} as {number(v.written)}" if v.buffered
+           else number(v.requests)),
     Column("touches", "partial touches of physical blocks that they make: RMWs of a drive "
            "without a cache", lambda v: number(v.touches)),
     Column("at drive", "of them, what the drive received: by its own count, or else by the "
@@ -49,7 +51,8 @@ COLUMNS = (
     Column("read for", "touches whose block dm-align read, and wrote back whole",
            lambda v: _count(v.host)),
     Column("removed", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
-    Column("mean ms", "mean latency of a write, mean of the repetitions",
+    Column("mean ms", "mean latency of a write, of a buffered one until the page cache has it; "
+           "mean of the repetitions",
            lambda v: milliseconds(v.mean_us.mean)),
     Column("p99 ms", "99 % of the writes took no longer, mean of the repetitions",
            lambda v: milliseconds(v.p99_us.mean)),

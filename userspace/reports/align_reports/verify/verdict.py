@@ -8,7 +8,7 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..checks import check_below, check_data, check_ledger
+from ..checks import check_below, check_data, check_ledger, check_unchanged
 from ..results import Results, Run
 
 # Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
@@ -43,12 +43,13 @@ class Interval:
 @dataclass(frozen=True)
 class Verdict:
     """
-    touches         partial touches that the workload makes
+    written         writes that the device gets: others than were issued, if through the page cache
+    touches         partial touches that those make
     at_drive        of them, what reached the drive; None: raw, and the drive does not count
     drive_rmws      RMWs that the drive did; None: the drive does not count
     host, avoided   touches that the target read for, and resolved without a read of its own
     pad_reads       requests with which it read
-    mean_us p99_us  latencies of the writes, over the repetitions
+    mean_us p99_us  latencies of the writes that were issued, over the repetitions
     seconds         until all of it was durable: the flush at the end is in it
     to_raw          that time as a multiple of the raw run's of the same repetition
     data_ok         was every byte read back as it was written, above and below?
@@ -58,6 +59,8 @@ class Verdict:
     mode: str
     runs: int
     requests: int
+    written: int
+    buffered: bool
     touches: int
     at_drive: int | None
     drive_rmws: int | None
@@ -121,7 +124,8 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         return _same([ledger[name] for ledger in ledgers]) if ledgers else None
 
     return Verdict(
-        runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].touches_expected,
+        runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
+        runs[0].buffered, runs[0].touches_expected,
         _same([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
         _same([drive["rmws"] for drive in drives]) if drives else None,
         booked("rmw_host"), booked("rmw_avoided"), booked("pad_reads"),
@@ -142,4 +146,5 @@ def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
 def findings(results: Results) -> list[str]:
     """What is wrong, each a sentence that begins with the run; empty if all agrees."""
     return [finding for run in results.runs
-            for finding in (*check_data(run), *check_below(run), *check_ledger(run))]
+            for finding in (*check_data(run), *check_below(run), *check_unchanged(run),
+                            *check_ledger(run))]
