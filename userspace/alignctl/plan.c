@@ -379,7 +379,6 @@ static struct plan_extent *sorted_writes(const struct plan *plan)
 
 	for (i = 0; i < requests; i++) {
 		uint32_t bytes;
-
 		uint64_t start = plan_request(plan, i, &bytes);
 
 		write[i].first = start / unit * (unit >> ALIGN_SECTOR_SHIFT);
