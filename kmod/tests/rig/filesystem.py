@@ -46,9 +46,9 @@ def replay_journal(kind, path):
     Mounts it for a moment after a power cut, which replays its journal; fails unless nothing else is needed.
 
     Returns whether it took e2fsck -p first, as at every boot: a commit block of ext4's journal that lies in two
-    physical blocks may have been written in one of them only, on any drive, and ext4 understands that since Linux
-    6.12 (jbd2_commit_block_csum_verify_partial() in fs/jbd2/recovery.c). Before, it refuses the journal. The
-    transaction was not acknowledged.
+    physical blocks may have been written in one of them only, on any drive. ext4 of Linux 6.12 understands that
+    (jbd2_commit_block_csum_verify_partial() in fs/jbd2/recovery.c), that of 6.1 refuses the journal. The transaction
+    was not acknowledged.
     """
     def mount():
         with mounted(kind, path):
