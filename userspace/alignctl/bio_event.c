@@ -8,6 +8,8 @@
 #include "geometry.h"
 
 #define KERNEL_MINOR_BITS	20
+/* The most that are looked at: F, what is done in two letters, F. */
+#define RWBS_LETTERS	4
 
 uint64_t bio_event_devno(dev_t devno)
 {
@@ -46,6 +48,7 @@ bool bio_format_parse(struct bio_format *format, const char *description,
 	id += strlen(key);
 	if (!decimal_read(&id, UINT16_MAX, &format->id) || *id != '\n')
 		return false;
+	format->bytes = 0;
 	format->comm = (struct ring_field) { 0 };
 	for (i = 0; i < nr; i++) {
 		struct ring_field *field = (void *)((char *)format +
@@ -55,31 +58,20 @@ bool bio_format_parse(struct bio_format *format, const char *description,
 		    field->bytes < rows[i].min_bytes ||
 		    field->bytes > rows[i].max_bytes)
 			return false;
+		if (field->offset + field->bytes > format->bytes)
+			format->bytes = field->offset + field->bytes;
 	}
 	return true;
 }
 
 /* Fills @text from a field, with a 0 at the end. */
-static void take_text(char text[TRACE_COMM_BYTES + 1],
-		      const struct ring_field *field, const void *data)
+static void take_text(char *text, size_t room, const struct ring_field *field,
+		      const void *data)
 {
-	memcpy(text, (const char *)data + field->offset, field->bytes);
-	text[field->bytes] = '\0';
-}
+	size_t length = field->bytes < room ? field->bytes : room - 1;
 
-static bool fits(const struct bio_format *format, size_t bytes)
-{
-	const struct ring_field *const fields[] = {
-		&format->common_type, &format->common_pid, &format->dev,
-		&format->sector, &format->nr_sector, &format->rwbs,
-		&format->comm,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i]->offset + fields[i]->bytes > bytes)
-			return false;
-	return true;
+	memcpy(text, (const char *)data + field->offset, length);
+	text[length] = '\0';
 }
 
 /*
@@ -152,7 +144,7 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 			     const struct bio_range *range,
 			     struct trace_request *request)
 {
-	char text[TRACE_COMM_BYTES + 1];
+	char rwbs[RWBS_LETTERS + 1];
 	uint64_t sectors;
 	enum bio_kind kind;
 
@@ -161,14 +153,14 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 		return BIO_BROKEN;
 	if (ring_field_number(&format->common_type, event->data) != format->id)
 		return BIO_ELSEWHERE;
-	if (!fits(format, event->bytes))
+	if (event->bytes < format->bytes)
 		return BIO_BROKEN;
 	if (ring_field_number(&format->dev, event->data) != range->dev)
 		return BIO_ELSEWHERE;
 
 	*request = (struct trace_request) { .time_ns = event->time_ns };
-	take_text(text, &format->rwbs, event->data);
-	kind = take_rwbs(request, text, range->zoned);
+	take_text(rwbs, sizeof(rwbs), &format->rwbs, event->data);
+	kind = take_rwbs(request, rwbs, range->zoned);
 	sectors = ring_field_number(&format->nr_sector, event->data);
 	if (!sectors) {
 		/* a flush goes to no place, and so to all partitions */
@@ -184,7 +176,7 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 	}
 	request->pid = (uint32_t)ring_field_number(&format->common_pid,
 						   event->data);
-	take_text(text, &format->comm, event->data);
-	memcpy(request->comm, text, sizeof(request->comm) - 1);
+	take_text(request->comm, sizeof(request->comm), &format->comm,
+		  event->data);
 	return kind;
 }

@@ -19,10 +19,12 @@
 /**
  * struct bio_format - where an event has what
  * @id: number of this kind of event
+ * @bytes: an event that has all of them has so many at least
  * The other members are named as the fields of the event are.
  */
 struct bio_format {
 	uint64_t id;
+	size_t bytes;
 	struct ring_field common_type;
 	struct ring_field common_pid;
 	struct ring_field dev;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arrivals.h"
 #include "bio_event.h"
 #include "cleanup.h"
 #include "exit_codes.h"
@@ -18,7 +19,11 @@
 #include "tracefs.h"
 
 #define NS_PER_S	1000000000ULL
-#define PAUSE_NS	10000000L	/* while nothing comes */
+/*
+ * Between two turns. Who reads at once whatever has come is never done, and takes a
+ * processor from those who are recorded.
+ */
+#define PAUSE_NS	10000000L
 /* What is read of one buffer before the next one has its turn. */
 #define PAGES_A_TURN	256
 /*
@@ -30,22 +35,6 @@
 #define QUEUED		"events/block/block_bio_queue/"
 #define COMPLETED	"events/block/block_bio_complete/"
 
-/**
- * struct pending - an event that may not be the next one yet
- * @request: what was sent, or sent back
- * @sent_back: was it?
- * @dropped: it has been matched with its counterpart
- * @secure_erase: is the discard one?
- * @number: in the order of reading
- */
-struct pending {
-	struct trace_request request;
-	bool sent_back;
-	bool dropped;
-	bool secure_erase;
-	uint64_t number;
-};
-
 struct recorder {
 	const struct record_options *options;
 	struct record *record;
@@ -56,9 +45,7 @@ struct recorder {
 	struct bio_range range;
 	uint8_t *page;
 	struct trace_writer *writer;
-	struct pending *pending;
-	size_t nr_pending;
-	size_t max_pending;
+	struct arrivals arrivals;
 	uint64_t nr_read;
 	uint64_t start_ns;	/* time at which the recording began */
 	uint64_t last_ns;	/* time of the last request that was written */
@@ -204,17 +191,11 @@ static void count(struct record *record, const struct trace_request *request)
 static bool take_event(struct recorder *recorder,
 		       const struct ring_event *event)
 {
-	struct pending *next;
+	struct arrival *next;
 	enum bio_kind kind;
 	bool sent_back;
 
-	if (recorder->nr_pending == recorder->max_pending) {
-		recorder->max_pending = recorder->max_pending * 2 + 1024;
-		recorder->pending = memory_or_exit(
-			reallocarray(recorder->pending, recorder->max_pending,
-				     sizeof(*recorder->pending)));
-	}
-	next = &recorder->pending[recorder->nr_pending];
+	next = arrivals_next(&recorder->arrivals);
 	kind = bio_event_read(&recorder->queued_format, event, &recorder->range,
 			      &next->request);
 	sent_back = kind == BIO_ELSEWHERE;
@@ -227,8 +208,8 @@ static bool take_event(struct recorder *recorder,
 		next->sent_back = sent_back;
 		next->dropped = false;
 		next->secure_erase = kind == BIO_SECURE_ERASE;
-		next->number = recorder->nr_read++;
-		recorder->nr_pending++;
+		recorder->arrivals.nr++;
+		recorder->nr_read++;
 		return true;
 	case BIO_UNKNOWN:
 		recorder->record->unknown += !sent_back;
@@ -241,11 +222,12 @@ static bool take_event(struct recorder *recorder,
 }
 
 /*
- * Reads what there is in the buffer of a processor, up to a turn of it. All
- * events before *@bound have been read then. Return: enum alignctl_exit.
+ * Reads what there is in the buffer of a processor, up to a turn of it; sets
+ * *@more if there may be more. All events before *@bound have been read then.
+ * Return: enum alignctl_exit.
  */
 static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
-		    uint64_t *bound)
+		    uint64_t *bound, bool *more)
 {
 	const size_t bytes = ring_format_bytes(&recorder->page_format);
 	struct ring_event event = { 0 };
@@ -281,19 +263,13 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 		}
 	}
 	/* the rest is read in the next turn */
-	if (pages == PAGES_A_TURN && event.time_ns < *bound)
-		*bound = event.time_ns;
+	if (pages == PAGES_A_TURN) {
+		*more = true;
+		if (event.time_ns < *bound)
+			*bound = event.time_ns;
+	}
 	*bound -= SETTLED_NS;
 	return ALIGNCTL_FINE;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct pending *x = a, *y = b;
-
-	if (x->request.time_ns != y->request.time_ns)
-		return x->request.time_ns < y->request.time_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* Has the recording all that it was to have? */
@@ -312,9 +288,9 @@ static bool full(struct recorder *recorder)
 	return true;
 }
 
-static int write_request(struct recorder *recorder, struct pending *pending)
+static int write_request(struct recorder *recorder, struct arrival *arrival)
 {
-	struct trace_request *request = &pending->request;
+	struct trace_request *request = &arrival->request;
 
 	if (request->time_ns < recorder->last_ns) {
 		request->time_ns = recorder->last_ns;
@@ -323,18 +299,18 @@ static int write_request(struct recorder *recorder, struct pending *pending)
 	recorder->last_ns = request->time_ns;
 	request->time_ns -= recorder->start_ns;
 	count(recorder->record, request);
-	recorder->record->secure += pending->secure_erase;
+	recorder->record->secure += arrival->secure_erase;
 	return trace_writer_add(recorder->writer, request);
 }
 
 /* Finds what was sent, and came back as @back; it is never long before. */
-static void drop_sent_back(struct recorder *recorder, struct pending *back)
+static void drop_sent_back(struct recorder *recorder, struct arrival *back)
 {
-	struct pending *sent = back;
+	struct arrival *sent = back;
 
 	back->dropped = true;
 	recorder->record->sent_back++;
-	while (sent-- > recorder->pending) {
+	while (sent-- > recorder->arrivals.at) {
 		if (sent->dropped || sent->sent_back ||
 		    sent->request.op != back->request.op ||
 		    sent->request.offset != back->request.offset ||
@@ -346,52 +322,59 @@ static void drop_sent_back(struct recorder *recorder, struct pending *back)
 	recorder->record->sent_back_late++;
 }
 
-/* Writes what was pending from before @bound, in the order of time. */
+/*
+ * Writes what came before @bound, in the order of time. Not in every turn: all
+ * that has arrived is put in order for it, also what has to wait.
+ */
 static int write_until(struct recorder *recorder, uint64_t bound)
 {
-	struct pending *pending = recorder->pending;
+	struct arrivals *arrivals = &recorder->arrivals;
 	int result = ALIGNCTL_FINE;
+	struct arrival *at;
 	size_t i;
 
-	if (!recorder->nr_pending)
+	if (!arrivals->nr ||
+	    bound < arrivals->at->request.time_ns + SETTLED_NS)
 		return ALIGNCTL_FINE;
-	qsort(pending, recorder->nr_pending, sizeof(*pending), compare);
-	for (i = 0; i < recorder->nr_pending; i++)
-		if (pending[i].sent_back && !pending[i].dropped)
-			drop_sent_back(recorder, &pending[i]);
-	for (i = 0; !result && i < recorder->nr_pending &&
-	     pending[i].request.time_ns < bound && !full(recorder); i++)
-		if (!pending[i].dropped)
-			result = write_request(recorder, &pending[i]);
-	recorder->nr_pending -= i;
-	memmove(pending, pending + i, recorder->nr_pending * sizeof(*pending));
+	arrivals_sort(arrivals);
+	at = arrivals->at;
+	for (i = 0; i < arrivals->nr; i++)
+		if (at[i].sent_back && !at[i].dropped)
+			drop_sent_back(recorder, &at[i]);
+	for (i = 0; !result && i < arrivals->nr &&
+	     at[i].request.time_ns < bound && !full(recorder); i++)
+		if (!at[i].dropped)
+			result = write_request(recorder, &at[i]);
+	arrivals_drop(arrivals, i);
 	return result;
 }
 
 /*
- * Reads all buffers once; with @all, until they are empty, and writes all of
- * it. Sets *@idle if nothing came.
+ * Reads all buffers once, and sets *@more if one of them may have more; with @all,
+ * until nothing comes, and writes all of it.
  */
-static int take_turn(struct recorder *recorder, bool all, bool *idle)
+static int take_turn(struct recorder *recorder, bool all, bool *more)
 {
 	const struct tracefs *tracefs = &recorder->tracefs;
 	uint64_t bound, least, before;
 	int result = ALIGNCTL_FINE;
 	unsigned int i;
+	bool end;
 
 	do {
+		*more = false;
 		least = UINT64_MAX;
 		before = recorder->nr_read;
 		for (i = 0; !result && i < tracefs->nr_cpus; i++) {
-			result = read_cpu(recorder, &tracefs->cpu[i], &bound);
+			result = read_cpu(recorder, &tracefs->cpu[i], &bound,
+					  more);
 			if (bound < least)
 				least = bound;
 		}
-		*idle = recorder->nr_read == before;
+		end = all && recorder->nr_read == before;
 		if (!result)
-			result = write_until(recorder,
-					     all && *idle ? UINT64_MAX : least);
-	} while (!result && all && !*idle);
+			result = write_until(recorder, end ? UINT64_MAX : least);
+	} while (!result && all && !end);
 	return result;
 }
 
@@ -453,11 +436,11 @@ static int record_loop(struct recorder *recorder)
 	struct progress progress;
 	uint64_t ran_ns;
 	int result;
-	bool idle;
+	bool more;
 
 	progress_start(&progress, "", 0);
 	do {
-		result = take_turn(recorder, false, &idle);
+		result = take_turn(recorder, false, &more);
 		ran_ns = clock_ns() - progress.start_ns;
 		if (record->stopped)
 			break;
@@ -467,7 +450,7 @@ static int record_loop(struct recorder *recorder)
 			record->stopped = "signal";
 		else if (limit_ns && ran_ns >= limit_ns)
 			record->stopped = "seconds";
-		else if (idle)
+		else if (!more)
 			nanosleep(&pause, NULL);
 		show(recorder, &progress, ran_ns / NS_PER_S);
 	} while (!result && !record->stopped);
@@ -519,7 +502,7 @@ static int begin_output(struct recorder *recorder)
 static int record_all(struct recorder *recorder)
 {
 	int result, ended;
-	bool idle;
+	bool more;
 
 	result = tracefs_write(&recorder->tracefs, COMPLETED "enable", "1");
 	if (!result)
@@ -533,7 +516,7 @@ static int record_all(struct recorder *recorder)
 	if (!result)
 		result = ended;
 	if (!result)
-		result = take_turn(recorder, true, &idle);
+		result = take_turn(recorder, true, &more);
 	if (!result)
 		result = count_lost(recorder);
 	return result;
@@ -568,7 +551,7 @@ int record_run(struct record *record, const struct record_options *options)
 	if (recorder.command && (result || interrupt_seen()))
 		kill(recorder.command, SIGTERM);
 	command_ended(&recorder, true);
-	free(recorder.pending);
+	arrivals_free(&recorder.arrivals);
 	free(recorder.page);
 	return result;
 }

@@ -45,6 +45,7 @@ extern const struct tap_test io_queue_tests[];
 extern const struct tap_test replay_tests[];
 extern const struct tap_test histogram_tests[];
 extern const struct tap_test order_tests[];
+extern const struct tap_test arrivals_tests[];
 extern const struct tap_test decimal_tests[];
 extern const struct tap_test placement_tests[];
 extern const struct tap_test engine_tests[];
