@@ -27,7 +27,8 @@ from dmalign.paths import OUT
 from rich.console import Console
 
 from align_reports import folder, guest
-from align_reports.bench import checks, duel, open_loop, overhead, plan, report, trace
+from align_reports.bench import (checks, duel, open_loop, overhead, plan, recording, report,
+                                 trace)
 from align_reports.bench.figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
 from align_reports.bench.laboratory import Laboratory
 from align_reports.bench.noise import Usage, host_load
@@ -45,6 +46,11 @@ OVERHEAD_RUN_S = (1.5, 2.5)
 DUEL_REQUESTS = (20000, 60000)
 DUEL_ROUNDS = (3, 7)
 DUEL_RUN_S = (4, 8)
+# Writes in a run beside a recorder: for longer than it keeps them in memory. Rounds of all
+# recorders, and how long a run takes.
+RECORDING_WRITES = (100_000, 200_000)
+RECORDING_ROUNDS = (1, 3)
+RECORDING_RUN_S = (10, 20)
 # Requests of the long recording.
 OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
 
@@ -148,6 +154,20 @@ class Bench:
             self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
         trace.unlink()
 
+    def beside_recorders(self) -> None:
+        """What recorders cost, in a guest that counts instructions."""
+        rounds, writes, run_s = (pair[0 if self._given.quick else 1] for pair in (
+            RECORDING_ROUNDS, RECORDING_WRITES, RECORDING_RUN_S))
+        expected = (rounds + 1) * len(recording.RECORDERS) * run_s
+        self.say(f"record: {rounds} rounds of {writes} writes, about {clock(expected)}")
+        with guest.boot(self._log, timeout=patience(expected), name=self._name("record"),
+                        series=SERIES, icount=True) as here:
+            beside = recording.Recording(here, self._alignctl, writes)
+            beside.set_up()
+            with self._console.status("") as status:
+                self.record.recording += beside.measure(rounds, lambda done, total: status.update(
+                    f"record: {done} of {total} runs"))
+
     def _name(self, what: str) -> str:
         return f"bench-{what}-{os.getpid()}"
 
@@ -240,6 +260,8 @@ class Bench:
             self.against_fio()
         if any(row.open_loop for row in rows):
             self.long_recording()
+        if any(row.recording for row in rows):
+            self.beside_recorders()
         self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
@@ -330,7 +352,7 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
     except KeyboardInterrupt:
         broken = "the benchmark was interrupted"
     if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
-                       or bench.record.open_loop):
+                       or bench.record.open_loop or bench.record.recording):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

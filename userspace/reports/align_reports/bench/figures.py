@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from statistics import median
 
-from . import duel, overhead
+from . import duel, overhead, recording
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .plan import Need, table_needs
@@ -50,6 +50,7 @@ class Row:
     overhead: bool = False
     duel: bool = False
     open_loop: bool = False
+    recording: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -331,6 +332,8 @@ def _overhead(record: Record) -> Iterator[Figure]:
 DUEL_LEAST = 0.95
 # What a long recording in an open loop may take.
 OPEN_LOOP_START_S, OPEN_LOOP_MIB, OPEN_LOOP_DRIFT = 1, 64, 0.001
+# What recording may add to a write, as a multiple of what blktrace adds.
+RECORDING_MOST = 1
 
 
 def _duel(record: Record) -> Iterator[Figure]:
@@ -394,6 +397,23 @@ def _open_loop(record: Record) -> Iterator[Figure]:
                      _verdict(value < most), value)
 
 
+def _recording(record: Record) -> Iterator[Figure]:
+    measure = "instructions that recording adds to a write: alignctl record against blktrace"
+    required = f"<= {RECORDING_MOST:g}"
+    if not record.recording:
+        yield _missing("record", measure, required, "alignctl record")
+        return
+    own, theirs = (median(recording.added(record.recording, name))
+                   for name in (recording.ALIGNCTL, recording.BLKTRACE))
+    lacking = recording.incomplete(record.recording)
+    value = own / theirs
+    yield Figure("record", measure, required,
+                 "; ".join([f"{value:.3g} = {own:.0f} / {theirs:.0f}, beside the "
+                            f"{recording.instructions(record.recording, recording.NONE):.0f} of a "
+                            "write that is not recorded, medians", *lacking]),
+                 VOID if lacking else _verdict(value <= RECORDING_MOST), value)
+
+
 def _memory(record: Record) -> Iterator[Figure]:
     queue = record.queues.get("instant")
     for case in ("w512-64-blocks", "w512-1-block"):
@@ -453,6 +473,7 @@ ROWS = {row.name: row for row in (
               for case in ("w512-64-blocks", "w512-1-block")), _memory),
     Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
     Row("replay-open", "a long recording in an open loop", (), _open_loop, open_loop=True),
+    Row("record", "what recording costs, against blktrace", (), _recording, recording=True),
     # Without required figures: what there is to read beside them.
     *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
       for on in TABLE_DRIVES),

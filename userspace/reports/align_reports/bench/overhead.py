@@ -56,12 +56,8 @@ class Meter:
 
     def run(self, engine: str, arm: str) -> float:
         """One run: mean instructions of a write."""
-        document = self._guest.json(
-            "fio", "--name=overhead", "--thread", f"--filename={self.devices[arm]}", "--direct=1",
-            "--rw=randwrite", f"--bs={BLOCK}", "--norandommap", "--randseed=1",
-            f"--number_ios={self._writes}", f"--ioengine={engine}", "--iodepth=1",
-            "--disable_slat=1", "--disable_clat=1", "--output-format=json", timeout=600)
-        return fio_mean_ns(document)
+        return fio_mean_ns(self._guest.json(
+            *fio_command(self.devices[arm], engine, self._writes), timeout=600))
 
     def measure(self, runs: int, into: dict[str, dict[str, list[float]]],
                 progress: Callable[[int, int], None]) -> None:
@@ -81,6 +77,14 @@ class Meter:
                         figures[arm].append(value)
                     done += 1
                     progress(done, total)
+
+
+def fio_command(device: str, engine: str, writes: int) -> tuple[str, ...]:
+    """Writes of whole blocks at random, one at a time."""
+    return ("fio", "--name=overhead", "--thread", f"--filename={device}", "--direct=1",
+            "--rw=randwrite", f"--bs={BLOCK}", "--norandommap", "--randseed=1",
+            f"--number_ios={writes}", f"--ioengine={engine}", "--iodepth=1", "--disable_slat=1",
+            "--disable_clat=1", "--output-format=json")
 
 
 def fio_mean_ns(document: dict[str, Any]) -> float:

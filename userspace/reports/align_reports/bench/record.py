@@ -23,6 +23,7 @@ from typing import Any
 from .. import folder
 from .duel import Result
 from .open_loop import OpenLoop
+from .recording import Recorded
 
 FORMAT = 2
 
@@ -97,7 +98,7 @@ class Record:
     """
     A whole benchmark. overhead: {engine: {arm: [instructions per write, one a run]}};
     duel: runs of alignctl replay and of fio, in the order in which they were made;
-    open_loop: runs of a long trace.
+    open_loop: runs of a long trace; recording: runs beside recorders.
     """
 
     machine: dict[str, Any] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class Record:
     overhead: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     duel: list[Result] = field(default_factory=list)
     open_loop: list[OpenLoop] = field(default_factory=list)
+    recording: list[Recorded] = field(default_factory=list)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """The repetitions of a run, in order; empty if it did not take place."""
@@ -133,5 +135,6 @@ class Record:
         return cls(document["machine"], document["queues"],
                    [Run(**run) for run in document["runs"]], document["overhead"],
                    [Result(**each) for each in document["duel"]],
-                   # a record from before there was one
-                   [OpenLoop(**each) for each in document.get("open_loop", [])])
+                   # a record from before there were these
+                   [OpenLoop(**each) for each in document.get("open_loop", [])],
+                   [Recorded(**each) for each in document.get("recording", [])])
