@@ -10,7 +10,6 @@ rounds in the guests. As many as the proof:
 
 import contextlib
 import itertools
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,8 +77,7 @@ def under_load(lab, device, threads=4, **options):
 
 def say(lab, rounds, what, touches):
     """The figures of a test, for the page of what is promised."""
-    where = f"Linux {os.uname().release}" if lab.has_drives else "User Mode Linux"
-    print(f"lifecycle: {what}: {rounds} rounds on {where}, {touches} touches, none forgotten")
+    print(f"lifecycle: {what}: {rounds} rounds on {lab.where}, {touches} touches, none forgotten")
 
 
 def settled(device, **more):

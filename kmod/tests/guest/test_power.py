@@ -270,7 +270,8 @@ def test_power_cuts_leave_each_sector_as_it_may_be(lab, name):
             phases[done.phase] += 1
             flushes += done.flushes
             damaged += done.damaged
-    print(f"power cuts: {name:24} {cuts:5} cuts: " + ", ".join(f"{phase} {phases[phase]}" for phase in PHASES)
+    print(f"power cuts: {name:24} {cuts:5} cuts on {lab.where}: "
+          + ", ".join(f"{phase} {phases[phase]}" for phase in PHASES)
           + f"; {damaged} blocks damaged; {flushes} flushes succeeded; {time.monotonic() - began:.1f} s")
     assert mode == "coalesce" or not phases["emptying"], "something was written behind an acknowledgement"
     if cuts >= ENOUGH:
@@ -331,5 +332,6 @@ def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the
                     f"seed {seed}, cut at request {at} of the drive, during {failed} of {writes}: " \
                     f"blocks {sorted(blocks)} are damaged, without the target {sorted(would)}"
                 cuts, damaged = cuts + 1, damaged + len(blocks)
-    print(f"power cuts: {mode + ' beside raw':24} {cuts:5} cuts: {damaged} blocks damaged, none that raw keeps")
+    print(f"power cuts: {mode + ' beside raw':24} {cuts:5} cuts on {lab.where}: {damaged} blocks damaged, "
+          "none that raw keeps")
     assert damaged > 0, "nothing was damaged: the test proves nothing"

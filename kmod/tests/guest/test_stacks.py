@@ -128,10 +128,10 @@ def test_md_acknowledges_a_flush_that_its_members_failed(lab):
         assert disk.read(2048, 8) == b"\1" * 4096
 
 
-def say(name, through, tear, cuts, acknowledged, torn_commits, damaged=()):
+def say(lab, name, through, tear, cuts, acknowledged, torn_commits, damaged=()):
     """The figures of a stack, for the page of what is promised."""
-    print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts, {acknowledged} operations acknowledged, "
-          f"{torn_commits} mounted after e2fsck -p, {len(damaged)} damaged", *dict.fromkeys(damaged))
+    print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts on {lab.where}, {acknowledged} operations "
+          f"acknowledged, {torn_commits} mounted after e2fsck -p, {len(damaged)} damaged", *dict.fromkeys(damaged))
 
 
 @pytest.mark.parametrize("through", THROUGH)
@@ -143,7 +143,7 @@ def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(lab, nam
         cuts.write_and_cut()
         cuts.recover()
     assert cuts.acknowledged > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    say(name, through, "none", cuts.cuts, cuts.acknowledged, cuts.torn_commits)
+    say(lab, name, through, "none", cuts.cuts, cuts.acknowledged, cuts.torn_commits)
 
 
 @pytest.mark.skipif(STACK_CUTS == 1, reason="making a PostgreSQL takes minutes: DM_ALIGN_STACK_CUTS=2 or more")
@@ -180,7 +180,7 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(lab, through)
             fsck("ext4", path)
     total = sum(acknowledged.values())
     assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
-    say("postgresql", through, "none", lab.cuts, total, torn_commits)
+    say(lab, "postgresql", through, "none", lab.cuts, total, torn_commits)
 
 
 # As many cuts of the drive itself, and through each mode.
@@ -203,7 +203,7 @@ def test_a_drive_that_tears_damages_no_more_than_without_the_target(lab, name, t
             except DAMAGE as error:
                 said.append(f"{type(error).__name__}: {error}".splitlines()[0])
         damaged[through] = len(said)
-        say(name, through, tear, cuts.cuts, cuts.acknowledged, cuts.torn_commits, said)
+        say(lab, name, through, tear, cuts.cuts, cuts.acknowledged, cuts.torn_commits, said)
     for through in ("pad", "coalesce"):
         chance = as_many_by_chance(damaged["raw"], damaged[through], lab.cuts)
         assert chance > 0.001, f"{lab.cuts} cuts damaged the stack {damaged[through]} times through {through} and " \

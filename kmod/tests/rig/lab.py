@@ -184,6 +184,8 @@ class Lab:
         self._drive, self._tools, self._module = drive, tools, module
         self.has_drives = drive is not None
         self.rounds = LIFECYCLE_SMP_ROUNDS if self.has_drives else LIFECYCLE_ROUNDS
+        # The kernel, in the figures of the page of what is promised.
+        self.where = f"Linux {os.uname().release}" if self.has_drives else "User Mode Linux"
 
     def drive(self, name):
         drive = Drive(self._drive(name))
