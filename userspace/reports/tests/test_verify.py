@@ -15,7 +15,7 @@ from rich.console import Console
 import verify
 from align_reports.results import MODES, Results, Run
 from align_reports.verify import table
-from align_reports.verify.experiment import Experiment, steps
+from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import Interval, findings, verdicts
 from verify_samples import made_up_verification
@@ -204,6 +204,14 @@ def test_an_attach_that_is_refused_detaches_nothing(tmp_path):
     with pytest.raises(Refused):
         experiment.make(step)
     assert not any(line.startswith("detach") for line in diary.lines)
+
+
+def test_a_mode_that_is_refused_stops_the_experiment_before_it_writes(tmp_path):
+    experiment, _, diary = one_run(tmp_path, "raw", fails="--mode coalesce", attach=("--physical", "8192"))
+    with pytest.raises(Refused):
+        next(all_runs(experiment, steps(["w512"], list(MODES), 1)))
+    assert [line.split()[0] for line in diary.lines] == ["attach", "detach"] * 2 + ["attach"]
+    assert all("--physical 8192" in line for line in diary.lines if line.startswith("attach"))
 
 
 def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):

@@ -82,13 +82,22 @@ class Experiment:
         """Makes one run. Raises Refused, or OSError of the drive; the target is gone again then."""
         if step.mode == "raw":
             return self._run(step, self.device, None)
-        self._align("attach", self.device, "--name", self.name, "--mode", step.mode, *self.attach)
+        self._attach(step.mode)
         try:
             run = self._run(step, f"/dev/mapper/{self.name}", self.name)
         finally:
             self._align("detach", self.name)
         below = self._replay(step, self.device, "check", ok=(0, 1))
         return replace(run, below=below["data_check"])
+
+    def try_mode(self, mode: str) -> None:
+        """Raises Refused if the device cannot be put into a mode. Nothing is written to it."""
+        if mode != "raw":
+            self._attach(mode)
+            self._align("detach", self.name)
+
+    def _attach(self, mode: str) -> None:
+        self._align("attach", self.device, "--name", self.name, "--mode", mode, *self.attach)
 
     def _align(self, *argv: str) -> None:
         self.machine.run(self.alignctl, *argv, timeout=self.timeout, ok=(0,))
@@ -129,5 +138,8 @@ class Experiment:
 
 
 def all_runs(experiment: Experiment, wanted: list[Step]) -> Iterator[tuple[Step, Run]]:
+    """Makes all of them; none, if one of the modes is refused."""
+    for mode in dict.fromkeys(step.mode for step in wanted):
+        experiment.try_mode(mode)
     for step in wanted:
         yield step, experiment.make(step)
