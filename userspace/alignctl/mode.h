@@ -8,11 +8,25 @@
 
 #define MODE_MAX_HOLD_MS	600000U
 
+/* Rows of options.h, for the verbs that make or change a target. */
+#define MODE_ROW_HOLD_MS \
+	{ "hold-ms", "N", "coalesce: hold a block for N ms at most" }
+#define MODE_ROW_MAX_BLOCKS \
+	{ "max-blocks", "N", "most physical blocks in memory at once" }
+#define MODE_ROW_WRITE_CACHE \
+	{ "write-cache", "on|off", "advertise a volatile write cache" }
+
 /* NULL if there is such a mode, else which there are. */
 const char *mode_refusal(const char *mode);
 
 /* NULL if @text is a time to hold blocks, and sets @ms, else what it must be. */
 const char *mode_hold_ms(const char *text, uint64_t *ms);
+
+/* NULL if @text is a limit of memory, and sets @blocks, else what it must be. */
+const char *mode_max_blocks(const char *text, uint64_t *blocks);
+
+/* NULL if @text is on or off, else what it must be. */
+const char *mode_write_cache_refusal(const char *text);
 
 /* Does the mode write whole blocks, neighbours of the user's data included? */
 bool mode_rewrites(const char *mode);

@@ -40,65 +40,51 @@ static const struct option_row rows[] = {
 	[ROW_PHYSICAL] = { "physical", "N|auto",
 			   "physical block, bytes; auto: by io_min of an SSD" },
 	[ROW_OFFSET] = { "offset", "N", "alignment offset, bytes" },
-	[ROW_HOLD_MS] = { "hold-ms", "N",
-			  "coalesce: hold a block for N ms at most" },
-	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
-			     "most physical blocks in memory at once" },
-	[ROW_WRITE_CACHE] = { "write-cache", "on|off",
-			      "advertise a volatile write cache" },
+	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
+	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
+	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
 	{ 0 },
 };
 
 static int take(size_t row, const char *argument, void *context)
 {
 	struct attach_options *options = context;
-	const char *refusal;
-	bool on;
+	const char *refusal = NULL;
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		refusal = mode_refusal(argument);
-		if (refusal)
-			return options_refuse("mode", argument, refusal);
 		options->mode = argument;
-		return 0;
+		refusal = mode_refusal(argument);
+		break;
 	case ROW_NAME:
-		if (!*argument || strchr(argument, '/'))
-			return options_refuse("name", argument,
-					      "must be a name without '/'");
 		options->name = argument;
-		return 0;
+		if (!*argument || strchr(argument, '/'))
+			refusal = "must be a name without '/'";
+		break;
 	case ROW_PHYSICAL:
 		options->physical_auto = !strcmp(argument, "auto");
-		if (options->physical_auto ||
-		    (parse_bytes(argument, &options->physical) &&
-		     options->physical))
-			return 0;
-		return options_refuse("physical", argument,
-				      "must be bytes, e.g. 4096 or 4K, or auto");
+		if (!options->physical_auto &&
+		    (!parse_bytes(argument, &options->physical) ||
+		     !options->physical))
+			refusal = "must be bytes, e.g. 4096 or 4K, or auto";
+		break;
 	case ROW_OFFSET:
 		options->offset_given = true;
-		if (parse_bytes(argument, &options->offset))
-			return 0;
-		return options_refuse("offset", argument, "must be bytes");
+		if (!parse_bytes(argument, &options->offset))
+			refusal = "must be bytes";
+		break;
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &options->hold_ms);
-		if (refusal)
-			return options_refuse("hold-ms", argument, refusal);
-		return 0;
+		break;
 	case ROW_MAX_BLOCKS:
-		if (parse_number(argument, &options->max_blocks))
-			return 0;
-		return options_refuse("max-blocks", argument,
-				      "must be a number of blocks, at least 1");
+		refusal = mode_max_blocks(argument, &options->max_blocks);
+		break;
 	case ROW_WRITE_CACHE:
-		if (!parse_switch(argument, &on))
-			return options_refuse("write-cache", argument,
-					      "must be on or off");
 		options->write_cache = argument;
-		return 0;
+		refusal = mode_write_cache_refusal(argument);
+		break;
 	}
-	return -1;
+	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
 /*

@@ -27,10 +27,8 @@ enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
 
 static const struct option_row rows[] = {
 	[ROW_MODE] = { "mode", "MODE", "report, pad or coalesce" },
-	[ROW_HOLD_MS] = { "hold-ms", "N",
-			  "coalesce: hold a block for N ms at most" },
-	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
-			     "most physical blocks in memory at once" },
+	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
+	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_FLUSH] = { "flush", NULL,
 			"write what is held, forget blocks that are known" },
 	[ROW_DROP_FAILED] = { "drop-failed", NULL,
@@ -43,36 +41,30 @@ static const struct option_row rows[] = {
 static int take(size_t row, const char *argument, void *context)
 {
 	struct set_options *options = context;
-	const char *refusal;
+	const char *refusal = NULL;
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		refusal = mode_refusal(argument);
-		if (refusal)
-			return options_refuse("mode", argument, refusal);
 		options->mode = argument;
-		return 0;
+		refusal = mode_refusal(argument);
+		break;
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &options->hold_ms);
-		if (refusal)
-			return options_refuse("hold-ms", argument, refusal);
-		return 0;
+		break;
 	case ROW_MAX_BLOCKS:
-		if (parse_number(argument, &options->max_blocks))
-			return 0;
-		return options_refuse("max-blocks", argument,
-				      "must be a number of blocks, at least 1");
+		refusal = mode_max_blocks(argument, &options->max_blocks);
+		break;
 	case ROW_FLUSH:
 		options->flush = true;
-		return 0;
+		break;
 	case ROW_DROP_FAILED:
 		options->drop_failed = true;
-		return 0;
+		break;
 	case ROW_RESET_STATS:
 		options->reset_stats = true;
-		return 0;
+		break;
 	}
-	return -1;
+	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
 /* Warns if another host may write below a target that rewrites neighbours. */

@@ -48,12 +48,9 @@ static const struct option_row rows[] = {
 			   "physical block, bytes, if DEV does not tell" },
 	[ROW_OFFSET] = { "offset", "N",
 			 "alignment offset, bytes, if DEV does not tell" },
-	[ROW_HOLD_MS] = { "hold-ms", "N",
-			  "coalesce: hold a block for N ms at most" },
-	[ROW_MAX_BLOCKS] = { "max-blocks", "N",
-			     "most physical blocks in memory at once" },
-	[ROW_WRITE_CACHE] = { "write-cache", "on|off",
-			      "advertise a volatile write cache" },
+	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
+	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
+	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
 				"of the drive512e that DEV is: its own counts" },
 	[ROW_FORCE] = { "force", "DEV",
@@ -92,7 +89,6 @@ static int take(size_t row, const char *argument, void *context)
 	const char *refusal = NULL;
 	uint64_t number;
 	uint32_t bytes;
-	bool on;
 
 	switch ((enum row)row) {
 	case ROW_ON:
@@ -103,7 +99,6 @@ static int take(size_t row, const char *argument, void *context)
 		break;
 	case ROW_COUNT:
 	case ROW_REPEAT:
-	case ROW_MAX_BLOCKS:
 		if (!parse_number(argument, &number))
 			refusal = "must be a number, at least 1";
 		break;
@@ -129,9 +124,11 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &number);
 		break;
+	case ROW_MAX_BLOCKS:
+		refusal = mode_max_blocks(argument, &number);
+		break;
 	case ROW_WRITE_CACHE:
-		if (!parse_switch(argument, &on))
-			refusal = "must be on or off";
+		refusal = mode_write_cache_refusal(argument);
 		break;
 	case ROW_BUFFERED:
 	case ROW_DIRECT:
