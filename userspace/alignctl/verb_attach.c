@@ -95,8 +95,9 @@ static int choose_geometry(struct attach_options *options,
 			   const struct device *device)
 {
 	struct align_geometry geometry;
-	uint32_t physical = device->physical;
+	uint32_t physical = device->physical, offset = options->offset;
 	const char *wrong;
+	bool known;
 
 	if (options->physical_auto) {
 		options->physical = device_suggested_physical(device);
@@ -108,14 +109,22 @@ static int choose_geometry(struct attach_options *options,
 	}
 	if (options->physical)
 		physical = options->physical;
+	known = options->offset_given ||
+		device_offset_for(device, physical, &offset) ||
+		physical == device->physical;
 	wrong = align_geometry_init(&geometry, physical, device->logical,
-				    options->offset, 0, device->sectors);
-	if (!wrong)
+				    offset, 0, device->sectors);
+	if (wrong)
+		message_error("%s: physical block %" PRIu32 ", logical block %"
+			      PRIu32 ", alignment offset %" PRIu32
+			      ": %s; see --physical and --offset", device->path,
+			      physical, device->logical, offset, wrong);
+	else if (!known)
+		message_error("%s: does not tell where blocks of %" PRIu32
+			      " bytes begin on it; give --offset, too: bytes from its start to such a boundary, less than a block",
+			      device->path, physical);
+	else
 		return ALIGNCTL_FINE;
-	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
-		      ", alignment offset %" PRIu32
-		      ": %s; see --physical and --offset", device->path,
-		      physical, device->logical, options->offset, wrong);
 	return ALIGNCTL_USAGE;
 }
 

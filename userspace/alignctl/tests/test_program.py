@@ -537,6 +537,10 @@ def test_attach_checks_the_geometry_before_anything_else(loop):
         failed = alignctl("attach", loop, *arguments)
         assert failed.returncode == USAGE
         assert words in failed.stderr and "--physical and --offset" in failed.stderr
+    # A loop device has no parent that tells where larger blocks begin.
+    failed = alignctl("attach", loop, "--physical", "4K")
+    assert failed.returncode == USAGE
+    assert "where blocks of 4096 bytes begin" in failed.stderr and "give --offset" in failed.stderr
 
 
 # Stats, on a made-up machine
