@@ -487,6 +487,8 @@ static int begin_output(struct recorder *recorder)
 		.device = options->device->sys.name,
 		.logical = options->device->logical,
 		.physical = options->device->physical,
+		.offset_known = recorder->record->blocks_known,
+		.offset = recorder->record->geometry.offset,
 	};
 	struct timespec now;
 
@@ -542,6 +544,7 @@ int record_run(struct record *record, const struct record_options *options)
 		result = begin_output(&recorder);
 	if (!result) {
 		result = record_all(&recorder);
+		trace_writer_lost(recorder.writer, record->lost_total);
 		if (!result)
 			result = trace_writer_end(recorder.writer);
 		else

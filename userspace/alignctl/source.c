@@ -23,6 +23,10 @@ int source_open(struct source *source, const char *name)
 	if (result && access(name, F_OK))
 		message_error("no workload '%s' either; 'alignctl workloads' lists them",
 			      name);
+	if (!result && trace_facts(source->trace)->origin.lost)
+		message_warning("%s: is not complete: %" PRIu64
+				" requests were lost while it was recorded",
+				name, trace_facts(source->trace)->origin.lost);
 	return result;
 }
 
@@ -122,6 +126,11 @@ int source_rewind(struct source *source)
 	source->issued = 0;
 	source->flush_due = false;
 	return source->trace ? trace_rewind(source->trace) : ALIGNCTL_FINE;
+}
+
+bool source_has_way_back(const struct source *source)
+{
+	return !source->trace || trace_has_way_back(source->trace);
 }
 
 char *source_position(const struct source *source)

@@ -49,6 +49,9 @@ enum trace_next source_next(struct source *source,
 			    struct trace_request *request);
 int source_rewind(struct source *source);
 
+/* Can source_rewind() succeed? Not for a pipe. */
+bool source_has_way_back(const struct source *source);
+
 /* "NAME: request 17" or as trace_position() has it; for free(). */
 char *source_position(const struct source *source);
 

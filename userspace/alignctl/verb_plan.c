@@ -86,8 +86,12 @@ static int take(size_t row, const char *argument, void *context)
 			      "must be a number of bytes, e.g. 4096 or 4K");
 }
 
-/* The device to plan for: one that there is, or one of which figures are given. */
-static int open_device(struct device *device, const struct options *options)
+/*
+ * The device to plan for: one that there is, or one of which figures are given,
+ * by a recording if not by options.
+ */
+static int open_device(struct device *device, const struct options *options,
+		       const struct trace_origin *origin)
 {
 	if (options->on && (options->size || options->logical)) {
 		message_error("--%s: is what --on %s tells; leave one out",
@@ -100,10 +104,39 @@ static int open_device(struct device *device, const struct options *options)
 		.path = "the planned device",
 		.sectors = options->size ? options->size >> ALIGN_SECTOR_SHIFT :
 					   ENDLESS_SECTORS,
-		.logical = options->logical ? options->logical : USUAL_LOGICAL,
+		.logical = USUAL_LOGICAL,
 		.physical = USUAL_PHYSICAL,
 	};
+	if (origin->logical)
+		device->logical = origin->logical;
+	if (origin->physical)
+		device->physical = origin->physical;
+	if (options->logical)
+		device->logical = options->logical;
 	return ALIGNCTL_FINE;
+}
+
+/*
+ * The blocks to plan for. Where they begin, a recording knows of the blocks that
+ * it names only; without a recording or a device nobody could tell.
+ */
+static int choose_blocks(struct align_geometry *g, bool *offset_known,
+			 const struct options *options,
+			 const struct device *device,
+			 const struct trace_origin *origin)
+{
+	struct plan_options blocks = options->plan;
+	bool named = !blocks.physical || blocks.physical == origin->physical;
+	int result;
+
+	if (!options->on && !blocks.offset_given && origin->offset_known &&
+	    named)
+		blocks.offset = origin->offset;
+	blocks.offset_given |= !options->on;
+	result = plan_options_geometry(&blocks, device, g, offset_known);
+	if (!options->on && !options->plan.offset_given && origin->physical)
+		*offset_known = origin->offset_known && named;
+	return result;
 }
 
 /* How the workload is to be done on that device. */
@@ -167,14 +200,13 @@ static int make_forecast(struct source *source, const struct options *options,
 {
 	CLEANUP_FREE struct forecast *forecast =
 		memory_or_exit(malloc(sizeof(*forecast)));
+	const struct trace_facts facts = source_facts(source);
 	struct align_geometry g;
-	struct plan_options blocks = options->plan;
 	bool offset_known;
 	int result;
 
-	/* without a device, nobody else could tell */
-	blocks.offset_given |= !options->on;
-	result = plan_options_geometry(&blocks, device, &g, &offset_known);
+	result = choose_blocks(&g, &offset_known, options, device,
+			       &facts.origin);
 	if (!result && options->cache_block &&
 	    !plan_options_buffered(&options->plan, source->plan.workload)) {
 		message_error("--cache-block: is for --buffered, and %s is direct; leave it out",
@@ -201,6 +233,7 @@ static int make_forecast(struct source *source, const struct options *options,
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct options options = { 0 };
+	struct trace_origin origin;
 	struct source source;
 	struct device device;
 	int first, result;
@@ -213,16 +246,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      argv[first]);
 		return ALIGNCTL_USAGE;
 	}
-	result = open_device(&device, &options);
+	result = source_open(&source, argv[first]);
 	if (result)
 		return result;
-	result = source_open(&source, argv[first]);
-	if (!result) {
+	origin = source_facts(&source).origin;
+	result = open_device(&device, &options, &origin);
+	if (!result)
 		result = make_forecast(&source, &options, &device);
-		source_close(&source);
-	}
-	if (options.on)
+	if (!result && options.on)
 		device_close(&device);
+	source_close(&source);
 	return result;
 }
 

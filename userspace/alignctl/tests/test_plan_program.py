@@ -3,6 +3,7 @@
 
 import json
 import re
+import struct
 import subprocess
 
 import pytest
@@ -154,6 +155,54 @@ def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, b
     result = plan("w136k", "--count", 10, *arguments)
     assert (result["touches_expected"], result["physical_block_size"]) == (touches, block)
     assert len(result["touches_if_moved"]) == block // 512
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def recorded_on(path, physical, offset, lost=0):
+    """A recording of four writes, with a header as of that device. offset: None: not known."""
+    table = path.with_suffix(".csv")
+    table.write_text("time_us,op,offset,bytes\n" + "".join(f"{n},write,{n * 8192 + 512},4096\n" for n in range(4)))
+    subprocess.run([ALIGNCTL, "record", "--convert", table, "--output", path], check=True)
+    header = bytearray(path.read_bytes()[:252])
+    struct.pack_into("<II", header, 40, 512, physical)
+    struct.pack_into("<QII", header, 232, lost, offset or 0, offset is not None)
+    with open(path, "r+b") as file:
+        file.write(header + struct.pack("<I", crc32c(header)))
+    return path
+
+
+@pytest.mark.parametrize("physical, offset, arguments, touches", [
+    (4096, None, (), 8),
+    (4096, 512, (), 0),
+    (512, 0, (), 0),
+    (512, 0, ("--physical", 4096), 8),
+    (4096, 512, ("--physical", 4096), 0),
+    (4096, 512, ("--physical", 8192), 4),
+    (4096, 512, ("--offset", 0), 8),
+    (16384, 0, (), 4),
+])
+def test_a_recording_is_planned_for_the_blocks_of_the_device_that_it_was_made_on(tmp_path, physical, offset, arguments,
+                                                                                 touches):
+    path = recorded_on(tmp_path / "r", physical, offset)
+    result = plan(path, *arguments)
+    assert result["touches_expected"] == touches
+    given = dict(zip(arguments[::2], arguments[1::2]))
+    assert result["physical_block_size"] == given.get("--physical", physical)
+    known = "--offset" in given or (offset is not None and given.get("--physical", physical) == physical)
+    assert (result["alignment_offset"] != "unknown") == known
+
+
+def test_a_recording_that_lost_requests_says_so_again(tmp_path):
+    done = alignctl("plan", recorded_on(tmp_path / "r", 4096, 0, lost=3))
+    assert done.returncode == FINE and "not complete: 3 requests were lost" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, reads", [((), 2), (("--fdatasync",), 11)])

@@ -18,6 +18,7 @@
 
 static const struct trace_origin origin = {
 	.device = "sda", .logical = 512, .physical = 4096, .start_ns = 1,
+	.offset_known = true, .offset = 3584,
 };
 
 /* Any request, and that of the same number is the same one. */
@@ -70,6 +71,7 @@ static const char *record(const char *name, enum trace_written format,
 			CHECK(0, "request %llu", (unsigned long long)n);
 	}
 	CHECK(access(path, F_OK), "it must not be there before its end");
+	trace_writer_lost(writer, 7);
 	CHECK(!trace_writer_end(writer), "end");
 	return path;
 }
@@ -109,6 +111,9 @@ static void round_trip(void)
 	CHECK(!strcmp(trace_facts(trace)->origin.device, "sda") &&
 	      trace_facts(trace)->origin.logical == 512 &&
 	      trace_facts(trace)->origin.physical == 4096 &&
+	      trace_facts(trace)->origin.offset_known &&
+	      trace_facts(trace)->origin.offset == 3584 &&
+	      trace_facts(trace)->origin.lost == 7 &&
 	      trace_facts(trace)->origin.start_ns == 1, "origin");
 	CHECK(!trace_file(trace, 0) && !trace_file(trace, 2) &&
 	      !strcmp(trace_file(trace, 1), "/dev/one, \"two\"") &&

@@ -68,6 +68,9 @@ static const char *take_header(struct recording_header *h)
 	h->end = le64toh(h->end);
 	h->logical = le32toh(h->logical);
 	h->physical = le32toh(h->physical);
+	h->lost = le64toh(h->lost);
+	h->offset = le32toh(h->offset);
+	h->offset_known = le32toh(h->offset_known);
 	h->complete = le32toh(h->complete);
 	if (h->version != RECORDING_VERSION)
 		return "its version is not 1; a newer alignctl may read it";
@@ -114,7 +117,10 @@ static int recording_open(struct trace *trace)
 			.device = *h->device ? h->device : NULL,
 			.logical = h->logical,
 			.physical = h->physical,
+			.offset_known = h->offset_known,
+			.offset = h->offset,
 			.start_ns = h->start_ns,
+			.lost = h->lost,
 		},
 	};
 	return ALIGNCTL_FINE;

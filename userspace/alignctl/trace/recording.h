@@ -43,7 +43,7 @@
 #define RECORDING_VERSION	1U
 #define RECORDING_BODY		65536U
 #define RECORDING_CONTEXTS	256U
-#define RECORDING_DEVICE	200U
+#define RECORDING_DEVICE	184U
 
 /**
  * struct recording_header - what stands at byte 0
@@ -56,6 +56,9 @@
  * @logical: as in struct trace_origin
  * @physical: as in struct trace_origin
  * @device: name of the device, then zeroes, at least one; what is too long is cut
+ * @lost: as in struct trace_origin
+ * @offset: as in struct trace_origin
+ * @offset_known: 1, or 0; likewise
  * @complete: 1, written last; 0: it was never finished
  * @crc: CRC-32C of what stands before it
  */
@@ -69,6 +72,9 @@ struct recording_header {
 	uint32_t logical;
 	uint32_t physical;
 	char device[RECORDING_DEVICE];
+	uint64_t lost;
+	uint32_t offset;
+	uint32_t offset_known;
 	uint32_t complete;
 	uint32_t crc;
 };

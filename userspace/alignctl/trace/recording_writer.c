@@ -47,6 +47,9 @@ static void put_header(struct trace_writer *writer, bool complete)
 		.end = htole64(writer->end),
 		.logical = htole32(origin->logical),
 		.physical = htole32(origin->physical),
+		.lost = htole64(origin->lost),
+		.offset = htole32(origin->offset),
+		.offset_known = htole32(origin->offset_known),
 		.complete = htole32(complete),
 	};
 

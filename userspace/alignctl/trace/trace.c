@@ -133,6 +133,11 @@ int trace_rewind(struct trace *trace)
 	return open_format(trace);
 }
 
+bool trace_has_way_back(const struct trace *trace)
+{
+	return trace_input_has_way_back(&trace->input);
+}
+
 const char *trace_file(const struct trace *trace, uint32_t file)
 {
 	const char *name = trace_names_get(&trace->files, file);

@@ -59,13 +59,19 @@ struct trace_request {
  * @device: the device's name; NULL: not known
  * @logical: logical block, bytes; 0: not known
  * @physical: physical block, bytes; 0: not known
+ * @offset_known: is @offset?
+ * @offset: alignment offset, bytes
  * @start_ns: when it began, nanoseconds since 1970; 0: not known
+ * @lost: requests that are missing, as they came too fast to be recorded
  */
 struct trace_origin {
 	const char *device;
 	uint32_t logical;
 	uint32_t physical;
+	bool offset_known;
+	uint32_t offset;
 	uint64_t start_ns;
+	uint64_t lost;
 };
 
 /**
@@ -117,6 +123,9 @@ enum trace_next trace_next(struct trace *trace, struct trace_request *request);
  * reported.
  */
 int trace_rewind(struct trace *trace);
+
+/* Can it be rewound? Not if it comes through a pipe. */
+bool trace_has_way_back(const struct trace *trace);
 
 /* The name of a file that requests so far went to; NULL: it has none. */
 const char *trace_file(const struct trace *trace, uint32_t file);

@@ -149,6 +149,11 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer)
 	return (uint64_t)ftello(writer->stream);
 }
 
+void trace_writer_lost(struct trace_writer *writer, uint64_t requests)
+{
+	writer->origin.lost = requests;
+}
+
 int trace_writer_end(struct trace_writer *writer)
 {
 	FILE *stream = writer->stream;

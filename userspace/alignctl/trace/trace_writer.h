@@ -42,6 +42,9 @@ int trace_writer_add(struct trace_writer *writer,
 /* Bytes that the file has so far. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 
+/* Notes that so many requests are missing, where the format can. */
+void trace_writer_lost(struct trace_writer *writer, uint64_t requests);
+
 /* Writes what is left, completes the header, gives the file its name. */
 int trace_writer_end(struct trace_writer *writer);
 
