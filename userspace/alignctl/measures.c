@@ -177,16 +177,6 @@ struct histogram *measures_service(const struct measures *m)
 	return all;
 }
 
-int measures_make_file(const char *path)
-{
-	FILE *file = fopen(path, "ae");
-
-	if (file && !fclose(file))
-		return ALIGNCTL_FINE;
-	message_error("--histogram %s: %s", path, strerror(errno));
-	return ALIGNCTL_USAGE;
-}
-
 int measures_write(const struct measures *m, const char *path)
 {
 	FILE *file = fopen(path, "we");

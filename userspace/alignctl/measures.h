@@ -133,12 +133,6 @@ double measures_wall_s(const struct measures *m);
 struct histogram *measures_service(const struct measures *m);
 
 /*
- * Makes a histogram file, empty if it is new: a path that is wrong is said
- * before a run, not after it. Return: enum alignctl_exit; reported.
- */
-int measures_make_file(const char *path);
-
-/*
  * Writes a histogram file: comments with "#", then lines "NAME LOW HIGH COUNT";
  * see alignctl(8). Return: enum alignctl_exit; errors have been reported.
  */

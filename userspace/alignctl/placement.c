@@ -49,6 +49,12 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 
 	if (request->op == TRACE_FLUSH)
 		return NULL;
+	if (request->file)
+		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
+			": goes to file %" PRIu32
+			" of the trace, and there is one device for all of it; make a trace of one file",
+			trace_op_names[request->op], request->bytes,
+			request->offset, request->file + 1);
 	if (p->labelled && place % PATTERN_SECTOR)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			": not in whole sectors of %u bytes, whose labels --state needs to tell what a crash left; leave that out",

@@ -8,10 +8,11 @@
 #include "json.h"
 #include "message.h"
 #include "replay_state.h"
+#include "result_file.h"
 
 int replay_state_save(const struct replay_state *state, const char *path)
 {
-	CLEANUP_FREE char *draft = message_format("%s.new", path);
+	CLEANUP_FREE char *draft = result_file_draft(path);
 	struct json_object *object = json_new(), *failed = json_new_array();
 	const struct align_geometry *prepared = &state->prepared;
 	uint32_t i;

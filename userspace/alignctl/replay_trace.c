@@ -14,6 +14,7 @@
 #include "progress.h"
 #include "replay_trace.h"
 
+#define NS_PER_S	1000000000ULL
 /* In flight as fast as possible, if nothing is said: as other tools do. */
 #define FAST_DEPTH	32U
 
@@ -109,6 +110,55 @@ static int choose_timing(struct replay_trace *trace)
 	return engine_check_depth(trace->threads, trace->depth);
 }
 
+/* Will it be read more than once? */
+static bool is_read_again(const struct replay_trace_options *options,
+			  const struct source *source)
+{
+	return options->scan || options->dry_run ||
+	       options->how == PLACEMENT_SCALE ||
+	       (!options->no_check && !source_reads(source));
+}
+
+/* Said before a request is made, not when all have been. */
+static int check_way_back(const struct replay_trace *trace)
+{
+	const struct source *source = &trace->source;
+
+	if (source_has_way_back(source) ||
+	    !is_read_again(trace->options, source))
+		return ALIGNCTL_FINE;
+	message_error("%s: a pipe can be read once; the check of the data reads the trace again, and so do --scan, --scale and --dry-run: save it to a file, or --no-check",
+		      source->name);
+	return ALIGNCTL_USAGE;
+}
+
+/* Can all that is written be looked for on the device that is to be below? */
+static int check_below(const struct replay_trace *trace)
+{
+	const char *path = trace->options->verify_below;
+	const struct device *device = trace->device;
+	struct device below;
+	int result;
+
+	if (!path)
+		return ALIGNCTL_FINE;
+	result = device_open(&below, path);
+	if (result)
+		return result;
+	if (below.block == device->block && below.devno == device->devno &&
+	    below.inode == device->inode) {
+		message_error("--verify-below %s: is %s itself, which is compared anyway; leave it out",
+			      path, device->path);
+		result = ALIGNCTL_USAGE;
+	} else if (below.sectors < device->sectors) {
+		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
+			      path, device->path);
+		result = ALIGNCTL_USAGE;
+	}
+	device_close(&below);
+	return result;
+}
+
 int replay_trace_fit(struct replay_trace *trace)
 {
 	const struct trace_facts facts = source_facts(&trace->source);
@@ -116,6 +166,10 @@ int replay_trace_fit(struct replay_trace *trace)
 	uint64_t bytes = trace->device->sectors << ALIGN_SECTOR_SHIFT;
 	int result = choose_timing(trace);
 
+	if (!result)
+		result = check_way_back(trace);
+	if (!result)
+		result = check_below(trace);
 	if (result)
 		return result;
 	trace->placement = (struct placement) {
@@ -189,20 +243,18 @@ static int check(struct replay_trace *trace, int fd, uint64_t run)
 	}
 	result = open_for_check(trace, content.device->path, fd, &check_fd);
 	content.fd = check_fd;
-	if (result) {
-		/* reported */
-	} else if (content.device->sectors < trace->device->sectors) {
-		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
-			      path, trace->device->path);
-		result = ALIGNCTL_USAGE;
-	} else {
+	if (!result)
 		result = content_check(&content, &trace->check);
-	}
 	if (path)
 		device_close(&below);
 	if (!result && trace->check.mismatches)
 		return ALIGNCTL_FINDINGS;
 	return result;
+}
+
+static uint64_t mtime_ns(const struct stat *found)
+{
+	return found->st_mtim.tv_sec * NS_PER_S + found->st_mtim.tv_nsec;
 }
 
 /* Makes a state file for the run that is about to begin. */
@@ -224,6 +276,7 @@ static int begin_state(const struct replay_trace *trace,
 		return ALIGNCTL_USAGE;
 	}
 	state->trace_bytes = found.st_size;
+	state->trace_mtime_ns = mtime_ns(&found);
 	/* it is read again with this: whole sectors, see @labelled */
 	if (trace->placement.buffered)
 		state->placement.logical = PATTERN_SECTOR;
@@ -245,11 +298,6 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 	uint64_t random;
 	int result, saved = ALIGNCTL_FINE;
 
-	if (trace->options->histogram) {
-		result = measures_make_file(trace->options->histogram);
-		if (result)
-			return result;
-	}
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns();
 	setup.run = pattern_run(random);
@@ -324,9 +372,10 @@ int replay_trace_crash(const char *path, const char *on, bool json)
 	if (result)
 		return result;
 	if (stat(state.trace, &found) ||
-	    (uint64_t)found.st_size != state.trace_bytes) {
+	    (uint64_t)found.st_size != state.trace_bytes ||
+	    mtime_ns(&found) != state.trace_mtime_ns) {
 		message_error("%s: is for %s with %" PRIu64
-			      " bytes, and that is not there any more",
+			      " bytes, and that is not there any more, or was changed since",
 			      path, state.trace, state.trace_bytes);
 		result = ALIGNCTL_USAGE;
 	}

@@ -12,6 +12,7 @@
 #include "geometry.h"
 #include "json.h"
 #include "message.h"
+#include "result_file.h"
 #include "trace_state.h"
 
 /* The same length whatever its value, so that it can be written over. */
@@ -31,6 +32,7 @@ static struct json_object *constant(const struct trace_state *state)
 
 	json_add_text(object, "trace", state->trace);
 	json_add_number(object, "trace_bytes", state->trace_bytes);
+	json_add_number(object, "trace_mtime_ns", state->trace_mtime_ns);
 	json_add_text(object, "device", state->device);
 	json_add_number(object, "placement", p->how);
 	json_add_number(object, "device_bytes", p->bytes);
@@ -76,12 +78,13 @@ static int write_file(struct trace_state *state, bool ended)
 /* By rename, so that a reader sees the old file or the new one. */
 static int replace_file(struct trace_state *state, bool ended)
 {
-	CLEANUP_FREE char *draft = message_format("%s.new", state->path);
+	CLEANUP_FREE char *draft = result_file_draft(state->path);
 	int result;
 
 	if (state->fd >= 0)
 		close(state->fd);
-	state->fd = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	state->fd = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW |
+			 O_CLOEXEC, 0666);
 	if (state->fd < 0)
 		return refuse(state, "cannot be written");
 	result = write_file(state, ended);
@@ -160,6 +163,8 @@ static bool take(struct trace_state *state, struct json_object *object)
 
 	if (!trace || !device ||
 	    !json_get_number(object, "trace_bytes", &state->trace_bytes) ||
+	    !json_get_number(object, "trace_mtime_ns",
+			     &state->trace_mtime_ns) ||
 	    !json_get_number(object, "placement", &how) ||
 	    !json_get_number(object, "device_bytes", &p->bytes) ||
 	    !json_get_number(object, "logical_block_size", &logical) ||

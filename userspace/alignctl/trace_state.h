@@ -16,6 +16,7 @@
  * @path: the state file
  * @trace: the trace's absolute path; load makes it, for free()
  * @trace_bytes: its length
+ * @trace_mtime_ns: when it was last changed, as stat() has it
  * @device: the device's absolute path; likewise
  * @placement: where the requests went
  * @run: mark of the run
@@ -28,6 +29,7 @@ struct trace_state {
 	const char *path;
 	char *trace;
 	uint64_t trace_bytes;
+	uint64_t trace_mtime_ns;
 	char *device;
 	struct placement placement;
 	uint64_t run;

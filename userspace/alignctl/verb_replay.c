@@ -23,6 +23,7 @@
 #include "replay_report.h"
 #include "replay_run.h"
 #include "replay_trace.h"
+#include "result_file.h"
 #include "verbs.h"
 
 #define MAX_REPEAT	1000U
@@ -39,6 +40,7 @@ struct replay_options {
 	const char *force_too;	/* the other one of two devices */
 	const char *state;
 	const char *check;
+	const char *not_for_check;	/* an option that --check has no use for */
 	bool for_two;		/* something that only --vs knows was given */
 	bool html;
 	struct plan_options plan;
@@ -117,6 +119,8 @@ static int take(size_t row, const char *argument, void *context)
 	uint64_t number;
 	size_t i;
 
+	if (row != ROW_CHECK && row != ROW_ON && row != ROW_JSON)
+		options->not_for_check = rows[row].name;
 	if (row < PLAN_NR_ROWS)
 		return plan_options_take(&options->plan, row, argument);
 	switch ((enum row)row) {
@@ -463,8 +467,6 @@ static int do_phases(struct replay *replay,
 	int result, saved = ALIGNCTL_FINE;
 
 	result = figures(replay, &report.figures);
-	if (!result && options->trace.histogram)
-		result = measures_make_file(options->trace.histogram);
 	if (result)
 		return result;
 	interrupt_catch();
@@ -596,7 +598,44 @@ static int check_source_options(const struct replay_options *options,
 			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
+	if (trace->verify_below && trace->no_check) {
+		message_error("--verify-below: is where the data is checked, and --no-check checks none; leave one out");
+		return ALIGNCTL_USAGE;
+	}
 	return ALIGNCTL_FINE;
+}
+
+/* Refuses to write results over anything else; see also trace_state.h. */
+static int check_results(const struct replay_options *options,
+			 const char *source, bool phased)
+{
+	const char *mark = phased ? RESULT_WORKLOAD_STATE : RESULT_TRACE_STATE;
+	const char *histogram = options->trace.histogram;
+	const char *state = options->phase == PHASE_CHECK ? NULL :
+							     options->state;
+	int result = ALIGNCTL_FINE;
+
+	if (state && !strcmp(source, "-")) {
+		message_error("--state: is for a trace in a file, which --check reads again, not for standard input");
+		return ALIGNCTL_USAGE;
+	}
+	if (state) {
+		CLEANUP_FREE char *draft = result_file_draft(state);
+
+		result = result_file_check("state", state, mark);
+		if (!result)
+			result = result_file_check("state", draft, mark);
+	}
+	if (!result && histogram)
+		result = result_file_check("histogram", histogram,
+					   RESULT_HISTOGRAM);
+	if (!result && state && histogram &&
+	    result_file_same(state, histogram)) {
+		message_error("--state, --histogram: both are %s; name two files",
+			      state);
+		result = ALIGNCTL_USAGE;
+	}
+	return result;
 }
 
 /* Refuses what means nothing with one device, or with two. */
@@ -768,6 +807,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.check && first == argc && options.not_for_check) {
+		message_error("--%s: means nothing for --check, which reads the state and the device; leave it out",
+			      options.not_for_check);
+		return ALIGNCTL_USAGE;
+	}
 	if (options.check && first == argc)
 		return replay_trace_crash(options.check, options.on,
 					  options.trace.json);
@@ -795,6 +839,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	if (method || options.vs)
 		return run_many(&options, w, phased, argc, argv);
+	result = check_results(&options, argv[first], phased);
+	if (result)
+		return result;
 	result = phased ? choose_plan(&replay, &options, argv[first]) :
 			  open_source(&trace, &options, argv[first]);
 	if (result)

@@ -189,8 +189,81 @@ def test_the_check_sees_what_is_not_on_the_device_below(disk, trace, tmp_path):
     assert (check["status"], check["sectors"], check["mismatches"], check["first_mismatch_sector"]) == \
         ("mismatch", 24, 16, 0)
     assert f"{below}: sector 0: expected request 1, found bytes that no replay wrote" in failed.stderr
-    below.write_bytes(bytes(512))
-    assert alignctl("replay", trace(KINDS), "--on", disk, "--verify-below", below).returncode == USAGE
+
+
+@pytest.mark.parametrize("below, words", [("none", "No such file"), ("small", "smaller than"), ("disk", "itself")])
+def test_a_device_that_cannot_be_below_is_refused_before_anything_is_written(disk, trace, tmp_path, below, words):
+    (tmp_path / "small").write_bytes(bytes(512))
+    path = disk if below == "disk" else tmp_path / below
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--verify-below", path)
+    assert failed.returncode == USAGE and words in failed.stderr
+    assert not any(disk.read_bytes())
+
+
+@pytest.mark.parametrize("option", ["--state", "--histogram"])
+@pytest.mark.parametrize("what", ["trace", "disk", "text", "device", "link"])
+def test_results_are_not_written_over_anything_else(disk, trace, tmp_path, option, what):
+    """Neither over what is asked for nor, with the state, over what its draft is called."""
+    source = trace(KINDS)
+    (tmp_path / "text").write_text("mine\n")
+    (tmp_path / "link").symlink_to("/dev/null")
+    path = {"trace": source, "disk": disk, "device": "/dev/null"}.get(what, tmp_path / what)
+    before = (source.read_text(), (tmp_path / "text").read_text())
+    failed = alignctl("replay", source, "--on", disk, option, path)
+    assert failed.returncode == USAGE
+    assert f"{option} {path}: is there and" in failed.stderr and "name a new one" in failed.stderr
+    assert (source.read_text(), (tmp_path / "text").read_text()) == before and (tmp_path / "link").is_symlink()
+    assert not any(disk.read_bytes())
+
+
+def test_the_draft_of_a_state_takes_nobodys_place(disk, trace, tmp_path):
+    (tmp_path / "state.new").write_text("mine\n")
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state")
+    assert failed.returncode == USAGE and "state.new: is there and" in failed.stderr
+    assert (tmp_path / "state.new").read_text() == "mine\n" and not any(disk.read_bytes())
+
+
+def test_results_of_the_same_kind_are_replaced(disk, trace, tmp_path):
+    files = ["--state", tmp_path / "state", "--histogram", tmp_path / "times"]
+    (tmp_path / "times").touch()
+    assert alignctl("replay", trace(KINDS[:1]), "--on", disk, *files).returncode == FINE
+    first = (tmp_path / "state").read_text(), (tmp_path / "times").read_text()
+    assert alignctl("replay", trace(KINDS), "--on", disk, *files).returncode == FINE
+    assert (tmp_path / "state").read_text() != first[0] and (tmp_path / "times").read_text() != first[1]
+    # but not by a state of the other kind: that may be of another device
+    failed = alignctl("replay", "w512", "--on", disk, "--count", 2, "--phase", "prepare", *files[:2])
+    assert failed.returncode == USAGE and "has something else in it" in failed.stderr
+
+
+def test_state_and_times_need_a_file_each(disk, trace, tmp_path):
+    (tmp_path / "sub").mkdir()
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "a", "--histogram",
+                      tmp_path / "sub" / ".." / "a")
+    assert failed.returncode == USAGE and "name two files" in failed.stderr
+    assert not (tmp_path / "a").exists() and not any(disk.read_bytes())
+
+
+def test_a_pipe_that_would_be_read_twice_is_refused_before_anything_is_written(disk, trace, tmp_path):
+    text = trace(KINDS).read_text()
+    for options in ([], ["--no-check", "--scan"], ["--no-check", "--scale"], ["--dry-run"]):
+        failed = alignctl("replay", "-", "--on", disk, *options, input=text)
+        assert failed.returncode == USAGE and "--no-check" in failed.stderr
+        assert not any(disk.read_bytes())
+    assert alignctl("replay", "-", "--on", disk, "--no-check", input=text).returncode == FINE
+    assert any(disk.read_bytes())
+    (tmp_path / "-").write_text(text)
+    with open(tmp_path / "-") as file:
+        failed = alignctl("replay", "-", "--on", disk, "--state", tmp_path / "state", stdin=file, cwd=tmp_path)
+    assert failed.returncode == USAGE and "standard input" in failed.stderr
+
+
+def test_requests_to_a_second_file_do_not_go_where_those_to_the_first_went(disk, tmp_path):
+    log = tmp_path / "two.log"
+    log.write_text("fio version 2 iolog\n/a add\n/b add\n/a open\n/b open\n/a write 0 512\n/b write 0 512\n"
+                   "/a close\n/b close\n")
+    failed = alignctl("replay", log, "--on", disk, "--scan")
+    assert failed.returncode == USAGE and "file 2 of the trace" in failed.stderr
+    assert not any(disk.read_bytes())
 
 
 def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
@@ -360,9 +433,20 @@ def test_a_state_whose_trace_changed_is_refused(disk, trace, tmp_path):
     state = tmp_path / "state"
     path = trace(KINDS)
     assert alignctl("replay", path, "--on", disk, "--state", state).returncode == FINE
-    path.write_text(path.read_text() + "7000,flush,0,0\n")
-    failed = alignctl("replay", "--check", state)
-    assert failed.returncode == USAGE and "not there any more" in failed.stderr
+    text = path.read_text()
+    for changed in (text + "7000,flush,0,0\n", text.replace("write,9,8", "write,8,8")):
+        path.write_text(changed)
+        failed = alignctl("replay", "--check", state)
+        assert failed.returncode == USAGE and "not there any more" in failed.stderr
+
+
+def test_an_option_that_a_check_of_a_state_has_no_use_for_is_refused(disk, trace, tmp_path):
+    state = tmp_path / "state"
+    assert alignctl("replay", trace(KINDS), "--on", disk, "--state", state).returncode == FINE
+    assert alignctl("replay", "--check", state, "--on", disk, "--json").returncode == FINE
+    for options in (["--histogram", "x"], ["--count", 3], ["--vs", disk], ["--wrap"]):
+        failed = alignctl("replay", "--check", state, *options)
+        assert failed.returncode == USAGE and f"{options[0]}: means nothing for --check" in failed.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--on", "x"], ["w512", "--on", "x", "--check", "state"]])
