@@ -378,8 +378,12 @@ struct align_io {
 /* Flags of a write that a bio made from it keeps. */
 #define ALIGN_KEPT_FLAGS	(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE | \
 				 REQ_BACKGROUND | REQ_SWAP)
-/* Flags of a bio that one made from it must not have. */
-#define ALIGN_DROPPED_FLAGS	(REQ_NOWAIT | REQ_POLLED | REQ_RAHEAD)
+/*
+ * Flags of a bio that one made from it must not have. REQ_ALLOC_CACHE is about
+ * the set that the bio itself is from: ours have no cache.
+ */
+#define ALIGN_DROPPED_FLAGS	(REQ_NOWAIT | REQ_POLLED | REQ_RAHEAD | \
+				 REQ_ALLOC_CACHE)
 
 /* target.c */
 extern const char * const align_mode_names[];
