@@ -77,7 +77,8 @@ void block_add_to_bio(struct align_block *block, struct bio *bio);
 bool hold_allowed(const struct align_target *at, const struct bio *bio);
 void hold_start(struct align_target *at, unsigned int why);
 void hold_stop(struct align_target *at, unsigned int why);
-int hold_empty(struct align_target *at, unsigned long timeout);
+int hold_empty(struct align_target *at, unsigned long timeout,
+	       unsigned int state);
 void hold_freeze(struct align_target *at);
 void hold_thaw(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);

@@ -598,15 +598,17 @@ static void hold_synced(struct align_waiter *waiter)
  * hold_empty - write what is held
  * @at: the target
  * @timeout: how long to wait, in jiffies
+ * @state: TASK_UNINTERRUPTIBLE or TASK_KILLABLE
  *
  * Return: 0 if all that was held is settled, -EIO if some of it could not be
- * written, -ETIMEDOUT.
+ * written, -ETIMEDOUT, -ERESTARTSYS if the caller was killed before.
  */
-int hold_empty(struct align_target *at, unsigned long timeout)
+int hold_empty(struct align_target *at, unsigned long timeout,
+	       unsigned int state)
 {
 	struct align_blocks *blocks = &at->blocks;
 	struct hold_sync sync;
-	bool done;
+	bool done, killed = false;
 
 	init_completion(&sync.settled);
 	sync.waiter.done = hold_synced;
@@ -620,7 +622,11 @@ int hold_empty(struct align_target *at, unsigned long timeout)
 	hold_wait(at, &sync.waiter);
 	spin_unlock_irq(&blocks->lock);
 
-	wait_for_completion_timeout(&sync.settled, timeout);
+	if (state == TASK_KILLABLE)
+		killed = wait_for_completion_killable_timeout(&sync.settled,
+							      timeout) < 0;
+	else
+		wait_for_completion_timeout(&sync.settled, timeout);
 
 	/* Whoever completes holds the lock, and must be done with the target. */
 	spin_lock_irq(&blocks->lock);
@@ -629,7 +635,7 @@ int hold_empty(struct align_target *at, unsigned long timeout)
 		list_del(&sync.waiter.list);
 	spin_unlock_irq(&blocks->lock);
 	if (!done)
-		return -ETIMEDOUT;
+		return killed ? -ERESTARTSYS : -ETIMEDOUT;
 	return sync.waiter.failed ? -EIO : 0;
 }
 
@@ -832,7 +838,8 @@ static int hold_reboot(struct notifier_block *notifier, unsigned long event,
 		int ret;
 
 		hold_stop(at, HOLD_STOPPED_REBOOT);
-		ret = hold_empty(at, msecs_to_jiffies(HOLD_REBOOT_MS));
+		ret = hold_empty(at, msecs_to_jiffies(HOLD_REBOOT_MS),
+				 TASK_UNINTERRUPTIBLE);
 		if (ret)
 			DMERR("%s: held blocks are not written at the end: error %d",
 			      dm_device_name(at->node->md), ret);

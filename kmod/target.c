@@ -488,7 +488,7 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 	if (at->mode != mode) {
 		/* Before the gate is closed, so that writers need not wait. */
 		hold_stop(at, HOLD_STOPPED_MODE);
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT);
+		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
 		if (ret) {
 			hold_start(at, HOLD_STOPPED_MODE);
 			mutex_unlock(&at->change_lock);
@@ -556,7 +556,7 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
 		ledger_reset(at->ledger);
 	} else if (argc == 1 && !strcasecmp(argv[0], "flush")) {
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT);
+		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
 		blocks_forget(at);
 	} else if (argc == 1 && !strcasecmp(argv[0], "drop_failed")) {
 		hold_drop_failed(at);
@@ -688,7 +688,7 @@ static void align_postsuspend(struct dm_target *ti)
 {
 	struct align_target *at = ti->private;
 
-	if (hold_empty(at, MAX_SCHEDULE_TIMEOUT))
+	if (hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE))
 		DMWARN("%s: suspended with held blocks that could not be written",
 		       dm_device_name(at->node->md));
 	hold_freeze(at);
@@ -706,7 +706,7 @@ static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
 	 */
 	if (READ_ONCE(at->mode) == ALIGN_REPORT)
 		return at->start || ti->len != bdev_nr_sectors(*bdev);
-	hold_empty(at, MAX_SCHEDULE_TIMEOUT);
+	hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 	blocks_forget(at);
 	return 1;
 }

@@ -113,6 +113,27 @@ def test_who_waits_for_a_mode_change_can_be_killed(lab, disk, stuck):
         assert (ledger["rmw_drive_report"], ledger["rmw_host"]) == (1, 1)
 
 
+@pytest.mark.parametrize("text", ["mode pad", "flush"])
+def test_who_waits_for_what_is_held_can_be_killed(lab, disk, stuck, text):
+    """And the device holds as before, and loses nothing of it."""
+    with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 16))
+        upper.write(3, pattern(2, 3, 2))
+        stuck.stop()
+        waiting = message_process(device, text)
+        time.sleep(START)
+        killed(waiting)
+        assert device.attribute("target0_mode") == "coalesce"
+        upper.write(12, pattern(3, 12, 2))
+        assert device.counter("touches_held") == 2, "it holds again"
+        stuck.flow()
+        upper.flush()
+        device.balanced()
+        with Disk(disk.path) as lower:
+            check(0, pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 7) + pattern(3, 12, 2) + pattern(1, 14, 2),
+                  lower.read(0, 16), "beneath")
+
+
 def test_nowait_writes_are_sent_back_and_leave_nothing(lab, disk, stuck):
     with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
