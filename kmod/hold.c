@@ -306,7 +306,8 @@ void hold_failed(struct align_block *block)
  *
  * Ends what is held of its sectors. But a drive may leave a block as it is of
  * which only a part is discarded, and then what is held is still the newest. (A
- * discard comes here only with what could not be written, see rule 7.)
+ * discard comes here only with what could not be written, see rule 7. So does a
+ * secure erase, which leaves nothing as it is.)
  *
  * Called with the lock of the block's shard held.
  */
@@ -318,8 +319,7 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 
 	align_overlap(&at->geometry, block->number, io->start, io->end, &from,
 		      &to);
-	if (bio_op(io->bio) != REQ_OP_WRITE &&
-	    bio_op(io->bio) != REQ_OP_WRITE_ZEROES &&
+	if (bio_op(io->bio) == REQ_OP_DISCARD &&
 	    to - from < align_block_sectors(&at->geometry))
 		return;
 	bitmap_clear(block->kept, from, to - from);
