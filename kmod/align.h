@@ -207,6 +207,8 @@ struct align_blocks {
  * @blocks: see there
  * @pieces: bios for runs that have to be cut and for touches that go down as
  *	they came; allocated without waiting, or where the last one has been sent
+ * @joined: bios for a run and the blocks around it; never waited for, as one that
+ *	failed is needed once more, by a worker
  * @devt: the mapped device's number
  * @node: the mapped device's, with the ledger
  * @ledger: the ledger in it
@@ -235,6 +237,7 @@ struct align_target {
 	struct align_gate gate;
 	struct align_blocks blocks;
 	struct bio_set pieces;
+	struct bio_set joined;
 	dev_t devt;
 	struct align_node *node;
 	struct ledger *ledger;

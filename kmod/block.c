@@ -78,8 +78,9 @@
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for the workqueue. Its workers sleep for requests of the device below and
  * for bios of at->pieces; both come back without this workqueue, and it has a
- * rescuer. A block that collects in a task's plug is started at the latest when
- * that task sleeps or ends the plug; one that is delayed, by a timer.
+ * rescuer. (A bio of at->joined that failed waits for it, and nobody for that.)
+ * A block that collects in a task's plug is started at the latest when that task
+ * sleeps or ends the plug; one that is delayed, by a timer.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>

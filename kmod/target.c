@@ -252,6 +252,7 @@ static void align_dtr(struct dm_target *ti)
 		gate_close(&at->gate);
 		blocks_exit(at);
 		gate_exit(&at->gate);
+		bioset_exit(&at->joined);
 		bioset_exit(&at->pieces);
 	}
 	node_leave(at);
@@ -320,9 +321,12 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto bad;
-	ret = blocks_init(at, args.max_blocks);
+	ret = bioset_init(&at->joined, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto bad_pieces;
+	ret = blocks_init(at, args.max_blocks);
+	if (ret)
+		goto bad_joined;
 	at->blocks.hold_ms = args.hold_ms;
 	ret = gate_init(&at->gate);
 	if (ret)
@@ -340,6 +344,8 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 
 bad_blocks:
 	blocks_exit(at);
+bad_joined:
+	bioset_exit(&at->joined);
 bad_pieces:
 	bioset_exit(&at->pieces);
 bad:

@@ -225,7 +225,7 @@ static sector_t joined_new(struct align_io *io)
 	if (n && nr <= BIO_MAX_VECS)
 		bio = bio_alloc_bioset(at->dev->bdev, nr,
 				       io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS,
-				       GFP_NOWAIT, &at->pieces);
+				       GFP_NOWAIT, &at->joined);
 	if (!bio) {
 		runs_write(at, &io->joined, io->nr_joined);
 		io->nr_joined = 0;
