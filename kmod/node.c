@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "node.h"
@@ -113,7 +112,6 @@ void node_go_live(struct align_target *at)
 	struct align_node *node = at->node;
 	unsigned int physical = at->geometry.physical;
 	bool changed = false;
-	unsigned int noio;
 
 	spin_lock(&node->lock);
 	node->live = at->ti->table;
@@ -131,8 +129,5 @@ void node_go_live(struct align_target *at)
 	if (changed)
 		ledger_reset(&node->ledger);
 
-	/* Memory must not be had by writing to a device that is suspended. */
-	noio = memalloc_noio_save();
 	sysfs_publish(node, at->index);
-	memalloc_noio_restore(noio);
 }

@@ -7,6 +7,7 @@
  * reader may use the node. It takes node->lock and the ledger's, which nobody
  * holds while removing.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -345,13 +346,20 @@ static int publish_target(struct align_node *node, unsigned int index)
  */
 void sysfs_publish(struct align_node *node, unsigned int index)
 {
+	unsigned int noio;
 	int ret = 0;
 
 	mutex_lock(&node->publish_lock);
+	/*
+	 * Memory must not be had by writing to a device that is suspended: who
+	 * resumes it may wait for the lock.
+	 */
+	noio = memalloc_noio_save();
 	if (!node->files)
 		ret = publish_device(node);
 	if (!ret && index < ALIGN_NODE_SLOTS && !node->slots[index].files)
 		ret = publish_target(node, index);
+	memalloc_noio_restore(noio);
 	mutex_unlock(&node->publish_lock);
 	if (ret)
 		DMWARN("%s: some files in sysfs are missing: error %d",
