@@ -103,6 +103,49 @@ def test_what_was_published_is_told(workloads):
     assert workloads["w512"]["published"] == {"wall_s": 11.799, "mean_us": 532, "note": None}
 
 
+# Time in seconds and mean in microseconds, of the default count.
+TIMES = {
+    "w512": (11.799, 532), "w4096": (5.902, 272), "w4096_512": (15.536, 718), "w136k": (3.166, 551),
+    "w4k_132k": (21.262, None), "diskbenchi-0": (36.392, None), "diskbenchi-existing": (52.2, None),
+    "diskbenchi": (52.2, None), "sorted-reads-1": (18.11, None), "sorted-reads-32": (12.19, None),
+    "sorted-reads-1024": (9.46, None),
+}
+# Besides.
+ALSO_PUBLISHED = {
+    "w4k_132k": "1925 2133",
+    "diskbenchi-0": "2000 18.216 3000 27.311",
+    "diskbenchi-existing": "2000 21.299 3000 38.954",
+    "diskbenchi": "2000 21.299 3000 38.954",
+    "diskbenchi-fresh": "2000 21.299 3000 32.029 31.858",
+    "shifted-partition": "104859645 1536 2560",
+    "rndread": "17.958 0.129",
+    "seqread": "22 51 363 421",
+    "rnddeltaread": "11 21",
+    "records-4000": "124.4 13.3",
+    "records-4096": "49.3 33.0",
+    "dd-512-sync": "253",
+    "dd-4m-sync": "28.4",
+    "db-write": "1x1 1x4 4x1 1x8 1383 5242 5470 6135 1111 4331 4512 6111 1662 5899 5721 6136 47200",
+    "db-read": "1x1 1x2 1x4 4x1 1x8 2794 3188 5574 6353 6127 1234 2372 4806 4866 6115 4156 5462 5159 5171 6133 "
+               "1x16 1x32 7457 25500 49000 84800 122000",
+    "db-randread": "6101 6063 6060 30000 1597 6011 6136 6144",
+    "db-randwrite": "4025 4022 4026 18400",
+    "areasync": "0.95 9.5 0.96 0.99 6 10 1.81 1.88 4",
+}
+
+
+def test_every_figure_that_was_published_is_told(workloads):
+    shown = alignctl("workloads").stdout
+    for name, workload in workloads.items():
+        assert (workload["published"]["wall_s"], workload["published"]["mean_us"]) == TIMES.get(name, (None, None)), name
+    assert {name for name, workload in workloads.items() if workload["published"]["note"]} == set(ALSO_PUBLISHED)
+    for name, figures in ALSO_PUBLISHED.items():
+        note = workloads[name]["published"]["note"]
+        told = re.findall(r"\d[\dx.]*", note)
+        assert not set(figures.split()) - set(told), name
+        assert f"\n  {name}: {note}\n" in shown
+
+
 def test_workloads_for_people_says_the_same(workloads):
     shown = alignctl("workloads")
     assert shown.returncode == FINE and not shown.stderr
