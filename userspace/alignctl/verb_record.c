@@ -59,6 +59,7 @@ static int take(size_t row, const char *argument, void *context)
 {
 	struct record_arguments *arguments = context;
 	struct record_options *options = &arguments->options;
+	const char *reason = "must be a whole number, at least 1";
 	uint64_t *number = NULL, max = UINT64_MAX;
 
 	switch (row) {
@@ -89,8 +90,9 @@ static int take(size_t row, const char *argument, void *context)
 	}
 	if (parse_number(argument, number) && *number <= max)
 		return 0;
-	return options_refuse(rows[row].name, argument,
-			      "must be a whole number, at least 1");
+	if (max == UINT32_MAX)
+		reason = "must be a whole number from 1 to 4294967295";
+	return options_refuse(rows[row].name, argument, reason);
 }
 
 static void more_help(void)

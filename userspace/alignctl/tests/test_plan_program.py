@@ -301,7 +301,18 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
     (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
     (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
     (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),
-    (["plan", "w512", "--size", "100"], ["--size 100"]),
+    (["plan", "w512", "--size", "100"], ["--size 100", "multiple of the logical block, 512 bytes"]),
+    (["plan", "w512", "--size", "1M", "--logical", "3M"], ["--size 1048576", "multiple of the logical block"]),
+    (["plan", "w512", "--size", "0"], ["--size 0", "at least 1"]),
+    (["plan", "w512", "--logical", "0"], ["--logical 0", "at least 1"]),
+    (["plan", "w512", "--physical", "0"], ["--physical 0", "from 1 to 4294967295"]),
+    (["plan", "w512", "--offset", "4G"], ["--offset 4G", "from 0 to 4294967295"]),
+    (["plan", "w512", "--start", "x"], ["--start x", "bytes"]),
+    (["plan", "rand512", "--seed", "x"], ["--seed x", "whole number"]),
+    (["plan", "w512", "--count", "0"], ["--count 0", "at least 1"]),
+    (["plan", "rand512", "--span", "0"], ["--span 0", "at least 1"]),
+    (["plan", "areasync", "--areas", "0"], ["--areas 0", "from 1 to 4294967295"]),
+    (["plan", "areasync", "--areas", "4G"], ["--areas 4G", "from 1 to 4294967295"]),
     (["plan", "w512", "--shift", "x"], ["--shift x", "sectors"]),
     (["plan", "w512", "--logical", "1000"], ["logical block 1000", "512 or 4096"]),
     (["plan", "w512", "--logical", "4096"], ["w512", "units of 512 bytes"]),
@@ -328,6 +339,49 @@ def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
     trace.write_text("op,offset,bytes\nwrite,0,512\n")
     refused = alignctl("plan", trace, option, 1)
     assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+
+
+AREAS, COUNT, SPAN, START = "--areas", "--count", "--span", "--start"
+LARGER = "take a larger device"
+
+
+@pytest.mark.parametrize("arguments, way_out, then", [
+    ("areasync --areas 100000 --size 1M", "give a smaller --areas", {AREAS: 15}),
+    ("areasync --size 64K", LARGER, {"--size": "1M"}),
+    ("w512 --size 1M", "give a smaller --count", {COUNT: 100}),
+    ("w512 --size 512 --logical 512 --start 4096 --count 1", "give a smaller --start", {START: 0}),
+    ("w136k --size 64K", LARGER, {"--size": "1G"}),
+    ("rand512 --size 512", LARGER, {"--size": "16M"}),
+    ("rand512 --size 1M", "give a smaller --count", {COUNT: 1792}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {COUNT: 128}),
+    ("rand512 --size 16M --span 511", "give a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --start 1G --count 1", "give a smaller --start", {START: "1M"}),
+    ("rnddeltaread --size 1M --span 4K", "give a larger --span", {SPAN: "8K"}),
+    ("rnddeltaread --size 8K", LARGER, {"--size": "1M"}),
+    ("db-randread --size 1M", "give a smaller --span and --count", {SPAN: "512K", COUNT: 64}),
+    ("db-randread --size 1M --span 2M --count 10", "give a smaller --span", {SPAN: "80K"}),
+    ("db-randread --size 512", LARGER, {"--size": "2G"}),
+    ("journal-64k-rand --size 100M", "give a smaller --span", {SPAN: "8M"}),
+    ("journal-64k-rand --size 60M", "give a smaller --span and --count", {SPAN: "8M", COUNT: 500}),
+    ("seqread --size 512", LARGER, {"--size": "1G"}),
+    ("seqread --size 200K", "give a smaller --count", {COUNT: 1}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {COUNT: 16}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {SPAN: "10M"}),
+    ("seqread --size 140K --count 1 --span 1K", "give a larger --span", {SPAN: "64K"}),
+    ("seqread --size 20M --start 1G", "give a smaller --start", {START: 0}),
+])
+def test_what_a_message_says_to_do_helps(arguments, way_out, then):
+    given = arguments.split()
+    refused = alignctl("plan", *given)
+    assert refused.returncode == USAGE and refused.stderr.endswith(f"; {way_out}\n"), refused.stderr
+    for option, value in then.items():
+        if option in given:
+            given[given.index(option) + 1] = value
+        else:
+            given += [option, value]
+    helped = alignctl("plan", *given)
+    assert helped.returncode == FINE, helped.stderr
 
 
 @pytest.mark.parametrize("line, words", [
