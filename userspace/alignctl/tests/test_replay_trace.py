@@ -92,6 +92,8 @@ def test_speed_makes_the_clock_faster(disk, trace):
     (["--speed", "nan"], ["--speed nan", "above 0"]),
     (["--speed", "2", "--timing", "fast"], ["--speed", "not for fast"]),
     (["--count", "3"], ["--count", "means nothing for a trace"]),
+    (["--wrap", "--scale"], ["--wrap, --scale", "leave one out"]),
+    (["--scale", "--wrap"], ["--wrap, --scale", "leave one out"]),
     (["--phase", "run", "--state", "x"], ["--phase", "means nothing for a trace"]),
     (["--verify-below", "/dev/none"], ["/dev/none", "No such file"]),
 ])
