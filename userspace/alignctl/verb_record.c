@@ -155,9 +155,15 @@ static int check_output(const char *path)
 		message_error("record: --output FILE is needed");
 		return ALIGNCTL_USAGE;
 	}
-	if (!lstat(path, &found)) {
-		message_error("%s: exists, and is not written over; remove it or name another file",
+	if (!*path || !strcmp(path, "-")) {
+		message_error("--output \"%s\": must name a file, which appears when it is complete; standard output cannot be it",
 			      path);
+		return ALIGNCTL_USAGE;
+	}
+	if (!lstat(path, &found)) {
+		message_error("%s: exists, and is not written over; %sname another file",
+			      path, S_ISREG(found.st_mode) ? "remove it or " :
+			      "");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -216,9 +222,7 @@ static char **cut_command(int *argc, char **argv)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct record_arguments arguments = {
-		.options = { .buffer_kib = DEFAULT_BUFFER_KIB },
-	};
+	struct record_arguments arguments = { 0 };
 	struct record_options *options = &arguments.options;
 	char **command = cut_command(&argc, argv);
 	int first, result;
@@ -239,11 +243,19 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments.convert && (options->seconds || options->requests ||
-				  options->bytes || command)) {
-		message_error("record: --convert takes all of %s: --seconds, --requests, --size and a command are for recording",
+				  options->bytes || options->buffer_kib ||
+				  command)) {
+		message_error("record: --convert takes all of %s: --seconds, --requests, --size, --buffer and a command are for recording",
 			      arguments.convert);
 		return ALIGNCTL_USAGE;
 	}
+	if (arguments.convert && arguments.json) {
+		message_error("--json: has what a recording found, and --convert %s prints nothing; leave it out",
+			      arguments.convert);
+		return ALIGNCTL_USAGE;
+	}
+	if (!options->buffer_kib)
+		options->buffer_kib = DEFAULT_BUFFER_KIB;
 	result = check_output(options->output);
 	if (result)
 		return result;

@@ -341,6 +341,14 @@ def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
     assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
 
 
+@pytest.mark.parametrize("verb", [["plan"], ["replay", "--on", "/dev/none"]])
+def test_a_source_without_a_name_is_told_as_such(verb):
+    refused = alignctl(*verb, "")
+    assert refused.returncode == USAGE
+    assert refused.stderr == 'alignctl: SOURCE "": is empty; give the path of a trace, or the name of a workload ' \
+        'where one can be\n'
+
+
 AREAS, COUNT, SPAN, START = "--areas", "--count", "--span", "--start"
 LARGER = "take a larger device"
 

@@ -83,12 +83,18 @@ static int open_format(struct trace *trace)
 
 int trace_open(struct trace **opened, const char *path)
 {
-	struct trace *trace = memory_or_exit(calloc(1, sizeof(*trace)));
-	CLEANUP_FREE char *member = access(path, F_OK) ?
-				    blktrace_member(path) : NULL;
+	CLEANUP_FREE char *member = NULL;
+	struct trace *trace;
 	int failed;
 
 	*opened = NULL;
+	if (!*path) {
+		message_error("SOURCE \"\": is empty; give the path of a trace, or the name of a workload where one can be");
+		return ALIGNCTL_USAGE;
+	}
+	if (access(path, F_OK))
+		member = blktrace_member(path);
+	trace = memory_or_exit(calloc(1, sizeof(*trace)));
 	failed = trace_input_open(&trace->input, member ? member : path,
 				  INPUT_BYTES);
 	if (!failed)
