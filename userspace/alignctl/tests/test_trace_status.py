@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What alignctl's exit status says of a trace: 2 where its content is wrong, wherever that is, 3 where reading fails."""
 
+import os
 import socket
 import struct
 from pathlib import Path
@@ -12,6 +13,8 @@ from alignctl_program import alignctl
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TRACES = Path(__file__).with_name("traces")
 VERBS = ["plan", "replay", "replay --scan", "record"]
+# A pipe is read once.
+ONCE = ["plan", "replay --no-check", "record"]
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def is_io_error(failed):
         "alignctl: standard input: byte " in failed.stderr
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ONCE)
 @pytest.mark.parametrize("form", LONG)
 def test_a_trace_that_cannot_be_read_is_an_io_error(read, verb, form):
     failed = cut_by_an_error(read, verb, LONG[form])
@@ -100,17 +103,19 @@ def test_a_trace_that_cannot_be_read_is_an_io_error(read, verb, form):
     assert is_io_error(failed), failed
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ONCE)
 @pytest.mark.parametrize("length", [100, 5000, None])
 def test_a_recording_that_cannot_be_read_is_an_io_error(read, tmp_path, verb, length):
     failed = cut_by_an_error(read, verb, recording(tmp_path)[:length])
     assert is_io_error(failed), failed
 
 
-def test_a_trace_that_was_changed_after_its_run_is_a_wrong_argument(tmp_path, disk):
+def test_a_trace_that_was_changed_unseen_after_its_run_is_a_wrong_argument(tmp_path, disk):
     trace, state = tmp_path / "trace", tmp_path / "state"
     trace.write_text("op,offset,bytes\nwrite,0,512\nwrite,512,512\n")
     assert alignctl("replay", trace, "--on", disk, "--state", state).returncode == FINE
+    was = trace.stat()
     trace.write_text(trace.read_text().replace("write,512", "dance,512"))
+    os.utime(trace, ns=(was.st_atime_ns, was.st_mtime_ns))
     refused = alignctl("replay", "--check", state)
     assert refused.returncode == USAGE and "is not the trace that was replayed any more: request 2" in refused.stderr
