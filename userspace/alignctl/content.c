@@ -346,11 +346,15 @@ static int read_trace(struct model *m)
 	while (source->issued < content->done->issued) {
 		CLEANUP_FREE char *wrong = NULL;
 		uint64_t number = source->issued;
+		enum trace_next next;
 		struct change change;
 
 		if (interrupt_seen())
 			return ALIGNCTL_FINE;
-		if (source_next(source, &request) == TRACE_GOT)
+		next = source_next(source, &request);
+		if (next == TRACE_FAILED)
+			return trace_next_status(next);
+		if (next == TRACE_GOT)
 			wrong = placement_apply(content->placement, &request);
 		else
 			wrong = message_format("ended");
@@ -361,7 +365,7 @@ static int read_trace(struct model *m)
 			message_error("%s: is not the trace that was replayed any more: request %"
 				      PRIu64 ": %s", source->name,
 				      number + 1, wrong);
-			return ALIGNCTL_IO;
+			return ALIGNCTL_USAGE;
 		}
 		if (request.op == TRACE_READ || request.op == TRACE_FLUSH)
 			continue;

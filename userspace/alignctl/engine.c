@@ -459,16 +459,16 @@ static void refuse_next(struct engine *e, char *wrong)
 static void read_next(struct engine *e)
 {
 	const struct engine_setup *setup = e->setup;
+	enum trace_next next = source_next(setup->source, &e->next);
 	char *wrong;
 
-	switch (source_next(setup->source, &e->next)) {
+	switch (next) {
 	case TRACE_GOT:
 		break;
 	case TRACE_END:
-		stop(e, ALIGNCTL_FINE);
-		return;
 	case TRACE_BROKEN:
-		stop(e, ALIGNCTL_USAGE);
+	case TRACE_FAILED:
+		stop(e, trace_next_status(next));
 		return;
 	}
 	wrong = placement_apply(setup->placement, &e->next);

@@ -246,7 +246,7 @@ static int read_all(struct pass *pass)
 	if (result)
 		return result;
 	if (next != TRACE_END)
-		return ALIGNCTL_IO;
+		return trace_next_status(next);
 	return pass->cache ? page_cache_end(pass->cache, take, pass) :
 			     ALIGNCTL_FINE;
 }

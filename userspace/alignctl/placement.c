@@ -69,7 +69,7 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 			transfer ? "--buffered, or " : "");
 	if (transfer && request->bytes > PLACEMENT_MAX_BYTES)
 		return message_format("%s of %" PRIu64
-			" bytes: longer than %u, the most that is done at once",
+			" bytes: longer than %u, the most that is done at once; cut it into smaller requests, or let 'alignctl plan' say what it costs",
 			trace_op_names[request->op], request->bytes,
 			PLACEMENT_MAX_BYTES);
 	if (p->bytes >= p->physical &&

@@ -9,6 +9,7 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 		      const char *argument)
 {
 	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
+	const char *reason = "must be a whole number, at least 1, e.g. 4096 or 4K";
 
 	switch (row) {
 	case PLAN_ROW_COUNT:
@@ -19,6 +20,7 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 		options->start_given = true;
 		if (parse_position(argument, &options->start))
 			return 0;
+		reason = "must be a number of bytes, e.g. 0 or 4K";
 		break;
 	case PLAN_ROW_SPAN:
 		if (parse_number(argument, &options->span))
@@ -28,21 +30,25 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 		if (parse_number(argument, &options->areas) &&
 		    options->areas <= UINT32_MAX)
 			return 0;
+		reason = "must be a number from 1 to 4294967295";
 		break;
 	case PLAN_ROW_SEED:
 		options->seed_given = true;
 		if (parse_position(argument, &options->seed))
 			return 0;
+		reason = "must be a whole number, e.g. 0 or 7";
 		break;
 	case PLAN_ROW_PHYSICAL:
 		if (parse_bytes(argument, &options->physical) &&
 		    options->physical)
 			return 0;
+		reason = "must be a number of bytes from 1 to 4294967295, e.g. 4096 or 4K";
 		break;
 	case PLAN_ROW_OFFSET:
 		options->offset_given = true;
 		if (parse_bytes(argument, &options->offset))
 			return 0;
+		reason = "must be a number of bytes from 0 to 4294967295, e.g. 512";
 		break;
 	case PLAN_ROW_BUFFERED:
 		options->access = PLAN_BUFFERED;
@@ -56,8 +62,7 @@ int plan_options_take(struct plan_options *options, enum plan_row row,
 	case PLAN_NR_ROWS:
 		break;
 	}
-	return options_refuse(rows[row].name, argument,
-			      "must be a number of bytes or times, e.g. 4096 or 4K");
+	return options_refuse(rows[row].name, argument, reason);
 }
 
 bool plan_options_buffered(const struct plan_options *options,
@@ -174,6 +179,77 @@ int plan_options_geometry(const struct plan_options *options,
 	return ALIGNCTL_USAGE;
 }
 
+/* Places, or stretches of @period, that there are from @start to the end. */
+static uint64_t most_places(uint64_t start, uint64_t have, uint64_t period)
+{
+	return have > start ? (have - start) / period : 0;
+}
+
+/* How to have room, for people: what of this helps? */
+static const char *way_out(bool count, bool span, bool start)
+{
+	if (count && span)
+		return "give a smaller --count or a larger --span";
+	if (count)
+		return "give a smaller --count";
+	if (span)
+		return "give a larger --span";
+	return start ? "give a smaller --start" : "take a larger device";
+}
+
+/* Where random requests have too few places. */
+static const char *more_places(const struct plan *plan, uint64_t have)
+{
+	uint64_t needed = plan_places_needed(plan);
+
+	/* draws and pairs need as many however often they are made */
+	return way_out(plan->places && needed == plan->count,
+		       most_places(plan->start, have, plan->period) >= needed,
+		       plan->start > plan->workload->start &&
+		       most_places(plan->workload->start, have, plan->period));
+}
+
+/* Where the shortest probes do not fit. Without a span, some room is left over. */
+static const char *room_for_probes(const struct plan *plan, uint64_t have)
+{
+	uint64_t most = most_places(plan->start, have, WORKLOAD_INSIDE);
+
+	return way_out(plan->count > 1 && most > 1, most >= plan->count,
+		       plan->start > plan->workload->start &&
+		       most_places(plan->workload->start, have,
+				   WORKLOAD_INSIDE) > 1);
+}
+
+/* Where the last request ends beyond the device. */
+static const char *nearer_end(const struct plan *plan, uint64_t have)
+{
+	const struct workload *w = plan->workload;
+	const char *what = "give a smaller --count";
+	struct plan least = *plan;
+
+	if (w->order == WORKLOAD_ROUNDS) {
+		what = "give a smaller --areas";
+		least.places = 1;
+	} else if (w->device == WORKLOAD_SPREAD) {
+		what = "give a smaller --span";
+		least.length = WORKLOAD_INSIDE;
+	} else if (workload_random(w)) {
+		what = "give a smaller --span";
+		least.places = 1;
+		/* a journal lies before the places */
+		if (plan_end(&least) > have ||
+		    plan_places_needed(plan) >
+		    most_places(plan->start, have, plan->period))
+			what = "give a smaller --span and --count";
+	}
+	least.count = 1;
+	if (plan_end(&least) <= have)
+		return what;
+	least.start = w->start;
+	return way_out(false, false, plan->start > w->start &&
+		       plan_end(&least) <= have);
+}
+
 int plan_check_fit(const struct plan *plan, const struct device *device)
 {
 	const struct workload *w = plan->workload;
@@ -183,9 +259,9 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 
 	if (!plan->length && w->device == WORKLOAD_SPREAD) {
 		message_error("%s: too small: %s with --count %" PRIu64
-			      " needs %u bytes for each; give a smaller --count",
+			      " needs %u bytes for each; %s",
 			      device->path, w->name, plan->count,
-			      WORKLOAD_INSIDE);
+			      WORKLOAD_INSIDE, room_for_probes(plan, have));
 		return ALIGNCTL_USAGE;
 	}
 	if (granularity < device->logical && w->buffered && !plan->buffered &&
@@ -223,20 +299,21 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 		message_error("%s: %s with --count %" PRIu64 " needs %" PRIu64
 			      " places of %" PRIu64
 			      " bytes, and there are %" PRIu64
-			      "; give a smaller --count or a larger --span",
-			      device->path, w->name, plan->count,
+			      "; %s", device->path, w->name, plan->count,
 			      plan_places_needed(plan), plan->period,
-			      plan->places);
+			      plan->places, more_places(plan, have));
 		return ALIGNCTL_USAGE;
 	}
 	need = plan_end(plan);
 	if (have < need) {
-		message_error("%s: too small: %s with --count %" PRIu64
-			      " needs %" PRIu64 " bytes, the device has %" PRIu64
-			      "; give a smaller --%s", device->path, w->name,
-			      plan->count, need, have,
-			      workload_random(w) ||
-			      w->device == WORKLOAD_SPREAD ? "span" : "count");
+		bool rounds = w->order == WORKLOAD_ROUNDS;
+
+		message_error("%s: too small: %s with --%s %" PRIu64
+			      " needs %" PRIu64 " bytes, and it has %" PRIu64
+			      "; %s", device->path, w->name,
+			      rounds ? "areas" : "count",
+			      rounds ? plan->places : plan->count, need, have,
+			      nearer_end(plan, have));
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;

@@ -62,8 +62,8 @@ static int read_all(struct replay_trace *trace, struct trace_scan *scan)
 		message_error("%s: %s", position, wrong);
 		return ALIGNCTL_USAGE;
 	}
-	if (next == TRACE_BROKEN)
-		return ALIGNCTL_USAGE;
+	if (next != TRACE_END)
+		return trace_next_status(next);
 	return source_rewind(&trace->source);
 }
 

@@ -20,7 +20,7 @@ int source_open(struct source *source, const char *name)
 	}
 	result = trace_open(&source->trace, name);
 	/* a trace may be named without its ending, so that comes first */
-	if (result && access(name, F_OK))
+	if (result && *name && access(name, F_OK))
 		message_error("no workload '%s' either; 'alignctl workloads' lists them",
 			      name);
 	if (!result && trace_facts(source->trace)->origin.lost)

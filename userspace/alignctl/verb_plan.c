@@ -56,12 +56,12 @@ static int take(size_t row, const char *argument, void *context)
 		options->on = argument;
 		return 0;
 	case ROW_LOGICAL:
-		if (parse_bytes(argument, &options->logical))
+		if (parse_bytes(argument, &options->logical) &&
+		    options->logical)
 			return 0;
 		break;
 	case ROW_SIZE:
-		if (parse_number(argument, &options->size) &&
-		    options->size >= ALIGN_SECTOR_SIZE)
+		if (parse_number(argument, &options->size))
 			return 0;
 		break;
 	case ROW_SHIFT:
@@ -83,7 +83,7 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	}
 	return options_refuse(rows[row].name, argument,
-			      "must be a number of bytes, e.g. 4096 or 4K");
+			      "must be a number of bytes, at least 1, e.g. 4096 or 4K");
 }
 
 /*
@@ -113,6 +113,12 @@ static int open_device(struct device *device, const struct options *options,
 		device->physical = origin->physical;
 	if (options->logical)
 		device->logical = options->logical;
+	if (options->size % device->logical) {
+		message_error("--size %" PRIu64
+			      ": must be a multiple of the logical block, %"
+			      PRIu32 " bytes", options->size, device->logical);
+		return ALIGNCTL_USAGE;
+	}
 	return ALIGNCTL_FINE;
 }
 

@@ -59,6 +59,7 @@ static int take(size_t row, const char *argument, void *context)
 {
 	struct record_arguments *arguments = context;
 	struct record_options *options = &arguments->options;
+	const char *reason = "must be a whole number, at least 1";
 	uint64_t *number = NULL, max = UINT64_MAX;
 
 	switch (row) {
@@ -89,8 +90,9 @@ static int take(size_t row, const char *argument, void *context)
 	}
 	if (parse_number(argument, number) && *number <= max)
 		return 0;
-	return options_refuse(rows[row].name, argument,
-			      "must be a whole number, at least 1");
+	if (max == UINT32_MAX)
+		reason = "must be a whole number from 1 to 4294967295";
+	return options_refuse(rows[row].name, argument, reason);
 }
 
 static void more_help(void)
@@ -153,9 +155,15 @@ static int check_output(const char *path)
 		message_error("record: --output FILE is needed");
 		return ALIGNCTL_USAGE;
 	}
-	if (!lstat(path, &found)) {
-		message_error("%s: exists, and is not written over; remove it or name another file",
+	if (!*path || !strcmp(path, "-")) {
+		message_error("--output \"%s\": must name a file, which appears when it is complete; standard output cannot be it",
 			      path);
+		return ALIGNCTL_USAGE;
+	}
+	if (!lstat(path, &found)) {
+		message_error("%s: exists, and is not written over; %sname another file",
+			      path, S_ISREG(found.st_mode) ? "remove it or " :
+			      "");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -214,9 +222,7 @@ static char **cut_command(int *argc, char **argv)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct record_arguments arguments = {
-		.options = { .buffer_kib = DEFAULT_BUFFER_KIB },
-	};
+	struct record_arguments arguments = { 0 };
 	struct record_options *options = &arguments.options;
 	char **command = cut_command(&argc, argv);
 	int first, result;
@@ -237,11 +243,19 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments.convert && (options->seconds || options->requests ||
-				  options->bytes || command)) {
-		message_error("record: --convert takes all of %s: --seconds, --requests, --size and a command are for recording",
+				  options->bytes || options->buffer_kib ||
+				  command)) {
+		message_error("record: --convert takes all of %s: --seconds, --requests, --size, --buffer and a command are for recording",
 			      arguments.convert);
 		return ALIGNCTL_USAGE;
 	}
+	if (arguments.convert && arguments.json) {
+		message_error("--json: has what a recording found, and --convert %s prints nothing; leave it out",
+			      arguments.convert);
+		return ALIGNCTL_USAGE;
+	}
+	if (!options->buffer_kib)
+		options->buffer_kib = DEFAULT_BUFFER_KIB;
 	result = check_output(options->output);
 	if (result)
 		return result;

@@ -112,6 +112,18 @@ static bool parse_seconds(const char *text, double *seconds)
 	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
 }
 
+/* --wrap or --scale. */
+static int take_placement(struct replay_options *options,
+			  enum placement_how how)
+{
+	if (options->trace.how != PLACEMENT_EXACT && options->trace.how != how) {
+		message_error("--wrap, --scale: a request can be moved in one way only; leave one out");
+		return -1;
+	}
+	options->trace.how = how;
+	return 0;
+}
+
 static int take(size_t row, const char *argument, void *context)
 {
 	struct replay_options *options = context;
@@ -176,11 +188,9 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("speed", argument,
 				      "must be a number above 0, e.g. 0.5 or 10");
 	case ROW_WRAP:
-		options->trace.how = PLACEMENT_WRAP;
-		return 0;
+		return take_placement(options, PLACEMENT_WRAP);
 	case ROW_SCALE:
-		options->trace.how = PLACEMENT_SCALE;
-		return 0;
+		return take_placement(options, PLACEMENT_SCALE);
 	case ROW_SCAN:
 		options->trace.scan = true;
 		return 0;

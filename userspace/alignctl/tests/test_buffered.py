@@ -56,6 +56,11 @@ def test_a_trace_of_any_bytes_is_done_and_compared(disk, trace, options):
     assert not any(content[:12000]) and all(content[12000:20000]) and not content[20000]
 
 
+@pytest.mark.parametrize("options, buffered", [(["--direct", "--buffered"], True), (["--buffered", "--direct"], False)])
+def test_of_buffered_and_direct_the_last_one_counts(disk, options, buffered):
+    assert answer("replay", "w4096", "--on", disk, "--count", 3, *options)["buffered"] is buffered
+
+
 def test_an_iolog_of_fio_with_records_is_done(disk, tmp_path):
     path = tmp_path / "iolog"
     path.write_text("fio version 2 iolog\n/x add\n/x open\n/x write 4000 4000\n/x write 8000 4000\n/x datasync 0 0\n"

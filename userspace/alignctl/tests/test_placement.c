@@ -52,8 +52,12 @@ static void exact(void)
 		      "beyond"), "the sum wraps to the start");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 100, 512, "multiple"),
 	      "no sector");
-	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 0, 64 << 20, "longer"),
+	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 0,
+		      PLACEMENT_MAX_BYTES + 512,
+		      "longer than 33554432, the most that is done at once; cut it into smaller requests, or let 'alignctl plan'"),
 	      "no memory");
+	CHECK(!refused(PLACEMENT_EXACT, TRACE_READ, 0, PLACEMENT_MAX_BYTES,
+		       "longer"), "memory enough");
 	CHECK(refused(PLACEMENT_WRAP, TRACE_WRITE_ZEROES, 0, 2 * DEVICE / 512 *
 		      512, "no help"), "longer than the device");
 }

@@ -103,6 +103,49 @@ def test_what_was_published_is_told(workloads):
     assert workloads["w512"]["published"] == {"wall_s": 11.799, "mean_us": 532, "note": None}
 
 
+# Time in seconds and mean in microseconds, of the default count.
+TIMES = {
+    "w512": (11.799, 532), "w4096": (5.902, 272), "w4096_512": (15.536, 718), "w136k": (3.166, 551),
+    "w4k_132k": (21.262, None), "diskbenchi-0": (36.392, None), "diskbenchi-existing": (52.2, None),
+    "diskbenchi": (52.2, None), "sorted-reads-1": (18.11, None), "sorted-reads-32": (12.19, None),
+    "sorted-reads-1024": (9.46, None),
+}
+# Besides.
+ALSO_PUBLISHED = {
+    "w4k_132k": "1925 2133",
+    "diskbenchi-0": "2000 18.216 3000 27.311",
+    "diskbenchi-existing": "2000 21.299 3000 38.954",
+    "diskbenchi": "2000 21.299 3000 38.954",
+    "diskbenchi-fresh": "2000 21.299 3000 32.029 31.858",
+    "shifted-partition": "104859645 1536 2560",
+    "rndread": "17.958 0.129",
+    "seqread": "22 51 363 421",
+    "rnddeltaread": "11 21",
+    "records-4000": "124.4 13.3",
+    "records-4096": "49.3 33.0",
+    "dd-512-sync": "253",
+    "dd-4m-sync": "28.4",
+    "db-write": "1x1 1x4 4x1 1x8 1383 5242 5470 6135 1111 4331 4512 6111 1662 5899 5721 6136 47200",
+    "db-read": "1x1 1x2 1x4 4x1 1x8 2794 3188 5574 6353 6127 1234 2372 4806 4866 6115 4156 5462 5159 5171 6133 "
+               "1x16 1x32 7457 25500 49000 84800 122000",
+    "db-randread": "6101 6063 6060 30000 1597 6011 6136 6144",
+    "db-randwrite": "4025 4022 4026 18400",
+    "areasync": "0.95 9.5 0.96 0.99 6 10 1.81 1.88 4",
+}
+
+
+def test_every_figure_that_was_published_is_told(workloads):
+    shown = alignctl("workloads").stdout
+    for name, workload in workloads.items():
+        assert (workload["published"]["wall_s"], workload["published"]["mean_us"]) == TIMES.get(name, (None, None)), name
+    assert {name for name, workload in workloads.items() if workload["published"]["note"]} == set(ALSO_PUBLISHED)
+    for name, figures in ALSO_PUBLISHED.items():
+        note = workloads[name]["published"]["note"]
+        told = re.findall(r"\d[\dx.]*", note)
+        assert not set(figures.split()) - set(told), name
+        assert f"\n  {name}: {note}\n" in shown
+
+
 def test_workloads_for_people_says_the_same(workloads):
     shown = alignctl("workloads")
     assert shown.returncode == FINE and not shown.stderr
@@ -258,7 +301,18 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
     (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
     (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
     (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),
-    (["plan", "w512", "--size", "100"], ["--size 100"]),
+    (["plan", "w512", "--size", "100"], ["--size 100", "multiple of the logical block, 512 bytes"]),
+    (["plan", "w512", "--size", "1M", "--logical", "3M"], ["--size 1048576", "multiple of the logical block"]),
+    (["plan", "w512", "--size", "0"], ["--size 0", "at least 1"]),
+    (["plan", "w512", "--logical", "0"], ["--logical 0", "at least 1"]),
+    (["plan", "w512", "--physical", "0"], ["--physical 0", "from 1 to 4294967295"]),
+    (["plan", "w512", "--offset", "4G"], ["--offset 4G", "from 0 to 4294967295"]),
+    (["plan", "w512", "--start", "x"], ["--start x", "bytes"]),
+    (["plan", "rand512", "--seed", "x"], ["--seed x", "whole number"]),
+    (["plan", "w512", "--count", "0"], ["--count 0", "at least 1"]),
+    (["plan", "rand512", "--span", "0"], ["--span 0", "at least 1"]),
+    (["plan", "areasync", "--areas", "0"], ["--areas 0", "from 1 to 4294967295"]),
+    (["plan", "areasync", "--areas", "4G"], ["--areas 4G", "from 1 to 4294967295"]),
     (["plan", "w512", "--shift", "x"], ["--shift x", "sectors"]),
     (["plan", "w512", "--logical", "1000"], ["logical block 1000", "512 or 4096"]),
     (["plan", "w512", "--logical", "4096"], ["w512", "units of 512 bytes"]),
@@ -285,6 +339,57 @@ def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
     trace.write_text("op,offset,bytes\nwrite,0,512\n")
     refused = alignctl("plan", trace, option, 1)
     assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+
+
+@pytest.mark.parametrize("verb", [["plan"], ["replay", "--on", "/dev/none"]])
+def test_a_source_without_a_name_is_told_as_such(verb):
+    refused = alignctl(*verb, "")
+    assert refused.returncode == USAGE
+    assert refused.stderr == 'alignctl: SOURCE "": is empty; give the path of a trace, or the name of a workload ' \
+        'where one can be\n'
+
+
+AREAS, COUNT, SPAN, START = "--areas", "--count", "--span", "--start"
+LARGER = "take a larger device"
+
+
+@pytest.mark.parametrize("arguments, way_out, then", [
+    ("areasync --areas 100000 --size 1M", "give a smaller --areas", {AREAS: 15}),
+    ("areasync --size 64K", LARGER, {"--size": "1M"}),
+    ("w512 --size 1M", "give a smaller --count", {COUNT: 100}),
+    ("w512 --size 512 --logical 512 --start 4096 --count 1", "give a smaller --start", {START: 0}),
+    ("w136k --size 64K", LARGER, {"--size": "1G"}),
+    ("rand512 --size 512", LARGER, {"--size": "16M"}),
+    ("rand512 --size 1M", "give a smaller --count", {COUNT: 1792}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {COUNT: 128}),
+    ("rand512 --size 16M --span 511", "give a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --start 1G --count 1", "give a smaller --start", {START: "1M"}),
+    ("rnddeltaread --size 1M --span 4K", "give a larger --span", {SPAN: "8K"}),
+    ("rnddeltaread --size 8K", LARGER, {"--size": "1M"}),
+    ("db-randread --size 1M", "give a smaller --span and --count", {SPAN: "512K", COUNT: 64}),
+    ("db-randread --size 1M --span 2M --count 10", "give a smaller --span", {SPAN: "80K"}),
+    ("db-randread --size 512", LARGER, {"--size": "2G"}),
+    ("journal-64k-rand --size 100M", "give a smaller --span", {SPAN: "8M"}),
+    ("journal-64k-rand --size 60M", "give a smaller --span and --count", {SPAN: "8M", COUNT: 500}),
+    ("seqread --size 512", LARGER, {"--size": "1G"}),
+    ("seqread --size 200K", "give a smaller --count", {COUNT: 1}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {COUNT: 16}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {SPAN: "10M"}),
+    ("seqread --size 140K --count 1 --span 1K", "give a larger --span", {SPAN: "64K"}),
+    ("seqread --size 20M --start 1G", "give a smaller --start", {START: 0}),
+])
+def test_what_a_message_says_to_do_helps(arguments, way_out, then):
+    given = arguments.split()
+    refused = alignctl("plan", *given)
+    assert refused.returncode == USAGE and refused.stderr.endswith(f"; {way_out}\n"), refused.stderr
+    for option, value in then.items():
+        if option in given:
+            given[given.index(option) + 1] = value
+        else:
+            given += [option, value]
+    helped = alignctl("plan", *given)
+    assert helped.returncode == FINE, helped.stderr
 
 
 @pytest.mark.parametrize("line, words", [

@@ -14,10 +14,10 @@ FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 DISK = 7, 3  # a number that a made-up machine has, and a device node can be made for
 
 
-def alignctl(*arguments, sysroot=None):
+def alignctl(*arguments, sysroot=None, cwd=None):
     environment = dict(os.environ, **({"ALIGNCTL_SYSROOT": str(sysroot)} if sysroot else {}))
     return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
-                          env=environment)
+                          env=environment, cwd=cwd)
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -30,18 +30,26 @@ def alignctl(*arguments, sysroot=None):
     (["/dev/none", "more", "--output", "{new}"], ["unexpected argument 'more'"]),
     (["/dev/none", "--output", "{new}", "--"], ["no command after --"]),
     (["/dev/none", "--output", "{new}", "--format", "xml"], ["--format xml", "recording, fio or csv"]),
-    (["/dev/none", "--output", "{new}", "--seconds", "0"], ["--seconds 0", "at least 1"]),
-    (["/dev/none", "--output", "{new}", "--requests", "many"], ["--requests many", "at least 1"]),
-    (["/dev/none", "--output", "{new}", "--buffer", "8G"], ["--buffer 8G"]),
+    (["/dev/none", "--output", "{new}", "--seconds", "0"], ["--seconds 0", "from 1 to 4294967295"]),
+    (["/dev/none", "--output", "{new}", "--requests", "many"], ["--requests many", "whole number, at least 1"]),
+    (["/dev/none", "--output", "{new}", "--buffer", "8G"], ["--buffer 8G", "from 1 to 4294967295"]),
+    (["/dev/none", "--output", "{new}", "--seconds", "4G"], ["--seconds 4G", "from 1 to 4294967295"]),
     (["/dev/none", "--convert", "{old}", "--output", "{new}"], ["--convert takes no device", "/dev/none"]),
     (["--convert", "{old}", "--output", "{new}", "--seconds", "1"], ["{old}", "--seconds"]),
     (["--convert", "{old}", "--output", "{new}", "--", "true"], ["{old}", "command"]),
-    (["--convert", "{old}", "--output", "{old}"], ["{old}", "not written over"]),
+    (["--convert", "{old}", "--output", "{new}", "--buffer", "1"], ["{old}", "--buffer"]),
+    (["--convert", "{old}", "--output", "{new}", "--json"], ["--json", "--convert {old} prints nothing", "leave it out"]),
+    (["--convert", "", "--output", "{new}"], ['SOURCE "": is empty', "path of a trace"]),
+    (["--convert", "{old}", "--output", "-"], ['--output "-"', "must name a file"]),
+    (["/dev/none", "--output", "-"], ['--output "-"', "must name a file"]),
+    (["/dev/none", "--output", ""], ['--output ""', "must name a file"]),
+    (["--convert", "{old}", "--output", "/dev/stdout"], ["/dev/stdout", "not written over; name another file"]),
+    (["--convert", "{old}", "--output", "{old}"], ["{old}", "not written over; remove it or name another file"]),
 ])
 def test_a_wrong_use_is_named(tmp_path, arguments, words):
     (tmp_path / "old").write_text("not a trace")
     names = {"old": tmp_path / "old", "new": tmp_path / "new"}
-    done = alignctl("record", *(word.format(**names) for word in arguments))
+    done = alignctl("record", *(word.format(**names) for word in arguments), cwd=tmp_path)
     assert done.returncode == USAGE and not done.stdout
     for word in words:
         assert word.format(**names) in done.stderr
@@ -113,6 +121,17 @@ def test_a_trace_is_converted_there_and_back(tmp_path):
     assert [(row["time_ns"], row["op"], row["offset"], row["bytes"], row["pid"], row["comm"]) for row in named] == \
         [("0", "write", "512", "4096", "7", "a b]c"), ("5", "flush", "0", "0", "7", "a b]c"),
          ("9", "write-zeroes", "8192", "65536", "8", "dd")]
+
+
+def test_names_of_processes_have_fifteen_characters(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("op,offset,bytes,comm\nwrite,0,512,0123456789abcdefgh\nwrite,0,512,0123456789abcde\n")
+    assert alignctl("record", "--convert", first, "--output", second, "--format", "csv").returncode == FINE
+    with open(second, newline="") as file:
+        assert [row["comm"] for row in csv.DictReader(file)] == 2 * ["0123456789abcde"]
+    page = (REPO / "Documentation/man/alignctl.8").read_text()
+    formats = page.split(".SH TRACE FORMATS")[1].split("\n.SH ")[0]
+    assert re.search(r"\n\.I comm\nhas 15 bytes at most", formats)
 
 
 def test_a_source_that_is_no_trace_leaves_no_file(tmp_path):

@@ -92,6 +92,8 @@ def test_speed_makes_the_clock_faster(disk, trace):
     (["--speed", "nan"], ["--speed nan", "above 0"]),
     (["--speed", "2", "--timing", "fast"], ["--speed", "not for fast"]),
     (["--count", "3"], ["--count", "means nothing for a trace"]),
+    (["--wrap", "--scale"], ["--wrap, --scale", "leave one out"]),
+    (["--scale", "--wrap"], ["--wrap, --scale", "leave one out"]),
     (["--phase", "run", "--state", "x"], ["--phase", "means nothing for a trace"]),
     (["--verify-below", "/dev/none"], ["/dev/none", "No such file"]),
 ])
@@ -149,6 +151,19 @@ def test_with_a_scan_it_is_refused_before_anything_is_made(disk, trace, option):
     assert failed.returncode == USAGE and not failed.stdout
     assert "line 3" in failed.stderr and "beyond the device" in failed.stderr
     assert not any(disk.read_bytes())
+
+
+def test_a_request_of_more_than_memory_is_made_for_is_refused_with_the_way_out(disk, trace):
+    longest = 32 << 20
+    path = trace([(0, "write", 0, 8), (0, "write", 0, (longest >> 9) + 1)])
+    failed = alignctl("replay", path, "--on", disk, "--scan")
+    assert failed.returncode == USAGE
+    assert f"line 3: write of {longest + 512} bytes: longer than {longest}" in failed.stderr
+    assert "cut it into smaller requests" in failed.stderr and "'alignctl plan'" in failed.stderr
+    assert not any(disk.read_bytes())
+    assert alignctl("plan", path).returncode == FINE
+    page = (REPO / "Documentation/man/alignctl.8").read_text()
+    assert str(longest) in page.split(".SS replay TRACE")[1].split("\n.SS ")[0]
 
 
 @pytest.mark.parametrize("option", ["--wrap", "--scale"])

@@ -209,7 +209,7 @@ static enum trace_next take_data(struct trace *trace, struct trace_input *input,
 	while (left) {
 		got = trace_input_peek(input, left < FILE_BYTES ? left : FILE_BYTES);
 		if (got < 0)
-			return TRACE_BROKEN;
+			return TRACE_FAILED;
 		if ((uint32_t)got < left && got < (ssize_t)FILE_BYTES)
 			return refuse_cut(trace, input);
 		if (is_name && (uint32_t)got > skip) {
@@ -250,7 +250,7 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 	file->has_event = false;
 	got = trace_input_peek(input, sizeof(file->event));
 	if (got <= 0)
-		return got ? TRACE_BROKEN : TRACE_END;
+		return got ? TRACE_FAILED : TRACE_END;
 	if ((size_t)got < sizeof(file->event))
 		return refuse_cut(trace, input);
 	memcpy(&file->event, input->buffer + input->start, sizeof(file->event));
@@ -278,28 +278,35 @@ static enum trace_next advance(struct trace *trace, struct cpu_file *file,
 }
 
 /* The time of the first event of all is where the trace begins. */
-static bool find_base(struct trace *trace)
+static int find_base(struct trace *trace)
 {
 	struct blktrace *b = trace->state;
+	int failed;
 	bool found = false;
 	uint32_t i;
 
 	for (i = 0; i < b->nr; i++) {
 		struct cpu_file *file = &b->files[i];
 
-		if (advance(trace, file, false) == TRACE_BROKEN)
-			return false;
+		failed = trace_next_status(advance(trace, file, false));
+		if (failed)
+			return failed;
 		if (!file->has_event)
 			continue;
 		if (!found || b->base > file->event.time)
 			b->base = file->event.time;
 		found = true;
 	}
-	for (i = 0; i < b->nr; i++)
-		if (b->files[i].has_event && !is_queued(&b->files[i].event) &&
-		    advance(trace, &b->files[i], true) == TRACE_BROKEN)
-			return false;
-	return true;
+	for (i = 0; i < b->nr; i++) {
+		struct cpu_file *file = &b->files[i];
+
+		if (!file->has_event || is_queued(&file->event))
+			continue;
+		failed = trace_next_status(advance(trace, file, true));
+		if (failed)
+			return failed;
+	}
+	return ALIGNCTL_FINE;
 }
 
 static int open_members(struct trace *trace, char **members, uint32_t nr)
@@ -365,7 +372,7 @@ static int blktrace_open(struct trace *trace)
 		slash = strrchr(b->device_name, '/');
 		trace->facts.origin.device = slash ? slash + 1 : b->device_name;
 	}
-	return find_base(trace) ? ALIGNCTL_FINE : ALIGNCTL_USAGE;
+	return find_base(trace);
 }
 
 /* The number of the file that stands for the event's device. */
@@ -448,7 +455,7 @@ static enum trace_next blktrace_next(struct trace *trace,
 	struct blktrace *b = trace->state;
 	struct cpu_file *file;
 	struct trace_place place;
-	enum trace_next next;
+	enum trace_next next, after;
 	bool is_request;
 
 	do {
@@ -459,9 +466,11 @@ static enum trace_next blktrace_next(struct trace *trace,
 					       file->byte };
 		trace->at = place;
 		next = take_request(trace, &file->event, request, &is_request);
-		if (next == TRACE_GOT &&
-		    advance(trace, file, true) == TRACE_BROKEN)
-			next = TRACE_BROKEN;
+		if (next == TRACE_GOT) {
+			after = advance(trace, file, true);
+			if (trace_next_status(after))
+				next = after;
+		}
 		trace->at = place;
 	} while (next == TRACE_GOT && !is_request);
 	return next;

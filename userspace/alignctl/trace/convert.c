@@ -29,7 +29,7 @@ static int copy(struct trace *trace, struct trace_writer *writer)
 		if (failed)
 			return failed;
 	}
-	return next == TRACE_END ? ALIGNCTL_FINE : ALIGNCTL_USAGE;
+	return trace_next_status(next);
 }
 
 int trace_convert(const char *source, const char *output,

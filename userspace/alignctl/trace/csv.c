@@ -183,13 +183,16 @@ static bool take_header(struct trace *trace, struct csv *csv, char *rest)
 static int csv_open(struct trace *trace)
 {
 	struct csv *csv = memory_or_exit(calloc(1, sizeof(*csv)));
+	int failed;
 	char *line;
 	uint32_t i;
 
 	trace->state = csv;
 	trace->facts = (struct trace_facts) { .format = "csv" };
-	if (trace_line(trace, &line) != TRACE_GOT ||
-	    !take_header(trace, csv, line))
+	failed = trace_first_line(trace, &line);
+	if (failed)
+		return failed;
+	if (!take_header(trace, csv, line))
 		return ALIGNCTL_USAGE;
 	for (i = 0; i < csv->nr; i++)
 		trace->facts.timed |= csv->columns[i] <= COLUMN_TIME_S;

@@ -130,7 +130,7 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 		}
 		got = trace_input_peek(input, there + 1);
 		if (got < 0)
-			return TRACE_BROKEN;
+			return TRACE_FAILED;
 		there = input->end - input->start;
 		if (there > looked)
 			continue;

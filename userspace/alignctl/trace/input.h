@@ -56,7 +56,7 @@ void trace_input_take(struct trace_input *input, size_t bytes);
 /*
  * Takes a line, as a string without its end (LF or CR LF) that may be changed
  * and stays until the next call. A line that is longer than the buffer, has a
- * byte 0 in it or no end is refused.
+ * byte 0 in it or no end is refused; TRACE_FAILED: it could not be read.
  */
 enum trace_next trace_input_line(struct trace_input *input, char **line);
 

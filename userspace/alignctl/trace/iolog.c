@@ -107,9 +107,10 @@ static bool iolog_recognize(const char *head, size_t length)
 static int open_at_first_line(struct trace *trace, struct iolog *log)
 {
 	char *line;
+	int failed = trace_first_line(trace, &line);
 
-	if (trace_line(trace, &line) != TRACE_GOT)
-		return ALIGNCTL_USAGE;
+	if (failed)
+		return failed;
 	if (!strcmp(line, "fio version 2 iolog")) {
 		log->version = 2;
 	} else if (!strcmp(line, "fio version 3 iolog")) {
@@ -131,8 +132,8 @@ static int look_for_waits(struct trace *trace, bool *waits)
 	*waits = false;
 	while ((next = trace_line(trace, &line)) == TRACE_GOT && !*waits)
 		*waits = split(line, words) > 1 && !strcmp(words[1], "wait");
-	if (next == TRACE_BROKEN)
-		return ALIGNCTL_USAGE;
+	if (trace_next_status(next))
+		return trace_next_status(next);
 	return trace_input_rewind(&trace->input);
 }
 

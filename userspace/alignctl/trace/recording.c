@@ -149,7 +149,7 @@ static enum trace_next take_chunk(struct trace *trace)
 	trace->at.number = input->byte;
 	got = trace_input_peek(input, sizeof(chunk));
 	if (got < 0)
-		return TRACE_BROKEN;
+		return TRACE_FAILED;
 	if (!got && r->nr == r->header.nr)
 		return r->end == r->header.end ? TRACE_END :
 		       trace_refuse(trace, "the requests end at byte %" PRIu64 ", the header says %" PRIu64,
@@ -168,7 +168,7 @@ static enum trace_next take_chunk(struct trace *trace)
 				    r->bytes);
 	got = trace_input_peek(input, r->bytes);
 	if (got < 0)
-		return TRACE_BROKEN;
+		return TRACE_FAILED;
 	if ((size_t)got < r->bytes)
 		return refuse_cut(trace);
 	memcpy(r->body, input->buffer + input->start, r->bytes);

@@ -76,18 +76,25 @@ static int open_format(struct trace *trace)
 	trace->returned = trace->at;
 	trace->last_ns = 0;
 	trace->left_out = 0;
-	trace->ended = trace->broken = false;
+	trace->ended = false;
+	trace->broken = TRACE_GOT;
 	return trace->format->open(trace);
 }
 
 int trace_open(struct trace **opened, const char *path)
 {
-	struct trace *trace = memory_or_exit(calloc(1, sizeof(*trace)));
-	CLEANUP_FREE char *member = access(path, F_OK) ?
-				    blktrace_member(path) : NULL;
+	CLEANUP_FREE char *member = NULL;
+	struct trace *trace;
 	int failed;
 
 	*opened = NULL;
+	if (!*path) {
+		message_error("SOURCE \"\": is empty; give the path of a trace, or the name of a workload where one can be");
+		return ALIGNCTL_USAGE;
+	}
+	if (access(path, F_OK))
+		member = blktrace_member(path);
+	trace = memory_or_exit(calloc(1, sizeof(*trace)));
 	failed = trace_input_open(&trace->input, member ? member : path,
 				  INPUT_BYTES);
 	if (!failed)
@@ -119,6 +126,20 @@ void trace_close(struct trace *trace)
 const struct trace_facts *trace_facts(const struct trace *trace)
 {
 	return &trace->facts;
+}
+
+int trace_next_status(enum trace_next next)
+{
+	switch (next) {
+	case TRACE_GOT:
+	case TRACE_END:
+		break;
+	case TRACE_BROKEN:
+		return ALIGNCTL_USAGE;
+	case TRACE_FAILED:
+		return ALIGNCTL_IO;
+	}
+	return ALIGNCTL_FINE;
 }
 
 int trace_rewind(struct trace *trace)
@@ -178,6 +199,15 @@ enum trace_next trace_line(struct trace *trace, char **line)
 	trace->at = (struct trace_place) { trace->input.path, "line",
 					   trace->input.line };
 	return next;
+}
+
+int trace_first_line(struct trace *trace, char **line)
+{
+	enum trace_next next = trace_line(trace, line);
+
+	if (next == TRACE_END)
+		next = trace_refuse(trace, "the file ends before its first line");
+	return trace_next_status(next);
 }
 
 const char *trace_request_fault(const struct trace_request *request)
@@ -250,10 +280,10 @@ static enum trace_next next_in_order(struct trace *trace,
 	}
 	while (!trace_sorter_full(trace->sorter)) {
 		next = next_of_format(trace, request);
-		if (next == TRACE_BROKEN)
-			return next;
 		if (next == TRACE_END)
 			break;
+		if (next != TRACE_GOT)
+			return next;
 		trace_sorter_add(trace->sorter, request, &trace->at);
 	}
 	if (trace_sorter_empty(trace->sorter))
@@ -276,10 +306,10 @@ enum trace_next trace_next(struct trace *trace, struct trace_request *request)
 {
 	enum trace_next next;
 
-	if (trace->broken)
-		return TRACE_BROKEN;
+	if (trace_next_status(trace->broken))
+		return trace->broken;
 	next = next_in_order(trace, request);
-	trace->broken = next == TRACE_BROKEN;
+	trace->broken = next;
 	if (next == TRACE_GOT)
 		trace->last_ns = request->time_ns;
 	if (next == TRACE_END)

@@ -99,7 +99,11 @@ enum trace_next {
 	TRACE_GOT,		/* a request */
 	TRACE_END,		/* there are no more */
 	TRACE_BROKEN,		/* reported: the file, its line or byte, and why */
+	TRACE_FAILED,		/* the same, but the file could not be read */
 };
+
+/* What of enum alignctl_exit a trace that ended so stands for. */
+int trace_next_status(enum trace_next next);
 
 struct trace;
 

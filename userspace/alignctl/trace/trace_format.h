@@ -36,7 +36,7 @@ struct trace_place {
  * @left_out: how much there was that makes no request
  * @told: @left_out has been told, it is not when the trace is read again
  * @ended: the format has no more requests
- * @broken: nothing that follows can be understood
+ * @broken: TRACE_BROKEN or TRACE_FAILED: nothing follows
  */
 struct trace {
 	const struct trace_format *format;
@@ -51,7 +51,7 @@ struct trace {
 	uint64_t left_out;
 	bool told;
 	bool ended;
-	bool broken;
+	enum trace_next broken;
 };
 
 /**
@@ -83,6 +83,9 @@ enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
 
 /* The next line; sets @trace->at. */
 enum trace_next trace_line(struct trace *trace, char **line);
+
+/* The same of a line that must be there. Return: enum alignctl_exit; reported. */
+int trace_first_line(struct trace *trace, char **line);
 
 /* Why no such request can be; NULL: it can. */
 const char *trace_request_fault(const struct trace_request *request);
