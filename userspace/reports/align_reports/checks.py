@@ -104,7 +104,7 @@ def check_ledger(run: Run) -> Iterator[str]:
         if run.buffered:
             issued += f", of which the page cache was to make {run.written}{CACHE_ASSUMED}"
         yield f"{run.title}: the ledger saw {ledger['writes']} writes, {issued}"
-    if ledger["writes_over_limits"]:
+    if run.drive and ledger["writes_over_limits"]:
         yield (f"{run.title}: {ledger['writes_over_limits']} writes were larger than the "
                f"drive's queue takes, so the drive's count cannot be compared")
 

@@ -137,6 +137,15 @@ def test_what_was_planned_is_held_against_what_was_counted(workload, mode, spoil
     assert any("page cache" in finding for finding in found) == (workload == "records-4000")
 
 
+def test_writes_above_the_queues_limit_are_a_finding_only_where_a_drive_counts(made_up):
+    index = made_up.runs.index(made_up.find("/dev/test", "w512", "report"))
+    run = made_up.runs[index]
+    run.ledger.update(writes_over_limits=20)
+    assert findings(made_up) == []
+    made_up.runs[index] = replace(run, drive={"touches": 40, "rmws": 40})
+    assert any("20 writes were larger" in finding for finding in findings(made_up))
+
+
 def test_buffered_writes_are_shown_with_what_the_device_gets(made_up):
     cells = {v.workload: table.COLUMNS[2].cell(v) for v in verdicts(made_up, list(MODES))}
     assert (cells["w512"], cells["records-4000"]) == ("40", "40 as 60")
