@@ -51,6 +51,12 @@ def test_pairs_show_what_the_spread_of_each_hides():
     assert one.low < other.high
 
 
+def test_the_interval_of_a_ratio_is_not_cut_where_its_logarithm_is_below_0():
+    """Both ratios are above 1; what they say of the mean is not."""
+    ratio = ratio_interval([(1.1, 1), (100, 1)])
+    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 1e-10
+
+
 @pytest.mark.parametrize("pairs, said", [
     ([(1, 2)], "nothing can be said from one pair of runs"),
     ([(0, 1), (1, 1)], "nothing can be said: a figure is 0"),

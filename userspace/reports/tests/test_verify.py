@@ -39,6 +39,15 @@ def test_a_mean_has_the_interval_of_students_t():
     assert (interval.low, interval.high) == pytest.approx((9.25 - half, 9.25 + half))
 
 
+def test_no_time_is_said_to_be_below_0(made_up):
+    interval = Interval.of([1.0, 40.0])
+    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 250
+    for run in made_up.repetitions("/dev/test", "w512", "pad"):
+        run.latency.update(mean=10.0 ** run.repetition, p99=10.0 ** run.repetition)
+    figures = of(made_up, "w512", "pad").document()
+    assert [figures[name]["low"] for name in ("mean_us", "p99_us")] == [0, 0]
+
+
 def test_one_value_has_no_interval():
     assert Interval.of([3.0]) == Interval(3.0, None, None, 1)
 

@@ -91,7 +91,7 @@ def ratio_interval(pairs: list[tuple[float, float]]) -> Interval | None:
     """
     if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
         return None
-    logs = Interval.of([math.log(one / other) for one, other in pairs])
+    logs = Interval.of([math.log(one / other) for one, other in pairs], -math.inf)
     return Interval(math.exp(logs.mean), None if logs.low is None else math.exp(logs.low),
                     None if logs.high is None else math.exp(logs.high), logs.values)
 

@@ -21,8 +21,7 @@ def interval(one: Interval | None) -> str:
         return NONE
     if one.low is None:
         return figure(one.mean)
-    # none of them can be below 0
-    return f"{figure(one.mean)} [{figure(max(one.low, 0))} to {figure(one.high)}]"
+    return f"{figure(one.mean)} [{figure(one.low)} to {figure(one.high)}]"
 
 
 def counts(samples: list[Sample]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ def _ratio(interval: Interval | None) -> str:
         return NONE
     if interval.low is None:
         return f"{interval.mean:.2f}"
-    return f"{interval.mean:.2f} [{max(interval.low, 0):.2f} to {interval.high:.2f}]"
+    return f"{interval.mean:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
 
 
 @dataclass(frozen=True)

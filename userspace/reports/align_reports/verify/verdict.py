@@ -30,14 +30,15 @@ class Interval:
     values: int
 
     @classmethod
-    def of(cls, values: list[float]) -> Interval:
+    def of(cls, values: list[float], least: float = 0) -> Interval:
+        """least: what none of the values can be below, and so neither can their mean."""
         mean = statistics.fmean(values)
         if len(values) < 2:
             return cls(mean, None, None, len(values))
         freedom = len(values) - 1
         t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
         half = t * statistics.stdev(values) / math.sqrt(len(values))
-        return cls(mean, mean - half, mean + half, len(values))
+        return cls(mean, max(mean - half, least), mean + half, len(values))
 
 
 @dataclass(frozen=True)
