@@ -93,9 +93,25 @@ def test_a_repetition_that_was_made_on_one_only_does_not_count():
 
 def test_an_open_loop_is_judged_by_its_response_times():
     found = [Sample(each.repetition, each.device, {**each.replay, "timing": "open", "response_us":
-                                                   each.replay["latency_us"], "wall_s": 1, "flush_s": 0},
+                                                   each.replay["latency_us"], "wall_s": 1, "flush_s": 0,
+                                                   "by_kind": [{"kind": "write"}]},
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
     assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the mean response time on a")
+    rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
+    assert rows == ["wall s", "mean response us", "p50 response us", "p99 response us", "p99.9 response us", "IOPS 1/s"]
+
+
+def test_reads_are_said_to_be_read_and_take_no_flush():
+    def of(kinds, flush_s):
+        return [Sample(each.repetition, each.device,
+                       {**each.replay, "response_us": each.replay["latency_us"], "flush_s": flush_s,
+                        "by_kind": [{"kind": kind} for kind in kinds]}, False, None, None, None)
+                for each in samples([2, 2.1, 1.9])]
+    found = of(["read"], 1000)
+    assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the time until all was read on a")
+    assert lines(found, "a", "b")[0].on.mean == pytest.approx(1, rel=0.05)
+    found = of(["read", "write"], 1000)
+    assert "the time until all was durable on a is 0.999 to 0.999 " in verdict(lines(found, "a", "b"), found, "a", "b")
 
 
 def test_a_warm_up_that_takes_more_on_one_device_changes_neither_the_requests_nor_the_verdict():

@@ -50,8 +50,14 @@ class Sample:
         return self.replay["latency_us" if self.phased else "response_us"]
 
     @property
+    def only_reads(self) -> bool:
+        return not self.phased and {each["kind"] for each in self.replay["by_kind"]} == {"read"}
+
+    @property
     def seconds(self) -> float:
-        """Until all was durable: the flush at the end is in it, and no warm-up."""
+        """Until all was durable: the flush at the end is in it, and no warm-up. Reads need none."""
+        if self.only_reads:
+            return self.replay["wall_s"]
         return self.replay["wall_s"] + self.replay["flush_s"]
 
     @property
@@ -138,6 +144,11 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
     return made
 
 
+def clocked(samples: list[Sample]) -> bool:
+    """Does a clock say when each request is to be made, and not the end of the one before?"""
+    return samples[0].replay.get("timing") == "open"
+
+
 def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
     """In a sentence: of the time that all took, or of the mean latency if a clock says when.
 
@@ -145,10 +156,10 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
     """
     if not found:
         return "nothing can be said: no repetition was made on both"
-    timed = (samples[0].replay.get("timing") == "open"
-             or any(each.warmup_requests for each in samples))
+    timed = clocked(samples) or any(each.warmup_requests for each in samples)
     [line] = [each for each in found if each.name == ("mean" if timed else "wall")]
-    what = "the mean response time" if timed else "the time until all was durable"
+    done = "read" if samples[0].only_reads else "durable"
+    what = "the mean response time" if timed else f"the time until all was {done}"
     if line.words.startswith("nothing"):
         return f"{line.words}; --repeat 5 or more would show what chance does"
     spread = (f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % "

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from ..verify.verdict import Interval
-from .comparison import DRIVE, LEDGER, Line, Sample
+from .comparison import DRIVE, LEDGER, Line, Sample, clocked
 
 NONE = "\u2013"
 
@@ -35,6 +35,12 @@ def counts(samples: list[Sample]) -> list[tuple[str, str]]:
     return [(name, span(values)) for name, values in rows]
 
 
+def label(line: Line, samples: list[Sample]) -> str:
+    """Of a quantity's row: of requests that a clock starts, which time it is."""
+    kind = " response" if line.unit == "us" and clocked(samples) else ""
+    return f"{line.name}{kind} {line.unit}"
+
+
 def span(values: list[int | None]) -> str:
     known = [value for value in values if value is not None]
     if not known:
@@ -50,7 +56,7 @@ def render(found: list[Line], samples: list[Sample], on: str, vs: str, title: st
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column(f"on {on}", overflow="fold")
     for line in found:
-        table.add_row(f"{line.name} {line.unit}", interval(line.on), interval(line.vs),
+        table.add_row(label(line, samples), interval(line.on), interval(line.vs),
                       interval(line.ratio), line.words)
     table.add_section()
     sides = [counts([s for s in samples if s.device == device]) for device in (on, vs)]
