@@ -22,13 +22,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from align_reports import needs
+
 try:
     from rich.console import Console
     from rich.markup import escape
     from rich.status import Status
 except ImportError:
-    print("alignctl replay: --vs and methods need the Python library rich: "
-          "apt-get install python3-rich", file=sys.stderr)
+    print(needs.rich("alignctl replay: --vs and methods"), file=sys.stderr)
     sys.exit(3)
 
 from align_reports.folder import begin

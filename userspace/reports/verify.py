@@ -19,11 +19,12 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
+from align_reports import needs
+
 try:
     from rich.console import Console
 except ImportError:
-    print("alignctl verify: needs the Python library rich: apt-get install python3-rich",
-          file=sys.stderr)
+    print(needs.rich("alignctl verify"), file=sys.stderr)
     sys.exit(3)
 
 from align_reports.folder import begin

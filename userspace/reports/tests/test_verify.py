@@ -7,11 +7,11 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import measure
 import verify
 from align_reports.results import MODES, Results, Run
 from align_reports.verify import table
@@ -294,9 +294,10 @@ def test_results_of_several_repetitions_load_as_they_were(made_up, tmp_path):
     assert Results.load(tmp_path / "verify.json") == made_up
 
 
-def test_without_rich_it_says_what_to_install(tmp_path):
+@pytest.mark.parametrize("program", [verify.__file__, measure.__file__])
+def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program, tmp_path):
     (tmp_path / "rich.py").write_text("raise ImportError")
-    program = Path(verify.__file__)
     done = subprocess.run([sys.executable, program], env={"PYTHONPATH": str(tmp_path)}, capture_output=True,
                           text=True, check=False)
     assert done.returncode == 3 and "apt-get install python3-rich" in done.stderr
+    assert f"which {sys.executable} does not have" in done.stderr and "put /usr/bin first in PATH" in done.stderr
