@@ -32,14 +32,13 @@ except ImportError:
     print(needs.rich("alignctl replay: --vs and methods"), file=sys.stderr)
     sys.exit(3)
 
-from align_reports.folder import begin
 from align_reports.measure import comparison, comparison_page, comparison_table, devices, page
 from align_reports.measure.methods import METHODS, SEED, Task
 from align_reports.measure.runs import Replays
 from align_reports.plan import clock
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
-from verify import TABLE_WIDTH, attempt, number
+from verify import TABLE_WIDTH, attempt, number, put, refused
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 FORMAT = 1
@@ -124,8 +123,9 @@ class Comparing:
 
     def report(self, stopped: str | None) -> int:
         document = comparison.document(self._samples, self._on, self._vs)
+        status = FINE
         if self._given.html:
-            self._given.html.write_text(comparison_page.render(
+            status = put("replay", self._given.html, comparison_page.render(
                 self._given.source, self._samples, self._on, self._vs,
                 {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
         if self._given.json:
@@ -142,7 +142,7 @@ class Comparing:
             wrong = (f"FINDING: {each}" for each in document["findings"])
             for line in (document["verdict"], *wrong):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
-        return FINDINGS if document["findings"] else FINE
+        return status or (FINDINGS if document["findings"] else FINE)
 
 
 class Measuring:
@@ -180,9 +180,10 @@ class Measuring:
 
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
+        status = FINE
         if self._given.html:
-            self._given.html.write_text(page.render(self._given.source, self._given.on, found,
-                                                    machine(), stopped))
+            status = put("replay", self._given.html, page.render(
+                self._given.source, self._given.on, found, machine(), stopped))
         if self._given.json:
             print(json.dumps({
                 "format": FORMAT, "method": self._given.source, "device": self._given.on,
@@ -193,7 +194,7 @@ class Measuring:
             out.print(found.table)
             for line in found.words:
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
-        return FINE
+        return status
 
 
 def machine() -> dict[str, str]:
@@ -234,8 +235,8 @@ def main(argv: list[str]) -> int:
     given = arguments(argv)
     # As alignctl does it: also in the background of a shell, which ignores it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if given.html and (reason := begin(given.html)):
-        print(f"alignctl replay: --html {given.html}: {reason}", file=sys.stderr)
+    inputs = [given.source, given.on, *([given.vs] if given.vs else [])]
+    if refused("replay", given.html, inputs):
         return USAGE
     folder = Path(tempfile.mkdtemp(prefix="alignctl-replay-"))
     try:

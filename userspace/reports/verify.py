@@ -19,7 +19,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from align_reports import needs
+from align_reports import needs, report_file
 
 try:
     from rich.console import Console
@@ -27,7 +27,6 @@ except ImportError:
     print(needs.rich("alignctl verify"), file=sys.stderr)
     sys.exit(3)
 
-from align_reports.folder import begin
 from align_reports.results import MODES, Results
 from align_reports.verify import page, table
 from align_reports.verify.drive import Control
@@ -109,8 +108,6 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
 
 def report(given: argparse.Namespace, results: Results, found: list[Verdict], wrong: list[str],
            stopped: str | None) -> None:
-    if given.html:
-        given.html.write_text(page.render(results, found, wrong, stopped))
     if given.json:
         print(json.dumps({"format": FORMAT, "machine": results.machine, "stopped": stopped,
                           "findings": wrong, "verdicts": [each.document() for each in found],
@@ -137,13 +134,31 @@ def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
     return stopped, status
 
 
+def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
+    """Says it if the page cannot be put there: after minutes of runs they would be in vain."""
+    reason = html and report_file.refusal(html, inputs)
+    if reason:
+        print(f"alignctl {verb}: --html {html}: {reason}", file=sys.stderr)
+    return bool(reason)
+
+
+def put(verb: str, html: Path, text: str) -> int:
+    """Writes the page; the exit status."""
+    try:
+        report_file.write(html, text)
+    except OSError as error:
+        print(f"alignctl {verb}: --html {html}: {error.strerror}; there is no new page",
+              file=sys.stderr)
+        return IO
+    return FINE
+
+
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     # What goes on is for people: the table or the JSON alone is the output.
     console = Console(stderr=True)
     results = Results(machine(given))
-    if given.html and (reason := begin(given.html)):
-        print(f"alignctl verify: --html {given.html}: {reason}", file=sys.stderr)
+    if refused("verify", given.html, [given.on]):
         return USAGE
     folder = Path(tempfile.mkdtemp(prefix="alignctl-verify-"))
     try:
@@ -152,8 +167,11 @@ def main(argv: list[str]) -> int:
         shutil.rmtree(folder)
     if not results.runs:
         return status
-    wrong = findings(results)
-    report(given, results, verdicts(results, given.modes), wrong, stopped)
+    wrong, found = findings(results), verdicts(results, given.modes)
+    if given.html:
+        saved = put("verify", given.html, page.render(results, found, wrong, stopped))
+        status = status or saved
+    report(given, results, found, wrong, stopped)
     return status or (FINDINGS if wrong else FINE)
 
 

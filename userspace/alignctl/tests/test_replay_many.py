@@ -345,3 +345,24 @@ def test_ctrl_c_prints_what_was_measured(disk, other, arguments):
     assert running.returncode == 130, err
     result = json.loads(out)
     assert result["stopped"] == "interrupted" and len(result["runs" if "runs" in result else "probes"]) >= 3
+
+
+def test_an_old_page_survives_what_is_refused_and_what_is_not_done(disk, other, tmp_path):
+    page = tmp_path / "page.html"
+    compared("w512", disk, other, "--count", 5, "--repeat", 1, "--html", page, "--force", disk, "--force", other)
+    old = page.read_text()
+    arguments = ["replay", "rand4k", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1, "--html", page]
+    spoil(other)
+    assert alignctl(*arguments).returncode == BUSY and page.read_text() == old
+    assert alignctl(*arguments, "--force", disk, "--force", other, "--dry-run").returncode == FINE
+    assert page.read_text() == old
+    assert alignctl(*arguments, "--force", disk, "--force", other).returncode == FINE
+    assert "rand4k" in page.read_text() and page.read_text() != old
+
+
+@pytest.mark.parametrize("which", ["disk", "other"])
+def test_a_page_does_not_go_where_the_requests_go(disk, other, which):
+    path = {"disk": disk, "other": other}[which]
+    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", path)
+    assert failed.returncode == USAGE and f"--html {path}: is {path}, which the runs need" in failed.stderr
+    assert path.stat().st_size == DISK_BYTES and not any(path.read_bytes())

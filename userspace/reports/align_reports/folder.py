@@ -28,15 +28,6 @@ def exclusive(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin(path: Path) -> str | None:
-    """Empties a file of results; why that cannot be. After minutes of runs it would be in vain."""
-    try:
-        path.write_text("")
-    except OSError as error:
-        return error.strerror
-    return None
-
-
 def save(path: Path, number: int, document: dict[str, Any]) -> None:
     """Writes a document. number: of its format, which `load` compares."""
     path.write_text(json.dumps({"format": number, **document}, indent=1) + "\n")

@@ -88,12 +88,17 @@ LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce"
                ("mean", "mean"))
 
 
+# By which a page is known again as one that may be replaced.
+MARK = '<meta name="generator" content="alignctl">'
+
+
 def document(title: str, body: str, more_style: str = "") -> str:
     """A page: the body below its title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{MARK}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>{STYLE}{more_style}</style>

@@ -268,10 +268,13 @@ def ended(made_up, monkeypatch, how, *arguments):
     return verify.main(["w512", "--on", "/dev/test", *arguments])
 
 
-def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch, capsys):
+def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch, capsys, tmp_path):
     assert ended(made_up, monkeypatch, KeyboardInterrupt(), "--json") == 130
     document = json.loads(capsys.readouterr().out)
     assert document["stopped"] == "interrupted" and len(document["runs"]) == len(made_up.runs)
+    assert ended(made_up, monkeypatch, Refused("busy", 4), "--html", str(tmp_path / "page.html")) == 4
+    assert "Not verified" in (tmp_path / "page.html").read_text()
+    capsys.readouterr()
     assert ended(made_up, monkeypatch, Refused("busy", 4)) == 4
     assert "w4k_132k" in capsys.readouterr().out
 
