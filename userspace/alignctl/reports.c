@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,18 @@ static char *find_program(const char *self, const char *name)
 	return NULL;
 }
 
+/* Until the program has made ready for them: see interrupt.py. */
+static void hold_signals_back(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int reports_become(const char *name, int argc, char **argv, char *const *more)
 {
 	char self[PATH_MAX];
@@ -65,6 +78,7 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 		memcpy(&arguments[2], more, nr_more * sizeof(char *));
 	memcpy(&arguments[2 + nr_more], &argv[1],
 	       (size_t)(argc - 1) * sizeof(char *));
+	hold_signals_back();
 	/* its runs are made by this very program */
 	if (!setenv("ALIGNCTL", self, 1))
 		execvp(PYTHON, arguments);

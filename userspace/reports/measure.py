@@ -14,7 +14,6 @@ import json
 import os
 import platform
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -22,7 +21,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from align_reports import needs
+from align_reports import interrupt, needs
 
 try:
     from rich.console import Console
@@ -128,6 +127,7 @@ class Comparing:
             status = put("replay", self._given.html, comparison_page.render(
                 self._given.source, self._samples, self._on, self._vs,
                 {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
+        interrupt.release()
         if self._given.json:
             print(json.dumps({
                 "format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,
@@ -184,6 +184,7 @@ class Measuring:
         if self._given.html:
             status = put("replay", self._given.html, page.render(
                 self._given.source, self._given.on, found, machine(), stopped))
+        interrupt.release()
         if self._given.json:
             print(json.dumps({
                 "format": FORMAT, "method": self._given.source, "device": self._given.on,
@@ -214,8 +215,8 @@ def output() -> Console:
     return Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
 
 
-def do(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> int:
-    """Makes the runs, and reports on those that were made, however they ended."""
+def make(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> tuple[str | None, int]:
+    """Makes the runs; why they ended early, if they did, and the exit status."""
     def runs() -> None:
         for warning in what.warnings():
             print(f"alignctl: warning: {warning}", file=sys.stderr)
@@ -227,24 +228,24 @@ def do(what: Comparing | Measuring, dry_run: bool, as_json: bool) -> int:
         else:
             print(f"{what.plan()}\n  nothing was done: --dry-run")
 
-    stopped, status = attempt("replay", runs)
-    return max(status, what.report(stopped)) if what.made else status
+    return attempt("replay", runs)
 
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
-    # As alignctl does it: also in the background of a shell, which ignores it.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     inputs = [given.source, given.on, *([given.vs] if given.vs else [])]
     if refused("replay", given.html, inputs):
         return USAGE
     folder = Path(tempfile.mkdtemp(prefix="alignctl-replay-"))
     try:
         replays = Replays(os.environ["ALIGNCTL"], folder, given.force)
-        return do((Comparing if given.vs else Measuring)(given, replays), given.dry_run, given.json)
+        what = (Comparing if given.vs else Measuring)(given, replays)
+        stopped, status = make(what, given.dry_run, given.json)
     finally:
         shutil.rmtree(folder)
+    return max(status, what.report(stopped)) if what.made else status
 
 
 if __name__ == "__main__":
+    interrupt.catch()
     sys.exit(main(sys.argv[1:]))

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from align_reports import needs, report_file
+from align_reports import interrupt, needs, report_file
 
 try:
     from rich.console import Console
@@ -122,14 +122,16 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
 def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
     """Makes runs; why they ended early, if they did, which is said, and the exit status."""
     try:
+        with interrupt.allowed():
+            pass  # a signal has come before
         runs()
         return None, FINE
     except Refused as error:
         stopped, status = str(error), error.status
     except OSError as error:
         stopped, status = str(error), IO
-    except KeyboardInterrupt:
-        stopped, status = "interrupted", 130
+    except interrupt.Interrupted as signal:
+        stopped, status = str(signal), signal.status
     print(f"alignctl {verb}: {stopped}", file=sys.stderr)
     return stopped, status
 
@@ -171,9 +173,11 @@ def main(argv: list[str]) -> int:
     if given.html:
         saved = put("verify", given.html, page.render(results, found, wrong, stopped))
         status = status or saved
+    interrupt.release()
     report(given, results, found, wrong, stopped)
     return status or (FINDINGS if wrong else FINE)
 
 
 if __name__ == "__main__":
+    interrupt.catch()
     sys.exit(main(sys.argv[1:]))

@@ -333,18 +333,38 @@ def test_every_key_of_the_json_is_documented(disk, other):
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [["w512", "--vs", "{other}", "--repeat", "1000"], ["cncread", "--span", "8M"]])
-def test_ctrl_c_prints_what_was_measured(disk, other, arguments):
+def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, arguments, number):
+    (tmp_path / "tmp").mkdir()
     with subprocess.Popen([ALIGNCTL, "replay", *(word.format(other=other) for word in arguments), "--on", disk,
                            "--count", "100", "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True) as running:
+                          env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, start_new_session=True) as running:
         for _ in range(3):
             assert running.stderr.readline()
-        os.killpg(running.pid, signal.SIGINT)
+        os.killpg(running.pid, number)
         out, err = running.communicate(timeout=30)
-    assert running.returncode == 130, err
+    assert running.returncode == 128 + number, err
     result = json.loads(out)
-    assert result["stopped"] == "interrupted" and len(result["runs" if "runs" in result else "probes"]) >= 3
+    assert result["stopped"].startswith("interrupted")
+    assert len(result["runs" if "runs" in result else "probes"]) >= 3 and os.listdir(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("arguments", [["replay", "w512", "--on", "{disk}", "--vs", "{other}", "--count", "5"],
+                                       ["replay", "cncread", "--on", "{disk}"], ["verify", "w512", "--on", "{disk}"]])
+def test_a_signal_in_the_first_moments_ends_it_before_anything_is_done(disk, other, tmp_path, arguments, number):
+    path = os.environ["PATH"]
+    python = tmp_path / "bin" / "python3"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nkill -{number.value} $$\nPATH="{path}"\nexec python3 "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    done = alignctl(*(word.format(disk=disk, other=other) for word in arguments),
+                    env={**os.environ, "PATH": f"{python.parent}:{path}", "TMPDIR": str(tmp_path / "tmp")})
+    assert done.returncode == 128 + number, done.stderr
+    assert re.fullmatch(r"alignctl (replay|verify): interrupted.*\n", done.stderr) and not done.stdout
+    assert not any(disk.read_bytes()) and os.listdir(tmp_path / "tmp") == []
 
 
 def test_an_old_page_survives_what_is_refused_and_what_is_not_done(disk, other, tmp_path):

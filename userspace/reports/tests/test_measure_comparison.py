@@ -159,7 +159,7 @@ class Diary(Quiet):
         super().__init__()
         self.lines, self.looks = [], 0
 
-    def status(self, *argv):
+    def status(self, *argv, timeout=None, whole=False):
         self.lines.append(" ".join(argv[1:]))
         if argv[1] == "list":
             return 0, json.dumps({"devices": [{"name": "x", "dm": "dm-7"}, {"name": "t", "dm": "dm-0"}]})

@@ -4,6 +4,7 @@
 import copy
 import json
 import math
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ from rich.console import Console
 
 import measure
 import verify
+from align_reports.interrupt import Interrupted
 from align_reports.results import MODES, Results, Run
 from align_reports.verify import table
 from align_reports.verify.experiment import Experiment, all_runs, steps
@@ -175,14 +177,14 @@ class Diary(Here):
     def __init__(self, fails=None):
         self.lines, self.fails = [], fails
 
-    def run(self, *argv, timeout=None, ok=(0,)):
+    def status(self, *argv, timeout=None, whole=False):
         line = " ".join(word for word in argv[1:] if not word.startswith("/tmp"))
         self.lines.append(line)
         if self.fails and self.fails in line:
-            raise Refused(f"{line}: status 4", 4)
+            return 4, ""
         if "stats" in argv:
-            return json.dumps({"devices": [{"counters": {}, "histograms": {"phase": {"bins": []}}}]})
-        return json.dumps({"count": 7, "touches_expected": 7, "data_check": {"status": "ok"}})
+            return 0, json.dumps({"devices": [{"counters": {}, "histograms": {"phase": {"bins": []}}}]})
+        return 0, json.dumps({"count": 7, "touches_expected": 7, "data_check": {"status": "ok"}})
 
 
 def one_run(tmp_path, mode, **options):
@@ -269,7 +271,7 @@ def ended(made_up, monkeypatch, how, *arguments):
 
 
 def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch, capsys, tmp_path):
-    assert ended(made_up, monkeypatch, KeyboardInterrupt(), "--json") == 130
+    assert ended(made_up, monkeypatch, Interrupted(signal.SIGINT), "--json") == 130
     document = json.loads(capsys.readouterr().out)
     assert document["stopped"] == "interrupted" and len(document["runs"]) == len(made_up.runs)
     assert ended(made_up, monkeypatch, Refused("busy", 4), "--html", str(tmp_path / "page.html")) == 4

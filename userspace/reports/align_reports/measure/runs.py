@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..verify.machine import Here, Refused
+from .. import interrupt
+from ..verify.machine import Here, Refused, execute
 
 USAGE, BUSY = 2, 4
 
@@ -22,23 +22,14 @@ class Quiet(Here):
     def __init__(self) -> None:
         self._said: set[str] = set()
 
-    def status(self, *argv: str) -> tuple[int, str]:
-        """Runs a command; its exit status and standard output."""
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        for line in done.stderr.splitlines():
+    def status(self, *argv: str, timeout: float | None = None,
+               whole: bool = False) -> tuple[int, str]:
+        status, output, said = execute(argv, whole=whole, timeout=timeout, stderr=subprocess.PIPE)
+        for line in said.splitlines():
             if line not in self._said:
                 print(line, file=sys.stderr)
-        self._said.update(done.stderr.splitlines())
-        if done.returncode < 0:
-            raise KeyboardInterrupt
-        return done.returncode, done.stdout
-
-    def run(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> str:
-        """As Here's, but without a timeout: a slow disk takes what it takes."""
-        status, output = self.status(*argv)
-        if status not in ok:
-            raise Refused(f"{shlex.join(argv)}: status {status}", status)
-        return output
+        self._said.update(said.splitlines())
+        return status, output
 
 
 @dataclass
@@ -99,4 +90,5 @@ def confirmed(devices: list[str]) -> bool:
     names = " ".join(devices)
     print(f"All of that will be overwritten on {' and '.join(devices)}. Type {names} to go on: ",
           end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip() == names
+    with interrupt.allowed():
+        return sys.stdin.readline().strip() == names
