@@ -13,9 +13,10 @@ from dmalign.paths import OUT
 from rig.bad_blocks import BLOCK, faulty
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, check, flush_fails, pattern
-from rig.dm import Align, Device, run, sectors_of
+from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
 from rig.lab import STRESS_LIMIT
+from rig.memdisk import memory_disk
 from rig.witness import eventually
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
@@ -222,29 +223,22 @@ def test_a_bad_sector_is_healed_by_writing_it(lab, disk):
         check(0, want, upper.read(0, 16), "through the target")
 
 
-@pytest.fixture
-def polled_disk():
-    """A null_blk that can be polled: device-mapper keeps a cache of bios for what is above such disks."""
-    run("modprobe", "null_blk", "nr_devices=1", "gb=1", "bs=512", "memory_backed=1", "poll_queues=1")
-    yield "/dev/nullb0"
-    run("modprobe", "-r", "null_blk")
-
-
-def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(lab, polled_disk, tmp_path):
+def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(lab, tmp_path):
     """
-    The bio of a write by io_uring may be from a cache, which those that dm-align makes of it have not. The first write
-    makes block 0 known; the second completes it, goes down in one request with what follows, and that fails.
+    Above a disk that can be polled device-mapper has a cache of bios, from its second table on. The bio of a write by
+    io_uring is from there; those that dm-align makes of it are not. The first write makes block 0 known; the second
+    completes it, goes down in one request with what follows, and that fails.
     """
-    length = sectors_of(polled_disk)
     trace = tmp_path / "trace.csv"
     trace.write_text("time_us,op,offset,bytes\n0,write,0,2048\n100000,write,2048,10240\n")
-    with Device(f"0 16 linear {polled_disk} 0", f"16 {length - 16} flakey {polled_disk} 16 0 100 1 error_writes") \
-            as below, Align(below.path, mode="pad", **GEOMETRY) as device:
-        # A device gets its cache with its second table.
-        device.reload(*device.lines)
-        done = subprocess.run([OUT / "bin" / "alignctl", "replay", trace, "--on", device.path, "--no-check", "--json",
-                               "--force", device.path], capture_output=True, text=True, check=False)
-        result = json.loads(done.stdout)
-        assert (result["method"], result["failed"]) == ("io_uring", 1), done.stderr
-        ledger = device.balanced()
-        assert (ledger["rmw_avoided_known"], ledger["pad_writes"]) == (1, 3), "they went down as one, then apart"
+    with memory_disk(poll_queues=1) as disk:
+        length = sectors_of(disk.path)
+        with Device(f"0 16 linear {disk.path} 0", f"16 {length - 16} flakey {disk.path} 16 0 100 1 error_writes") \
+                as below, Align(below.path, mode="pad", **GEOMETRY) as device:
+            device.reload(*device.lines)
+            done = subprocess.run([OUT / "bin" / "alignctl", "replay", trace, "--on", device.path, "--no-check",
+                                   "--json", "--force", device.path], capture_output=True, text=True, check=False)
+            result = json.loads(done.stdout)
+            assert (result["method"], result["failed"]) == ("io_uring", 1), done.stderr
+            ledger = device.balanced()
+            assert (ledger["rmw_avoided_known"], ledger["pad_writes"]) == (1, 3), "they went down as one, then apart"
