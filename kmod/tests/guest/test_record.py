@@ -122,6 +122,18 @@ def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp
         assert (recording.summary["stopped"], recording.summary["command_status"]) == ("command", 0)
 
 
+def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(lab, tmp_path):
+    """On a partition where no block of the page cache starts where one of the disk does."""
+    recording, drive = tmp_path / "recording", lab.drive("p4096")
+    with lab.partition(drive.path, 63, 1 << 12) as path:
+        drive.reset()
+        said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", "dd", "if=/dev/zero", f"of={path}",
+                   "oflag=direct", "bs=4096", "seek=8", "count=6", "status=none").stdout
+        recorded, planned = json.loads(said), json.loads(run(ALIGNCTL, "plan", recording, "--json").stdout)
+        assert (planned["physical_block_size"], planned["alignment_offset"]) == (4096, 512)
+        assert recorded["touches"] == planned["touches_expected"] == drive.stats()["touches"] == 12
+
+
 def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(lab, tmp_path):
     """In mode pad the drive receives other requests; with several in flight, from any processor."""
     count = 300
