@@ -257,10 +257,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	origin = source_facts(&source).origin;
 	result = open_device(&device, &options, &origin);
-	if (!result)
+	if (!result) {
 		result = make_forecast(&source, &options, &device);
-	if (!result && options.on)
-		device_close(&device);
+		if (options.on)
+			device_close(&device);
+	}
 	source_close(&source);
 	return result;
 }
