@@ -333,6 +333,7 @@ def test_every_key_of_the_json_is_documented(disk, other):
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
 
 
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [["w512", "--vs", "{other}", "--repeat", "1000"], ["cncread", "--span", "8M"]])
 def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, arguments, number):
@@ -350,6 +351,7 @@ def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, argum
     assert len(result["runs" if "runs" in result else "probes"]) >= 3 and os.listdir(tmp_path / "tmp") == []
 
 
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [["replay", "w512", "--on", "{disk}", "--vs", "{other}", "--count", "5"],
                                        ["replay", "cncread", "--on", "{disk}"], ["verify", "w512", "--on", "{disk}"]])

@@ -30,6 +30,7 @@ detach*) sleep 0.5; echo detached >> "$DIARY" ;;
 *) cat "$REPLAY" ;;
 esac
 """
+pytestmark = pytest.mark.usefixtures("hangup")
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
