@@ -58,8 +58,7 @@
  *    and a flush waits for both. More ranges may pass the same way, until the
  *    block has to be emptied: then they wait, and it is. A discard waits, too,
  *    and has the block emptied: a drive may ignore it, and then what is beneath
- *    must not be older than what was acknowledged. So does a secure erase, which
- *    must be the last to reach the medium.
+ *    must not be older than what was acknowledged.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. See overlay.c.
@@ -516,8 +515,7 @@ static bool block_holds_up(const struct align_block *block)
  */
 static bool block_goes_first(const struct align_block *block, enum req_op op)
 {
-	return (op == REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE) &&
-	       block->held && !block->failed;
+	return op == REQ_OP_DISCARD && block->held && !block->failed;
 }
 
 /**

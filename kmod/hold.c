@@ -306,8 +306,8 @@ void hold_failed(struct align_block *block)
  *
  * Ends what is held of its sectors. But a drive may leave a block as it is of
  * which only a part is discarded, and then what is held is still the newest. (A
- * discard comes here only with what could not be written, see rule 7. So does a
- * secure erase, which leaves nothing as it is.)
+ * discard comes here only with what could not be written, see rule 7.) It may not
+ * leave what is erased securely, which is one with zeroes here.
  *
  * Called with the lock of the block's shard held.
  */
