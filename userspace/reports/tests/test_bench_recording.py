@@ -54,7 +54,7 @@ def test_a_record_keeps_what_was_measured(tmp_path):
 
 
 class Guest:
-    """Stands in for the guest: blktrace's trace has two events of each of three writes."""
+    """Stands in for the guest: blktrace's trace has more than one event of each of three writes."""
 
     def __init__(self, status=0):
         self.recorders, self.status = [], status

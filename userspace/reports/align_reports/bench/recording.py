@@ -3,8 +3,8 @@
 
 A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: nothing is
 ever waited for, so the time of a write is all that was done meanwhile, and that of the recorder is
-among it. blktrace is told to record two events of each request, its issue and its completion: as
-many as alignctl record takes.
+among it. blktrace is told to record the class of events that has the one which alignctl record takes
+of each request, its queueing; it cannot be told of that one alone.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ class Recording:
         self._commands = {
             NONE: None,
             ALIGNCTL: ["/run/alignctl", "record", DISK, "--output", OUTPUT, "--json"],
-            BLKTRACE: ["blktrace", "-d", DISK, "-a", "issue", "-a", "complete",
-                       "-D", FOLDER, "-o", "trace"],
+            BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
         }
         # What each makes before its first event: a file, and one for each processor.
         self._begun = {NONE: "", ALIGNCTL: OUTPUT, BLKTRACE: f"{OUTPUT}.blktrace.0"}
@@ -97,7 +96,7 @@ class Recording:
             return json.loads(said)["operations"]["write"]["count"]
         dumped = self._guest.run("blkparse", "-q", "-D", FOLDER, "-i", "trace", "-f", "%a %d\\n",
                                  timeout=600)
-        return sum(line.startswith("D W") for line in dumped.splitlines())
+        return sum(line.startswith("Q W") for line in dumped.splitlines())
 
     def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Recorded]:
         """Each recorder in turn; the first round, which fills caches, is dropped."""
