@@ -98,6 +98,23 @@ def fetch_headers(series):
     return release
 
 
+# User Mode Linux up to 6.12 keeps a process's floating-point registers in a buffer of 2696 bytes. A processor with AMX has
+# 11008 bytes of them (leaf 0xd of cpuid), ptrace refuses the short buffer, and the first process dies. Later kernels ask
+# the host for the size.
+FP_SIZE_FILE = "arch/x86/um/user-offsets.c"
+FP_SIZE_TOO_SMALL = "DEFINE_LONGS(HOST_FP_SIZE, 2696);"
+FP_SIZE = "DEFINE_LONGS(HOST_FP_SIZE, 16384);"
+# In the folder's name, so that a source unpacked without the change is not taken for one with it.
+CHANGED = "fp16384"
+
+
+def widen_fp_registers(source):
+    """Make User Mode Linux of an unpacked source run on processors with AMX."""
+    path = source / FP_SIZE_FILE
+    if path.exists():
+        path.write_text(path.read_text().replace(FP_SIZE_TOO_SMALL, FP_SIZE))
+
+
 def fetch_source(series):
     """The unpacked source of a series, keyed by the package's version."""
     package = META[series][2]
@@ -105,7 +122,7 @@ def fetch_source(series):
     found = re.search(r"^Version: (.*)$", shown, re.M)
     if not found:
         fail(f"the archive does not know {package}: run apt-get update")
-    folder = CACHE / "src" / f"{package}-{found[1]}"
+    folder = CACHE / "src" / f"{package}-{found[1]}-{CHANGED}"
     with locked(folder.name):
         if not folder.exists():
             say(f"unpacking {package} {found[1]} into {folder} (1.8 GB)")
@@ -116,6 +133,7 @@ def fetch_source(series):
                                env={**os.environ, "XZ_OPT": "-T0"})
                 shutil.rmtree(scratch / "usr/src")
                 shutil.rmtree(scratch / "usr/share")
+                widen_fp_registers(scratch)
     return folder
 
 
