@@ -15,6 +15,7 @@
 
 #include "decide.h"
 #include "geometry.h"
+#include "job.h"
 #include "ledger.h"
 #include "range.h"
 
@@ -121,7 +122,7 @@ struct shard_span {
  * @bytes: memory of blocks and runs
  * @bytes_high: the most that @bytes has been
  * @expire: ends what has been known for too long
- * @wq: carries on what an interrupt or a full stack cannot
+ * @jobs: steps that an interrupt or a full stack cannot take
  * @writes: writes in a fixing mode that have not ended
  * @ends: where recent misaligned writes ended; a hint, without a lock
  * @next_end: which of them is replaced next; without a lock
@@ -160,7 +161,7 @@ struct align_blocks {
 	atomic64_t bytes;
 	atomic64_t bytes_high;
 	struct delayed_work expire;
-	struct workqueue_struct *wq;
+	struct align_jobs jobs;
 	atomic_t writes;
 	sector_t ends[ALIGN_STREAMS];
 	unsigned int next_end;
@@ -300,7 +301,7 @@ struct align_pin {
  * @at: the target
  * @bio: the clone that dm gave us; its iterator stays as it came
  * @change: it may change data, and end_io has to account for it
- * @work: maps it after the gate, sends the run or the flush
+ * @job: maps it after the gate, sends the run or the flush
  * @start_ns: when it came
  * @entered: it holds a reference on the gate
  * @counted: it stands in the ledger
@@ -338,7 +339,7 @@ struct align_io {
 	struct align_target *at;
 	struct bio *bio;
 	bool change;
-	struct work_struct work;
+	struct align_job job;
 	union {
 		struct {
 			u64 start_ns;
@@ -364,7 +365,7 @@ struct align_io {
 			unsigned int nr_joined;
 			struct bio *joined_bio;
 			struct bvec_iter joined_iter;
-			struct work_struct apart;
+			struct align_job apart;
 			struct bio run;
 			struct align_touch touch[ALIGN_MAX_TOUCHES];
 		};

@@ -75,9 +75,9 @@
  * chain of waiting the times only fall, and a chain cannot close. A flush waits
  * for blocks, and nothing waits for a flush.
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
- * and for the workqueue. Its workers sleep for requests of the device below and
- * for bios of at->pieces; both come back without this workqueue, and it has a
- * rescuer. (A bio of at->joined that failed waits for it, and nobody for that.)
+ * and for a worker (job.c). The workers sleep for requests of the device below
+ * and for bios of at->pieces; both come back without a worker, and the workqueue
+ * has a rescuer. (A bio of at->joined that failed waits for it, and nobody for that.)
  * A block that collects in a task's plug is started at the latest when that task
  * sleeps or ends the plug; one that is delayed, by a timer.
  */
@@ -182,7 +182,7 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 	block->single.nr = 1;
 	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
-	INIT_WORK(&block->single.work, run_work);
+	job_init(&block->single.job, run_job);
 	block_charge(at, block_bytes(block));
 	return block;
 }
@@ -593,7 +593,7 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 static void block_collect_and_queue(struct align_block *block)
 {
 	block->state = BLOCK_IS_COLLECT;
-	queue_work(block->single.at->blocks.wq, &block->single.work);
+	job_queue(&block->single.at->blocks.jobs, &block->single.job);
 }
 
 /* A range comes to the blocks of one shard. Lock held. */
@@ -646,7 +646,7 @@ static void range_place(struct align_io *io, const struct shard_span *span,
  *
  * Called with the locks of the blocks' shards held.
  *
- * Return: true if it may go down now. Otherwise io->work is queued when it may.
+ * Return: true if it may go down now. Otherwise io->job is queued when it may.
  */
 bool blocks_add_range(struct align_io *io)
 {
@@ -727,8 +727,8 @@ static void block_let_through(struct align_block *block,
 	for (range = range_first(ranges, block->number); range;
 	     range = range_next(range, block->number))
 		if (atomic_dec_and_test(&range->io->blockers))
-			queue_work(block->single.at->blocks.wq,
-				   &range->io->work);
+			job_queue(&block->single.at->blocks.jobs,
+				  &range->io->job);
 }
 
 /**
@@ -763,7 +763,7 @@ void block_end_turn(struct align_block *block)
 		block->state = BLOCK_IS_KNOWN;
 		block->since = jiffies;
 		list_add_tail(&block->list, &shard->known);
-		queue_delayed_work(blocks->wq, &blocks->expire,
+		queue_delayed_work(blocks->jobs.wq, &blocks->expire,
 				   msecs_to_jiffies(ALIGN_KNOWN_MS));
 	} else {
 		block_remove(block);
@@ -849,7 +849,7 @@ static void blocks_expire(struct work_struct *work)
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, shard_expire(&blocks->shard[i]));
 	if (left < MAX_JIFFY_OFFSET)
-		queue_delayed_work(blocks->wq, &blocks->expire, left);
+		queue_delayed_work(blocks->jobs.wq, &blocks->expire, left);
 }
 
 /* Ends what is known, the oldest first, until at most @max blocks are left. */
@@ -933,9 +933,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	start_init(at);
 	if (runs_init(at))
 		return -ENOMEM;
-	blocks->wq = alloc_workqueue("dm-align", WQ_MEM_RECLAIM | WQ_UNBOUND |
-				     WQ_HIGHPRI, WQ_MAX_ACTIVE);
-	if (!blocks->wq) {
+	if (jobs_init(&blocks->jobs)) {
 		runs_exit(at);
 		return -ENOMEM;
 	}
@@ -948,8 +946,7 @@ void blocks_exit(struct align_target *at)
 {
 	hold_exit(at);
 	blocks_forget(at);
-	destroy_workqueue(at->blocks.wq);
-	at->blocks.wq = NULL;
+	jobs_exit(&at->blocks.jobs);
 	start_exit(at);
 	runs_exit(at);
 	WARN_ON(atomic_read(&at->blocks.nr));

@@ -26,7 +26,7 @@ enum block_state {
  * @blocks: them, ascending, through block->list
  * @nr: how many
  * @spare: bytes of memory that are this run's own, beside the blocks'
- * @work: takes the next step in process context
+ * @job: takes the next step in process context
  * @bio: the read, then the write
  * @vecs: what the bio reads into or writes from
  *
@@ -38,7 +38,7 @@ struct block_run {
 	struct list_head blocks;
 	unsigned int nr;
 	unsigned int spare;
-	struct work_struct work;
+	struct align_job job;
 	struct bio bio;
 	struct bio_vec *vecs;
 };
@@ -152,7 +152,7 @@ void start_now(struct align_target *at, struct list_head *started);
 /* run.c */
 int runs_init(struct align_target *at);
 void runs_exit(struct align_target *at);
-void run_work(struct work_struct *work);
+void run_job(struct align_job *job);
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);

@@ -58,7 +58,7 @@ bool hold_allowed(const struct align_target *at, const struct bio *bio)
 /* See to it that what must be emptied is. Any context. */
 void hold_kick(struct align_target *at)
 {
-	queue_work(at->blocks.wq, &at->blocks.empty);
+	queue_work(at->blocks.jobs.wq, &at->blocks.empty);
 }
 
 static void hold_due(struct timer_list *timer)
@@ -101,7 +101,7 @@ static void hold_count_failed(struct align_target *at, int change)
 	if (!before)
 		ledger_inc(at->ledger, times_degraded);
 	if (before != !!blocks->nr_failed)
-		queue_work(blocks->wq, &blocks->event);
+		schedule_work(&blocks->event);
 }
 
 static void hold_event(struct work_struct *work)
@@ -782,9 +782,9 @@ void hold_drop_failed(struct align_target *at)
 	}
 }
 
-static void flush_work_func(struct work_struct *work)
+static void flush_job(struct align_job *job)
 {
-	struct align_io *io = container_of(work, struct align_io, work);
+	struct align_io *io = container_of(job, struct align_io, job);
 
 	if (io->waiter.failed) {
 		ledger_inc(io->at->ledger, flushes_failed);
@@ -798,7 +798,7 @@ static void flush_go(struct align_waiter *waiter)
 {
 	struct align_io *io = container_of(waiter, struct align_io, waiter);
 
-	queue_work(io->at->blocks.wq, &io->work);
+	job_queue(&io->at->blocks.jobs, &io->job);
 }
 
 /**
@@ -815,7 +815,7 @@ int hold_map_flush(struct align_io *io)
 	struct align_blocks *blocks = &io->at->blocks;
 	unsigned long flags;
 
-	INIT_WORK(&io->work, flush_work_func);
+	job_init(&io->job, flush_job);
 	io->waiter.done = flush_go;
 	spin_lock_irqsave(&blocks->lock, flags);
 	if (!blocks->nr_held) {

@@ -56,7 +56,7 @@ static struct block_run *run_new(struct align_target *at, unsigned int nr,
 	run->at = at;
 	run->vecs = (struct bio_vec *)(run + 1);
 	INIT_LIST_HEAD(&run->blocks);
-	INIT_WORK(&run->work, run_work);
+	job_init(&run->job, run_job);
 	return run;
 }
 
@@ -76,7 +76,7 @@ static void run_free(struct block_run *run)
 	/* All of them: the first may find memory, and then wake nobody. */
 	list_for_each_entry_safe(block, tmp, &blocks->starved, list) {
 		list_del_init(&block->list);
-		queue_work(blocks->wq, &block->single.work);
+		job_queue(&blocks->jobs, &block->single.job);
 	}
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
@@ -146,7 +146,7 @@ static void run_read_end(struct bio *bio)
 {
 	struct block_run *run = bio->bi_private;
 
-	queue_work(run->at->blocks.wq, &run->work);
+	job_queue(&run->at->blocks.jobs, &run->job);
 }
 
 static void run_read(struct block_run *run)
@@ -308,7 +308,7 @@ static void run_write_end(struct bio *bio)
 	LIST_HEAD(served);
 
 	if (status && run->nr > 1) {
-		queue_work(run->at->blocks.wq, &run->work);
+		job_queue(&run->at->blocks.jobs, &run->job);
 		return;
 	}
 	bio_uninit(bio);
@@ -601,17 +601,17 @@ static void run_write_apart(struct block_run *run)
 }
 
 /**
- * run_work - take the next step of a run in process context
- * @work: a run's
+ * run_job - take the next step of a run in process context
+ * @job: a run's
  *
- * Queued for a block's own run when the block has entered COLLECT by the hand
- * of somebody else, and for every run whose read has ended or whose write of
- * several blocks has failed. Only this work leaves those states, so no lock is
- * needed to tell them apart.
+ * Queued for a block's own run when the block has entered COLLECT in another
+ * context, and for every run whose read has ended or whose write of several
+ * blocks has failed. Only this job leaves those states, so no lock is needed to
+ * tell them apart.
  */
-void run_work(struct work_struct *work)
+void run_job(struct align_job *job)
 {
-	struct block_run *run = container_of(work, struct block_run, work);
+	struct block_run *run = container_of(job, struct block_run, job);
 	struct align_block *block;
 
 	if (list_empty(&run->blocks)) {

@@ -7,7 +7,7 @@
  * if another write of the target is in flight, because what is on its way may
  * complete the block and save the read. blocks->delayed holds those; the timer,
  * or the end of the last write that could bring something, gives them to the
- * workqueue, and a touch that completes one takes it out (block_end_delay()).
+ * workers, and a touch that completes one takes it out (block_end_delay()).
  *
  * Blocks that start together are sorted, and neighbours with the same first
  * step become one run (run.c).
@@ -187,7 +187,7 @@ static void start_end_delay(struct align_blocks *blocks)
 	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
 		list_del_init(&block->list);
 		block->delayed = false;
-		queue_work(blocks->wq, &block->single.work);
+		job_queue(&blocks->jobs, &block->single.job);
 	}
 	WRITE_ONCE(blocks->nr_delayed, 0);
 }
@@ -225,19 +225,19 @@ void start_hurry(struct align_target *at)
  * struct start_plug - blocks that wait for the end of a task's plug
  * @cb: the block layer's
  * @blocks: them; not initialised when new
- * @work: starts them, if the task cannot
+ * @job: starts them, if the task cannot
  *
  * Whoever plugs is about to send more, and what comes may complete a block.
  */
 struct start_plug {
 	struct blk_plug_cb cb;
 	struct list_head blocks;
-	struct work_struct work;
+	struct align_job job;
 };
 
-static void start_plug_work(struct work_struct *work)
+static void start_plug_job(struct align_job *job)
 {
-	struct start_plug *plug = container_of(work, struct start_plug, work);
+	struct start_plug *plug = container_of(job, struct start_plug, job);
 
 	start_now(plug->cb.data, &plug->blocks);
 	kfree(plug);
@@ -249,11 +249,11 @@ static void start_unplug(struct blk_plug_cb *cb, bool from_schedule)
 	struct align_target *at = cb->data;
 
 	/* A task that is about to sleep must not do so for a tag. */
-	INIT_WORK(&plug->work, start_plug_work);
+	job_init(&plug->job, start_plug_job);
 	if (from_schedule)
-		queue_work(at->blocks.wq, &plug->work);
+		job_queue(&at->blocks.jobs, &plug->job);
 	else
-		start_plug_work(&plug->work);
+		start_plug_job(&plug->job);
 }
 
 /**

@@ -248,7 +248,7 @@ static void align_dtr(struct dm_target *ti)
 	struct align_target *at = ti->private;
 
 	/* Removal does not wait for what postsuspend would have to wait for. */
-	if (at->blocks.wq) {
+	if (at->blocks.jobs.wq) {
 		gate_close(&at->gate);
 		blocks_exit(at);
 		gate_exit(&at->gate);
@@ -469,9 +469,9 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 }
 
 /* Maps a bio that waited in front of the gate. */
-static void deferred_work(struct work_struct *work)
+static void deferred_job(struct align_job *job)
 {
-	struct align_io *io = container_of(work, struct align_io, work);
+	struct align_io *io = container_of(job, struct align_io, job);
 
 	if (map_change(io) == DM_MAPIO_REMAPPED)
 		submit_bio_noacct(io->bio);
@@ -512,8 +512,8 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 		while ((bio = bio_list_pop(&deferred))) {
 			struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
 
-			INIT_WORK(&io->work, deferred_work);
-			queue_work(at->blocks.wq, &io->work);
+			job_init(&io->job, deferred_job);
+			job_queue(&at->blocks.jobs, &io->job);
 		}
 	}
 	mutex_unlock(&at->change_lock);

@@ -162,9 +162,9 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 }
 
 /* They must be told apart: send each alone. */
-static void joined_send_apart(struct work_struct *work)
+static void joined_send_apart(struct align_job *job)
 {
-	struct align_io *io = container_of(work, struct align_io, apart);
+	struct align_io *io = container_of(job, struct align_io, apart);
 	struct bio *bio = io->joined_bio;
 	struct align_block *block, *tmp;
 
@@ -186,8 +186,8 @@ static void joined_end(struct bio *bio)
 	struct align_block *block, *tmp;
 
 	if (bio->bi_status) {
-		INIT_WORK(&io->apart, joined_send_apart);
-		queue_work(io->at->blocks.wq, &io->apart);
+		job_init(&io->apart, joined_send_apart);
+		job_queue(&io->at->blocks.jobs, &io->apart);
 		return;
 	}
 	bio_put(bio);
@@ -305,7 +305,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		}
 		bio = run_new_piece(io, n == left, gfp);
 		if (!bio) {
-			queue_work(at->blocks.wq, &io->work);
+			job_queue(&at->blocks.jobs, &io->job);
 			return;
 		}
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
@@ -323,9 +323,9 @@ static void run_send(struct align_io *io, gfp_t gfp)
 }
 
 /* The range of a write may go down, or its run could not be sent from map. */
-static void range_work(struct work_struct *work)
+static void range_job(struct align_job *job)
 {
-	struct align_io *io = container_of(work, struct align_io, work);
+	struct align_io *io = container_of(job, struct align_io, job);
 
 	if (io->split_up)
 		run_send(io, GFP_NOIO);
@@ -534,7 +534,7 @@ int align_engine_map(struct align_io *io)
 	io->status = BLK_STS_OK;
 	atomic_set(&io->parts, 1);
 	atomic_set(&io->pieces, 1);
-	INIT_WORK(&io->work, range_work);
+	job_init(&io->job, range_job);
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &io->touch[i];
 		sector_t sector = start;
