@@ -111,6 +111,7 @@ struct shard_span {
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
 #define HOLD_STOPPED_REBOOT	4
+#define HOLD_STOPPED_OPENERS	8
 
 /**
  * struct align_blocks - the blocks that have touches, are held or are known
@@ -140,8 +141,13 @@ struct shard_span {
  * @delay: ends that
  * @holding: touches may be acknowledged when they have been copied
  * @stopped: why they may not, as bits
- * @frozen: nothing may be sent, because the device is suspended
+ * @frozen: nothing may be sent, because the device is suspended; read without
+ *	the lock
  * @quiet: woken when a block has nothing more in flight, while @frozen
+ * @flush: the flush of a suspend that has to wait for held blocks
+ * @flushed: completed when @flush has ended
+ * @flush_sent: @flush was sent, and its end not waited for yet; presuspend's and
+ *	postsuspend's own
  * @waiters: who waits for what is held to be written
  * @seq: counts blocks that began to hold
  * @empty_seq: blocks that began to hold up to here must be emptied; read
@@ -182,6 +188,9 @@ struct align_blocks {
 	unsigned int stopped;
 	bool frozen;
 	wait_queue_head_t quiet;
+	struct bio flush;
+	struct completion flushed;
+	bool flush_sent;
 	struct list_head waiters;
 	u64 seq;
 	u64 empty_seq;

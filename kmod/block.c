@@ -58,7 +58,9 @@
  *    and a flush waits for both. More ranges may pass the same way, until the
  *    block has to be emptied: then they wait, and it is. A discard waits, too,
  *    and has the block emptied: a drive may ignore it, and then what is beneath
- *    must not be older than what was acknowledged.
+ *    must not be older than what was acknowledged. A block in HELD for which a
+ *    range waits is taken next by the emptying work, in a run with its
+ *    neighbours; touches go to block->next from then on.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. See overlay.c.
@@ -87,8 +89,9 @@
 
 #include "block_state.h"
 
-/* Room for the content of a block. Return: false if there is no memory. */
-bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs)
+/* Allocate room for the content of a block. Return: false without memory. */
+bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
+		  gfp_t gfp)
 {
 	unsigned int size = block_vec_size(at);
 	unsigned int i;
@@ -96,14 +99,14 @@ bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs)
 	memset(vecs, 0, block_nr_vecs(at) * sizeof(*vecs));
 	for (i = 0; i < block_nr_vecs(at); i++) {
 		if (size < PAGE_SIZE) {
-			void *data = kmalloc(size, BLOCK_GFP);
+			void *data = kmalloc(size, gfp);
 
 			if (!data)
 				goto no_memory;
 			bvec_set_page(&vecs[i], virt_to_page(data), size,
 				      offset_in_page(data));
 		} else {
-			struct page *page = alloc_pages(BLOCK_GFP | __GFP_COMP,
+			struct page *page = alloc_pages(gfp | __GFP_COMP,
 							get_order(size));
 
 			if (!page)
@@ -170,7 +173,7 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 	block = kzalloc(struct_size(block, vecs, block_nr_vecs(at)), BLOCK_GFP);
 	if (!block)
 		return NULL;
-	if (!buffer_alloc(at, block->vecs)) {
+	if (!buffer_alloc(at, block->vecs, BLOCK_GFP)) {
 		kfree(block);
 		return NULL;
 	}
@@ -447,9 +450,12 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		case BLOCK_IS_KNOWN:
 			list_del_init(&block->list);
 			bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
-			fallthrough;
-		case BLOCK_IS_HELD:
 			return block_join_quiet(block, touch, started);
+		case BLOCK_IS_HELD:
+			if (!block->waiting)
+				return block_join_quiet(block, touch, started);
+			list_add_tail(&touch->list, &block->next);
+			return TOUCH_TAKEN;
 		case BLOCK_IS_WAIT:
 		case BLOCK_IS_COLLECT:
 		case BLOCK_IS_READ:
@@ -494,13 +500,16 @@ static bool block_holds_up(const struct align_block *block)
 {
 	switch (block->state) {
 	case BLOCK_IS_KNOWN:
-	case BLOCK_IS_HELD:
 		return false;
-	case BLOCK_IS_WAIT:
+	case BLOCK_IS_HELD:
 		/*
-		 * Without touches it is only held, and ranges may pass, but
-		 * not one after the other for ever.
+		 * Ranges may pass, but not for ever: a block that has to be
+		 * emptied is, before the next one. What could not be written
+		 * is given up by whoever overwrites it.
 		 */
+		return !block->failed && hold_is_over(block);
+	case BLOCK_IS_WAIT:
+		/* The same, if it has no touches and is only held. */
 		return !list_empty(&block->touches) || block->waiting ||
 		       hold_is_over(block);
 	default:
@@ -608,10 +617,8 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 		if (block_holds_up(block) || block_goes_first(block, op)) {
 			block->waiting++;
 			atomic_inc(&io->blockers);
-			if (block->state == BLOCK_IS_HELD) {
-				hold_leave(block);
-				block_collect_and_queue(block);
-			}
+			if (block->state == BLOCK_IS_HELD)
+				hold_hurry(block);
 		} else if (block->state == BLOCK_IS_KNOWN) {
 			block_remove(block);
 		} else {
@@ -669,12 +676,12 @@ bool blocks_add_range(struct align_io *io)
 /* The last range in front of a block in WAIT has ended. Lock held. */
 static void block_go_on(struct align_block *block)
 {
-	if (!list_empty(&block->touches) || (block->held && block->waiting))
+	if (!list_empty(&block->touches) || (block->failed && block->waiting))
 		block_collect_and_queue(block);
-	else if (block->waiting)
-		block_end_turn(block);
 	else if (block->held)
 		hold_rest(block);
+	else if (block->waiting)
+		block_end_turn(block);
 	else
 		block_remove(block);
 }

@@ -79,7 +79,9 @@ void hold_start(struct align_target *at, unsigned int why);
 void hold_stop(struct align_target *at, unsigned int why);
 int hold_empty(struct align_target *at, unsigned long timeout,
 	       unsigned int state);
-void hold_freeze(struct align_target *at);
+void hold_presuspend(struct align_target *at);
+void hold_postsuspend(struct align_target *at);
+int hold_settle_for_ioctl(struct align_target *at);
 void hold_thaw(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);
 void hold_drop_failed(struct align_target *at);

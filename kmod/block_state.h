@@ -25,7 +25,8 @@ enum block_state {
  * @at: the target
  * @blocks: them, ascending, through block->list
  * @nr: how many
- * @spare: bytes of memory that are this run's own, beside the blocks'
+ * @spare: bytes of memory that are this run's own, beside the blocks'; not of
+ *	the reserve
  * @job: takes the next step in process context
  * @bio: the read, then the write
  * @vecs: what the bio reads into or writes from
@@ -54,6 +55,7 @@ struct block_run {
  * @late: the write that ends in it is part of a stream, and its rest may be on
  *	its way
  * @delayed: COLLECT: in blocks->delayed, waiting for that
+ * @starved: COLLECT: woken from blocks->starved; wakes the next when it started
  * @failed: held touches could not be written
  * @gone: no longer in the tree, only pinned
  * @pass_status: PASS: first error of a request
@@ -85,6 +87,7 @@ struct align_block {
 	bool has_read;
 	bool late;
 	bool delayed;
+	bool starved;
 	bool failed;
 	bool gone;
 	blk_status_t pass_status;
@@ -110,7 +113,7 @@ struct align_block {
 #define BLOCK_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
 			 __GFP_NOWARN)
 
-/* Runs that may read into memory of their own at a time, when emptying. */
+/* Runs that may read into memory of their own at a time. */
 #define HOLD_MAX_RUNS	16
 
 /* Blocks that one holder of the lock deals with at most, where there are many. */
@@ -132,7 +135,8 @@ static inline bool block_is_whole(const struct align_block *block)
 }
 
 /* block.c */
-bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs);
+bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
+		  gfp_t gfp);
 void buffer_free(const struct align_target *at, struct bio_vec *vecs);
 void block_copy_touch(struct align_block *block,
 		      const struct align_touch *touch);
@@ -171,6 +175,8 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 void hold_failed(struct align_block *block);
 void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
+void hold_hurry(struct align_block *block);
+bool hold_take_back(struct align_block *block);
 void hold_forget(struct align_target *at);
 
 #endif

@@ -12,13 +12,15 @@
  * At once if its last missing sector comes, or a touch that may not be held.
  * Otherwise when the emptying work takes it, with those of its neighbours that
  * are held, because
- *   - somebody waits: blocks that began to hold up to blocks->empty_seq;
+ *   - somebody waits: blocks that began to hold up to blocks->empty_seq, or a
+ *     range for this one block;
  *   - hold_ms are over, for the oldest;
  *   - more than three quarters of max_blocks are held: the oldest go, until it
  *     is half of it;
  *   - nothing may be held any more: suspend, another mode, reboot.
- * shard->held is kept in the order in which blocks began to hold, so only the
- * first of each shard has to be looked at.
+ * shard->held is kept in the order in which blocks began to hold, but for those
+ * that a range waits for, which come first: so only the first of each shard has
+ * to be looked at.
  *
  * What could not be written stays, in shard->failed, and the target is
  * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
@@ -34,6 +36,11 @@
 
 /* How often the write of failed blocks is tried though nobody asks for it. */
 #define HOLD_RETRY_MS	5000
+/*
+ * How long suspend, removal and an ioctl write what is held. After that they
+ * begin with no other block, and wait for those only that are read or written.
+ */
+#define HOLD_DEADLINE_MS	30000
 /* What a reboot waits for at most, for each target. */
 #define HOLD_REBOOT_MS	30000
 
@@ -189,7 +196,8 @@ bool hold_is_over(const struct align_block *block)
 		WRITE_ONCE(blocks->pressed, true);
 	else if (resting <= max / 2)
 		WRITE_ONCE(blocks->pressed, false);
-	return !READ_ONCE(blocks->holding) || READ_ONCE(blocks->pressed) ||
+	return block->waiting || !READ_ONCE(blocks->holding) ||
+	       READ_ONCE(blocks->pressed) ||
 	       block->seq <= READ_ONCE(blocks->empty_seq) ||
 	       time_after_eq(jiffies, block->since +
 			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
@@ -206,32 +214,66 @@ void hold_rest(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct align_shard *shard = block_shard(block);
 	struct align_blocks *blocks = &at->blocks;
+	struct list_head *list, *place;
 	struct align_block *other;
-	struct list_head *place;
 
 	block->state = BLOCK_IS_HELD;
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	if (block->failed) {
-		list_add_tail(&block->list, &shard->failed);
-		atomic_inc(&blocks->nr_idle);
-		hold_wake(blocks);
-		hold_kick(at);
-		return;
-	}
-	place = &shard->held;
-	list_for_each_entry_reverse(other, &shard->held, list) {
-		if (other->seq < block->seq) {
-			place = &other->list;
-			break;
+	list = block->failed ? &shard->failed : &shard->held;
+	place = list;
+	/* In front of all others if a range waits. */
+	if (!block->waiting) {
+		list_for_each_entry_reverse(other, list, list) {
+			if (other->seq < block->seq) {
+				place = &other->list;
+				break;
+			}
 		}
 	}
 	list_add(&block->list, place);
-	atomic_inc(&blocks->nr_resting);
+	atomic_inc(block->failed ? &blocks->nr_idle : &blocks->nr_resting);
+	hold_wake(blocks);
+	if (block->failed) {
+		hold_kick(at);
+		return;
+	}
 	if (hold_is_over(block))
 		hold_kick(at);
 	else
 		timer_reduce(&blocks->due, block->since +
 			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+}
+
+/**
+ * hold_hurry - have a block emptied before others
+ * @block: in HELD, with a range that waits for it
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_hurry(struct align_block *block)
+{
+	list_move(&block->list, &block_shard(block)->held);
+	hold_kick(block->single.at);
+}
+
+/**
+ * hold_take_back - do not begin to empty a block after all
+ * @block: in COLLECT, the caller's to start
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: true if nothing may be sent any more, and the block holds something
+ * and has nobody who waits for it: then it is in HELD, and no longer the
+ * caller's.
+ */
+bool hold_take_back(struct align_block *block)
+{
+	if (!READ_ONCE(block->single.at->blocks.frozen) || !block->held ||
+	    !list_empty(&block->touches) || block->waiting)
+		return false;
+	list_del_init(&block->list);
+	hold_rest(block);
+	return true;
 }
 
 /* What a block holds is settled. Lock held. */
@@ -459,19 +501,28 @@ static void hold_gather(struct align_target *at, struct align_block *block,
 	}
 }
 
-/* Take the failed blocks of a shard that are to be tried again. */
-static void hold_retry(struct align_blocks *blocks, struct align_shard *shard,
+/*
+ * Take the oldest failed blocks of a shard that are to be tried again, at most
+ * BLOCKS_BATCH. Return: whether there was one.
+ */
+static bool hold_retry(struct align_blocks *blocks, struct align_shard *shard,
 		       struct list_head *started)
 {
 	unsigned long retry = msecs_to_jiffies(HOLD_RETRY_MS);
 	struct align_block *block, *tmp;
+	unsigned int nr = 0;
 
 	spin_lock_irq(&shard->lock);
-	list_for_each_entry_safe(block, tmp, &shard->failed, list)
-		if (block->seq <= READ_ONCE(blocks->empty_seq) ||
-		    time_after_eq(jiffies, block->since + retry))
-			hold_take(block, started);
+	list_for_each_entry_safe(block, tmp, &shard->failed, list) {
+		if (nr == BLOCKS_BATCH ||
+		    (block->seq > READ_ONCE(blocks->empty_seq) &&
+		     time_before(jiffies, block->since + retry)))
+			break;
+		hold_take(block, started);
+		nr++;
+	}
 	spin_unlock_irq(&shard->lock);
+	return nr;
 }
 
 /* The shard with the oldest block that must be emptied now, or NULL. */
@@ -540,7 +591,7 @@ static void hold_empty_work(struct work_struct *work)
 	LIST_HEAD(started);
 	unsigned int i;
 
-	for (;;) {
+	for (;; cond_resched()) {
 		struct align_block *block;
 
 		if (!hold_may_send(blocks))
@@ -557,9 +608,14 @@ static void hold_empty_work(struct work_struct *work)
 		start_now(at, &started);
 	}
 
-	for (i = 0; i < ALIGN_SHARDS; i++)
-		hold_retry(blocks, &blocks->shard[i], &started);
-	start_now(at, &started);
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		while (hold_retry(blocks, &blocks->shard[i], &started)) {
+			start_now(at, &started);
+			if (!hold_may_send(blocks))
+				return;
+			cond_resched();
+		}
+	}
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, hold_left(blocks, &blocks->shard[i]));
 	if (left < MAX_JIFFY_OFFSET)
@@ -671,32 +727,88 @@ void hold_start(struct align_target *at, unsigned int why)
 	spin_unlock_irq(&blocks->lock);
 }
 
-/* Whether all that is held is what could not be written. */
+/* Whether nothing of what is held is in flight. */
 static bool hold_is_quiet(struct align_blocks *blocks)
 {
-	return READ_ONCE(blocks->nr_held) == atomic_read(&blocks->nr_idle);
+	return READ_ONCE(blocks->nr_held) == atomic_read(&blocks->nr_idle) +
+					     atomic_read(&blocks->nr_resting);
+}
+
+/* The device below keeps a request; nothing but its answer ends the wait. */
+static void hold_say_waiting(const struct align_target *at)
+{
+	DMWARN_LIMIT("%s: still waiting for %s to end the writes of held blocks",
+		     dm_device_name(at->node->md), at->dev->name);
+}
+
+static void hold_wait_quiet(struct align_target *at)
+{
+	while (!wait_event_timeout(at->blocks.quiet,
+				   hold_is_quiet(&at->blocks),
+				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
+		hold_say_waiting(at);
+}
+
+static void hold_flush_end(struct bio *bio)
+{
+	struct align_blocks *blocks = bio->bi_private;
+
+	bio_uninit(bio);
+	complete(&blocks->flushed);
+}
+
+/**
+ * hold_presuspend - hold no more, and let the suspend wait for what is held
+ * @at: the target
+ *
+ * device-mapper waits for the bios that it mapped, and that wait can be
+ * interrupted; it knows nothing of held blocks. So the device is sent a flush of
+ * the engine's own, which ends when they are written.
+ *
+ * Called by device-mapper only, one call at a time, like hold_freeze().
+ */
+void hold_presuspend(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	struct bio *bio = &blocks->flush;
+
+	hold_stop(at, HOLD_STOPPED_SUSPEND);
+	if (!READ_ONCE(blocks->nr_held))
+		return;
+	/* That of a suspend that was given up may still be in flight. */
+	if (blocks->flush_sent && !try_wait_for_completion(&blocks->flushed))
+		return;
+	blocks->flush_sent = true;
+	bio_init(bio, dm_disk(at->node->md)->part0, NULL, 0,
+		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+	bio->bi_private = blocks;
+	bio->bi_end_io = hold_flush_end;
+	submit_bio_noacct(bio);
 }
 
 /**
  * hold_freeze - the device is suspended, or goes away
  * @at: the target, which hold_empty() has emptied as far as that is possible
  *
- * Returns when nothing held is in flight. Nothing is sent until hold_thaw(),
- * and who waits for what is held does so in vain.
+ * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
+ * What is still held stays, and whoever waits for it fails.
  */
-void hold_freeze(struct align_target *at)
+static void hold_freeze(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 	struct align_waiter *waiter, *tmp;
 
 	spin_lock_irq(&blocks->lock);
-	blocks->frozen = true;
+	WRITE_ONCE(blocks->frozen, true);
 	spin_unlock_irq(&blocks->lock);
+	/* The work may be asleep below with blocks that it has taken. */
+	hold_wait_quiet(at);
 	/* The work may set the timer once more, the timer queue the work. */
 	cancel_work_sync(&blocks->empty);
 	del_timer_sync(&blocks->due);
 	cancel_work_sync(&blocks->empty);
-	wait_event(blocks->quiet, hold_is_quiet(blocks));
+	/* And it may have been about to take blocks. */
+	hold_wait_quiet(at);
 
 	spin_lock_irq(&blocks->lock);
 	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
@@ -706,6 +818,50 @@ void hold_freeze(struct align_target *at)
 		waiter->done(waiter);
 	}
 	spin_unlock_irq(&blocks->lock);
+
+	if (!blocks->flush_sent)
+		return;
+	while (!wait_for_completion_timeout(&blocks->flushed,
+					    msecs_to_jiffies(HOLD_DEADLINE_MS)))
+		hold_say_waiting(at);
+	blocks->flush_sent = false;
+}
+
+/**
+ * hold_postsuspend - write what is still held, and send nothing more
+ * @at: the target, whose bios have all ended
+ *
+ * The file system may have been frozen since hold_presuspend(), and what could
+ * not be written is tried once more.
+ */
+void hold_postsuspend(struct align_target *at)
+{
+	switch (hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+			   TASK_UNINTERRUPTIBLE)) {
+	case -EIO:
+		DMWARN("%s: suspended with held blocks that could not be written",
+		       dm_device_name(at->node->md));
+		break;
+	case -ETIMEDOUT:
+		DMWARN("%s: %s did not take all held blocks within %u s; the others stay held",
+		       dm_device_name(at->node->md), at->dev->name,
+		       HOLD_DEADLINE_MS / 1000);
+		break;
+	}
+	hold_freeze(at);
+}
+
+/**
+ * hold_settle_for_ioctl - write what is held before a command passes
+ * @at: the target
+ *
+ * Return: 0, -EIO if held blocks could not be written, -ETIMEDOUT if that takes
+ * too long, -ERESTARTSYS if the caller was killed.
+ */
+int hold_settle_for_ioctl(struct align_target *at)
+{
+	return hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+			  TASK_KILLABLE);
 }
 
 /* The device is not suspended any more, or was not in the end. */
@@ -714,7 +870,7 @@ void hold_thaw(struct align_target *at)
 	struct align_blocks *blocks = &at->blocks;
 
 	spin_lock_irq(&blocks->lock);
-	blocks->frozen = false;
+	WRITE_ONCE(blocks->frozen, false);
 	spin_unlock_irq(&blocks->lock);
 	hold_start(at, HOLD_STOPPED_SUSPEND);
 	/* What could not be written is tried again. */
@@ -747,6 +903,33 @@ void hold_set_ms(struct align_target *at, unsigned int ms)
 	hold_kick(at);
 }
 
+/*
+ * Give up a block of a list of blocks in HELD. Return: false if there is none.
+ */
+static bool hold_drop(struct align_target *at, struct align_shard *shard,
+		      struct list_head *list)
+{
+	struct align_block *block;
+	unsigned int touches;
+	u64 sector;
+
+	spin_lock_irq(&shard->lock);
+	block = list_first_entry_or_null(list, struct align_block, list);
+	if (!block) {
+		spin_unlock_irq(&shard->lock);
+		return false;
+	}
+	sector = align_block_start(&at->geometry, block->number);
+	touches = block->held;
+	hold_leave(block);
+	hold_resolve(block, RMW_LOST, RMW_LOST);
+	block_remove(block);
+	spin_unlock_irq(&shard->lock);
+	DMERR("%s: lost: %u held writes to the block at sector %llu of %s",
+	      dm_device_name(at->node->md), touches, sector, at->dev->name);
+	return true;
+}
+
 /**
  * hold_drop_failed - give up what could not be written
  * @at: the target
@@ -755,31 +938,25 @@ void hold_set_ms(struct align_target *at, unsigned int ms)
  */
 void hold_drop_failed(struct align_target *at)
 {
+	struct align_blocks *blocks = &at->blocks;
 	unsigned int i;
 
-	for (i = 0; i < ALIGN_SHARDS; i++) {
-		struct align_shard *shard = &at->blocks.shard[i];
-		struct align_block *block;
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		while (hold_drop(at, &blocks->shard[i],
+				 &blocks->shard[i].failed))
+			cond_resched();
+}
 
-		spin_lock_irq(&shard->lock);
-		while ((block = list_first_entry_or_null(&shard->failed,
-							 struct align_block,
-							 list))) {
-			u64 sector = align_block_start(&at->geometry,
-						       block->number);
-			unsigned int touches = block->held;
+/* Give up what the device below did not take in time, too. */
+static void hold_drop_all(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int i;
 
-			hold_leave(block);
-			hold_resolve(block, RMW_LOST, RMW_LOST);
-			block_remove(block);
-			spin_unlock_irq(&shard->lock);
-			DMERR("%s: lost: %u held writes to the block at sector %llu of %s",
-			      dm_device_name(at->node->md), touches, sector,
-			      at->dev->name);
-			spin_lock_irq(&shard->lock);
-		}
-		spin_unlock_irq(&shard->lock);
-	}
+	hold_drop_failed(at);
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		while (hold_drop(at, &blocks->shard[i], &blocks->shard[i].held))
+			cond_resched();
 }
 
 static void flush_job(struct align_job *job)
@@ -868,6 +1045,7 @@ void hold_init(struct align_target *at)
 
 	INIT_LIST_HEAD(&blocks->waiters);
 	init_waitqueue_head(&blocks->quiet);
+	init_completion(&blocks->flushed);
 	blocks->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_WORK(&blocks->empty, hold_empty_work);
 	timer_setup(&blocks->due, hold_due, 0);
@@ -886,7 +1064,7 @@ void hold_exit(struct align_target *at)
 	list_del(&at->all);
 	mutex_unlock(&targets_lock);
 	hold_freeze(at);
-	hold_drop_failed(at);
+	hold_drop_all(at);
 	cancel_work_sync(&blocks->event);
 	WARN_ON(blocks->nr_held);
 }

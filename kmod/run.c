@@ -10,8 +10,10 @@
  * A run of several blocks needs memory; where there is none, or where the run
  * fails, each block goes on alone, so that an error concerns only whom it must.
  * A block alone needs none: it has a request of its own, and if it holds
- * something, the target's one spare run (blocks->reserve) is used, for which
- * the others wait in blocks->starved.
+ * something, the target's one spare run (blocks->reserve) is used. At most
+ * HOLD_MAX_RUNS other runs have memory of their own at a time, because it comes
+ * on top of max_blocks; a block for which there is neither waits in
+ * blocks->starved.
  */
 #include <linux/bitmap.h>
 #include <linux/blk-cgroup.h>
@@ -60,11 +62,29 @@ static struct block_run *run_new(struct align_target *at, unsigned int nr,
 	return run;
 }
 
-/* The blocks have left the run. */
+/*
+ * Wake the first block that waits for spare memory. Each block that was woken
+ * calls this again when it has what it needs, unless that is the reserve, whose
+ * release calls it: so one block at a time tries, and none is forgotten.
+ * blocks->lock held.
+ */
+static void starved_wake(struct align_blocks *blocks)
+{
+	struct align_block *block =
+		list_first_entry_or_null(&blocks->starved, struct align_block,
+					 list);
+
+	if (!block || blocks->reserve_busy)
+		return;
+	list_del_init(&block->list);
+	block->starved = true;
+	job_queue(&blocks->jobs, &block->single.job);
+}
+
+/* Free a run that its blocks have left, or release the reserve. */
 static void run_free(struct block_run *run)
 {
 	struct align_blocks *blocks = &run->at->blocks;
-	struct align_block *block, *tmp;
 	unsigned long flags;
 
 	if (run != blocks->reserve) {
@@ -73,11 +93,7 @@ static void run_free(struct block_run *run)
 	}
 	spin_lock_irqsave(&blocks->lock, flags);
 	blocks->reserve_busy = false;
-	/* All of them: the first may find memory, and then wake nobody. */
-	list_for_each_entry_safe(block, tmp, &blocks->starved, list) {
-		list_del_init(&block->list);
-		job_queue(&blocks->jobs, &block->single.job);
-	}
+	starved_wake(blocks);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
@@ -124,21 +140,34 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 	}
 }
 
-/* Memory of a run's own, by bytes, came or went. */
-static void run_charge(struct block_run *run, int bytes)
+/*
+ * Reserve the right to read into memory of a run's own, beside that of its
+ * blocks. Return: false if HOLD_MAX_RUNS runs have it.
+ */
+static bool spare_get(struct align_blocks *blocks)
 {
-	struct align_blocks *blocks = &run->at->blocks;
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	may = blocks->spare_runs < HOLD_MAX_RUNS;
+	if (may)
+		blocks->spare_runs++;
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	return may;
+}
+
+/* Release that right; whoever waits for it goes on. */
+static void spare_put(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
 	unsigned long flags;
 
-	if (!bytes)
-		return;
-	run->spare += bytes;
 	spin_lock_irqsave(&blocks->lock, flags);
-	block_charge(run->at, bytes);
-	if (bytes > 0)
-		blocks->spare_runs++;
-	else if (blocks->spare_runs-- == HOLD_MAX_RUNS)
-		hold_kick(run->at);
+	if (blocks->spare_runs-- == HOLD_MAX_RUNS) {
+		starved_wake(blocks);
+		hold_kick(at);
+	}
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
@@ -189,29 +218,42 @@ static struct block_run *run_reserve(struct align_block *block)
 	return run;
 }
 
+/* A run that reads one block into memory of its own, or NULL. */
+static struct block_run *run_new_spare(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct block_run *run;
+
+	if (!spare_get(&at->blocks))
+		return NULL;
+	run = run_new(at, 1, BLOCK_GFP);
+	if (run && buffer_alloc(at, run->vecs, BLOCK_GFP)) {
+		run->nr = 1;
+		run->spare = at->geometry.physical;
+		block_charge(at, run->spare);
+		list_add(&block->list, &run->blocks);
+		return run;
+	}
+	kfree(run);
+	spare_put(at);
+	return NULL;
+}
+
 /**
  * block_read - read one block
  * @block: in READ and in no list
  */
 void block_read(struct align_block *block)
 {
-	struct align_target *at = block->single.at;
 	struct block_run *run;
 
 	if (!block_needs_spare(block)) {
 		run_read(run_single(block));
 		return;
 	}
-	run = run_new(at, 1, BLOCK_GFP);
-	if (run && buffer_alloc(at, run->vecs)) {
-		run->nr = 1;
-		list_add(&block->list, &run->blocks);
-		run_charge(run, at->geometry.physical);
-		run_read(run);
-		return;
-	}
-	kfree(run);
-	run = run_reserve(block);
+	run = run_new_spare(block);
+	if (!run)
+		run = run_reserve(block);
 	if (run)
 		run_read(run);
 }
@@ -222,8 +264,8 @@ void block_read(struct align_block *block)
  * @list: blocks in READ, ascending
  * @nr: how many
  *
- * Return: how many of them could be sent for, 0 if there is no memory; those
- * have left the list.
+ * Return: how many of them could be sent for, 0 if there is no memory, or too
+ * much of it in use; those have left the list.
  */
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr)
@@ -231,7 +273,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 	unsigned int n = block_nr_vecs(at);
 	struct align_block *block, *tmp;
 	struct block_run *run = run_new(at, nr, BLOCK_GFP);
-	unsigned int bytes = 0;
+	bool spare = false;
 
 	if (!run)
 		return 0;
@@ -241,19 +283,24 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 		if (!block_needs_spare(block)) {
 			memcpy(vecs, block->vecs, n * sizeof(*vecs));
 		} else {
-			if (!buffer_alloc(at, vecs))
+			if (!spare && !spare_get(&at->blocks))
 				break;
-			bytes += at->geometry.physical;
+			spare = true;
+			if (!buffer_alloc(at, vecs, BLOCK_GFP))
+				break;
+			run->spare += at->geometry.physical;
 		}
 		list_move_tail(&block->list, &run->blocks);
 		run->nr++;
 	}
 	nr = run->nr;
+	if (spare && !run->spare)
+		spare_put(at);
 	if (!nr) {
 		kfree(run);
 		return 0;
 	}
-	run_charge(run, bytes);
+	block_charge(at, run->spare);
 	run_read(run);
 	return nr;
 }
@@ -297,7 +344,11 @@ static void run_merge(struct block_run *run, bool failed)
 		}
 		vecs += block_nr_vecs(at);
 	}
-	run_charge(run, -(int)run->spare);
+	if (run->spare) {
+		block_charge(at, -(s64)run->spare);
+		run->spare = 0;
+		spare_put(at);
+	}
 }
 
 static void run_write_end(struct bio *bio)
@@ -617,9 +668,19 @@ void run_job(struct align_job *job)
 	if (list_empty(&run->blocks)) {
 		LIST_HEAD(started);
 
+		struct align_target *at = run->at;
+		bool starved;
+
 		block = container_of(run, struct align_block, single);
+		starved = block->starved;
+		block->starved = false;
 		list_add(&block->list, &started);
-		start_now(run->at, &started);
+		start_now(at, &started);
+		if (starved) {
+			spin_lock_irq(&at->blocks.lock);
+			starved_wake(&at->blocks);
+			spin_unlock_irq(&at->blocks.lock);
+		}
 		return;
 	}
 	if (READ_ONCE(run_first(run)->state) == BLOCK_IS_READ)
@@ -638,7 +699,7 @@ int runs_init(struct align_target *at)
 	if (!blocks->reserve)
 		return -ENOMEM;
 	blocks->reserve->nr = 1;
-	if (buffer_alloc(at, blocks->reserve->vecs))
+	if (buffer_alloc(at, blocks->reserve->vecs, GFP_KERNEL))
 		return 0;
 	kfree(blocks->reserve);
 	return -ENOMEM;

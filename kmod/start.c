@@ -24,6 +24,8 @@
  * time in which a submitter sends its next request, short compared with a read.
  */
 #define START_DELAY_US	300
+/* Blocks that wait for the end of one task's plug: 1/8 of max_blocks at most. */
+#define START_PLUG_PART	8
 
 static int block_compare(void *unused, const struct list_head *a,
 			 const struct list_head *b)
@@ -143,7 +145,7 @@ void start_now(struct align_target *at, struct list_head *started)
 		list_for_each_entry_safe(block, tmp, started, list) {
 			if (block_shard(block) != shard)
 				break;
-			if (block_delay(block))
+			if (hold_take_back(block) || block_delay(block))
 				continue;
 			if (!nr) {
 				max = run_max_blocks(at, block->number);
@@ -224,7 +226,8 @@ void start_hurry(struct align_target *at)
 /**
  * struct start_plug - blocks that wait for the end of a task's plug
  * @cb: the block layer's
- * @blocks: them; not initialised when new
+ * @blocks: the blocks; not initialised when new
+ * @nr: how many blocks
  * @job: starts them, if the task cannot
  *
  * Whoever plugs is about to send more, and what comes may complete a block.
@@ -232,6 +235,7 @@ void start_hurry(struct align_target *at)
 struct start_plug {
 	struct blk_plug_cb cb;
 	struct list_head blocks;
+	unsigned int nr;
 	struct align_job job;
 };
 
@@ -265,6 +269,7 @@ static void start_unplug(struct blk_plug_cb *cb, bool from_schedule)
  */
 void start_late(struct align_target *at, struct list_head *started)
 {
+	struct list_head *entry;
 	struct blk_plug_cb *cb;
 
 	if (list_empty(started))
@@ -275,7 +280,14 @@ void start_late(struct align_target *at, struct list_head *started)
 
 		if (!plug->blocks.next)
 			INIT_LIST_HEAD(&plug->blocks);
-		list_splice_tail(started, &plug->blocks);
+		list_for_each(entry, started)
+			plug->nr++;
+		list_splice_tail_init(started, &plug->blocks);
+		/* A batch must not use up max_blocks before any is served. */
+		if (plug->nr < READ_ONCE(at->blocks.max) / START_PLUG_PART)
+			return;
+		plug->nr = 0;
+		start_now(at, &plug->blocks);
 		return;
 	}
 	start_now(at, started);

@@ -678,7 +678,7 @@ static void align_resume(struct dm_target *ti)
 /* The file system is frozen after this, and its last writes are still to come. */
 static void align_presuspend(struct dm_target *ti)
 {
-	hold_stop(ti->private, HOLD_STOPPED_SUSPEND);
+	hold_presuspend(ti->private);
 }
 
 static void align_presuspend_undo(struct dm_target *ti)
@@ -694,16 +694,14 @@ static void align_postsuspend(struct dm_target *ti)
 {
 	struct align_target *at = ti->private;
 
-	if (hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE))
-		DMWARN("%s: suspended with held blocks that could not be written",
-		       dm_device_name(at->node->md));
-	hold_freeze(at);
+	hold_postsuspend(at);
 	blocks_forget(at);
 }
 
 static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
 {
 	struct align_target *at = ti->private;
+	int ret;
 
 	*bdev = at->dev->bdev;
 	/*
@@ -712,9 +710,12 @@ static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
 	 */
 	if (READ_ONCE(at->mode) == ALIGN_REPORT)
 		return at->start || ti->len != bdev_nr_sectors(*bdev);
-	hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	/* What device-mapper will refuse must not cost anybody anything. */
+	if (!capable(CAP_SYS_RAWIO))
+		return 1;
+	ret = hold_settle_for_ioctl(at);
 	blocks_forget(at);
-	return 1;
+	return ret ? ret : 1;
 }
 
 static int align_iterate_devices(struct dm_target *ti,

@@ -160,7 +160,9 @@ enum touch_fate blocks_add_touch(u8 r, u8 b)
 			block->covered = 0;
 			return block_join_quiet(block, r, false);
 		case BLOCK_IS_HELD:
-			return block_join_quiet(block, r, true);
+			if (!block->waiting || broken(TOUCH_OVERTAKES_RANGE))
+				return block_join_quiet(block, r, true);
+			break;
 		case BLOCK_IS_WAIT:
 		case BLOCK_IS_COLLECT:
 		case BLOCK_IS_READ:
@@ -214,8 +216,10 @@ static bool block_holds_up(const struct align_block *block)
 {
 	switch ((enum block_state)block->state) {
 	case BLOCK_IS_KNOWN:
-	case BLOCK_IS_HELD:
 		return false;
+	case BLOCK_IS_HELD:
+		return !block->failed && hold_is_over(block) &&
+		       !broken(RANGE_PASSES_OVER);
 	case BLOCK_IS_WAIT:
 		return (block->touches.nr && !broken(RANGE_OVERTAKES_TOUCH)) ||
 		       block->waiting ||
@@ -255,10 +259,8 @@ static void shard_add_range(u8 r)
 			block->waiting++;
 			io->blockers++;
 			io->waits |= 1 << b;
-			if (block->state == BLOCK_IS_HELD) {
-				hold_leave(block);
-				block_collect_and_queue(block);
-			}
+			if (block->state == BLOCK_IS_HELD)
+				hold_kick();
 		} else if (block->state == BLOCK_IS_KNOWN) {
 			if (!broken(RANGE_KEEPS_KNOWN))
 				block_remove(block);
@@ -287,12 +289,12 @@ bool blocks_add_range(u8 r)
 
 static void block_go_on(struct align_block *block)
 {
-	if (block->touches.nr || (block->held && block->waiting))
+	if (block->touches.nr || (block->failed && block->waiting))
 		block_collect_and_queue(block);
-	else if (block->waiting)
-		block_end_turn(block);
 	else if (block->held)
 		hold_rest(block);
+	else if (block->waiting)
+		block_end_turn(block);
 	else
 		block_remove(block);
 }

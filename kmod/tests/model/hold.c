@@ -83,8 +83,8 @@ bool hold_is_over(const struct align_block *block)
 		S.pressed = true;
 	else if (S.nr_resting <= max / 2)
 		S.pressed = false;
-	return !S.holding || S.pressed || block->seq <= S.empty_seq ||
-	       block->over;
+	return block->waiting || !S.holding || S.pressed ||
+	       block->seq <= S.empty_seq || block->over;
 }
 
 void hold_rest(struct align_block *block)
@@ -235,6 +235,15 @@ static void hold_gather(struct align_block *block, bool half)
 	}
 }
 
+/* Whether shard->held has @block in front of @other. */
+static bool held_before(const struct align_block *block,
+			const struct align_block *other)
+{
+	if (!block->waiting != !other->waiting)
+		return block->waiting;
+	return block->seq < other->seq;
+}
+
 /* The first of shard->held, or NULL. */
 static struct align_block *first_held(void)
 {
@@ -242,7 +251,7 @@ static struct align_block *first_held(void)
 
 	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
 		if (block->exists && block->state == BLOCK_IS_HELD &&
-		    !block->failed && (!first || block->seq < first->seq))
+		    !block->failed && (!first || held_before(block, first)))
 			first = block;
 	return first;
 }

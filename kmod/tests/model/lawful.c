@@ -224,8 +224,10 @@ u8 note_turn_of_range(u8 r)
 			continue;
 		observe_meeting(r, b);
 		S.io[r].behind[b] = touches_taken(b);
-		if (block->exists && block->state == BLOCK_IS_WAIT &&
-		    block->held && hold_is_over(block))
+		/* What could not be written may be overwritten at any time. */
+		if (block->exists && block->held && hold_is_over(block) &&
+		    (block->state == BLOCK_IS_WAIT ||
+		     (block->state == BLOCK_IS_HELD && !block->failed)))
 			blocks |= 1 << b;
 	}
 	return blocks;

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How much memory the target takes beside its blocks, and that a batch of writes has all of it to use."""
+
+import time
+
+from rig.direct import Disk, Later, Together, check, pattern
+from rig.dm import Align, Device, sectors_of
+from rig.faults import allocations_fail
+from rig.memdisk import memory_disk
+from rig.stuck import Stuck
+
+BLOCK = 8
+GAP = 0.3		# seconds in which a request reaches where it will stay
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+PHYSICAL = 4096
+SPARE_RUNS = 16 + 1		# HOLD_MAX_RUNS, and the reserve
+
+
+def test_a_discard_over_held_neighbours_has_them_read_in_runs(lab, disk):
+    with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        for block in range(32):
+            upper.write(block * BLOCK + 2, pattern(1, block * BLOCK + 2, 3))
+        upper.discard(0, 32 * BLOCK)
+        ledger = device.balanced()
+        assert ledger["rmw_host"] == 32, "a discard may do nothing, so they are written first"
+        assert ledger["pad_reads"] <= 4, "each was read by itself"
+
+
+def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(lab, disk):
+    with Stuck(disk.path) as stuck, Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
+            Disk(device.path) as upper:
+        for block in range(0, 160, 2):
+            upper.write(block * BLOCK + 2, pattern(1, block * BLOCK + 2, 3))
+        before = int(device.attribute("target0_memory_bytes"))
+        stuck.stop()
+        discard = Later(upper.discard, 0, 160 * BLOCK)
+        time.sleep(GAP)
+        spare = int(device.attribute("target0_memory_bytes")) - before
+        assert not discard.done()
+        assert 0 < spare <= SPARE_RUNS * PHYSICAL, f"{spare / PHYSICAL} blocks are read into memory of their own"
+        stuck.flow()
+        discard.result()
+        device.balanced()
+
+
+def test_what_is_tried_again_after_a_suspend_keeps_the_limit(lab, disk):
+    length = sectors_of(disk.path)
+    with Device(f"0 {length} linear {disk.path} 0") as below, \
+            Align(below.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        places = [block * BLOCK + 2 for block in range(0, 160, 2)]
+        for sector in places:
+            upper.write(sector, pattern(1, sector, 3))
+        below.reload(f"0 {length} error")
+        device.suspend()
+        assert device.counter("degraded") == len(places)
+        before = int(device.attribute("target0_memory_bytes"))
+        below.load(f"0 {length} delay {disk.path} 0 700 {disk.path} 0 0")
+        below.suspend()
+        below.resume()
+        time.sleep(5.5)		# HOLD_RETRY_MS: all are due
+        device.resume()
+        spare = 0
+        for _ in range(20):
+            time.sleep(0.02)
+            spare = max(spare, int(device.attribute("target0_memory_bytes")) - before)
+        assert 0 < spare <= SPARE_RUNS * PHYSICAL, f"{spare / PHYSICAL} blocks are read into memory of their own"
+        upper.flush()
+        with Disk(disk.path) as lower:
+            for sector in places:
+                check(sector, pattern(1, sector, 3), lower.read(sector, 3), "beneath")
+        device.balanced()
+
+
+def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(lab):
+    """One task sends all of it before it sleeps or ends its plug."""
+    with memory_disk(irqmode=0) as disk, \
+            Align(disk.path, mode="pad", max_blocks=64, **GEOMETRY) as device, Disk(device.path) as upper:
+        together = Together(upper, [(block * 2 * BLOCK + 1, pattern(1, block * 2 * BLOCK + 1, 1)) for block in range(1024)])
+        assert not any(together.results())
+        ledger = device.balanced()
+        assert ledger["rmw_expected"] == 1024
+        assert ledger["rmw_host"] > 64, f"no block was served before the end: {ledger['rmw_drive_max_blocks']} went by"
+
+
+def test_a_table_is_loaded_where_memory_can_be_had_by_waiting_only(lab, disk):
+    with allocations_fail(100), Align(disk.path, mode="pad", **GEOMETRY) as device:
+        assert device.attribute("target0_mode") == "pad"
