@@ -22,6 +22,8 @@ static struct align_node *node_new(struct mapped_device *md)
 	mutex_init(&node->publish_lock);
 	INIT_LIST_HEAD(&node->targets);
 	node->epoch = 1;
+	/* What a table before the first one with this target has. */
+	node->cached = bdev_write_cache(dm_disk(md)->part0);
 	return node;
 }
 
@@ -100,6 +102,34 @@ void node_leave(struct align_target *at)
 	mutex_unlock(&nodes_lock);
 }
 
+/*
+ * The device is about to be resumed, with the limits of the table that it gets.
+ * Whoever opens it from now on sees those.
+ */
+static void look_for_openers(struct align_node *node)
+{
+	struct gendisk *disk = dm_disk(node->md);
+	bool cached = bdev_write_cache(disk->part0);
+
+	if (cached && !node->cached)
+		WRITE_ONCE(node->unflushed, true);
+	node->cached = cached;
+}
+
+/**
+ * node_is_flushed - whether all who have a device open know its write cache
+ * @node: the device
+ *
+ * Return: false if somebody may have it open who looked before it had a volatile
+ * write cache. That ends when nobody has it open.
+ */
+bool node_is_flushed(struct align_node *node)
+{
+	if (READ_ONCE(node->unflushed) && !disk_openers(dm_disk(node->md)))
+		WRITE_ONCE(node->unflushed, false);
+	return !READ_ONCE(node->unflushed);
+}
+
 /**
  * node_go_live - a target is about to be resumed
  * @at: the target
@@ -113,6 +143,7 @@ void node_go_live(struct align_target *at)
 	unsigned int physical = at->geometry.physical;
 	bool changed = false;
 
+	look_for_openers(node);
 	spin_lock(&node->lock);
 	node->live = at->ti->table;
 	if (at->index < ALIGN_NODE_SLOTS) {

@@ -35,6 +35,10 @@ struct align_slot {
  * @targets: align targets of all tables
  * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: counts from 1, and up when a table brings another P
+ * @cached: the device had a volatile write cache when it was resumed last; dm
+ *	resumes a device in one context at a time
+ * @unflushed: who has the device open may have looked before it had a volatile
+ *	write cache, and then sends no flushes
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL
  * @slots: by a target's index
@@ -48,6 +52,8 @@ struct align_node {
 	struct list_head targets;
 	struct dm_table *live;
 	u64 epoch;
+	bool cached;
+	bool unflushed;
 	struct mutex publish_lock;	/* guards files */
 	struct align_files *files;
 	struct align_slot slots[ALIGN_NODE_SLOTS];
@@ -56,6 +62,7 @@ struct align_node {
 int node_join(struct align_target *at);
 void node_leave(struct align_target *at);
 void node_go_live(struct align_target *at);
+bool node_is_flushed(struct align_node *node);
 
 /* sysfs.c */
 void sysfs_publish(struct align_node *node, unsigned int index);

@@ -168,6 +168,11 @@ static ssize_t print_hold_ms(struct align_target *at, char *buf)
 	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.hold_ms));
 }
 
+static ssize_t print_holding(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.holding));
+}
+
 static ssize_t print_device(struct align_target *at, char *buf)
 {
 	dev_t devt = at->dev->bdev->bd_dev;
@@ -189,6 +194,7 @@ static const struct {
 	{ "device", print_device },
 	{ "hold_ms", print_hold_ms },
 	{ "memory_high_water_bytes", print_memory_high_water_bytes },
+	{ "holding", print_holding },
 };
 
 static ssize_t target_show(struct device *dev, struct device_attribute *attr,

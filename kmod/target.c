@@ -203,12 +203,14 @@ static unsigned int suggest_physical(struct block_device *bdev)
 
 /*
  * Layers above read once, when their table loads, whether flushes are wanted. So
- * what is live without a volatile write cache must not get one.
+ * what is live, or was opened, without a volatile write cache must not get one.
  */
 static const char *refuse_holding(struct align_target *at)
 {
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
 
+	if (at->node && !node_is_flushed(at->node))
+		return "coalesce: the device was open before it had a write cache: close it, or reload the tables above";
 	if (bdev_write_cache(disk->part0))
 		return NULL;
 	/* A device gets its size when it becomes active for the first time. */
@@ -545,6 +547,8 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			error = refuse_mode(at, mode);
 		if (!error) {
 			WRITE_ONCE(at->given.mode, true);
+			if (mode == ALIGN_COALESCE)
+				hold_start(at, HOLD_STOPPED_OPENERS);
 			ret = set_mode(at, mode);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
@@ -664,9 +668,24 @@ static void align_status(struct dm_target *ti, status_type_t type,
 	}
 }
 
+/*
+ * A device can be opened, and stacked upon, before its first table is resumed.
+ * Whoever did that, or has a device open that gains a write cache by this table,
+ * has looked already and sends no flushes.
+ */
 static int align_preresume(struct dm_target *ti)
 {
-	node_go_live(ti->private);
+	struct align_target *at = ti->private;
+
+	node_go_live(at);
+	if (node_is_flushed(at->node)) {
+		hold_start(at, HOLD_STOPPED_OPENERS);
+		return 0;
+	}
+	hold_stop(at, HOLD_STOPPED_OPENERS);
+	if (READ_ONCE(at->mode) == ALIGN_COALESCE)
+		DMWARN("%s: coalesce holds nothing: the device was open before it had a write cache; close it, or reload the tables above, then suspend and resume",
+		       dm_device_name(at->node->md));
 	return 0;
 }
 
