@@ -9,6 +9,7 @@
 #include "ledger_report.h"
 #include "message.h"
 #include "mode.h"
+#include "output.h"
 #include "table.h"
 
 void ledger_device_free(struct ledger_device *device)
@@ -131,7 +132,7 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 			printf("  io_min below hints at physical blocks of %" PRIu64 " bytes\n",
 			       ledger->suggested);
 	}
-	fflush(stdout);
+	output_flush();
 }
 
 static struct json_object *json_targets(const struct ledger *ledger)

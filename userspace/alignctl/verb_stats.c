@@ -12,6 +12,7 @@
 #include "ledger_report.h"
 #include "message.h"
 #include "mode.h"
+#include "output.h"
 #include "progress.h"
 #include "sysfs.h"
 #include "verbs.h"
@@ -227,6 +228,8 @@ static int watch(struct selection *selection,
 		}
 		if (result < ALIGNCTL_USAGE)
 			print(selection, options);
+		if (!output_flush())
+			break;
 	}
 	free(before);
 	return result;
