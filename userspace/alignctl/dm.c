@@ -143,9 +143,14 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 
 	(void)index;
 	(void)length;
-	for (i = 0; i < device->nr_targets; i++)
-		if (device->target[i].start == start)
-			status_parse_table(params, &device->target[i].table);
+	for (i = 0; i < device->nr_targets; i++) {
+		struct dm_align_target *target = &device->target[i];
+
+		if (target->start != start ||
+		    !status_parse_table(params, &target->table))
+			continue;
+		target->device_gone = sysfs_device_gone(target->table.device);
+	}
 }
 
 /* What only sysfs tells of the targets. */
@@ -325,6 +330,16 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 	suggest_above(wanted, devices, nr);
 	dm_align_list_free(devices, nr);
 	return ALIGNCTL_USAGE;
+}
+
+bool dm_align_gone(const struct dm_align *device)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		if (device->target[i].device_gone)
+			return true;
+	return false;
 }
 
 uint64_t dm_align_degraded(const struct dm_align *device)

@@ -17,6 +17,7 @@
  * @length: its length in sectors
  * @status: its status line
  * @table: its table line
+ * @device_gone: is the device below no longer there?
  * @hold_ms: how long blocks are held at most; this and the next from sysfs, 0
  *	if it lacks them
  * @memory_high_water: most bytes of memory that blocks have taken
@@ -27,6 +28,7 @@ struct dm_align_target {
 	uint64_t length;
 	struct align_status status;
 	struct align_table table;
+	bool device_gone;
 	int64_t hold_ms;
 	int64_t memory_high_water;
 };
@@ -60,6 +62,9 @@ void dm_align_list_free(struct dm_align *devices, size_t nr);
  */
 int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
+
+/* Is a device that one of the targets lies on no longer there? */
+bool dm_align_gone(const struct dm_align *device);
 
 /* Blocks that could not be written, as it is now rather than when found. */
 uint64_t dm_align_degraded(const struct dm_align *device);

@@ -145,7 +145,8 @@ static bool idle(const struct ledger_device *device)
 /*
  * Reads a device's ledger, again if it does not balance because touches moved
  * while it was read. Return: enum alignctl_exit; ALIGNCTL_FINDINGS if it does
- * not balance although nothing is in flight, or if the device is degraded.
+ * not balance although nothing is in flight, if the device is degraded, or if a
+ * device below is gone.
  */
 static int read_ledger(struct ledger_device *device)
 {
@@ -172,6 +173,11 @@ static int read_ledger(struct ledger_device *device)
 	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
 		message_error("%s: the ledger does not balance, and no write is in flight",
 			      device->name);
+		result = ALIGNCTL_FINDINGS;
+	}
+	if (ledger_gone(&device->ledger)) {
+		mode_report_gone(device->name,
+				 ledger_gone(&device->ledger)->device);
 		result = ALIGNCTL_FINDINGS;
 	}
 	if (ledger_degraded(&device->ledger)) {

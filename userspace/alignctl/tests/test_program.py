@@ -569,7 +569,7 @@ def test_stats_subtracts_the_baseline(machine):
                             "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "sda", "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
+                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
                                   "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
     assert (device["counters"]["rmw_expected"], device["raw"]["rmw_expected"]) == (18, 30)
@@ -629,6 +629,20 @@ def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
     assert shown.returncode == FINDINGS
     assert json.loads(shown.stdout)["devices"][0]["derived"] == {
         "write_amplification_before": 0, "write_amplification_after": 0, "balanced": True, "degraded": True}
+
+
+def test_a_drive_that_is_gone_is_a_finding_before_anything_is_written_to_it(machine):
+    """Its number leaves /sys/dev/block when it does; the align device keeps it open, and so keeps the number."""
+    root, align = machine
+    (root / "sys/dev/block/8:0").unlink()
+    shown = stats(root)
+    assert shown.returncode == FINDINGS
+    assert "align-sda: the device below, 8:0, is gone" in shown.stderr and "alignctl detach align-sda --force" in shown.stderr
+    assert "mode pad on 8:0" in shown.stdout and "gone: 8:0, below, is no longer there" in shown.stdout
+    shown = stats(root, "--json")
+    assert shown.returncode == FINDINGS
+    [target] = json.loads(shown.stdout)["devices"][0]["targets"]
+    assert (target["device"], target["device_gone"]) == ("8:0", True)
 
 
 def test_stats_without_devices_is_no_error(tmp_path):
