@@ -36,6 +36,7 @@ struct dm_align_target {
 /**
  * struct dm_align - a device-mapper device with at least one align target
  * @name: as below /dev/mapper
+ * @uuid: as device-mapper has it; "": none
  * @devno: its number
  * @open_count: how often it is open, mounts and holders included
  * @suspended: is it suspended?
@@ -44,6 +45,7 @@ struct dm_align_target {
  */
 struct dm_align {
 	char *name;
+	char *uuid;
 	dev_t devno;
 	int open_count;
 	bool suspended;
@@ -63,6 +65,12 @@ void dm_align_list_free(struct dm_align *devices, size_t nr);
 int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
 
+/*
+ * Did attach make the device? Its UUID says so: devices of LVM and the like have
+ * others, also while their table is one of align, and dmsetup gives none.
+ */
+bool dm_align_attached(const struct dm_align *device);
+
 /* Is a device that one of the targets lies on no longer there? */
 bool dm_align_gone(const struct dm_align *device);
 
@@ -76,8 +84,8 @@ bool dm_align_available(void);
 bool dm_name_taken(const char *name);
 
 /*
- * Makes a device of one align target. Return: enum alignctl_exit; why the
- * kernel refused has been reported.
+ * Makes a device of one align target, with a UUID that dm_align_attached() knows.
+ * Return: enum alignctl_exit; why the kernel refused has been reported.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);
 

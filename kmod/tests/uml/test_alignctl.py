@@ -3,22 +3,73 @@
 
 import contextlib
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from dmalign.paths import OUT
-from rig.dm import number_of, run
+from rig.direct import Disk, check, pattern
+from rig.dm import Device, number_of, run, sectors_of
 from rig.witness import eventually
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+VOLUME = "gro--up-vo--lume"
 
 
 def alignctl(*arguments, status=FINE):
     done = run(ALIGNCTL, *arguments, ok=False)
     assert done.returncode == status, f"alignctl {arguments}: exit status {done.returncode}: {done.stdout}{done.stderr}"
     return done
+
+
+def shell(line):
+    """What a message says to type."""
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+    assert not done.returncode, f"{line}: exit status {done.returncode}: {done.stderr}"
+
+
+def advised(message):
+    """The command in a message: the last thing between quotes, or what follows its last colon."""
+    quoted = re.findall(r"'((?:lvchange|dmsetup) [^']*)'", message)
+    return quoted[-1] if quoted else message.strip().rsplit(": ", 1)[1]
+
+
+def table(name):
+    return run("dmsetup", "table", name).stdout.strip()
+
+
+@pytest.fixture
+def lvm():
+    """LVM's configuration in a folder that is gone after the test: without udev, daemons and backups."""
+    folder = Path("/run/lvm-configuration")
+    shutil.copytree("/etc/lvm", folder)
+    (folder / "devices").mkdir(exist_ok=True)
+    for place in ("/run/lvm", "/run/lock/lvm"):
+        Path(place).mkdir(parents=True, exist_ok=True)
+    run("mount", "--bind", folder, "/etc/lvm")
+    with open("/etc/lvm/lvm.conf", "a") as file:
+        file.write("activation { udev_sync=0 udev_rules=0 monitoring=0 }\nbackup { backup=0 archive=0 }\n"
+                   "global { event_activation=0 }\n")
+    yield Path("/etc/lvm")
+    run("umount", "/etc/lvm")
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def volume(physical):
+    """A logical volume on `physical`, active, and gone when the block ends."""
+    run("pvcreate", "-y", physical)
+    run("vgcreate", "gro-up", physical)
+    run("lvcreate", "-y", "-Zn", "-Wn", "-L", "16M", "-n", "vo-lume", "gro-up")
+    try:
+        yield f"/dev/mapper/{VOLUME}"
+    finally:
+        run("vgchange", "-an", "gro-up", ok=False)
+        shutil.rmtree("/dev/gro-up", ignore_errors=True)    # of a volume that a test has lost
 
 
 @contextlib.contextmanager
@@ -29,6 +80,65 @@ def attached(path, *options):
         yield made
     finally:
         alignctl("detach", "above", "--force")
+
+
+# Whose device is it?
+
+def reloaded_by_hand(name):
+    start, length, _, below, offset = table(name).split()
+    run("dmsetup", "reload", name, "--table", f"{start} {length} align {below} {offset} 6 mode pad "
+        "physical_block_size 4096 alignment_offset 0")
+    run("dmsetup", "resume", name)
+
+
+def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path) as upper:
+        was = table(VOLUME)
+        reloaded_by_hand(VOLUME)
+        with Disk(upper) as disk:
+            disk.write(1, pattern(1, 1, 2))
+        refused = alignctl("detach", VOLUME, status=USAGE)
+        assert not refused.stdout and len(refused.stderr.splitlines()) == 1
+        assert f"{VOLUME}: is a logical volume of LVM, and attach did not make it" in refused.stderr
+        assert alignctl("detach", VOLUME, "--force", status=USAGE).stderr == refused.stderr
+        assert table(VOLUME).split()[2] == "align", "and it is there still"
+        shell(advised(refused.stderr))
+        assert table(VOLUME) == was
+        with Disk(upper) as disk:
+            check(1, pattern(1, 1, 2), disk.read(1, 2), "after the table is back")
+
+
+@pytest.mark.parametrize("uuid", ["LVM-1", "part1-mpath-3600", "CRYPT-LUKS2-1", "align-1", None])
+def test_a_device_of_another_maker_stays(lab, disk, uuid):
+    run("dmsetup", "create", "other", *(["--uuid", uuid] if uuid else []), "--table",
+        f"0 8192 linear {disk.path} 8")
+    try:
+        was = table("other")
+        reloaded_by_hand("other")
+        refused = alignctl("detach", "other", status=USAGE)
+        assert not refused.stdout and len(refused.stderr.splitlines()) == 1 and "attach did not make it" in refused.stderr
+        assert table("other").split()[2] == "align"
+        if uuid == "LVM-1":
+            return      # of no group that LVM knows
+        shell(advised(refused.stderr))
+        if uuid:
+            assert table("other") == was
+        else:
+            assert run("dmsetup", "info", "other", ok=False).returncode, "what dmsetup made, dmsetup removes"
+    finally:
+        run("dmsetup", "remove", "other", ok=False)
+
+
+def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align(lab, disk):
+    alignctl("attach", disk.path, "--name", "first")
+    run("dmsetup", "rename", "first", "second")
+    # the name is free again, and so must the UUID be
+    with Device(f"0 8192 linear {disk.path} 0") as other:
+        alignctl("attach", other.path, "--name", "first")
+        alignctl("detach", "first")
+    run("dmsetup", "reload", "second", "--table", f"0 {sectors_of(disk.path)} align {disk.path} 0 2 mode report")
+    run("dmsetup", "resume", "second")
+    assert alignctl("detach", "second").stdout == "second: detached\n"
 
 
 # A drive that goes

@@ -190,6 +190,7 @@ int __wrap_dm_align_find(struct dm_align *device, const char *wanted)
 	if (!*wanted)
 		return ALIGNCTL_USAGE;
 	device->name = strdup(wanted);
+	device->uuid = strdup(strlen(wanted) % 2 ? "ALIGN-1" : "LVM-1");
 	device->nr_targets = 1;
 	device->target = calloc(1, sizeof(*device->target));
 	strcpy(device->target->status.mode, "report");
