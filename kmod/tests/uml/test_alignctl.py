@@ -141,6 +141,81 @@ def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align
     assert alignctl("detach", "second").stdout == "second: detached\n"
 
 
+# LVM above
+
+def test_a_volume_is_used_through_the_device_after_what_attach_says(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path):
+        run("vgchange", "-an", "gro-up")
+        with attached(path) as made:
+            assert len(made.stderr.splitlines()) == 1 and "warning" in made.stderr
+            refused = run("vgchange", "-ay", "gro-up", ok=False)
+            assert refused.returncode and "duplicate devices" in refused.stderr, "then it needs no advice"
+            with open(lvm / "lvm.conf", "a") as file:
+                file.write(advised(made.stderr) + "\n")
+            assert "/etc/lvm/lvm.conf needs the line" in made.stderr
+            run("vgchange", "-ay", "gro-up")
+            assert table(VOLUME).split()[3] == number_of("/dev/mapper/above")
+            run("lvextend", "-L", "+4M", "gro-up/vo-lume")
+            with Disk(f"/dev/mapper/{VOLUME}") as disk:
+                disk.write(1, pattern(1, 1, 2))
+            [counted] = json.loads(alignctl("stats", "--json").stdout)["devices"]
+            assert counted["counters"]["rmw_expected"] >= 1
+            run("vgchange", "-an", "gro-up")
+
+
+def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path:
+        subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
+                       capture_output=True, timeout=60)
+        eventually(Path(f"{path}1").exists, "the partition does not come")
+        with volume(f"{path}1"):
+            run("vgchange", "-an", "gro-up")
+            with attached(path) as made, \
+                    Device(f"0 100000 linear {number_of('/dev/mapper/above')} 2048", name="above1") as part:
+                assert run("vgchange", "-ay", "gro-up", ok=False).returncode
+                with open(lvm / "lvm.conf", "a") as file:
+                    file.write(advised(made.stderr) + "\n")
+                run("vgchange", "-ay", "gro-up")
+                assert table(VOLUME).split()[3] == number_of(part.path)
+                run("vgchange", "-an", "gro-up")
+
+
+@pytest.mark.parametrize("partition", [False, True])
+def test_so_is_one_where_lvm_has_a_file_of_its_devices(lab, lvm, partition):
+    """Without the advice LVM writes past the device, on the drive that it knows; on a partition it finds that busy."""
+    text = (lvm / "lvm.conf").read_text()
+    (lvm / "lvm.conf").write_text(re.sub(r"^devices \{", "devices {\nuse_devicesfile=1", text, flags=re.M))
+    (lvm / "devices/system.devices").touch()
+    with lab.scsi_debug(64, physblk_exp=3) as path:
+        if partition:
+            subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
+                           capture_output=True, timeout=60)
+            eventually(Path(f"{path}1").exists, "the partition does not come")
+        below = f"{path}1" if partition else path
+        with volume(below), contextlib.ExitStack() as stack:
+            run("vgchange", "-an", "gro-up")
+            made = stack.enter_context(attached(path))
+            above = "/dev/mapper/above"
+            if partition:
+                above = stack.enter_context(Device(f"0 100000 linear {number_of(above)} 2048", name="above1")).path
+            past = run("vgchange", "-ay", "gro-up", ok=False)
+            if partition:
+                assert "busy" in past.stderr, "then it needs no advice"
+            else:
+                assert table(VOLUME).split()[3] == number_of(below), "then it needs no advice"
+            run("vgchange", "-an", "gro-up")
+            assert f"would use it and not {above}" in made.stderr
+            shell(advised(made.stderr))
+            run("vgchange", "-ay", "gro-up")
+            assert table(VOLUME).split()[3] == number_of(above)
+            run("vgchange", "-an", "gro-up")
+
+
+def test_attach_says_nothing_of_lvm_where_it_is_not(disk):
+    with attached(disk.path) as made:
+        assert "LVM" not in made.stdout + made.stderr
+
+
 # A drive that goes
 
 ADD_HOST = Path("/sys/bus/pseudo/drivers/scsi_debug/add_host")

@@ -153,6 +153,14 @@ int __wrap_guard_signatures(struct guard_report *report,
 	return ALIGNCTL_FINE;
 }
 
+char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition);
+
+char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition)
+{
+	*partition = strlen(device->path) % 3;
+	return strstr(device->path, "4k") ? strdup(device->path) : NULL;
+}
+
 int __wrap_guard_file_data(struct guard_report *report,
 			   const struct device *device, uint64_t end);
 
