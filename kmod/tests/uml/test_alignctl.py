@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl beside LVM and other makers of devices, and above a drive that goes: what it leaves alone, and what it says."""
+"""alignctl beside LVM and other makers of devices, and above a drive that goes: what it leaves alone, what it says."""
 
 import contextlib
 import json
@@ -116,7 +116,8 @@ def test_a_device_of_another_maker_stays(lab, disk, uuid):
         was = table("other")
         reloaded_by_hand("other")
         refused = alignctl("detach", "other", status=USAGE)
-        assert not refused.stdout and len(refused.stderr.splitlines()) == 1 and "attach did not make it" in refused.stderr
+        assert not refused.stdout and len(refused.stderr.splitlines()) == 1
+        assert "attach did not make it" in refused.stderr
         assert table("other").split()[2] == "align"
         if uuid == "LVM-1":
             return      # of no group that LVM knows

@@ -88,7 +88,8 @@ def test_what_is_compared_of_a_trace_is_what_its_timing_has(disk, other, tmp_pat
             each = [run["replay"][f"{time}_us"][key] for run in result["runs"] if run["device"] == str(device)]
             assert line[side]["mean"] == pytest.approx(sum(each) / 2)
     text = page.read_text()
-    assert ("Response time on both" in text) == (time == "response") and ("Latency on both" in text) == (time == "service")
+    assert ("Response time on both" in text) == (time == "response")
+    assert ("Latency on both" in text) == (time == "service")
     assert len(re.findall(r'<polyline [^>]*class="curve (?:on|vs)"', text)) == 2
 
 
