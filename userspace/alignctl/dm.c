@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "sysfs.h"
 
 #define TARGET_TYPE	"align"
+#define UUID_PREFIX	"ALIGN-"
 
 /* The last thing that libdevmapper complained about. */
 static char library_error[256];
@@ -143,9 +145,14 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 
 	(void)index;
 	(void)length;
-	for (i = 0; i < device->nr_targets; i++)
-		if (device->target[i].start == start)
-			status_parse_table(params, &device->target[i].table);
+	for (i = 0; i < device->nr_targets; i++) {
+		struct dm_align_target *target = &device->target[i];
+
+		if (target->start != start ||
+		    !status_parse_table(params, &target->table))
+			continue;
+		target->device_gone = sysfs_device_gone(target->table.device);
+	}
 }
 
 /* What only sysfs tells of the targets. */
@@ -195,6 +202,7 @@ static bool read_device(struct dm_align *device, const char *name)
 	CLEANUP_TASK struct dm_task *status = NULL;
 	CLEANUP_TASK struct dm_task *table = NULL;
 	struct dm_info info;
+	const char *uuid;
 
 	memset(device, 0, sizeof(*device));
 	table = query(DM_DEVICE_TABLE, name, &info);
@@ -202,6 +210,8 @@ static bool read_device(struct dm_align *device, const char *name)
 	if (!status || !table)
 		return false;
 	device->name = memory_or_exit(strdup(name));
+	uuid = dm_task_get_uuid(status);
+	device->uuid = memory_or_exit(strdup(uuid ? uuid : ""));
 	device->devno = makedev(info.major, info.minor);
 	device->open_count = info.open_count;
 	device->suspended = info.suspended;
@@ -217,6 +227,7 @@ static bool read_device(struct dm_align *device, const char *name)
 void dm_align_free(struct dm_align *device)
 {
 	free(device->name);
+	free(device->uuid);
 	free(device->target);
 	memset(device, 0, sizeof(*device));
 }
@@ -327,6 +338,21 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 	return ALIGNCTL_USAGE;
 }
 
+bool dm_align_attached(const struct dm_align *device)
+{
+	return !strncmp(device->uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+}
+
+bool dm_align_gone(const struct dm_align *device)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		if (device->target[i].device_gone)
+			return true;
+	return false;
+}
+
 uint64_t dm_align_degraded(const struct dm_align *device)
 {
 	struct dm_align now;
@@ -402,6 +428,20 @@ static void undo_create(const char *name)
 }
 
 /*
+ * A UUID of its own for a new device, for free(). Random: a name may come back
+ * while the device that had it goes on under another one.
+ */
+static char *new_uuid(void)
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return NULL;
+	return message_format(UUID_PREFIX "%016" PRIx64 "%016" PRIx64,
+			      random[0], random[1]);
+}
+
+/*
  * In three steps, as the one-step form of the library forgets the error of the
  * step that failed.
  */
@@ -411,10 +451,12 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 	CLEANUP_TASK struct dm_task *load = new_task(DM_DEVICE_RELOAD);
 	CLEANUP_TASK struct dm_task *resume = new_task(DM_DEVICE_RESUME);
 	CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(), name);
+	CLEANUP_FREE char *uuid = new_uuid();
 	int log = kernel_log_open();
 
-	if (!create || !load || !resume || !dm_task_set_name(create, name) ||
-	    !dm_task_run(create)) {
+	if (!create || !load || !resume || !uuid ||
+	    !dm_task_set_name(create, name) ||
+	    !dm_task_set_uuid(create, uuid) || !dm_task_run(create)) {
 		report_refusal(name, "cannot be created", create, log);
 		return refusal_status(create);
 	}

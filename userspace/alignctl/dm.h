@@ -17,6 +17,7 @@
  * @length: its length in sectors
  * @status: its status line
  * @table: its table line
+ * @device_gone: is the device below no longer there?
  * @hold_ms: how long blocks are held at most; this and the next from sysfs, 0
  *	if it lacks them
  * @memory_high_water: most bytes of memory that blocks have taken
@@ -27,6 +28,7 @@ struct dm_align_target {
 	uint64_t length;
 	struct align_status status;
 	struct align_table table;
+	bool device_gone;
 	int64_t hold_ms;
 	int64_t memory_high_water;
 };
@@ -34,6 +36,7 @@ struct dm_align_target {
 /**
  * struct dm_align - a device-mapper device with at least one align target
  * @name: as below /dev/mapper
+ * @uuid: as device-mapper has it; "": none
  * @devno: its number
  * @open_count: how often it is open, mounts and holders included
  * @suspended: is it suspended?
@@ -42,6 +45,7 @@ struct dm_align_target {
  */
 struct dm_align {
 	char *name;
+	char *uuid;
 	dev_t devno;
 	int open_count;
 	bool suspended;
@@ -61,6 +65,15 @@ void dm_align_list_free(struct dm_align *devices, size_t nr);
 int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
 
+/*
+ * Did attach make the device? Its UUID says so: devices of LVM and the like have
+ * others, also while their table is one of align, and dmsetup gives none.
+ */
+bool dm_align_attached(const struct dm_align *device);
+
+/* Is a device that one of the targets lies on no longer there? */
+bool dm_align_gone(const struct dm_align *device);
+
 /* Blocks that could not be written, as it is now rather than when found. */
 uint64_t dm_align_degraded(const struct dm_align *device);
 
@@ -71,8 +84,8 @@ bool dm_align_available(void);
 bool dm_name_taken(const char *name);
 
 /*
- * Makes a device of one align target. Return: enum alignctl_exit; why the
- * kernel refused has been reported.
+ * Makes a device of one align target, with a UUID that dm_align_attached() knows.
+ * Return: enum alignctl_exit; why the kernel refused has been reported.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);
 

@@ -810,6 +810,17 @@ int engine_check_depth(unsigned int threads, unsigned int depth)
 	return ALIGNCTL_USAGE;
 }
 
+/* Is there any request that is not of the warm-up? */
+static bool measured(const struct measures *m)
+{
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		if (m->service[i])
+			return true;
+	return false;
+}
+
 int engine_run(const struct engine_setup *setup, struct measures *m,
 	       struct engine_done *done)
 {
@@ -827,7 +838,8 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	 * them; and what is buffered shall find no page of an earlier run.
 	 */
 	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
-	measures_begin(m, setup->geometry, setup->warmup_ns);
+	measures_begin(m, setup->geometry, setup->warmup_ns,
+		       setup->timing == ENGINE_OPEN);
 	e.origin_ns = m->begin_ns - setup->warmup_ns;
 	start_workers(&e);
 	make_requests(&e.worker[0]);
@@ -845,7 +857,7 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	if (setup->durable)
 		setup->durable(setup->context, done->issued);
 	if (!e.result && !interrupt_seen() && m->warmup_requests &&
-	    !m->response->count)
+	    !measured(m))
 		message_warning("--warmup %g: %s ended within it, and nothing was measured",
 				setup->warmup_ns / 1e9, setup->source->name);
 	return e.result;

@@ -399,6 +399,67 @@ int guard_signatures(struct guard_report *report, const struct device *device)
 	return result;
 }
 
+/* Has the device node a signature of LVM's physical volumes? */
+static bool is_lvm_node(const char *path)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	blkid_probe probe;
+	const char *type;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	probe = memory_or_exit(blkid_new_probe());
+	is = !blkid_probe_set_device(probe, fd, 0, 0) &&
+	     !blkid_probe_enable_superblocks(probe, 1) &&
+	     !blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE) &&
+	     !blkid_do_safeprobe(probe) &&
+	     !blkid_probe_lookup_value(probe, "TYPE", &type, NULL) &&
+	     !strcmp(type, "LVM2_member");
+	blkid_free_probe(probe);
+	return is;
+}
+
+/* A search for a volume of LVM in the partitions of a disk. */
+struct lvm_search {
+	const char *dir;
+	char *node;
+	int64_t partition;
+};
+
+static void visit_lvm_partition(const char *name, void *context)
+{
+	struct lvm_search *search = context;
+	CLEANUP_FREE char *dir = message_format("%s/%s", search->dir, name);
+	CLEANUP_FREE char *node = NULL;
+	struct sysfs_device part;
+	int64_t number;
+	dev_t devno;
+
+	if (search->node || !sysfs_number(dir, "partition", &number) ||
+	    !sysfs_devno(dir, "dev", &devno) ||
+	    !sysfs_device_open(&part, devno))
+		return;
+	node = message_format("/dev/%s", part.name);
+	sysfs_device_close(&part);
+	if (!is_lvm_node(node))
+		return;
+	search->node = memory_or_exit(strdup(node));
+	search->partition = number;
+}
+
+char *guard_lvm_volume(const struct device *device, int64_t *partition)
+{
+	struct lvm_search search = { .dir = device->sys.dir };
+
+	if (is_lvm_node(device->path))
+		search.node = memory_or_exit(strdup(device->path));
+	else if (!device->sys.partition)
+		sysfs_each(device->sys.dir, visit_lvm_partition, &search);
+	*partition = search.partition;
+	return search.node;
+}
+
 /* Is a sector neither zero nor of an earlier replay? */
 static bool holds_data(const char *sector)
 {

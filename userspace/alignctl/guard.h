@@ -7,6 +7,7 @@
 #ifndef ALIGNCTL_GUARD_H
 #define ALIGNCTL_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +36,13 @@ void guard_usage(struct guard_report *report, const struct device *device);
  * libblkid knows. Return: enum alignctl_exit; an error has been reported.
  */
 int guard_signatures(struct guard_report *report, const struct device *device);
+
+/*
+ * Find a physical volume of LVM: the block device itself, or the first partition
+ * that is one. Return: the node, for free(), with @partition its number, 0 for
+ * the device itself; NULL if there is none, or if that cannot be read.
+ */
+char *guard_lvm_volume(const struct device *device, int64_t *partition);
 
 /*
  * A regular file may be written over as far as @end (bytes) if all it holds

@@ -4,6 +4,7 @@
 #include "cleanup.h"
 #include "json.h"
 #include "message.h"
+#include "output.h"
 
 struct json_object *json_new(void)
 {
@@ -78,7 +79,7 @@ void json_print(struct json_object *object, bool one_line)
 		JSON_C_TO_STRING_NOSLASHESCAPE |
 		(one_line ? 0 : JSON_C_TO_STRING_PRETTY |
 				JSON_C_TO_STRING_SPACED)));
-	fflush(stdout);
+	output_flush();
 	json_object_put(object);
 }
 

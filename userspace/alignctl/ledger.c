@@ -59,18 +59,23 @@ static char *bad_file(const char *dir, const char *file)
 	return message_format("%s/%s: missing, or not understood", dir, file);
 }
 
-static char *device_name(const char *dir, const char *file)
+/* Reads which device is below. Return: false if the file is missing. */
+static bool read_device(struct ledger_target *target, const char *dir,
+			const char *file)
 {
 	struct sysfs_device device;
-	char *name;
 	dev_t devno;
 
-	if (!sysfs_devno(dir, file, &devno) ||
-	    !sysfs_device_open(&device, devno))
-		return sysfs_text(dir, file);
-	name = memory_or_exit(strdup(device.name));
-	sysfs_device_close(&device);
-	return name;
+	if (!sysfs_devno(dir, file, &devno)) {
+		target->device = sysfs_text(dir, file);
+	} else if (sysfs_device_open(&device, devno)) {
+		target->device = memory_or_exit(strdup(device.name));
+		sysfs_device_close(&device);
+	} else {
+		target->device = sysfs_text(dir, file);
+		target->device_gone = sysfs_device_gone(devno);
+	}
+	return target->device;
 }
 
 /* Reads a target's files; false if it has none. */
@@ -106,8 +111,7 @@ static bool read_target(struct ledger_target *target, const char *dir,
 	}
 	if (!sysfs_number(dir, offset_file, &target->offset))
 		target->offset = -1;
-	target->device = device_name(dir, device_file);
-	return target->device;
+	return read_device(target, dir, device_file);
 }
 
 /* One target after the other; a place in the table may be of another type. */
@@ -219,6 +223,16 @@ bool ledger_balanced(const struct ledger *ledger)
 uint64_t ledger_degraded(const struct ledger *ledger)
 {
 	return ledger->raw[LEDGER_degraded];
+}
+
+const struct ledger_target *ledger_gone(const struct ledger *ledger)
+{
+	size_t i;
+
+	for (i = 0; i < ledger->nr_targets; i++)
+		if (ledger->target[i].device_gone)
+			return &ledger->target[i];
+	return NULL;
 }
 
 static double ratio(uint64_t part, uint64_t whole)

@@ -71,6 +71,7 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
  * @memory_bytes: memory in use now
  * @memory_high_water: most memory that was in use at once
  * @device: the kernel's name of the device below, or "major:minor"
+ * @device_gone: is it no longer there?
  */
 struct ledger_target {
 	unsigned int index;
@@ -83,6 +84,7 @@ struct ledger_target {
 	int64_t memory_bytes;
 	int64_t memory_high_water;
 	char *device;
+	bool device_gone;
 };
 
 /**
@@ -130,6 +132,9 @@ bool ledger_balanced(const struct ledger *ledger);
  * any the device is degraded, and every flush fails.
  */
 uint64_t ledger_degraded(const struct ledger *ledger);
+
+/* The first target whose device is no longer there; NULL: there is none. */
+const struct ledger_target *ledger_gone(const struct ledger *ledger);
 
 /*
  * Bytes of whole physical blocks touched by the writes that arrived (or that

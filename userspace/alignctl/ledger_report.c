@@ -9,6 +9,7 @@
 #include "ledger_report.h"
 #include "message.h"
 #include "mode.h"
+#include "output.h"
 #include "table.h"
 
 void ledger_device_free(struct ledger_device *device)
@@ -123,6 +124,9 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 			   HISTOGRAM_LATENCY_MISALIGNED);
 		text_times(ledger, "held blocks", "held", HISTOGRAM_HOLD_TIME);
 		text_phase(ledger);
+		if (ledger_gone(ledger))
+			printf("  gone: %s, below, is no longer there; reads and writes fail\n",
+			       ledger_gone(ledger)->device);
 		if (ledger_degraded(ledger))
 			puts("  degraded: held blocks cannot be written, and every flush fails");
 		if (!ledger_balanced(ledger))
@@ -131,7 +135,7 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 			printf("  io_min below hints at physical blocks of %" PRIu64 " bytes\n",
 			       ledger->suggested);
 	}
-	fflush(stdout);
+	output_flush();
 }
 
 static struct json_object *json_targets(const struct ledger *ledger)
@@ -153,6 +157,7 @@ static struct json_object *json_targets(const struct ledger *ledger)
 			json_add_number(object, "alignment_offset",
 					target->offset);
 		json_add_text(object, "device", target->device);
+		json_add_bool(object, "device_gone", target->device_gone);
 		json_add_number(object, "hold_ms", target->hold_ms);
 		json_add_number(object, "max_blocks", target->max_blocks);
 		json_add_number(object, "blocks", target->blocks);

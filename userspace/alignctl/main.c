@@ -5,6 +5,7 @@
 
 #include "exit_codes.h"
 #include "message.h"
+#include "output.h"
 #include "verbs.h"
 
 static const struct verb *const verbs[] = {
@@ -37,7 +38,7 @@ static void usage(void)
 	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	size_t i;
 
@@ -58,4 +59,10 @@ int main(int argc, char **argv)
 			return verbs[i]->run(verbs[i], argc - 1, argv + 1);
 	message_error("no verb '%s'; 'alignctl --help' lists them", argv[1]);
 	return ALIGNCTL_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	output_prepare();
+	return output_end(run(argc, argv));
 }

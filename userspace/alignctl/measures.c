@@ -23,12 +23,14 @@ static struct histogram *histogram_new(void)
 }
 
 void measures_begin(struct measures *m, const struct align_geometry *geometry,
-		    uint64_t warmup_ns)
+		    uint64_t warmup_ns, bool clocked)
 {
 	memset(m, 0, sizeof(*m));
 	m->geometry = geometry;
-	m->response = histogram_new();
-	m->lag = histogram_new();
+	if (clocked) {
+		m->response = histogram_new();
+		m->lag = histogram_new();
+	}
 	m->begin_ns = clock_ns() + warmup_ns;
 	m->end_ns = m->begin_ns;
 }
@@ -127,8 +129,11 @@ void measures_add(struct measures *m, const struct trace_request *request,
 		m->last_lag_ns = lag;
 	}
 	add_to(&m->service[request->op], ns);
-	histogram_add(m->response, times->ended_ns - times->intended_ns);
-	histogram_add(m->lag, lag);
+	if (m->response) {
+		histogram_add(m->response,
+			      times->ended_ns - times->intended_ns);
+		histogram_add(m->lag, lag);
+	}
 	sample(m, transfer ? request->bytes : 0);
 	if (!transfer)
 		return;
@@ -195,8 +200,10 @@ int measures_write(const struct measures *m, const char *path)
 			if (m->service[i])
 				histogram_write(m->service[i], name, file);
 		}
-		histogram_write(m->response, "response", file);
-		histogram_write(m->lag, "lag", file);
+		if (m->response) {
+			histogram_write(m->response, "response", file);
+			histogram_write(m->lag, "lag", file);
+		}
 		wrong = ferror(file);
 		if (!fclose(file) && !wrong)
 			return ALIGNCTL_FINE;

@@ -60,8 +60,9 @@ struct measures_samples {
  * @pause_ns: how long they were together
  * @bytes: read and written
  * @service: issue to completion, by enum trace_op; NULL where there is none
- * @response: intended start to completion
- * @lag: intended start to issue
+ * @response: intended start to completion; NULL unless a clock says when each
+ *	request is to start: without a schedule nothing is late
+ * @lag: intended start to issue; NULL likewise
  * @nr_sizes: rows of @by_size
  * @by_size: by length, as they first occurred; the last row is of all others
  * @by_class: writes by how they lie on the blocks
@@ -108,9 +109,12 @@ struct measures_times {
 	uint64_t ended_ns;
 };
 
-/* What was to start less than @warmup_ns from now is left out. */
+/*
+ * What was to start less than @warmup_ns from now is left out. @clocked: a clock
+ * says when each request is to start.
+ */
 void measures_begin(struct measures *m, const struct align_geometry *geometry,
-		    uint64_t warmup_ns);
+		    uint64_t warmup_ns, bool clocked);
 void measures_free(struct measures *m);
 
 /* Is what was to start then left out? */

@@ -7,6 +7,7 @@
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "output.h"
 
 __attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
@@ -18,7 +19,7 @@ static void message_line(const char *prefix, const char *format, va_list args)
 		text = NULL;
 	visible = message_visible(memory_or_exit(text));
 	/* what was printed before belongs before */
-	fflush(stdout);
+	output_flush();
 	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
 }
 

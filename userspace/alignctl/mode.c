@@ -65,6 +65,12 @@ void mode_report_degraded(const char *name, uint64_t blocks)
 		      name, blocks, name);
 }
 
+void mode_report_gone(const char *name, const char *below)
+{
+	message_error("%s: the device below, %s, is gone; unmount what is above, then 'alignctl detach %s --force'",
+		      name, below, name);
+}
+
 bool mode_can_hold(const char *disk_dir)
 {
 	CLEANUP_FREE char *cache = sysfs_text(disk_dir, "queue/write_cache");

@@ -37,6 +37,9 @@ bool mode_holds(const char *mode);
 /* Says on standard output what the user of @name takes on with mode_holds(). */
 void mode_print_volatile(const char *name, int64_t hold_ms);
 
+/* Report as an error that @below, under the device, is gone, and what to do. */
+void mode_report_gone(const char *name, const char *below);
+
 /* Says as an error that the device is degraded, and the ways out. */
 void mode_report_degraded(const char *name, uint64_t blocks);
 

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exit_codes.h"
+#include "output.h"
 #include "progress.h"
 
 #define NS_PER_S	1000000000ULL
@@ -98,7 +100,7 @@ void interrupt_obey(void)
 {
 	if (!interrupted)
 		return;
-	fflush(NULL);
+	output_end(ALIGNCTL_FINE);
 	signal(interrupted, SIG_DFL);
 	raise(interrupted);
 }

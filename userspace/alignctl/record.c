@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "output.h"
 #include "progress.h"
 #include "record.h"
 #include "tracefs.h"
@@ -385,7 +386,7 @@ static int start_command(struct recorder *recorder)
 
 	if (!command)
 		return ALIGNCTL_FINE;
-	fflush(NULL);
+	output_flush();
 	error = posix_spawnp(&recorder->command, command[0], NULL, NULL,
 			     command, environ);
 	if (!error)

@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "output.h"
 #include "reports.h"
 
 #define PYTHON	"python3"
@@ -79,6 +80,7 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	memcpy(&arguments[2 + nr_more], &argv[1],
 	       (size_t)(argc - 1) * sizeof(char *));
 	hold_signals_back();
+	output_flush();
 	/* its runs are made by this very program */
 	if (!setenv("ALIGNCTL", self, 1))
 		execvp(PYTHON, arguments);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "decimal.h"
@@ -111,6 +113,15 @@ void sysfs_device_close(struct sysfs_device *device)
 	free(device->dir);
 	free(device->disk_dir);
 	memset(device, 0, sizeof(*device));
+}
+
+bool sysfs_device_gone(dev_t devno)
+{
+	CLEANUP_FREE char *all = sysfs_path("/sys/dev/block");
+	CLEANUP_FREE char *link = sysfs_path("/sys/dev/block/%u:%u",
+					     major(devno), minor(devno));
+
+	return !access(all, F_OK) && access(link, F_OK) && errno == ENOENT;
 }
 
 static int is_entry(const struct dirent *entry)

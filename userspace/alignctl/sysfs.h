@@ -44,6 +44,14 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number);
 /* The number in a file like "dev", which says "major:minor". */
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno);
 
+/*
+ * Is a device that somebody has open no longer there? A disk that is pulled out
+ * or deleted leaves sysfs at once, but its number stays taken until the last
+ * opener closes it, so no other disk gets it meanwhile: a number that is missing
+ * means that very device. False if sysfs cannot be read.
+ */
+bool sysfs_device_gone(dev_t devno);
+
 /* Calls @visit for each entry of a folder but . and .., in order of name. */
 void sysfs_each(const char *dir, void (*visit)(const char *name, void *context),
 		void *context);

@@ -151,11 +151,12 @@ static void text_report(const struct replay_trace *trace)
 		       m->pauses, m->pause_ns / NS);
 	probes_text(trace->probes);
 	text_times("service us", service);
-	text_times("response us", m->response);
-	text_times("lag us", m->lag);
-	if (trace->timing == ENGINE_OPEN)
+	if (trace->timing == ENGINE_OPEN) {
+		text_times("response us", m->response);
+		text_times("lag us", m->lag);
 		printf("  drift       %.4f %% at the last request\n",
 		       drift(m) * 100);
+	}
 	printf("  overlaps    %" PRIu64 " requests waited for one before them\n",
 	       m->waited);
 	text_rows(m);
@@ -329,12 +330,15 @@ static void json_report(const struct replay_trace *trace)
 		      per_second(m->bytes / MB, measures_wall_s(m)));
 	json_add(object, "samples_1s", json_samples(&m->samples));
 	json_add(object, "service_us", json_times(service));
-	json_add(object, "response_us", json_times(m->response));
-	json_add(object, "lag_us", json_times(m->lag));
-	if (trace->timing == ENGINE_OPEN)
+	if (trace->timing == ENGINE_OPEN) {
+		json_add(object, "response_us", json_times(m->response));
+		json_add(object, "lag_us", json_times(m->lag));
 		json_add_real(object, "drift", drift(m));
-	else
+	} else {
+		json_add_null(object, "response_us");
+		json_add_null(object, "lag_us");
 		json_add_null(object, "drift");
+	}
 	json_add(object, "by_kind", json_table("kind", trace_op_names,
 					       TRACE_NR_OPS, m->service));
 	json_add(object, "by_size", json_sizes(m));

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl attach: lays an align device over another one. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "device.h"
@@ -17,6 +20,9 @@
 #include "mode.h"
 #include "module.h"
 #include "verbs.h"
+
+#define LVM_CONF		"/etc/lvm/lvm.conf"
+#define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"
 
 struct attach_options {
 	const char *mode;
@@ -154,8 +160,63 @@ static int check_free(const struct device *device)
 	return ALIGNCTL_BUSY;
 }
 
+/*
+ * A regular expression of LVM's for the device and its partitions; for free().
+ * Other names of the same device need none: LVM hides a device if any of its
+ * names is rejected and none accepted.
+ */
+static char *lvm_pattern(const struct device *device)
+{
+	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
+	const char *from = dm ? dm : device->sys.name;
+	CLEANUP_FREE char *name = memory_or_exit(malloc(3 * strlen(from) + 1));
+	char *to = name;
+
+	for (; *from; from++) {
+		bool plain = isalnum((unsigned char)*from) ||
+			     strchr("-_/:", *from);
+
+		to += sprintf(to, plain ? "%c" : "[%c]", *from);
+	}
+	*to = '\0';
+	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,
+			      device->sys.partition || dm ? "" :
+							    "(p?[0-9]+)?");
+}
+
+/*
+ * Warn of a physical volume of LVM on @device. LVM would see it there and on the
+ * device to be made, and refuse its group; or, where a file lists its devices,
+ * see it on @device alone, and write past the new device: the kernel lets two
+ * devices of device-mapper have the same one below. (Not so a disk and one of
+ * its partitions: then the group cannot be activated.)
+ */
+static void warn_of_lvm(const char *name, const struct device *device)
+{
+	int64_t partition;
+	CLEANUP_FREE char *node = guard_lvm_volume(device, &partition);
+	CLEANUP_FREE char *pattern = lvm_pattern(device);
+	CLEANUP_FREE char *above = NULL;
+
+	if (!node)
+		return;
+	/* as kpartx names it: a number does not follow a digit */
+	above = partition ?
+		message_format("/dev/mapper/%s%s%" PRId64, name,
+			       isdigit((unsigned char)name[strlen(name) - 1]) ?
+			       "p" : "", partition) :
+		message_format("/dev/mapper/%s", name);
+	if (access(LVM_DEVICES_FILE, F_OK))
+		message_warning("%s: is a physical volume of LVM, which refuses a group that it sees twice; until you detach, " LVM_CONF
+				" needs the line: devices { global_filter = [ \"%s\" ] }",
+				node, pattern);
+	else
+		message_warning("%s: is a physical volume of LVM, which would use it and not %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
+				node, above, node, above);
+}
+
 /* What may surprise later, but is no reason to refuse. */
-static void print_notes(const struct attach_options *options,
+static void print_notes(const struct attach_options *options, const char *name,
 			const struct device *device)
 {
 	CLEANUP_FREE char *shared = device_shared_reason(device);
@@ -167,6 +228,7 @@ static void print_notes(const struct attach_options *options,
 			printf("%s: %s; it stays as it is, use it through the new device from now on\n",
 			       device->path, report.finding[i]);
 	guard_free(&report);
+	warn_of_lvm(name, device);
 	if (shared)
 		message_warning("%s; pad and coalesce rewrite neighbouring sectors and need to be the only writer, on all hosts together",
 				shared);
@@ -283,7 +345,7 @@ static int attach(struct attach_options *options, const struct device *device)
 			      name);
 		return ALIGNCTL_BUSY;
 	}
-	print_notes(options, device);
+	print_notes(options, name, device);
 	params = table_params(options, device);
 	result = dm_align_create(name, device->sectors, params);
 	return result ? result : print_result(name, device);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl detach: takes an align device away again. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "device.h"
@@ -61,6 +62,27 @@ static int empty(const struct dm_align *device, bool force)
 	return ALIGNCTL_FINE;
 }
 
+/*
+ * Refuse a device that attach has not made: removing it would take away what
+ * somebody else made, as a logical volume whose table was reloaded by hand.
+ * Return: ALIGNCTL_USAGE, with what the device is and the way out reported.
+ */
+static int refuse_foreign(const struct dm_align *device)
+{
+	const char *name = device->name;
+
+	if (!strncmp(device->uuid, "LVM-", strlen("LVM-")))
+		message_error("%s: is a logical volume of LVM, and attach did not make it; 'lvchange --refresh /dev/mapper/%s' gives it its own table back",
+			      name, name);
+	else if (!*device->uuid)
+		message_error("%s: attach did not make it (it has no UUID); 'dmsetup remove %s' removes it",
+			      name, name);
+	else
+		message_error("%s: attach did not make it (its UUID is %s); where it was linear before: dmsetup table %s | sed -E 's/ align ([^ ]+ [^ ]+).*/ linear \\1/' | dmsetup reload %s && dmsetup resume %s",
+			      name, device->uuid, name, name, name);
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct dm_align device;
@@ -73,7 +95,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = dm_align_find(&device, argv[first]);
 	if (result)
 		return result;
-	if (device.open_count) {
+	if (!dm_align_attached(&device)) {
+		result = refuse_foreign(&device);
+	} else if (device.open_count) {
 		print_users(&device);
 		message_error("%s: is open (count %d); unmount it or close it first",
 			      device.name, device.open_count);
@@ -91,6 +115,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_detach = {
 	"detach", "NAME", 1, 1,
-	"Take an align device away; refused while it is open or degraded",
+	"Take away what attach made; refused while it is open or degraded",
 	rows, NULL, run,
 };

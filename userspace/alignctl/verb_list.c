@@ -51,6 +51,7 @@ static struct json_object *json_target(const struct dm_align_target *target)
 	json_add_number(object, "start_sector", target->start);
 	json_add_number(object, "sectors", target->length);
 	json_add_text(object, "device", below);
+	json_add_bool(object, "device_gone", target->device_gone);
 	json_add_number(object, "device_start_sector", target->table.start);
 	json_add_text(object, "mode", target->status.mode);
 	json_add_number(object, "physical_block_size",
@@ -100,6 +101,8 @@ static void print_json(const struct dm_align *devices, size_t nr)
 
 static const char *state(const struct dm_align *device)
 {
+	if (dm_align_gone(device))
+		return "gone";
 	if (device->target[0].status.degraded)
 		return "degraded";
 	return device->suspended ? "suspended" : "live";

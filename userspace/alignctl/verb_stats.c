@@ -12,6 +12,7 @@
 #include "ledger_report.h"
 #include "message.h"
 #include "mode.h"
+#include "output.h"
 #include "progress.h"
 #include "sysfs.h"
 #include "verbs.h"
@@ -144,7 +145,8 @@ static bool idle(const struct ledger_device *device)
 /*
  * Reads a device's ledger, again if it does not balance because touches moved
  * while it was read. Return: enum alignctl_exit; ALIGNCTL_FINDINGS if it does
- * not balance although nothing is in flight, or if the device is degraded.
+ * not balance although nothing is in flight, if the device is degraded, or if a
+ * device below is gone.
  */
 static int read_ledger(struct ledger_device *device)
 {
@@ -171,6 +173,11 @@ static int read_ledger(struct ledger_device *device)
 	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
 		message_error("%s: the ledger does not balance, and no write is in flight",
 			      device->name);
+		result = ALIGNCTL_FINDINGS;
+	}
+	if (ledger_gone(&device->ledger)) {
+		mode_report_gone(device->name,
+				 ledger_gone(&device->ledger)->device);
 		result = ALIGNCTL_FINDINGS;
 	}
 	if (ledger_degraded(&device->ledger)) {
@@ -227,6 +234,8 @@ static int watch(struct selection *selection,
 		}
 		if (result < ALIGNCTL_USAGE)
 			print(selection, options);
+		if (!output_flush())
+			break;
 	}
 	free(before);
 	return result;

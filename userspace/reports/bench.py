@@ -5,7 +5,8 @@
 Compares the drive itself, dm-linear, dm-ebs and dm-align in its three modes on emulated
 drives, counts the instructions of an aligned write, prints each required figure as met or
 not, and leaves the same as bench.json and bench.html.
-Exit status: 0 every figure met, 1 some not or findings, 2 it could not run.
+Exit status: 0 every figure met, 1 some not or findings, 2 it could not run, 3 its output could
+not be written.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dmalign import drives, kernels, modules, peer
 from dmalign.paths import OUT
 from rich.console import Console
 
-from align_reports import folder, guest
+from align_reports import folder, guest, output
 from align_reports.bench import (checks, duel, open_loop, overhead, plan, recording, report,
                                  trace)
 from align_reports.bench.figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
@@ -362,4 +363,4 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    output.run("bench", main)

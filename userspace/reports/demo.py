@@ -4,7 +4,8 @@
 
 Boots one guest with seven drives (two profiles, and for each of them one drive for each of
 the ways raw, report, pad and, above a write cache, coalesce), makes the runs as `alignctl
-verify` does, prints its table, and leaves the same as demo.json and demo.html. Exit status: 0 everything agrees, 1 findings, 2 it could not run.
+verify` does, prints its table, and leaves the same as demo.json and demo.html.
+Exit status: 0 everything agrees, 1 findings, 2 it could not run, 3 its output could not be written.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dmalign import drives, kernels, modules
 from dmalign.paths import OUT
 from rich.console import Console
 
-from align_reports import checks, folder, guest, page, plan
+from align_reports import checks, folder, guest, output, page, plan
 from align_reports.experiment import MAX_BLOCKS, Arm, Laboratory
 from align_reports.plan import MODES
 from align_reports.results import PROFILES, Results
@@ -186,4 +187,4 @@ def demo(given: argparse.Namespace, console: Console) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    output.run("demo", main)

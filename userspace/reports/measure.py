@@ -21,7 +21,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from align_reports import interrupt, needs
+from align_reports import interrupt, needs, output
 
 try:
     from rich.console import Console
@@ -134,7 +134,7 @@ class Comparing:
                 "machine": machine(), "repetitions": self._given.repeat,
                 "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))
         else:
-            out = output()
+            out = wide()
             out.print(comparison_table.render(
                 comparison.lines(self._samples, self._on, self._vs), self._samples, self._on,
                 self._vs, f"{self._given.source}: means of the repetitions and their 95 % "
@@ -191,7 +191,7 @@ class Measuring:
                 "machine": machine(), "device_facts": self._replays.facts, "stopped": stopped,
                 **found.document}, indent=1))
         else:
-            out = output()
+            out = wide()
             out.print(found.table)
             for line in found.words:
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -211,7 +211,7 @@ def running(console: Console, what: str,
     return console.status(escape(what) + (f", {clock(left_s)} left" if left_s is not None else ""))
 
 
-def output() -> Console:
+def wide() -> Console:
     return Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
 
 
@@ -248,4 +248,4 @@ def main(argv: list[str]) -> int:
 
 if __name__ == "__main__":
     interrupt.catch()
-    sys.exit(main(sys.argv[1:]))
+    output.run("alignctl", main)

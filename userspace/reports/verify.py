@@ -19,7 +19,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from align_reports import interrupt, needs, report_file
+from align_reports import interrupt, needs, output, report_file
 
 try:
     from rich.console import Console
@@ -180,4 +180,4 @@ def main(argv: list[str]) -> int:
 
 if __name__ == "__main__":
     interrupt.catch()
-    sys.exit(main(sys.argv[1:]))
+    output.run("alignctl", main)

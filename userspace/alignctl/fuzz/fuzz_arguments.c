@@ -153,6 +153,14 @@ int __wrap_guard_signatures(struct guard_report *report,
 	return ALIGNCTL_FINE;
 }
 
+char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition);
+
+char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition)
+{
+	*partition = strlen(device->path) % 3;
+	return strstr(device->path, "4k") ? strdup(device->path) : NULL;
+}
+
 int __wrap_guard_file_data(struct guard_report *report,
 			   const struct device *device, uint64_t end);
 
@@ -190,6 +198,7 @@ int __wrap_dm_align_find(struct dm_align *device, const char *wanted)
 	if (!*wanted)
 		return ALIGNCTL_USAGE;
 	device->name = strdup(wanted);
+	device->uuid = strdup(strlen(wanted) % 2 ? "ALIGN-1" : "LVM-1");
 	device->nr_targets = 1;
 	device->target = calloc(1, sizeof(*device->target));
 	strcpy(device->target->status.mode, "report");

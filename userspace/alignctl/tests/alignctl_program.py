@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dmalign.paths import OUT
+from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 # Of the disk that each test has (conftest.py).
@@ -20,6 +21,12 @@ DISK_BYTES = 24 << 20
 # Of replay: whether each writes.
 METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
            "rnddeltaplot": False}
+# Of the ledger: (name, kind) of each counter, and the bins of each histogram.
+COUNTERS = re.findall(r"^LEDGER_COUNTER\((\w+), (\w+)", (REPO / "kmod/ledger_table.h").read_text(), re.M)
+BINS = {name.lower(): int(count) for name, count in
+        re.findall(r"^#define ALIGN_(\w+)_BINS\s+(\d+)", (REPO / "kmod/geometry.h").read_text(), re.M)}
+HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": BINS["latency"],
+              "latency_misaligned": BINS["latency"], "hold_time": BINS["latency"]}
 
 
 def alignctl(*arguments, **options):

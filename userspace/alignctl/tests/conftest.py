@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A disk that every test of the program may write to."""
+"""A disk that every test of the program may write to, and a made-up machine for it to look at."""
 
 import os
 
 import pytest
 
-from alignctl_program import DISK_BYTES
+from alignctl_program import COUNTERS, DISK_BYTES, HISTOGRAMS
 
 
 @pytest.fixture
@@ -19,3 +19,33 @@ def disk(tmp_path):
     except OSError:
         pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
     return path
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A machine with one align device, all of whose counters are 0; returns (its root, the folder align/)."""
+    device = tmp_path / "sys/devices/virtual/block/dm-0"
+    below = tmp_path / "sys/devices/pci0/block/sda"
+    align = device / "align"
+    for folder in (align, below, device / "dm", device / "queue", tmp_path / "sys/class/block",
+                   tmp_path / "sys/dev/block"):
+        folder.mkdir(parents=True)
+    (tmp_path / "sys/class/block/dm-0").symlink_to(device)
+    (tmp_path / "sys/dev/block/253:0").symlink_to(device)
+    (tmp_path / "sys/dev/block/8:0").symlink_to(below)
+    files = {device / "dev": "253:0", device / "dm/name": "align-sda", device / "inflight": "0 0",
+             device / "queue/logical_block_size": 512, align / "epoch": 1,
+             align / "suggested_physical_block_size": 0, align / "target0_mode": "pad",
+             align / "target0_physical_block_size": 4096, align / "target0_alignment_offset": 0,
+             align / "target0_device": "8:0", align / "target0_max_blocks": 64, align / "target0_blocks": 0,
+             align / "target0_memory_bytes": 0, align / "target0_hold_ms": 500,
+             align / "target0_memory_high_water_bytes": 0}
+    for name, kind in COUNTERS:
+        files[align / name] = 0
+        if kind == "COUNTER":
+            files[align / f"baseline_{name}"] = 0
+    for name, bins in HISTOGRAMS.items():
+        files[align / f"{name}_histogram"] = files[align / f"baseline_{name}_histogram"] = " ".join(["0"] * bins)
+    for path, value in files.items():
+        path.write_text(f"{value}\n")
+    return tmp_path, align

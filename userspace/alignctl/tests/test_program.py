@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, keys, needs_io_uring, wait_for_run
+from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, alignctl, keys, needs_io_uring,
+                              wait_for_run)
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -545,40 +546,6 @@ def test_attach_checks_the_geometry_before_anything_else(loop):
 
 # Stats, on a made-up machine
 
-COUNTERS = re.findall(r"^LEDGER_COUNTER\((\w+), (\w+)", (REPO / "kmod/ledger_table.h").read_text(), re.M)
-BINS = {name.lower(): int(count) for name, count in
-        re.findall(r"^#define ALIGN_(\w+)_BINS\s+(\d+)", (REPO / "kmod/geometry.h").read_text(), re.M)}
-HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": BINS["latency"],
-              "latency_misaligned": BINS["latency"], "hold_time": BINS["latency"]}
-
-
-@pytest.fixture
-def machine(tmp_path):
-    """A machine with one align device, all of whose counters are 0; returns (its root, the folder align/)."""
-    device = tmp_path / "sys/devices/virtual/block/dm-0"
-    align = device / "align"
-    for folder in (align, device / "dm", device / "queue", tmp_path / "sys/class/block", tmp_path / "sys/dev/block"):
-        folder.mkdir(parents=True)
-    (tmp_path / "sys/class/block/dm-0").symlink_to(device)
-    (tmp_path / "sys/dev/block/253:0").symlink_to(device)
-    files = {device / "dev": "253:0", device / "dm/name": "align-sda", device / "inflight": "0 0",
-             device / "queue/logical_block_size": 512, align / "epoch": 1,
-             align / "suggested_physical_block_size": 0, align / "target0_mode": "pad",
-             align / "target0_physical_block_size": 4096, align / "target0_alignment_offset": 0,
-             align / "target0_device": "8:0", align / "target0_max_blocks": 64, align / "target0_blocks": 0,
-             align / "target0_memory_bytes": 0, align / "target0_hold_ms": 500,
-             align / "target0_memory_high_water_bytes": 0}
-    for name, kind in COUNTERS:
-        files[align / name] = 0
-        if kind == "COUNTER":
-            files[align / f"baseline_{name}"] = 0
-    for name, bins in HISTOGRAMS.items():
-        files[align / f"{name}_histogram"] = files[align / f"baseline_{name}_histogram"] = " ".join(["0"] * bins)
-    for path, value in files.items():
-        path.write_text(f"{value}\n")
-    return tmp_path, align
-
-
 def put(align, **values):
     for name, value in values.items():
         (align / name).write_text(f"{value}\n")
@@ -602,7 +569,7 @@ def test_stats_subtracts_the_baseline(machine):
                             "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "8:0", "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
+                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
                                   "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
     assert (device["counters"]["rmw_expected"], device["raw"]["rmw_expected"]) == (18, 30)
@@ -620,7 +587,7 @@ def test_stats_for_people_names_accounts_and_phase(machine):
     assert shown.returncode == FINE and not shown.stderr
     assert re.search(r"^   rmw_expected +7  touches", shown.stdout, re.M)
     assert re.search(r"^ +512  7 \(100.0 %\)$", shown.stdout, re.M)
-    assert "mode pad on 8:0, physical block 4096, alignment offset 0" in shown.stdout
+    assert "mode pad on sda, physical block 4096, alignment offset 0" in shown.stdout
 
 
 @pytest.mark.parametrize("name", ["align-sda", "dm-0"])
@@ -662,6 +629,21 @@ def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
     assert shown.returncode == FINDINGS
     assert json.loads(shown.stdout)["devices"][0]["derived"] == {
         "write_amplification_before": 0, "write_amplification_after": 0, "balanced": True, "degraded": True}
+
+
+def test_a_drive_that_is_gone_is_a_finding_before_anything_is_written_to_it(machine):
+    """Its number leaves /sys/dev/block when it does; the align device keeps it open, and so keeps the number."""
+    root, align = machine
+    (root / "sys/dev/block/8:0").unlink()
+    shown = stats(root)
+    assert shown.returncode == FINDINGS
+    assert "align-sda: the device below, 8:0, is gone" in shown.stderr
+    assert "alignctl detach align-sda --force" in shown.stderr
+    assert "mode pad on 8:0" in shown.stdout and "gone: 8:0, below, is no longer there" in shown.stdout
+    shown = stats(root, "--json")
+    assert shown.returncode == FINDINGS
+    [target] = json.loads(shown.stdout)["devices"][0]["targets"]
+    assert (target["device"], target["device_gone"]) == ("8:0", True)
 
 
 def test_stats_without_devices_is_no_error(tmp_path):

@@ -75,6 +75,24 @@ def test_a_trace_and_a_workload_that_reads_are_compared_too(disk, other, trace):
         assert result["findings"] == []
 
 
+@pytest.mark.parametrize("timing, time", [("closed", "service"), ("fast", "service"), ("open", "response")])
+def test_what_is_compared_of_a_trace_is_what_its_timing_has(disk, other, tmp_path, timing, time):
+    """As fast as possible and eight at once, a request would seem to wait for all that are before it."""
+    trace, page = tmp_path / "t.csv", tmp_path / "page.html"
+    trace.write_text("time_us,op,offset,bytes\n" + "".join(f"{i},write,{i % 50 * 8192},4096\n" for i in range(400)))
+    result = compared(trace, disk, other, "--timing", timing, "--depth", 8, "--repeat", 2, "--html", page)
+    assert result["time"] == time
+    for name, key in (("mean", "mean"), ("p99", "p99"), ("p99.9", "p99_9")):
+        [line] = [each for each in result["figures"] if each["name"] == name]
+        for side, device in (("on", disk), ("vs", other)):
+            each = [run["replay"][f"{time}_us"][key] for run in result["runs"] if run["device"] == str(device)]
+            assert line[side]["mean"] == pytest.approx(sum(each) / 2)
+    text = page.read_text()
+    assert ("Response time on both" in text) == (time == "response")
+    assert ("Latency on both" in text) == (time == "service")
+    assert len(re.findall(r'<polyline [^>]*class="curve (?:on|vs)"', text)) == 2
+
+
 @pytest.mark.parametrize("writes", [True, False])
 def test_the_page_has_every_latency_of_both(disk, other, trace, tmp_path, writes):
     page = tmp_path / "page.html"

@@ -47,7 +47,10 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
         "by_phase", "data_check", "device_facts"]
     assert (result["timing"], result["depth"], result["requests"], result["issued"]) == (timing, depth, 7, 7)
     assert result["bytes"] == 3 * 4096 + 512
-    for times in ("service_us", "response_us", "lag_us"):
+    # without a clock nothing is late: there is the service time only
+    if timing != "open":
+        assert result["response_us"] is result["lag_us"] is None
+    for times in ("service_us", "response_us", "lag_us") if timing == "open" else ("service_us",):
         assert list(result[times]) == TIMES
         order = [result[times][name] for name in TIMES[3:]]
         assert order == sorted(order) and result[times]["count"] == 7
@@ -302,6 +305,16 @@ def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
         os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
     finally:
         subprocess.run(["losetup", "-d", loop], timeout=20, check=True)
+
+
+def test_times_from_an_intended_start_are_told_only_where_a_clock_sets_one(disk, trace, tmp_path):
+    for timing in ("closed", "fast", "open"):
+        file = tmp_path / timing
+        done = alignctl("replay", trace(KINDS), "--on", disk, "--timing", timing, "--histogram", file)
+        assert done.returncode == FINE and "  service us  mean " in done.stdout
+        names = {name for name, _, _ in histogram_counts(file)}
+        for title, name in (("response us", "response"), ("lag us", "lag")):
+            assert (f"  {title} " in done.stdout) == (name in names) == (timing == "open")
 
 
 def test_histogram_files_have_every_time_and_can_be_merged(disk, trace, tmp_path):

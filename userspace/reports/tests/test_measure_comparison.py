@@ -99,12 +99,27 @@ def test_an_open_loop_is_judged_by_its_response_times():
     assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the mean response time on a")
     rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
     assert rows == ["wall s", "mean response us", "p50 response us", "p99 response us", "p99.9 response us", "IOPS 1/s"]
+    assert document(found, "a", "b")["time"] == "response"
+
+
+@pytest.mark.parametrize("timing", ["closed", "fast"])
+def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
+    """Nothing says when a request was to start, so none of it can be late."""
+    found = [Sample(each.repetition, each.device,
+                    {**each.replay, "timing": timing, "service_us": each.replay["latency_us"], "response_us":
+                     {"mean": 5125, "p50": 5125, "p99": 5125, "p99_9": 5125}, "by_kind": [{"kind": "write"}]},
+                    False, None, None, None) for each in samples([2, 2.1, 1.9])]
+    [mean] = [line for line in lines(found, "a", "b") if line.name == "mean"]
+    assert (mean.on.mean, mean.ratio.mean) == (pytest.approx(9000, rel=0.05), pytest.approx(0.5, rel=0.05))
+    assert [comparison_table.label(line, found) for line in lines(found, "a", "b")] == [
+        "wall s", "mean us", "p50 us", "p99 us", "p99.9 us", "IOPS 1/s"]
+    assert document(found, "a", "b")["time"] == "service"
 
 
 def test_reads_are_said_to_be_read_and_take_no_flush():
     def of(kinds, flush_s):
         return [Sample(each.repetition, each.device,
-                       {**each.replay, "response_us": each.replay["latency_us"], "flush_s": flush_s,
+                       {**each.replay, "service_us": each.replay["latency_us"], "flush_s": flush_s,
                         "by_kind": [{"kind": kind} for kind in kinds]}, False, None, None, None)
                 for each in samples([2, 2.1, 1.9])]
     found = of(["read"], 1000)
@@ -118,7 +133,7 @@ def test_a_warm_up_that_takes_more_on_one_device_changes_neither_the_requests_no
     left = samples([1, 1.03, 0.98], requests=60, bytes=30720, warmup_requests=40, wall_s=0.1)
     assert findings(left, "a", "b") == []
     assert verdict(lines(left, "a", "b"), left, "a", "b").startswith(
-        "no difference shown between a and b: the mean response time on a")
+        "no difference shown between a and b: the mean latency on a")
     other = samples([1], requests=60, warmup_requests=41)
     assert findings(other, "a", "b") == ["repetition 1: not the same requests: requests 100 on a, 101 on b"]
 

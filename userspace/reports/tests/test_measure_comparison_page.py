@@ -92,11 +92,12 @@ def test_findings_and_an_early_end_change_its_verdict(samples):
     assert 'class="verdict bad"' in wrong and "Finding: repetition 1: not the same requests" in wrong
 
 
-def test_times_of_a_trace_are_read_from_its_file(tmp_path):
+@pytest.mark.parametrize("clocked, times", [(True, ((0.1, 2), (2.015, 3))), (False, ((0.001, 7), (0.09, 4)))])
+def test_times_of_a_trace_are_read_from_its_file(tmp_path, clocked, times):
     path = tmp_path / "times"
-    path.write_text("# alignctl histogram 1\nservice-write 1 1 7\nresponse 100 100 2\nresponse 2000 2015 3\n"
-                    "lag 0 0 5\n")
-    assert saved_times(path, "response") == ((0.1, 2), (2.015, 3))
+    path.write_text("# alignctl histogram 1\nservice-write 1 1 7\nservice-read 90 90 4\nresponse 100 100 2\n"
+                    "response 2000 2015 3\nlag 0 0 5\n")
+    assert saved_times(path, clocked) == times
 
 
 @pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 380), ("light", 1440), ("dark", 1440)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,19 @@ class Sample:
     times: tuple[tuple[float, int], ...] = ()
 
     @property
+    def clocked(self) -> bool:
+        """Does a clock say when each request is to be made, and not the end of the one before?"""
+        return self.replay.get("timing") == "open"
+
+    @property
     def latency(self) -> dict[str, float]:
-        """Of a trace from when each request was to be made."""
-        return self.replay["latency_us" if self.phased else "response_us"]
+        """From the issue of each request; where a clock says when, from its intended start.
+
+        Without a schedule no request is late, and there is nothing but its service time.
+        """
+        if self.phased:
+            return self.replay["latency_us"]
+        return self.replay["response_us" if self.clocked else "service_us"]
 
     @property
     def only_reads(self) -> bool:
@@ -144,22 +154,19 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
     return made
 
 
-def clocked(samples: list[Sample]) -> bool:
-    """Does a clock say when each request is to be made, and not the end of the one before?"""
-    return samples[0].replay.get("timing") == "open"
-
-
 def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
-    """In a sentence: of the time that all took, or of the mean latency if a clock says when.
+    """In a sentence: of the time that all took, or of the mean response time if a clock says when.
 
-    So too after a warm-up: how much is left to do then depends on the device.
+    After a warm-up, of the mean latency: how much is left to do then depends on the device.
     """
     if not found:
         return "nothing can be said: no repetition was made on both"
-    timed = clocked(samples) or any(each.warmup_requests for each in samples)
+    clocked = samples[0].clocked
+    timed = clocked or any(each.warmup_requests for each in samples)
     [line] = [each for each in found if each.name == ("mean" if timed else "wall")]
     done = "read" if samples[0].only_reads else "durable"
-    what = "the mean response time" if timed else f"the time until all was {done}"
+    mean = "the mean response time" if clocked else "the mean latency"
+    what = mean if timed else f"the time until all was {done}"
     if line.words.startswith("nothing"):
         return f"{line.words}; --repeat 5 or more would show what chance does"
     spread = (f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % "
@@ -189,10 +196,15 @@ def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
     return found
 
 
-def saved_times(path: Path, name: str) -> tuple[tuple[float, int], ...]:
-    """The bins of that name in a histogram file of alignctl: (upper bound in us, count)."""
+def saved_times(path: Path, clocked: bool) -> tuple[tuple[float, int], ...]:
+    """The bins of Sample.latency in a histogram file of alignctl: (upper bound in us, count).
+
+    A file has service times by kind of request: those of one bin may stand there several times.
+    """
+    wanted = "response" if clocked else "service-"
     rows = (row.split() for row in path.read_text().splitlines() if not row.startswith("#"))
-    return tuple((int(high) / 1000, int(count)) for each, _, high, count in rows if each == name)
+    return tuple((int(high) / 1000, int(count)) for name, _, high, count in rows
+                 if name.startswith(wanted))
 
 
 @dataclass(frozen=True)
@@ -219,8 +231,8 @@ class Comparison:
             saved = self.replays.folder / "times"
             more = ("--histogram", str(saved)) if self.times else ()
             replay, counts = self._counted(device, lambda: self._replay(device, *more, ok=(0, 1)))
-            return Sample(step.repetition, device, replay, False, *counts,
-                          saved_times(saved, "response") if self.times else ())
+            made = Sample(step.repetition, device, replay, False, *counts)
+            return replace(made, times=saved_times(saved, made.clocked)) if self.times else made
         self._replay(device, "--phase", "prepare", "--state", state)
         replay, counts = self._counted(
             device, lambda: self._replay(device, "--phase", "run", "--state", state))
@@ -266,7 +278,9 @@ class Comparison:
 
 def document(samples: list[Sample], on: str, vs: str) -> dict[str, Any]:
     found = lines(samples, on, vs)
-    return {"figures": [asdict(line) for line in found], "verdict": verdict(found, samples, on, vs),
+    time = "response" if samples and samples[0].clocked else "service"
+    return {"time": time, "figures": [asdict(line) for line in found],
+            "verdict": verdict(found, samples, on, vs),
             "findings": findings(samples, on, vs),
             "runs": [{key: value for key, value in asdict(sample).items()
                       if key not in ("phased", "times")}

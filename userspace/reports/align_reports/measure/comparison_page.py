@@ -8,7 +8,7 @@ import math
 from ..charts import LEFT, RIGHT, cumulative, cumulative_panel
 from ..page import definitions, document, key, panel
 from ..svg import WIDTH, line, rect, svg, text
-from .comparison import QUANTITIES, Line, Sample, clocked, findings, lines, pairs, verdict
+from .comparison import QUANTITIES, Line, Sample, findings, lines, pairs, verdict
 from .comparison_table import interval, render as table
 from .page import figures, said
 
@@ -87,7 +87,7 @@ def render(source: str, samples: list[Sample], on: str, vs: str, machine: dict[s
     pictures = ""
     if curves:
         names = key((("on", on), ("vs", vs)))
-        kind = "Response time" if clocked(samples) else "Latency"
+        kind = "Response time" if samples[0].clocked else "Latency"
         pictures += (f"<h2>{kind} on both</h2><p>Share of the requests of all runs that took no "
                      f"longer, on a logarithmic axis.</p>{names}<div class=\"panels\">"
                      f"{panel(source, cumulative_panel('requests', curves))}</div>")

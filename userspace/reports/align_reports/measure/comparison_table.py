@@ -6,7 +6,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from ..verify.verdict import Interval
-from .comparison import DRIVE, LEDGER, Line, Sample, clocked
+from .comparison import DRIVE, LEDGER, Line, Sample
 
 NONE = "\u2013"
 
@@ -37,7 +37,7 @@ def counts(samples: list[Sample]) -> list[tuple[str, str]]:
 
 def label(line: Line, samples: list[Sample]) -> str:
     """Of a quantity's row: of requests that a clock starts, which time it is."""
-    kind = " response" if line.unit == "us" and clocked(samples) else ""
+    kind = " response" if line.unit == "us" and samples[0].clocked else ""
     return f"{line.name}{kind} {line.unit}"
 
 

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl beside LVM and other makers of devices, and above a drive that goes: what it leaves alone, what it says."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dmalign.paths import OUT
+from rig.direct import Disk, check, pattern
+from rig.dm import Device, number_of, run, sectors_of
+from rig.witness import eventually
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+VOLUME = "gro--up-vo--lume"
+
+
+def alignctl(*arguments, status=FINE):
+    done = run(ALIGNCTL, *arguments, ok=False)
+    assert done.returncode == status, f"alignctl {arguments}: exit status {done.returncode}: {done.stdout}{done.stderr}"
+    return done
+
+
+def shell(line):
+    """What a message says to type."""
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+    assert not done.returncode, f"{line}: exit status {done.returncode}: {done.stderr}"
+
+
+def advised(message):
+    """The command in a message: the last thing between quotes, or what follows its last colon."""
+    quoted = re.findall(r"'((?:lvchange|dmsetup) [^']*)'", message)
+    return quoted[-1] if quoted else message.strip().rsplit(": ", 1)[1]
+
+
+def table(name):
+    return run("dmsetup", "table", name).stdout.strip()
+
+
+@pytest.fixture
+def lvm():
+    """LVM's configuration in a folder that is gone after the test: without udev, daemons and backups."""
+    folder = Path("/run/lvm-configuration")
+    shutil.copytree("/etc/lvm", folder)
+    (folder / "devices").mkdir(exist_ok=True)
+    for place in ("/run/lvm", "/run/lock/lvm"):
+        Path(place).mkdir(parents=True, exist_ok=True)
+    run("mount", "--bind", folder, "/etc/lvm")
+    with open("/etc/lvm/lvm.conf", "a") as file:
+        file.write("activation { udev_sync=0 udev_rules=0 monitoring=0 }\nbackup { backup=0 archive=0 }\n"
+                   "global { event_activation=0 }\n")
+    yield Path("/etc/lvm")
+    run("umount", "/etc/lvm")
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def volume(physical):
+    """A logical volume on `physical`, active, and gone when the block ends."""
+    run("pvcreate", "-y", physical)
+    run("vgcreate", "gro-up", physical)
+    run("lvcreate", "-y", "-Zn", "-Wn", "-L", "16M", "-n", "vo-lume", "gro-up")
+    try:
+        yield f"/dev/mapper/{VOLUME}"
+    finally:
+        run("vgchange", "-an", "gro-up", ok=False)
+        shutil.rmtree("/dev/gro-up", ignore_errors=True)    # of a volume that a test has lost
+
+
+@contextlib.contextmanager
+def attached(path, *options):
+    """What attach says; the device is gone when the block ends."""
+    made = alignctl("attach", path, "--name", "above", *options)
+    try:
+        yield made
+    finally:
+        alignctl("detach", "above", "--force")
+
+
+# Whose device is it?
+
+def reloaded_by_hand(name):
+    start, length, _, below, offset = table(name).split()
+    run("dmsetup", "reload", name, "--table", f"{start} {length} align {below} {offset} 6 mode pad "
+        "physical_block_size 4096 alignment_offset 0")
+    run("dmsetup", "resume", name)
+
+
+def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path) as upper:
+        was = table(VOLUME)
+        reloaded_by_hand(VOLUME)
+        with Disk(upper) as disk:
+            disk.write(1, pattern(1, 1, 2))
+        refused = alignctl("detach", VOLUME, status=USAGE)
+        assert not refused.stdout and len(refused.stderr.splitlines()) == 1
+        assert f"{VOLUME}: is a logical volume of LVM, and attach did not make it" in refused.stderr
+        assert alignctl("detach", VOLUME, "--force", status=USAGE).stderr == refused.stderr
+        assert table(VOLUME).split()[2] == "align", "and it is there still"
+        shell(advised(refused.stderr))
+        assert table(VOLUME) == was
+        with Disk(upper) as disk:
+            check(1, pattern(1, 1, 2), disk.read(1, 2), "after the table is back")
+
+
+@pytest.mark.parametrize("uuid", ["LVM-1", "part1-mpath-3600", "CRYPT-LUKS2-1", "align-1", None])
+def test_a_device_of_another_maker_stays(lab, disk, uuid):
+    run("dmsetup", "create", "other", *(["--uuid", uuid] if uuid else []), "--table",
+        f"0 8192 linear {disk.path} 8")
+    try:
+        was = table("other")
+        reloaded_by_hand("other")
+        refused = alignctl("detach", "other", status=USAGE)
+        assert not refused.stdout and len(refused.stderr.splitlines()) == 1
+        assert "attach did not make it" in refused.stderr
+        assert table("other").split()[2] == "align"
+        if uuid == "LVM-1":
+            return      # of no group that LVM knows
+        shell(advised(refused.stderr))
+        if uuid:
+            assert table("other") == was
+        else:
+            assert run("dmsetup", "info", "other", ok=False).returncode, "what dmsetup made, dmsetup removes"
+    finally:
+        run("dmsetup", "remove", "other", ok=False)
+
+
+def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align(lab, disk):
+    alignctl("attach", disk.path, "--name", "first")
+    run("dmsetup", "rename", "first", "second")
+    # the name is free again, and so must the UUID be
+    with Device(f"0 8192 linear {disk.path} 0") as other:
+        alignctl("attach", other.path, "--name", "first")
+        alignctl("detach", "first")
+    run("dmsetup", "reload", "second", "--table", f"0 {sectors_of(disk.path)} align {disk.path} 0 2 mode report")
+    run("dmsetup", "resume", "second")
+    assert alignctl("detach", "second").stdout == "second: detached\n"
+
+
+# LVM above
+
+def test_a_volume_is_used_through_the_device_after_what_attach_says(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path):
+        run("vgchange", "-an", "gro-up")
+        with attached(path) as made:
+            assert len(made.stderr.splitlines()) == 1 and "warning" in made.stderr
+            refused = run("vgchange", "-ay", "gro-up", ok=False)
+            assert refused.returncode and "duplicate devices" in refused.stderr, "then it needs no advice"
+            with open(lvm / "lvm.conf", "a") as file:
+                file.write(advised(made.stderr) + "\n")
+            assert "/etc/lvm/lvm.conf needs the line" in made.stderr
+            run("vgchange", "-ay", "gro-up")
+            assert table(VOLUME).split()[3] == number_of("/dev/mapper/above")
+            run("lvextend", "-L", "+4M", "gro-up/vo-lume")
+            with Disk(f"/dev/mapper/{VOLUME}") as disk:
+                disk.write(1, pattern(1, 1, 2))
+            [counted] = json.loads(alignctl("stats", "--json").stdout)["devices"]
+            assert counted["counters"]["rmw_expected"] >= 1
+            run("vgchange", "-an", "gro-up")
+
+
+def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(lab, lvm):
+    with lab.scsi_debug(64, physblk_exp=3) as path:
+        subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
+                       capture_output=True, timeout=60)
+        eventually(Path(f"{path}1").exists, "the partition does not come")
+        with volume(f"{path}1"):
+            run("vgchange", "-an", "gro-up")
+            with attached(path) as made, \
+                    Device(f"0 100000 linear {number_of('/dev/mapper/above')} 2048", name="above1") as part:
+                assert run("vgchange", "-ay", "gro-up", ok=False).returncode
+                with open(lvm / "lvm.conf", "a") as file:
+                    file.write(advised(made.stderr) + "\n")
+                run("vgchange", "-ay", "gro-up")
+                assert table(VOLUME).split()[3] == number_of(part.path)
+                run("vgchange", "-an", "gro-up")
+
+
+@pytest.mark.parametrize("partition", [False, True])
+def test_so_is_one_where_lvm_has_a_file_of_its_devices(lab, lvm, partition):
+    """Without the advice LVM writes past the device, on the drive that it knows; on a partition it finds that busy."""
+    text = (lvm / "lvm.conf").read_text()
+    (lvm / "lvm.conf").write_text(re.sub(r"^devices \{", "devices {\nuse_devicesfile=1", text, flags=re.M))
+    (lvm / "devices/system.devices").touch()
+    with lab.scsi_debug(64, physblk_exp=3) as path:
+        if partition:
+            subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
+                           capture_output=True, timeout=60)
+            eventually(Path(f"{path}1").exists, "the partition does not come")
+        below = f"{path}1" if partition else path
+        with volume(below), contextlib.ExitStack() as stack:
+            run("vgchange", "-an", "gro-up")
+            made = stack.enter_context(attached(path))
+            above = "/dev/mapper/above"
+            if partition:
+                above = stack.enter_context(Device(f"0 100000 linear {number_of(above)} 2048", name="above1")).path
+            past = run("vgchange", "-ay", "gro-up", ok=False)
+            if partition:
+                assert "busy" in past.stderr, "then it needs no advice"
+            else:
+                assert table(VOLUME).split()[3] == number_of(below), "then it needs no advice"
+            run("vgchange", "-an", "gro-up")
+            assert f"would use it and not {above}" in made.stderr
+            shell(advised(made.stderr))
+            run("vgchange", "-ay", "gro-up")
+            assert table(VOLUME).split()[3] == number_of(above)
+            run("vgchange", "-an", "gro-up")
+
+
+def test_attach_says_nothing_of_lvm_where_it_is_not(disk):
+    with attached(disk.path) as made:
+        assert "LVM" not in made.stdout + made.stderr
+
+
+# A drive that goes
+
+ADD_HOST = Path("/sys/bus/pseudo/drivers/scsi_debug/add_host")
+
+
+def disks():
+    return {path.name: (path / "dev").read_text().strip() for path in Path("/sys/block").glob("sd*")}
+
+
+@pytest.mark.parametrize("mode", ["report", "coalesce"])
+def test_a_drive_that_is_gone_is_told_at_once(lab, mode):
+    with lab.scsi_debug(physblk_exp=3) as path:
+        number = number_of(path)
+        with attached(path, "--mode", mode):
+            listed = json.loads(alignctl("list", "--json").stdout)["devices"]
+            assert [target["device_gone"] for target in listed[0]["targets"]] == [False]
+            (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")
+            # nothing is written before it is asked for
+            listed = json.loads(alignctl("list", "--json").stdout)["devices"]
+            assert [target["device_gone"] for target in listed[0]["targets"]] == [True]
+            assert alignctl("list").stdout.splitlines()[1].split()[-1] == "gone"
+            said = alignctl("stats", "above", status=FINDINGS)
+            assert f"above: the device below, {number}, is gone" in said.stderr and "gone: " in said.stdout
+            stats = json.loads(alignctl("stats", "--json", status=FINDINGS).stdout)["devices"]
+            assert [target["device_gone"] for target in stats[0]["targets"]] == [True]
+
+
+def test_no_other_disk_gets_the_number_of_one_that_is_gone_while_it_is_open(lab):
+    """What telling a gone drive rests on."""
+    with lab.scsi_debug(physblk_exp=3) as path:
+        number = number_of(path)
+        with attached(path):
+            (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")
+            for count in range(1, 4):
+                ADD_HOST.write_text("1")
+                eventually(lambda: len(disks()) == count, "no other disk comes")
+                assert number not in disks().values()
+                assert alignctl("list").stdout.splitlines()[1].split()[-1] == "gone"
+        ADD_HOST.write_text("1")
+        eventually(lambda: number in disks().values(), "the number is not given again")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Standard output that cannot be written: every verb says so, and a pipe that nobody reads ends it without a word."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import verify
+from alignctl_program import ALIGNCTL, METHODS
+
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
+IO = 3
+FULL = "alignctl: standard output: No space left on device\n"
+CLOSED = "alignctl: standard output: Bad file descriptor\n"
+
+# What each verb prints that works without device-mapper; DISK, OTHER, TRACE and STATE are made for each test.
+PRINTED = [
+    ["--help"], ["--version"],
+    *([verb, option] for verb in VERBS for option in ("--help", "--version")),
+    ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
+    ["workloads"], ["workloads", "--json"],
+    ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
+    *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")
+      for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
+    ["replay", "db-read", "--on", "DISK", "--count", "20"],
+    ["replay", "w512", "--on", "DISK", "--count", "20", "--phase", "prepare", "--state", "STATE"],
+    *(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
+      for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
+    *(["replay", method, "--on", "DISK", "--dry-run"] for method in METHODS),
+    ["replay", "sorted-reads", "--on", "DISK", "--count", "20", "--span", "8M"],
+]
+
+
+@pytest.fixture
+def command(disk, tmp_path):
+    """The words of a command with files to work on, and a machine with one align device in its environment."""
+    other, trace = tmp_path / "other", tmp_path / "trace.csv"
+    with open(other, "wb") as file:
+        file.truncate(disk.stat().st_size)
+    trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
+    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state"}
+
+    def words(arguments):
+        few = [] if "--count" in arguments or "w512" not in arguments or arguments[0] != "replay" else ["--count", "20"]
+        return [ALIGNCTL, *(str(files.get(word, word)) for word in arguments), *few]
+    return words
+
+
+def environment(arguments, machine):
+    return {**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])} if arguments[0] == "stats" else None
+
+
+@pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
+def test_a_full_disk_under_standard_output_is_an_error(command, machine, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command(arguments), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                              env=environment(arguments, machine), check=False)
+    assert done.returncode == IO
+    assert done.stderr.endswith(FULL) and done.stderr.count("standard output") == 1
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
+def test_a_pipe_that_nobody_reads_ends_it_without_a_word(command, machine, arguments):
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(command(arguments), stdout=write, stderr=subprocess.PIPE, text=True, timeout=60,
+                              env=environment(arguments, machine), check=False)
+    finally:
+        os.close(write)
+    assert done.returncode == -signal.SIGPIPE
+    assert "standard output" not in done.stderr and "Broken pipe" not in done.stderr
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["workloads"], ["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat",
+                                                       "1"]], ids=" ".join)
+def test_that_is_so_where_the_caller_ignores_the_signal(command, arguments):
+    """As systemd does for services: there the write fails, and the program is told."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(["sh", "-c", "trap '' PIPE; exec \"$@\"", "sh", *command(arguments)], stdout=write,
+                              stderr=subprocess.PIPE, text=True, timeout=60, restore_signals=False, check=False)
+    finally:
+        os.close(write)
+    assert done.returncode == -signal.SIGPIPE and "standard output" not in done.stderr
+
+
+def test_a_pipe_under_standard_error_that_nobody_reads_ends_many_runs_without_a_traceback(command, tmp_path):
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
+                              stdout=subprocess.PIPE, stderr=write, text=True, timeout=60, check=False,
+                              env={**os.environ, "TMPDIR": str(folder)})
+    finally:
+        os.close(write)
+    assert done.returncode == -signal.SIGPIPE
+    assert not list(folder.iterdir()), "what was made on the way is still there"
+
+
+def test_standard_error_that_is_full_changes_nothing(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
+                              stdout=subprocess.PIPE, stderr=full, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "wall s" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["workloads"], ["--version"], ["replay", "w512", "--on", "DISK"],
+                                       ["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]],
+                         ids=" ".join)
+def test_output_that_is_closed_is_an_error_and_nothing_is_written_onto_a_device(command, disk, arguments):
+    """The next file that is opened would have its number."""
+    done = subprocess.run(["sh", "-c", "exec \"$@\" >&-", "sh", *command(arguments)], stderr=subprocess.PIPE, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == IO and done.stderr.endswith(CLOSED)
+    assert b"wall" not in disk.read_bytes() and b"writes  " not in disk.read_bytes()
+
+
+def test_a_graver_status_stays(command, disk):
+    """The device is refused, which stands on standard error: that what was said besides is lost is no news."""
+    with open(disk, "r+b") as file:
+        file.write(b"precious")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--dry-run"]), stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 4
+
+
+def test_an_interval_ends_when_its_output_does(machine):
+    """And not at the next Ctrl-C."""
+    read, write = os.pipe()
+    with subprocess.Popen([ALIGNCTL, "stats", "--interval", "1", "--json"], stdout=write, stderr=subprocess.PIPE,
+                          text=True, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])}) as running:
+        os.close(write)
+        assert os.read(read, 1 << 20).startswith(b'{"interval_s":1')
+        os.close(read)
+        assert running.wait(timeout=20) == -signal.SIGPIPE
+        assert not running.stderr.read()
+
+
+@pytest.mark.parametrize("full, status, said", [(True, IO, FULL), (False, -signal.SIGPIPE, "")])
+def test_verify_ends_so_too(tmp_path, full, status, said):
+    """Its table, of made-up results, in place of runs that need a drive."""
+    program = tmp_path / "verifying.py"
+    program.write_text("""
+import sys
+import verify
+from align_reports import output
+from verify_samples import made_up_verification
+def measure(given, folder, results, console):
+    results.runs += made_up_verification().runs
+verify.measure = measure
+output.run("alignctl", verify.main)
+""")
+    read, write = os.pipe()
+    os.close(read)
+    where = os.open("/dev/full", os.O_WRONLY) if full else os.dup(write)
+    try:
+        folders = [os.path.dirname(verify.__file__), os.path.join(os.path.dirname(verify.__file__), "tests")]
+        for options in ([], ["--json"]):
+            done = subprocess.run([sys.executable, program, "w512", "--on", "/dev/null", *options], stdout=where,
+                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+                                  env={**os.environ, "ALIGNCTL": "none", "PYTHONPATH": os.pathsep.join(folders)})
+            assert (done.returncode, done.stderr) == (status, said)
+    finally:
+        os.close(where)
+        os.close(write)
+
+
+@pytest.mark.parametrize("program", ["bench.py", "demo.py"])
+def test_so_do_the_developers_programs(program):
+    path = os.path.join(os.path.dirname(verify.__file__), program)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, path, "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (IO, FULL.replace("alignctl", program.removesuffix(".py")))
