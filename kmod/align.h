@@ -257,13 +257,14 @@ struct align_target {
 };
 
 /**
- * struct align_touch - one partial touch of one write
+ * struct align_touch - one partial touch of one write or write-zeroes
  * @list: in one of its block's lists, under the blocks' lock
  * @io: the write
  * @part: the sectors covered
- * @iter: their bytes in the write's bio
+ * @iter: where they are in the write's bio; of write-zeroes without bytes
  * @how: how it was resolved; set before the write's part for it ends
  * @late: it ends a write of a stream, whose next write may complete the block
+ * @cut: the block layer has cut its write-zeroes there, and the next part comes
  * @held: it was copied; it is resolved when its block is
  * @block: that serves it
  */
@@ -274,6 +275,7 @@ struct align_touch {
 	struct bvec_iter iter;
 	enum rmw_how how;
 	bool late;
+	bool cut;
 	bool held;
 	struct align_block *block;
 };
@@ -387,6 +389,12 @@ struct align_io {
 		};
 	};
 };
+
+/* Write-zeroes have no data: nobody may look for their bvecs. */
+static inline bool align_io_is_zeroes(const struct align_io *io)
+{
+	return bio_op(io->bio) == REQ_OP_WRITE_ZEROES;
+}
 
 /* Flags of a write that a bio made from it keeps. */
 #define ALIGN_KEPT_FLAGS	(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE | \

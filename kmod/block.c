@@ -66,6 +66,12 @@
  *    ever overwritten by newer writes. See overlay.c.
  * 9. A block whose write failed keeps what it holds (HELD, block->failed).
  *
+ * Write-zeroes are taken apart as writes are: their partial touches are served
+ * by blocks, with zeroes in place of the bio's bytes, and what remains is a range.
+ * Nobody may look for bvecs in their bio. They differ in three points: the run
+ * has pieces of its own limit, goes down without data, and never together with
+ * the blocks around it.
+ *
  * Two ranges that overlap do not wait for each other: writes in flight at the
  * same time have no order without this target either.
  *
@@ -260,7 +266,26 @@ static bool block_evict(struct align_shard *shard)
 	return block;
 }
 
-/* Copy the bytes of a touch to the buffer; whoever owns the buffer. */
+/* Zero a part of the buffer, in bytes. */
+static void block_zero(struct align_block *block, unsigned int at,
+		       unsigned int bytes)
+{
+	unsigned int size = block_vec_size(block->single.at);
+
+	while (bytes) {
+		unsigned int n = min(size - at % size, bytes);
+
+		memset(bvec_virt(&block->vecs[at / size]) + at % size, 0, n);
+		at += n;
+		bytes -= n;
+	}
+}
+
+/**
+ * block_copy_touch - copy the bytes of a touch, or its zeroes, to the buffer
+ * @block: its block, whose buffer is the caller's
+ * @touch: the touch, whose bio has not ended
+ */
 void block_copy_touch(struct align_block *block,
 		      const struct align_touch *touch)
 {
@@ -269,6 +294,10 @@ void block_copy_touch(struct align_block *block,
 	struct bvec_iter iter;
 	struct bio_vec from;
 
+	if (align_io_is_zeroes(touch->io)) {
+		block_zero(block, at, touch->part.count << SECTOR_SHIFT);
+		return;
+	}
 	__bio_for_each_segment(from, touch->io->bio, iter, touch->iter) {
 		void *data = bvec_kmap_local(&from);
 		unsigned int done = 0;
@@ -293,6 +322,8 @@ static void block_take_touch(struct align_block *block,
 	bitmap_set(block->covered, touch->part.first, touch->part.count);
 	if (touch->late)
 		block->late = true;
+	if (touch->cut)
+		block->cut = true;
 }
 
 /* Serve what came too late for the touches before. Lock held. */

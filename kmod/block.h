@@ -71,6 +71,7 @@ void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr);
 void block_write(struct align_block *block);
 blk_opf_t block_patch(struct align_block *block);
+unsigned int block_sent_bytes(const struct align_block *block);
 void block_add_to_bio(struct align_block *block, struct bio *bio);
 
 /* hold.c */

@@ -54,6 +54,7 @@ struct block_run {
  * @has_read: the pad read for that was sent, and has not failed
  * @late: the write that ends in it is part of a stream, and its rest may be on
  *	its way
+ * @cut: that is sure to be
  * @delayed: COLLECT: in blocks->delayed, waiting for that
  * @starved: COLLECT: woken from blocks->starved; wakes the next when it started
  * @failed: held touches could not be written
@@ -69,6 +70,7 @@ struct block_run {
  *	HELD: in shard->held or shard->failed; KNOWN: in shard->known;
  *	otherwise in none
  * @held: touches acknowledged and not on the device
+ * @held_data: one of them is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
  * @seq: when the first of them came, in the order of blocks->seq
  * @held_ns: the same, by the clock
@@ -86,6 +88,7 @@ struct align_block {
 	bool known;
 	bool has_read;
 	bool late;
+	bool cut;
 	bool delayed;
 	bool starved;
 	bool failed;
@@ -99,6 +102,7 @@ struct align_block {
 	struct list_head next;
 	struct list_head list;
 	unsigned int held;
+	bool held_data;
 	unsigned int row;
 	u64 seq;
 	u64 held_ns;

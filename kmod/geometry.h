@@ -27,6 +27,7 @@
 #define ALIGN_MAX_BLOCK_SIZE	65536U	/* largest P, bytes */
 #define ALIGN_MAX_BLOCK_SECTORS	(ALIGN_MAX_BLOCK_SIZE >> ALIGN_SECTOR_SHIFT)
 #define ALIGN_MAX_TOUCHES	2	/* partial touches of one write */
+#define ALIGN_MAX_BIO_SECTORS	(0xffffffffU >> ALIGN_SECTOR_SHIFT)
 
 /**
  * struct align_geometry - one target's blocks
@@ -293,6 +294,7 @@ static inline void align_overlap(const struct align_geometry *g, __u64 block,
  * @stacked: the device below lies on others, and where is not known
  * @start: sector of the whole disk at which the device below starts
  * @max_sectors: largest request
+ * @max_zeroes_sectors: largest write-zeroes; 0: the device takes none
  * @chunk_sectors: no request crosses a multiple of this on the disk; 0: none
  * @physical_sectors: sectors in a physical block, as the disk itself claims
  * @logical_sectors: sectors in a logical block
@@ -306,6 +308,7 @@ struct align_limits {
 	bool stacked;
 	__u64 start;
 	__u32 max_sectors;
+	__u32 max_zeroes_sectors;
 	__u32 chunk_sectors;
 	__u32 physical_sectors;
 	__u32 logical_sectors;
@@ -401,6 +404,54 @@ static inline __u64 align_cut(const struct align_geometry *g, __u64 sector,
 		return left;
 	tail = align_sector_in_block(g, sector + fit);
 	return tail < fit ? fit - tail : 0;
+}
+
+/**
+ * align_cut_zeroes - where write-zeroes that are too large are cut
+ * @g: the blocks
+ * @lim: the limits below
+ * @sector: where the write-zeroes start
+ * @left: their sectors in all
+ *
+ * The block layer splits write-zeroes by the same rule as writes, from 6.12 on
+ * (before that at the limit itself, which is no less).
+ *
+ * Return: sectors up to the last boundary that fits, @left if all of it fits or
+ * the device below takes no write-zeroes (any more) and will say so, 0 if not
+ * even the first boundary fits.
+ */
+static inline __u64 align_cut_zeroes(const struct align_geometry *g,
+				     const struct align_limits *lim,
+				     __u64 sector, __u64 left)
+{
+	struct align_limits zeroes = *lim;
+
+	if (!lim->max_zeroes_sectors)
+		return left;
+	zeroes.max_sectors = lim->max_zeroes_sectors;
+	if (zeroes.max_sectors > ALIGN_MAX_BIO_SECTORS)
+		zeroes.max_sectors = ALIGN_MAX_BIO_SECTORS;
+	return align_cut(g, sector, align_max_io_sectors(&zeroes, sector),
+			 left);
+}
+
+/**
+ * align_zeroes_limit - the limit for write-zeroes to advertise
+ * @g: the blocks
+ * @max: the limit of the device below, sectors
+ *
+ * Whoever zeroes a large range cuts it into bios of this size, or of the largest
+ * that a bio can have, from the range's own start on.
+ *
+ * Return: the largest number of whole blocks in both; 0 if @max is less than a
+ * block, and then the block layer writes zeroes instead.
+ */
+static inline __u32 align_zeroes_limit(const struct align_geometry *g,
+				       __u32 max)
+{
+	if (max > ALIGN_MAX_BIO_SECTORS)
+		max = ALIGN_MAX_BIO_SECTORS;
+	return max & ~(align_block_sectors(g) - 1);
 }
 
 /**

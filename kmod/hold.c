@@ -175,6 +175,8 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	if (!align_io_is_zeroes(touch->io))
+		block->held_data = true;
 	touch->held = true;
 	ledger_inc(block->single.at->ledger, touches_held);
 	return true;
@@ -284,6 +286,7 @@ static void hold_end(struct align_block *block)
 	u64 ns = ktime_get_ns() - block->held_ns;
 
 	block->held = 0;
+	block->held_data = false;
 	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	ledger_dec(at->ledger, held_blocks);
 	this_cpu_inc(at->ledger->cpu->hold_time[align_latency_bin(ns)]);

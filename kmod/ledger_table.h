@@ -13,8 +13,9 @@
  *   unit   "touches", "bios", "bytes", "requests", "blocks" or "events"
  *   help   one sentence for documents and for "alignctl stats --help"
  *
- * A partial touch is one write and one physical block that the write covers
- * in part. Balance, exact whenever no write is in flight:
+ * A partial touch is one write, or write-zeroes, and one physical block that it
+ * covers in part. Counters of "writes" are about writes alone. Balance, exact
+ * whenever no write is in flight:
  *
  *   rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost + rmw_pending
  *
@@ -75,7 +76,7 @@ LEDGER_COUNTER(writes_over_limits, COUNTER, "bios",
 LEDGER_COUNTER(write_block_bytes, COUNTER, "bytes",
 	       "whole physical blocks touched by the writes that arrived")
 LEDGER_COUNTER(sent_block_bytes, COUNTER, "bytes",
-	       "whole physical blocks touched by the writes that were sent")
+	       "whole physical blocks sent with bytes of the writes that arrived")
 LEDGER_COUNTER(fua, COUNTER, "bios", "writes that arrived with FUA")
 LEDGER_COUNTER(flushes, COUNTER, "bios", "flushes that arrived")
 LEDGER_COUNTER(reads, COUNTER, "bios", "reads that arrived")
@@ -111,3 +112,7 @@ LEDGER_COUNTER(held_blocks, GAUGE, "blocks",
 	       "blocks with acknowledged touches that are not on the drive yet")
 LEDGER_COUNTER(degraded, GAUGE, "blocks",
 	       "held blocks that could not be written; degraded while it is not 0")
+LEDGER_COUNTER(rmw_expected_zeroes, COUNTER, "touches",
+	       "the part of rmw_expected that write-zeroes brought")
+LEDGER_COUNTER(write_zeroes_misaligned, COUNTER, "bios",
+	       "write-zeroes with one partial touch or two")

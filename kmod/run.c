@@ -399,6 +399,28 @@ blk_opf_t block_patch(struct align_block *block)
 	return opf;
 }
 
+/**
+ * block_sent_bytes - what the write of a block adds to sent_block_bytes
+ * @block: in WRITE or PASS, so that the touches are the caller's
+ *
+ * That is compared with the blocks which the writes that arrived touch, so a
+ * block that only write-zeroes touched does not count.
+ *
+ * Return: the bytes of the block, or 0.
+ */
+unsigned int block_sent_bytes(const struct align_block *block)
+{
+	unsigned int physical = block->single.at->geometry.physical;
+	struct align_touch *touch;
+
+	if (block->held_data)
+		return physical;
+	list_for_each_entry(touch, &block->touches, list)
+		if (!align_io_is_zeroes(touch->io))
+			return physical;
+	return 0;
+}
+
 /* Write a run whose blocks are in WRITE. */
 static void run_write(struct block_run *run)
 {
@@ -407,16 +429,17 @@ static void run_write(struct block_run *run)
 	struct bio_vec *vecs = run->vecs;
 	struct align_block *block;
 	blk_opf_t opf = REQ_OP_WRITE;
+	unsigned int bytes = 0;
 
 	list_for_each_entry(block, &run->blocks, list) {
 		opf |= block_patch(block);
+		bytes += block_sent_bytes(block);
 		if (vecs != block->vecs)
 			memcpy(vecs, block->vecs, n * sizeof(*vecs));
 		vecs += n;
 	}
 	ledger_add(at->ledger, pad_writes, run->nr);
-	ledger_add(at->ledger, sent_block_bytes,
-		   run->nr * at->geometry.physical);
+	ledger_add(at->ledger, sent_block_bytes, bytes);
 	run_init_bio(run, opf, run_write_end);
 	submit_bio_noacct(&run->bio);
 }
@@ -512,7 +535,9 @@ static void block_pass_touches(struct align_block *block)
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
 		bio->bi_iter = touch->iter;
 		bio->bi_iter.bi_sector = sector + touch->part.first;
-		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+		if (!align_io_is_zeroes(touch->io))
+			ledger_add(at->ledger, sent_block_bytes,
+				   at->geometry.physical);
 		submit_bio_noacct(bio);
 	}
 }
@@ -553,6 +578,7 @@ static void block_pass_held(struct align_block *block)
 	u32 sectors = align_block_sectors(&at->geometry);
 	unsigned int size = block_vec_size(at);
 	blk_opf_t opf = REQ_OP_WRITE | block_patch(block);
+	unsigned int bytes = block_sent_bytes(block);
 	unsigned int start, end;
 
 	block->pass_status = BLK_STS_OK;
@@ -577,7 +603,7 @@ static void block_pass_held(struct align_block *block)
 		}
 		bio->bi_private = block;
 		bio->bi_end_io = held_pass_end;
-		ledger_add(at->ledger, sent_block_bytes, at->geometry.physical);
+		ledger_add(at->ledger, sent_block_bytes, bytes);
 		spin_lock_irq(&block_shard(block)->lock);
 		block->passing++;
 		spin_unlock_irq(&block_shard(block)->lock);

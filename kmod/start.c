@@ -89,21 +89,25 @@ unsigned int start_take_whole(struct align_block *block,
 
 /*
  * Whether a block in COLLECT had better wait for the rest of a stream. Not if
- * no other write of the target is in flight: then nothing is on its way.
- * Lock held.
+ * no other write of the target is in flight: then nothing is on its way, unless
+ * the block layer has cut write-zeroes there, and whoever has sent the one part
+ * sends the other next. Lock held.
  */
 static bool block_delay(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
+	bool cut = block->cut;
 	bool delay;
 
-	if (!block->late)
+	if (!block->late && !cut)
 		return false;
 	block->late = false;
+	block->cut = false;
 	if (block_is_whole(block))
 		return false;
 	spin_lock(&blocks->lock);
-	delay = atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
+	delay = cut ||
+		atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
 	if (delay) {
 		list_move_tail(&block->list, &blocks->delayed);
 		block->delayed = true;

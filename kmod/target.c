@@ -373,15 +373,23 @@ static int map_change(struct align_io *io)
 	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
 		return align_engine_map(io);
 
-	if (bio_op(bio) != REQ_OP_WRITE) {
+	switch (bio_op(bio)) {
+	case REQ_OP_WRITE:
+	case REQ_OP_WRITE_ZEROES:
+		break;
+	default:
 		align_io_count(io, NULL, false);
 		return DM_MAPIO_REMAPPED;
 	}
 	align_split_write(g, bio->bi_iter.bi_sector, bio_sectors(bio), &split);
-	align_io_count(io, &split, align_over_limits(io));
-	ledger_add(at->ledger, sent_block_bytes,
-		   align_block_bytes(g, bio->bi_iter.bi_sector,
-				     bio_sectors(bio)));
+	if (align_io_is_zeroes(io)) {
+		align_io_count(io, &split, false);
+	} else {
+		align_io_count(io, &split, align_over_limits(io));
+		ledger_add(at->ledger, sent_block_bytes,
+			   align_block_bytes(g, bio->bi_iter.bi_sector,
+					     bio_sectors(bio)));
+	}
 	io->nr_touches = split.nr_touches;
 	for (i = 0; i < split.nr_touches; i++) {
 		io->touch[i].part = split.touch[i];
@@ -745,12 +753,28 @@ static int align_iterate_devices(struct dm_target *ti,
 	return fn(ti, at->dev, at->start, ti->len, data);
 }
 
+/*
+ * Whoever zeroes much cuts it at this limit, and that must not be inside a block.
+ * A mode that is entered by a message comes too late for it: then the two parts
+ * of a block complete each other.
+ */
+static void limit_write_zeroes(const struct align_target *at,
+			       struct queue_limits *limits)
+{
+	const struct align_geometry *g = &at->geometry;
+
+	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
+		limits->max_write_zeroes_sectors =
+			align_zeroes_limit(g, limits->max_write_zeroes_sectors);
+}
+
 /* The device's limits stack as for linear; overrides are passed upward. */
 static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct align_target *at = ti->private;
 	const struct align_geometry *g = &at->geometry;
 
+	limit_write_zeroes(at, limits);
 	if (at->offset_unknown || (!at->given.physical && !at->given.offset))
 		return;
 	/* What does not fit the block size would make the device misaligned. */

@@ -8,25 +8,32 @@
 #include <linux/blkdev.h>
 #include <linux/tracepoint.h>
 
-/* A write was classified. class: enum align_class; sector: on the device below. */
+/*
+ * A write or write-zeroes was classified. class: enum align_class; sector: on
+ * the device below; zeroes: 1 of write-zeroes, 0 of a write.
+ */
 TRACE_EVENT(align_write,
 	    TP_PROTO(dev_t dev, sector_t sector, unsigned int sectors,
-		     unsigned int class, unsigned int touches),
-	    TP_ARGS(dev, sector, sectors, class, touches),
+		     unsigned int class, unsigned int touches,
+		     unsigned int zeroes),
+	    TP_ARGS(dev, sector, sectors, class, touches, zeroes),
 	    TP_STRUCT__entry(__field(dev_t, dev)
 			     __field(sector_t, sector)
 			     __field(unsigned int, sectors)
 			     __field(unsigned int, class)
-			     __field(unsigned int, touches)),
+			     __field(unsigned int, touches)
+			     __field(unsigned int, zeroes)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->sector = sector;
 			   __entry->sectors = sectors;
 			   __entry->class = class;
-			   __entry->touches = touches;),
-	    TP_printk("%d,%d %llu + %u class=%u touches=%u",
+			   __entry->touches = touches;
+			   __entry->zeroes = zeroes;),
+	    TP_printk("%d,%d %llu + %u class=%u touches=%u%s",
 		      MAJOR(__entry->dev), MINOR(__entry->dev),
 		      (unsigned long long)__entry->sector, __entry->sectors,
-		      __entry->class, __entry->touches)
+		      __entry->class, __entry->touches,
+		      __entry->zeroes ? " zeroes" : "")
 );
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A write in a fixing mode: taken apart into partial touches, which blocks
- * serve, and what remains between them, which goes down as it is.
+ * A write or write-zeroes in a fixing mode: taken apart into partial touches,
+ * which blocks serve, and what remains between them, which goes down as it is.
  *
  * The remainder is called the run. It is registered as a range first, and cut
  * at physical boundaries where the device below would cut it elsewhere. A
@@ -12,6 +12,12 @@
 
 #include "block_state.h"
 #include "trace.h"
+
+/*
+ * Most pieces of a run that map sends itself: they are only queued until map
+ * returns, and write-zeroes of gigabytes can have very many.
+ */
+#define RUN_MAP_PIECES	256
 
 /**
  * align_io_put - a part of a write has ended
@@ -38,6 +44,7 @@ void align_get_limits(const struct align_target *at, struct align_limits *lim)
 	lim->stacked = !queue_is_mq(queue);
 	lim->start = get_start_sect(at->dev->bdev);
 	lim->max_sectors = q->max_sectors;
+	lim->max_zeroes_sectors = q->max_write_zeroes_sectors;
 	lim->chunk_sectors = q->chunk_sectors;
 	lim->physical_sectors = q->physical_block_size >> SECTOR_SHIFT;
 	lim->logical_sectors = q->logical_block_size >> SECTOR_SHIFT;
@@ -114,16 +121,38 @@ static bool surely_fits(const struct align_target *at, const struct bio *bio)
 }
 
 /**
+ * run_cut - where to cut what is left of a run
+ * @io: the write or write-zeroes
+ * @sector: where it starts, on the device below
+ * @from: its bytes, or of write-zeroes how many they are
+ *
+ * Return: sectors up to the last boundary that fits in one request, all of them
+ * if they fit, 0 if not even the first boundary does.
+ */
+static sector_t run_cut(const struct align_io *io, sector_t sector,
+			struct bvec_iter from)
+{
+	const struct align_geometry *g = &io->at->geometry;
+	sector_t left = from.bi_size >> SECTOR_SHIFT;
+	struct align_limits lim;
+
+	if (!align_io_is_zeroes(io))
+		return align_cut(g, sector, run_fit(io, sector, from, 0), left);
+	align_get_limits(io->at, &lim);
+	return align_cut_zeroes(g, &lim, sector, left);
+}
+
+/**
  * align_over_limits - whether the device below would split a write
- * @io: the write, of which nothing has been sent
+ * @io: the write or write-zeroes, of which nothing has been sent
  */
 bool align_over_limits(struct align_io *io)
 {
 	struct bio *bio = io->bio;
 
-	if (surely_fits(io->at, bio))
+	if (!align_io_is_zeroes(io) && surely_fits(io->at, bio))
 		return false;
-	return run_fit(io, bio->bi_iter.bi_sector, bio->bi_iter, 0) <
+	return run_cut(io, bio->bi_iter.bi_sector, bio->bi_iter) <
 	       bio_sectors(bio);
 }
 
@@ -208,6 +237,7 @@ static sector_t joined_new(struct align_io *io)
 	struct align_target *at = io->at;
 	u32 sectors = io->nr_joined * align_block_sectors(&at->geometry);
 	unsigned int nr = io->nr_joined * block_nr_vecs(at);
+	unsigned int bytes = 0;
 	struct align_block *block;
 	struct bvec_iter iter;
 	struct bio_vec bv;
@@ -233,6 +263,7 @@ static sector_t joined_new(struct align_io *io)
 	}
 	list_for_each_entry(block, &io->joined, list) {
 		bio->bi_opf |= block_patch(block);
+		bytes += block_sent_bytes(block);
 		block_add_to_bio(block, bio);
 	}
 	joined_add_piece(io, bio);
@@ -240,7 +271,7 @@ static sector_t joined_new(struct align_io *io)
 	bio->bi_end_io = joined_end;
 	io->joined_bio = bio;
 	ledger_add(at->ledger, pad_writes, io->nr_joined);
-	ledger_add(at->ledger, sent_block_bytes, sectors << SECTOR_SHIFT);
+	ledger_add(at->ledger, sent_block_bytes, bytes);
 	return n;
 }
 
@@ -271,6 +302,28 @@ static bool run_advance(struct align_io *io, sector_t n)
 }
 
 /*
+ * The device below splits the next block of a run, and only this; of
+ * write-zeroes every block, so that there is nothing to gain from pieces.
+ * Return: sectors to send.
+ */
+static sector_t run_uncut(const struct align_io *io)
+{
+	struct align_target *at = io->at;
+	const struct align_geometry *g = &at->geometry;
+	sector_t n;
+
+	if (align_io_is_zeroes(io)) {
+		ledger_add(at->ledger, uncut,
+			   align_block_bytes(g, io->run_sector, io->run_left) >>
+			   (g->block_shift + SECTOR_SHIFT));
+		return io->run_left;
+	}
+	ledger_inc(at->ledger, uncut);
+	n = align_block_sectors(g) - align_sector_in_block(g, io->run_sector);
+	return min(n, io->run_left);
+}
+
+/*
  * Sends what is left of a run. Where memory cannot be had without waiting,
  * the work goes on: outside map, the pieces that it waits for are on their
  * way and need nothing from us to end.
@@ -278,6 +331,7 @@ static bool run_advance(struct align_io *io, sector_t n)
 static void run_send(struct align_io *io, gfp_t gfp)
 {
 	struct align_target *at = io->at;
+	unsigned int pieces = 0;
 	bool last = false;
 
 	if (io->nr_joined && !io->joined_bio) {
@@ -290,20 +344,14 @@ static void run_send(struct align_io *io, gfp_t gfp)
 	}
 	while (!last) {
 		sector_t left = io->run_left;
-		sector_t n = align_cut(&at->geometry, io->run_sector,
-				       run_fit(io, io->run_sector, io->run_iter,
-					       0),
-				       left);
-		struct bio *bio;
+		sector_t n = run_cut(io, io->run_sector, io->run_iter);
+		struct bio *bio = NULL;
 
-		if (!n) {
-			/* The device below splits this block, and only this. */
-			n = align_block_sectors(&at->geometry) -
-			    align_sector_in_block(&at->geometry, io->run_sector);
-			n = min(n, left);
-			ledger_inc(at->ledger, uncut);
-		}
-		bio = run_new_piece(io, n == left, gfp);
+		if (!n)
+			n = run_uncut(io);
+		if (gfp != GFP_NOWAIT || n == left ||
+		    pieces++ < RUN_MAP_PIECES)
+			bio = run_new_piece(io, n == left, gfp);
 		if (!bio) {
 			job_queue(&at->blocks.jobs, &io->job);
 			return;
@@ -345,10 +393,29 @@ static struct bvec_iter io_iter_at(const struct align_io *io, sector_t sector,
 	return iter;
 }
 
+/* Enter write-zeroes: classes, sizes, phases and latencies are those of writes. */
+static void align_count_zeroes(const struct align_io *io,
+			       const struct align_split *split)
+{
+	struct ledger *ledger = io->at->ledger;
+	const struct bio *bio = io->bio;
+
+	ledger_inc(ledger, write_zeroes);
+	ledger_add(ledger, write_zeroes_bytes, bio->bi_iter.bi_size);
+	trace_align_write(io->at->devt, bio->bi_iter.bi_sector,
+			  bio_sectors(bio), split->class, split->nr_touches, 1);
+	if (!split->nr_touches)
+		return;
+	ledger_add(ledger, rmw_expected, split->nr_touches);
+	ledger_add(ledger, rmw_expected_zeroes, split->nr_touches);
+	ledger_add(ledger, rmw_pending, split->nr_touches);
+	ledger_inc(ledger, write_zeroes_misaligned);
+}
+
 /**
  * align_io_count - enter a write in the ledger
  * @io: the write, discard or write-zeroes
- * @split: how it lies on the blocks
+ * @split: how it lies on the blocks; not used of a discard
  * @over: the device below would split it
  */
 void align_io_count(struct align_io *io, const struct align_split *split,
@@ -368,8 +435,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 		ledger_add(ledger, discard_bytes, bytes);
 		return;
 	case REQ_OP_WRITE_ZEROES:
-		ledger_inc(ledger, write_zeroes);
-		ledger_add(ledger, write_zeroes_bytes, bytes);
+		align_count_zeroes(io, split);
 		return;
 	default:
 		break;
@@ -385,7 +451,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	if (over)
 		ledger_inc(ledger, writes_over_limits);
 	trace_align_write(io->at->devt, sector, bio_sectors(bio), split->class,
-			  split->nr_touches);
+			  split->nr_touches, 0);
 	if (!split->nr_touches)
 		return;
 
@@ -421,10 +487,9 @@ void align_io_resolve(struct align_io *io)
 	u64 ns = ktime_get_ns() - io->start_ns;
 	unsigned int i;
 
-	if (bio_op(io->bio) != REQ_OP_WRITE)
-		return;
-	this_cpu_inc(ledger->cpu->latency[!!io->nr_touches]
-			[align_latency_bin(ns)]);
+	if (bio_op(io->bio) == REQ_OP_WRITE)
+		this_cpu_inc(ledger->cpu->latency[!!io->nr_touches]
+				[align_latency_bin(ns)]);
 	for (i = 0; i < io->nr_touches; i++) {
 		/* What is held is resolved with its block. */
 		if (io->touch[i].held)
@@ -495,6 +560,7 @@ int align_engine_map(struct align_io *io)
 	sector_t start = bio->bi_iter.bi_sector;
 	sector_t end = bio_end_sector(bio);
 	bool write = bio_op(bio) == REQ_OP_WRITE;
+	bool zeroes = align_io_is_zeroes(io);
 	struct align_split split;
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
 	bool over, stream, go = true;
@@ -505,9 +571,10 @@ int align_engine_map(struct align_io *io)
 	unsigned int i;
 
 	align_split_write(g, start, end - start, &split);
-	if (!write)
+	/* A drive need not do a part of a block that is discarded. */
+	if (!write && !zeroes)
 		split.nr_touches = 0;
-	over = write && align_over_limits(io);
+	over = (write || zeroes) && align_over_limits(io);
 
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over))
@@ -542,6 +609,7 @@ int align_engine_map(struct align_io *io)
 		touch->io = io;
 		touch->part = split.touch[i];
 		touch->late = false;
+		touch->cut = false;
 		touch->held = false;
 		touch->how = refuse_touch(at, touch->part.block);
 		if (touch->part.block != split.first_block)
@@ -566,8 +634,12 @@ int align_engine_map(struct align_io *io)
 		struct align_touch *touch = &io->touch[i];
 
 		/* Its end is inside the block: what follows may complete it. */
-		touch->late = stream && touch->part.first + touch->part.count <
-					align_block_sectors(g);
+		if (touch->part.first + touch->part.count <
+		    align_block_sectors(g)) {
+			touch->late = stream;
+			/* So the block layer marks the first part of a bio. */
+			touch->cut = zeroes && (bio->bi_opf & REQ_NOMERGE);
+		}
 		if (touch->how != RMW_HOW_NR)
 			continue;
 		switch (blocks_add_touch(touch, &started)) {
@@ -596,8 +668,11 @@ int align_engine_map(struct align_io *io)
 		io->end = end;
 		atomic_inc(&io->parts);
 		go = blocks_add_range(io);
-		/* The block in front of the run, if that is complete by now. */
-		if (go && start > bio->bi_iter.bi_sector)
+		/*
+		 * The block in front of the run, if that is complete by now.
+		 * Write-zeroes can carry nothing.
+		 */
+		if (go && !zeroes && start > bio->bi_iter.bi_sector)
 			io->nr_joined = start_take_whole(io->touch[0].block,
 							 &started, &io->joined);
 	} else if (handled == 2 && io->touch[1].held) {

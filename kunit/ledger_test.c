@@ -62,7 +62,7 @@ static const char * const published_names[] = {
 	"write_zeroes_bytes", "waits", "cuts", "uncut", "nowait_again",
 	"rmw_avoided_superseded", "touches_held", "reads_overlaid",
 	"blocks_delayed", "flushes_failed", "times_degraded", "held_blocks",
-	"degraded",
+	"degraded", "rmw_expected_zeroes", "write_zeroes_misaligned",
 };
 
 static void names_stay_as_published(struct kunit *test)

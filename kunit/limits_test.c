@@ -627,6 +627,134 @@ static void no_cut_where_no_block_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, align_cut(&g, 255, 1, 4096), 0);
 }
 
+/* Write-zeroes */
+
+/* A device below, and how write-zeroes from a boundary are cut for it. */
+static const struct zeroes_row {
+	u32 physical, offset;
+	u32 max;		/* sectors, the most write-zeroes of the device */
+	u32 claimed;		/* bytes, what the disk says */
+	u32 chunk;
+	bool stacked;
+	u32 limit;		/* sectors, to advertise */
+	u32 first;		/* sectors, the first piece from a boundary */
+} zeroes_params[] = {
+	/* virtio-blk of QEMU: 2^31 bytes less one sector */
+	{ 4096, 0, 4194303, 4096, 0, false, 4194296, 4194296 },
+	{ 4096, 3584, 4194303, 4096, 0, false, 4194296, 4194296 },
+	{ 65536, 512, 4194303, 4096, 0, false, 4194176, 4194176 },
+	{ 16384, 0, 4194303, 512, 0, true, 4194272, 4194272 },
+	/* no limit but a bio's, which is no multiple either */
+	{ 4096, 0, U32_MAX, 4096, 0, false, 8388600, 8388600 },
+	{ 4096, 3584, 8388607, 512, 0, false, 8388600, 8388600 },
+	{ 65536, 0, U32_MAX, 65536, 0, true, 8388480, 8388480 },
+	/* WRITE SAME (10) */
+	{ 4096, 0, 65535, 4096, 0, false, 65528, 65528 },
+	{ 4096, 512, 65535, 4096, 0, false, 65528, 65528 },
+	/* the block layer splits at 4096 bytes from sector 0: 7 sectors less */
+	{ 4096, 3584, 65528, 4096, 0, false, 65528, 65520 },
+	{ 4096, 3584, 65528, 512, 0, false, 65528, 65528 },
+	/* lines that no request may cross */
+	{ 4096, 0, 65535, 4096, 256, false, 65528, 248 },
+	/* just a block, and less */
+	{ 4096, 0, 8, 512, 0, false, 8, 8 },
+	{ 4096, 0, 7, 512, 0, false, 0, 0 },
+	{ 65536, 0, 64, 512, 0, false, 0, 0 },
+};
+
+static void zeroes_desc(const struct zeroes_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u+%u max %u on %u chunk %u%s",
+		 row->physical, row->offset, row->max, row->claimed,
+		 row->chunk, row->stacked ? " stacked" : "");
+}
+
+KUNIT_ARRAY_PARAM(zeroes, zeroes_params, zeroes_desc);
+
+/* More than a bio, so that nothing fits as a whole. */
+#define ZEROES_SECTORS	(20ULL << 20)
+
+/* Each piece is of whole blocks and none that the block layer would split. */
+static void cuts_zeroes(struct kunit *test)
+{
+	const struct zeroes_row *row = test->param_value;
+	struct align_limits lim = {
+		.stacked = row->stacked,
+		.max_zeroes_sectors = row->max,
+		.chunk_sectors = row->chunk,
+		.physical_sectors = row->claimed / 512,
+		.logical_sectors = 1,
+	};
+	struct align_limits kernel = lim;
+	struct align_geometry g;
+	u64 start, done;
+
+	kernel.max_sectors = min(row->max, U32_MAX >> 9);
+	whole_device(test, &g, row->physical, 512, row->offset);
+	KUNIT_EXPECT_EQ(test, align_zeroes_limit(&g, row->max), row->limit);
+	start = align_block_start(&g, 1);
+	KUNIT_EXPECT_EQ(test,
+			align_cut_zeroes(&g, &lim, start, ZEROES_SECTORS),
+			row->first);
+	if (!row->first)
+		return;
+	for (done = 0; done < ZEROES_SECTORS && done < 1000ULL * row->first;) {
+		u64 left = ZEROES_SECTORS - done;
+		u64 n = align_cut_zeroes(&g, &lim, start + done, left);
+
+		KUNIT_ASSERT_GT(test, n, 0);
+		KUNIT_ASSERT_LE(test, n, left);
+		if (n < left)
+			KUNIT_ASSERT_EQ(test, 0,
+					align_sector_in_block(&g, start + done +
+							      n));
+		if (!row->stacked)
+			KUNIT_ASSERT_LE(test, n,
+					kernel_max_io(&kernel, start + done));
+		done += n;
+	}
+}
+
+/* What starts inside a block is cut at the same boundaries; the rest may fit. */
+static void cuts_zeroes_from_anywhere(struct kunit *test)
+{
+	const struct zeroes_row *row = test->param_value;
+	struct align_limits lim = {
+		.stacked = row->stacked,
+		.max_zeroes_sectors = row->max,
+		.chunk_sectors = row->chunk,
+		.physical_sectors = row->claimed / 512,
+		.logical_sectors = 1,
+	};
+	struct align_geometry g;
+	u64 sector, n;
+
+	whole_device(test, &g, row->physical, 512, row->offset);
+	for (sector = 1000; sector < 1000 + 2 * row->physical / 512; sector++) {
+		n = align_cut_zeroes(&g, &lim, sector, ZEROES_SECTORS);
+		KUNIT_EXPECT_TRUE(test, !n || !align_sector_in_block(&g, sector + n));
+		if (n)
+			KUNIT_EXPECT_EQ(test,
+					align_cut_zeroes(&g, &lim, sector, n),
+					n);
+	}
+}
+
+/* A device that takes none says so itself; nothing is gained by pieces. */
+static void cuts_no_zeroes_that_are_not_taken(struct kunit *test)
+{
+	struct align_limits lim = {
+		.max_sectors = 2560,
+		.physical_sectors = 8,
+		.logical_sectors = 1,
+	};
+	struct align_geometry g;
+
+	whole_device(test, &g, 4096, 512, 3584);
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 3, 8388607), 8388607);
+	KUNIT_EXPECT_EQ(test, align_zeroes_limit(&g, 0), 0);
+}
+
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(max_io_is_the_block_layers, claimed_gen_params),
 	KUNIT_CASE(max_io_far_out),
@@ -639,6 +767,9 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(cuts_only_what_does_not_fit),
 	KUNIT_CASE_PARAM(cuts_large_writes, cut_gen_params),
 	KUNIT_CASE(no_cut_where_no_block_fits),
+	KUNIT_CASE_PARAM(cuts_zeroes, zeroes_gen_params),
+	KUNIT_CASE_PARAM(cuts_zeroes_from_anywhere, zeroes_gen_params),
+	KUNIT_CASE(cuts_no_zeroes_that_are_not_taken),
 	{}
 };
 

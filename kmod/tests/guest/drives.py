@@ -15,6 +15,8 @@ DRIVES = {
     "segments254": Server(presented={"queue_size": 256}),
     "segments126offset3584": Server(alignment=3584, presented={"queue_size": 128}),
     "segments254offset3584": Server(alignment=3584, presented={"queue_size": 256}),
+    # Larger than the largest request of any kind; takes no memory for what is zeroed.
+    "huge": Server(size="10G"),
     "slow4ms": Server(profile="fixed", options=("latency_us=4000",)),
     "slow300ms": Server(profile="fixed", options=("latency_us=300000",)),
     # Two ways to one medium: what is asked of the first answers late with what was there when it was asked.

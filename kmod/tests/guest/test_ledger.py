@@ -31,6 +31,9 @@ def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, off
             elif what < 0.15:
                 upper.flush()
                 flushes += 1
+            elif what > 0.85:
+                upper.zero(sector, length)
+                oracle.zero(sector, length)
             else:
                 fua = what < 0.3
                 upper.write(sector, bytes(length * 512), flags=RWF_DSYNC if fua else 0)

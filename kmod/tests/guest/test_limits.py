@@ -90,6 +90,7 @@ LIMITS = ["logical_block_size", "physical_block_size", "minimum_io_size", "optim
 
 @pytest.mark.parametrize("kind", ["p4096", "p16384", "claims512", "brd", "scsi_debug"])
 def test_limits_stack_as_for_linear(lab, kind):
+    """But for write-zeroes: the core cuts them at their limit, which must not be inside a block."""
     with contextlib.ExitStack() as stack:
         if kind == "brd":
             path = stack.enter_context(lab.brd())
@@ -100,7 +101,10 @@ def test_limits_stack_as_for_linear(lab, kind):
         align = stack.enter_context(Align(path, mode="pad"))
         linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
         for name in LIMITS:
-            assert queue(align.path, name) == queue(linear.path, name), f"queue/{name} on {kind}"
+            want = queue(linear.path, name)
+            if name == "write_zeroes_max_bytes":
+                want = str(int(want) - int(want) % int(queue(path, "physical_block_size")))
+            assert queue(align.path, name) == want, f"queue/{name} on {kind}"
         assert alignment_offset(align.path) == alignment_offset(linear.path)
 
 

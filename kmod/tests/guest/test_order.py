@@ -27,6 +27,8 @@ KINDS = {
     "discard": ("discard", 0, 8),
     "zero": ("zero", 0, 8),
     "zero part": ("zero", 1, 5),
+    "zero straddle": ("zero", -3, 7),
+    "zero long": ("zero", -13, 30),
 }
 
 
@@ -178,13 +180,15 @@ def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms, ho
         play(device, lower, WRITE_PAIRS + CHAINS + chains_with("discard"))
 
 
-@pytest.mark.parametrize("other", ["zero", "zero part", "discard"])
-def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(lab, other):
+@pytest.mark.parametrize("mode,hold_ms", [("pad", None), ("coalesce", 200)])
+@pytest.mark.parametrize("other", ["zero", "zero part", "zero straddle", "zero long", "discard"])
+def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(lab, other, mode, hold_ms):
     """On a drive that takes 300 ms for everything: dm-delay takes no write-zeroes, which then become writes."""
     drive = lab.drive("slow300ms")
-    with Disk(drive.path) as lower, Align(drive.path, mode="pad") as device:
+    with Disk(drive.path) as lower, Align(drive.path, mode=mode, hold_ms=hold_ms) as device:
         ledger = play(device, lower, chains_with(other))
         assert ledger["discards" if other == "discard" else "write_zeroes"] > 0
+        assert (ledger["rmw_expected_zeroes"] > 0) == (other in ("zero part", "zero straddle", "zero long"))
 
 
 def test_a_read_beside_an_aligned_write_leaves_nothing_behind(lab):

@@ -71,8 +71,9 @@
  *   - Cuts at the limits of the device below: pieces of a range are one here,
  *     because the engine learns only of the end of the last.
  *   - REQ_NOWAIT (sent back before anything has changed), polled I/O, write-zeroes
- *     (a write of zeroes without touches, as a whole write is one of data),
- *     priorities, cgroups, traces, histograms.
+ *     (writes of zeroes, but what lies in front of their run never goes down with
+ *     it, as if there were no memory for that), priorities, cgroups, traces,
+ *     histograms.
  *   - Time: an age is over or it is not, and may be at any moment; younger
  *     blocks are not over before older ones. A timer fires only where it would
  *     find something, and only if it was armed.

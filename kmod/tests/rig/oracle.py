@@ -41,6 +41,15 @@ class Oracle:
     def touches(self, sector, sectors):
         return sum(count < self.physical for _, count, _ in self.split(sector, sectors))
 
+    def zero(self, sector, sectors):
+        """Counts one write-zeroes."""
+        touches, count = self.touches(sector, sectors), self.counters
+        count["write_zeroes"] += 1
+        count["write_zeroes_bytes"] += sectors * SECTOR
+        count["rmw_expected"] += touches
+        count["rmw_expected_zeroes"] += touches
+        count["write_zeroes_misaligned"] += touches > 0
+
     def write(self, sector, sectors, fua=False):
         """Counts one write and returns its partial touches."""
         parts = self.split(sector, sectors)
@@ -74,7 +83,7 @@ class Oracle:
         """Fails on the first counter or bin that differs; counters that this oracle never counted must be 0."""
         for name in ("writes", "write_bytes", "write_block_bytes", "rmw_expected", "writes_misaligned",
                      "writes_sub_block", "writes_head_only", "writes_tail_only", "writes_both_ends", "fua", "reads",
-                     "read_bytes"):
+                     "read_bytes", "write_zeroes", "write_zeroes_bytes", "rmw_expected_zeroes", "write_zeroes_misaligned"):
             assert ledger[name] == self.counters[name], f"{name} is {ledger[name]}, must be {self.counters[name]}"
         assert padded(phase, PHASE_BINS) == self.phase, f"phase histogram {phase}, must be {self.phase}"
         assert padded(size, SIZE_BINS) == self.size, f"size histogram {size}, must be {self.size}"

@@ -74,6 +74,17 @@ def reads(requests):
     return [request for request in requests if request.op == "R"]
 
 
+def zeroed(requests):
+    """Where write-zeroes (and discards) lie: [(sector, sectors)]."""
+    return [(request.sector, request.sectors) for request in requests if request.op == "D"]
+
+
+def touches_at(drive):
+    """Partial touches that an emulated drive has counted: of writes, and of write-zeroes."""
+    stats = drive.stats()
+    return stats["touches"], stats["partial_zeroes"]
+
+
 def eventually(condition, message, timeout=10):
     """Waits until `condition()` is true."""
     end = time.monotonic() + timeout

@@ -126,7 +126,7 @@ def _check_counts(plan, load, ledger):
         return
     # Where the device takes none, the kernel writes zeroes instead, each time as one request.
     as_writes = ledger["write_zeroes"] == 0
-    touches = load.touches + load.zero_touches * as_writes
+    touches = load.touches + load.zero_touches
     assert ledger["rmw_expected"] == touches, f"rmw_expected is {ledger['rmw_expected']}, sectorstress counts {touches}"
     if not plan.table.border:
         writes = load.writes + load.zeroes * as_writes

@@ -583,3 +583,19 @@ def test_trace_events_tell_of_each_write_and_each_touch(lab, disk):
             (TRACING / "events/align/enable").write_text("0")
         lines = (TRACING / "trace").read_text()
         assert lines.count("align_write:") == 2 and lines.count("align_rmw:") == 3, lines
+        assert "zeroes" not in lines, lines
+
+
+def test_trace_events_tell_of_write_zeroes_as_such(lab):
+    with lab.scsi_debug(sector_size=512) as path, Align(path, mode="pad", **GEOMETRY) as device, \
+            Disk(device.path) as upper:
+        (TRACING / "trace").write_text("")
+        (TRACING / "events/align/enable").write_text("1")
+        try:
+            upper.zero(3, 12)
+            upper.zero(16, 8)
+        finally:
+            (TRACING / "events/align/enable").write_text("0")
+        lines = (TRACING / "trace").read_text()
+        assert lines.count("align_write:") == 2 and lines.count("align_rmw:") == 2, lines
+        assert " 3 + 12 class=4 touches=2 zeroes" in lines and " 16 + 8 class=0 touches=0 zeroes" in lines, lines

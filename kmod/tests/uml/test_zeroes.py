@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Write-zeroes on a SCSI disk, the only one here that takes them as such: while memory and requests fail, and cut inside
+a block where no plug keeps the parts together.
+"""
+
+import time
+
+import pytest
+
+from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
+from rig.dm import Align, Device, queue, sectors_of
+from rig.faults import FailingRequests, allocations_fail
+from rig.lab import STRESS_LIMIT
+from rig.witness import eventually
+
+pytestmark = pytest.mark.timeout(STRESS_LIMIT)
+
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 3584}
+LOAD = {"zeroes": 50, "alignment": 3584, "region": 512, "max_run": 40, "offset": 7, "flush": 3}
+# Requests that fail, of which some must be write-zeroes.
+ENOUGH = 60
+
+
+@pytest.fixture
+def disk(lab):
+    with lab.scsi_debug(sector_size=512) as path:
+        assert queue(path, "write_zeroes_max_bytes") != "0"
+        yield path
+
+
+@pytest.mark.parametrize("mode,percent,max_blocks", [
+    ("report", 0, None), ("pad", 0, None), ("pad", 40, None), ("pad", 0, 1), ("coalesce", 0, None),
+    ("coalesce", 40, None), ("coalesce", 0, 4)])
+def test_stress_with_write_zeroes_is_clean(lab, disk, mode, percent, max_blocks):
+    """With all memory, while so many of a hundred allocations fail, and in little of it."""
+    options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
+    with Align(disk, mode=mode, max_blocks=max_blocks, **GEOMETRY, **options) as device:
+        with allocations_fail(percent):
+            load = lab.stress(device.path, beneath=disk, torn_reads=True, seconds=lab.seconds / 2, **LOAD)
+            load.finish()
+        with Disk(device.path) as upper:
+            upper.flush()
+        ledger = device.balanced()
+    assert ledger["write_zeroes"] == load.zeroes > 0
+    assert ledger["rmw_expected_zeroes"] == load.zero_touches > 0
+    assert ledger["rmw_expected"] == load.touches + load.zero_touches
+    assert (ledger["rmw_drive_no_memory"] > 0) == (percent > 0)
+    if mode == "report":
+        assert ledger["rmw_drive"] == ledger["rmw_expected"]
+    elif not percent and not max_blocks:
+        assert ledger["rmw_drive"] == 0
+    assert (ledger["touches_held"] > 0) == (mode == "coalesce")
+
+
+@pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
+def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(lab, disk, mode):
+    options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
+    with Device(f"0 {sectors_of(disk)} linear {disk} 0") as below, \
+            Align(below.path, mode=mode, **GEOMETRY, **options) as device:
+        with FailingRequests(below.path) as requests, \
+                lab.stress(device.path, seconds=STRESS_LIMIT, beneath=disk, tolerate_errors=True, **LOAD) as load:
+            # It begins and ends with requests that it repeats until they go well; those between count.
+            eventually(lambda: device.counter("write_zeroes") > 0, "the stress does not begin", timeout=60)
+            requests.percent(10, times=ENOUGH)
+            eventually(lambda: not requests.left, "too few requests fail", timeout=60)
+            requests.percent(0)
+            load.stop()
+        assert load.write_errors > 0, "nothing failed: the test proves nothing"
+        with Disk(device.path) as upper:
+            eventually(lambda: not flush_fails(upper), "it stays degraded")
+        ledger = device.balanced()
+        assert ledger["degraded"] == 0
+
+
+# This kernel, full of checks, on a machine that does other things, is often slower than a block waits.
+ROUNDS = 60
+
+
+def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(lab):
+    """
+    A range that is longer than the limit behind its start in a block from sector 0: the block layer splits it where
+    alignment_offset says there is no boundary. Both parts wait for a change of the mode, and are mapped by workers.
+    """
+    with lab.scsi_debug(sector_size=512, write_same_length=16) as disk, Disk(disk) as lower, \
+            Device(f"0 {sectors_of(disk)} linear {disk} 0") as below, \
+            Align(below.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+        limit = int(queue(device.path, "write_zeroes_max_bytes")) // SECTOR
+        assert limit == 16
+        for tag in range(ROUNDS):
+            lower.write(0, pattern(tag + 1, 0, 1024))
+            device.set_mode("report")
+            before = device.balanced()
+            below.suspend()
+            stuck = Later(upper.write, 2007, pattern(1, 2007, 8))
+            time.sleep(0.1)
+            change = Later(device.set_mode, "pad")
+            time.sleep(0.1)		# now the gate is closed
+            zero = Later(upper.zero, 7, limit)
+            time.sleep(0.1)
+            below.resume()
+            for later in (stuck, change, zero):
+                later.result()
+            after = device.balanced()
+            grown = {name: after[name] - before[name] for name in after}
+            assert grown["rmw_expected"] == grown["rmw_expected_zeroes"] == 2, "the kernel does not cut this range"
+            assert grown["rmw_drive"] == 0
+            want = pattern(tag + 1, 0, 7) + bytes(limit * SECTOR) + pattern(tag + 1, 7 + limit, 1024 - 7 - limit)
+            check(0, want, lower.read(0, 1024), "beneath the target")
+            if not grown["pad_reads"]:
+                return
+    raise AssertionError("the parts never completed their block")
