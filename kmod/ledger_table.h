@@ -111,3 +111,7 @@ LEDGER_COUNTER(held_blocks, GAUGE, "blocks",
 	       "blocks with acknowledged touches that are not on the drive yet")
 LEDGER_COUNTER(degraded, GAUGE, "blocks",
 	       "held blocks that could not be written; degraded while it is not 0")
+LEDGER_COUNTER(rmw_expected_zeroes, COUNTER, "touches",
+	       "expected: brought by write-zeroes")
+LEDGER_COUNTER(write_zeroes_misaligned, COUNTER, "bios",
+	       "write-zeroes with one partial touch or two")
