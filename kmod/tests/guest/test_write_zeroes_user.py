@@ -34,7 +34,7 @@ def rmws(drive, start, end):
 
 
 def zero_a_file(path):
-    """What databases and virtual machines do: zeroes over what was written, and single blocks into these."""
+    """Zeroes over parts of what was written, and then a few bytes into each of these."""
     data = bytearray(random.Random(1).randbytes(2 << 20))
     path.write_bytes(data)
     os.sync()
@@ -43,7 +43,7 @@ def zero_a_file(path):
         run("fallocate", "-z", "-o", at, "-l", length, path)
         data[at:at + length] = bytes(length)
     with open(path, "r+b", buffering=0) as file:
-        # ext4 makes zeroes of the rest of an extent that is so short.
+        # Of an extent that is so short ext4 has the rest zeroed on the disk, if not mounted as it is by default.
         for at in range(2 * FILE_BLOCK, len(data), 1 << 17):
             data[at:at + 9] = b"something"
             os.pwrite(file.fileno(), b"something", at)
@@ -54,23 +54,23 @@ def zero_a_file(path):
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 @pytest.mark.timeout(300)
 def test_a_file_system_and_a_file_that_are_zeroed_cost_rmws_in_report_only(lab, mode):
-    drive, sectors = lab.drive("p4096"), 1 << 19
+    drive, sectors = lab.drive("p4096"), 1 << 20
     with lab.partition(drive.path, START, sectors) as path, Align(path, mode=mode) as device:
         drive.reset()
         run(*MKFS, device.path)
-        with mounted("ext4", device.path) as folder:
+        made = drive.stats()
+        with mounted("ext4", device.path, options="nodioread_nolock") as folder:
             data = zero_a_file(folder / "file")
         found, stats, ledger = rmws(drive, START, START + sectors), drive.stats(), device.balanced()
         with mounted("ext4", device.path, read_only=True) as folder:
             assert (folder / "file").read_bytes() == data
         fsck("ext4", device.path)
-    print(f"{mode}: {stats['rmws']} RMWs, {stats['zero_touches']} of {stats['zeroes']} zeroes")
-    assert stats["zeroes"] > 0 and stats["touches"] == stats["rmws"] + stats["rmws_saved_by_cache"]
-    assert ledger["rmw_expected_zeroes"] > 0 and ledger["write_zeroes_misaligned"] > 0
+    print(f"{mode}: {stats['rmws']} RMWs, {stats['zero_touches']} for {stats['zeroes']} zeroes; of these mkfs made "
+          f"{made['rmws']}, {made['zero_touches']} for {made['zeroes']}")
+    assert 0 < made["zeroes"] < stats["zeroes"], "no zeroes: the test proves nothing"
     if mode == "report":
-        # Most of them are those of zeroes.
-        assert stats["zero_touches"] == ledger["rmw_expected_zeroes"] > stats["touches"] // 2
-        assert len(found) > stats["writes_misaligned"]
+        assert 0 < made["zero_touches"] < stats["zero_touches"] == ledger["rmw_expected_zeroes"]
+        assert {request.op for request in found} == {"W", "D"}
     else:
         assert not found, f"{len(found)} requests cost RMWs, the first ones {found[:4]}"
         assert stats["touches"] == ledger["rmw_drive"] == ledger["rmw_drive_edge"]
