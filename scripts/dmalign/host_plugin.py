@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config, items):
         item.setup = lambda: None
         item.runtest = lambda item=item: _tell(item)
         # The whole batch runs inside the first of its tests, under its own time limit.
-        item.add_marker(pytest.mark.timeout(0))
+        item.add_marker(pytest.mark.timeout(0), append=False)
 
 
 def pytest_collection_finish(session):

@@ -21,7 +21,7 @@ struct coverage *coverage_new(const struct align_geometry *g,
 			      uint32_t max_leaves);
 void coverage_free(struct coverage *coverage);
 
-/* A write of the sectors from @first to before @end. */
+/* A write, or write-zeroes, of the sectors from @first to before @end. */
 void coverage_add(struct coverage *coverage, uint64_t first, uint64_t end);
 
 /*

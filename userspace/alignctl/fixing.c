@@ -151,23 +151,13 @@ static void written(struct fixing *f, struct block *block, uint64_t touches,
 	know(f, block);
 }
 
-/* Keeps, or gives up, sectors of a block, and says whether any are left. */
-static bool mark(struct block *block, uint32_t from, uint32_t to, bool keep)
+/* Keeps the sectors of a touch. */
+static void keep(struct block *block, const struct align_part *part)
 {
-	uint64_t any = 0;
 	uint32_t i;
 
-	for (i = from; i < to; i++) {
-		uint64_t bit = (uint64_t)1 << i % WORD_BITS;
-
-		if (keep)
-			block->kept[i / WORD_BITS] |= bit;
-		else
-			block->kept[i / WORD_BITS] &= ~bit;
-	}
-	for (i = 0; i < KEPT_WORDS; i++)
-		any |= block->kept[i];
-	return any;
+	for (i = part->first; i < part->first + part->count; i++)
+		block->kept[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
 }
 
 static bool all_kept(const struct fixing *f, const struct block *block)
@@ -204,7 +194,7 @@ static void hold(struct fixing *f, struct block *block,
 		f->nr_held++;
 		block->since_ns = f->now_ns;
 	}
-	mark(block, part->first, part->first + part->count, true);
+	keep(block, part);
 	if (all_kept(f, block))
 		empty(f, block);
 	hold_less(f);
@@ -214,22 +204,15 @@ static void hold(struct fixing *f, struct block *block,
 static void serve(struct fixing *f, struct block *block,
 		  const struct align_part *part)
 {
-	mark(block, part->first, part->first + part->count, true);
+	keep(block, part);
 	written(f, block, block->held + 1,
 		!block->valid && !all_kept(f, block));
 }
 
-/* What a range does to a block that it touches. */
-static void overwrite(struct fixing *f, struct block *block, uint64_t first,
-		      uint64_t end)
+/* What the whole blocks of a write, or of write-zeroes, do to one of them. */
+static void overwrite(struct fixing *f, struct block *block)
 {
-	uint32_t from, to;
-
-	block->valid = false;
 	if (block->held) {
-		align_overlap(&f->g, block->number, first, end, &from, &to);
-		if (mark(block, from, to, false))
-			return;
 		f->figures.avoided += block->held;
 		block->held = 0;
 		f->nr_held--;
@@ -240,11 +223,8 @@ static void overwrite(struct fixing *f, struct block *block, uint64_t first,
 }
 
 /* What a discard does: a drive may ignore it, so what is held goes first. */
-static void give_up(struct fixing *f, struct block *block, uint64_t first,
-		    uint64_t end)
+static void give_up(struct fixing *f, struct block *block)
 {
-	(void)first;
-	(void)end;
 	if (block->held)
 		empty(f, block);
 	forget(f, block);
@@ -252,8 +232,7 @@ static void give_up(struct fixing *f, struct block *block, uint64_t first,
 
 /* For each block that is known or held and that a range touches. */
 static void for_range(struct fixing *f, uint64_t first, uint64_t end,
-		      void (*change)(struct fixing *f, struct block *block,
-				     uint64_t first, uint64_t end))
+		      void (*change)(struct fixing *f, struct block *block))
 {
 	uint64_t number = align_block_of(&f->g, first);
 	uint64_t last = align_block_of(&f->g, end - 1);
@@ -264,7 +243,7 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 		for (; number <= last; number++) {
 			block = find(f, number);
 			if (block)
-				change(f, block, first, end);
+				change(f, block);
 		}
 		return;
 	}
@@ -272,12 +251,17 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 		for (block = LIST_FIRST(&f->bucket[i]); block; block = next) {
 			next = LIST_NEXT(block, same);
 			if (block->number >= number && block->number <= last)
-				change(f, block, first, end);
+				change(f, block);
 		}
 	}
 }
 
-void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
+/*
+ * Does what a write and write-zeroes have in common: the target takes the ends
+ * of both apart in the same way. Return: partial touches.
+ */
+static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
+			     bool fua)
 {
 	struct align_split split;
 	unsigned int i;
@@ -301,11 +285,18 @@ void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
 	if (split.run_sectors)
 		for_range(f, split.run_start,
 			  split.run_start + split.run_sectors, overwrite);
+	return split.nr_touches;
 }
 
-void fixing_write_zeroes(struct fixing *f, uint64_t first, uint64_t end)
+void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
 {
-	for_range(f, first, end, overwrite);
+	do_write(f, first, end, fua);
+}
+
+void fixing_write_zeroes(struct fixing *f, uint64_t first, uint64_t end,
+			 bool fua)
+{
+	f->figures.expected_zeroes += do_write(f, first, end, fua);
 }
 
 void fixing_discard(struct fixing *f, uint64_t first, uint64_t end)

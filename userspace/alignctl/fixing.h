@@ -19,7 +19,8 @@
 
 /**
  * struct fixing_figures - what becomes of the partial touches, as in the ledger
- * @expected: touches
+ * @expected: touches, of writes and of write-zeroes
+ * @expected_zeroes: of these, those of write-zeroes
  * @avoided: resolved without a read of their own
  * @host: blocks read
  * @drive: left to the drive: of edge blocks
@@ -29,6 +30,7 @@
  */
 struct fixing_figures {
 	uint64_t expected;
+	uint64_t expected_zeroes;
 	uint64_t avoided;
 	uint64_t host;
 	uint64_t drive;
@@ -51,7 +53,8 @@ void fixing_time(struct fixing *fixing, uint64_t ns);
 /* Requests, by sectors from @first to before @end. */
 void fixing_write(struct fixing *fixing, uint64_t first, uint64_t end,
 		  bool fua);
-void fixing_write_zeroes(struct fixing *fixing, uint64_t first, uint64_t end);
+void fixing_write_zeroes(struct fixing *fixing, uint64_t first, uint64_t end,
+			 bool fua);
 void fixing_discard(struct fixing *fixing, uint64_t first, uint64_t end);
 void fixing_flush(struct fixing *fixing);
 

@@ -10,7 +10,10 @@
 #include "message.h"
 #include "page_cache.h"
 
-/* No write is longer: the kernel counts the bytes of one in 32 bits. */
+/*
+ * No write is longer, and no write-zeroes: the kernel counts the bytes of one in
+ * 32 bits. It cuts what is asked for in one piece, and where, is the device's.
+ */
 #define MAX_WRITE_BYTES		UINT32_MAX
 
 enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
@@ -22,12 +25,12 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @source: where the requests come from
  * @cache: what they go through; NULL: nothing
  * @count: is this the first pass, in which all is counted?
- * @coverage: of their writes
+ * @coverage: of their writes and write-zeroes
  * @model: one of each mode, without and, if there are times, with them
  * @nr_models: how many that is; maybe none
- * @lengths: writes by start within a block and by length, one beyond a block
- *	cut to less than two: those have the same touches. Two blocks' sectors
- *	for each start.
+ * @lengths: writes and write-zeroes by start within a block and by length, one
+ *	beyond a block cut to less than two: those have the same touches. Two
+ *	blocks' sectors for each start.
  */
 struct pass {
 	struct forecast *forecast;
@@ -76,6 +79,10 @@ static int place(const struct pass *pass, const struct trace_request *request,
 	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
 			      "a write of more than 4294967295 bytes, which the kernel does not make");
+	if (request->op == TRACE_WRITE_ZEROES &&
+	    request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "write-zeroes of more than 4294967295 bytes, which the kernel cuts before a device gets them; record them on the device");
 	if (request->file)
 		return refuse(pass->source,
 			      "requests to several files, which need not lie on one device; make a trace of one of them");
@@ -131,27 +138,46 @@ static struct forecast_row *row_of_process(struct forecast *f,
 	return &f->process[i].row;
 }
 
-static void count_write(struct pass *pass, const struct trace_request *request,
-			uint64_t first, uint64_t end)
+/* Counts the touches of a write or of write-zeroes, here and if moved. */
+static void count_touches(struct pass *pass, uint64_t first, uint64_t end,
+			  struct align_split *split)
 {
 	struct forecast *f = pass->forecast;
 	uint32_t sectors = align_block_sectors(&f->geometry);
 	uint32_t phase = align_sector_in_block(&f->geometry, first);
 	uint64_t length = end - first;
-	struct align_split split;
 
-	align_split_write(&f->geometry, first, length, &split);
-	f->figures.requests++;
-	f->figures.bytes += request->bytes;
-	f->figures.touches += split.nr_touches;
-	f->fua += request->fua;
-	f->class[split.class]++;
-	add(&f->phase[phase], &split);
-	add(row_of_size(f, request->bytes), &split);
-	add(row_of_process(f, request->comm), &split);
+	align_split_write(&f->geometry, first, length, split);
+	f->figures.touches += split->nr_touches;
 	if (length >= sectors)
 		length = sectors + length % sectors;
 	pass->lengths[phase * 2 * sectors + length]++;
+}
+
+static void count_write(struct pass *pass, const struct trace_request *request,
+			uint64_t first, uint64_t end)
+{
+	struct forecast *f = pass->forecast;
+	struct align_split split;
+
+	count_touches(pass, first, end, &split);
+	f->figures.requests++;
+	f->figures.bytes += request->bytes;
+	f->fua += request->fua;
+	f->class[split.class]++;
+	add(&f->phase[align_sector_in_block(&f->geometry, first)], &split);
+	add(row_of_size(f, request->bytes), &split);
+	add(row_of_process(f, request->comm), &split);
+}
+
+static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
+{
+	struct forecast *f = pass->forecast;
+	struct align_split split;
+
+	count_touches(pass, first, end, &split);
+	f->zero_touches += split.nr_touches;
+	f->zeroes_misaligned += split.nr_touches != 0;
 }
 
 static void do_request(struct fixing *model, bool timed,
@@ -173,7 +199,7 @@ static void do_request(struct fixing *model, bool timed,
 		fixing_discard(model, first, end);
 		break;
 	case TRACE_WRITE_ZEROES:
-		fixing_write_zeroes(model, first, end);
+		fixing_write_zeroes(model, first, end, request->fua);
 		break;
 	case TRACE_READ:
 	case TRACE_NR_OPS:
@@ -195,7 +221,7 @@ static int take(void *context, const struct trace_request *request)
 		if (result)
 			return result;
 	}
-	if (request->op == TRACE_WRITE)
+	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
 		coverage_add(pass->coverage, first, end);
 	if (!pass->count)
 		return ALIGNCTL_FINE;
@@ -203,6 +229,8 @@ static int take(void *context, const struct trace_request *request)
 	f->bytes[request->op] += request->bytes;
 	if (request->op == TRACE_WRITE)
 		count_write(pass, request, first, end);
+	else if (request->op == TRACE_WRITE_ZEROES)
+		count_zeroes(pass, first, end);
 	for (i = 0; i < pass->nr_models; i++)
 		do_request(pass->model[i], i >= MODEL_PAD_TIMED, request, first,
 			   end);
@@ -263,7 +291,7 @@ static int read_once(struct pass *pass)
 	return result;
 }
 
-/* The touches that the writes would have if they lay elsewhere. */
+/* The touches that there would be if all lay elsewhere. */
 static void count_shifted(struct pass *pass)
 {
 	struct forecast *f = pass->forecast;

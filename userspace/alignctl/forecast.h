@@ -46,11 +46,13 @@ struct forecast_process {
  * @cache_block: bytes of those; 0: all is direct
  * @issued: requests to the page cache; all else here is of the device
  * @issued_bytes: of those
- * @figures: of the writes
+ * @figures: of the writes; but touches, and blocks, are those of write-zeroes too
  * @requests: by what they do
  * @bytes: of those
  * @fua: writes that end when they are durable
  * @class: writes by how they lie
+ * @zeroes_misaligned: write-zeroes with a partial touch
+ * @zero_touches: the touches of these
  * @pad: touches in that mode, if nothing is known for too long
  * @coalesce: the same, if nothing is held for too long either
  * @timed: are there times?
@@ -76,6 +78,8 @@ struct forecast {
 	uint64_t bytes[TRACE_NR_OPS];
 	uint64_t fua;
 	uint64_t class[ALIGN_BOTH + 1];
+	uint64_t zeroes_misaligned;
+	uint64_t zero_touches;
 	struct fixing_figures pad;
 	struct fixing_figures coalesce;
 	bool timed;

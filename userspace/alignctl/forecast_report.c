@@ -190,10 +190,16 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 	       f->figures.requests, f->class[ALIGN_SUB_BLOCK],
 	       f->class[ALIGN_HEAD], f->class[ALIGN_TAIL],
 	       f->class[ALIGN_BOTH]);
-	printf("  expected     %" PRIu64 " partial touches; %" PRIu64
-	       " block reads if all else is avoided; %" PRIu64
-	       " distinct blocks\n\n", f->figures.touches, f->figures.rmin,
-	       f->figures.distinct);
+	if (f->requests[TRACE_WRITE_ZEROES])
+		printf("  misaligned   %" PRIu64 " of %" PRIu64
+		       " write-zeroes\n", f->zeroes_misaligned,
+		       f->requests[TRACE_WRITE_ZEROES]);
+	printf("  expected     %" PRIu64 " partial touches", f->figures.touches);
+	if (f->requests[TRACE_WRITE_ZEROES])
+		printf(", %" PRIu64 " of them by write-zeroes",
+		       f->zero_touches);
+	printf("; %" PRIu64 " block reads if all else is avoided; %" PRIu64
+	       " distinct blocks\n\n", f->figures.rmin, f->figures.distinct);
 	text_modes(f);
 	text_shifts(f);
 	text_rows(f);
@@ -206,6 +212,8 @@ static struct json_object *json_mode(const struct forecast *f,
 
 	/* as the counters of the ledger are called */
 	json_add_number(object, "rmw_expected", figures->expected);
+	json_add_number(object, "rmw_expected_zeroes",
+			figures->expected_zeroes);
 	json_add_number(object, "rmw_avoided", figures->avoided);
 	json_add_number(object, "rmw_host", figures->host);
 	json_add_number(object, "rmw_drive", figures->drive);
@@ -218,7 +226,9 @@ static struct json_object *json_mode(const struct forecast *f,
 static struct json_object *json_modes(const struct forecast *f)
 {
 	const struct fixing_figures raw = {
-		.expected = f->figures.touches, .drive = f->figures.touches,
+		.expected = f->figures.touches,
+		.expected_zeroes = f->zero_touches,
+		.drive = f->figures.touches,
 	};
 	struct json_object *object = json_new();
 
@@ -353,10 +363,15 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	json_add(object, "requests", json_ops(f->requests, f->bytes));
 	json_add_number(object, "fua", f->fua);
 	json_add_number(object, "writes_misaligned", misaligned(f));
+	json_add_number(object, "write_zeroes_misaligned",
+			f->zeroes_misaligned);
 	for (i = 0; i < NR_CLASSES; i++)
 		json_add_number(classes, class_names[i], f->class[i]);
 	json_add(object, "classes", classes);
 	json_add_number(object, "touches_expected", f->figures.touches);
+	json_add_number(object, "write_touches",
+			f->figures.touches - f->zero_touches);
+	json_add_number(object, "zero_touches", f->zero_touches);
 	json_add_number(object, "rmin", f->figures.rmin);
 	json_add_number(object, "distinct_blocks", f->figures.distinct);
 	json_add(object, "modes", json_modes(f));

@@ -173,19 +173,25 @@ static int set_up(struct recorder *recorder)
 	return result;
 }
 
-static void count(struct record *record, const struct trace_request *request)
+void record_count(struct record *record, const struct trace_request *request)
 {
+	bool zeroes = request->op == TRACE_WRITE_ZEROES;
 	struct align_split split;
 
 	record->count[request->op]++;
 	record->bytes[request->op] += request->bytes;
-	if (request->op != TRACE_WRITE || !record->blocks_known)
+	if (!(zeroes || request->op == TRACE_WRITE) || !record->blocks_known)
 		return;
 	align_split_write(&record->geometry,
 			  request->offset >> ALIGN_SECTOR_SHIFT,
 			  request->bytes >> ALIGN_SECTOR_SHIFT, &split);
-	record->misaligned += split.nr_touches != 0;
 	record->touches += split.nr_touches;
+	if (zeroes) {
+		record->zeroes_misaligned += split.nr_touches != 0;
+		record->zero_touches += split.nr_touches;
+	} else {
+		record->misaligned += split.nr_touches != 0;
+	}
 }
 
 /* Takes an event of a page; false if the page is not what the kernel wrote. */
@@ -299,7 +305,7 @@ static int write_request(struct recorder *recorder, struct arrival *arrival)
 	}
 	recorder->last_ns = request->time_ns;
 	request->time_ns -= recorder->start_ns;
-	count(recorder->record, request);
+	record_count(recorder->record, request);
 	recorder->record->secure += arrival->secure_erase;
 	return trace_writer_add(recorder->writer, request);
 }

@@ -49,7 +49,9 @@ struct record_lost {
  * @blocks_known: are the three that follow for the device's own blocks?
  * @geometry: the device's physical blocks
  * @misaligned: writes that cover a block in part
- * @touches: how many blocks they cover in part
+ * @zeroes_misaligned: write-zeroes that do
+ * @touches: how many blocks both cover in part
+ * @zero_touches: how many of these the write-zeroes do
  * @secure: discards that were secure erases
  * @unknown: requests that are not recorded, as their kind cannot be told
  * @sent_back: requests that are not recorded, as the device sent them back: they
@@ -71,7 +73,9 @@ struct record {
 	bool blocks_known;
 	struct align_geometry geometry;
 	uint64_t misaligned;
+	uint64_t zeroes_misaligned;
 	uint64_t touches;
+	uint64_t zero_touches;
 	uint64_t secure;
 	uint64_t unknown;
 	uint64_t sent_back;
@@ -92,6 +96,9 @@ struct record {
  */
 int record_run(struct record *record, const struct record_options *options);
 void record_free(struct record *record);
+
+/* Counts one that is recorded. */
+void record_count(struct record *record, const struct trace_request *request);
 
 /* All requests. */
 uint64_t record_requests(const struct record *record);

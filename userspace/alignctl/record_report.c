@@ -8,17 +8,23 @@
 
 #define MB	1e6
 
-static void text_writes(const struct record *record)
+static uint64_t write_touches(const struct record *record)
+{
+	return record->touches - record->zero_touches;
+}
+
+/* How the writes, or the write-zeroes, lie on the blocks. */
+static void text_alignment(const struct record *record, uint64_t misaligned,
+			   uint64_t touches)
 {
 	if (!record->blocks_known) {
 		puts("; their alignment is not known");
 		return;
 	}
-	printf("; %" PRIu64 " misaligned", record->misaligned);
-	if (record->misaligned)
+	printf("; %" PRIu64 " misaligned", misaligned);
+	if (misaligned)
 		printf(" (%" PRIu64 " partial touches of %" PRIu32
-		       "-byte blocks)", record->touches,
-		       record->geometry.physical);
+		       "-byte blocks)", touches, record->geometry.physical);
 	putchar('\n');
 }
 
@@ -59,17 +65,25 @@ void record_report_text(const struct record *record,
 		if (op != TRACE_FLUSH)
 			printf(", %.2f MB", record->bytes[op] / MB);
 		if (op == TRACE_WRITE)
-			text_writes(record);
+			text_alignment(record, record->misaligned,
+				       write_touches(record));
+		else if (op == TRACE_WRITE_ZEROES)
+			text_alignment(record, record->zeroes_misaligned,
+				       record->zero_touches);
 		else if (op == TRACE_DISCARD && record->secure)
 			printf("; %" PRIu64 " of them were secure erases\n",
 			       record->secure);
 		else
 			putchar('\n');
 	}
+	if (record->zero_touches)
+		printf("  together      %" PRIu64 " partial touches\n",
+		       record->touches);
 	text_lost(record, options);
 	if (record->unknown)
 		printf("  NOT RECORDED  %" PRIu64
-		       " requests: the kernel does not tell write-zeroes and those of zones apart\n",
+		       " requests: the kernel does not tell write-zeroes and those of zones apart;\n"
+		       "                partial touches of such write-zeroes are not counted\n",
 		       record->unknown);
 	if (record->sent_back)
 		printf("  sent back     %" PRIu64
@@ -147,7 +161,13 @@ void record_report_json(const struct record *record,
 			      record->geometry.offset);
 	json_add_block_number(object, record, "misaligned_writes",
 			      record->misaligned);
+	json_add_block_number(object, record, "misaligned_write_zeroes",
+			      record->zeroes_misaligned);
 	json_add_block_number(object, record, "touches", record->touches);
+	json_add_block_number(object, record, "write_touches",
+			      write_touches(record));
+	json_add_block_number(object, record, "zero_touches",
+			      record->zero_touches);
 	json_add_number(object, "lost", record->lost_total);
 	json_add(object, "lost_by_cpu", json_lost(record));
 	json_add_number(object, "buffer_kib", options->buffer_kib);

@@ -14,6 +14,7 @@ void count_request(struct host_counters *c, const struct request *req,
 		c->writes++;
 		c->write_bytes += req->count;
 		c->touches += touch->partial;
+		c->write_touches += touch->partial;
 		c->writes_misaligned += touch->partial > 0;
 		break;
 	case OP_FLUSH:
@@ -27,7 +28,9 @@ void count_request(struct host_counters *c, const struct request *req,
 	case OP_ZERO:
 		c->zeroes++;
 		c->zero_bytes += req->count;
-		c->partial_zeroes += touch->partial;
+		c->touches += touch->partial;
+		c->zero_touches += touch->partial;
+		c->zeroes_misaligned += touch->partial > 0;
 		break;
 	}
 }

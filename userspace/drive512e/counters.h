@@ -22,9 +22,14 @@ struct request {
 	bool fua;
 };
 
-/* X(name): counted as a request arrives. */
+/*
+ * X(name): counted as a request arrives.  A partial touch is one write, or
+ * write-zeroes, and one block that it covers in part; trims make none.
+ */
 #define HOST_COUNTERS(X)						\
-	X(touches)		/* partial touches, of writes only */	\
+	X(touches)		/* partial touches, all of them */	\
+	X(write_touches)	/* of these, those of writes */		\
+	X(zero_touches)		/* of these, those of zeroes */		\
 	X(reads)							\
 	X(read_bytes)							\
 	X(writes)							\
@@ -36,12 +41,12 @@ struct request {
 	X(trim_bytes)							\
 	X(zeroes)							\
 	X(zero_bytes)							\
-	X(partial_trims)	/* blocks that trims covered in part */	\
-	X(partial_zeroes)	/* blocks that zeroes covered in part */
+	X(zeroes_misaligned)	/* zeroes with at least one touch */	\
+	X(partial_trims)	/* blocks that trims covered in part */
 
 /*
  * X(name): counted as the media is worked on.  Once nothing is left in the
- * cache, touches + partial_zeroes == rmws + rmws_saved_by_cache + touches_lost.
+ * cache, touches == rmws + rmws_saved_by_cache + touches_lost.
  */
 #define MEDIA_COUNTERS(X)						\
 	X(rmws)			/* block reads done to complete a block */ \

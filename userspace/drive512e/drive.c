@@ -117,9 +117,11 @@ static const char letters[] = {
 static void log_request(struct drive *drive, const struct request *req,
 			const struct touch *touch)
 {
+	bool touches = req->op == OP_WRITE || req->op == OP_ZERO;
+
 	fprintf(drive->log, "%" PRIu64 " %c %" PRIu64 " %" PRIu64 " %d %u\n",
 		drive->seq, letters[req->op], req->offset, req->count,
-		req->fua, req->op == OP_WRITE ? touch->partial : 0);
+		req->fua, touches ? touch->partial : 0);
 }
 
 /* The moment of arrival, which puts all requests in one order. */

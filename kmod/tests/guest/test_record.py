@@ -134,6 +134,31 @@ def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(l
         assert recorded["touches"] == planned["touches_expected"] == drive.stats()["touches"] == 12
 
 
+def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(lab, tmp_path):
+    """Aligned or not, beside writes, on a partition where no block of the disk starts with one of it."""
+    trace, recording, drive = tmp_path / "trace.csv", tmp_path / "recording", lab.drive("p4096")
+    rows = [("write-zeroes", 81, 16), ("write-zeroes", 160, 16), ("write-zeroes", 243, 3), ("write", 246, 4),
+            ("write-zeroes", 321, 12), ("write", 400, 8), ("write", 401, 64), ("discard", 513, 64)]
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"{op},{at},{count}\n" for op, at, count in rows))
+    with lab.partition(drive.path, 63, 1 << 12) as path:
+        drive.reset()
+        said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", *replayed(trace, path)).stdout
+        counted = drive.stats()
+        recorded = json.loads(said[said.index('{\n  "device"'):])
+        before = json.loads(run(ALIGNCTL, "plan", trace, "--on", path, "--json").stdout)
+        after = json.loads(run(ALIGNCTL, "plan", recording, "--json").stdout)
+    assert (recorded["operations"]["write-zeroes"]["count"], recorded["not_recorded"]) == (4, 0)
+    for name, want in (("touches", 8), ("write_touches", 4), ("zero_touches", 4)):
+        assert recorded[name] == counted[name] == want, name
+        planned = {"touches": "touches_expected"}.get(name, name)
+        assert before[planned] == after[planned] == want, name
+    assert counted["rmws"] == 8
+    assert (recorded["misaligned_writes"], recorded["misaligned_write_zeroes"]) == \
+        (counted["writes_misaligned"], counted["zeroes_misaligned"]) == (2, 3)
+    assert (after["writes_misaligned"], after["write_zeroes_misaligned"]) == (2, 3)
+    assert sum(request.touches for request in drive.log()) == 8
+
+
 def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(lab, tmp_path):
     """In mode pad the drive receives other requests; with several in flight, from any processor."""
     count = 300

@@ -25,12 +25,12 @@ def fsck(kind, path):
 
 
 @contextlib.contextmanager
-def mounted(kind, path, read_only=False):
-    """Its folder, while the `with` block runs."""
+def mounted(kind, path, read_only=False, options=None):
+    """Its folder, while the `with` block runs. `options`: the file system's own, as mount -o has them."""
     with tempfile.TemporaryDirectory() as folder:
         # The call itself: a process each time would take longer than the mount.
         libc.call(f"mount {path}", "mount", str(path).encode(), folder.encode(), kind.encode(),
-                  MS_RDONLY if read_only else 0, None)
+                  MS_RDONLY if read_only else 0, options and options.encode())
         try:
             yield Path(folder)
         finally:

@@ -12,7 +12,9 @@ from .dm import run
 # No touch of a run that takes less time than this finds that a block is no longer known: ALIGN_KNOWN_MS.
 KNOWN_SECONDS = 0.5
 HOLD_MS = 60000		# that no run outlives
-COUNTERS = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_read_bytes", "pad_writes")
+COUNTERS = ("rmw_expected", "rmw_expected_zeroes", "rmw_avoided", "rmw_host", "rmw_drive", "pad_read_bytes",
+            "pad_writes")
+ALSO = ("read_bytes", "writes", "flushes", "write_zeroes_misaligned")		# not of a mode
 
 
 @dataclass
@@ -62,22 +64,28 @@ class Prediction:
         self.case, self.device = case, device
         self.blocks = ("--physical", geometry["physical_block_size"], "--offset", geometry["alignment_offset"])
         self.plan = alignctl("plan", case.name, "--on", device.path, *case.arguments, *self.blocks)
+        self._words = ("replay", case.name, "--on", device.path, *case.arguments, *self.blocks,
+                       "--state", "/run/prediction")
+
+    def prepare(self):
+        alignctl(*self._words, "--phase", "prepare")
+
+    def run(self):
+        return alignctl(*self._words, "--phase", "run")
 
     def measure(self, mode, before_run=lambda: None):
         """Does it in a mode, checks the ledger, and returns what the run added to it."""
         self.device.set_mode(mode)
-        words = ("replay", self.case.name, "--on", self.device.path, *self.case.arguments, *self.blocks,
-                 "--state", "/run/prediction")
         predicted, most = self.plan["modes"][mode], self.plan["modes"]["rmw_host_at_most"]
         for attempt in range(10):
             time.sleep(attempt / 2)
-            alignctl(*words, "--phase", "prepare")
+            self.prepare()
             self.device.message("flush")
             before = self.device.balanced()
             before_run()
-            done = alignctl(*words, "--phase", "run")
+            done = self.run()
             after = self.device.balanced()
-            counted = {name: after[name] - before[name] for name in (*COUNTERS, "read_bytes", "writes", "flushes")}
+            counted = {name: after[name] - before[name] for name in (*COUNTERS, *ALSO)}
             said = f"{self.case} in {mode}: {counted} for {predicted}"
             assert counted["rmw_expected"] == predicted["rmw_expected"], said
             assert counted["rmw_drive"] == predicted["rmw_drive"], said
@@ -86,3 +94,18 @@ class Prediction:
                 assert {name: counted[name] for name in COUNTERS} == predicted, said
                 return counted
         raise AssertionError(f"{self.case}: never done in {KNOWN_SECONDS} s: the machine is too slow to tell")
+
+
+class TracePrediction(Prediction):
+    """Of a trace, which is replayed one request after the other."""
+
+    def __init__(self, path, device, geometry):
+        super().__init__(Case(str(path), ()), device, geometry)
+        self._words = ("replay", path, "--on", device.path, "--timing", "closed", "--no-check", "--force", device.path)
+
+    def prepare(self):
+        # Nothing of what was done before is known any more.
+        time.sleep(KNOWN_SECONDS + 0.1)
+
+    def run(self):
+        return alignctl(*self._words)

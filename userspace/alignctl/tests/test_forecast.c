@@ -26,7 +26,7 @@ static struct align_geometry geometry(uint32_t offset)
 /*
  * What becomes of requests, and of what is held when they are over: "w1+2@500"
  * is a write of sectors 1 and 2 after 500 ms, f one with FUA, d a discard, z
- * write-zeroes, "s0+0" a flush.
+ * write-zeroes, a those with FUA, "s0+0" a flush.
  */
 static struct fixing_figures fixed(const char *steps, bool holds)
 {
@@ -53,7 +53,9 @@ static struct fixing_figures fixed(const char *steps, bool holds)
 			fixing_discard(f, first, first + sectors);
 			break;
 		case 'z':
-			fixing_write_zeroes(f, first, first + sectors);
+		case 'a':
+			fixing_write_zeroes(f, first, first + sectors,
+					    op == 'a');
 			break;
 		default:
 			fixing_flush(f);
@@ -98,10 +100,30 @@ static const struct {
 	  { { 0, 2, 2 }, { 1, 1, 1 } } },
 	{ "zeroes over what is held, and over a part of it",
 	  "w1+4 z1+2 w9+1 z8+8",
-	  { { 0, 2, 2 }, { 1, 1, 1 } } },
-	{ "what is known is so after zeroes no more",
+	  { { 1, 2, 3 }, { 2, 1, 1 } } },
+	{ "what is known is so after zeroes of a part of it",
 	  "w1+1 s0+0 z7+1 w2+1",
+	  { { 2, 1, 3 }, { 2, 1, 2 } } },
+	{ "what is known is so after zeroes of all of it no more",
+	  "w1+1 s0+0 z0+8 w2+1",
 	  { { 0, 2, 2 }, { 0, 2, 2 } } },
+	{ "zeroes alone",
+	  "z1+1", { { 0, 1, 1 }, { 0, 1, 1 } } },
+	{ "zeroes that complete what a write began",
+	  "w0+3 z3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "a write that completes what zeroes began",
+	  "z0+3 w3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "zeroes that are held, overwritten as a whole",
+	  "z1+1 w0+8",
+	  { { 0, 1, 1 }, { 1, 0, 0 } } },
+	{ "zeroes with FUA are not held",
+	  "z1+1 a2+1 z3+1",
+	  { { 2, 1, 3 }, { 2, 1, 2 } } },
+	{ "zeroes in two blocks, a run between them",
+	  "z7+10 z17+7 z0+7",
+	  { { 2, 2, 4 }, { 4, 0, 2 } } },
 	{ "a discard has what is held written first",
 	  "w1+1 d0+8 w1+1",
 	  { { 0, 2, 2 }, { 0, 2, 2 } } },
@@ -141,6 +163,21 @@ static void fixing_by_hand(void)
 	}
 }
 
+/* Counted with the others, and apart. */
+static void touches_of_zeroes_are_told_apart(void)
+{
+	int mode;
+
+	for (mode = 0; mode < 2; mode++) {
+		struct fixing_figures f =
+			fixed("w1+1 z1+8 z16+8 z24+9 d41+3 w42+1", mode);
+
+		CHECK(f.expected == 5 && f.expected_zeroes == 3,
+		      "%" PRIu64 ", of zeroes %" PRIu64, f.expected,
+		      f.expected_zeroes);
+	}
+}
+
 /* Block 0 starts before the device, the last one ends after it. */
 static void edges_are_the_drives(void)
 {
@@ -153,9 +190,11 @@ static void edges_are_the_drives(void)
 
 		fixing_write(f, 0, 4, false);
 		fixing_write(f, 95, 100, false);
+		fixing_write_zeroes(f, 0, 1, false);
+		fixing_write_zeroes(f, 98, 99, false);
 		fixing_flush(f);
-		CHECK(fixing_figures(f)->expected == 4 &&
-		      fixing_figures(f)->drive == 2 &&
+		CHECK(fixing_figures(f)->expected == 6 &&
+		      fixing_figures(f)->drive == 4 &&
 		      fixing_figures(f)->host == 2, "drive %" PRIu64,
 		      fixing_figures(f)->drive);
 		fixing_free(f);
@@ -348,14 +387,16 @@ static void traces(void)
 			     "2.6,write,4608,512,preflush,cp\n"
 			     "2.6,discard,4096,8192,,cp\n"
 			     "2.6,write-zeroes,0,4096,,cp\n"
+			     "2.6,write-zeroes,8704,4096,,cp\n"
 			     "2.6,flush,,,,\n", f), "refused");
 	CHECK(f->requests[TRACE_READ] == 1 && f->requests[TRACE_WRITE] == 4 &&
 	      f->requests[TRACE_FLUSH] == 1 &&
 	      f->requests[TRACE_DISCARD] == 1 &&
-	      f->bytes[TRACE_WRITE_ZEROES] == 4096 && f->fua == 1,
+	      f->bytes[TRACE_WRITE_ZEROES] == 8192 && f->fua == 1,
 	      "requests are not counted");
-	CHECK(f->figures.touches == 4 && f->figures.rmin == 1 &&
-	      f->figures.distinct == 2, "touches %" PRIu64 ", rmin %" PRIu64,
+	CHECK(f->figures.touches == 6 && f->zero_touches == 2 &&
+	      f->zeroes_misaligned == 1 && f->figures.rmin == 3 &&
+	      f->figures.distinct == 4, "touches %" PRIu64 ", rmin %" PRIu64,
 	      f->figures.touches, f->figures.rmin);
 	CHECK(f->nr_processes == 2 && !strcmp(f->process[0].comm, "db") &&
 	      f->process[0].row.touches == 2 &&
@@ -363,11 +404,34 @@ static void traces(void)
 	CHECK(f->nr_sizes == 2 && f->size[0].bytes == 512 &&
 	      f->size[0].row.writes == 3, "sizes");
 	/* 600 ms between the last two: they are known no more */
-	CHECK(f->timed && f->coalesce.host == 1 && f->coalesce_timed.host == 2 &&
-	      f->pad.host == 2 && f->pad_timed.host == 3,
+	CHECK(f->timed && f->coalesce.host == 3 && f->coalesce_timed.host == 4 &&
+	      f->pad.host == 4 && f->pad_timed.host == 5,
 	      "reads %" PRIu64 ", %" PRIu64 ", pad %" PRIu64 ", %" PRIu64,
 	      f->coalesce.host, f->coalesce_timed.host, f->pad.host,
 	      f->pad_timed.host);
+}
+
+/* What they complete needs no read, and where the start is best they say too. */
+static void zeroes_count_as_what_is_written(void)
+{
+	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
+
+	CHECK(!forecast_text("op,offset,bytes\n"
+			     "write,1536,2560\n"
+			     "write-zeroes,0,1536\n"
+			     "write-zeroes,4608,8192\n", f), "refused");
+	CHECK(f->figures.touches == 4 && f->zero_touches == 3 &&
+	      f->figures.rmin == 2 && f->figures.distinct == 4,
+	      "touches %" PRIu64 ", rmin %" PRIu64, f->figures.touches,
+	      f->figures.rmin);
+	/* 7 sectors on, the long ones lie on blocks, and the first is split */
+	CHECK(f->shifted[0] == 4 && f->shifted[7] == 3 &&
+	      forecast_best_shift(f) == 7, "%" PRIu64 ", %" PRIu64 ", best %u",
+	      f->shifted[0], f->shifted[7], forecast_best_shift(f));
+	CHECK(f->class[ALIGN_SUB_BLOCK] + f->class[ALIGN_TAIL] +
+	      f->class[ALIGN_HEAD] == 1 && f->nr_sizes == 1 &&
+	      f->phase[3].writes == 1 && !f->phase[1].writes,
+	      "classes, sizes and phases are of writes");
 }
 
 static void what_cannot_be_said_is_refused(void)
@@ -376,6 +440,7 @@ static void what_cannot_be_said_is_refused(void)
 		{ "write,100,512,", "whole sectors" },
 		{ "write,0,100,", "whole sectors" },
 		{ "write,0,8589934592,", "4294967295" },
+		{ "write-zeroes,0,8589934592,", "4294967295" },
 		{ "read,1000204885504,1024,", "end of the device" },
 		{ "write,0,512,/b", "several files" },
 	};
@@ -402,6 +467,8 @@ static void what_cannot_be_said_is_refused(void)
 const struct tap_test forecast_tests[] = {
 	{ "what pad and coalesce make of a few requests is what the rules say",
 	  fixing_by_hand },
+	{ "touches of write-zeroes are counted with those of writes, and apart",
+	  touches_of_zeroes_are_told_apart },
 	{ "touches of edge blocks are left to the drive", edges_are_the_drives },
 	{ "more blocks than are held at ease are noticed", crowds },
 	{ "blocks written are counted right in any number of passes",
@@ -412,6 +479,8 @@ const struct tap_test forecast_tests[] = {
 	{ "the shifted partition is three sectors off",
 	  the_partition_is_three_sectors_off },
 	{ "a trace is planned by process, size and time", traces },
+	{ "write-zeroes complete blocks, and say where the start is best",
+	  zeroes_count_as_what_is_written },
 	{ "what a trace does that cannot be planned is refused with its line",
 	  what_cannot_be_said_is_refused },
 	{ 0 },

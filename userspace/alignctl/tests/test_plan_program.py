@@ -280,6 +280,22 @@ def test_a_trace_is_planned_by_process(tmp_path):
     assert re.search(r"^db +10 +10 +20$", shown, re.M) and "pad, as timed" in shown
 
 
+def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\nwrite,512,4096\nwrite-zeroes,16896,4096\nwrite-zeroes,32768,8192\n"
+                     "write-zeroes,49152,512\ndiscard,65536,512\n")
+    result = plan(trace)
+    assert (result["touches_expected"], result["write_touches"], result["zero_touches"]) == (5, 2, 3)
+    assert (result["writes_misaligned"], result["write_zeroes_misaligned"]) == (1, 2)
+    assert sum(result["classes"].values()) == sum(row["writes"] for row in result["by_size"]) == 1
+    assert result["modes"]["report"]["rmw_drive"] == result["modes"]["pad"]["rmw_host"] == 5
+    assert {mode["rmw_expected_zeroes"] for mode in result["modes"].values() if isinstance(mode, dict)} == {3}
+    shown = alignctl("plan", trace).stdout
+    assert "misaligned   2 of 3 write-zeroes\n" in shown
+    assert "expected     5 partial touches, 3 of them by write-zeroes; " in shown
+    assert "write-zeroes;" not in alignctl("plan", "w512").stdout
+
+
 def test_memory_does_not_grow_with_a_trace(tmp_path):
     """Writes all over 64 TB, more 2 MiB stretches than are counted in one pass."""
     trace, places = tmp_path / "trace", 150000

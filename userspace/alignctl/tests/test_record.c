@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Against pages that two kernels wrote: see record/capture. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "cleanup.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "record.h"
 #include "ring_page.h"
 #include "sysfs.h"
 #include "tap.h"
@@ -601,6 +603,36 @@ static void instances(void)
 	tree_close();
 }
 
+/* Touches of writes and of write-zeroes, if the device's blocks are known. */
+static void touches(void)
+{
+	static const struct trace_request requests[] = {
+		{ .op = TRACE_WRITE, .offset = 512, .bytes = 4096 },
+		{ .op = TRACE_WRITE, .offset = 4096, .bytes = 4096 },
+		{ .op = TRACE_WRITE_ZEROES, .offset = 8192, .bytes = 8192 },
+		{ .op = TRACE_WRITE_ZEROES, .offset = 512, .bytes = 512 },
+		{ .op = TRACE_WRITE_ZEROES, .offset = 512, .bytes = 8192 },
+		{ .op = TRACE_DISCARD, .offset = 512, .bytes = 8192 },
+		{ .op = TRACE_READ, .offset = 512, .bytes = 8192 },
+		{ .op = TRACE_FLUSH },
+	};
+	struct record known = { .blocks_known = true }, unknown = { 0 };
+	size_t i;
+
+	align_geometry_init(&known.geometry, 4096, 512, 0, 0, 64);
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		record_count(&known, &requests[i]);
+		record_count(&unknown, &requests[i]);
+	}
+	CHECK(known.misaligned == 1 && known.touches == 5 &&
+	      known.zeroes_misaligned == 2 && known.zero_touches == 3,
+	      "%" PRIu64 " touches, %" PRIu64 " of zeroes", known.touches,
+	      known.zero_touches);
+	CHECK(!unknown.touches && !unknown.zeroes_misaligned &&
+	      unknown.count[TRACE_WRITE_ZEROES] == 3 &&
+	      unknown.bytes[TRACE_WRITE_ZEROES] == 16896, "unknown blocks");
+}
+
 const struct tap_test record_tests[] = {
 	{ "all requests of a disk are read from pages of each kernel", disk },
 	{ "those of a volume are those sent to it", volume },
@@ -615,5 +647,7 @@ const struct tap_test record_tests[] = {
 	  lost },
 	{ "instances of processes that are gone are removed, and no others",
 	  instances },
+	{ "touches of writes and of write-zeroes are counted together and apart",
+	  touches },
 	{ 0 },
 };

@@ -69,6 +69,11 @@ class Drive:
             rows.append((int(seq), letter, *map(int, numbers)))
         return rows
 
+    def memory(self):
+        """The most memory that the server has had so far, bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(20)

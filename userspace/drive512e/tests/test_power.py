@@ -281,11 +281,12 @@ def test_requests_in_flight_fail_and_the_cached_disk_forgets_its_touches():
         assert not refused(c.read, 0, BLOCK)
     with drive("size=16M", "profile=st1000dm003") as d, d.connect() as c:
         for i in range(4):
-            c.write(40960 + i * 512, bytes(512))
+            (c.zero if i % 2 else c.write)(40960 + i * 512, 512 if i % 2 else bytes(512))
         cut(d)
         stats = d.stats()
         assert stats["touches_pending"] == 0
         assert stats["rmws"] + stats["rmws_saved_by_cache"] + stats["touches_lost"] == stats["touches"] == 4
+        assert stats["write_touches"] == stats["zero_touches"] == 2
         power_on(d)
         c.write(512, bytes(512))
         c.flush()

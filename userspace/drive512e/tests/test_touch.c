@@ -109,7 +109,8 @@ static void test_counting(void)
 	static const struct request requests[] = {
 		{ OP_WRITE, 512, 4096, true }, { OP_WRITE, 4096, 8192, false },
 		{ OP_READ, 512, 1024, false }, { OP_TRIM, 512, 4096, false },
-		{ OP_ZERO, 0, 512, false }, { OP_FLUSH, 0, 0, false },
+		{ OP_ZERO, 0, 512, false }, { OP_ZERO, 4096, 4096, false },
+		{ OP_FLUSH, 0, 0, false },
 	};
 
 	for (unsigned int i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
@@ -119,14 +120,15 @@ static void test_counting(void)
 			t = touch_of(&map, requests[i].offset, requests[i].count);
 		count_request(&c, &requests[i], &t);
 	}
-	CHECK(c.touches == 2, "%ju", (uintmax_t)c.touches);
+	CHECK(c.touches == 3 && c.write_touches == 2 && c.zero_touches == 1,
+	      "%ju", (uintmax_t)c.touches);
 	CHECK(c.writes == 2 && c.write_bytes == 12288 &&
 	      c.writes_misaligned == 1, "writes");
 	CHECK(c.reads == 1 && c.read_bytes == 1024, "reads");
 	CHECK(c.trims == 1 && c.trim_bytes == 4096 && c.partial_trims == 2,
 	      "trims");
-	CHECK(c.zeroes == 1 && c.zero_bytes == 512 && c.partial_zeroes == 1,
-	      "zeroes");
+	CHECK(c.zeroes == 2 && c.zero_bytes == 4608 &&
+	      c.zeroes_misaligned == 1, "zeroes");
 	CHECK(c.flushes == 1 && c.fua == 1, "flushes");
 }
 
@@ -136,7 +138,8 @@ const struct tap_test touch_tests[] = {
 	  "P to 8192", test_small_blocks },
 	{ "touches match a count by sectors: random requests, P to 65536",
 	  test_large_blocks },
-	{ "each request is counted in its own class, touches for writes only",
+	{ "each request is counted in its own class, touches of writes and of zeroes "
+	  "apart and together",
 	  test_counting },
 	{ 0 },
 };

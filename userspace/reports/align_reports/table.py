@@ -64,8 +64,8 @@ COLUMNS = (
            lambda _, r: number(r.requests)),
     Column("touches expected", "partial touches of physical blocks, from the workload's "
            "offsets and lengths alone", lambda _, r: number(r.touches_expected)),
-    Column("touches at drive", "partial touches in the writes that the drive received, "
-           "counted by the drive", lambda _, r: number(r.drive["touches"])),
+    Column("touches at drive", "partial touches in the writes and write-zeroes that the "
+           "drive received, counted by the drive", lambda _, r: number(r.drive["touches"])),
     Column("RMWs by drive", "read-modify-writes that the drive had to do; its cache can join "
            "several touches in one", lambda _, r: number(r.drive["rmws"])),
     Column("ledger", "rmw_expected = rmw_avoided + rmw_host + rmw_drive, counted by dm-align "

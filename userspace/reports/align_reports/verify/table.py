@@ -45,8 +45,8 @@ COLUMNS = (
            else number(v.requests)),
     Column("touches", "partial touches of physical blocks that they make: RMWs of a drive "
            "without a cache", lambda v: number(v.touches)),
-    Column("at drive", "of them, what the drive received: by its own count, or else by the "
-           "target's", lambda v: _count(v.at_drive)),
+    Column("at drive", "of them, what the drive received, of writes and of write-zeroes "
+           "together: by its own count, or else by the target's", lambda v: _count(v.at_drive)),
     Column("RMWs by drive", "by its own count, where it has one", lambda v: _count(v.drive_rmws)),
     Column("read for", "touches whose block dm-align read, and wrote back whole",
            lambda v: _count(v.host)),

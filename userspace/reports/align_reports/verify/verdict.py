@@ -46,7 +46,8 @@ class Verdict:
     """
     written         writes that the device gets: others than were issued, if through the page cache
     touches         partial touches that those make
-    at_drive        of them, what reached the drive; None: raw, and the drive does not count
+    at_drive        of them, what reached the drive, as writes or as write-zeroes; None: raw, and
+                    the drive does not count
     drive_rmws      RMWs that the drive did; None: the drive does not count
     host, avoided   touches that the target read for, and resolved without a read of its own
     pad_reads       requests with which it read
