@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from dmalign.pace import patience, scaled
 from rig import control
 from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of, sysfs_folder
@@ -18,8 +19,12 @@ from rig.witness import TRACING, eventually
 BLOCK = 8
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 SG_IO = 0x2285		# with nothing but zeroes behind it, a command that cannot be
-GAP = 0.3		# seconds in which a request reaches where it will stay
+GAP = 0.3		# scaled seconds in which a request reaches where it will stay
 START = 2		# and in which a program has started and sent its ioctl
+
+
+def pause(seconds):
+    time.sleep(scaled(seconds))
 
 
 class Stuck:
@@ -62,7 +67,7 @@ def killed(process):
     """Kills a process that waits in the kernel; it must end."""
     assert process.poll() is None, "it does not wait"
     process.send_signal(signal.SIGKILL)
-    assert process.wait(10) == -signal.SIGKILL
+    assert process.wait(patience(10)) == -signal.SIGKILL
 
 
 def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(lab, disk, stuck):
@@ -70,12 +75,12 @@ def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(lab, disk, stuc
         upper.write(0, pattern(1, 0, 64))
         stuck.stop()
         first = Later(upper.write, 3, pattern(2, 3, 2))
-        time.sleep(GAP)
+        pause(GAP)
         change = Later(device.set_mode, "pad")
-        time.sleep(GAP)
+        pause(GAP)
         second = Later(upper.write, 12, pattern(3, 12, 2))
         zero = Later(upper.zero, 24, 8)
-        time.sleep(GAP)
+        pause(GAP)
         with pytest.raises(BlockingIOError):
             upper.write(20, pattern(4, 20, 2), flags=RWF_NOWAIT)
         assert not (first.done() or change.done() or second.done() or zero.done())
@@ -94,16 +99,16 @@ def test_who_waits_for_a_mode_change_can_be_killed(lab, disk, stuck):
         upper.write(0, pattern(1, 0, 8))
         stuck.stop()
         write = Later(upper.write, 3, pattern(2, 3, 2))
-        time.sleep(GAP)
+        pause(GAP)
         change = message_process(device, "mode pad")
-        time.sleep(START)
+        pause(START)
         another = message_process(device, "mode pad")		# waits for the first to end
-        time.sleep(START)
+        pause(START)
         killed(another)
         killed(change)
         assert device.attribute("target0_mode") == "report"
         again = message_process(device, "mode pad")
-        time.sleep(START)
+        pause(START)
         killed(again)
         stuck.flow()
         write.result()
@@ -121,7 +126,7 @@ def test_who_waits_for_what_is_held_can_be_killed(lab, disk, stuck, text):
         upper.write(3, pattern(2, 3, 2))
         stuck.stop()
         waiting = message_process(device, text)
-        time.sleep(START)
+        pause(START)
         killed(waiting)
         assert device.attribute("target0_mode") == "coalesce"
         upper.write(12, pattern(3, 12, 2))
@@ -141,7 +146,7 @@ def test_nowait_writes_are_sent_back_and_leave_nothing(lab, disk, stuck):
             upper.write(3, pattern(2, 3, 2), flags=RWF_NOWAIT)		# would need a pad read
         stuck.stop()
         partial = Later(upper.write, 3, pattern(2, 3, 2))
-        time.sleep(GAP)
+        pause(GAP)
         with pytest.raises(BlockingIOError):
             upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)		# would wait for it
         stuck.flow()
@@ -159,9 +164,9 @@ def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(lab, disk, stuck
         upper.write(0, pattern(1, 0, 64))
         stuck.stop()
         read = Later(upper.read, 40, 8)
-        time.sleep(GAP)
+        pause(GAP)
         suspend = subprocess.Popen(["dmsetup", "suspend", "--nolockfs", device.name])
-        time.sleep(START)
+        pause(START)
         suspend.send_signal(signal.SIGINT)
         assert suspend.wait(10) != 0, "it was not interrupted"
         stuck.flow()
@@ -185,12 +190,12 @@ def test_held_touches_pass_through_every_state_under_ranges(lab, disk, stuck):
             Later(upper.write, 13, pattern(4, 13, 20)),		# block 2 and 3, the ends of 1 and 4
             Later(upper.read, 2, 3), Later(upper.read, 0, 64),
         ]
-        time.sleep(GAP)
+        pause(GAP)
         check(42, pattern(2, 42, 3), upper.read(42, 3), "all of it is held, so it needs no disk")
         with pytest.raises(BlockingIOError):
             upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)
         flush = Later(upper.flush)
-        time.sleep(GAP)
+        pause(GAP)
         assert not flush.done()
         stuck.flow()
         for later in (*laters, flush):
@@ -208,12 +213,12 @@ def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(lab,
         assert device.counter("held_blocks") == 1
         stuck.stop()
         first = Later(upper.write, 0, pattern(2, 0, 8))
-        time.sleep(GAP)
+        pause(GAP)
         assert device.counter("waits") == 0, "the first one does not pass"
         flush = Later(upper.flush)
-        time.sleep(GAP)
+        pause(GAP)
         second = Later(upper.write, 0, pattern(3, 0, 8))
-        time.sleep(GAP)
+        pause(GAP)
         assert device.counter("waits") == 1
         stuck.flow()
         for later in (first, flush, second):
@@ -230,7 +235,7 @@ def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(la
         laters = []
         for tag, sector, sectors in ((2, 0, 8), (3, 0, 5), (4, 5, 3)):
             laters.append(Later(upper.write, sector, pattern(tag, sector, sectors)))
-            time.sleep(GAP)
+            pause(GAP)
         assert not any(later.done() for later in laters), "nothing may be held where a range is in flight"
         stuck.flow()
         for later in laters:
@@ -251,7 +256,7 @@ def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(lab, disk, st
         upper.write(2, pattern(2, 2, 3))
         stuck.stop()
         flush = Later(device.message, "flush")
-        time.sleep(GAP / 3)
+        pause(GAP / 3)
         upper.write(10, pattern(2, 10, 3))		# to a block that is known since the flush
         assert not flush.done() and device.counter("touches_held") == 4
         stuck.flow()
@@ -348,12 +353,12 @@ def suspended_over_what_is_tried_again(disk, unit):
         suspend = Later(device.suspend)
         eventually(lambda: device.counter("degraded") >= 1, "the first does not fail")
         busy = [Later(direct.read, 64, 8) for _ in range(8)]
-        time.sleep(GAP)
+        pause(GAP)
         again = Later(device.message, "flush")
         eventually(lambda: device.counter("degraded") >= 2, "the second does not fail", timeout=60)
         vain = Later(device.message, "flush")
         eventually(lambda: suspend.done() or device.counter("degraded") == 3, "the third does not fail", timeout=60)
-        time.sleep(GAP)
+        pause(GAP)
         seen = {"in flight": in_flight(below), "suspended": suspend.done(), "answered": vain.done()}
 
         def suspended():
@@ -426,13 +431,13 @@ def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
         stuck.stop()
         laters = [Later(lanes[0].write, 3 * region + 801, pattern(2, 3 * region + 801, 2)),
                   Later(lanes[1].write, 6 * region + 801, pattern(2, 6 * region + 801, 2))]
-        time.sleep(GAP)
+        pause(GAP)
         discard = Later(lanes[2].discard, region // 2, 5 * region)
-        time.sleep(GAP)
+        pause(GAP)
         # They come behind the discard, and wait for it in their turn: to a busy block, and to one that is new.
         laters.append(Later(lanes[3].write, 3 * region + 804, pattern(3, 3 * region + 804, 2)))
         laters.append(Later(upper.write, 4 * region + 804, pattern(3, 4 * region + 804, 2)))
-        time.sleep(GAP)
+        pause(GAP)
         assert not discard.done()
         stuck.flow()
         discard.result()
@@ -455,11 +460,11 @@ def test_a_discard_over_the_border_of_two_regions_waits_in_both(lab):
         stuck.stop()
         sectors = (region - 15, region + 9)
         laters = [Later(upper.write, sector, pattern(1, sector, 2)) for sector in sectors]
-        time.sleep(GAP)
+        pause(GAP)
         discard = Later(upper.discard, region - 16, 32)
-        time.sleep(GAP)
+        pause(GAP)
         laters += [Later(upper.write, sector + 3, pattern(2, sector + 3, 2)) for sector in sectors]
-        time.sleep(GAP)
+        pause(GAP)
         assert device.counter("waits") == 1 and not discard.done()
         stuck.flow()
         for later in (discard, *laters):
