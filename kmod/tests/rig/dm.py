@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from dmalign.pace import patience
+from dmalign.pace import Limit, patience
 
 from . import control
 
@@ -86,7 +86,8 @@ class Device:
 
     def remove(self):
         """Removes it, if it is there; whoever has it open a moment longer is waited for."""
-        for _ in range(100):
+        limit = Limit(10)
+        while not limit.over():
             try:
                 return control.remove(self.name)
             except control.Refused as error:
