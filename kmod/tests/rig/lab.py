@@ -33,6 +33,7 @@ FILES_SECONDS = float(os.environ.get("DM_ALIGN_FILES_SECONDS", "2"))
 # Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
 SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits on the reference machine: see dmalign/pace.py.
+STALL_SECONDS = 120  # of a single request of a stress
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
 LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
@@ -100,6 +101,7 @@ class Stress:
 
     def __init__(self, tool, device, seconds, options):
         words = [tool, device]
+        options = {**options, "stall": round(patience(options.get("stall", STALL_SECONDS)))}
         for name, value in options.items():
             flag = f"--{name.replace('_', '-')}"
             if value is True:
