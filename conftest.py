@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all tests of the project share; the guests' tests get their host side here."""
+"""What all tests of the project share: the host side of the guests' tests, time limits that follow the machine, the
+session's time, and whether User Mode Linux and QEMU run here at all."""
 
-pytest_plugins = ["dmalign.host_plugin"]
+pytest_plugins = ["dmalign.budget", "dmalign.host_plugin", "dmalign.timers", "dmalign.preflight"]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dmalign import machines
+
 TOP = Path(__file__).resolve().parents[2]
 RUNNER = TOP / "Documentation" / "run-sessions"
 
@@ -22,6 +24,7 @@ def runner():
 @pytest.mark.timeout(660)
 @pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst"])
 def test_every_session_prints_what_the_document_says(document):
+    machines.require("qemu")
     done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],
                           capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\n" \

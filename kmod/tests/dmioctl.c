@@ -84,7 +84,7 @@ static int remove_device(void)
 {
 	int tries, error = 0;
 
-	for (tries = 0; tries < 500; tries++) {
+	for (tries = 0; tries < 12000; tries++) {
 		begin_request();
 		error = call(DM_DEV_REMOVE);
 		if (error != EBUSY)

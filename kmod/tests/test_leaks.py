@@ -24,6 +24,6 @@ def test_nothing_is_left_of_devices_and_module():
     command = shlex.join([str(REPO / "scripts/python"), "-c", program])
     run = uml.run(command, timeout=TIMEOUT, name="leaks", append="kmemleak=on")
     said = (run.folder / "output").read_text(errors="replace")
-    assert run.ok, f"{explain(run, TIMEOUT)}\n{said[-3000:]}"
+    assert run.ok, f"{explain(run)}\n{said[-3000:]}"
     assert f"{LIFECYCLE_ROUNDS} rounds" in said
     print(said)

@@ -144,4 +144,4 @@ def test_a_file_system_is_whole_at_every_flush(kind, mode):
     guest = uml.run(command, timeout=TIMEOUT, name=f"log-writes-{kind}-{mode}", memory="2G")
     said = (guest.folder / "output").read_text(errors="replace")
     print(said)
-    assert guest.ok, f"{explain(guest, TIMEOUT)}\n{said[-3000:]}"
+    assert guest.ok, f"{explain(guest)}\n{said[-3000:]}"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import patience, scaled
 from rig.direct import Disk
 
 HERE = Path(__file__).resolve().parent
@@ -42,7 +43,7 @@ def stress(tool, disk, *options, seconds=2, sabotage=None):
         if sabotage:
             threading.Thread(target=repeat, args=(disk, sabotage, done), daemon=True).start()
         try:
-            out, errors = run.communicate(timeout=60)
+            out, errors = run.communicate(timeout=patience(60))
         finally:
             done.set()
     return run.returncode, dict(word.split("=") for word in out.split()), errors
@@ -81,7 +82,7 @@ def test_a_run_that_is_ended_early_checks_and_counts_all_the_same(tool, disk, sp
     with subprocess.Popen([tool, disk, "--seconds", "1000", "--region", str(REGION)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
         # so that its handler is there and the region filled
-        time.sleep(1)
+        time.sleep(scaled(1))
         if spoilt:
             # stopped: no thread can notice or overwrite it before all are told to end
             run.send_signal(signal.SIGSTOP)
@@ -89,7 +90,7 @@ def test_a_run_that_is_ended_early_checks_and_counts_all_the_same(tool, disk, sp
                 file.write(0, bytes([1]) * (SECTOR * REGION))
         run.terminate()
         run.send_signal(signal.SIGCONT)
-        out, errors = run.communicate(timeout=60)
+        out, errors = run.communicate(timeout=patience(60))
     assert run.returncode == spoilt, errors
     assert int(dict(word.split("=") for word in out.split())["writes"]) > 0
 

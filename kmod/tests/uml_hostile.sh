@@ -41,7 +41,7 @@ scsi_debug()
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || break
 		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || die "scsi_debug makes no disk"
+		[ "$tries" -lt 1200 ] || die "scsi_debug makes no disk"
 		sleep 0.1
 	done
 	length=$(blockdev --getsz "$disk")

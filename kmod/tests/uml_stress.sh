@@ -47,7 +47,7 @@ scsi_debug()
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || return 0
 		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || die "scsi_debug makes no disk"
+		[ "$tries" -lt 1200 ] || die "scsi_debug makes no disk"
 		sleep 0.1
 	done
 }
@@ -57,7 +57,7 @@ drop_scsi_debug()
 	tries=0
 	until rmmod scsi_debug; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 50 ] || die "scsi_debug stays in use"
+		[ "$tries" -lt 600 ] || die "scsi_debug stays in use"
 		sleep 0.2
 	done
 }

@@ -25,6 +25,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from . import batch, debug_kernels, reboot, uml, unreached, vm
@@ -175,12 +176,13 @@ def run_tests(module, seconds):
     tests = batch.prepare(FOLDER / "batch", module, [str(batch.UML_TESTS.relative_to(REPO))])
     command = f"{stress_command(module, seconds)}; stress=$?\n{tests}; tests=$?\n{copy_command(module, data)}\n" \
         "[ $stress = 0 ] || exit $stress\nexit $tests"
-    timeout = batch.BOOT_SECONDS + 10 * seconds + 2 * batch.UML_SECONDS
+    progress = batch.Progress(OUT / "uml" / "coverage", FOLDER / "batch" / "results.jsonl", lambda event: None,
+                              threading.Event(), collect=batch.COLLECT_SECONDS + 10 * seconds)
     say(f"running the stress and the tests in User Mode Linux; their output: {OUT / 'uml/coverage/output'}")
-    run = uml.run(command, timeout=timeout, rwdirs=[FOLDER], name="coverage", cwd=REPO, append=uml.KMEMLEAK)
+    run = uml.run(command, timeout=progress, rwdirs=[FOLDER], name="coverage", cwd=REPO, append=uml.KMEMLEAK)
     results = [json.loads(line) for line in (FOLDER / "batch/results.jsonl").read_text().splitlines()]
     failed = [f"{result['test']}: {result['text']}" for result in results if result.get("outcome") == "failed"]
-    why = "\n".join(failed) or vm.explain(run, timeout)
+    why = "\n".join(failed) or vm.explain(run)
     return data, why or (None if results else "no test has run")
 
 
@@ -203,7 +205,7 @@ def run_two_processors(seconds):
     run = vm.run(f"{stress_command(module, seconds)}; stress=$?\n{copy_command(module, data)}\nexit $stress",
                  timeout=timeout, series="kcsan", rwdirs=[data], name="coverage", memory="3G",
                  append="kcsan.early_enable=0", stdout=sys.stderr)
-    return data, vm.explain(run, timeout)
+    return data, vm.explain(run)
 
 
 def collect(seconds):

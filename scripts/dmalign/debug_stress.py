@@ -32,7 +32,7 @@ def stress(kernel, seconds, skip):
     run = vm.run(command, timeout=timeout, series=kernel, name=name, memory="3G",
                  append={"debug": KMEMLEAK, "kcsan": f"kcsan.skip_watch={skip}"}[kernel])
     if run.status:
-        print(vm.explain(run, timeout))
+        print(vm.explain(run))
     ours, others = judge(run.console)
     for title, same in ours.items():
         print(f"{len(same)} x {title}")

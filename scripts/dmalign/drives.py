@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import pace
 from .paths import OUT, fail
 from .vm import Drive, die_with_parent
 
@@ -64,7 +65,7 @@ class Served:
     def control(self, command, timeout=10):
         """One command of the control socket; the answer as a dict."""
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(timeout)
+            connection.settimeout(pace.patience(timeout))
             connection.connect(self.control_socket)
             connection.sendall(command.encode() + b"\n")
             answer = connection.makefile().readline()
@@ -101,7 +102,7 @@ def serve(servers, folder):
             process.terminate()
         for process in running:
             try:
-                process.wait(10)
+                process.wait(pace.patience(10))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -109,13 +110,13 @@ def serve(servers, folder):
 
 
 def _await(drive, process):
-    end = time.monotonic() + 20
+    limit = pace.Limit(20)
     while True:
         if process.poll() is not None:
             raise RuntimeError(f"drive {drive.name} did not start: {drive.errors.read_text().strip()}")
         with contextlib.suppress(OSError):
             if Path(drive.socket).exists() and drive.control("ping").get("ok"):
                 return
-        if time.monotonic() > end:
+        if limit.over():
             raise RuntimeError(f"drive {drive.name} gives no answer on {drive.control_socket}; see {drive.errors}")
         time.sleep(0.05)

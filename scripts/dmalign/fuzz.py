@@ -17,6 +17,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+from . import pace
 from .paths import OUT, REPO, fail, say
 
 # What a single input may take; the targets need microseconds.
@@ -53,7 +54,8 @@ def run(program, target, *, runs, seed, found, progress=None):
     """Runs one target; `found` is a folder for what it finds, `progress` gets each of its status lines."""
     found.mkdir(parents=True, exist_ok=True)
     dictionary = source(program) / f"{target}.dict"
-    command = [OUT / "fuzz" / program / target, f"-runs={runs}", f"-seed={seed}", f"-timeout={INPUT_SECONDS}",
+    limit = round(pace.patience(INPUT_SECONDS))
+    command = [OUT / "fuzz" / program / target, f"-runs={runs}", f"-seed={seed}", f"-timeout={limit}",
                f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={MAX_BYTES}", f"-artifact_prefix={found}/",
                # what the programs say is for nobody, and finding the names of functions takes as long as 10000 runs
                "-close_fd_mask=3", "-print_funcs=0",

@@ -22,11 +22,14 @@ from pathlib import Path
 
 import pytest
 
+from . import pace
 from .findings import excerpt, faults
 from .relay import PORT
 
-DEFAULT_LIMIT = 120  # seconds a test, unless it says @pytest.mark.timeout(n)
-GRACE = 20  # seconds between the time limit and the end of the guest
+# In seconds of the reference machine: of a test, unless it says @pytest.mark.timeout(n); and between the time limit and
+# the end of the guest.
+DEFAULT_LIMIT = 120
+GRACE = 20
 
 _lock = threading.Lock()
 _port = None
@@ -131,21 +134,21 @@ class Watchdog:
     """Ends the guest if a test outlives its limit: a thread, since a task stuck in the kernel gets no signal."""
 
     def __init__(self):
-        self._deadline = None
+        self._patience = None
         threading.Thread(target=self._watch, daemon=True).start()
 
     def begin(self, nodeid, limit):
-        self._nodeid, self._limit = nodeid, limit
-        self._deadline = time.monotonic() + limit + GRACE
+        self._nodeid = nodeid
+        self._patience = pace.Limit(limit + GRACE)
 
     def end(self):
-        self._deadline = None
+        self._patience = None
 
     def _watch(self):
         while True:
             time.sleep(1)
-            deadline = self._deadline
-            if deadline is None or time.monotonic() < deadline:
+            patience = self._patience
+            if patience is None or not patience.over():
                 continue
             stacks = []
             for task in sorted(Path("/proc").glob("[0-9]*/task/[0-9]*")):
@@ -155,8 +158,8 @@ class Watchdog:
                         stacks.append(f"{task.name} {(task / 'comm').read_text()}{(task / 'stack').read_text()}")
                 except OSError:
                     continue
-            _tell(test=self._nodeid, outcome="failed", seconds=self._limit,
-                  text=f"hung: not even a signal ended it within {self._limit + GRACE} s. Blocked tasks:\n" + "\n".join(stacks))
+            _tell(test=self._nodeid, outcome="failed", seconds=round(patience.now()),
+                  text=f"hung: not even a signal ended it within {patience}. Blocked tasks:\n" + "\n".join(stacks))
             Path("/proc/sysrq-trigger").write_text("w")
             time.sleep(2)
             Path("/proc/sysrq-trigger").write_text("o")
@@ -183,7 +186,7 @@ class Plugin:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
         Path("/dev/kmsg").write_text(f"dm-align test: {item.nodeid}\n")
-        _tell(begin=item.nodeid)
+        _tell(begin=item.nodeid, limit=_limit(item))
         self._watchdog.begin(item.nodeid, _limit(item))
         yield
         self._watchdog.end()

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """The host's side of the tests that run inside guests (see batch.py): each is an item here, once for each kernel."""
 
+import contextlib
 import importlib.util
 import os
 import re
 import tempfile
+from pathlib import Path
 
 import pytest
 
-from . import again, kernels
+from . import again, budget, kernels, machines, pace
 from .batch import TESTS, UML, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
+BATCHES = pytest.StashKey()
 
 
 def pytest_configure(config):
@@ -21,10 +24,26 @@ def pytest_configure(config):
         descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
         os.close(descriptor)
         config.add_cleanup(_forget)
+    if not IN_GUEST and not {pace.FILE, pace.VARIABLE} & os.environ.keys():
+        _watch_pace(config)
 
 
 def _forget():
     os.unlink(os.environ.pop(again.RECORD))
+
+
+def _watch_pace(config):
+    """Measures all the time how slow the machine is, for this session and what it starts."""
+    stack = contextlib.ExitStack()
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dm-align-"))
+    stack.enter_context(pace.watching(Path(folder, "pace")))
+    os.environ[pace.FILE] = str(Path(folder, "pace"))
+    stack.callback(os.environ.pop, pace.FILE)
+    config.add_cleanup(stack.close)
+
+
+def pytest_report_header():
+    return None if IN_GUEST else f"time limits: {pace.slowness():.1f} times those of an idle machine, for now"
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -32,6 +51,21 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("guests")
         for line in again.summary(os.environ[again.RECORD]):
             terminalreporter.line(line)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    """Skips a test that asks for a machine which the user leaves out."""
+    try:
+        return (yield)
+    except machines.LeftOut as reason:
+        pytest.skip(str(reason))
+
+
+def pytest_sessionfinish(session):
+    """No guest goes on when nobody waits for it any more."""
+    for batch in session.config.stash.get(BATCHES, []):
+        batch.end()
 
 
 def _is_guest_test(path):
@@ -65,8 +99,9 @@ def pytest_collection_modifyitems(config, items):
     spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
-    batches = {series: Batch(series, described.DRIVES, described.SECONDS) for series in kernels.SERIES}
-    batches[UML] = UmlBatch(described.UML_SECONDS)
+    batches = {series: Batch(series, described.DRIVES) for series in kernels.SERIES}
+    batches[UML] = UmlBatch()
+    config.stash[BATCHES] = [*batches.values()]
     for item in chosen:
         series = item.callspec.params["kernel"]
         item.dm_align_batch = batches[series]
@@ -89,6 +124,8 @@ def _tell(item):
     batch = item.dm_align_batch
     nodeid = guest_nodeid(item.nodeid)
     result = batch.result(nodeid)
+    if result is None and batch.out_of_time(nodeid):
+        raise budget.OutOfTime
     if result is None:
         pytest.fail(f"no result from the guest: {batch.why_nothing(nodeid)}\n"
                     f"logs: {'; '.join(batch.logs)}", pytrace=False)

@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 
-from . import again, debug_kernels, uml, vm
+from . import again, debug_kernels, machines, uml, vm
 from .paths import OUT, REPO, fail, locked
 
 SOURCES = REPO / "kunit"
@@ -73,6 +73,8 @@ def run(arch):
 
 
 def _run(arch):
+    machine = "uml" if arch == "um" else "qemu"
+    machines.require(machine)
     built = debug_kernels.build_part(arch, "kunit")
     folder = OUT / "kunit" / arch
     modules = " ".join(shlex.quote(str(path)) for path in sorted(built.glob("*.ko")))
@@ -89,14 +91,20 @@ def _run(arch):
 
     result = again.run(boot)
     results = {path.stem: parse(path.read_text()) for path in folder.glob("*.ktap")}
-    return results, vm.explain(result, TIMEOUT[arch])
+    why = [machines.cannot_run(machine, result), vm.explain(result)]
+    return results, "\n".join(filter(None, why)) or None
 
 
 def main(argv):
     arch = argv[0] if argv else "um"
     if arch not in TIMEOUT or len(argv) > 1:
         fail(__doc__.strip())
-    results, why = run(arch)
+    try:
+        results, why = run(arch)
+    except machines.LeftOut as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("uml" if arch == "um" else "qemu", error))
     failed = skipped = passed = 0
     for suite, case in expected():
         found = results.get(suite, {}).get(case, Case("not ok", "it never ran"))

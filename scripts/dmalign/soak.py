@@ -163,7 +163,7 @@ class Turn:
             over.set()
             watcher.join()
         self._read(progress)
-        why = vm.explain(run, seconds + GRACE)
+        why = vm.explain(run)
         wrong = next((event for event in self.ended if not event["ok"]), None)
         if wrong:
             raise Failed(wrong["seed"], self.kernel, f"{wrong['why']}\n{why}" if run.faults else wrong["why"])

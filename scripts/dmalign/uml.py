@@ -21,10 +21,10 @@ import sys
 import time
 from pathlib import Path
 
-from . import debug_kernels
+from . import debug_kernels, machines, pace
 from .findings import faults
-from .paths import OUT, locked
-from .vm import GUEST, Result, die_with_parent, explain, killed_at_end, wait
+from .paths import OUT, fail, locked
+from .vm import GUEST, Result, die_with_parent, explain, killed_at_end, slowness_word, tell_end, wait
 
 # For the kernel's command line: look for memory that nobody knows any more.
 KMEMLEAK = "kmemleak=on"
@@ -33,13 +33,14 @@ KMEMLEAK = "kmemleak=on"
 def run(command, *, timeout, name=None, **options):
     """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output.
 
-    timeout   seconds for boot and command together
+    timeout   seconds of the reference machine for boot and command together, or a pace.Limit
     name      of the folder under out/uml for the logs; a second run of that name waits for the first to end
     memory    of the kernel ("1G")
     rwdirs    folders that the command may write; the run's own folder always is one
     append    further words for the kernel's command line
     cwd       the command's working directory, else this process's
     """
+    machines.require("uml")
     name = name or f"uml-{os.getpid()}"
     with locked(f"uml-{name}", OUT):
         return _run(command, OUT / "uml" / name, timeout, **options)
@@ -54,23 +55,24 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
     shares = [folder, *(Path(path).resolve() for path in rwdirs)]
     arguments = [str(build / "linux"), f"mem={memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
                  f"init={GUEST / 'uml-init'}", "con=null", "con0=null,fd:1", "panic=-1", "oops=panic",
-                 f"dmalign.run={folder}", f"dmalign.modules={build / 'root'}", f"dmalign.cwd={cwd or os.getcwd()}",
+                 slowness_word(), f"dmalign.run={folder}", f"dmalign.modules={build / 'root'}", f"dmalign.cwd={cwd or os.getcwd()}",
                  *(f"dmalign.share={share}" for share in shares), *shlex.split(append)]
     began = time.monotonic()
     with open(folder / "console.log", "w") as console, killed_at_end(subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=die_with_parent)) as kernel:
         try:
-            status = wait(kernel, folder, timeout)
+            status, killed = wait(kernel, folder, timeout)
         finally:
             # The kernel's processes are processes of this machine, in the kernel's own group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(kernel.pid, signal.SIGKILL)
     log = (folder / "console.log").read_text(errors="replace")
-    return Result(status, faults(log), folder, time.monotonic() - began)
+    return Result(status, faults(log), folder, time.monotonic() - began, (folder / "begun").exists(), killed)
 
 
 def module(gcov=False):
     """The target, built for this kernel; with gcov, to count how often each line runs."""
+    machines.require("uml")
     return debug_kernels.build_part("um", "kmod", gcov) / "dm-align.ko"
 
 
@@ -86,14 +88,17 @@ def main(argv):
     given = parser.parse_args(argv)
     command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    result = run(f"export DM_ALIGN_KO={shlex.quote(str(module()))}\n{command}", timeout=given.timeout, memory=given.memory,
-                 rwdirs=given.rwdir, name=given.name, append=given.append)
+    try:
+        result = run(f"export DM_ALIGN_KO={shlex.quote(str(module()))}\n{command}", timeout=pace.Limit(given.timeout, exact=True),
+                     memory=given.memory, rwdirs=given.rwdir, name=given.name, append=given.append)
+    except machines.LeftOut as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("uml", error))
     sys.stdout.write((result.folder / "output").read_text(errors="replace"))
     sys.stdout.flush()
-    why = explain(result, given.timeout)
-    if why:
-        print(f"uml: {why.replace('guest', 'kernel')}", file=sys.stderr)
-    sys.exit(result.exit_status)
+    why = explain(result)
+    tell_end("uml", "uml", result, why and why.replace("guest", "kernel"))
 
 
 if __name__ == "__main__":

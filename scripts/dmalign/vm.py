@@ -34,7 +34,7 @@ import threading
 import time
 from pathlib import Path
 
-from . import kernels
+from . import kernels, machines, pace
 from .findings import emulator_fault, excerpt, faults
 from .paths import OUT, fail, locked
 
@@ -91,13 +91,14 @@ class Drive:
 
 @dataclasses.dataclass
 class Result:
-    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are, and
-    whether the command had begun."""
+    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are,
+    whether the command had begun, and why the guest was killed, if it was."""
     status: int
     faults: list
     folder: Path
     seconds: float
     begun: bool = True
+    killed: str = ""
 
     @property
     def console(self):
@@ -232,26 +233,36 @@ def kernel_words(booted, folder, cwd, load):
     return ["console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic",
             "audit=0", "apparmor=0", "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check",
             f"dmalign.init={GUEST / 'init'}", f"dmalign.run={folder}", f"dmalign.modules={booted.root / 'lib/modules'}",
-            f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(load)}"]
+            f"dmalign.cwd={cwd or os.getcwd()}", f"dmalign.load={','.join(load)}", slowness_word()]
+
+
+def slowness_word():
+    """What tells a guest's init how slow this machine is."""
+    return f"dmalign.slowness={pace.slowness():.2f}"
 
 
 def wait(process, folder, timeout):
-    """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT."""
-    try:
-        process.wait(timeout)
-        status = DIED
-    except subprocess.TimeoutExpired:
-        status = TIMED_OUT
+    """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT, and why the
+    time is over. The timeout is in seconds of the reference machine, or a pace.Limit."""
+    limit = timeout if isinstance(timeout, pace.Limit) else pace.Limit(timeout)
+    status, why = DIED, None
+    while process.poll() is None:
+        why = limit.over()
+        if why:
+            status = TIMED_OUT
+            break
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
     with contextlib.suppress(FileNotFoundError, ValueError):
         # A kernel that only failed to switch itself off has still told how the command ended.
         status = int((folder / "status").read_text())
-    return status
+    return status, why or ""
 
 
 def run(command, *, timeout, name=None, **options):
     """Boots a guest, runs a shell line in it and returns a Result.
 
-    timeout   seconds for boot and command together; the guest is killed then
+    timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
     series    a stock series, "debug" or "kcsan" ("6.12")
     memory, cpus   of the machine ("1G", 2)
@@ -264,6 +275,7 @@ def run(command, *, timeout, name=None, **options):
     stdout    text file for the command's output, else this process's
     cwd       the command's working directory, else this process's
     """
+    machines.require("qemu")
     name = name or f"{options.get('series', '6.12')}-{os.getpid()}"
     with locked(f"vm-{name}", OUT):
         return _run(command, OUT / "vm" / name, timeout, **options)
@@ -300,18 +312,18 @@ def _run(command, folder, timeout, series="6.12", memory="1G", cpus=2, drives=()
         # Through a pipe: QEMU opens its output anew, which would empty a file, or write into it at another place than we.
         copier = threading.Thread(target=_copy, args=(qemu.stdout, stdout or sys.stdout), daemon=True)
         copier.start()
-        status = wait(qemu, folder, timeout)
+        status, killed = wait(qemu, folder, timeout)
     copier.join(10)
-    result = Result(status, [], folder, time.monotonic() - began, (folder / "begun").exists())
+    result = Result(status, [], folder, time.monotonic() - began, (folder / "begun").exists(), killed)
     result.faults = faults(result.console)
     return result
 
 
-def explain(result, timeout):
+def explain(result):
     """Why a run is no success, in words, or None."""
     reasons = []
     if result.status == TIMED_OUT:
-        reasons.append(f"the guest was killed after its time limit of {timeout} s")
+        reasons.append(f"the guest was killed {result.killed}")
     elif result.status == DIED:
         when = "ended" if result.begun else "began"
         reasons.append(f"the guest died before the command {when}{': ' + result.complaint if result.complaint else ''}")
@@ -351,11 +363,22 @@ def main(argv):
     command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
     # So that a terminated run takes its machine along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    result = run(command, timeout=given.timeout, series=given.kernel, memory=given.memory, cpus=given.cpus, drives=given.drive,
-                 rwdirs=given.rwdir, load=given.load, append=given.append, icount=given.icount, name=given.name)
-    why = explain(result, given.timeout)
-    if why:
-        print(f"vm: {why}", file=sys.stderr)
+    try:
+        result = run(command, timeout=pace.Limit(given.timeout, exact=True), series=given.kernel, memory=given.memory,
+                     cpus=given.cpus, drives=given.drive, rwdirs=given.rwdir, load=given.load, append=given.append,
+                     icount=given.icount, name=given.name)
+    except machines.LeftOut as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("qemu", error))
+    tell_end("vm", "qemu", result, explain(result))
+
+
+def tell_end(program, machine, result, why):
+    """Ends a program that ran a command in a machine: says why it is no success, first whether the machine can run."""
+    for said in (result.status == DIED and machines.cannot_run(machine, result), why):
+        if said:
+            print(f"{program}: {said}", file=sys.stderr)
     sys.exit(result.exit_status)
 
 

@@ -100,3 +100,9 @@ def test_pytest_sums_up_as_expected():
 
 def test_a_clean_outcome_needs_figures():
     assert Outcome("x", 0, 1.0, "1", 1, "", "").clean and not Outcome("x", 0, 1.0, "", 1, "", "").clean
+
+
+def test_no_part_ends_because_a_test_session_has_no_time_left(here, monkeypatch):
+    monkeypatch.delenv("DM_ALIGN_BUDGET_MINUTES", raising=False)
+    assert here({"one": "import os; print('figure:', os.environ['DM_ALIGN_BUDGET_MINUTES'])"}) == 0
+    assert json.loads(here.json.read_text())["parts"][0]["words"] == "0"

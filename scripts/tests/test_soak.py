@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from dmalign import soak
+from dmalign import pace, soak
 from dmalign.vm import Result
 
 SECONDS = float(os.environ.get("DM_ALIGN_SOAK_SECONDS", "45"))
@@ -27,7 +27,7 @@ def summary(tmp_path, monkeypatch):
 
 @pytest.mark.timeout(0)
 def test_random_configurations_are_clean_under_kasan_and_lockdep(summary):
-    told = soak.soak(SECONDS, seed=SEED, named=["um"], prefix="check-")
+    told = soak.soak(pace.patience(SECONDS), seed=SEED, named=["um"], prefix="check-")
     assert told["rounds"] >= SECONDS / 15, told
     assert told == json.loads(summary.read_text())
 

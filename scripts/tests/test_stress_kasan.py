@@ -30,5 +30,5 @@ def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
         with subtests.test(name):
             # Each line announces a round; the round is over once the next line is there.
             assert number < len(rounds) - 1 or run.ok, said[-3000:]
-    assert run.ok, f"{explain(run, TIMEOUT)}\n{said[-3000:]}"
+    assert run.ok, f"{explain(run)}\n{said[-3000:]}"
     assert rounds[-1] == "clean"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The emulated drives that a guest of these tests has, and how long its tests may take."""
+"""The emulated drives that a guest of these tests has."""
 
 from dmalign.drives import Server
-from rig.lab import FILES_SECONDS, HOSTILE_LIMIT, LIFECYCLE_ROUNDS, POWER_LIMIT, STACK_CUTS, STRESS_SECONDS
+from dmalign.pace import patience
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -20,19 +20,12 @@ DRIVES = {
     # Larger than the largest request of any kind; takes no memory for what is zeroed.
     "huge": Server(size="10G"),
     "slow4ms": Server(profile="fixed", options=("latency_us=4000",)),
-    "slow300ms": Server(profile="fixed", options=("latency_us=300000",)),
+    "slow300ms": Server(profile="fixed", options=(f"latency_us={round(patience(300_000))}",)),
     # Two ways to one medium: what is asked of the first answers late with what was there when it was asked.
-    "media_late": Server(profile="fixed", options=("latency_us=600000", "file={folder}/media")),
+    "media_late": Server(profile="fixed", options=(f"latency_us={round(patience(600_000))}", "file={folder}/media")),
     "media": Server(options=("file={folder}/media",)),
     # Slow enough that some requests are under way when the power goes.
     "power4096": Server(profile="fixed", options=("latency_us=1000",)),
     "power16384": Server(physical=16384, alignment=512, profile="fixed", options=("latency_us=1000",)),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
-
-# The stress takes less than twenty times STRESS_SECONDS, a round of all tests of the lifecycle half a minute, a
-# cut of every stack 5 minutes, to make the databases 10; the rest is for what the machine does besides.
-SECONDS = 1140 + 40 * STRESS_SECONDS + HOSTILE_LIMIT + POWER_LIMIT + 30 * LIFECYCLE_ROUNDS + 30 * FILES_SECONDS + \
-    (240 if STACK_CUTS == 1 else 1200 + 600 * STACK_CUTS)
-# Of what runs in User Mode Linux as well.
-UML_SECONDS = 30 * LIFECYCLE_ROUNDS

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import scaled
 from rig.control import Refused
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of
@@ -47,7 +48,7 @@ def test_a_flush_completes_after_what_was_held_has_reached_the_drive(lab):
 def test_a_flush_takes_as_long_as_what_it_is_for(lab):
     drive = lab.drive("p4096")
     length = sectors_of(drive.path)
-    with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 400") as slow, holding(slow.path) as device, \
+    with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 {round(scaled(400))}") as slow, holding(slow.path) as device, \
             Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(1, pattern(1, 1, 1))
         upper.flush()

@@ -2,13 +2,17 @@
 """The ledger against the drive's own counts and against an oracle; what survives what."""
 
 import errno
+import itertools
 import random
+import time
 
 import pytest
 
+from dmalign.pace import Limit
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align
 from rig.oracle import Oracle
+from rig.predictions import KNOWN_SECONDS
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
@@ -79,20 +83,33 @@ def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(lab):
         assert ledger["pad_writes"] == stats["writes"]
 
 
-@pytest.mark.parametrize("offset", [0, 3584])
-def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
-    """A log that syncs every record: the block just written stays known for the next one."""
-    drive = lab.drive("p4096" if offset == 0 else "offset3584")
+def append(drive, offset):
+    """160 records of 512 bytes, each synced; (the drive's counts, the ledger, seconds between the slowest two)."""
     first = 8 * 16 + offset // 512
     with Align(drive.path, mode="pad", physical_block_size=4096, alignment_offset=offset) as device, \
             Disk(device.path) as upper:
         drive.reset()
+        times = []
         for i in range(160):
             upper.write(first + i, pattern(i, first + i, 1), flags=RWF_DSYNC)
-        stats, ledger = drive.stats(), device.balanced()
-        assert stats["reads"] == ledger["pad_reads"] == 20
-        assert stats["touches"] == 0
-        assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
+            times.append(time.monotonic())
+        return drive.stats(), device.balanced(), max(late - early for early, late in itertools.pairwise(times))
+
+
+@pytest.mark.parametrize("offset", [0, 3584])
+def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
+    """A log that syncs every record: the block just written stays known for the next one."""
+    drive = lab.drive("p4096" if offset == 0 else "offset3584")
+    limit = Limit(60)
+    stats, ledger, slowest = append(drive, offset)
+    # If the machine pauses for as long, what was known is forgotten and read again.
+    while slowest >= KNOWN_SECONDS and not limit.over():
+        stats, ledger, slowest = append(drive, offset)
+    if slowest >= KNOWN_SECONDS:
+        pytest.skip(f"{slowest} s between two writes: the machine is too slow to tell")
+    assert stats["reads"] == ledger["pad_reads"] == 20
+    assert stats["touches"] == 0
+    assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
 
 
 def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(lab):

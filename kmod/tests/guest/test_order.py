@@ -6,10 +6,11 @@ import itertools
 
 import pytest
 
+from dmalign.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.lab import STRESS_LIMIT
-from rig.witness import reads, writes
+from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096
 APART = 8 * BLOCK	# one scenario's own sectors; its block is the fourth of the eight
@@ -50,11 +51,11 @@ def chains_with(other):
 
 
 class Slow:
-    """`below` with its reads and its writes (discards and write-zeroes too) delayed, in milliseconds."""
+    """`below` with its reads and its writes (discards and write-zeroes too) delayed, in scaled milliseconds."""
 
     def __init__(self, below, read, write):
         length = sectors_of(below)
-        self.device = Device(f"0 {length} delay {below} 0 {read} {below} 0 {write}")
+        self.device = Device(f"0 {length} delay {below} 0 {round(scaled(read))} {below} 0 {round(scaled(write))}")
 
     def __enter__(self):
         return self.device.__enter__()
@@ -223,7 +224,7 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab, read_ms, write_ms)
         part.result()
         whole.result()
         # Which of the two threads wakes first says nothing; how long the aligned write took does.
-        assert whole.ended >= part.began + (read_ms + 2 * write_ms) / 1000 - 0.01, "the aligned write has not waited"
+        assert whole.ended >= part.began + scaled(read_ms + 2 * write_ms) / 1000 - 0.01, "the aligned write has not waited"
         check(0, pattern(3, 0, 8), upper.read(0, 8), "through the target")
         with Disk(drive.path) as lower:
             check(0, pattern(3, 0, 8), lower.read(0, 8), "beneath it")
@@ -297,14 +298,17 @@ def test_known_content_ends_when_something_writes_over_it(lab, overwrite):
 
 def test_known_content_ends_after_a_short_time(lab):
     """Somebody may write beneath, sooner or later; content is not kept beyond the activity it was kept for."""
-    import time
     drive = lab.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
-        upper.write(3, pattern(2, 3, 1))
-        assert device.counter("target0_blocks") >= 1
-        time.sleep(2)
-        assert device.counter("target0_blocks") == 0, "a block is still kept after two seconds"
+
+        def kept():
+            """Seen soon enough after the write, on a machine that does other things as well."""
+            upper.write(3, pattern(2, 3, 1))
+            return device.counter("target0_blocks") >= 1
+
+        eventually(kept, "the block is not kept at all")
+        eventually(lambda: device.counter("target0_blocks") == 0, "a block is still kept", timeout=2)
         reads_before = device.counter("pad_reads")
         upper.write(4, pattern(3, 4, 1))
         assert device.counter("pad_reads") == reads_before + 1
@@ -325,7 +329,7 @@ def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(lab):
         change.result()
         for write in early + late:
             write.result()
-        slowest = max(write.began for write in early) + 0.6
+        slowest = max(write.began for write in early) + scaled(0.6)
         assert change.ended >= slowest, "the change must wait for the writes of report"
         log = drive.log()
         first_read = log.index(reads(log)[0])

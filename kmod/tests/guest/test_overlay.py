@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from dmalign.pace import scaled
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.witness import eventually, reads
@@ -20,7 +21,8 @@ def holding(path, **options):
 
 def slow(path, read_ms, write_ms):
     """`path` with its reads and its writes delayed on their way to it."""
-    return Device(f"0 {sectors_of(path)} delay {path} 0 {read_ms} {path} 0 {write_ms}")
+    return Device(f"0 {sectors_of(path)} delay {path} 0 {round(scaled(read_ms))} {path} 0 "
+                  f"{round(scaled(write_ms))}")
 
 
 class Content:
@@ -248,7 +250,7 @@ def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(lab):
         flush = Later(upper.flush, after=GAP)
         flush.result()
         whole.result()
-        assert flush.ended >= whole.began + 0.6, "the flush has not waited"
+        assert flush.ended >= whole.began + scaled(0.6), "the flush has not waited"
         with Disk(drive.path) as lower:
             check(0, pattern(2, 0, 8), lower.read(0, 8), "beneath the target")
         assert device.balanced()["rmw_avoided_superseded"] == 1

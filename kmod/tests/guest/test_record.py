@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import patience
 from dmalign.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
@@ -63,7 +64,7 @@ class Recording:
 
     def end(self, status=FINE):
         if not hasattr(self, "rows"):
-            said, self.errors = self.process.communicate(timeout=100)
+            said, self.errors = self.process.communicate(timeout=patience(100))
             assert self.process.returncode == status, f"{self.process.returncode}: {said}{self.errors}"
             self.summary = json.loads(said[said.index("{\n"):])
             with open(self.path, newline="") as file:

@@ -3,6 +3,7 @@
 
 import pytest
 
+from dmalign.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.lab import STRESS_LIMIT
@@ -112,7 +113,7 @@ def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
     """An aligned write across it is in flight; touches come to both of its ends, and an aligned one over all."""
     content = Content()
     length = sectors_of(drive.path)
-    with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 400") as slow, \
+    with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 {round(scaled(400))}") as slow, \
             Align(slow.path, mode=mode, hold_ms=LONG) as device, Disk(device.path) as upper, \
             Disk(drive.path) as lower:
         requests = [(1, BORDER - 16, 32), (2, BORDER - 2, 4), (3, BORDER - 15, 2), (4, BORDER + 13, 5)]

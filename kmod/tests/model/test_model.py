@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import patience
 HERE = Path(__file__).resolve().parent
 KMOD = HERE.parent.parent
 FULL = bool(int(os.environ.get("DM_ALIGN_MODEL_FULL", "0")))
@@ -170,7 +171,7 @@ def model(tmp_path_factory):
         return program
 
     def run(*options, make=(), expect=CLEAN):
-        done = subprocess.run([build(*make), *options], stdout=subprocess.PIPE, text=True, timeout=LIMIT)
+        done = subprocess.run([build(*make), *options], stdout=subprocess.PIPE, text=True, timeout=patience(LIMIT))
         assert done.returncode == expect, done.stdout[-8000:]
         return done.stdout
 

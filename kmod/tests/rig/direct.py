@@ -10,6 +10,8 @@ import struct
 import threading
 import time
 
+from dmalign.pace import Limit, scaled
+
 SECTOR = 512
 PAGE = 4096
 
@@ -96,14 +98,17 @@ class Disk:
 
 
 class Later:
-    """A call in its own thread; `result()` waits for it and raises what it raised. Times are time.monotonic()."""
+    """
+    A call in its own thread, `after` scaled seconds; `result()` waits for it and raises what it raised. Times are
+    time.monotonic().
+    """
 
     def __init__(self, call, *args, after=0.0, **kwargs):
         self.began = self.ended = None
         self._error = self._value = None
 
         def run():
-            time.sleep(after)
+            time.sleep(scaled(after))
             self.began = time.monotonic()
             try:
                 self._value = call(*args, **kwargs)
@@ -118,9 +123,11 @@ class Later:
         return self.ended is not None
 
     def wait(self, timeout=60):
-        self._thread.join(timeout)
+        limit = Limit(timeout)
+        while self._thread.is_alive() and not limit.over():
+            self._thread.join(max(limit.left(), 0.1))
         if self._thread.is_alive():
-            raise TimeoutError(f"a request has not ended after {timeout} s")
+            raise TimeoutError(f"a request has not ended after {limit}")
         return self
 
     @property

@@ -8,16 +8,18 @@ import subprocess
 import time
 from pathlib import Path
 
+from dmalign.pace import Limit, patience
+
 from . import control
 
 _names = itertools.count(1)
 
 
 def run(*command, ok=True, timeout=120):
-    """Runs a command; what came of it. A failure raises with what it said, unless `ok` is False."""
+    """Runs a command, for `timeout` seconds of the reference machine; what came of it. A failure raises with what it said, unless `ok` is False."""
     # What a command says of hostile input is not always text.
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="backslashreplace",
-                          timeout=timeout)
+                          timeout=patience(timeout))
     if ok and done.returncode:
         raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}: "
                              f"{done.stderr.strip() or done.stdout.strip()}")
@@ -84,7 +86,8 @@ class Device:
 
     def remove(self):
         """Removes it, if it is there; whoever has it open a moment longer is waited for."""
-        for _ in range(100):
+        limit = Limit(10)
+        while not limit.over():
             try:
                 return control.remove(self.name)
             except control.Refused as error:

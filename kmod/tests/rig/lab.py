@@ -6,8 +6,9 @@ import os
 import random
 import subprocess
 import threading
-import time
 from pathlib import Path
+
+from dmalign.pace import Limit, patience
 
 from . import libc
 from .dm import block_name, run, sysfs_folder
@@ -31,7 +32,8 @@ STACK_CUTS = int(os.environ.get("DM_ALIGN_STACK_CUTS", "1"))
 FILES_SECONDS = float(os.environ.get("DM_ALIGN_FILES_SECONDS", "2"))
 # Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
 SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
-# Time limits, with room for a machine that does other things as well.
+# Time limits on the reference machine: see dmalign/pace.py.
+STALL_SECONDS = 120  # of a single request of a stress
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
 LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
@@ -99,6 +101,7 @@ class Stress:
 
     def __init__(self, tool, device, seconds, options):
         words = [tool, device]
+        options = {**options, "stall": round(patience(options.get("stall", STALL_SECONDS)))}
         for name, value in options.items():
             flag = f"--{name.replace('_', '-')}"
             if value is True:
@@ -108,7 +111,7 @@ class Stress:
         if "ops" not in options:
             words += ["--seconds", str(max(1, round(seconds)))]
         self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self._limit = time.monotonic() + 120 + 10 * seconds
+        self._limit = Limit(120 + 10 * seconds)
         self._said = []
         # Read as it comes: a full pipe would stop the threads that report.
         self._reader = threading.Thread(target=lambda: self._said.extend(self._process.stderr), daemon=True)
@@ -124,7 +127,7 @@ class Stress:
             self._process.kill()
 
     def running(self):
-        assert time.monotonic() < self._limit, "the stress does not end"
+        assert not self._limit.over(), "the stress does not end"
         return self._process.poll() is None
 
     def stop(self):
@@ -135,7 +138,7 @@ class Stress:
     def finish(self):
         """Waits for the end; fails with the reports if a sector was wrong."""
         out = self._process.stdout.read()
-        status = self._process.wait(max(1, self._limit - time.monotonic()))
+        status = self._process.wait(max(1, self._limit.left()))
         self._reader.join(10)
         assert status == 0, f"sectorstress: exit status {status}: {''.join(self._said)}{out}"
         self._counts = dict(word.split("=") for word in out.split())
@@ -206,7 +209,7 @@ class Lab:
                 yield
             finally:
                 process.terminate()
-                said = process.communicate(timeout=120)[0]
+                said = process.communicate(timeout=patience(120))[0]
         assert process.returncode == 0, f"{name}: exit status {process.returncode}: {said}"
         print(said.strip())
 

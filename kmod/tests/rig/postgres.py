@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from dmalign.pace import patience
+
 from .dm import run
 from .witness import eventually
 
@@ -82,7 +84,7 @@ class Postgres:
 
     def start(self):
         """Replays what it has logged, and is ready."""
-        self._do("pg_ctl", "start", "-w", "-s", "-t", 300, "-D", self._data, "-l", self._run / "log",
+        self._do("pg_ctl", "start", "-w", "-s", "-t", round(patience(300)), "-D", self._data, "-l", self._run / "log",
                  "-o", f"-k {self._run}")
 
     def stop(self):
@@ -124,7 +126,7 @@ class Load:
 
     def wait(self, timeout=300):
         """Until the server is gone; {client: how many of its lines were acknowledged}."""
-        self._process.wait(timeout)
+        self._process.wait(patience(timeout))
         counts = dict.fromkeys(range(CLIENTS), 0)
         for log in self._folder.glob("pgbench.*"):
             for line in log.read_text().splitlines():

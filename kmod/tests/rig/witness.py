@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from dmalign.pace import Limit
+
 from .dm import number_of
 
 TRACING = Path("/sys/kernel/tracing")
@@ -86,8 +88,8 @@ def touches_at(drive):
 
 
 def eventually(condition, message, timeout=10):
-    """Waits until `condition()` is true."""
-    end = time.monotonic() + timeout
+    """Waits until `condition()` is true, for `timeout` seconds of the reference machine."""
+    limit = Limit(timeout)
     while not condition():
-        assert time.monotonic() < end, f"{message} (waited {timeout} s)"
+        assert not limit.over() or condition(), f"{message} (waited {limit})"
         time.sleep(0.02)

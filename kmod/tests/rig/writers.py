@@ -19,6 +19,8 @@ import struct
 import time
 import traceback
 
+from dmalign.pace import Limit
+
 SIZES = [100, 512, 3000, 4096, 9000, 70000]
 
 
@@ -67,12 +69,12 @@ class Writer:
 
     def wait(self, timeout=60):
         """Until its work has ended by itself."""
-        end = time.monotonic() + timeout
+        limit = Limit(timeout)
         while True:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
                 break
-            assert time.monotonic() < end, f"operation {self.begun} of process {self._pid} hangs for {timeout} s"
+            assert not limit.over(), f"operation {self.begun} of process {self._pid} hangs for {limit}"
             time.sleep(0.01)
         assert status == 0, f"operation {self.begun} failed, see standard error (status {status})"
 

@@ -3,6 +3,7 @@
 
 import time
 
+from dmalign.pace import Limit, scaled
 from rig.direct import Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
@@ -10,7 +11,7 @@ from rig.memdisk import memory_disk
 from rig.stuck import Stuck
 
 BLOCK = 8
-GAP = 0.3		# seconds in which a request reaches where it will stay
+GAP = 0.3		# scaled seconds in which a request reaches where it will stay
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 PHYSICAL = 4096
 SPARE_RUNS = 16 + 1		# HOLD_MAX_RUNS, and the reserve
@@ -34,7 +35,7 @@ def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(lab, di
         before = int(device.attribute("target0_memory_bytes"))
         stuck.stop()
         discard = Later(upper.discard, 0, 160 * BLOCK)
-        time.sleep(GAP)
+        time.sleep(scaled(GAP))
         spare = int(device.attribute("target0_memory_bytes")) - before
         assert not discard.done()
         assert 0 < spare <= SPARE_RUNS * PHYSICAL, f"{spare / PHYSICAL} blocks are read into memory of their own"
@@ -60,9 +61,10 @@ def test_what_is_tried_again_after_a_suspend_keeps_the_limit(lab, disk):
         time.sleep(5.5)		# HOLD_RETRY_MS: all are due
         device.resume()
         spare = 0
-        for _ in range(20):
-            time.sleep(0.02)
+        limit = Limit(60)
+        while device.counter("held_blocks") and not limit.over():
             spare = max(spare, int(device.attribute("target0_memory_bytes")) - before)
+            time.sleep(0.02)
         assert 0 < spare <= SPARE_RUNS * PHYSICAL, f"{spare / PHYSICAL} blocks are read into memory of their own"
         upper.flush()
         with Disk(disk.path) as lower:

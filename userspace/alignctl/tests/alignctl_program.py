@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from dmalign.pace import Limit, patience
 from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
@@ -30,7 +31,7 @@ HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": B
 
 
 def alignctl(*arguments, **options):
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
+    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60), check=False,
                           **options)
 
 
@@ -54,9 +55,9 @@ def keys(value):
 def wait_for_run(process, seconds=60):
     """Until the program has written to its disk, as the kernel counts it; and then a moment, for some more."""
     counts = Path(f"/proc/{process.pid}/io")
-    deadline = time.monotonic() + seconds
+    limit = Limit(seconds)
     while "\nwrite_bytes: 0\n" in counts.read_text():
-        assert time.monotonic() < deadline, f"{process.args} has written nothing after {seconds} s"
+        assert not limit.over(), f"{process.args} has written nothing after {limit}"
         time.sleep(0.01)
     time.sleep(0.2)
 
@@ -86,7 +87,7 @@ def interrupted(*arguments):
                           stderr=subprocess.PIPE) as running:
         wait_for_run(running)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=patience(30))
     assert running.returncode == -signal.SIGINT, err
     return json.loads(out)
 

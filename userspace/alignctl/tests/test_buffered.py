@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from dmalign.pace import patience
 from alignctl_program import DISK_BYTES, alignctl
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -24,11 +25,11 @@ def trace(tmp_path):
 
 @pytest.fixture
 def loop(disk):
-    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
     if made.returncode:
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     yield made.stdout.strip()
-    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=20, check=True)
+    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
 
 
 def answer(*arguments, status=FINE):
@@ -151,7 +152,7 @@ def test_the_daemon_rests_also_when_buffered(tmp_path):
         file.truncate(1 << 30)
     result = answer("replay", "db-daemon", "--buffered", "--on", disk, "--count", 501, "--span", "600M", "--think", 0.3)
     assert (result["requests"], result["pauses"], result["data_check"]["status"]) == (501, 1, "ok")
-    assert 0.3 <= result["pause_s"] < 3 and result["wall_s"] > result["pause_s"]
+    assert 0.3 <= result["pause_s"] < patience(3) and result["wall_s"] > result["pause_s"]
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -274,9 +275,9 @@ def test_blocks_of_the_cache_divide_the_device(size, block):
 
 
 def test_the_device_is_asked_for_its_cache(loop):
-    asked = subprocess.run(["blockdev", "--getbsz", loop], text=True, capture_output=True, timeout=20, check=True)
+    asked = subprocess.run(["blockdev", "--getbsz", loop], text=True, capture_output=True, timeout=patience(20), check=True)
     assert answer("plan", "areasync", "--on", loop)["assumed"]["cache_block_size"] == int(asked.stdout)
-    subprocess.run(["blockdev", "--setbsz", "1024", loop], timeout=20, check=True)
+    subprocess.run(["blockdev", "--setbsz", "1024", loop], timeout=patience(20), check=True)
 
 
 def test_a_device_that_is_shifted_has_its_cache_shifted():

@@ -4,6 +4,8 @@
 import subprocess
 
 import pytest
+
+from dmalign.pace import patience
 from dmalign.paths import OUT, REPO
 
 FINE = 0
@@ -13,8 +15,8 @@ FINE = 0
                                        ["replay", "cncread", "--depth", "2", "--count", "3"]])
 def test_an_installed_verb_in_python_has_all_its_modules(disk, tmp_path, arguments):
     subprocess.run(["make", "-s", "-C", REPO / "userspace/alignctl", f"OUT={OUT}", "install", f"DESTDIR={tmp_path}"],
-                   capture_output=True, timeout=120, check=True)
+                   capture_output=True, timeout=patience(120), check=True)
     page = tmp_path / "page.html"
     done = subprocess.run([tmp_path / "usr/local/sbin/alignctl", *arguments, "--on", disk, "--html", page],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=patience(60), check=False)
     assert done.returncode == FINE and "<svg" in page.read_text(), done.stderr

@@ -7,6 +7,8 @@ import struct
 import subprocess
 
 import pytest
+
+from dmalign.pace import patience
 from dmalign.paths import REPO
 
 from alignctl_program import ALIGNCTL, METHODS, alignctl, keys
@@ -304,7 +306,7 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
         for k in range(places):
             file.write(f"write,{k * 7919 % places * (400 << 20) + 512},4096\n")
     done = subprocess.run(["/usr/bin/env", "bash", "-c", "ulimit -v 200000; exec \"$@\"", "-", ALIGNCTL, "plan", trace,
-                           "--json"], capture_output=True, text=True, timeout=60, check=False)
+                           "--json"], capture_output=True, text=True, timeout=patience(60), check=False)
     assert done.returncode == FINE, done.stderr
     result = json.loads(done.stdout)
     assert (result["distinct_blocks"], result["rmin"]) == (2 * places, 2 * places)

@@ -2,6 +2,7 @@
 """The program as its user meets it: usage, errors, exit status, JSON. No device-mapper is needed."""
 
 import json
+import math
 import os
 import pty
 import re
@@ -14,6 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from dmalign.pace import patience, scaled
 from dmalign.paths import REPO
 
 from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, alignctl, keys, needs_io_uring,
@@ -150,7 +153,7 @@ def test_what_needs_root_says_so(arguments):
         os.chmod(folder, 0o755)
         program = shutil.copy(ALIGNCTL, folder)
         nobody = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
-        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=60, check=False, **nobody)
+        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False, **nobody)
     assert failed.returncode == IO
     assert "run alignctl as root" in failed.stderr
 
@@ -372,7 +375,7 @@ def test_a_write_error_ends_the_run_and_leaves_the_rest_checkable(disk, tmp_path
     # a limit of 512 blocks of 1024 bytes: write number 64, at byte 524288, fails
     failed = subprocess.run(["bash", "-c", "trap '' XFSZ; ulimit -f 512; exec \"$@\"", "bash", ALIGNCTL, "replay",
                              *map(str, common), "--phase", "run", "--depth", str(depth)], text=True,
-                            capture_output=True, timeout=60, check=False)
+                            capture_output=True, timeout=patience(60), check=False)
     needs_io_uring(failed)
     assert failed.returncode == IO
     assert f"{disk}: write of 4096 bytes at byte 524288: File too large (w4096, request 65)" in failed.stderr
@@ -392,7 +395,7 @@ def test_ctrl_c_prints_what_was_measured(tmp_path, disk):
                           stderr=subprocess.PIPE, text=True) as running:
         wait_for_run(running)
         running.send_signal(signal.SIGINT)
-        shown, errors = running.communicate(timeout=30)
+        shown, errors = running.communicate(timeout=patience(30))
     assert running.returncode == -signal.SIGINT and not errors
     result = json.loads(shown)
     assert result["stopped"] == "signal"
@@ -414,7 +417,7 @@ def on_a_terminal(command):
                 drawn += os.read(ours, 4096)
             except OSError:
                 break
-        assert running.wait(timeout=60) == FINE
+        assert running.wait(timeout=patience(60)) == FINE
     os.close(ours)
     return drawn.decode()
 
@@ -453,11 +456,11 @@ def test_a_file_with_data_is_refused_unless_forced(disk):
 
 @pytest.fixture
 def loop(disk):
-    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
     if made.returncode:
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     yield Path(made.stdout.strip())
-    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=20, check=True)
+    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
 
 
 def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
@@ -466,13 +469,13 @@ def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
     on_file = alignctl("replay", "w512", "--on", disk, "--count", 2)
     assert on_file.returncode == BUSY and f"is the backing file of {loop.name}" in on_file.stderr
 
-    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=60, check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=patience(60), check=True)
     signed = alignctl(*replay)
     assert signed.returncode == BUSY and "carries the signature of ext4" in signed.stderr
 
     where = tmp_path / "mnt"
     where.mkdir()
-    if subprocess.run(["mount", loop, where], timeout=60, check=False).returncode:
+    if subprocess.run(["mount", loop, where], timeout=patience(60), check=False).returncode:
         pytest.skip("ext4 cannot be mounted here")
     try:
         for command in (replay, ["attach", loop]):
@@ -480,11 +483,11 @@ def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
             assert refused.returncode == BUSY
             assert f"{loop.name} is mounted on {where}" in refused.stderr
     finally:
-        subprocess.run(["umount", where], timeout=60, check=True)
+        subprocess.run(["umount", where], timeout=patience(60), check=True)
 
 
 def test_a_mount_that_only_another_process_sees_is_named(loop, tmp_path):
-    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=60, check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=patience(60), check=True)
     where = tmp_path / "mnt"
     where.mkdir()
     # It says that it has mounted, and goes on until its input ends.
@@ -671,17 +674,18 @@ def test_a_ledger_with_a_file_missing_is_an_error_that_names_it(machine):
 
 def test_an_interval_reports_what_happened_in_it(machine):
     root, align = machine
+    seconds = math.ceil(scaled(1))
     put(align, writes=100)
-    with subprocess.Popen([ALIGNCTL, "stats", "--interval", "1", "--json"], stdout=subprocess.PIPE, text=True,
+    with subprocess.Popen([ALIGNCTL, "stats", "--interval", str(seconds), "--json"], stdout=subprocess.PIPE, text=True,
                           env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}) as running:
-        time.sleep(0.5)
+        time.sleep(scaled(0.5))
         put(align, writes=142)
         first, second = running.stdout.readline(), running.stdout.readline()
         running.send_signal(signal.SIGINT)
-        running.wait(timeout=20)
+        running.wait(timeout=patience(20))
     assert running.returncode == -signal.SIGINT
     first, second = json.loads(first), json.loads(second)
-    assert first["interval_s"] == 1
+    assert first["interval_s"] == seconds
     assert first["devices"][0]["counters"]["writes"] == 42 and first["devices"][0]["raw"]["writes"] == 142
     assert second["devices"][0]["counters"]["writes"] == 0
 

@@ -7,6 +7,8 @@ import re
 import subprocess
 
 import pytest
+
+from dmalign.pace import patience
 from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
@@ -16,7 +18,7 @@ DISK = 7, 3  # a number that a made-up machine has, and a device node can be mad
 
 def alignctl(*arguments, sysroot=None, cwd=None):
     environment = dict(os.environ, **({"ALIGNCTL_SYSROOT": str(sysroot)} if sysroot else {}))
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=60, check=False,
+    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60), check=False,
                           env=environment, cwd=cwd)
 
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 
 import pytest
+
+from dmalign.pace import patience
 from dmalign.paths import REPO
 
 from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys
@@ -208,7 +210,7 @@ def test_standard_input_cannot_be_read_again(disk, other):
 
 
 def test_a_disk_and_what_lies_on_it_are_told(disk):
-    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=20, check=False)
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
     if made.returncode:
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     loop = made.stdout.strip()
@@ -223,7 +225,7 @@ def test_a_disk_and_what_lies_on_it_are_told(disk):
         # the kernel may count the flush at the end as a write
         assert on_loop["requests"][1] in (20, 21)
     finally:
-        subprocess.run(["losetup", "-d", loop], timeout=20, check=True)
+        subprocess.run(["losetup", "-d", loop], timeout=patience(20), check=True)
 
 
 # A trace that only reads
@@ -362,7 +364,7 @@ def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, argum
         for _ in range(3):
             assert running.stderr.readline()
         os.killpg(running.pid, number)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=patience(30))
     assert running.returncode == 128 + number, err
     result = json.loads(out)
     assert result["stopped"].startswith("interrupted")

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from dmalign.pace import patience
 from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, histogram_counts, keys, needs_io_uring, \
     wait_for_run
 from test_program import ONE_AT_A_TIME, man_page
@@ -143,7 +144,7 @@ def test_a_write_error_ends_all_threads_and_leaves_the_rest_checkable(disk, tmp_
     # a limit of 512 blocks of 1024 bytes: write number 64, at byte 524288, fails
     failed = subprocess.run(["bash", "-c", "trap '' XFSZ; ulimit -f 512; exec \"$@\"", "bash", ALIGNCTL, "replay",
                              *map(str, common), "--phase", "run", "--threads", "4"], text=True, capture_output=True,
-                            timeout=60, check=False)
+                            timeout=patience(60), check=False)
     assert failed.returncode == IO and "stopped     by error after 64 of 100 writes" in failed.stdout
     text = json.loads(state.read_text())
     assert sorted(text["failed"]) == list(range(64, text["issued"])) and 1 <= len(text["failed"]) <= 4
@@ -165,7 +166,7 @@ def test_ctrl_c_ends_a_pause_of_all_threads_at_once(tmp_path):
             before = now
             time.sleep(0.5)
         running.send_signal(signal.SIGINT)
-        shown, errors = running.communicate(timeout=30)
+        shown, errors = running.communicate(timeout=patience(30))
     assert running.returncode == -signal.SIGINT and not errors
     result = json.loads(shown)
     assert (result["stopped"], result["requests"]) == ("signal", 500) and "pauses" not in result

@@ -9,6 +9,8 @@ import os
 import socket
 import struct
 
+from dmalign.pace import patience
+
 NBDMAGIC = 0x4E42444D41474943
 IHAVEOPT = 0x49484156454F5054
 REPLY_MAGIC = 0x3E889045565A9
@@ -41,7 +43,7 @@ class NbdClient:
 
     def __init__(self, path, timeout=60):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(timeout)
+        self.sock.settimeout(patience(timeout))
         self.sock.connect(str(path))
         self.size = self.flags = 0
         self.block_sizes = None
@@ -128,7 +130,7 @@ class NbdClient:
 def control(path, command):
     """One command to a drive's control socket; returns its answer, decoded."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-        sock.settimeout(30)
+        sock.settimeout(patience(30))
         sock.connect(str(path))
         sock.sendall(command.encode() + b"\n")
         with sock.makefile() as answers:

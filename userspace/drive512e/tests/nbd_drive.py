@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import Limit
 import nbd_client
 
 HERE = Path(__file__).resolve().parent
@@ -19,11 +20,11 @@ PLUGIN = OUT / "bin" / "drive512e.so"
 
 
 def within(seconds, condition):
-    """Waits for the condition; False if it did not come true in time."""
-    end = time.monotonic() + seconds
+    """Waits for the condition; False if it did not come true in time: seconds of the reference machine."""
+    limit = Limit(seconds)
     while not condition():
-        if time.monotonic() > end:
-            return False
+        if limit.over():
+            return condition()
         time.sleep(0.01)
     return True
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import patience, scaled
 import nbd_client
 from nbd_drive import PLUGIN, Drive, drive, within
 
@@ -54,7 +55,7 @@ def test_is_rotational_if_the_profile_is(profile, rotational):
 def test_nbdinfo_reads_size_and_sector_size():
     with drive("size=16M") as d:
         text = subprocess.run(["nbdinfo", d.uri], capture_output=True, text=True,
-                              check=True, timeout=30).stdout
+                              check=True, timeout=patience(30)).stdout
     assert "16777216" in text and "block_size_minimum: 512" in text
 
 
@@ -62,8 +63,8 @@ def test_nbdcopy_brings_back_what_it_put_in(tmp_path):
     there, back = tmp_path / "there", tmp_path / "back"
     there.write_bytes(random.Random(1).randbytes(4 * MIB))
     with drive("size=4M") as d:
-        subprocess.run(["nbdcopy", there, d.uri], check=True, timeout=60)
-        subprocess.run(["nbdcopy", d.uri, back], check=True, timeout=60)
+        subprocess.run(["nbdcopy", there, d.uri], check=True, timeout=patience(60))
+        subprocess.run(["nbdcopy", d.uri, back], check=True, timeout=patience(60))
         assert d.stats()["write_bytes"] + d.stats()["zero_bytes"] == 4 * MIB
     assert there.read_bytes() == back.read_bytes()
 
@@ -194,7 +195,7 @@ def test_control_serves_several_clients_and_several_commands_at_once():
         for client in silent:
             client.connect(d.control_path)
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(10)
+            client.settimeout(patience(10))
             client.connect(d.control_path)
             client.sendall(b"ping\nping\nst")
             client.sendall(b"ats\n")
@@ -294,7 +295,7 @@ def test_sixteen_connections_at_once_see_whole_blocks():
         threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
         for thread in threads:
             thread.start()
-        time.sleep(3)
+        time.sleep(scaled(3))
         stop.set()
         for thread in threads:
             thread.join(30)
@@ -321,8 +322,8 @@ def test_fixed_takes_its_latency():
 
 @pytest.mark.parametrize("depth,low,high", [("1", 3.2, 60), ("4", 0.8, 3.2), ("unlimited", 0.4, 3.2)])
 def test_fixed_serves_as_many_at_once_as_its_depth(depth, low, high):
-    """Eight connections with two requests of 0.2 s each."""
-    with drive("size=16M", "profile=fixed", "latency_us=200000", f"depth={depth}") as d:
+    """Eight connections with two requests of 0.2 scaled seconds each."""
+    with drive("size=16M", "profile=fixed", f"latency_us={round(scaled(200_000))}", f"depth={depth}") as d:
         clients = [d.connect() for _ in range(8)]
         threads = [threading.Thread(target=lambda c=c: [c.read(0, 512), c.read(0, 512)]) for c in clients]
 
@@ -332,7 +333,7 @@ def test_fixed_serves_as_many_at_once_as_its_depth(depth, low, high):
             for thread in threads:
                 thread.join()
 
-        assert low <= elapsed(run) < high
+        assert scaled(low) <= elapsed(run) + 0.001 < scaled(high)
         for client in clients:
             client.close()
 
@@ -395,7 +396,7 @@ BAD = [
 def test_refuses_a_bad_parameter_with_name_value_and_way_out(args, words):
     with tempfile.TemporaryDirectory(prefix="drive512e-") as folder:
         result = subprocess.run(["nbdkit", "-f", "-U", f"{folder}/nbd", str(PLUGIN), *args],
-                                capture_output=True, text=True, timeout=30)
+                                capture_output=True, text=True, timeout=patience(30))
     assert result.returncode != 0
     for word in words:
         assert word in result.stderr
@@ -404,7 +405,7 @@ def test_refuses_a_bad_parameter_with_name_value_and_way_out(args, words):
 def test_refuses_a_file_that_is_larger_than_the_size(tmp_path):
     (tmp_path / "data").write_bytes(bytes(8192))
     result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=4096", f"file={tmp_path}/data"],
-                            capture_output=True, text=True, timeout=30)
+                            capture_output=True, text=True, timeout=patience(30))
     assert result.returncode != 0
     assert "8192" in result.stderr and "4096" in result.stderr and "another file" in result.stderr
 
@@ -412,7 +413,7 @@ def test_refuses_a_file_that_is_larger_than_the_size(tmp_path):
 def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
     with drive("size=1M") as d:
         result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", f"control={d.control_path}"],
-                                capture_output=True, text=True, timeout=30)
+                                capture_output=True, text=True, timeout=patience(30))
         assert result.returncode != 0 and "in use" in result.stderr
         assert d.control("ping") == {"ok": True}
 
@@ -425,12 +426,12 @@ def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
 
 
 def test_stops_when_told_to_and_removes_its_control_socket():
-    with drive("size=1M", "profile=fixed", "latency_us=30000000") as d:
+    with drive("size=1M", "profile=fixed", "latency_us=60000000") as d:
         c = d.connect()
         waiting = threading.Thread(target=_read_and_leave, args=(c,))
         waiting.start()
         time.sleep(0.3)
-        assert elapsed(d.stop) < 10, "a request in flight held the server up"
+        assert elapsed(d.stop) < min(patience(10), 50), "a request in flight held the server up"
         waiting.join(20)
         assert not os.path.exists(d.control_path)
 
@@ -445,7 +446,7 @@ def _read_and_leave(client):
 def test_serves_from_the_background_with_relative_paths():
     with tempfile.TemporaryDirectory(prefix="drive512e-") as folder:
         subprocess.run(["nbdkit", "-U", f"{folder}/nbd", "-P", f"{folder}/pid", str(PLUGIN), "size=1M",
-                        "control=control", "log=log"], cwd=folder, check=True, timeout=30)
+                        "control=control", "log=log"], cwd=folder, check=True, timeout=patience(30))
         # nbdkit writes the file when it is ready to serve, after the fork.
         assert within(20, lambda: os.path.exists(f"{folder}/pid") and os.path.getsize(f"{folder}/pid"))
         pid = int(Path(folder, "pid").read_text())

@@ -102,7 +102,7 @@ def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
         try:
             connection, _ = listener.accept()
         except TimeoutError as error:
-            why = ended and vm.explain(ended[0], timeout)
+            why = ended and vm.explain(ended[0])
             raise GuestError(why or f"QEMU does not start within {CONNECT_S:.0f} s") from error
     with connection:
         guest = Guest(connection)
@@ -112,11 +112,11 @@ def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
             guest.end()
         except GuestError as error:
             thread.join(5)
-            why = ended and vm.explain(ended[0], timeout)
+            why = ended and vm.explain(ended[0])
             raise GuestError(f"{error}\n{why}" if why else str(error)) from error
         thread.join(60)
     if not ended:
         raise GuestError("the guest does not switch itself off")
-    why = vm.explain(ended[0], timeout)
+    why = vm.explain(ended[0])
     if why:
         raise GuestError(why)

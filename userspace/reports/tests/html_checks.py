@@ -7,6 +7,8 @@ import subprocess
 from html import unescape
 from html.parser import HTMLParser
 
+from dmalign.pace import patience
+
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
@@ -71,5 +73,5 @@ def layout(text, folder, width, scheme="light"):
          f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
          "--allow-file-access-from-files", f"--user-data-dir={folder / 'profile'}",
          "--dump-dom", (folder / "probe.html").as_uri()],
-        capture_output=True, text=True, timeout=120, check=True).stdout
+        capture_output=True, text=True, timeout=patience(120), check=True).stdout
     return json.loads(unescape(re.search(r"<title>(.*?)</title>", dom)[1]))

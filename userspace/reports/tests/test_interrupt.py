@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import Limit, patience
 import verify
 from align_reports import interrupt
 from align_reports.verify.machine import Here
@@ -64,7 +65,8 @@ def lines(tmp_path):
 
 
 def wait_for(tmp_path, word, after=None):
-    for _ in range(600):
+    limit = Limit(30)
+    while not limit.over():
         found = lines(tmp_path)
         if after:
             found = found[found.index(after):] if after in found else []
@@ -83,7 +85,7 @@ def test_it_ends_as_by_ctrl_c_also_when_it_is_asked_again(start, tmp_path, numbe
     wait_for(tmp_path, f"detach alignctl-verify-{running.pid}", after="ended")
     for again in SIGNALS:
         os.killpg(running.pid, again)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=patience(30))
     assert running.returncode == 128 + number, err
     assert lines(tmp_path)[-3:] == ["ended", f"detach alignctl-verify-{running.pid}", "detached"]
     result = json.loads(out)
@@ -95,7 +97,7 @@ def test_a_target_that_is_just_being_made_is_made_and_removed(start, tmp_path):
     running = start("--modes", "pad", SLOW_ATTACH="1")
     wait_for(tmp_path, "attach")
     os.killpg(running.pid, signal.SIGINT)
-    err = running.communicate(timeout=30)[1]
+    err = running.communicate(timeout=patience(30))[1]
     assert running.returncode == 130 and "Traceback" not in err, err
     made = [line for line in lines(tmp_path) if line in ("attached", "detached")]
     assert made and len(made) % 2 == 0 and made[-1] == "detached" and "running" not in lines(tmp_path)
@@ -113,7 +115,7 @@ def test_what_is_ignored_by_nohup_stays_so(start, tmp_path):
     time.sleep(0.3)
     assert running.poll() is None
     os.kill(running.pid, signal.SIGTERM)
-    assert running.wait(timeout=30) == 128 + signal.SIGTERM
+    assert running.wait(timeout=patience(30)) == 128 + signal.SIGTERM
 
 
 @pytest.fixture
@@ -138,7 +140,7 @@ def test_one_that_comes_where_it_may_end_nothing_waits(caught, number):
 def test_where_nothing_is_left_to_clean_up_it_ends_the_program():
     code = ("import os, signal; from align_reports import interrupt; interrupt.catch(); interrupt.release(); "
             "os.kill(os.getpid(), signal.SIGTERM)")
-    done = subprocess.run([sys.executable, "-c", code], cwd=Path(verify.__file__).parent, timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=Path(verify.__file__).parent, timeout=patience(30), check=False)
     assert done.returncode == -signal.SIGTERM
 
 
@@ -148,4 +150,4 @@ def test_a_command_that_does_not_heed_a_signal_is_killed(caught, monkeypatch):
     began = time.monotonic()
     with pytest.raises(interrupt.Interrupted):
         Here().json("sh", "-c", command)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < patience(10)
