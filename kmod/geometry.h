@@ -414,20 +414,28 @@ static inline __u64 align_cut(const struct align_geometry *g, __u64 sector,
  * @left: their sectors in all
  *
  * The block layer splits write-zeroes by the same rule as writes, from 6.12 on
- * (before that at the limit itself, which is no less).
+ * (before that at the limit itself, which is no less). A part of a block, which is
+ * left to the drive, goes alone: what lies below may cut by rules of its own, from
+ * where a request starts (QEMU does, every 32 MiB), and would cut inside blocks.
  *
- * Return: sectors up to the last boundary that fits, @left if all of it fits or
- * the device below takes no write-zeroes (any more) and will say so, 0 if not
- * even the first boundary fits.
+ * Return: sectors up to the last boundary that fits, @left if the device below
+ * takes no write-zeroes (any more) and will say so, 0 if not even the first
+ * boundary fits.
  */
 static inline __u64 align_cut_zeroes(const struct align_geometry *g,
 				     const struct align_limits *lim,
 				     __u64 sector, __u64 left)
 {
+	__u32 into = align_sector_in_block(g, sector);
+	__u32 tail = align_sector_in_block(g, sector + left);
 	struct align_limits zeroes = *lim;
 
 	if (!lim->max_zeroes_sectors)
 		return left;
+	if (into && left > align_block_sectors(g) - into)
+		left = align_block_sectors(g) - into;
+	else if (left > tail)
+		left -= tail;
 	zeroes.max_sectors = lim->max_zeroes_sectors;
 	if (zeroes.max_sectors > ALIGN_MAX_BIO_SECTORS)
 		zeroes.max_sectors = ALIGN_MAX_BIO_SECTORS;

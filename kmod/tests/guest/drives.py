@@ -8,8 +8,6 @@ DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
     "p4096": Server(size="1G"),
     "p16384": Server(physical=16384),
-    # Zeroes of more than one request of the kernel fit, and take no memory.
-    "large": Server(size="10G"),
     # QEMU cannot tell the guest of the offset; the tests give it as an argument of the table line.
     "offset3584": Server(alignment=3584),
     "claims512": Server(size="1G", presented={"physical": 512}),

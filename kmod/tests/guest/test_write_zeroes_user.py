@@ -80,9 +80,14 @@ def test_a_file_system_and_a_file_that_are_zeroed_cost_rmws_in_report_only(lab, 
 @pytest.mark.parametrize("mode", ["report", "pad"])
 @pytest.mark.timeout(300)
 def test_zeroes_over_nine_gigabytes_cost_rmws_in_report_only(lab, mode, start):
-    """The kernel cuts them, at a length that is no multiple of the block; and what was there is gone on both sides."""
-    drive, sectors = lab.drive("large"), 9 << 21
-    places = [0, *(cut + by for cut in (1 << 22, 1 << 23, 1 << 24) for by in (-BLOCK, -1, 0, BLOCK)), sectors - BLOCK]
+    """
+    The kernel cuts them, at a length that is no multiple of the block; and what was there is gone on both sides. At
+    sector 63 they begin and end in blocks that are not the target's alone. QEMU cuts what it sends on each 32 MiB from
+    where a request begins: the drive must get those two parts by themselves.
+    """
+    drive, sectors = lab.drive("huge"), 9 << 21
+    last = sectors - BLOCK
+    places = [0, *(cut + by for cut in (1 << 22, 1 << 23, 1 << 24) for by in (-BLOCK, -1, 0, BLOCK)), last]
     with lab.partition(drive.path, start, sectors) as path, Align(path, mode=mode) as device:
         with Disk(device.path) as disk:
             for place in places:
@@ -99,7 +104,7 @@ def test_zeroes_over_nine_gigabytes_cost_rmws_in_report_only(lab, mode, start):
         assert len(found) > 0 and stats["zero_touches"] > 0
     else:
         assert not found, f"{len(found)} requests cost RMWs, the first ones {found[:4]}"
-        assert stats["touches"] == ledger["rmw_drive"] == ledger["rmw_drive_edge"]
+        assert stats["touches"] == ledger["rmw_drive"] == ledger["rmw_drive_edge"] == (2 if start == START else 0)
 
 
 @pytest.mark.parametrize("mode, touches", [("report", 2), ("pad", 0), ("coalesce", 0)])
@@ -115,4 +120,4 @@ def test_zeroes_of_a_block_and_a_sector_off_a_block_cost_two_rmws_in_report_only
         assert disk.read(0, 3 * BLOCK) == before[:512] + bytes(4608) + before[5120:]
     assert (stats["rmws"], stats["touches"], stats["write_touches"]) == (touches, touches, 0)
     assert (ledger["rmw_expected"], ledger["rmw_expected_zeroes"], ledger["write_zeroes_misaligned"]) == (2, 2, 1)
-    assert ledger["rmw_drive"] == touches and ledger["writes"] == 0
+    assert ledger["rmw_drive"] == touches and ledger["writes"] == 1, "the write that came before them"

@@ -84,7 +84,7 @@ def zeroed(requests):
 def touches_at(drive):
     """Partial touches that an emulated drive has counted: of writes, and of write-zeroes."""
     stats = drive.stats()
-    return stats["touches"], stats["partial_zeroes"]
+    return stats["write_touches"], stats["zero_touches"]
 
 
 def eventually(condition, message, timeout=10):
