@@ -106,6 +106,22 @@ struct shard_span {
 	bool all;
 };
 
+/**
+ * struct align_waiter - waits until what is held at a moment is on the device
+ * @list: in blocks->waiters
+ * @seq: blocks that began to hold up to here concern it
+ * @left: how many of those are not settled
+ * @failed: one of them could not be written
+ * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
+ */
+struct align_waiter {
+	struct list_head list;
+	u64 seq;
+	unsigned int left;
+	bool failed;
+	void (*done)(struct align_waiter *waiter);
+};
+
 /* Why nothing is held although the mode is coalesce: bits of @stopped. */
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
@@ -142,6 +158,7 @@ struct shard_span {
  * @frozen: nothing may be sent, because the device is suspended
  * @quiet: woken when a block has nothing more in flight, while @frozen
  * @waiters: who waits for what is held to be written
+ * @reboot: the reboot notifier waits with it; its @left is 0 if it does not
  * @seq: counts blocks that began to hold
  * @empty_seq: blocks that began to hold up to here must be emptied; read
  *	without the lock
@@ -182,6 +199,7 @@ struct align_blocks {
 	bool frozen;
 	wait_queue_head_t quiet;
 	struct list_head waiters;
+	struct align_waiter reboot;
 	u64 seq;
 	u64 empty_seq;
 	unsigned int nr_held;
@@ -266,22 +284,6 @@ struct align_touch {
 	bool late;
 	bool held;
 	struct align_block *block;
-};
-
-/**
- * struct align_waiter - waits until what is held at a moment is on the device
- * @list: in blocks->waiters
- * @seq: blocks that began to hold up to here concern it
- * @left: how many of those are not settled
- * @failed: one of them could not be written
- * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
- */
-struct align_waiter {
-	struct list_head list;
-	u64 seq;
-	unsigned int left;
-	bool failed;
-	void (*done)(struct align_waiter *waiter);
 };
 
 /**
