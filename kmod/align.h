@@ -20,6 +20,9 @@
 
 #define DM_MSG_PREFIX "align"
 
+/* Largest override that is advertised as physical_block_size, bytes. */
+#define ALIGN_MAX_CLAIMED	4096
+
 /* Default ceiling of the memory for blocks, bytes; max_blocks follows from it. */
 #define ALIGN_DEFAULT_MEMORY	(16U << 20)
 /* Largest max_blocks. */

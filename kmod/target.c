@@ -725,18 +725,36 @@ static int align_iterate_devices(struct dm_target *ti,
 	return fn(ti, at->dev, at->start, ti->len, data);
 }
 
-/* The device's limits stack as for linear; overrides are passed upward. */
+/*
+ * Pass overrides upward; all else stacks as for linear.
+ *
+ * Layers above take physical_block_size for what the drive writes atomically:
+ * mkfs.xfs makes its sectors of it if its blocks are as large, databases their
+ * pages. Up to 4096 an override tells them what a drive with honest firmware
+ * would. A larger one is about cost, not about atomicity: io_min is for that.
+ */
 static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct align_target *at = ti->private;
 	const struct align_geometry *g = &at->geometry;
 
+	/*
+	 * The engine takes writes apart at logical blocks, so each of those had
+	 * better lie in one piece of memory. Report passes on what linear would.
+	 */
+	if (at->mode != ALIGN_REPORT && g->physical > g->logical)
+		limits->dma_alignment = max(limits->dma_alignment,
+					    limits->logical_block_size - 1);
+
 	if (at->offset_unknown || (!at->given.physical && !at->given.offset))
+		return;
+	limits->io_min = round_up(limits->io_min, g->physical);
+	limits->io_opt = round_down(limits->io_opt, g->physical);
+	if (g->physical > ALIGN_MAX_CLAIMED &&
+	    g->physical != limits->physical_block_size)
 		return;
 	/* What does not fit the block size would make the device misaligned. */
 	limits->physical_block_size = g->physical;
-	limits->io_min = round_up(limits->io_min, g->physical);
-	limits->io_opt = round_down(limits->io_opt, g->physical);
 	if (limits->chunk_sectors & (align_block_sectors(g) - 1))
 		limits->chunk_sectors = 0;
 	limits->alignment_offset = align_shifted_offset(g->offset, at->start,
