@@ -823,7 +823,15 @@ static void flush_work_func(struct work_struct *work)
 		bio_io_error(io->bio);
 		return;
 	}
-	submit_bio_noacct(io->bio);
+	/*
+	 * dm starts the accounting of a flush once for all targets of a table,
+	 * and without a lock; where others may do so at this moment, dm does it
+	 * when the flush has ended.
+	 */
+	if (io->at->ti->len == dm_table_get_size(io->at->ti->table))
+		dm_submit_bio_remap(io->bio, NULL);
+	else
+		submit_bio_noacct(io->bio);
 }
 
 static void flush_go(struct align_waiter *waiter)

@@ -339,6 +339,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->num_write_zeroes_bios = 1;
 	ti->flush_supported = at->given.write_cache_on ||
 			      at->mode == ALIGN_COALESCE;
+	ti->accounts_remapped_io = true;
 	ti->per_io_data_size = sizeof(struct align_io);
 	return 0;
 
@@ -474,7 +475,7 @@ static void deferred_work(struct work_struct *work)
 	struct align_io *io = container_of(work, struct align_io, work);
 
 	if (map_change(io) == DM_MAPIO_REMAPPED)
-		submit_bio_noacct(io->bio);
+		dm_submit_bio_remap(io->bio, NULL);
 }
 
 /*

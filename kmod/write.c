@@ -316,7 +316,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		bio->bi_end_io = run_end_piece;
 
 		last = run_advance(io, n);
-		submit_bio_noacct(bio);
+		dm_submit_bio_remap(io->bio, bio);
 	}
 
 	run_put_piece(io);
@@ -330,7 +330,7 @@ static void range_work(struct work_struct *work)
 	if (io->split_up)
 		run_send(io, GFP_NOIO);
 	else
-		submit_bio_noacct(io->bio);
+		dm_submit_bio_remap(io->bio, NULL);
 }
 
 /* The part of @io's bytes that starts at @sector. */
