@@ -66,6 +66,7 @@ struct block_run {
  * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
  *	HELD: in shard->held or shard->failed; KNOWN: in shard->known;
  *	otherwise in none
+ * @hint: write hint of the newest touch that was held
  * @held: touches acknowledged and not on the device
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
  * @seq: when the first of them came, in the order of blocks->seq
@@ -87,6 +88,7 @@ struct align_block {
 	bool delayed;
 	bool failed;
 	bool gone;
+	u8 hint;
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;

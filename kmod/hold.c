@@ -29,6 +29,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "compat.h"
 #include "node.h"
 #include "trace.h"
 
@@ -184,6 +185,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
+	block->hint = compat_write_hint(touch->io->bio);
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
