@@ -21,6 +21,9 @@
 
 #define DM_MSG_PREFIX "align"
 
+/* Largest override that is advertised as physical_block_size, bytes. */
+#define ALIGN_MAX_CLAIMED	4096
+
 /* Default ceiling of the memory for blocks, bytes; max_blocks follows from it. */
 #define ALIGN_DEFAULT_MEMORY	(16U << 20)
 /* Largest max_blocks. */
@@ -107,6 +110,22 @@ struct shard_span {
 	bool all;
 };
 
+/**
+ * struct align_waiter - waits until what is held at a moment is on the device
+ * @list: in blocks->waiters
+ * @seq: blocks that began to hold up to here concern it
+ * @left: how many of those are not settled
+ * @failed: one of them could not be written
+ * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
+ */
+struct align_waiter {
+	struct list_head list;
+	u64 seq;
+	unsigned int left;
+	bool failed;
+	void (*done)(struct align_waiter *waiter);
+};
+
 /* Why nothing is held although the mode is coalesce: bits of @stopped. */
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
@@ -149,6 +168,7 @@ struct shard_span {
  * @flush_sent: @flush was sent, and its end not waited for yet; presuspend's and
  *	postsuspend's own
  * @waiters: who waits for what is held to be written
+ * @reboot: the reboot notifier waits with it; its @left is 0 if it does not
  * @seq: counts blocks that began to hold
  * @empty_seq: blocks that began to hold up to here must be emptied; read
  *	without the lock
@@ -192,6 +212,7 @@ struct align_blocks {
 	struct completion flushed;
 	bool flush_sent;
 	struct list_head waiters;
+	struct align_waiter reboot;
 	u64 seq;
 	u64 empty_seq;
 	unsigned int nr_held;
@@ -278,22 +299,6 @@ struct align_touch {
 	bool cut;
 	bool held;
 	struct align_block *block;
-};
-
-/**
- * struct align_waiter - waits until what is held at a moment is on the device
- * @list: in blocks->waiters
- * @seq: blocks that began to hold up to here concern it
- * @left: how many of those are not settled
- * @failed: one of them could not be written
- * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
- */
-struct align_waiter {
-	struct list_head list;
-	u64 seq;
-	unsigned int left;
-	bool failed;
-	void (*done)(struct align_waiter *waiter);
 };
 
 /**

@@ -69,6 +69,7 @@ struct block_run {
  * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
  *	HELD: in shard->held or shard->failed; KNOWN: in shard->known;
  *	otherwise in none
+ * @hint: write hint of the newest touch that was held
  * @held: touches acknowledged and not on the device
  * @held_data: one of them is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
@@ -93,6 +94,7 @@ struct align_block {
 	bool starved;
 	bool failed;
 	bool gone;
+	u8 hint;
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;

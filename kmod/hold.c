@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "compat.h"
 #include "node.h"
 #include "trace.h"
 
@@ -41,13 +42,32 @@
  * begin with no other block, and wait for those only that are read or written.
  */
 #define HOLD_DEADLINE_MS	30000
-/* What a reboot waits for at most, for each target. */
+/* How long a reboot waits for all targets together. */
 #define HOLD_REBOOT_MS	30000
+/*
+ * How long it waits behind that, within the same time, if it wrote something. An
+ * md array below notes on its members that it is clean when it has been idle for
+ * a moment, and would be resynced without that. md waits as long for its disks.
+ */
+#define HOLD_REBOOT_QUIET_MS	1000
 
-/* All targets, for a reboot. */
+/*
+ * The reboot notifier stops all targets, kicks them, and waits for all of them
+ * at once: each counts itself out of reboot_left through blocks->reboot.
+ *
+ * targets_lock guards the list of targets and rebooting. It is taken outside
+ * blocks->lock and never held while a request is waited for, so a target that
+ * hangs keeps no other one from being removed. The notifier looks at a target
+ * under targets_lock only. A target leaves the list before hold_freeze() fails
+ * its waiters, reboot_left included, and is freed after that.
+ */
 static LIST_HEAD(targets);
-/* Guards targets; held while one of them is emptied. */
 static DEFINE_MUTEX(targets_lock);
+static bool rebooting;
+static atomic_t reboot_left;
+static DECLARE_WAIT_QUEUE_HEAD(reboot_settled);
+/* Set for good at the reboot's deadline; read under blocks->lock. */
+static bool reboot_over;
 
 /**
  * hold_allowed - whether the touches of a write may be acknowledged early
@@ -172,6 +192,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
+	block->hint = compat_write_hint(touch->io->bio);
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
@@ -572,13 +593,19 @@ static unsigned long hold_left(struct align_blocks *blocks,
 	return left;
 }
 
+/* Whether held blocks must stay where they are. blocks->lock held. */
+static bool hold_is_frozen(const struct align_blocks *blocks)
+{
+	return blocks->frozen || READ_ONCE(reboot_over);
+}
+
 /* Whether something may be sent; if not, the end of a run or a resume comes back. */
 static bool hold_may_send(struct align_blocks *blocks)
 {
 	bool may;
 
 	spin_lock_irq(&blocks->lock);
-	may = !blocks->frozen && blocks->spare_runs < HOLD_MAX_RUNS;
+	may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS;
 	spin_unlock_irq(&blocks->lock);
 	return may;
 }
@@ -672,7 +699,7 @@ int hold_empty(struct align_target *at, unsigned long timeout,
 	init_completion(&sync.settled);
 	sync.waiter.done = hold_synced;
 	spin_lock_irq(&blocks->lock);
-	if (!blocks->nr_held || blocks->frozen) {
+	if (!blocks->nr_held || hold_is_frozen(blocks)) {
 		bool left = blocks->nr_held;
 
 		spin_unlock_irq(&blocks->lock);
@@ -789,6 +816,19 @@ void hold_presuspend(struct align_target *at)
 	submit_bio_noacct(bio);
 }
 
+/* Fail all who wait for held blocks. blocks->lock held. */
+static void hold_fail_waiters(struct align_blocks *blocks)
+{
+	struct align_waiter *waiter, *tmp;
+
+	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+		list_del(&waiter->list);
+		waiter->left = 0;
+		waiter->failed = true;
+		waiter->done(waiter);
+	}
+}
+
 /**
  * hold_freeze - the device is suspended, or goes away
  * @at: the target, which hold_empty() has emptied as far as that is possible
@@ -799,7 +839,6 @@ void hold_presuspend(struct align_target *at)
 static void hold_freeze(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
-	struct align_waiter *waiter, *tmp;
 
 	spin_lock_irq(&blocks->lock);
 	WRITE_ONCE(blocks->frozen, true);
@@ -814,12 +853,7 @@ static void hold_freeze(struct align_target *at)
 	hold_wait_quiet(at);
 
 	spin_lock_irq(&blocks->lock);
-	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
-		list_del(&waiter->list);
-		waiter->left = 0;
-		waiter->failed = true;
-		waiter->done(waiter);
-	}
+	hold_fail_waiters(blocks);
 	spin_unlock_irq(&blocks->lock);
 
 	if (!blocks->flush_sent)
@@ -971,7 +1005,15 @@ static void flush_job(struct align_job *job)
 		bio_io_error(io->bio);
 		return;
 	}
-	submit_bio_noacct(io->bio);
+	/*
+	 * dm starts the accounting of a flush once for all targets of a table,
+	 * and without a lock; where others may do so at this moment, dm does it
+	 * when the flush has ended.
+	 */
+	if (io->at->ti->len == dm_table_get_size(io->at->ti->table))
+		dm_submit_bio_remap(io->bio, NULL);
+	else
+		submit_bio_noacct(io->bio);
 }
 
 static void flush_go(struct align_waiter *waiter)
@@ -1003,33 +1045,95 @@ int hold_map_flush(struct align_io *io)
 		return DM_MAPIO_REMAPPED;
 	}
 	hold_wait(io->at, &io->waiter);
+	/* After a reboot's deadline it would wait in vain. */
+	if (READ_ONCE(reboot_over))
+		hold_fail_waiters(blocks);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 	return DM_MAPIO_SUBMITTED;
 }
 
-/* An orderly reboot suspends nobody. */
+static void reboot_done(struct align_waiter *waiter)
+{
+	if (atomic_dec_and_test(&reboot_left))
+		wake_up(&reboot_settled);
+}
+
+/*
+ * Let the reboot wait for what a target holds. targets_lock held. Return: false
+ * if that is nothing, or cannot be written.
+ */
+static bool reboot_ask(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	bool ask;
+
+	spin_lock_irq(&blocks->lock);
+	ask = blocks->nr_held && !hold_is_frozen(blocks);
+	if (ask) {
+		atomic_inc(&reboot_left);
+		blocks->reboot.done = reboot_done;
+		hold_wait(at, &blocks->reboot);
+	}
+	spin_unlock_irq(&blocks->lock);
+	return ask;
+}
+
+/* Log what a target still holds behind the deadline. targets_lock held. */
+static void reboot_report(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int nr;
+	int error;
+
+	spin_lock_irq(&blocks->lock);
+	nr = blocks->nr_held;
+	error = blocks->reboot.left ? -ETIMEDOUT : -EIO;
+	hold_fail_waiters(blocks);
+	spin_unlock_irq(&blocks->lock);
+	if (nr)
+		DMERR("%s: %u held blocks are not written at the end: error %d",
+		      dm_device_name(at->node->md), nr, error);
+}
+
+/* Empty all targets: an orderly reboot suspends no device. */
 static int hold_reboot(struct notifier_block *notifier, unsigned long event,
 		       void *unused)
 {
 	struct align_target *at;
+	bool wrote = false;
+	long left;
 
 	mutex_lock(&targets_lock);
-	list_for_each_entry(at, &targets, all) {
-		int ret;
-
+	rebooting = true;
+	/* All before the first is asked: one may lie on another. */
+	list_for_each_entry(at, &targets, all)
 		hold_stop(at, HOLD_STOPPED_REBOOT);
-		ret = hold_empty(at, msecs_to_jiffies(HOLD_REBOOT_MS),
-				 TASK_UNINTERRUPTIBLE);
-		if (ret)
-			DMERR("%s: held blocks are not written at the end: error %d",
-			      dm_device_name(at->node->md), ret);
-	}
+	list_for_each_entry(at, &targets, all)
+		wrote |= reboot_ask(at);
+	mutex_unlock(&targets_lock);
+
+	left = wait_event_timeout(reboot_settled, !atomic_read(&reboot_left),
+				  msecs_to_jiffies(HOLD_REBOOT_MS));
+	if (wrote)
+		schedule_timeout_uninterruptible(min_t(long, left,
+						       msecs_to_jiffies(HOLD_REBOOT_QUIET_MS)));
+	WRITE_ONCE(reboot_over, true);
+
+	mutex_lock(&targets_lock);
+	list_for_each_entry(at, &targets, all)
+		reboot_report(at);
 	mutex_unlock(&targets_lock);
 	return NOTIFY_DONE;
 }
 
+/*
+ * As early as can be: what is held goes through md arrays, network drivers and
+ * the like, which have notifiers of their own. Of equal priority, the one that
+ * was registered first is called first; md has this one, too.
+ */
 static struct notifier_block reboot_notifier = {
 	.notifier_call = hold_reboot,
+	.priority = INT_MAX,
 };
 
 int hold_register_reboot(void)
@@ -1054,6 +1158,8 @@ void hold_init(struct align_target *at)
 	timer_setup(&blocks->due, hold_due, 0);
 	INIT_WORK(&blocks->event, hold_event);
 	mutex_lock(&targets_lock);
+	if (rebooting)
+		blocks->stopped |= HOLD_STOPPED_REBOOT;
 	list_add_tail(&at->all, &targets);
 	mutex_unlock(&targets_lock);
 }

@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "compat.h"
 
 static struct align_block *run_first(const struct block_run *run)
 {
@@ -421,6 +422,34 @@ unsigned int block_sent_bytes(const struct align_block *block)
 	return 0;
 }
 
+/*
+ * The write hint for a block in WRITE or PASS: of its oldest touch that is not
+ * acknowledged, or else of what it holds.
+ */
+static u8 block_write_hint(struct align_block *block)
+{
+	const struct align_touch *touch =
+		list_first_entry_or_null(&block->touches, struct align_touch,
+					 list);
+
+	return touch ? compat_write_hint(touch->io->bio) : block->hint;
+}
+
+/*
+ * The write hint for a run in WRITE: the block layer keeps requests with
+ * different hints apart, so blocks that differ in it go without one.
+ */
+static u8 run_write_hint(struct block_run *run)
+{
+	u8 hint = block_write_hint(run_first(run));
+	struct align_block *block;
+
+	list_for_each_entry(block, &run->blocks, list)
+		if (block_write_hint(block) != hint)
+			return 0;
+	return hint;
+}
+
 /* Write a run whose blocks are in WRITE. */
 static void run_write(struct block_run *run)
 {
@@ -441,6 +470,7 @@ static void run_write(struct block_run *run)
 	ledger_add(at->ledger, pad_writes, run->nr);
 	ledger_add(at->ledger, sent_block_bytes, bytes);
 	run_init_bio(run, opf, run_write_end);
+	compat_set_write_hint(&run->bio, run_write_hint(run));
 	submit_bio_noacct(&run->bio);
 }
 
@@ -591,6 +621,7 @@ static void block_pass_held(struct align_block *block)
 		/* Waits at most for those sent before, which need nobody. */
 		bio = bio_alloc_bioset(at->dev->bdev, block_nr_vecs(at), opf,
 				       GFP_NOIO, &at->pieces);
+		compat_set_write_hint(bio, block_write_hint(block));
 		bio->bi_iter.bi_sector =
 			align_block_start(&at->geometry, block->number) + start;
 		while (byte < stop) {

@@ -341,6 +341,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->num_write_zeroes_bios = 1;
 	ti->flush_supported = at->given.write_cache_on ||
 			      at->mode == ALIGN_COALESCE;
+	ti->accounts_remapped_io = true;
 	ti->per_io_data_size = sizeof(struct align_io);
 	return 0;
 
@@ -484,7 +485,7 @@ static void deferred_job(struct align_job *job)
 	struct align_io *io = container_of(job, struct align_io, job);
 
 	if (map_change(io) == DM_MAPIO_REMAPPED)
-		submit_bio_noacct(io->bio);
+		dm_submit_bio_remap(io->bio, NULL);
 }
 
 /*
@@ -768,19 +769,37 @@ static void limit_write_zeroes(const struct align_target *at,
 			align_zeroes_limit(g, limits->max_write_zeroes_sectors);
 }
 
-/* The device's limits stack as for linear; overrides are passed upward. */
+/*
+ * Pass overrides upward; all else stacks as for linear.
+ *
+ * Layers above take physical_block_size for what the drive writes atomically:
+ * mkfs.xfs makes its sectors of it if its blocks are as large, databases their
+ * pages. Up to 4096 an override tells them what a drive with honest firmware
+ * would. A larger one is about cost, not about atomicity: io_min is for that.
+ */
 static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct align_target *at = ti->private;
 	const struct align_geometry *g = &at->geometry;
 
 	limit_write_zeroes(at, limits);
+	/*
+	 * The engine takes writes apart at logical blocks, so each of those had
+	 * better lie in one piece of memory. Report passes on what linear would.
+	 */
+	if (at->mode != ALIGN_REPORT && g->physical > g->logical)
+		limits->dma_alignment = max(limits->dma_alignment,
+					    limits->logical_block_size - 1);
+
 	if (at->offset_unknown || (!at->given.physical && !at->given.offset))
+		return;
+	limits->io_min = round_up(limits->io_min, g->physical);
+	limits->io_opt = round_down(limits->io_opt, g->physical);
+	if (g->physical > ALIGN_MAX_CLAIMED &&
+	    g->physical != limits->physical_block_size)
 		return;
 	/* What does not fit the block size would make the device misaligned. */
 	limits->physical_block_size = g->physical;
-	limits->io_min = round_up(limits->io_min, g->physical);
-	limits->io_opt = round_down(limits->io_opt, g->physical);
 	if (limits->chunk_sectors & (align_block_sectors(g) - 1))
 		limits->chunk_sectors = 0;
 	limits->alignment_offset = align_shifted_offset(g->offset, at->start,

@@ -11,6 +11,7 @@
 #include <linux/io.h>
 
 #include "block_state.h"
+#include "compat.h"
 #include "trace.h"
 
 /*
@@ -186,6 +187,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
 		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
 	bio->bi_ioprio = io->bio->bi_ioprio;
+	compat_set_write_hint(bio, compat_write_hint(io->bio));
 	bio->bi_private = (void *)io;
 	bio_clone_blkg_association(bio, io->bio);
 }
@@ -364,7 +366,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		bio->bi_end_io = run_end_piece;
 
 		last = run_advance(io, n);
-		submit_bio_noacct(bio);
+		dm_submit_bio_remap(io->bio, bio);
 	}
 
 	run_put_piece(io);
@@ -378,7 +380,7 @@ static void range_job(struct align_job *job)
 	if (io->split_up)
 		run_send(io, GFP_NOIO);
 	else
-		submit_bio_noacct(io->bio);
+		dm_submit_bio_remap(io->bio, NULL);
 }
 
 /* The part of @io's bytes that starts at @sector. */

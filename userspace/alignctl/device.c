@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -37,6 +38,37 @@ static uint32_t attribute(const char *dir, const char *file, uint32_t otherwise)
 	return (uint32_t)number;
 }
 
+/*
+ * An align target does not advertise every physical block size that it works
+ * with: one above 4096 shows in minimum_io_size only. Ask the target of a device
+ * that has just one. Where that begins on the device below is known only if it
+ * covers all of it.
+ */
+static void ask_target(struct device *device)
+{
+	const char *dir = device->sys.disk_dir;
+	CLEANUP_FREE char *below = NULL;
+	int64_t physical, other, offset, size;
+	dev_t devno;
+
+	if (!sysfs_number(dir, "align/target0_physical_block_size", &physical) ||
+	    sysfs_number(dir, "align/target1_physical_block_size", &other) ||
+	    physical < ALIGN_SECTOR_SIZE || physical > ALIGN_MAX_BLOCK_SIZE ||
+	    !align_is_power_of_2((uint32_t)physical) ||
+	    physical == device->physical)
+		return;
+	device->physical = (uint32_t)physical;
+	device->alignment_offset = -1;
+	if (!sysfs_devno(dir, "align/target0_device", &devno) ||
+	    !sysfs_number(dir, "align/target0_alignment_offset", &offset) ||
+	    offset < 0 || offset >= physical)
+		return;
+	below = sysfs_path("/sys/dev/block/%u:%u", major(devno), minor(devno));
+	if (sysfs_number(below, "size", &size) && size >= 0 &&
+	    (uint64_t)size == device->sectors)
+		device->alignment_offset = offset;
+}
+
 int device_open_devno(struct device *device, dev_t devno, const char *path)
 {
 	const char *dir;
@@ -64,6 +96,7 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 	if (sysfs_number(device->sys.dir, "size", &number) && number >= 0 &&
 	    number <= INT64_MAX >> ALIGN_SECTOR_SHIFT)
 		device->sectors = (uint64_t)number;
+	ask_target(device);
 	return ALIGNCTL_FINE;
 }
 

@@ -21,8 +21,9 @@
  * @sys: a block device's place in sysfs
  * @sectors: size in sectors of 512 bytes
  * @logical: logical block, bytes; of a file, what O_DIRECT asks for
- * @physical: physical block, bytes, as the kernel says
- * @alignment_offset: bytes; -1 if the kernel cannot say
+ * @physical: physical block, bytes, as the kernel says, or the align target of
+ *	a mapped device
+ * @alignment_offset: bytes; -1 if they cannot say
  * @io_min: bytes, 0 if not known
  * @io_opt: bytes, 0 if not known
  * @rotational: does it turn?

@@ -2,13 +2,14 @@
 """What reaches the drive is whole: large writes are cut at physical boundaries, and limits stack as for linear."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
 
 from rig.control import Refused
 from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
-from rig.dm import Align, Device, alignment_offset, block_name, queue, sectors_of
+from rig.dm import Align, Device, alignment_offset, block_name, queue, run, sectors_of, sysfs_folder
 from rig.lab import STRESS_LIMIT
 from rig.witness import writes
 
@@ -108,12 +109,92 @@ def test_limits_stack_as_for_linear(lab, kind):
         assert alignment_offset(align.path) == alignment_offset(linear.path)
 
 
+@pytest.mark.parametrize("wanted", ["0", "1"])
+def test_stable_writes_are_asked_for_where_linear_asks_for_them(lab, wanted):
+    """The engine copies what it needs; whether pages may change while they are written is for the drive to say."""
+    with lab.brd() as path:
+        own = sysfs_folder(path) / "queue/stable_writes"
+        own.write_text(wanted)
+        with Align(path, mode="coalesce", write_cache="on") as align, \
+                Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
+            assert queue(linear.path, "stable_writes") == wanted
+            assert queue(align.path, "stable_writes") == wanted
+
+
 def test_overrides_are_advertised(lab):
     drive = lab.drive("claims512")
     with Align(drive.path, physical_block_size=4096, alignment_offset=512) as device:
         assert queue(device.path, "logical_block_size") == "512"
         assert queue(device.path, "physical_block_size") == "4096"
         assert alignment_offset(device.path) == 512
+
+
+# What programs take for written atomically must be; a larger block is only what the drive likes.
+@pytest.mark.parametrize("kind,physical,offset", [("claims512", 16384, 4096), ("claims512", 65536, 0),
+                                                  ("p4096", 16384, 512), ("brd", 16384, 0), ("scsi_debug", 8192, 3584)])
+def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(lab, kind, physical, offset):
+    """And a device on top is not told that it is misaligned, wherever it starts."""
+    with contextlib.ExitStack() as stack:
+        if kind == "brd":
+            path = stack.enter_context(lab.brd())
+        elif kind == "scsi_debug":
+            path = stack.enter_context(lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
+        else:
+            path = lab.drive(kind).path
+        linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
+        align = stack.enter_context(Align(path, mode="pad", physical_block_size=physical, alignment_offset=offset))
+        changed = {"minimum_io_size": str(physical),
+                   "optimal_io_size": str(int(queue(linear.path, "optimal_io_size")) // physical * physical)}
+        for name in LIMITS:
+            assert queue(align.path, name) == changed.get(name, queue(linear.path, name)), f"queue/{name}"
+        assert alignment_offset(align.path) == alignment_offset(linear.path)
+        for start in (0, 8, 2048, 2047):
+            length = 8192
+            above = stack.enter_context(Device(f"0 {length} linear {align.path} {start}"))
+            plain = stack.enter_context(Device(f"0 {length} linear {linear.path} {start}"))
+            assert queue(above.path, "physical_block_size") == queue(plain.path, "physical_block_size")
+            assert queue(above.path, "minimum_io_size") == str(physical)
+            assert (alignment_offset(above.path) < 0) == (alignment_offset(plain.path) < 0), f"misaligned from {start}"
+
+
+def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(lab):
+    """Where its blocks are as large it would rely on sectors of 16384 bytes to arrive whole or not at all."""
+    drive = lab.drive("claims512")
+
+    def sectors(path, *arguments):
+        said = run("mkfs.xfs", "-f", "-N", *arguments, path).stdout
+        print(said)
+        return re.findall(r"sectsz=(\d+)", said)
+
+    with Device(f"0 {sectors_of(drive.path)} linear {drive.path} 0") as linear, \
+            Align(drive.path, mode="pad", physical_block_size=16384, alignment_offset=0) as align:
+        for arguments in ((), ("-b", "size=16384")):
+            assert sectors(align.path, *arguments) == sectors(linear.path, *arguments) == ["512"] * 2
+
+
+@pytest.mark.timeout(STRESS_LIMIT)
+def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(lab):
+    """As dm-crypt does; report asks for what linear asks for. A mode set by a message takes what comes all the same."""
+    with lab.scsi_debug(sector_size=4096, physblk_exp=2) as path:
+        with Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Align(path, mode="report") as device, \
+                Disk(device.path) as upper:
+            of_linear = queue(linear.path, "dma_alignment")
+            assert int(of_linear) < 4095
+            assert queue(device.path, "dma_alignment") == of_linear
+            device.set_mode("pad")
+            assert queue(device.path, "dma_alignment") == of_linear, "programs that run cannot be told"
+            want = bytearray(upper.read(0, 512))
+            for tag, (sector, sectors) in enumerate([(8, 8), (40, 32), (72, 256), (400, 64)], 1):
+                data = pattern(tag, sector, sectors)
+                upper.write(sector, data, skew=SKEW)
+                want[sector * SECTOR:(sector + sectors) * SECTOR] = data
+            check(0, bytes(want), upper.read(0, 512), "through the target")
+            assert device.balanced()["rmw_host"] > 0
+        with Align(path, mode="pad") as device, Disk(device.path) as upper:
+            assert queue(device.path, "dma_alignment") == "4095"
+            with pytest.raises(OSError):
+                upper.write(8, pattern(1, 8, 8), skew=SKEW)
+            upper.write(8, pattern(1, 8, 8))
 
 
 @pytest.mark.timeout(STRESS_LIMIT)

@@ -38,7 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(device.logical == 512 ||
 		   says(disk, "queue/logical_block_size", device.logical));
 	FUZZ_CHECK(device.physical == 512 ||
-		   says(disk, "queue/physical_block_size", device.physical));
+		   says(disk, "queue/physical_block_size", device.physical) ||
+		   says(disk, "align/target0_physical_block_size",
+			device.physical));
 	FUZZ_CHECK(!device.io_min ||
 		   says(disk, "queue/minimum_io_size", device.io_min));
 	FUZZ_CHECK(!device.io_opt ||

@@ -75,6 +75,47 @@ static void misaligned(void)
 	tree_close();
 }
 
+/* An align target of 16384 over the disk at 8:0; @sectors: its length. */
+static void on_target(const char *sectors, int64_t offset)
+{
+	struct device device;
+
+	make_disk("pci/ata1");
+	tree_device("virtual/block", "dm-0", "253:0", 0);
+	tree_file("/sys/dev/block/253:0/size", sectors);
+	tree_file("/sys/dev/block/253:0/alignment_offset", "0\n");
+	tree_file("/sys/dev/block/253:0/queue/physical_block_size", "512\n");
+	tree_file("/sys/dev/block/253:0/queue/minimum_io_size", "16384\n");
+	tree_file("/sys/dev/block/253:0/align/target0_physical_block_size",
+		  "16384\n");
+	tree_file("/sys/dev/block/253:0/align/target0_alignment_offset",
+		  "4096\n");
+	tree_file("/sys/dev/block/253:0/align/target0_device", "8:0\n");
+	CHECK(device_open_devno(&device, makedev(253, 0), "dm-0") ==
+	      ALIGNCTL_FINE, "cannot be opened");
+	CHECK(device.physical == 16384, "physical %u", device.physical);
+	CHECK(device.alignment_offset == offset, "offset %lld",
+	      (long long)device.alignment_offset);
+	device_close(&device);
+
+	/* of two targets neither speaks for the device */
+	tree_file("/sys/dev/block/253:0/align/target1_physical_block_size",
+		  "16384\n");
+	CHECK(device_open_devno(&device, makedev(253, 0), "dm-0") ==
+	      ALIGNCTL_FINE, "cannot be opened");
+	CHECK(device.physical == 512 && device.alignment_offset == 0,
+	      "physical %u", device.physical);
+	device_close(&device);
+	tree_close();
+}
+
+static void targets(void)
+{
+	on_target("2048000\n", 4096);
+	/* a part of the disk: where it begins is not told */
+	on_target("2047000\n", -1);
+}
+
 static void suggestion(void)
 {
 	static const struct {
@@ -141,6 +182,7 @@ const struct tap_test device_tests[] = {
 	{ "a partition's alignment offset follows from its start", partitions },
 	{ "a volume's start on the disk is not guessed", volumes },
 	{ "a misaligned device has no known offset", misaligned },
+	{ "a block size that a target does not advertise is the target's", targets },
 	{ "a larger unit is suggested by io_min on SSDs only", suggestion },
 	{ "disks that other hosts may reach are recognized", shared },
 	{ 0 },
