@@ -740,6 +740,27 @@ static void cuts_zeroes_from_anywhere(struct kunit *test)
 	}
 }
 
+/* Blocks of 8 sectors; block 0 starts 1 sector before the device. */
+static void sends_parts_of_blocks_that_are_zeroed_alone(struct kunit *test)
+{
+	struct align_limits lim = {
+		.max_sectors = 1024, .max_zeroes_sectors = 1 << 20,
+		.physical_sectors = 8, .logical_sectors = 1,
+	};
+	struct align_geometry g;
+
+	KUNIT_ASSERT_NULL(test, align_geometry_init(&g, 4096, 512, 3584, 0,
+						    1 << 24));
+	/* From inside a block to its end, then whole blocks, then the rest. */
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 3, 100), 4);
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 7, 96), 96);
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 7, 99), 96);
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 103, 3), 3);
+	/* All within one block. */
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 3, 2), 2);
+	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 3, 4), 4);
+}
+
 /* A device that takes none says so itself; nothing is gained by pieces. */
 static void cuts_no_zeroes_that_are_not_taken(struct kunit *test)
 {
@@ -770,6 +791,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(cuts_zeroes, zeroes_gen_params),
 	KUNIT_CASE_PARAM(cuts_zeroes_from_anywhere, zeroes_gen_params),
 	KUNIT_CASE(cuts_no_zeroes_that_are_not_taken),
+	KUNIT_CASE(sends_parts_of_blocks_that_are_zeroed_alone),
 	{}
 };
 
