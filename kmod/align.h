@@ -84,7 +84,8 @@ struct align_gate {
  * @ranges: registered ranges that touch at most two shards
  * @known: blocks whose content is known and that have no touch, oldest first
  * @held: blocks in HELD whose write has not failed, by the order of their first
- *	held touch
+ *	held touch, but for those in @urgent
+ * @urgent: blocks in HELD whose write has not failed and that a range waits for
  * @failed: blocks in HELD whose write failed
  */
 struct align_shard {
@@ -93,6 +94,7 @@ struct align_shard {
 	struct rb_root_cached ranges;
 	struct list_head known;
 	struct list_head held;
+	struct list_head urgent;
 	struct list_head failed;
 } ____cacheline_aligned_in_smp;
 
@@ -130,7 +132,6 @@ struct align_waiter {
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
 #define HOLD_STOPPED_REBOOT	4
-#define HOLD_STOPPED_OPENERS	8
 
 /**
  * struct align_blocks - the blocks that have touches, are held or are known
@@ -163,10 +164,8 @@ struct align_waiter {
  * @frozen: nothing may be sent, because the device is suspended; read without
  *	the lock
  * @quiet: woken when a block has nothing more in flight, while @frozen
- * @flush: the flush of a suspend that has to wait for held blocks
- * @flushed: completed when @flush has ended
- * @flush_sent: @flush was sent, and its end not waited for yet; presuspend's and
- *	postsuspend's own
+ * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
+ *	without the lock
  * @waiters: who waits for what is held to be written
  * @reboot: the reboot notifier waits with it; its @left is 0 if it does not
  * @seq: counts blocks that began to hold
@@ -208,9 +207,7 @@ struct align_blocks {
 	unsigned int stopped;
 	bool frozen;
 	wait_queue_head_t quiet;
-	struct bio flush;
-	struct completion flushed;
-	bool flush_sent;
+	unsigned int nr_flushes;
 	struct list_head waiters;
 	struct align_waiter reboot;
 	u64 seq;
@@ -317,6 +314,7 @@ struct align_pin {
  * @at: the target
  * @bio: the clone that dm gave us; its iterator stays as it came
  * @change: it may change data, and end_io has to account for it
+ * @held_flush: it is a flush that had to wait for held blocks
  * @job: maps it after the gate, sends the run or the flush
  * @start_ns: when it came
  * @entered: it holds a reference on the gate
@@ -355,6 +353,7 @@ struct align_io {
 	struct align_target *at;
 	struct bio *bio;
 	bool change;
+	bool held_flush;
 	struct align_job job;
 	union {
 		struct {

@@ -962,6 +962,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		shard->ranges = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->known);
 		INIT_LIST_HEAD(&shard->held);
+		INIT_LIST_HEAD(&shard->urgent);
 		INIT_LIST_HEAD(&shard->failed);
 	}
 	spin_lock_init(&blocks->lock);

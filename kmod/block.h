@@ -88,6 +88,7 @@ void hold_set_ms(struct align_target *at, unsigned int ms);
 void hold_drop_failed(struct align_target *at);
 void hold_for_stream(struct align_block *block, struct list_head *started);
 int hold_map_flush(struct align_io *io);
+void hold_end_flush(struct align_target *at);
 int hold_register_reboot(void);
 void hold_unregister_reboot(void);
 

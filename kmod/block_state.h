@@ -67,7 +67,7 @@ struct block_run {
  * @touches: touches that are served now, or next in WAIT
  * @next: touches that came too late for that
  * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
- *	HELD: in shard->held or shard->failed; KNOWN: in shard->known;
+ *	HELD: in shard->held, urgent or failed; KNOWN: in shard->known;
  *	otherwise in none
  * @hint: write hint of the newest touch that was held
  * @held: touches acknowledged and not on the device

@@ -18,9 +18,9 @@
  *   - more than three quarters of max_blocks are held: the oldest go, until it
  *     is half of it;
  *   - nothing may be held any more: suspend, another mode, reboot.
- * shard->held is kept in the order in which blocks began to hold, but for those
- * that a range waits for, which come first: so only the first of each shard has
- * to be looked at.
+ * shard->held is kept in the order in which blocks began to hold, so only the
+ * first of each shard has to be looked at. Blocks that a range waits for are in
+ * shard->urgent, and go first.
  *
  * What could not be written stays, in shard->failed, and the target is
  * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
@@ -38,8 +38,9 @@
 /* How often the write of failed blocks is tried though nobody asks for it. */
 #define HOLD_RETRY_MS	5000
 /*
- * How long suspend, removal and an ioctl write what is held. After that they
- * begin with no other block, and wait for those only that are read or written.
+ * How long suspend, removal and an ioctl write what is held. After that suspend
+ * and removal begin with no other block, and wait for those only that are read or
+ * written; an ioctl fails.
  */
 #define HOLD_DEADLINE_MS	30000
 /* How long a reboot waits for all targets together. */
@@ -69,16 +70,24 @@ static DECLARE_WAIT_QUEUE_HEAD(reboot_settled);
 /* Set for good at the reboot's deadline; read under blocks->lock. */
 static bool reboot_over;
 
+/* Whether held blocks must stay where they are. */
+static bool hold_is_frozen(const struct align_blocks *blocks)
+{
+	return READ_ONCE(blocks->frozen) || READ_ONCE(reboot_over);
+}
+
 /**
  * hold_allowed - whether the touches of a write may be acknowledged early
  * @at: the target
  * @bio: the write
  *
- * Root can switch the write cache of a queue off, and then no flush comes.
+ * Root can switch the write cache of a queue off, and then no flush comes, nor
+ * from who looked before the device had one.
  */
 bool hold_allowed(const struct align_target *at, const struct bio *bio)
 {
 	return READ_ONCE(at->blocks.holding) && !(bio->bi_opf & REQ_FUA) &&
+	       !READ_ONCE(at->node->unflushed) &&
 	       bdev_write_cache(dm_disk(at->node->md)->part0);
 }
 
@@ -242,18 +251,19 @@ void hold_rest(struct align_block *block)
 
 	block->state = BLOCK_IS_HELD;
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	list = block->failed ? &shard->failed : &shard->held;
-	place = list;
-	/* In front of all others if a range waits. */
-	if (!block->waiting) {
+	if (block->waiting && !block->failed) {
+		list_add_tail(&block->list, &shard->urgent);
+	} else {
+		list = block->failed ? &shard->failed : &shard->held;
+		place = list;
 		list_for_each_entry_reverse(other, list, list) {
 			if (other->seq < block->seq) {
 				place = &other->list;
 				break;
 			}
 		}
+		list_add(&block->list, place);
 	}
-	list_add(&block->list, place);
 	atomic_inc(block->failed ? &blocks->nr_idle : &blocks->nr_resting);
 	hold_wake(blocks);
 	if (block->failed) {
@@ -269,13 +279,14 @@ void hold_rest(struct align_block *block)
 
 /**
  * hold_hurry - have a block emptied before others
- * @block: in HELD, with a range that waits for it
+ * @block: in HELD and not failed, with one more range that waits for it
  *
  * Called with the lock of the block's shard held.
  */
 void hold_hurry(struct align_block *block)
 {
-	list_move(&block->list, &block_shard(block)->held);
+	if (block->waiting == 1)
+		list_move_tail(&block->list, &block_shard(block)->urgent);
 	hold_kick(block->single.at);
 }
 
@@ -291,7 +302,7 @@ void hold_hurry(struct align_block *block)
  */
 bool hold_take_back(struct align_block *block)
 {
-	if (!READ_ONCE(block->single.at->blocks.frozen) || !block->held ||
+	if (!hold_is_frozen(&block->single.at->blocks) || !block->held ||
 	    !list_empty(&block->touches) || block->waiting)
 		return false;
 	list_del_init(&block->list);
@@ -549,24 +560,38 @@ static bool hold_retry(struct align_blocks *blocks, struct align_shard *shard,
 	return nr;
 }
 
-/* The shard with the oldest block that must be emptied now, or NULL. */
+/* The block of a shard that has to be emptied before others, or NULL. Lock held. */
+static struct align_block *hold_first(struct align_shard *shard)
+{
+	return list_first_entry_or_null(list_empty(&shard->urgent) ?
+					&shard->held : &shard->urgent,
+					struct align_block, list);
+}
+
+/*
+ * A shard with an urgent block, or that with the oldest block that must be
+ * emptied now, or NULL.
+ */
 static struct align_shard *hold_find(struct align_blocks *blocks)
 {
 	struct align_shard *shard, *oldest = NULL;
 	u64 seq = U64_MAX;
+	bool urgent;
 
 	for (shard = blocks->shard; shard < blocks->shard + ALIGN_SHARDS;
 	     shard++) {
 		struct align_block *block;
 
 		spin_lock_irq(&shard->lock);
-		block = list_first_entry_or_null(&shard->held,
-						 struct align_block, list);
+		urgent = !list_empty(&shard->urgent);
+		block = hold_first(shard);
 		if (block && block->seq < seq && hold_is_over(block)) {
 			seq = block->seq;
 			oldest = shard;
 		}
 		spin_unlock_irq(&shard->lock);
+		if (urgent)
+			return shard;
 	}
 	return oldest;
 }
@@ -591,12 +616,6 @@ static unsigned long hold_left(struct align_blocks *blocks,
 	}
 	spin_unlock_irq(&shard->lock);
 	return left;
-}
-
-/* Whether held blocks must stay where they are. blocks->lock held. */
-static bool hold_is_frozen(const struct align_blocks *blocks)
-{
-	return blocks->frozen || READ_ONCE(reboot_over);
 }
 
 /* Whether something may be sent; if not, the end of a run or a resume comes back. */
@@ -630,8 +649,7 @@ static void hold_empty_work(struct work_struct *work)
 		if (!shard)
 			break;
 		spin_lock_irq(&shard->lock);
-		block = list_first_entry_or_null(&shard->held,
-						 struct align_block, list);
+		block = hold_first(shard);
 		if (block && hold_is_over(block))
 			hold_gather(at, block, &started);
 		spin_unlock_irq(&shard->lock);
@@ -779,40 +797,31 @@ static void hold_wait_quiet(struct align_target *at)
 		hold_say_waiting(at);
 }
 
-static void hold_flush_end(struct bio *bio)
-{
-	struct align_blocks *blocks = bio->bi_private;
-
-	bio_uninit(bio);
-	complete(&blocks->flushed);
-}
-
 /**
  * hold_presuspend - hold no more, and let the suspend wait for what is held
  * @at: the target
  *
  * device-mapper waits for the bios that it mapped, and that wait can be
  * interrupted; it knows nothing of held blocks. So the device is sent a flush of
- * the engine's own, which ends when they are written.
- *
- * Called by device-mapper only, one call at a time, like hold_freeze().
+ * the engine's own, which ends when they are written. Nobody else waits for that
+ * flush: it may be kept in front of the device until a resume. Without it, for
+ * want of memory, postsuspend waits for held blocks by itself.
  */
 void hold_presuspend(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
-	struct bio *bio = &blocks->flush;
+	struct bio *bio;
 
 	hold_stop(at, HOLD_STOPPED_SUSPEND);
-	if (!READ_ONCE(blocks->nr_held))
+	if (!READ_ONCE(at->blocks.nr_held))
 		return;
-	/* That of a suspend that was given up may still be in flight. */
-	if (blocks->flush_sent && !try_wait_for_completion(&blocks->flushed))
+	bio = bio_alloc(dm_disk(at->node->md)->part0, 0,
+			REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
+			GFP_NOWAIT | __GFP_NOWARN);
+	if (!bio)
 		return;
-	blocks->flush_sent = true;
-	bio_init(bio, dm_disk(at->node->md)->part0, NULL, 0,
-		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
-	bio->bi_private = blocks;
-	bio->bi_end_io = hold_flush_end;
+	/* Not on account of whoever suspends the device: that may be throttled. */
+	bio_associate_blkg_from_css(bio, NULL);
+	bio->bi_end_io = bio_put;
 	submit_bio_noacct(bio);
 }
 
@@ -856,12 +865,17 @@ static void hold_freeze(struct align_target *at)
 	hold_fail_waiters(blocks);
 	spin_unlock_irq(&blocks->lock);
 
-	if (!blocks->flush_sent)
-		return;
-	while (!wait_for_completion_timeout(&blocks->flushed,
-					    msecs_to_jiffies(HOLD_DEADLINE_MS)))
+	/*
+	 * device-mapper has waited for flushes, but does not do so when the
+	 * device is removed.
+	 */
+	while (!wait_event_timeout(blocks->quiet,
+				   !READ_ONCE(blocks->nr_flushes),
+				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
-	blocks->flush_sent = false;
+	/* Whoever woke this holds the lock, and must be done with the target. */
+	spin_lock_irq(&blocks->lock);
+	spin_unlock_irq(&blocks->lock);
 }
 
 /**
@@ -927,6 +941,8 @@ void hold_forget(struct align_target *at)
 		spin_lock_irq(&shard->lock);
 		list_for_each_entry(block, &shard->held, list)
 			block->valid = false;
+		list_for_each_entry(block, &shard->urgent, list)
+			block->valid = false;
 		list_for_each_entry(block, &shard->failed, list)
 			block->valid = false;
 		spin_unlock_irq(&shard->lock);
@@ -991,9 +1007,14 @@ static void hold_drop_all(struct align_target *at)
 	unsigned int i;
 
 	hold_drop_failed(at);
-	for (i = 0; i < ALIGN_SHARDS; i++)
-		while (hold_drop(at, &blocks->shard[i], &blocks->shard[i].held))
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &blocks->shard[i];
+
+		/* No range waits any more, so none of them is urgent. */
+		WARN_ON(!list_empty(&shard->urgent));
+		while (hold_drop(at, shard, &shard->held))
 			cond_resched();
+	}
 }
 
 static void flush_job(struct align_job *job)
@@ -1044,12 +1065,29 @@ int hold_map_flush(struct align_io *io)
 		spin_unlock_irqrestore(&blocks->lock, flags);
 		return DM_MAPIO_REMAPPED;
 	}
+	io->held_flush = true;
+	blocks->nr_flushes++;
 	hold_wait(io->at, &io->waiter);
-	/* After a reboot's deadline it would wait in vain. */
-	if (READ_ONCE(reboot_over))
+	/* Then it would wait in vain. */
+	if (hold_is_frozen(blocks))
 		hold_fail_waiters(blocks);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 	return DM_MAPIO_SUBMITTED;
+}
+
+/**
+ * hold_end_flush - a flush that had to wait for held blocks has ended
+ * @at: the target
+ */
+void hold_end_flush(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (!--blocks->nr_flushes)
+		wake_up(&blocks->quiet);
+	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
 static void reboot_done(struct align_waiter *waiter)
@@ -1152,7 +1190,6 @@ void hold_init(struct align_target *at)
 
 	INIT_LIST_HEAD(&blocks->waiters);
 	init_waitqueue_head(&blocks->quiet);
-	init_completion(&blocks->flushed);
 	blocks->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_WORK(&blocks->empty, hold_empty_work);
 	timer_setup(&blocks->due, hold_due, 0);

@@ -11,7 +11,7 @@
 #include <linux/workqueue.h>
 
 /* Jobs of one target that may sleep in the device below at the same time. */
-#define ALIGN_WORKERS	32
+#define ALIGN_WORKERS	64
 
 struct align_job;
 struct align_jobs;

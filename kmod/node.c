@@ -84,8 +84,11 @@ void node_leave(struct align_target *at)
 	spin_lock(&node->lock);
 	list_del(&at->node_list);
 	/* Another table may get the same address. */
-	if (node->live == at->ti->table)
+	if (node->live == at->ti->table) {
 		node->live = NULL;
+		/* What the table has that took its place. */
+		node->cached = bdev_write_cache(dm_disk(node->md)->part0);
+	}
 	spin_unlock(&node->lock);
 
 	mutex_lock(&nodes_lock);

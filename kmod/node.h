@@ -35,8 +35,8 @@ struct align_slot {
  * @targets: align targets of all tables
  * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: counts from 1, and up when a table brings another P
- * @cached: the device had a volatile write cache when it was resumed last; dm
- *	resumes a device in one context at a time
+ * @cached: the device had a volatile write cache when it got its present table;
+ *	dm resumes a device in one context at a time
  * @unflushed: who has the device open may have looked before it had a volatile
  *	write cache, and then sends no flushes
  * @publish_lock: guards @files and the files in @slots

@@ -256,6 +256,11 @@ static void start_unplug(struct blk_plug_cb *cb, bool from_schedule)
 	struct start_plug *plug = container_of(cb, struct start_plug, cb);
 	struct align_target *at = cb->data;
 
+	/* All was started before: nothing keeps the target from being gone. */
+	if (list_empty(&plug->blocks)) {
+		kfree(plug);
+		return;
+	}
 	/* A task that is about to sleep must not do so for a tag. */
 	job_init(&plug->job, start_plug_job);
 	if (from_schedule)

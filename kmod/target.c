@@ -210,7 +210,7 @@ static const char *refuse_holding(struct align_target *at)
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
 
 	if (at->node && !node_is_flushed(at->node))
-		return "coalesce: the device was open before it had a write cache: close it, or reload the tables above";
+		return "coalesce: the device was open before it had a write cache: close it first";
 	if (bdev_write_cache(disk->part0))
 		return NULL;
 	/* A device gets its size when it becomes active for the first time. */
@@ -409,6 +409,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	bio->bi_iter.bi_sector = at->start +
 				 dm_target_offset(ti, bio->bi_iter.bi_sector);
 	io->change = false;
+	io->held_flush = false;
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -463,6 +464,8 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	if (!io->change) {
 		if (bio_op(bio) == REQ_OP_READ)
 			overlay_end_read(io, !*error);
+		else if (io->held_flush)
+			hold_end_flush(io->at);
 		return DM_ENDIO_DONE;
 	}
 	/* A range that went down in pieces has ended before. */
@@ -556,8 +559,6 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			error = refuse_mode(at, mode);
 		if (!error) {
 			WRITE_ONCE(at->given.mode, true);
-			if (mode == ALIGN_COALESCE)
-				hold_start(at, HOLD_STOPPED_OPENERS);
 			ret = set_mode(at, mode);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
@@ -687,13 +688,9 @@ static int align_preresume(struct dm_target *ti)
 	struct align_target *at = ti->private;
 
 	node_go_live(at);
-	if (node_is_flushed(at->node)) {
-		hold_start(at, HOLD_STOPPED_OPENERS);
-		return 0;
-	}
-	hold_stop(at, HOLD_STOPPED_OPENERS);
-	if (READ_ONCE(at->mode) == ALIGN_COALESCE)
-		DMWARN("%s: coalesce holds nothing: the device was open before it had a write cache; close it, or reload the tables above, then suspend and resume",
+	if (!node_is_flushed(at->node) &&
+	    READ_ONCE(at->mode) == ALIGN_COALESCE)
+		DMWARN("%s: coalesce holds nothing: the device was open before it had a write cache; close it, then suspend and resume it",
 		       dm_device_name(at->node->md));
 	return 0;
 }
