@@ -43,7 +43,8 @@ def prepare(folder, module, nodeids, servers=()):
     """Writes the description of a batch into `folder`; returns the shell line that runs it in a guest."""
     folder.mkdir(parents=True, exist_ok=True)
     batch = folder / "batch.json"
-    batch.write_text(json.dumps({"drives": list(servers), "results": str(folder / "results.jsonl"),
+    stretched = {name: server.stretched for name, server in dict(servers).items() if server.stretched}
+    batch.write_text(json.dumps({"drives": list(servers), "stretched": stretched, "results": str(folder / "results.jsonl"),
                                  "module": str(module)}))
     (folder / "results.jsonl").write_text("")
     (folder / "tests").write_text("\n".join(nodeids) + "\n")

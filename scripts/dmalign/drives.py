@@ -32,6 +32,8 @@ class Server:
     filters, filter_options   nbdkit filters in front of the plugin, and their name=value pairs
     presented             options of vm.Drive, where the guest shall see something else than the drive's own physical
                           block size on virtio-blk: {"physical": 512, "queue_size": 128, "bus": "scsi", ...}
+    stretched             the slowness (pace.py) by which the drive's own delays were multiplied, if they were: a test
+                          of the drive has its delays in the same ratio
     """
     size: str = "256M"
     physical: int = 4096
@@ -42,6 +44,7 @@ class Server:
     filters: tuple = ()
     filter_options: tuple = ()
     presented: dict = dataclasses.field(default_factory=dict)
+    stretched: float | None = None
 
 
 class Served:

@@ -103,6 +103,9 @@ class _Vpd:
 
 
 def drive(name):
+    stretched = config()["stretched"].get(name)
+    if stretched:
+        pace.keep(stretched)
     return Drive(name)
 
 

@@ -112,6 +112,12 @@ def scaled(seconds):
     return seconds * _steady
 
 
+def keep(figure):
+    """scaled() keeps to `figure` until the next test begins: that of a delay which cannot be changed any more."""
+    global _steady
+    _steady = figure
+
+
 class Limit:
     """A time limit that begins now and is stretched with slowness(), unless it is `exact`: a user's own."""
 

@@ -59,6 +59,16 @@ def test_delays_of_one_test_keep_their_ratio_when_load_comes(figure):
     assert pace.scaled(1) == 8
 
 
+def test_delays_keep_their_ratio_to_one_that_is_fixed(figure):
+    figure(2)
+    pace.begin_test()
+    figure(8)
+    pace.keep(3)
+    assert pace.scaled(2) == 6
+    pace.begin_test()
+    assert pace.scaled(1) == 8
+
+
 def test_a_figure_that_is_gone_for_a_moment_stays(figure, tmp_path):
     figure(4)
     assert pace.slowness() == 4

@@ -2,7 +2,10 @@
 """The emulated drives that a guest of these tests has."""
 
 from dmalign.drives import Server
-from dmalign.pace import patience
+from dmalign.pace import slowness
+
+# Once for all of them: a drive keeps the latency with which it was started.
+SLOWNESS = slowness()
 
 DRIVES = {
     # A file system of a gigabyte fits; memory is taken as it is written.
@@ -18,9 +21,10 @@ DRIVES = {
     # Larger than the largest request of any kind; takes no memory for what is zeroed.
     "huge": Server(size="10G"),
     "slow4ms": Server(profile="fixed", options=("latency_us=4000",)),
-    "slow300ms": Server(profile="fixed", options=(f"latency_us={round(patience(300_000))}",)),
+    "slow300ms": Server(profile="fixed", options=(f"latency_us={round(300_000 * SLOWNESS)}",), stretched=SLOWNESS),
     # Two ways to one medium: what is asked of the first answers late with what was there when it was asked.
-    "media_late": Server(profile="fixed", options=(f"latency_us={round(patience(600_000))}", "file={folder}/media")),
+    "media_late": Server(profile="fixed", options=(f"latency_us={round(600_000 * SLOWNESS)}", "file={folder}/media"),
+                         stretched=SLOWNESS),
     "media": Server(options=("file={folder}/media",)),
     # Slow enough that some requests are under way when the power goes.
     "power4096": Server(profile="fixed", options=("latency_us=1000",)),
