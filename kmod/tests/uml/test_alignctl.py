@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dmalign.pace import patience
 from dmalign.paths import OUT
 from rig.direct import Disk, check, pattern
 from rig.dm import Device, number_of, run, sectors_of
@@ -28,7 +29,7 @@ def alignctl(*arguments, status=FINE):
 
 def shell(line):
     """What a message says to type."""
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=patience(60))
     assert not done.returncode, f"{line}: exit status {done.returncode}: {done.stderr}"
 
 
@@ -167,7 +168,7 @@ def test_a_volume_is_used_through_the_device_after_what_attach_says(lab, lvm):
 def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(lab, lvm):
     with lab.scsi_debug(64, physblk_exp=3) as path:
         subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=patience(60))
         eventually(Path(f"{path}1").exists, "the partition does not come")
         with volume(f"{path}1"):
             run("vgchange", "-an", "gro-up")
@@ -190,7 +191,7 @@ def test_so_is_one_where_lvm_has_a_file_of_its_devices(lab, lvm, partition):
     with lab.scsi_debug(64, physblk_exp=3) as path:
         if partition:
             subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
-                           capture_output=True, timeout=60)
+                           capture_output=True, timeout=patience(60))
             eventually(Path(f"{path}1").exists, "the partition does not come")
         below = f"{path}1" if partition else path
         with volume(below), contextlib.ExitStack() as stack:

@@ -10,6 +10,7 @@ import pytest
 
 import verify
 from alignctl_program import ALIGNCTL, METHODS
+from dmalign.pace import patience
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 IO = 3
@@ -56,7 +57,7 @@ def environment(arguments, machine):
 @pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
 def test_a_full_disk_under_standard_output_is_an_error(command, machine, arguments):
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command(arguments), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        done = subprocess.run(command(arguments), stdout=full, stderr=subprocess.PIPE, text=True, timeout=patience(60),
                               env=environment(arguments, machine), check=False)
     assert done.returncode == IO
     assert done.stderr.endswith(FULL) and done.stderr.count("standard output") == 1
@@ -68,7 +69,7 @@ def test_a_pipe_that_nobody_reads_ends_it_without_a_word(command, machine, argum
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run(command(arguments), stdout=write, stderr=subprocess.PIPE, text=True, timeout=60,
+        done = subprocess.run(command(arguments), stdout=write, stderr=subprocess.PIPE, text=True, timeout=patience(60),
                               env=environment(arguments, machine), check=False)
     finally:
         os.close(write)
@@ -85,7 +86,7 @@ def test_that_is_so_where_the_caller_ignores_the_signal(command, arguments):
     os.close(read)
     try:
         done = subprocess.run(["sh", "-c", "trap '' PIPE; exec \"$@\"", "sh", *command(arguments)], stdout=write,
-                              stderr=subprocess.PIPE, text=True, timeout=60, restore_signals=False, check=False)
+                              stderr=subprocess.PIPE, text=True, timeout=patience(60), restore_signals=False, check=False)
     finally:
         os.close(write)
     assert done.returncode == -signal.SIGPIPE and "standard output" not in done.stderr
@@ -98,7 +99,7 @@ def test_a_pipe_under_standard_error_that_nobody_reads_ends_many_runs_without_a_
     os.close(read)
     try:
         done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
-                              stdout=subprocess.PIPE, stderr=write, text=True, timeout=60, check=False,
+                              stdout=subprocess.PIPE, stderr=write, text=True, timeout=patience(60), check=False,
                               env={**os.environ, "TMPDIR": str(folder)})
     finally:
         os.close(write)
@@ -109,7 +110,7 @@ def test_a_pipe_under_standard_error_that_nobody_reads_ends_many_runs_without_a_
 def test_standard_error_that_is_full_changes_nothing(command):
     with open("/dev/full", "w") as full:
         done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
-                              stdout=subprocess.PIPE, stderr=full, text=True, timeout=60, check=False)
+                              stdout=subprocess.PIPE, stderr=full, text=True, timeout=patience(60), check=False)
     assert done.returncode == 0 and "wall s" in done.stdout
 
 
@@ -119,7 +120,7 @@ def test_standard_error_that_is_full_changes_nothing(command):
 def test_output_that_is_closed_is_an_error_and_nothing_is_written_onto_a_device(command, disk, arguments):
     """The next file that is opened would have its number."""
     done = subprocess.run(["sh", "-c", "exec \"$@\" >&-", "sh", *command(arguments)], stderr=subprocess.PIPE, text=True,
-                          timeout=60, check=False)
+                          timeout=patience(60), check=False)
     assert done.returncode == IO and done.stderr.endswith(CLOSED)
     assert b"wall" not in disk.read_bytes() and b"writes  " not in disk.read_bytes()
 
@@ -130,7 +131,7 @@ def test_a_graver_status_stays(command, disk):
         file.write(b"precious")
     with open("/dev/full", "w") as full:
         done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--dry-run"]), stdout=full,
-                              stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                              stderr=subprocess.PIPE, text=True, timeout=patience(60), check=False)
     assert done.returncode == 4
 
 
@@ -142,7 +143,7 @@ def test_an_interval_ends_when_its_output_does(machine):
         os.close(write)
         assert os.read(read, 1 << 20).startswith(b'{"interval_s":1')
         os.close(read)
-        assert running.wait(timeout=20) == -signal.SIGPIPE
+        assert running.wait(timeout=patience(20)) == -signal.SIGPIPE
         assert not running.stderr.read()
 
 
@@ -167,7 +168,7 @@ output.run("alignctl", verify.main)
         folders = [os.path.dirname(verify.__file__), os.path.join(os.path.dirname(verify.__file__), "tests")]
         for options in ([], ["--json"]):
             done = subprocess.run([sys.executable, program, "w512", "--on", "/dev/null", *options], stdout=where,
-                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+                                  stderr=subprocess.PIPE, text=True, timeout=patience(60), check=False,
                                   env={**os.environ, "ALIGNCTL": "none", "PYTHONPATH": os.pathsep.join(folders)})
             assert (done.returncode, done.stderr) == (status, said)
     finally:
@@ -180,5 +181,5 @@ def test_so_do_the_developers_programs(program):
     path = os.path.join(os.path.dirname(verify.__file__), program)
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, path, "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
-                              timeout=60, check=False)
+                              timeout=patience(60), check=False)
     assert (done.returncode, done.stderr) == (IO, FULL.replace("alignctl", program.removesuffix(".py")))
