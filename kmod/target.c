@@ -210,7 +210,7 @@ static const char *refuse_holding(struct align_target *at)
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
 
 	if (at->node && !node_is_flushed(at->node))
-		return "coalesce: the device was open before it had a write cache: close it first";
+		return "coalesce: the device was open before it had a write cache; close it";
 	if (bdev_write_cache(disk->part0))
 		return NULL;
 	/* A device gets its size when it becomes active for the first time. */
@@ -364,6 +364,7 @@ static int map_change(struct align_io *io)
 	struct bio *bio = io->bio;
 	struct align_split split;
 	unsigned int i;
+	bool write;
 
 	switch (gate_enter(&at->gate, io)) {
 	case -EAGAIN:
@@ -374,23 +375,17 @@ static int map_change(struct align_io *io)
 	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
 		return align_engine_map(io);
 
-	switch (bio_op(bio)) {
-	case REQ_OP_WRITE:
-	case REQ_OP_WRITE_ZEROES:
-		break;
-	default:
+	write = bio_op(bio) == REQ_OP_WRITE;
+	if (!write && !align_io_is_zeroes(io)) {
 		align_io_count(io, NULL, false);
 		return DM_MAPIO_REMAPPED;
 	}
 	align_split_write(g, bio->bi_iter.bi_sector, bio_sectors(bio), &split);
-	if (align_io_is_zeroes(io)) {
-		align_io_count(io, &split, false);
-	} else {
-		align_io_count(io, &split, align_over_limits(io));
+	align_io_count(io, &split, write && align_over_limits(io));
+	if (write)
 		ledger_add(at->ledger, sent_block_bytes,
 			   align_block_bytes(g, bio->bi_iter.bi_sector,
 					     bio_sectors(bio)));
-	}
 	io->nr_touches = split.nr_touches;
 	for (i = 0; i < split.nr_touches; i++) {
 		io->touch[i].part = split.touch[i];
@@ -409,7 +404,6 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	bio->bi_iter.bi_sector = at->start +
 				 dm_target_offset(ti, bio->bi_iter.bi_sector);
 	io->change = false;
-	io->held_flush = false;
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -432,6 +426,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 			ledger_inc(at->ledger, flushes);
 		io->at = at;
 		io->bio = bio;
+		io->held_flush = false;
 		if (READ_ONCE(at->blocks.nr_held))
 			return hold_map_flush(io);
 		return DM_MAPIO_REMAPPED;
@@ -441,6 +436,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		break;
 	default:
 		/* Zone operations; a zoned device is in mode report. */
+		io->held_flush = false;
 		return DM_MAPIO_REMAPPED;
 	}
 
@@ -690,7 +686,7 @@ static int align_preresume(struct dm_target *ti)
 	node_go_live(at);
 	if (!node_is_flushed(at->node) &&
 	    READ_ONCE(at->mode) == ALIGN_COALESCE)
-		DMWARN("%s: coalesce holds nothing: the device was open before it had a write cache; close it, then suspend and resume it",
+		DMWARN("%s: coalesce holds nothing: it was open before it had a write cache",
 		       dm_device_name(at->node->md));
 	return 0;
 }

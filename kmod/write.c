@@ -145,13 +145,13 @@ static sector_t run_cut(const struct align_io *io, sector_t sector,
 
 /**
  * align_over_limits - whether the device below would split a write
- * @io: the write or write-zeroes, of which nothing has been sent
+ * @io: the write, of which nothing has been sent
  */
 bool align_over_limits(struct align_io *io)
 {
 	struct bio *bio = io->bio;
 
-	if (!align_io_is_zeroes(io) && surely_fits(io->at, bio))
+	if (surely_fits(io->at, bio))
 		return false;
 	return run_cut(io, bio->bi_iter.bi_sector, bio->bi_iter) <
 	       bio_sectors(bio);
@@ -576,7 +576,10 @@ int align_engine_map(struct align_io *io)
 	/* A drive need not do a part of a block that is discarded. */
 	if (!write && !zeroes)
 		split.nr_touches = 0;
-	over = (write || zeroes) && align_over_limits(io);
+	if (zeroes)
+		over = run_cut(io, start, bio->bi_iter) < end - start;
+	else
+		over = write && align_over_limits(io);
 
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over))
