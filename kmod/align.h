@@ -314,7 +314,7 @@ struct align_pin {
  * @at: the target
  * @bio: the clone that dm gave us; its iterator stays as it came
  * @change: it may change data, and end_io has to account for it
- * @held_flush: it is a flush that had to wait for held blocks
+ * @held_flush: the bio is a flush that had to wait for held blocks
  * @job: maps it after the gate, sends the run or the flush
  * @start_ns: when it came
  * @entered: it holds a reference on the gate

@@ -54,7 +54,7 @@ struct block_run {
  * @has_read: the pad read for that was sent, and has not failed
  * @late: the write that ends in it is part of a stream, and its rest may be on
  *	its way
- * @cut: that is sure to be
+ * @cut: the block layer cut write-zeroes in the block; their rest is sent next
  * @delayed: COLLECT: in blocks->delayed, waiting for that
  * @starved: COLLECT: woken from blocks->starved; wakes the next when it started
  * @failed: held touches could not be written
