@@ -106,7 +106,8 @@ def test_a_warm_up_is_written_and_compared_but_in_no_figure(disk, workload, opti
     assert result["bytes"] == 512 * result["requests"]
     assert sum(size["count"] for size in result["by_size"]) == result["requests"]
     assert sum(part["count"] for part in result["time_line"]) == result["requests"]
-    assert result["iops"] == pytest.approx(result["requests"] / result["wall_s"], rel=1e-3)
+    # A fast disk may write what is measured in some 30 us, and wall_s is told to the microsecond.
+    assert result["requests"] / result["iops"] == pytest.approx(result["wall_s"], abs=1e-6)
     assert result["data_check"]["status"] == "ok"
     page = man_page()
     assert all(key in page for key in keys(result))
