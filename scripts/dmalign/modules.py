@@ -72,17 +72,24 @@ def compiler_name(arguments, release):
 
 def build_for(release, arguments=(), name=None, sources=REPO):
     """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
-    tree, root = kernels.build_folder(release), None
     compiler = compiler_name(arguments, release)
     name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
-        tree, llvm = clang_tree(release, tree, llvm_named(arguments))
+        tree, llvm = clang_tree(release, kernels.build_folder(release), llvm_named(arguments))
         arguments = [f"LLVM={llvm}", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
-    elif not kernels.usable(tree):
-        tree, root = kernels.fetch_headers(release), roots.root(release)
-    if any(re.fullmatch("C=[12]", argument) for argument in arguments):
-        tree = with_checker(release, tree)
+        return build(tree, name, sources, arguments)
+    tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
     return build(tree, name, sources, arguments, root=root)
+
+
+def gcc_tree(release, check=False):
+    """The folder of headers to build for a release with their compiler, with sparse as well if `check`; and the root in
+    which that works, None for this machine's."""
+    tree, root = kernels.build_folder(release), None
+    if not kernels.usable(tree):
+        # A root shows the cached headers only.
+        tree, root = kernels.fetch_headers(release), roots.root(release)
+    return with_checker(release, tree) if check else tree, root
 
 
 # By this script kbuild finds out whether sparse knows enough. Where it is missing, sparse is left out without a word.
