@@ -194,7 +194,7 @@ static unsigned int suggest_physical(struct block_device *bdev)
 {
 	unsigned int io_min = bdev_io_min(bdev);
 
-	if (!bdev_nonrot(bdev) || !is_power_of_2(io_min) ||
+	if (bdev_rot(bdev) || !is_power_of_2(io_min) ||
 	    io_min <= bdev_physical_block_size(bdev) ||
 	    io_min > ALIGN_MAX_BLOCK_SIZE)
 		return 0;
@@ -719,7 +719,7 @@ static void align_postsuspend(struct dm_target *ti)
 	blocks_forget(at);
 }
 
-static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
+static int align_prepare_ioctl(COMPAT_PREPARE_IOCTL_ARGS(ti, bdev))
 {
 	struct align_target *at = ti->private;
 	int ret;
@@ -758,8 +758,8 @@ static void limit_write_zeroes(const struct align_target *at,
 	const struct align_geometry *g = &at->geometry;
 
 	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
-		limits->max_write_zeroes_sectors =
-			align_zeroes_limit(g, limits->max_write_zeroes_sectors);
+		compat_limit_write_zeroes(limits,
+			align_zeroes_limit(g, limits->max_write_zeroes_sectors));
 }
 
 /*

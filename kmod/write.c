@@ -187,7 +187,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
 		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
 	bio->bi_ioprio = io->bio->bi_ioprio;
-	compat_set_write_hint(bio, compat_write_hint(io->bio));
+	compat_set_placement(bio, compat_placement(io->bio));
 	bio->bi_private = (void *)io;
 	bio_clone_blkg_association(bio, io->bio);
 }
