@@ -44,17 +44,35 @@ static inline int timer_delete_sync(struct timer_list *timer)
 #endif
 
 /*
- * The arguments of a target's prepare_ioctl. Where there are more than two, the
- * answer that a target gives with two of them means the same.
+ * The arguments of prepare_ioctl: the given two, and those that came later. A
+ * target that does not look at these answers the same with and without.
  */
 #if DM_ALIGN_HAVE_PREPARE_IOCTL_CMD
-#define COMPAT_PREPARE_IOCTL_ARGS(ti, bdev) \
-	struct dm_target *ti, struct block_device **bdev, \
-	unsigned int cmd, unsigned long arg, bool *forward
+#define COMPAT_IOCTL_ARGS(...) \
+	__VA_ARGS__, unsigned int cmd, unsigned long arg, bool *forward
 #else
-#define COMPAT_PREPARE_IOCTL_ARGS(ti, bdev) \
-	struct dm_target *ti, struct block_device **bdev
+#define COMPAT_IOCTL_ARGS(...) __VA_ARGS__
 #endif
+
+/*
+ * dm passes atomic writes on to targets with this feature, and stacks their
+ * limits. Where it does not know them none arrives.
+ */
+#if DM_ALIGN_HAVE_ATOMIC_WRITES
+#define COMPAT_TARGET_ATOMIC_WRITES DM_TARGET_ATOMIC_WRITES
+#else
+#define COMPAT_TARGET_ATOMIC_WRITES 0
+#endif
+
+/* Whether the drive has to write all of a bio or nothing: nobody may cut it. */
+static inline bool compat_is_atomic(const struct bio *bio)
+{
+#if DM_ALIGN_HAVE_ATOMIC_WRITES
+	return bio->bi_opf & REQ_ATOMIC;
+#else
+	return false;
+#endif
+}
 
 /* The limits say whether a stacked device is misaligned. */
 static inline void compat_clear_misaligned(struct queue_limits *limits)

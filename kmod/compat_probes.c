@@ -67,10 +67,13 @@ static void __maybe_unused probe(struct queue_limits *limits)
 
 /* prepare_ioctl knows the command, and can do it itself. */
 #elif defined(PROBE_PREPARE_IOCTL_CMD)
-static void __maybe_unused
-probe(struct target_type *type,
-      int (*prepare)(struct dm_target *ti, struct block_device **bdev,
-		     unsigned int cmd, unsigned long arg, bool *forward))
+static int prepare(struct dm_target *ti, struct block_device **bdev,
+		   unsigned int cmd, unsigned long arg, bool *forward)
+{
+	return 0;
+}
+
+static void __maybe_unused probe(struct target_type *type)
 {
 	type->prepare_ioctl = prepare;
 }
