@@ -12,12 +12,13 @@ import time
 
 import pytest
 
-from dmalign.pace import patience, scaled, slowness
+from dmalign.pace import patience, scaled
 from rig import control
 from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of, sysfs_folder
 from rig.memdisk import memory_disk
 from rig.stuck import Stuck
+from rig.too_slow import too_slow
 from rig.witness import TRACING, eventually
 
 BLOCK = 8
@@ -26,7 +27,6 @@ SG_IO = 0x2285		# with nothing but zeroes behind it, a command that cannot be
 GAP = 0.3		# scaled seconds in which a request reaches where it will stay
 START = 2		# and in which a program has started and sent its ioctl
 REMOVAL_DEADLINE = 30	# HOLD_DEADLINE_MS
-SLOW = 1.5		# from where on requests come later than a test of less than 5 s needs
 
 
 def pause(seconds):
@@ -449,9 +449,7 @@ def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_no
             return
     said = f"no attempt saw the suspend wait for a write that was tried again: {seen}"
     # What must not be was looked at all the same.
-    if slowness() > SLOW:
-        pytest.skip(f"{said}: the machine is too slow to tell")
-    raise AssertionError(said)
+    too_slow(said)
 
 
 def test_held_blocks_know_their_limits(lab, disk, stuck):
