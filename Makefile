@@ -56,6 +56,9 @@ proof: setup programs modules test-tools  ## what shows that nothing is lost, at
 	scripts/setup proof
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
+matrix: packages  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
+	$(PYTHON) -m dmalign.matrix update
+
 SOAK_MINUTES ?= 30
 
 soak: setup programs modules test-tools  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]

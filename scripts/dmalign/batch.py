@@ -19,7 +19,7 @@ import os
 import shlex
 import threading
 
-from . import again, budget, drives, kernels, machines, modules, pace, uml, vm
+from . import again, budget, drives, kernels, machines, matrix, modules, pace, uml, vm
 from .guest import DEFAULT_LIMIT, GRACE
 from .paths import OUT, REPO, locked
 from .relay import Relay
@@ -205,6 +205,9 @@ class Batch:
                          drives=[drive.attached() for drive in served.values()], rwdirs=[folder],
                          channels=[relay.channel], name=name, stdout=output, cwd=REPO)
         progress.read()
+        # Where the guest has told something, it has loaded the module.
+        if self._begun or self.results:
+            matrix.note(kernels.release(self.series), matrix.BOOTED)
         return run
 
     def _take(self, event):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from . import again, budget, kernels, machines, pace
+from . import again, budget, kernels, machines, matrix, pace
 from .batch import TESTS, UML, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
@@ -61,6 +61,23 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("guests")
         for line in again.summary(os.environ[again.RECORD]):
             terminalreporter.line(line)
+        _note_whole_series(terminalreporter)
+
+
+def _note_whole_series(reporter):
+    """Enter in the matrix each series of which all tests were run and none failed."""
+    config = reporter.config
+    if config.args_source is not config.ArgsSource.TESTPATHS or config.option.keyword or config.option.markexpr:
+        return
+    for series in kernels.chosen():
+        named = re.compile(rf"\blinux-{re.escape(series)}(?=[]-])")
+        count = {outcome: sum(bool(named.search(getattr(report, "nodeid", ""))) for report in reports)
+                 for outcome, reports in reporter.stats.items()}
+        passed, skipped = count.pop("passed", 0), count.pop("skipped", 0)
+        # Setting up and tearing down have reports without an outcome.
+        count.pop("", None)
+        if passed and not any(count.values()):
+            matrix.note(kernels.release(series), matrix.ALL_TESTS, f"{passed} passed, {skipped} skipped")
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

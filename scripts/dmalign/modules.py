@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import kernels, roots
+from . import kernels, matrix, roots
 from .paths import CACHE, OUT, REPO, fail, locked, say, whole
 
 SOURCE_NAMES = ("Kbuild", "Kconfig", "Makefile")
@@ -77,9 +77,13 @@ def build_for(release, arguments=(), name=None, sources=REPO):
     if compiler.startswith("clang"):
         tree, llvm = clang_tree(release, kernels.build_folder(release), llvm_named(arguments))
         arguments = [f"LLVM={llvm}", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
-        return build(tree, name, sources, arguments)
-    tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
-    return build(tree, name, sources, arguments, root=root)
+        root = None
+    else:
+        tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
+    built = build(tree, name, sources, arguments, root=root)
+    if sources == REPO:
+        matrix.note(release, matrix.BUILT, compiler)
+    return built
 
 
 def gcc_tree(release, check=False):

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +23,12 @@ def fail(why, status=2):
     """Ends the program with a reason that names the thing and the way out."""
     print(f"dm-align: {why}", file=sys.stderr)
     sys.exit(status)
+
+
+def commit():
+    """The checkout's commit, marked if it was changed since."""
+    say = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
+    return say.stdout.strip() or "unknown"
 
 
 @contextlib.contextmanager

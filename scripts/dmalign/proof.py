@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import budget
-from .paths import OUT, REPO, fail, locked
+from .paths import OUT, REPO, commit, fail, locked
 
 PAGE = REPO / "Documentation" / "promises.rst"
 BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
@@ -107,12 +107,6 @@ class Outcome:
     @property
     def clean(self):
         return self.verdict == "clean"
-
-
-def commit():
-    """The checkout's commit, marked if it was changed since."""
-    say = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
-    return say.stdout.strip() or "unknown"
 
 
 def run(part, scale, folder, console):
