@@ -8,6 +8,7 @@ folder of links to the sources under out/, and the checkout stays clean.
         builds kmod/ and leaves kmod/dm-align.ko
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -54,23 +55,34 @@ def build(tree, name, sources, arguments=(), part="kmod", beside=()):
     return top / part, done.stdout
 
 
-def compiler_name(arguments):
+def compiler_of(tree):
+    """The compiler of a kernel build folder: what its kernel was made with, else, if this machine lacks that, its gcc."""
+    text = (tree / "include/config/auto.conf").read_text()
+    found = re.search(r'^CONFIG_CC_VERSION_TEXT="?(\S+)', text, re.M)
+    return found[1] if found and shutil.which(found[1]) else "gcc"
+
+
+def compiler_name(tree, arguments):
     given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
     if given.get("LLVM"):
         return "clang"
-    return Path(given.get("CC", "gcc-12").split()[-1]).name
+    return Path(given["CC"].split()[-1]).name if given.get("CC") else compiler_of(tree)
 
 
 def build_for(release, arguments=(), name=None, sources=REPO):
-    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
-    compiler = compiler_name(arguments)
-    name = name or f"{release}-{compiler}"
+    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1. Returns
+    what build() does."""
     tree = kernels.headers(release)
     if not tree:
         fail(f"no headers for kernel {release}: apt-get install linux-headers-{release}, or give KVER=<release>")
+    compiler = compiler_name(tree, arguments)
+    name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
         tree = clang_tree(release, tree)
         arguments = ["LLVM=1", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
+    elif compiler == "gcc":
+        # Debian's headers insist on a version of gcc, by name.
+        arguments = ["CC=gcc", *arguments]
     return build(tree, name, sources, arguments)
 
 
@@ -126,7 +138,7 @@ def main(argv):
     sys.stdout.write(output)
     module = REPO / "kmod" / "dm-align.ko"
     shutil.copy(folder / "dm-align.ko", module)
-    say(f"{module} is built for {release} with {compiler_name(arguments)}")
+    say(f"{module} is built for {release} with {compiler_name(kernels.headers(release), arguments)}")
 
 
 if __name__ == "__main__":
