@@ -34,7 +34,7 @@ programs: packages  ## alignctl and the emulated drive, in out/bin/
 # A compiler is passed on only if somebody named one: make's own default is no choice.
 compiler := $(if $(filter command environment,$(firstword $(origin CC))),CC=$(CC)) $(if $(LLVM),LLVM=$(LLVM))
 
-modules: setup  ## kmod/dm-align.ko [KVER=<release>] [CC=<compiler>]
+modules: setup  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
 	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler)
 
 test-tools: packages

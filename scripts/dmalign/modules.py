@@ -4,17 +4,18 @@
 kbuild leaves its objects beside the sources, so a source folder can hold one release only. Each build therefore gets a
 folder of links to the sources under out/, and the checkout stays clean.
 
-    scripts/modules [KVER=<release>] [CC=<compiler>] [make arguments...]
+    scripts/modules [KVER=<release or series>] [CC=<compiler>] [make arguments...]
         builds kmod/ and leaves kmod/dm-align.ko
+
+Headers of another Debian generation may need what this machine lacks; then the build runs in a root of theirs (roots.py).
 """
 
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from . import kernels
+from . import kernels, roots
 from .paths import CACHE, OUT, REPO, fail, locked, say, whole
 
 SOURCE_NAMES = ("Kbuild", "Kconfig", "Makefile")
@@ -38,8 +39,9 @@ def link_sources(source, folder):
             (folder / name).symlink_to(target)
 
 
-def build(tree, name, sources, arguments=(), part="kmod", beside=()):
-    """Builds the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`.
+def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None):
+    """Builds the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`, in this
+    machine's root or in another one.
 
     The folders `beside` lie beside it there, for it to include from. Returns the part's folder, which then holds the
     .ko files, and make's output. Raises BuildFailed.
@@ -49,41 +51,34 @@ def build(tree, name, sources, arguments=(), part="kmod", beside=()):
         for folder in (part, *beside):
             link_sources(Path(sources) / folder, top / folder)
         command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
+        if root:
+            links = [Path(sources) / folder for folder in (part, *beside)]
+            command = roots.inside(root, [kernels.CACHE, top, *links], command)
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise BuildFailed(f"{' '.join(command)}\n{done.stdout}")
     return top / part, done.stdout
 
 
-def compiler_of(tree):
-    """The compiler of a kernel build folder: what its kernel was made with, else, if this machine lacks that, its gcc."""
-    text = (tree / "include/config/auto.conf").read_text()
-    found = re.search(r'^CONFIG_CC_VERSION_TEXT="?(\S+)', text, re.M)
-    return found[1] if found and shutil.which(found[1]) else "gcc"
-
-
-def compiler_name(tree, arguments):
+def compiler_name(arguments, release):
     given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
     if given.get("LLVM"):
         return "clang"
-    return Path(given["CC"].split()[-1]).name if given.get("CC") else compiler_of(tree)
+    named = given.get("CC") or kernels.compiler(kernels.build_folder(release))
+    return Path(named.split()[-1]).name
 
 
 def build_for(release, arguments=(), name=None, sources=REPO):
-    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1. Returns
-    what build() does."""
-    tree = kernels.headers(release)
-    if not tree:
-        fail(f"no headers for kernel {release}: apt-get install linux-headers-{release}, or give KVER=<release>")
-    compiler = compiler_name(tree, arguments)
+    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
+    tree, root = kernels.build_folder(release), None
+    compiler = compiler_name(arguments, release)
     name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
         tree = clang_tree(release, tree)
         arguments = ["LLVM=1", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
-    elif compiler == "gcc":
-        # Debian's headers insist on a version of gcc, by name.
-        arguments = ["CC=gcc", *arguments]
-    return build(tree, name, sources, arguments)
+    elif not kernels.usable(tree):
+        tree, root = kernels.fetch_headers(release), roots.root(release)
+    return build(tree, name, sources, arguments, root=root)
 
 
 def clang_tree(release, headers):
@@ -130,7 +125,7 @@ def main(argv):
             arguments.append(argument)
         else:
             fail(__doc__.strip())
-    release = release or kernels.default_release()
+    release = kernels.release(release) if release in kernels.SERIES else release or kernels.default_release()
     try:
         folder, output = build_for(release, arguments)
     except BuildFailed as error:
@@ -138,7 +133,7 @@ def main(argv):
     sys.stdout.write(output)
     module = REPO / "kmod" / "dm-align.ko"
     shutil.copy(folder / "dm-align.ko", module)
-    say(f"{module} is built for {release} with {compiler_name(kernels.headers(release), arguments)}")
+    say(f"{module} is built for {release} with {compiler_name(arguments, release)}")
 
 
 if __name__ == "__main__":

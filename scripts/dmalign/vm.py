@@ -5,7 +5,7 @@ The guest sees this machine's files at the same paths, read-only (writes under /
 /run and /mnt are empty there), plus writable folders named by --rwdir. Where guests boot on KVM they use it; else QEMU
 emulates the processor (TCG), and a boot takes about seven seconds. See accel.py.
 
-    scripts/vm [--kernel 6.12|6.1|debug|kcsan] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
+    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|kcsan] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
                [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
 COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
@@ -131,14 +131,14 @@ class Kernel:
 
 
 def kernel(series):
-    """The kernel of a stock series, or of "debug", the one with KUnit and KASAN, or of "kcsan"."""
+    """The kernel of a stock series or release, or of "debug", the one with KUnit and KASAN, or of "kcsan"."""
     if series in OWN:
         from . import debug_kernels
         build = debug_kernels.base(OWN[series])
         release = (build / "include/config/kernel.release").read_text().strip()
         return Kernel(release, build / "arch/x86/boot/bzImage", build / "root", ())
     release = kernels.release(series)
-    return Kernel(release, kernels.image(release), kernels.CACHE / "kernels" / release, EARLY_MODULES)
+    return Kernel(release, kernels.image(release), kernels.root(release), EARLY_MODULES)
 
 
 def initramfs(booted):
@@ -300,7 +300,7 @@ def run(command, *, timeout, name=None, **options):
 
     timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
-    series    a stock series, "debug" or "kcsan" ("6.12")
+    series    a stock series or release, "debug" or "kcsan" ("6.12")
     memory, cpus   of the machine ("1G", 2)
     drives    Drive objects
     rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
@@ -392,7 +392,7 @@ def explain(result):
 def main(argv):
     parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default="6.12", choices=[*kernels.SERIES, *OWN])
+    parser.add_argument("--kernel", default="6.12", help="a series, a release, or one of our own configuration")
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--drive", action="append", default=[], type=Drive.parse)
