@@ -11,6 +11,11 @@ PROGRAMS := alignctl drive512e
 
 export OUT
 
+# The series that tests run on; all without it.
+ifdef KERNELS
+export DM_ALIGN_KERNELS := $(KERNELS)
+endif
+
 .DEFAULT_GOAL := all
 
 # A line "target  what it does" for each target that has a comment behind it.
@@ -43,7 +48,7 @@ test-tools: packages
 # Guests wait for their drives much of the time, and User Mode Linux has one processor: two workers fill two of them.
 JOBS ?= 2
 
-check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [PYTEST_ARGS=...]
+check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
 	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.

@@ -599,11 +599,12 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
  */
 void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 {
-	struct shard_span span = shard_span(at, first, last);
+	struct shard_span span;
 	unsigned int i;
 
 	if (last - first < BLOCKS_BATCH)
 		return;
+	span = shard_span(at, first, last);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
 		struct align_shard *shard = &at->blocks.shard[i];

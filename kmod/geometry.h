@@ -259,14 +259,19 @@ static inline void align_split_write(const struct align_geometry *g,
 	s->class = head && tail ? ALIGN_BOTH : head ? ALIGN_HEAD : ALIGN_TAIL;
 }
 
+/* Bytes of the blocks from @first to @last. */
+static inline __u64 align_blocks_bytes(const struct align_geometry *g,
+				       __u64 first, __u64 last)
+{
+	return (last - first + 1) << (g->block_shift + ALIGN_SECTOR_SHIFT);
+}
+
 /* Bytes of the whole blocks that [@sector, @sector + @sectors) touches. */
 static inline __u64 align_block_bytes(const struct align_geometry *g,
 				      __u64 sector, __u64 sectors)
 {
-	__u64 first = align_block_of(g, sector);
-	__u64 last = align_block_of(g, sector + sectors - 1);
-
-	return (last - first + 1) << (g->block_shift + ALIGN_SECTOR_SHIFT);
+	return align_blocks_bytes(g, align_block_of(g, sector),
+				  align_block_of(g, sector + sectors - 1));
 }
 
 /**

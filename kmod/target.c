@@ -384,8 +384,8 @@ static int map_change(struct align_io *io)
 	align_io_count(io, &split, write && align_over_limits(io));
 	if (write)
 		ledger_add(at->ledger, sent_block_bytes,
-			   align_block_bytes(g, bio->bi_iter.bi_sector,
-					     bio_sectors(bio)));
+			   align_blocks_bytes(g, split.first_block,
+					      split.last_block));
 	io->nr_touches = split.nr_touches;
 	for (i = 0; i < split.nr_touches; i++) {
 		io->touch[i].part = split.touch[i];

@@ -446,7 +446,8 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	ledger_inc(ledger, writes);
 	ledger_add(ledger, write_bytes, bytes);
 	ledger_add(ledger, write_block_bytes,
-		   align_block_bytes(g, sector, bio_sectors(bio)));
+		   align_blocks_bytes(g, split->first_block,
+				      split->last_block));
 	this_cpu_inc(ledger->cpu->size[align_size_bin(bio_sectors(bio))]);
 	if (bio->bi_opf & REQ_FUA)
 		ledger_inc(ledger, fua);
@@ -566,6 +567,7 @@ int align_engine_map(struct align_io *io)
 	struct align_split split;
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
 	bool over, stream, go = true;
+	u64 run_first = 0, run_last = 0;
 	unsigned int handled = 0;
 	struct shard_span span;
 	unsigned long flags;
@@ -667,8 +669,10 @@ int align_engine_map(struct align_io *io)
 		io->run_sector = start;
 		io->run_left = end - start;
 		io->run_iter = io_iter_at(io, start, end - start);
-		io->range[0].first = align_block_of(g, start);
-		io->range[0].last = align_block_of(g, end - 1);
+		run_first = align_block_of(g, start);
+		run_last = align_block_of(g, end - 1);
+		io->range[0].first = run_first;
+		io->range[0].last = run_last;
 		io->start = start;
 		io->end = end;
 		atomic_inc(&io->parts);
@@ -690,7 +694,7 @@ int align_engine_map(struct align_io *io)
 		ledger_inc(at->ledger, waits);
 	if (write && start < end)
 		ledger_add(at->ledger, sent_block_bytes,
-			   align_block_bytes(g, start, end - start));
+			   align_blocks_bytes(g, run_first, run_last));
 	if (!handled && !over)
 		return go ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
 

@@ -17,6 +17,16 @@ IN_GUEST = "DMALIGN_BATCH" in os.environ
 BATCHES = pytest.StashKey()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main():
+    """Refuses an unknown kernel before anything is booted: a wrapper comes before all others."""
+    try:
+        kernels.chosen()
+    except ValueError as why:
+        raise pytest.UsageError(str(why)) from None
+    return (yield)
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
     # In the environment, so that the workers of pytest-xdist and what they start write there too.
@@ -76,7 +86,7 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        every = [*kernels.SERIES] if TESTS in metafunc.definition.path.parents else [UML]
+        every = [*kernels.chosen()] if TESTS in metafunc.definition.path.parents else [UML]
         if metafunc.definition.get_closest_marker("uml_too"):
             every.append(UML)
         # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
@@ -99,7 +109,7 @@ def pytest_collection_modifyitems(config, items):
     spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
-    batches = {series: Batch(series, described.DRIVES) for series in kernels.SERIES}
+    batches = {series: Batch(series, described.DRIVES) for series in kernels.chosen()}
     batches[UML] = UmlBatch()
     config.stash[BATCHES] = [*batches.values()]
     for item in chosen:

@@ -84,6 +84,14 @@ def origin(release):
     raise why or archive.Missing(f"Debian's archive ({', '.join(archive.GENERATIONS)}) has no kernel {release}")
 
 
+def _offered(release):
+    """Whether the archive still has a release."""
+    try:
+        return bool(origin(release))
+    except archive.Missing:
+        return False
+
+
 def fetch_image(release, where=None):
     """Unpack the image and modules of a release, when missing. Raises archive.Missing or Unreachable."""
     folder = CACHE / "kernels" / release
@@ -154,11 +162,11 @@ def fetch_source(name):
     """The unpacked source of a series or release, keyed by the package's version."""
     series = name if name in SERIES else series_of(name)
     package = f"linux-source-{series}"
-    known = _stamp().get(name)
-    if known and known.source and (folder := _source_folder(package, known.source)).exists():
+    known = _stamp().get(series)
+    if known and name in (series, known.image) and known.source and (folder := _source_folder(package, known.source)).exists():
         return folder
     try:
-        where = _series_origin(name) if name in SERIES else origin(name)
+        where = _series_origin(series) if series in SERIES and (name == series or not _offered(name)) else origin(name)
         version = where.version(package)
         folder = _source_folder(package, version)
         with locked(folder.name):

@@ -10,6 +10,8 @@ folder of links to the sources under out/, and the checkout stays clean.
 Headers of another Debian generation may need what this machine lacks; then the build runs in a root of theirs (roots.py).
 """
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,13 +52,13 @@ def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None):
     with locked(f"build-{name.replace('/', '-')}", OUT):
         for folder in (part, *beside):
             link_sources(Path(sources) / folder, top / folder)
-        command = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
+        command = wanted = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
         if root:
             links = [Path(sources) / folder for folder in (part, *beside)]
-            command = roots.inside(root, [kernels.CACHE, top, *links], command)
+            command = roots.inside(root, [CACHE, top, *links], wanted)
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        raise BuildFailed(f"{' '.join(command)}\n{done.stdout}")
+        raise BuildFailed(f"{' '.join(wanted)}{f' in {root}' if root else ''}\n{done.stdout}")
     return top / part, done.stdout
 
 
@@ -70,29 +72,79 @@ def compiler_name(arguments, release):
 
 def build_for(release, arguments=(), name=None, sources=REPO):
     """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
-    tree, root = kernels.build_folder(release), None
     compiler = compiler_name(arguments, release)
     name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
-        tree = clang_tree(release, tree)
-        arguments = ["LLVM=1", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
-    elif not kernels.usable(tree):
-        tree, root = kernels.fetch_headers(release), roots.root(release)
+        tree, llvm = clang_tree(release, kernels.build_folder(release), llvm_named(arguments))
+        arguments = [f"LLVM={llvm}", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
+        return build(tree, name, sources, arguments)
+    tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
     return build(tree, name, sources, arguments, root=root)
 
 
-def clang_tree(release, headers):
-    """A build folder for a release that clang can use.
+def gcc_tree(release, check=False):
+    """The folder of headers to build for a release with their compiler, with sparse as well if `check`; and the root in
+    which that works, None for this machine's."""
+    tree, root = kernels.build_folder(release), None
+    if not kernels.usable(tree):
+        # A root shows the cached headers only.
+        tree, root = kernels.fetch_headers(release), roots.root(release)
+    return with_checker(release, tree) if check else tree, root
+
+
+# By this script kbuild finds out whether sparse knows enough. Where it is missing, sparse is left out without a word.
+CHECKER_VALID = "scripts/checker-valid.sh"
+
+
+def with_checker(release, tree):
+    """A folder of headers with which sparse runs: the cached ones, completed from the source, if Debian's lack a script."""
+    makefiles = [tree / "Makefile", *tree.parent.glob(f"{tree.name.removesuffix('-amd64')}-common/Makefile")]
+    if (tree / CHECKER_VALID).exists() or not any(CHECKER_VALID in path.read_text() for path in makefiles):
+        return tree
+    tree = kernels.fetch_headers(release)
+    with locked(f"headers-{release}"):
+        if not (tree / CHECKER_VALID).exists():
+            part = tree / f"{CHECKER_VALID}.part"
+            shutil.copy(kernels.fetch_source(release) / CHECKER_VALID, part)
+            part.rename(tree / CHECKER_VALID)
+    return tree
+
+
+def llvm_named(arguments):
+    """The version of clang that arguments insist on, as LLVM= takes it ("-19"), or None."""
+    found = [match[1] for argument in arguments if (match := re.fullmatch(r"(?:LLVM=|CC=(?:.*/)?clang)(-\d+)", argument))]
+    return found[0] if found else None
+
+
+def llvm_for(source):
+    """What LLVM= is to be for a kernel's source: "1", the default clang, if the kernel accepts that, else the newest."""
+    shown = subprocess.run([source / "scripts/min-tool-version.sh", "llvm"], capture_output=True, text=True, check=True)
+    least = int(shown.stdout.split(".")[0])
+    if shutil.which("clang"):
+        default = subprocess.run(["clang", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+        if int(default.split(".")[0]) >= least:
+            return "1"
+    programs = [path.name for folder in os.get_exec_path() for path in Path(folder).glob("clang-*")]
+    versions = {int(found[1]) for name in programs if (found := re.fullmatch(r"clang-(\d+)", name))}
+    whole_sets = [version for version in versions if version >= least
+                  and shutil.which(f"ld.lld-{version}") and shutil.which(f"llvm-ar-{version}")]
+    if not whole_sets:
+        fail(f"{source.name} needs clang {least} or later: apt-get install clang-N lld-N llvm-N of such a version")
+    return f"-{max(whole_sets)}"
+
+
+def clang_tree(release, headers, llvm=None):
+    """A build folder for a release that clang can use, and what LLVM= must be there.
 
     Debian's headers are prepared for gcc: CC=clang fails on gcc's options there, and LLVM=1 is silently ignored. So
-    the same version's source is configured anew with the stock configuration and LLVM=1.
+    the same version's source is configured anew with the stock configuration and that LLVM=.
     """
-    series = max((series for series in kernels.SERIES if release.startswith(f"{series}.")), key=len, default=None)
-    if not series:
-        fail(f"a build with clang needs the source of kernel {release}, and only {', '.join(kernels.SERIES)} have theirs "
-             "in the archive: give KVER=<release> of one of these, or leave out CC=clang")
-    source = kernels.fetch_source(series)
-    folder = CACHE / "clang" / f"{release}-{source.name}"
+    if not re.fullmatch(kernels.RELEASE, release):
+        fail(f"a build with clang needs the source of kernel {release}, and Debian's archive has none: give KVER=<release> "
+             f"of Debian's or one of {', '.join(kernels.SERIES)}, or leave out CC=clang")
+    source = kernels.fetch_source(release)
+    llvm = llvm or llvm_for(source)
+    folder = CACHE / "clang" / f"{release}-{source.name}{llvm if llvm != '1' else ''}"
     with locked(f"clang-{release}"):
         if not folder.exists():
             say(f"preparing {source.name} for clang in {folder}")
@@ -100,14 +152,14 @@ def clang_tree(release, headers):
                 shutil.copy(headers / ".config", scratch / ".config")
                 for target in (["olddefconfig"], ["-j2", "modules_prepare"]):
                     # A kernel refuses a module that was made for another release than its own, in full.
-                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", "LLVM=1", f"KERNELRELEASE={release}",
-                                           *target],
+                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", f"LLVM={llvm}",
+                                           f"KERNELRELEASE={release}", *target],
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                     if done.returncode:
                         fail(f"preparing {source.name} for clang failed:\n{done.stdout}")
                 shutil.copy(headers / "Module.symvers", scratch / "Module.symvers")
                 rename_build(scratch, folder)
-    return folder
+    return folder, llvm
 
 
 def rename_build(scratch, folder):

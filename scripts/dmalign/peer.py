@@ -4,15 +4,15 @@
 Debian leaves it out of its kernels, so it is built from the linux-source package of the same version, once, in the
 cache.
 
-    scripts/python -m dmalign.peer [6.12]       builds it when missing and prints where it lies
+    scripts/python -m dmalign.peer [6.12|7.2]     builds it when missing and prints where it lies
 """
 
 import shutil
 import subprocess
 import sys
 
-from . import kernels
-from .modules import BuildFailed
+from . import kernels, roots
+from .modules import BuildFailed, gcc_tree
 from .paths import CACHE, fail, locked, say, whole
 
 SOURCES = ("dm-ebs-target.c", "dm.h", "dm-stats.h")
@@ -20,7 +20,7 @@ KBUILD = "obj-m := dm-ebs.o\ndm-ebs-y := dm-ebs-target.o\n"
 
 
 def dm_ebs(series):
-    """dm-ebs.ko for a stock series. Raises BuildFailed."""
+    """dm-ebs.ko for a stock series or release. Raises BuildFailed."""
     release, source = kernels.release(series), kernels.fetch_source(series)
     folder = CACHE / "peer" / f"{release}-{source.name}"
     with locked(f"peer-{folder.name}"):
@@ -30,8 +30,10 @@ def dm_ebs(series):
                 for name in SOURCES:
                     shutil.copy(source / "drivers/md" / name, scratch / name)
                 (scratch / "Kbuild").write_text(KBUILD)
-                command = ["make", "-C", str(kernels.headers(release)), f"M={scratch}", "modules"]
-                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                tree, root = gcc_tree(release)
+                command = ["make", "-C", str(tree), f"M={scratch}", "modules"]
+                done = subprocess.run(roots.inside(root, [CACHE], command) if root else command,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 if done.returncode:
                     raise BuildFailed(f"{' '.join(command)}\n{done.stdout}")
     return folder / "dm-ebs.ko"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The soak: rounds of the sector model on random configurations, under User Mode Linux (KASAN, lockdep, memory that
-fails) and on the stock kernels in QEMU (two processors), until the time is up or a round fails.
+fails) and on the run's stock kernels in QEMU (two processors), until the time is up or a round fails.
 
-    scripts/soak [--minutes 30] [--seed N] [--kernel um|6.12|6.1|debug]... [--rounds N]
+    scripts/soak [--minutes 30] [--seed N] [--kernel um|7.2|6.12|6.1|debug]... [--rounds N]
     scripts/soak --show SEED      what a round does
 
 Each round has a seed: the soak's, and one more with every round. A round that fails is named by a line that replays it.
@@ -28,7 +28,6 @@ from . import again, kernels, modules, uml, vm
 from .paths import OUT, REPO, say
 
 UM = "um"
-TURNS = (UM, "6.12", UM, "6.1")
 # No guest runs for longer: its log stays short, and a leak shows when the module is unloaded.
 LONGEST_TURN = 600
 BOOT_SECONDS = 120
@@ -62,7 +61,7 @@ def shown(seed):
 
 def turns(named, seconds):
     """Who runs for how long: [(kernel, seconds)]."""
-    order = named or TURNS
+    order = named or [kernel for series in reversed(kernels.chosen()) for kernel in (UM, series)]
     times = max(1, -(-int(seconds) // (LONGEST_TURN * len(order))))
     return [(kernel, seconds / (times * len(order))) for kernel in order] * times
 
