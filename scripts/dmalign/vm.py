@@ -198,9 +198,9 @@ def killed_at_end(process):
             process.wait()
 
 
-# Under TCG one processor boots alone, and guest/init switches the others on when all is ready. The kernel changes its own code
-# mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute it
-# (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
+# Under TCG one processor boots alone, and guest/init switches the others on when all is ready. The kernel changes its own
+# code mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute
+# it (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
 ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
 
 
