@@ -94,7 +94,7 @@ install:  ## alignctl, the drive, man pages and the module (below DESTDIR, PREFI
 	@for program in $(PROGRAMS); do \
 		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install || exit 1; \
 	done
-	@test -z "$(KVER)" -o "$(KVER)" = "$(built_for)" || \
+	@test -z "$(KVER)" -o -n "$(filter $(KVER) $(KVER).%,$(built_for))" || \
 		{ echo "kmod/dm-align.ko is built for $(built_for): run make modules KVER=$(KVER)" >&2; exit 1; }
 	install -D -m 644 kmod/dm-align.ko $(DESTDIR)/lib/modules/$(built_for)/updates/dm-align.ko
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(built_for)

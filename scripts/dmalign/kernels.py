@@ -206,7 +206,7 @@ class Known:
         return cls(words[0], words[1], float(words[2]) if len(words) > 2 else 0, words[3] if len(words) > 3 else "")
 
     def __str__(self):
-        return f"{self.image} {self.headers} {self.asked:.0f} {self.source}"
+        return f"{self.image} {self.headers} {int(self.asked)} {self.source}"
 
     @property
     def complete(self):

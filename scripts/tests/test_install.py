@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from dmalign.kernels import series_of
 from dmalign.paths import OUT, REPO
 
 
@@ -50,3 +51,10 @@ def test_a_module_for_another_kernel_is_not_installed(tmp_path):
     assert done.returncode != 0
     assert "make modules KVER=1.2.3-none" in done.stderr
     assert not (tmp_path / "lib").exists()
+
+
+def test_a_series_names_the_kernel_as_well(installed):
+    series = series_of(next((installed / "lib/modules").iterdir()).name)
+    assert make("install", f"DESTDIR={installed}", f"KVER={series}").returncode == 0
+    # As 6.1 does not stand for 6.12.
+    assert make("install", f"DESTDIR={installed}", f"KVER={series[:-1]}").returncode != 0

@@ -150,7 +150,7 @@ def known(series, release, asked, tmp_path):
 
 def test_a_fresh_cache_asks_nobody(world, tmp_path):
     asked = world()
-    known("7.2", "7.2.12+deb14-amd64", f" {time.time():.0f} 7.2.12-1", tmp_path)
+    known("7.2", "7.2.12+deb14-amd64", f" {int(time.time())} 7.2.12-1", tmp_path)
     kernels.fetch(["7.2"])
     assert kernels.release("7.2") == "7.2.12+deb14-amd64" and not asked
 

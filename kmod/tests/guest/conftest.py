@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the other one), and
+The lab that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
 longer than usual:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
