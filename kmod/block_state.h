@@ -8,6 +8,7 @@
 #define DM_ALIGN_BLOCK_STATE_H
 
 #include "block.h"
+#include "compat.h"
 #include "shard.h"
 
 enum block_state {
@@ -69,7 +70,7 @@ struct block_run {
  * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
  *	HELD: in shard->held, urgent or failed; KNOWN: in shard->known;
  *	otherwise in none
- * @hint: write hint of the newest touch that was held
+ * @place: where the newest touch that was held is to be put
  * @held: touches acknowledged and not on the device
  * @held_data: one of them is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
@@ -94,7 +95,7 @@ struct align_block {
 	bool starved;
 	bool failed;
 	bool gone;
-	u8 hint;
+	struct compat_placement place;
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;

@@ -1,16 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The only place that knows how kernel versions differ.
+ * The only place that knows that kernels differ. What one has is found out by
+ * compiling: each DM_ALIGN_HAVE_<FEATURE> is the answer to a question in
+ * compat_probes.c.
  */
 #ifndef DM_ALIGN_COMPAT_H
 #define DM_ALIGN_COMPAT_H
 
 #include <linux/blkdev.h>
+#include <linux/device-mapper.h>
+#include <linux/hrtimer.h>
+#include <linux/timer.h>
 
-/* The limits say whether a stacked device is misaligned: a byte, then a flag. */
+/* Made by Kbuild. */
+#include "compat_probes.h"
+
+#if !DM_ALIGN_HAVE_HEADERS
+#error "the kernel's headers do not compile; probe_HEADERS.h.log says why"
+#endif
+
+#if !DM_ALIGN_HAVE_BDEV_ROT
+static inline bool bdev_rot(struct block_device *bdev)
+{
+	return !bdev_nonrot(bdev);
+}
+#endif
+
+#if !DM_ALIGN_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*end)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = end;
+}
+#endif
+
+#if !DM_ALIGN_HAVE_TIMER_DELETE_SYNC
+static inline int timer_delete_sync(struct timer_list *timer)
+{
+	return del_timer_sync(timer);
+}
+#endif
+
+/*
+ * The arguments of prepare_ioctl: the given two, and those that came later. A
+ * target that does not look at these answers the same with and without.
+ */
+#if DM_ALIGN_HAVE_PREPARE_IOCTL_CMD
+#define COMPAT_IOCTL_ARGS(...) \
+	__VA_ARGS__, unsigned int cmd, unsigned long arg, bool *forward
+#else
+#define COMPAT_IOCTL_ARGS(...) __VA_ARGS__
+#endif
+
+/*
+ * dm passes atomic writes on to targets with this feature, and stacks their
+ * limits. Where it does not know them none arrives.
+ */
+#if DM_ALIGN_HAVE_ATOMIC_WRITES
+#define COMPAT_TARGET_ATOMIC_WRITES DM_TARGET_ATOMIC_WRITES
+#else
+#define COMPAT_TARGET_ATOMIC_WRITES 0
+#endif
+
+/* Whether the drive has to write all of a bio or nothing: nobody may cut it. */
+static inline bool compat_is_atomic(const struct bio *bio)
+{
+#if DM_ALIGN_HAVE_ATOMIC_WRITES
+	return bio->bi_opf & REQ_ATOMIC;
+#else
+	return false;
+#endif
+}
+
+/* The limits say whether a stacked device is misaligned. */
 static inline void compat_clear_misaligned(struct queue_limits *limits)
 {
-#ifdef BLK_FLAG_MISALIGNED
+#if DM_ALIGN_HAVE_LIMITS_FLAGS
 	limits->flags &= ~BLK_FLAG_MISALIGNED;
 #else
 	limits->misaligned = 0;
@@ -18,22 +85,49 @@ static inline void compat_clear_misaligned(struct queue_limits *limits)
 }
 
 /*
- * The expected lifetime of what a write brings, an enum rw_hint. A bio has had
- * none for some releases; the header came with its return.
+ * Set the limit for write-zeroes. The one for those that unmap has to be the
+ * same, or 0 where the device below does not unmap.
  */
-static inline u8 compat_write_hint(const struct bio *bio)
+static inline void compat_limit_write_zeroes(struct queue_limits *limits,
+					     unsigned int sectors)
 {
-#ifdef _LINUX_RW_HINT_H
-	return bio->bi_write_hint;
-#else
-	return 0;
+	limits->max_write_zeroes_sectors = sectors;
+#if DM_ALIGN_HAVE_HW_WZEROES_UNMAP
+	limits->max_hw_wzeroes_unmap_sectors =
+		min(limits->max_hw_wzeroes_unmap_sectors, sectors);
 #endif
 }
 
-static inline void compat_set_write_hint(struct bio *bio, u8 hint)
+/*
+ * Where a drive puts what a write brings, as far as a kernel can say it: an enum
+ * rw_hint of its expected lifetime, and a stream, 0 for none.
+ */
+struct compat_placement {
+	u8 hint;
+	u8 stream;
+};
+
+static inline struct compat_placement compat_placement(const struct bio *bio)
 {
-#ifdef _LINUX_RW_HINT_H
-	bio->bi_write_hint = hint;
+	struct compat_placement place = {};
+
+#if DM_ALIGN_HAVE_BIO_WRITE_HINT
+	place.hint = bio->bi_write_hint;
+#endif
+#if DM_ALIGN_HAVE_BIO_WRITE_STREAM
+	place.stream = bio->bi_write_stream;
+#endif
+	return place;
+}
+
+static inline void compat_set_placement(struct bio *bio,
+					struct compat_placement place)
+{
+#if DM_ALIGN_HAVE_BIO_WRITE_HINT
+	bio->bi_write_hint = place.hint;
+#endif
+#if DM_ALIGN_HAVE_BIO_WRITE_STREAM
+	bio->bi_write_stream = place.stream;
 #endif
 }
 

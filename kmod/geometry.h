@@ -111,6 +111,16 @@ static inline bool align_is_edge(const struct align_geometry *g, __u64 block)
 	return block < g->first_whole || block >= g->end_whole;
 }
 
+/*
+ * Whether writes can be fixed. Those of logical blocks that are larger than a
+ * page, or of a size that no drive has today, are only counted.
+ */
+static inline bool align_can_fix(const struct align_geometry *g)
+{
+	return g->logical == 512 || g->logical == 4096 ||
+	       g->physical == g->logical;
+}
+
 /**
  * align_geometry_init - check the figures and derive the rest
  * @g: filled on success
@@ -127,8 +137,9 @@ static inline const char *align_geometry_init(struct align_geometry *g,
 					      __u32 offset, __u64 start,
 					      __u64 sectors)
 {
-	if (logical != 512 && logical != 4096)
-		return "logical block size must be 512 or 4096";
+	if (!align_is_power_of_2(logical) || logical < ALIGN_SECTOR_SIZE ||
+	    logical > ALIGN_MAX_BLOCK_SIZE)
+		return "logical block size must be a power of two from 512 to 65536";
 	if (!align_is_power_of_2(physical))
 		return "physical_block_size must be a power of two";
 	if (physical < logical)

@@ -201,7 +201,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
-	block->hint = compat_write_hint(touch->io->bio);
+	block->place = compat_placement(touch->io->bio);
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
@@ -856,7 +856,7 @@ static void hold_freeze(struct align_target *at)
 	hold_wait_quiet(at);
 	/* The work may set the timer once more, the timer queue the work. */
 	cancel_work_sync(&blocks->empty);
-	del_timer_sync(&blocks->due);
+	timer_delete_sync(&blocks->due);
 	cancel_work_sync(&blocks->empty);
 	/* And it may have been about to take blocks. */
 	hold_wait_quiet(at);

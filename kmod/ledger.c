@@ -54,6 +54,7 @@ static const struct {
 	[RMW_DRIVE_READ_ERROR] = {
 		LEDGER_rmw_drive, LEDGER_rmw_drive_read_error },
 	[RMW_DRIVE_LIMITS] = { LEDGER_rmw_drive, LEDGER_rmw_drive_limits },
+	[RMW_DRIVE_ATOMIC] = { LEDGER_rmw_drive, LEDGER_rmw_drive_atomic },
 };
 
 /**

@@ -116,3 +116,5 @@ LEDGER_COUNTER(rmw_expected_zeroes, COUNTER, "touches",
 	       "the part of rmw_expected that write-zeroes brought")
 LEDGER_COUNTER(write_zeroes_misaligned, COUNTER, "bios",
 	       "write-zeroes with one partial touch or two")
+LEDGER_COUNTER(rmw_drive_atomic, COUNTER, "touches",
+	       "to the drive: the write is atomic, and may not be cut")

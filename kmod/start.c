@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "compat.h"
 
 /*
  * How long a block waits for a write that is on its way: long compared with the
@@ -308,8 +309,8 @@ void start_init(struct align_target *at)
 	struct align_blocks *blocks = &at->blocks;
 
 	INIT_LIST_HEAD(&blocks->delayed);
-	hrtimer_init(&blocks->delay, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	blocks->delay.function = start_delayed;
+	hrtimer_setup(&blocks->delay, start_delayed, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
 }
 
 /* Nothing is delayed any more. */

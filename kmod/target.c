@@ -194,7 +194,7 @@ static unsigned int suggest_physical(struct block_device *bdev)
 {
 	unsigned int io_min = bdev_io_min(bdev);
 
-	if (!bdev_nonrot(bdev) || !is_power_of_2(io_min) ||
+	if (bdev_rot(bdev) || !is_power_of_2(io_min) ||
 	    io_min <= bdev_physical_block_size(bdev) ||
 	    io_min > ALIGN_MAX_BLOCK_SIZE)
 		return 0;
@@ -233,6 +233,8 @@ static const char *refuse_mode(struct align_target *at, enum align_mode mode)
 		return NULL;
 	if (bdev_is_zoned(bdev))
 		return "pad and coalesce are not possible on a zoned device; use report";
+	if (!align_can_fix(g))
+		return "pad and coalesce need a logical block size of 512 or 4096";
 	if (at->offset_unknown)
 		return "pad and coalesce need alignment_offset: the device is misaligned";
 	align_get_limits(at, &lim);
@@ -719,7 +721,8 @@ static void align_postsuspend(struct dm_target *ti)
 	blocks_forget(at);
 }
 
-static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev)
+static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
+						 struct block_device **bdev))
 {
 	struct align_target *at = ti->private;
 	int ret;
@@ -756,10 +759,10 @@ static void limit_write_zeroes(const struct align_target *at,
 			       struct queue_limits *limits)
 {
 	const struct align_geometry *g = &at->geometry;
+	unsigned int sectors = limits->max_write_zeroes_sectors;
 
 	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
-		limits->max_write_zeroes_sectors =
-			align_zeroes_limit(g, limits->max_write_zeroes_sectors);
+		compat_limit_write_zeroes(limits, align_zeroes_limit(g, sectors));
 }
 
 /*
@@ -818,7 +821,8 @@ static int align_report_zones(struct dm_target *ti,
 static struct target_type align_type = {
 	.name = "align",
 	.version = {1, 0, 0},
-	.features = DM_TARGET_NOWAIT | DM_TARGET_ZONED_HM,
+	.features = DM_TARGET_NOWAIT | DM_TARGET_ZONED_HM |
+		    COMPAT_TARGET_ATOMIC_WRITES,
 	.module = THIS_MODULE,
 	.ctr = align_ctr,
 	.dtr = align_dtr,

@@ -151,7 +151,8 @@ bool align_over_limits(struct align_io *io)
 {
 	struct bio *bio = io->bio;
 
-	if (surely_fits(io->at, bio))
+	/* Atomic writes have limits of their own, which those above respect. */
+	if (surely_fits(io->at, bio) || compat_is_atomic(bio))
 		return false;
 	return run_cut(io, bio->bi_iter.bi_sector, bio->bi_iter) <
 	       bio_sectors(bio);
@@ -187,7 +188,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
 		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
 	bio->bi_ioprio = io->bio->bi_ioprio;
-	compat_set_write_hint(bio, compat_write_hint(io->bio));
+	compat_set_placement(bio, compat_placement(io->bio));
 	bio->bi_private = (void *)io;
 	bio_clone_blkg_association(bio, io->bio);
 }
@@ -505,13 +506,17 @@ void align_io_resolve(struct align_io *io)
 
 /*
  * Why a touch of @block must go down as it came, or RMW_HOW_NR. Limits can have
- * fallen since the mode was accepted.
+ * fallen since the mode was accepted. What may not be cut goes down whole, with
+ * its touches; it is a range like any other then.
  */
-static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
+static enum rmw_how refuse_touch(const struct align_io *io, u64 block)
 {
+	const struct align_target *at = io->at;
 	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
+	if (compat_is_atomic(io->bio))
+		return RMW_DRIVE_ATOMIC;
 	if (align_is_edge(g, block))
 		return RMW_DRIVE_EDGE;
 	align_get_limits(at, &lim);
@@ -618,7 +623,7 @@ int align_engine_map(struct align_io *io)
 		touch->late = false;
 		touch->cut = false;
 		touch->held = false;
-		touch->how = refuse_touch(at, touch->part.block);
+		touch->how = refuse_touch(io, touch->part.block);
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
 		touch->iter = io_iter_at(io, sector, touch->part.count);

@@ -543,9 +543,10 @@ static const struct init_row {
 	const char *names;	/* what the reason must name, NULL: no error */
 	const char *figure;	/* and the limit that it must give */
 } init_params[] = {
-	{ 4096, 0, 0, "logical block size", "512 or 4096" },
-	{ 4096, 1024, 0, "logical block size", "512 or 4096" },
-	{ 65536, 8192, 0, "logical block size", "512 or 4096" },
+	{ 4096, 0, 0, "logical block size", "from 512 to 65536" },
+	{ 4096, 256, 0, "logical block size", "from 512 to 65536" },
+	{ 4096, 1536, 0, "logical block size", "power of two" },
+	{ 131072, 131072, 0, "logical block size", "from 512 to 65536" },
 	{ 0, 512, 0, "physical_block_size", "power of two" },
 	{ 4097, 512, 0, "physical_block_size", "power of two" },
 	{ 12288, 4096, 0, "physical_block_size", "power of two" },
@@ -567,6 +568,9 @@ static const struct init_row {
 	{ 4096, 4096, 0 },
 	{ 65536, 512, 65024 },
 	{ 65536, 4096, 61440 },
+	{ 4096, 1024, 3072 },
+	{ 65536, 8192, 8192 },
+	{ 65536, 65536, 0 },
 };
 
 static void init_desc(const struct init_row *row, char *desc)

@@ -63,6 +63,7 @@ static const char * const published_names[] = {
 	"rmw_avoided_superseded", "touches_held", "reads_overlaid",
 	"blocks_delayed", "flushes_failed", "times_degraded", "held_blocks",
 	"degraded", "rmw_expected_zeroes", "write_zeroes_misaligned",
+	"rmw_drive_atomic",
 };
 
 static void names_stay_as_published(struct kunit *test)
@@ -355,6 +356,7 @@ static const struct book_row {
 	{ RMW_DRIVE_READ_ERROR, LEDGER_rmw_drive,
 	  LEDGER_rmw_drive_read_error },
 	{ RMW_DRIVE_LIMITS, LEDGER_rmw_drive, LEDGER_rmw_drive_limits },
+	{ RMW_DRIVE_ATOMIC, LEDGER_rmw_drive, LEDGER_rmw_drive_atomic },
 };
 
 static void book_desc(const struct book_row *row, char *desc)
@@ -414,7 +416,8 @@ static void expect_balance(struct kunit *test, const struct ledger *ledger)
 			ledger_read(ledger, LEDGER_rmw_drive_no_memory) +
 			ledger_read(ledger, LEDGER_rmw_drive_max_blocks) +
 			ledger_read(ledger, LEDGER_rmw_drive_read_error) +
-			ledger_read(ledger, LEDGER_rmw_drive_limits));
+			ledger_read(ledger, LEDGER_rmw_drive_limits) +
+			ledger_read(ledger, LEDGER_rmw_drive_atomic));
 }
 
 /* Touches that come and are resolved in any order balance at any moment. */

@@ -170,6 +170,8 @@ int plan_options_geometry(const struct plan_options *options,
 
 	wrong = align_geometry_init(g, physical, device->logical, offset, 0,
 				    device->sectors);
+	if (!wrong && !align_can_fix(g))
+		wrong = "writes are fixed if the logical block is 512 or 4096";
 	if (!wrong)
 		return ALIGNCTL_FINE;
 	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
