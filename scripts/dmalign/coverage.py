@@ -234,6 +234,7 @@ def main(argv):
     parser.add_argument("--least", type=float, default=90)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(argv)
+    vm.begin()
     sources, why = collect(given.seconds)
     text = "\n".join(table(sources)) + "\n"
     (FOLDER / "report.txt").write_text(text)

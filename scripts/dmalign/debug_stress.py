@@ -54,6 +54,7 @@ def main(argv):
     unknown = [kernel for kernel in wanted if kernel not in vm.OWN]
     if unknown:
         parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(vm.OWN)}")
+    vm.begin()
     # Each runs, whatever became of the one before.
     bad = [kernel for kernel in wanted if not stress(kernel, given.seconds, given.skip)]
     if bad:

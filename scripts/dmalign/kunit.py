@@ -99,6 +99,8 @@ def main(argv):
     arch = argv[0] if argv else "um"
     if arch not in TIMEOUT or len(argv) > 1:
         fail(__doc__.strip())
+    if arch != "um":
+        vm.begin()
     try:
         results, why = run(arch)
     except machines.LeftOut as reason:

@@ -13,8 +13,10 @@ from .findings import faults
 VARIABLE = "DM_ALIGN_WITHOUT"
 NAMES = {"uml": "User Mode Linux", "qemu": "QEMU"}
 
+# QEMU's word that KVM could not go on with a guest. QEMU then stops the guest and waits for ever.
+STUCK = r"(?m)^(?:KVM internal error|KVM: entry failed|KVM: unknown exit|error: kvm run failed).*"
 # What in a console tells why a kernel or its machine gave up, the most telling first.
-_TELLING = (r"errno = -?\d+", r"^qemu-system\S*: ", r"(?i)not permitted|permission denied|no such file|not found|must be|expected SIGSTOP",
+_TELLING = (STUCK, r"errno = -?\d+", r"^qemu-system\S*: ", r"(?i)not permitted|permission denied|no such file|not found|must be|expected SIGSTOP",
             r"(?i)\bcannot\b|\bfailed\b|\bunable\b")
 
 

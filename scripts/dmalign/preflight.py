@@ -3,24 +3,23 @@
 each. If one does not, the session ends with one line that says why, and exit status 2.
 
 As a pytest plugin: in a session with several workers before they start, for the folders that are given; in a session
-with one process after the collection, for the guests' tests among those chosen, and once a boot of this machine. The
-boot in QEMU also tells how fast this machine emulates (see pace.py).
+with one process after the collection, for the guests' tests among those chosen, and once a boot of this machine. Whether
+QEMU's guests use KVM is found out first (see accel.py). The boot in QEMU also tells how fast this machine runs guests
+(see pace.py).
 """
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from . import machines, pace, uml, vm
-from .paths import OUT, REPO, say
+from . import machines, pace, remembered, uml, vm
+from .paths import REPO, say
 
 # The folders whose tests need a machine.
 FOLDERS = {"uml": ("kmod/tests", "scripts/tests"),
            "qemu": ("kmod/tests", "scripts/tests", "Documentation/tests")}
 BOOT_SECONDS = 120
-MEMORY = OUT / "preflight.json"
 EXIT_STATUS = 2
 
 
@@ -43,35 +42,29 @@ def check(machine):
     return result.seconds
 
 
+def choose_accelerator(anew):
+    """Finds out whether guests use KVM; raises Cannot if there is no QEMU."""
+    try:
+        vm.accelerator(anew)
+    except OSError as error:
+        raise Cannot(machines.line("qemu", error)) from error
+
+
 def run(wanted):
-    """Checks the machines that are wanted and not left out; what QEMU's takes is known to this process's children."""
+    """Checks the machines that are wanted; what QEMU's takes is known to this process's children."""
     for machine in wanted:
-        if machine in machines.left_out():
-            continue
         native = pace.measure()
         seconds = check(machine)
         if machine == "qemu":
             native = max(native, pace.measure())
             os.environ[pace.EMULATION] = f"{pace.emulation(seconds, native):.2f}"
-        _remember(machine, seconds)
+        remembered.remember(_known_as(machine), round(seconds, 1))
         say(f"{machines.NAMES[machine]} runs here: booted and ended in {seconds:.1f} s")
 
 
-def _boot_id():
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-
-
-def _remembered():
-    try:
-        known = json.loads(MEMORY.read_text())
-    except (OSError, ValueError):
-        return {}
-    return known["machines"] if known["boot"] == _boot_id() else {}
-
-
-def _remember(machine, seconds):
-    MEMORY.parent.mkdir(parents=True, exist_ok=True)
-    MEMORY.write_text(json.dumps({"boot": _boot_id(), "machines": {**_remembered(), machine: round(seconds, 1)}}) + "\n")
+def _known_as(machine):
+    """The name under which it is remembered that a machine runs here: QEMU may run with one accelerator only."""
+    return f"{machine} {vm.accelerator()}" if machine == "qemu" else machine
 
 
 def wanted_by(arguments, where):
@@ -82,10 +75,14 @@ def wanted_by(arguments, where):
                    for folder in (REPO / name for name in folders) for path in given)]
 
 
-def _why_not(wanted):
-    """Runs the machines that are wanted; the line that says why the session ends, or None."""
+def _why_not(wanted, anew):
+    """Runs the machines that are wanted and not left out, without `anew` those of which nothing is known; the line that
+    says why the session ends, or None."""
     try:
-        run(wanted)
+        wanted = [machine for machine in wanted if machine not in machines.left_out()]
+        if "qemu" in wanted:
+            choose_accelerator(anew)
+        run([machine for machine in wanted if anew or remembered.recall(_known_as(machine)) is None])
     except (Cannot, ValueError) as why:
         return str(why)
     return None
@@ -104,7 +101,7 @@ def _has_workers(config):
 def pytest_cmdline_main(config):
     """Before there is a session, of which pytest would say more than the one line."""
     if _concerns(config) and _has_workers(config):
-        why = _why_not(wanted_by(config.args, config.invocation_params.dir))
+        why = _why_not(wanted_by(config.args, config.invocation_params.dir), anew=True)
         if why:
             say(why)
             return EXIT_STATUS
@@ -116,6 +113,6 @@ def pytest_collection_finish(session):
     if not _concerns(session.config) or _has_workers(session.config):
         return
     needed = {item.dm_align_batch.machine for item in session.items if hasattr(item, "dm_align_batch")}
-    why = _why_not([machine for machine in machines.NAMES if machine in needed and machine not in _remembered()])
+    why = _why_not([machine for machine in machines.NAMES if machine in needed], anew=False)
     if why:
         pytest.exit(why, EXIT_STATUS)

@@ -235,6 +235,8 @@ def main(argv):
         print(shown(given.show))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if given.kernel != [UM]:
+        vm.begin()
     try:
         summary = soak(given.minutes * 60, given.seed, given.kernel or (), given.rounds, given.repeat)
     except Failed as error:

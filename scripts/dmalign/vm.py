@@ -2,8 +2,8 @@
 """Runs a command in a virtual machine that boots a stock Debian kernel on this machine's own root file system.
 
 The guest sees this machine's files at the same paths, read-only (writes under /etc and /var stay in the guest; /tmp,
-/run and /mnt are empty there), plus writable folders named by --rwdir. QEMU emulates the processor (TCG): /dev/kvm may
-exist and even open on machines where no guest ever boots. A boot takes about seven seconds.
+/run and /mnt are empty there), plus writable folders named by --rwdir. Where guests boot on KVM they use it; else QEMU
+emulates the processor (TCG), and a boot takes about seven seconds. See accel.py.
 
     scripts/vm [--kernel 6.12|7.2|RELEASE|debug|kcsan] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
                [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
@@ -25,6 +25,7 @@ import dataclasses
 import hashlib
 import lzma
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -34,7 +35,7 @@ import threading
 import time
 from pathlib import Path
 
-from . import kernels, machines, pace
+from . import accel, kernels, machines, pace
 from .findings import emulator_fault, excerpt, faults
 from .paths import OUT, fail, locked
 
@@ -197,17 +198,43 @@ def killed_at_end(process):
             process.wait()
 
 
-# One processor boots alone, and guest/init switches the others on when all is ready. The kernel changes its own code
-# mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute it
-# (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
+# Under TCG one processor boots alone, and guest/init switches the others on when all is ready. The kernel changes its own
+# code mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute
+# it (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
 ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
 
 
-def machine(booted, folder, *, memory, cpus, icount, drives, channels):
+def accelerator(anew=False):
+    """What executes the guests' instructions, accel.KVM or accel.TCG; `anew`: whatever is remembered of it."""
+    machines.require("qemu")
+    return accel.choose(_boot_with_kvm, anew)
+
+
+def _boot_with_kvm(seconds):
+    """Boots a guest with KVM that ends at once, and kills it after so many seconds; returns a Result."""
+    # What has to be made for the first boot must not look like a slow one.
+    initramfs(kernel("6.12"))
+    return run("true", timeout=pace.Limit(seconds, exact=True), name="kvm", accelerator=accel.KVM)
+
+
+def begin():
+    """Says what will execute the guests' instructions, or ends the program with the line that says why it cannot be."""
+    try:
+        accelerator()
+    except (machines.LeftOut, ValueError) as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("qemu", error))
+
+
+def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator):
     """QEMU's command line for a kernel and its run folder, but for the shares and the kernel's own arguments."""
     arguments = [
-        # Linux forgets for a moment at boot that it has five-level page tables; KASAN then takes an address for wild.
-        "qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max,la57=off", "-m", memory, "-smp", str(cpus),
+        # max is what the accelerator can do, with KVM the host's own processor. Linux forgets for a moment at boot that it
+        # has five-level page tables; KASAN then takes an address for wild. Counters of events (pmu) are not there under
+        # TCG either, and those of a virtual machine within another one are not to be trusted.
+        "qemu-system-x86_64", "-machine", f"q35,accel={accelerator}", "-cpu", "max,la57=off,pmu=off",
+        "-m", memory, "-smp", str(cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
         "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
         "-serial", f"file:{folder / 'console.log'}",
@@ -241,6 +268,13 @@ def slowness_word():
     return f"dmalign.slowness={pace.slowness():.2f}"
 
 
+def _stuck(folder):
+    """Whether QEMU has stopped a guest for good."""
+    with contextlib.suppress(FileNotFoundError):
+        return re.search(machines.STUCK, (folder / "qemu.log").read_text(errors="replace"))
+    return None
+
+
 def wait(process, folder, timeout):
     """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT, and why the
     time is over. The timeout is in seconds of the reference machine, or a pace.Limit."""
@@ -250,6 +284,8 @@ def wait(process, folder, timeout):
         why = limit.over()
         if why:
             status = TIMED_OUT
+            break
+        if _stuck(folder):
             break
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.2)
@@ -271,11 +307,16 @@ def run(command, *, timeout, name=None, **options):
     load      modules to load before the command
     channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
     append    further words for the kernel's command line
-    icount    guest time counts instructions (one processor): for measurements
+    icount    guest time counts instructions (one processor, TCG): for measurements
+    accelerator   accel.KVM or accel.TCG, else what accelerator() says
     stdout    text file for the command's output, else this process's
     cwd       the command's working directory, else this process's
     """
     machines.require("qemu")
+    if options.get("icount"):
+        options["accelerator"] = accel.TCG
+    elif "accelerator" not in options:
+        options["accelerator"] = accelerator()
     name = name or f"{options.get('series', '6.12')}-{os.getpid()}"
     with locked(f"vm-{name}", OUT):
         return _run(command, OUT / "vm" / name, timeout, **options)
@@ -287,8 +328,8 @@ def _copy(source, target):
         target.flush()
 
 
-def _run(command, folder, timeout, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(), channels=(),
-         append="", icount=False, stdout=None, cwd=None):
+def _run(command, folder, timeout, accelerator, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(),
+         channels=(), append="", icount=False, stdout=None, cwd=None):
     booted = kernel(series)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -296,8 +337,11 @@ def _run(command, folder, timeout, series="6.12", memory="1G", cpus=2, drives=()
     # Loaded by name: without udev nothing in the guest looks at what hardware there is.
     load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
     cpus = 1 if icount else cpus
-    words = [*kernel_words(booted, folder, cwd, load), *(ONE_AFTER_THE_OTHER if cpus > 1 else ())]
-    arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels)
+    words = kernel_words(booted, folder, cwd, load)
+    if cpus > 1 and accelerator == accel.TCG:
+        words += ONE_AFTER_THE_OTHER
+    arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels,
+                        accelerator=accelerator)
     for index, share in enumerate([folder, *(Path(path).resolve() for path in rwdirs)]):
         arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
                       "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]
@@ -363,6 +407,8 @@ def main(argv):
     command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
     # So that a terminated run takes its machine along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if not given.icount:
+        begin()
     try:
         result = run(command, timeout=pace.Limit(given.timeout, exact=True), series=given.kernel, memory=given.memory,
                      cpus=given.cpus, drives=given.drive, rwdirs=given.rwdir, load=given.load, append=given.append,

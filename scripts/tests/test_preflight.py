@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dmalign import budget, machines, pace, preflight, uml, vm
+from dmalign import accel, budget, machines, pace, preflight, remembered, uml, vm
 from dmalign.paths import REPO
 
 # As User Mode Linux of 6.12 ended on a processor with AMX.
@@ -44,7 +44,7 @@ def fake_uml(tmp_path, monkeypatch):
     """A function that makes User Mode Linux of a shell script."""
     monkeypatch.setattr(uml.debug_kernels, "base", lambda name: tmp_path)
     monkeypatch.setattr(uml, "OUT", tmp_path / "out")
-    monkeypatch.setattr(preflight, "MEMORY", tmp_path / "preflight.json")
+    monkeypatch.setattr(remembered, "FILE", tmp_path / "preflight.json")
     monkeypatch.delenv(machines.VARIABLE, raising=False)
     monkeypatch.setenv(pace.VARIABLE, "1")
     monkeypatch.delenv(pace.FILE, raising=False)
@@ -86,7 +86,7 @@ def test_one_that_runs_says_how_long_it_took(fake_uml, tmp_path, capsys):
     fake_uml(f"touch {tmp_path}/out/uml/preflight/begun; echo 0 >{tmp_path}/out/uml/preflight/status")
     preflight.run(["uml"])
     assert "User Mode Linux runs here: booted and ended in" in capsys.readouterr().err
-    assert "uml" in preflight._remembered()
+    assert remembered.recall("uml") is not None
 
 
 def test_scripts_uml_says_it_first(fake_uml, monkeypatch, capsys):
@@ -117,7 +117,10 @@ def fake_qemu(tmp_path):
                    if name not in (budget.DEADLINE, pace.EMULATION, pace.FILE, machines.VARIABLE)
                    and not name.startswith(("PYTEST_", "DMALIGN_"))}
     return {**environment, "PATH": f"{tmp_path / 'bin'}:{environment['PATH']}", "OUT": str(tmp_path / "out"),
-            pace.VARIABLE: "1"}
+            pace.VARIABLE: "1", accel.VARIABLE: accel.TCG}
+
+
+GUESTS = "dm-align: guests: TCG: DM_ALIGN_ACCEL=tcg\n"
 
 
 def pytest_in(environment, *arguments):
@@ -133,6 +136,7 @@ def test_a_session_ends_at_once_with_the_line(fake_qemu, workers):
     assert "QEMU cannot run on this machine: qemu-system-x86_64: failed to map memory" in told[0]
     assert "make check DM_ALIGN_WITHOUT=qemu leaves its tests out" in told[0]
     assert "passed" not in done.stdout and "failed," not in done.stdout
+    assert (done.stderr + done.stdout).count(GUESTS) == 1 and (not workers or done.stderr.startswith(GUESTS))
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadgroup")])
@@ -159,7 +163,7 @@ def test_scripts_vm_says_it_first(fake_qemu):
     done = subprocess.run([REPO / "scripts" / "vm", "--timeout", "60", "--name", "fake", "--", "true"], env=fake_qemu,
                           capture_output=True, text=True)
     assert done.returncode == vm.DIED
-    assert done.stderr.startswith("vm: QEMU cannot run on this machine: qemu-system-x86_64: failed to map memory")
+    assert done.stderr.startswith(f"{GUESTS}vm: QEMU cannot run on this machine: qemu-system-x86_64: failed to map memory")
 
 
 @pytest.mark.parametrize("given, wanted", [

@@ -23,7 +23,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from string import ascii_lowercase
 
-from dmalign import drives, kernels, modules, peer
+from dmalign import drives, kernels, modules, peer, vm
 from dmalign.paths import OUT
 from rich.console import Console
 
@@ -100,13 +100,14 @@ class Bench:
 
     def build(self) -> None:
         """The targets, for the guest's kernel."""
+        accelerator = vm.accelerator().upper()
         self._alignctl = OUT / "bin" / "alignctl"
         if not self._alignctl.exists():
             raise guest.GuestError(f"{self._alignctl} is missing: run make first")
         release = kernels.release(SERIES)
         built, _ = modules.build_for(release)
         self._modules = [built / "dm-align.ko", peer.dm_ebs(SERIES)]
-        self.record.machine.update(machine(release, self._given))
+        self.record.machine.update(machine(release, accelerator, self._given))
 
     def count_instructions(self) -> None:
         quick, runs = self._given.quick, self._given.overhead_runs
@@ -282,13 +283,13 @@ def raw_spread(record: Record) -> str:
     return f"{spreads[len(spreads) // 2]:.1%} in the middle, {spreads[-1]:.1%} at most"
 
 
-def machine(release: str, given: argparse.Namespace) -> dict[str, str]:
+def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[str, str]:
     """How it was measured, in the words of the page."""
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "guest": f"Linux {release}, two processors under TCG, on {platform.platform()}, "
+        "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}, "
                  f"{os.cpu_count()} processors",
         "emulator": qemu,
         "plan": f"{'quick' if given.quick else 'full'}: {', '.join(given.rows)}; "
@@ -300,9 +301,9 @@ def machine(release: str, given: argparse.Namespace) -> dict[str, str]:
                    "on the drive itself, so no device has seen a block before its run",
         "queue": "scheduler none, merging as the kernel does it, request-merging=off in QEMU",
         "times": "per write; wall from the first write to the last acknowledgement",
-        "guest cpu": "share of both of the guest's processors; an emulated processor adds 0.25 to "
-                     "1 ms to every request",
-        "instructions": "one processor, -icount shift=0,sleep=off, null_blk, fio",
+        "guest cpu": "share of both of the guest's processors; an emulated processor (TCG) adds "
+                     "0.25 to 1 ms to every request",
+        "instructions": "one processor under TCG, -icount shift=0,sleep=off, null_blk, fio",
     }
 
 

@@ -84,6 +84,8 @@ def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
     boot_timeout: seconds until the agent answers; options: as `vm.run` takes them.
     Raises GuestError if the guest does not come up or its kernel log holds a fault.
     """
+    # To find it out takes a boot, for which nobody may wait behind the socket.
+    vm.accelerator()
     ended: list[vm.Result] = []
     def machine(channel: str) -> None:
         with (folder / "guest.log").open("w") as output:

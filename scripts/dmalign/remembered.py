@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What was found out about this machine, remembered in out/ until it boots anew."""
+
+import json
+from pathlib import Path
+
+from .paths import OUT
+
+FILE = OUT / "preflight.json"
+
+
+def _boot_id():
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _all():
+    try:
+        known = json.loads(FILE.read_text())
+        return known["found"] if known["boot"] == _boot_id() else {}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def recall(name):
+    """What is remembered under a name, or None."""
+    return _all().get(name)
+
+
+def remember(name, value):
+    FILE.parent.mkdir(parents=True, exist_ok=True)
+    FILE.write_text(json.dumps({"boot": _boot_id(), "found": {**_all(), name: value}}) + "\n")
