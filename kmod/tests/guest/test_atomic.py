@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from rig.direct import SECTOR, Disk, Later, check, pattern
-from rig.dm import Align, Device, queue, sectors_of
+from rig.dm import Align, Device, queue, sectors_of, sysfs_folder
 from rig.lab import STRESS_LIMIT
 from rig.witness import Trace, eventually, writes
 
@@ -65,21 +65,21 @@ def test_an_atomic_write_reaches_the_drive_as_it_came(disk, mode, sector, sector
 @pytest.mark.parametrize("mode", MODES)
 def test_max_sectors_cuts_no_atomic_write(disk, mode):
     """It has a limit of its own. An ordinary write of that size is cut."""
-    most = queue(disk, "max_sectors_kb")
-    with open(f"/sys/block/{disk.removeprefix('/dev/')}/queue/max_sectors_kb", "w", buffering=1) as knob:
-        knob.write("16")
-        try:
-            with Align(disk, mode=mode) as device, Disk(device.path) as upper:
-                with Trace(disk) as trace:
-                    upper.write(128, pattern(1, 128, 64), flags=RWF_ATOMIC)
-                assert [(request.sector, request.sectors) for request in writes(trace.requests)] == [(128, 64)]
-                ledger = device.balanced()
-                assert (ledger["cuts"], ledger["writes_over_limits"]) == (0, 0)
-                with Trace(disk) as trace:
-                    upper.write(128, pattern(2, 128, 64))
-                assert len(writes(trace.requests)) == 2
-        finally:
-            knob.write(most)
+    most = sysfs_folder(disk) / "queue" / "max_sectors_kb"
+    before = most.read_text()
+    most.write_text("16")
+    try:
+        with Align(disk, mode=mode) as device, Disk(device.path) as upper:
+            with Trace(disk) as trace:
+                upper.write(128, pattern(1, 128, 64), flags=RWF_ATOMIC)
+            assert [(request.sector, request.sectors) for request in writes(trace.requests)] == [(128, 64)]
+            ledger = device.balanced()
+            assert (ledger["cuts"], ledger["writes_over_limits"]) == (0, 0)
+            with Trace(disk) as trace:
+                upper.write(128, pattern(2, 128, 64))
+            assert len(writes(trace.requests)) == 2
+    finally:
+        most.write_text(before)
 
 
 def test_an_atomic_write_over_held_bytes_keeps_the_rest_of_them(disk):
