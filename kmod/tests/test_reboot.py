@@ -122,6 +122,8 @@ def test_an_orderly_reboot_leaves_arrays_clean_with_all_that_was_held(series, fi
 
 # The target waits so long for a disk that does not answer.
 DEADLINE = 30
+# A second worker would reboot once more, under the same name, and the console of the first run would be gone.
+one_reboot = pytest.mark.xdist_group("reboot")
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +148,7 @@ def given_up(run):
 
 
 @pytest.mark.timeout(0)
+@one_reboot
 def test_an_orderly_reboot_tells_what_is_left_on_disks_that_fail_or_do_not_answer(end):
     """And what could be written is."""
     left = [(blocks, error) for _, blocks, error in given_up(end)]
@@ -155,16 +158,19 @@ def test_an_orderly_reboot_tells_what_is_left_on_disks_that_fail_or_do_not_answe
 
 
 @pytest.mark.timeout(0)
+@one_reboot
 def test_a_disk_that_does_not_answer_keeps_no_other_from_being_written_at_a_reboot(end):
     assert end.said["seconds_to_written"] < DEADLINE / 3, "it waited for the disks that do not answer"
 
 
 @pytest.mark.timeout(0)
+@one_reboot
 def test_a_reboot_that_waits_keeps_no_device_from_being_removed(end):
     assert end.said["seconds_to_removed"] < DEADLINE / 3, "it waited for the disks that do not answer"
 
 
 @pytest.mark.timeout(0)
+@one_reboot
 def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
     """All are given up at the same moment, and not one after the other."""
     times = [at for at, _, _ in given_up(end)]
@@ -173,6 +179,7 @@ def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
 
 
 @pytest.mark.timeout(0)
+@one_reboot
 def test_nothing_more_is_emptied_after_the_deadline_of_a_reboot(end):
     """What was on its way goes on, if the disk answers after all; the rest stays."""
     late = end.said["written_too_late"]
