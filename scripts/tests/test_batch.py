@@ -72,6 +72,7 @@ def guest(tmp_path, monkeypatch):
     monkeypatch.setattr(batch.vm, "run", guest.run)
     monkeypatch.setattr(batch.modules, "build_for", lambda release: [tmp_path])
     monkeypatch.setattr(batch.kernels, "release", lambda series: series)
+    monkeypatch.setattr(batch.matrix, "FOUND", tmp_path / "matrix")
     monkeypatch.setenv(pace.VARIABLE, "1")
     monkeypatch.delenv(pace.FILE, raising=False)
     return guest
@@ -297,6 +298,7 @@ batch.OUT = Path({out!r})
 batch.vm.run = guest.run
 batch.modules.build_for = lambda release: [Path({out!r})]
 batch.kernels.release = lambda series: series
+batch.matrix.FOUND = Path({out!r}, "matrix")
 made = batch.Batch("6.12", {{}})
 made.nodeids = [f"endless.py::test_one[{{number}}]" for number in range(4)]
 
