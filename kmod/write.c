@@ -506,17 +506,13 @@ void align_io_resolve(struct align_io *io)
 
 /*
  * Why a touch of @block must go down as it came, or RMW_HOW_NR. Limits can have
- * fallen since the mode was accepted. What may not be cut goes down whole, with
- * its touches; it is a range like any other then.
+ * fallen since the mode was accepted.
  */
-static enum rmw_how refuse_touch(const struct align_io *io, u64 block)
+static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 {
-	const struct align_target *at = io->at;
 	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
-	if (compat_is_atomic(io->bio))
-		return RMW_DRIVE_ATOMIC;
 	if (align_is_edge(g, block))
 		return RMW_DRIVE_EDGE;
 	align_get_limits(at, &lim);
@@ -623,7 +619,10 @@ int align_engine_map(struct align_io *io)
 		touch->late = false;
 		touch->cut = false;
 		touch->held = false;
-		touch->how = refuse_touch(io, touch->part.block);
+		touch->how = refuse_touch(at, touch->part.block);
+		/* It goes down whole then, as a range like any other. */
+		if (compat_is_atomic(bio))
+			touch->how = RMW_DRIVE_ATOMIC;
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
 		touch->iter = io_iter_at(io, sector, touch->part.count);
