@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from . import archive
-from .archive import version_key
+from .archive import REFRESH_SECONDS, version_key
 from .paths import CACHE, fail, locked, say, whole
 
 # The Debian generations that have a series; a machine of one of them takes its own.
@@ -32,7 +32,6 @@ SERIES = tuple(ORIGINS)
 VARIABLE = "DM_ALIGN_KERNELS"
 # Without flavours, debugging symbols and unsigned twins: -rt-amd64, -amd64-dbg, -amd64-unsigned.
 RELEASE = r"\d+\.\d+\.\d+(?:-\d+)?(?:\+\w+)?-amd64"
-REFRESH_SECONDS = 86400
 STAMP = CACHE / "kernels.fetched"
 
 
@@ -252,7 +251,6 @@ def _ask(series):
     fetch_image(release, where)
     fetch_headers(release, where)
     return Known(release, release, time.time(), where.version(f"linux-source-{series}"))
-
 
 
 @functools.cache
