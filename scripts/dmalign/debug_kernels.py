@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels of our own configuration, from linux-source-6.12: with KUnit, KASAN, lockdep and the other checks that stock
-kernels leave out, for User Mode Linux ("um") and for QEMU ("x86_64"); and one for QEMU that watches for data races with
-KCSAN, which excludes KASAN ("kcsan").
+"""Kernels of our own configuration, with KUnit, KASAN, lockdep and the other checks that stock kernels leave out: "um"
+and "um-7.2" for User Mode Linux, "x86_64" and "x86_64-7.2" for QEMU; and "kcsan" for QEMU, which watches for data races
+with KCSAN, as that excludes KASAN.
 
 A build lies in the cache under a name made of the source's version and its configuration. It knows nothing of this
 project: modules and suites are built against it as external modules, so a change in kmod/ or kunit/ rebuilds only these.
 
-    scripts/python -m dmalign.debug_kernels um|x86_64|kcsan      builds when missing; prints the build folder
+    scripts/python -m dmalign.debug_kernels um|um-7.2|x86_64|x86_64-7.2|kcsan
+        builds when missing; prints the build folder
 """
 
 import hashlib
@@ -20,15 +21,27 @@ from . import kernels, modules
 from .paths import CACHE, REPO, fail, locked, say, whole
 
 CONFIGS = Path(__file__).resolve().parents[1] / "kernel-configs"
-# A later fragment has the last word.
-FRAGMENTS = {"um": ("common.config", "uml.config"), "x86_64": ("common.config", "qemu.config"),
-             "kcsan": ("common.config", "qemu.config", "kcsan.config")}
+# What each is made of: the series of the source, and fragments of configuration, of which a later one has the last word.
+KERNELS = {"um": ("6.12", ("common.config", "uml.config")),
+           "um-7.2": ("7.2", ("common.config", "uml.config", "uml-7.2.config")),
+           "x86_64": ("6.12", ("common.config", "qemu.config")),
+           "x86_64-7.2": ("7.2", ("common.config", "qemu.config")),
+           "kcsan": ("6.12", ("common.config", "qemu.config", "kcsan.config"))}
 TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
+
+
+def series_of(name):
+    """The series of a kernel's source: "6.12" of "um"."""
+    return KERNELS[name][0]
 
 
 def arch_of(name):
     """The architecture of a kernel: "um" or "x86_64"."""
-    return "um" if name == "um" else "x86_64"
+    return "um" if name.startswith("um") else "x86_64"
+
+
+def _fragments(name):
+    return [(CONFIGS / fragment).read_text() for fragment in KERNELS[name][1]]
 
 
 def make(source, output, arch, *targets):
@@ -47,7 +60,7 @@ def options(texts):
 def configure(source, output, name):
     """Writes output/.config, and insists that every option of the fragments took effect."""
     arch = arch_of(name)
-    wanted = options((CONFIGS / fragment).read_text() for fragment in FRAGMENTS[name])
+    wanted = options(_fragments(name))
     make(source, output, arch, "defconfig" if arch == "um" else "alldefconfig")
     with open(output / ".config", "a") as config:
         config.write("\n".join(wanted) + "\n")
@@ -62,10 +75,9 @@ def configure(source, output, name):
 
 def base(name):
     """The build folder of a kernel, built when missing."""
-    source = kernels.fetch_source("6.12")
-    fragments = "".join((CONFIGS / fragment).read_text() for fragment in FRAGMENTS[name])
-    digest = hashlib.sha256(fragments.encode()).hexdigest()[:12]
-    folder = CACHE / "debug-kernels" / f"{name}-{source.name}-{digest}"
+    source = kernels.fetch_source(series_of(name))
+    digest = hashlib.sha256("".join(_fragments(name)).encode()).hexdigest()[:12]
+    folder = CACHE / "debug-kernels" / f"{name.partition('-')[0]}-{source.name}-{digest}"
     arch = arch_of(name)
     with locked(f"debug-kernel-{folder.name}"):
         if not folder.exists():
@@ -89,7 +101,7 @@ def build_part(name, part, gcov=False):
 
 
 def main(argv):
-    if len(argv) != 1 or argv[0] not in FRAGMENTS:
+    if len(argv) != 1 or argv[0] not in KERNELS:
         fail(__doc__.strip())
     print(base(argv[0]))
 

@@ -50,7 +50,7 @@ def main(argv):
     parser.add_argument("--skip", type=int, default=1000)
     parser.add_argument("kernels", nargs="*")
     given = parser.parse_args(argv)
-    wanted = given.kernels or list(vm.OWN)
+    wanted = given.kernels or ["debug", "kcsan"]
     unknown = [kernel for kernel in wanted if kernel not in vm.OWN]
     if unknown:
         parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(vm.OWN)}")

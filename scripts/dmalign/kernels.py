@@ -45,6 +45,11 @@ def chosen():
     return tuple(series for series in SERIES if not words or series in words)
 
 
+def named():
+    """Whether somebody has named the series that this run is for."""
+    return bool(os.environ.get(VARIABLE, "").replace(",", " ").split())
+
+
 def series_of(release):
     """The series that a release belongs to, known or not: "6.12" of "6.12.117+deb12-amd64"."""
     return ".".join(release.split(".")[:2])

@@ -38,6 +38,7 @@ def run(command, *, timeout, name=None, **options):
     memory    of the kernel ("1G")
     rwdirs    folders that the command may write; the run's own folder always is one
     append    further words for the kernel's command line
+    kernel    the name that debug_kernels.py has for it ("um")
     cwd       the command's working directory, else this process's
     """
     machines.require("uml")
@@ -46,8 +47,8 @@ def run(command, *, timeout, name=None, **options):
         return _run(command, OUT / "uml" / name, timeout, **options)
 
 
-def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
-    build = debug_kernels.base("um")
+def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", kernel="um", cwd=None):
+    build = debug_kernels.base(kernel)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "command").write_text(command + "\n")
@@ -59,21 +60,21 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", cwd=None):
                  *(f"dmalign.share={share}" for share in shares), *shlex.split(append)]
     began = time.monotonic()
     with open(folder / "console.log", "w") as console, killed_at_end(subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=die_with_parent)) as kernel:
+            arguments, stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=die_with_parent)) as running:
         try:
-            status, killed = wait(kernel, folder, timeout)
+            status, killed = wait(running, folder, timeout)
         finally:
             # The kernel's processes are processes of this machine, in the kernel's own group.
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(kernel.pid, signal.SIGKILL)
+                os.killpg(running.pid, signal.SIGKILL)
     log = (folder / "console.log").read_text(errors="replace")
     return Result(status, faults(log), folder, time.monotonic() - began, (folder / "begun").exists(), killed)
 
 
-def module(gcov=False):
-    """The target, built for this kernel; with gcov, to count how often each line runs."""
+def module(gcov=False, kernel="um"):
+    """The target, built for a kernel; with gcov, to count how often each line runs."""
     machines.require("uml")
-    return debug_kernels.build_part("um", "kmod", gcov) / "dm-align.ko"
+    return debug_kernels.build_part(kernel, "kmod", gcov) / "dm-align.ko"
 
 
 def main(argv):

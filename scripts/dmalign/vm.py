@@ -42,7 +42,7 @@ from .paths import OUT, fail, locked
 GUEST = Path(__file__).resolve().parents[1] / "guest"
 TIMED_OUT, DIED, FAULTY = 124, 125, 126
 # Kernels of our own configuration, by the name that debug_kernels.py has for them.
-OWN = {"debug": "x86_64", "kcsan": "kcsan"}
+OWN = {"debug": "x86_64", "kcsan": "kcsan", "debug-7.2": "x86_64-7.2"}
 
 # What the initramfs loads to reach the root file system and the channels; everything else comes from the root.
 EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each case of the KUnit suites is a test here, in User Mode Linux and in QEMU with two processors."""
+"""Each case of the KUnit suites is a test here, in User Mode Linux and in QEMU with two processors, on each kernel."""
 
 import functools
 
@@ -10,14 +10,15 @@ from dmalign import kunit
 CASES = kunit.expected()
 
 results = functools.cache(kunit.run)
+each_kernel = pytest.mark.parametrize("kernel", [pytest.param(kernel, marks=pytest.mark.xdist_group(f"kunit-{kernel}"))
+                                                 for kernel in kunit.of_this_run()])
 
 
-@pytest.mark.parametrize("arch", [pytest.param(arch, marks=pytest.mark.xdist_group(f"kunit-{arch}"))
-                                  for arch in kunit.TIMEOUT])
+@each_kernel
 @pytest.mark.parametrize("suite, name", CASES)
 @pytest.mark.timeout(0)
-def test_kunit(arch, suite, name):
-    found, why = results(arch)
+def test_kunit(kernel, suite, name):
+    found, why = results(kernel)
     case = found.get(suite, {}).get(name)
     assert case, f"the case never ran: {why or 'its suite has other cases'}"
     if case.status == "skip":
@@ -25,11 +26,10 @@ def test_kunit(arch, suite, name):
     assert case.status == "ok", case.detail
 
 
-@pytest.mark.parametrize("arch", [pytest.param(arch, marks=pytest.mark.xdist_group(f"kunit-{arch}"))
-                                  for arch in kunit.TIMEOUT])
+@each_kernel
 @pytest.mark.timeout(0)
-def test_the_kernel_found_no_fault_in_itself_and_no_case_is_unknown(arch):
-    found, why = results(arch)
+def test_the_kernel_found_no_fault_in_itself_and_no_case_is_unknown(kernel):
+    found, why = results(kernel)
     assert not why
     assert {(suite, case) for suite in found for case in found[suite]} == set(CASES)
 
