@@ -109,6 +109,41 @@ def test_limits_stack_as_for_linear(lab, kind):
         assert alignment_offset(align.path) == alignment_offset(linear.path)
 
 
+@pytest.mark.parametrize("size", [1024, 8192, 65536])
+def test_report_takes_every_logical_block_that_linear_takes(lab, size):
+    """Larger ones than a page are there since Linux 6.15. Where nothing can be misaligned, a mode that fixes does, too."""
+    with lab.loop(size) as path:
+        if not path:
+            pytest.skip(f"this kernel has no logical blocks of {size} bytes")
+        sectors = size // SECTOR
+        with Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Align(path) as device, Disk(device.path) as upper:
+            for name in LIMITS:
+                assert queue(device.path, name) == queue(linear.path, name), f"queue/{name}"
+            assert queue(device.path, "logical_block_size") == str(size)
+            upper.write(sectors, pattern(1, sectors, 2 * sectors))
+            check(sectors, pattern(1, sectors, 2 * sectors), upper.read(sectors, 2 * sectors), "through the target")
+            ledger = device.balanced()
+            assert (ledger["writes"], ledger["write_bytes"], ledger["rmw_expected"]) == (1, 2 * size, 0)
+            device.set_mode("pad")
+            upper.write(4 * sectors, pattern(2, 4 * sectors, sectors))
+            check(4 * sectors, pattern(2, 4 * sectors, sectors), upper.read(4 * sectors, sectors), "in pad")
+            assert device.balanced()["rmw_expected"] == 0
+
+
+@pytest.mark.parametrize("size, physical", [(1024, 4096), (8192, 65536)])
+def test_a_mode_that_fixes_is_refused_for_logical_blocks_that_no_drive_has(lab, size, physical):
+    with lab.loop(size) as path:
+        if not path:
+            pytest.skip(f"this kernel has no logical blocks of {size} bytes")
+        with Align(path, physical_block_size=physical, alignment_offset=0) as device, Disk(device.path) as upper:
+            with lab.log() as log, pytest.raises(Refused):
+                device.set_mode("pad")
+            assert "pad and coalesce need a logical block size of 512 or 4096" in log.text
+            # What is misaligned is counted all the same.
+            upper.write(size // SECTOR, pattern(1, size // SECTOR, size // SECTOR))
+            assert device.balanced()["rmw_drive_report"] == 1
+
+
 @pytest.mark.parametrize("wanted", ["0", "1"])
 def test_stable_writes_are_asked_for_where_linear_asks_for_them(lab, wanted):
     """The engine copies what it needs; whether pages may change while they are written is for the drive to say."""

@@ -164,6 +164,21 @@ def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(lab, mode):
         assert int(queue(device.path, "write_zeroes_max_bytes")) == want
 
 
+@pytest.mark.parametrize("unmaps", [True, False])
+@pytest.mark.parametrize("mode", ["report", *FIXING])
+def test_the_limit_of_those_that_unmap_is_the_same_or_0(lab, mode, unmaps):
+    """The kernel refuses limits that differ."""
+    with lab.scsi_debug(sector_size=512, physblk_exp=3, **({"lbpu": 1, "lbpws": 1} if unmaps else {})) as path:
+        if not (sysfs_folder(path) / "queue" / "write_zeroes_unmap_max_hw_bytes").exists():
+            pytest.skip("this kernel has no limit for write-zeroes that unmap")
+        own = queue(path, "write_zeroes_max_bytes")
+        assert queue(path, "write_zeroes_unmap_max_hw_bytes") == (own if unmaps else "0") and own != "0"
+        with Align(path, mode=mode, physical_block_size=16384, alignment_offset=512) as device:
+            want = int(own) if mode == "report" else round_down(int(own), 16384)
+            assert int(queue(device.path, "write_zeroes_max_bytes")) == want
+            assert int(queue(device.path, "write_zeroes_unmap_max_hw_bytes")) == (want if unmaps else 0)
+
+
 def test_where_the_drive_takes_none_the_kernel_writes_instead(lab):
     with lab.brd() as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
         assert queue(device.path, "write_zeroes_max_bytes") == "0"

@@ -2,9 +2,12 @@
 """What a guest has to offer its tests: drives, tools, other disks, the kernel log, the module."""
 
 import contextlib
+import errno
+import fcntl
 import os
 import random
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -41,6 +44,8 @@ STACKS_LIMIT = 120 + 90 * STACK_CUTS
 FILES_LIMIT = 240 + 5 * FILES_SECONDS
 POWER_LIMIT = 120 + 4 * POWER_CUTS
 
+
+LOOP_SET_BLOCK_SIZE = 0x4C09
 
 # Trims and write-zeroes are one to these tests.
 LETTERS = {"T": "D", "Z": "D"}
@@ -278,6 +283,26 @@ class Lab:
         finally:
             # Its disk may still be probed for partitions.
             eventually(lambda: not run("rmmod", "scsi_debug", ok=False).returncode, "scsi_debug stays in use")
+
+    @contextlib.contextmanager
+    def loop(self, block_size, megabytes=8):
+        """A loop device with logical blocks of that size, or None if this kernel has no such; an old losetup would not ask."""
+        run("modprobe", "loop")
+        with tempfile.NamedTemporaryFile(dir="/run") as file:
+            file.truncate(megabytes << 20)
+            path = run("losetup", "--show", "-f", file.name).stdout.strip()
+            try:
+                with open(path, "rb") as loop:
+                    fcntl.ioctl(loop, LOOP_SET_BLOCK_SIZE, block_size)
+            except OSError as error:
+                if error.errno != errno.EINVAL:
+                    raise
+                yield None
+            else:
+                yield path
+            finally:
+                run("losetup", "-d", path)
+        eventually(lambda: not run("rmmod", "loop", ok=False).returncode, "the loop device stays in use")
 
     @contextlib.contextmanager
     def partition(self, disk, start, sectors, number=1):
