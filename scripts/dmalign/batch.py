@@ -11,7 +11,8 @@ No limit is set to the guest as a whole: it is killed if no test ends within the
 and when the session's time is over (see budget.py). What it has told until then counts.
 
 Those of kmod/tests/uml run in the same way, once, in User Mode Linux, whose kernel can make allocations
-fail; they have no emulated drives. A test of kmod/tests/guest with the mark uml_too runs there as well.
+fail; they have no emulated drives: in that of 6.12, which is the faster one, or, with the mark uml_7_2, in that of 7.2,
+for what only newer kernels can do. A test of kmod/tests/guest with the mark uml_too runs there as well.
 """
 
 import json
@@ -26,8 +27,9 @@ from .relay import Relay
 
 TESTS = REPO / "kmod" / "tests" / "guest"
 UML_TESTS = REPO / "kmod" / "tests" / "uml"
-# User Mode Linux as a series.
-UML = "uml"
+# User Mode Linux as a series, and by the name that debug_kernels.py has for its kernel.
+UML, UML_7_2 = "uml", "uml7.2"
+UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
 MAX_BOOTS = 4
 # In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
 # two tests, and from the last one to the end; what the guest's own watchdog may be late.
@@ -269,21 +271,22 @@ class Batch:
 
 
 class UmlBatch(Batch):
-    """The tests of User Mode Linux."""
+    """The tests of a User Mode Linux."""
 
     machine = "uml"
 
-    def __init__(self):
-        super().__init__(UML, {})
+    def __init__(self, series=UML):
+        super().__init__(series, {})
 
     def _module(self):
-        return uml.module()
+        return uml.module(kernel=UML_KERNELS[self.series])
 
     def _boot(self, name, module, nodeids):
         folder = OUT / "uml" / f"{name}.batch"
         command = prepare(folder, module, nodeids)
         progress = Progress(OUT / "uml" / name, folder / "results.jsonl", self._take, self._stop)
         self.logs.append(f"{OUT / 'uml' / name / 'console.log'} and {OUT / 'uml' / name / 'output'}")
-        run = uml.run(command, timeout=progress, rwdirs=[folder], name=name, cwd=REPO, append=uml.KMEMLEAK)
+        run = uml.run(command, timeout=progress, rwdirs=[folder], kernel=UML_KERNELS[self.series], name=name, cwd=REPO,
+                      append=uml.KMEMLEAK)
         progress.read()
         return run

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from . import again, budget, kernels, machines, matrix, pace
-from .batch import TESTS, UML, UML_TESTS, Batch, UmlBatch
+from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
 BATCHES = pytest.StashKey()
@@ -29,6 +29,7 @@ def pytest_cmdline_main():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
+    config.addinivalue_line("markers", "uml_7_2: a test that needs the User Mode Linux of 7.2")
     # In the environment, so that the workers of pytest-xdist and what they start write there too.
     if not IN_GUEST and again.RECORD not in os.environ:
         descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
@@ -103,12 +104,19 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        every = [*kernels.chosen()] if TESTS in metafunc.definition.path.parents else [UML]
-        if metafunc.definition.get_closest_marker("uml_too"):
-            every.append(UML)
         # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
-        metafunc.parametrize("kernel", [pytest.param(series, marks=pytest.mark.xdist_group(f"guest-{series}"),
-                                                     id=f"linux-{series}") for series in every])
+        metafunc.parametrize("kernel", [pytest.param(series, marks=[pytest.mark.xdist_group(f"guest-{series}"), *marks],
+                                                     id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
+
+
+def _kernels(definition):
+    """The kernels that a test runs on, each with marks for that."""
+    if UML_TESTS in definition.path.parents:
+        if not definition.get_closest_marker("uml_7_2"):
+            return [(UML,)]
+        return [(UML_7_2,) if "7.2" in kernels.chosen() else
+                (UML_7_2, pytest.mark.skip(reason="a run without 7.2"))]
+    return [(series,) for series in [*kernels.chosen(), *([UML] if definition.get_closest_marker("uml_too") else [])]]
 
 
 def guest_nodeid(nodeid):
@@ -127,7 +135,7 @@ def pytest_collection_modifyitems(config, items):
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
     batches = {series: Batch(series, described.DRIVES) for series in kernels.chosen()}
-    batches[UML] = UmlBatch()
+    batches.update({series: UmlBatch(series) for series in UML_KERNELS})
     config.stash[BATCHES] = [*batches.values()]
     for item in chosen:
         series = item.callspec.params["kernel"]

@@ -19,6 +19,7 @@ from dmalign.paths import REPO
     ("a.py::t[4096-linux-6.1-pad]", "a.py::t[4096-pad]"),
     ("a.py::t[linux-6.1-4096]@guest-6.1", "a.py::t[4096]"),
     ("a.py::t[linux-uml-4096-pad]@guest-uml", "a.py::t[4096-pad]"),
+    ("a.py::t[4096-linux-uml7.2]@guest-uml7.2", "a.py::t[4096]"),
 ])
 def test_a_test_of_the_host_knows_its_name_in_the_guest(on_host, in_guest):
     assert host_plugin.guest_nodeid(on_host) == in_guest

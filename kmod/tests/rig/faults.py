@@ -6,7 +6,7 @@ import errno
 import functools
 from pathlib import Path
 
-from .dm import sysfs_folder
+from .dm import block_name, sysfs_folder
 
 DEBUG = Path("/sys/kernel/debug")
 SLAB = Path("/sys/kernel/slab")
@@ -145,6 +145,24 @@ class FailingRequests:
     def left(self):
         """How many are still to fail."""
         return int((DEBUG / REQUESTS / "times").read_text())
+
+
+@contextlib.contextmanager
+def statuses(path):
+    """
+    Requests to the disk at `path` that end with a chosen status (Documentation/block/error-injection.rst). Yields a
+    function: (operation, status, first sector, sectors) adds a rule; without arguments it removes all.
+    """
+    rules = DEBUG / "block" / block_name(path) / "error_injection"
+
+    def change(operation=None, status=None, first=0, sectors=1):
+        rules.write_text(f"add,op={operation},status={status},start={first},nr_sectors={sectors}\n" if operation
+                         else "removeall\n")
+
+    try:
+        yield change
+    finally:
+        change()
 
 
 def no_memory(error):
