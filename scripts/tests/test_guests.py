@@ -4,10 +4,11 @@
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
-from dmalign import host_plugin, machines, pace, relay, vm
+from dmalign import host_plugin, kernels, machines, pace, relay, vm
 from dmalign.findings import faults
 from dmalign.paths import REPO
 
@@ -23,6 +24,34 @@ from dmalign.paths import REPO
 ])
 def test_a_test_of_the_host_knows_its_name_in_the_guest(on_host, in_guest):
     assert host_plugin.guest_nodeid(on_host) == in_guest
+
+
+GUEST, ABOVE, IN_UML = host_plugin.TESTS / "test_order.py", host_plugin.TESTS / "test_verify.py", host_plugin.UML_TESTS / "a.py"
+
+
+@pytest.mark.parametrize("named, path, marks, wanted", [
+    ("", GUEST, [], ["6.1", "6.12", "7.2"]),
+    ("", ABOVE, [], ["6.12", "7.2"]),
+    ("6.1 6.12 7.2", ABOVE, [], ["6.1", "6.12", "7.2"]),
+    ("6.1", ABOVE, [], ["6.1"]),
+    ("", GUEST, ["uml_too"], ["6.1", "6.12", "7.2", "uml"]),
+    ("7.2", IN_UML, [], ["uml"]),
+    ("7.2", IN_UML, ["uml_7_2"], ["uml7.2"]),
+])
+def test_the_oldest_kernel_runs_the_tests_of_the_target_and_all_if_it_is_named(monkeypatch, named, path, marks, wanted):
+    monkeypatch.setenv(kernels.VARIABLE, named)
+    definition = types.SimpleNamespace(path=path, get_closest_marker=lambda name: name in marks)
+    assert [series for series, *_ in host_plugin._kernels(definition)] == wanted
+
+
+def test_what_the_oldest_kernel_leaves_out_is_there():
+    assert not {*host_plugin.ABOVE} - {path.name for path in host_plugin.TESTS.glob("test_*.py")}
+
+
+def test_a_run_without_7_2_says_so_of_the_tests_that_need_it(monkeypatch):
+    monkeypatch.setenv(kernels.VARIABLE, "6.1 6.12")
+    [(_, mark)] = host_plugin._kernels(types.SimpleNamespace(path=IN_UML, get_closest_marker=lambda name: True))
+    assert mark.name == "skip" and "7.2" in mark.kwargs["reason"]
 
 
 @pytest.mark.parametrize("line", [
