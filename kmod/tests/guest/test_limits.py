@@ -2,6 +2,8 @@
 """What reaches the drive is whole: large writes are cut at physical boundaries, and limits stack as for linear."""
 
 import contextlib
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -252,6 +254,71 @@ def test_logical_blocks_of_4096_bytes(lab):
                               seconds=lab.seconds / 4)
             load.finish()
             assert device.balanced()["rmw_expected"] == load.touches + 3
+
+
+# Lengths of pieces of memory; each begins at an address that is a multiple of 512.
+PIECES = [[100, 412], [4, 508, 1020, 4], [508, 4], [1532, 4, 4096, 512, 1000, 24], [4092, 4] * 16, [500, 524] * 24]
+
+
+def laid_out(buffer, data, lengths):
+    """The views of `buffer` that hold the pieces of `data`, each in a page, or two, of its own."""
+    views, at = [], 0
+    for number, length in enumerate(lengths):
+        first = 2 * number * PAGE + (number % 3) * SECTOR
+        views.append(buffer.view[first:first + length])
+        views[-1][:] = data[at:at + length]
+        at += length
+    return views
+
+
+def in_pieces(disk, call, sector, data, lengths):
+    """Writes `data`, or reads as much, in pieces of memory; returns what is in them, None if the kernel refuses them."""
+    with contextlib.closing(Buffer(2 * len(lengths) * PAGE)) as buffer:
+        views = laid_out(buffer, data, lengths)
+        try:
+            assert call(disk.fd, views, sector * SECTOR) == len(data)
+            return b"".join(map(bytes, views))
+        except OSError as error:
+            assert error.errno == errno.EINVAL, error
+            return None
+        finally:
+            for view in views:
+                view.release()
+
+
+@pytest.mark.timeout(STRESS_LIMIT)
+@pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
+def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(lab, mode):
+    """
+    Linux from 6.18 on takes them from a program if the device does. Those of device-mapper do not, up to 7.2; where linear
+    takes them so does the target, whatever it makes of them, and what is refused has changed nothing.
+    """
+    taken = 0
+    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, Disk(device.path) as upper, \
+            Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Disk(linear.path) as beside:
+        for tag, lengths in enumerate(PIECES, 2):
+            sectors = sum(lengths) // SECTOR
+            assert sum(lengths) == sectors * SECTOR
+            for sector in (82, 85, 87, 80):
+                upper.write(64, pattern(1, 64, 192))
+                data = pattern(tag, sector, sectors)
+                with_linear = in_pieces(beside, os.pwritev, 1024 + sector, data, lengths)
+                written = in_pieces(upper, os.pwritev, sector, data, lengths)
+                assert (with_linear is None) == (written is None), f"{lengths} at {sector}: not as linear"
+                want = bytearray(pattern(1, 64, 192))
+                if written is not None:
+                    want[(sector - 64) * SECTOR:(sector - 64 + sectors) * SECTOR] = data
+                check(64, bytes(want), upper.read(64, 192), f"{lengths} at {sector}")
+                with_linear = in_pieces(beside, os.preadv, sector, bytes(len(data)), lengths)
+                got = in_pieces(upper, os.preadv, sector, bytes(len(data)), lengths)
+                assert (with_linear is None) == (got is None), f"{lengths} at {sector}: not as linear"
+                if got is not None:
+                    check(sector, bytes(want[(sector - 64) * SECTOR:(sector - 64 + sectors) * SECTOR]), got, f"{lengths}")
+                upper.flush()
+                check(64, bytes(want), beside.read(64, 192), f"{lengths} at {sector}, beneath")
+                taken += written is not None
+        device.balanced()
+    print(f"{taken} writes of {4 * len(PIECES)} taken")
 
 
 def test_a_larger_unit_is_suggested_where_the_drive_names_one(lab):
