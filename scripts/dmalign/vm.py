@@ -5,8 +5,9 @@ The guest sees this machine's files at the same paths, read-only (writes under /
 /run and /mnt are empty there), plus writable folders named by --rwdir. Where guests boot on KVM they use it; else QEMU
 emulates the processor (TCG), and a boot takes about seven seconds. See accel.py.
 
-    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|kcsan] [--memory 1G] [--cpus 2] [--drive SOCK[:opt=value,...]]... [--rwdir DIR]...
-               [--load MODULE]... [--append ARGS] [--icount] [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
+    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan] [--memory 1G] [--cpus 2]
+               [--drive SOCK[:opt=value,...]]... [--rwdir DIR]... [--load MODULE]... [--append ARGS] [--icount]
+               [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
 COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
 One argument is a shell line, several are quoted. Exit status: the command's; 124 after the time limit; 125 if the guest
@@ -131,7 +132,7 @@ class Kernel:
 
 
 def kernel(series):
-    """The kernel of a stock series or release, or of "debug", the one with KUnit and KASAN, or of "kcsan"."""
+    """The kernel of a stock series or release, or of one of OWN: "debug" and "debug-7.2" have KUnit and KASAN."""
     if series in OWN:
         from . import debug_kernels
         build = debug_kernels.base(OWN[series])
@@ -300,7 +301,7 @@ def run(command, *, timeout, name=None, **options):
 
     timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
-    series    a stock series or release, "debug" or "kcsan" ("6.12")
+    series    a stock series or release, or one of OWN ("6.12")
     memory, cpus   of the machine ("1G", 2)
     drives    Drive objects
     rwdirs    folders that the guest may write, at the same path; the run's own folder always is one

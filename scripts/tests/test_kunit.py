@@ -5,13 +5,15 @@ import functools
 
 import pytest
 
-from dmalign import kunit
+from dmalign import batch, kunit
 
 CASES = kunit.expected()
 
 results = functools.cache(kunit.run)
-each_kernel = pytest.mark.parametrize("kernel", [pytest.param(kernel, marks=pytest.mark.xdist_group(f"kunit-{kernel}"))
-                                                 for kernel in kunit.of_this_run()])
+# The worker that builds a kernel has all tests that want it, and no other one waits for that.
+GROUPS = {"um-7.2": f"guest-{batch.UML_7_2}"}
+each_kernel = pytest.mark.parametrize("kernel", [
+    pytest.param(kernel, marks=pytest.mark.xdist_group(GROUPS.get(kernel, f"kunit-{kernel}"))) for kernel in kunit.of_this_run()])
 
 
 @each_kernel
