@@ -15,6 +15,8 @@ NAMES = {"uml": "User Mode Linux", "qemu": "QEMU"}
 
 # QEMU's word that KVM could not go on with a guest. QEMU then stops the guest and waits for ever.
 STUCK = r"(?m)^(?:KVM internal error|KVM: entry failed|KVM: unknown exit|error: kvm run failed).*"
+# What User Mode Linux says whenever it boots here: its console is a file, and it has no disk.
+_ALWAYS = r"^epollctl add err fd|^Failed to initialize ubd device"
 # What in a console tells why a kernel or its machine gave up, the most telling first.
 _TELLING = (STUCK, r"errno = -?\d+", r"^qemu-system\S*: ", r"(?i)not permitted|permission denied|no such file|not found|must be|expected SIGSTOP",
             r"(?i)\bcannot\b|\bfailed\b|\bunable\b")
@@ -41,7 +43,7 @@ def require(machine):
 def telling(console):
     """The line of a console that tells best why a machine died before its command began."""
     lines = [re.sub(r"^\[ *\d+\.\d+\] ", "", line).strip() for line in console.splitlines()]
-    lines = [line for line in lines if line]
+    lines = [line for line in lines if line and not re.search(_ALWAYS, line)]
     for pattern in _TELLING:
         found = next((line for line in lines if re.search(pattern, line)), None)
         if found:

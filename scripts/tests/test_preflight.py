@@ -33,6 +33,9 @@ Checking PROT_EXEC mmap in /dev/shm...OK
      "qemu-system-x86_64: could not load PC BIOS 'bios-256k.bin'"),
     ("[    1.0] Run /init\n[    2.0] BUG: kernel NULL pointer dereference\n[    2.1] Call Trace:\n",
      "BUG: kernel NULL pointer dereference"),
+    ("[    0.5] Failed to initialize ubd device 0 :Couldn't determine size of device's file\n"
+     "[    0.6] epollctl add err fd 1, Operation not permitted\nmount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'.\n",
+     "mount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'."),
     ("one\n\ntwo\n\n", "two"),
     ("", "it said nothing")])
 def test_the_line_that_tells_most_is_found(console, line):
