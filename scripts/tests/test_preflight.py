@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dmalign import accel, budget, machines, pace, preflight, remembered, uml, vm
+from dmalign import accel, budget, kernels, machines, pace, preflight, remembered, uml, vm
 from dmalign.paths import REPO
 
 # As User Mode Linux of 6.12 ended on a processor with AMX.
@@ -111,7 +111,7 @@ def test_a_command_that_dies_in_a_machine_that_runs_says_nothing_of_the_machine(
 
 @pytest.fixture
 def fake_qemu(tmp_path):
-    """The environment of a session whose QEMU dies with a word, of a folder of its own for its logs."""
+    """The environment of a session for 6.12 whose QEMU dies with a word, with a folder of its own for its logs."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "qemu-system-x86_64"
     program.write_text("#!/bin/sh\necho \"qemu-system-x86_64: failed to map memory\" >&2\nexit 1\n")
@@ -120,7 +120,7 @@ def fake_qemu(tmp_path):
                    if name not in (budget.DEADLINE, pace.EMULATION, pace.FILE, machines.VARIABLE)
                    and not name.startswith(("PYTEST_", "DMALIGN_"))}
     return {**environment, "PATH": f"{tmp_path / 'bin'}:{environment['PATH']}", "OUT": str(tmp_path / "out"),
-            pace.VARIABLE: "1", accel.VARIABLE: accel.TCG}
+            pace.VARIABLE: "1", accel.VARIABLE: accel.TCG, kernels.VARIABLE: "6.12"}
 
 
 GUESTS = "dm-align: guests: TCG: DM_ALIGN_ACCEL=tcg\n"
