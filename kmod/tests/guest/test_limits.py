@@ -113,7 +113,7 @@ def test_limits_stack_as_for_linear(lab, kind):
 
 @pytest.mark.parametrize("size", [1024, 8192, 65536])
 def test_report_takes_every_logical_block_that_linear_takes(lab, size):
-    """Larger ones than a page are there since Linux 6.15. Where nothing can be misaligned, a mode that fixes does, too."""
+    """Those larger than a page newer kernels only have. Where nothing can be misaligned, a mode that fixes does, too."""
     with lab.loop(size) as path:
         if not path:
             pytest.skip(f"this kernel has no logical blocks of {size} bytes")
@@ -290,7 +290,7 @@ def in_pieces(disk, call, sector, data, lengths):
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(lab, mode):
     """
-    Linux from 6.18 on takes them from a program if the device does. Those of device-mapper do not, up to 7.2; where linear
+    Newer kernels take them from a program if the device does. Those of device-mapper do not, up to 7.2; where linear
     takes them so does the target, whatever it makes of them, and what is refused has changed nothing.
     """
     taken = 0

@@ -14,6 +14,7 @@ from pathlib import Path
 from dmalign.pace import Limit, patience
 
 from . import libc
+from .direct import PAGE
 from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
@@ -295,7 +296,8 @@ class Lab:
                 with open(path, "rb") as loop:
                     fcntl.ioctl(loop, LOOP_SET_BLOCK_SIZE, block_size)
             except OSError as error:
-                if error.errno != errno.EINVAL:
+                # Up to a page every kernel has them.
+                if error.errno != errno.EINVAL or block_size <= PAGE:
                     raise
                 yield None
             else:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What exactly the drive says when a request fails (the block layer's error injection, since Linux 7.2): a writer or reader
+What exactly the drive says when a request fails (the block layer's error injection, which Linux 7.2 has): a writer or reader
 hears just that, in every mode that fixes as in report, and what is only the engine's own business stays there.
 """
 
