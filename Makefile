@@ -26,15 +26,10 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1  \2/p' $(MAKEFILE_LIST) | \
 		awk '{ name = $$1; $$1 = ""; printf "  make %-14s%s\n", name, $$0 }'
 
-all: programs modules  ## the programs and the kernel module
+all: programs modules  ## the programs and the kernel module; installs nothing, as the next two
 
-setup:  ## packages, virtual environment and kernels, as far as they are missing
-	scripts/setup
-
-packages:
-	scripts/setup packages venv
-
-programs: packages  ## alignctl and the emulated drive, in out/bin/
+programs:  ## alignctl and the emulated drive, in out/bin/
+	@scripts/needs $(PROGRAMS)
 	@for program in $(PROGRAMS); do \
 		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) all || exit 1; \
 	done
@@ -42,56 +37,75 @@ programs: packages  ## alignctl and the emulated drive, in out/bin/
 # A compiler is passed on only if somebody named one: make's own default is no choice.
 compiler := $(if $(filter command environment,$(firstword $(origin CC))),CC=$(CC)) $(if $(LLVM),LLVM=$(LLVM))
 
-modules: setup  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
+modules:  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
+	@scripts/needs modules
 	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler)
 
-test-tools: packages
+test-tools:
+	@scripts/needs $(PROGRAMS)
 	@$(MAKE) --no-print-directory -C kmod/tests OUT=$(OUT) all
+
+setup:  ## what demo and tests want: packages, virtual environment, kernels; as far as they are missing
+	scripts/setup check
+
+# What a target wants of scripts/setup, and then the builds.
+prepare = @scripts/setup $(1) && $(MAKE) --no-print-directory $(2)
 
 # Guests wait for their drives much of the time, and User Mode Linux has one processor: two workers fill two of them.
 JOBS ?= 2
 
-check: setup programs modules test-tools  ## every test, in one pytest run [JOBS=2] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
+check:  ## every test, in one pytest run [JOBS=2] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
+	$(call prepare,check,programs modules test-tools)
 	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.
-proof: setup programs modules test-tools  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
-	scripts/setup proof
+proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
+	$(call prepare,proof,programs modules test-tools)
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
-matrix: packages  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
+matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
+	scripts/setup venv
 	$(PYTHON) -m dmalign.matrix update
 
 SOAK_MINUTES ?= 30
 
-soak: setup programs modules test-tools  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
+soak:  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
+	$(call prepare,check,programs modules test-tools)
 	scripts/soak --minutes $(SOAK_MINUTES) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 
-fuzz: packages  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=2]
+fuzz:  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=2]
+	@scripts/setup packages
 	@for program in $(PROGRAMS); do $(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) JOBS=$(JOBS) fuzz || exit 1; done
 
-kunit: packages  ## the KUnit suites in User Mode Linux 6.12 and 7.2, with KASAN and lockdep
+kunit:  ## the KUnit suites in User Mode Linux 6.12 and 7.2, with KASAN and lockdep
+	scripts/setup packages venv
 	scripts/kunit um
 	scripts/kunit um-7.2
 
-kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors and Linux 6.12 and 7.2
+kunit-qemu:  ## the same suites on x86_64 in QEMU, with two processors and Linux 6.12 and 7.2
+	scripts/setup check
 	scripts/kunit x86_64
 	scripts/kunit x86_64-7.2
 
-coverage: setup programs test-tools  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
+coverage:  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
+	$(call prepare,check,programs test-tools)
 	$(PYTHON) -m dmalign.coverage $(COVERAGE_ARGS)
 
-debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
+debug-stress:  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
+	$(call prepare,check,test-tools)
 	$(PYTHON) -m dmalign.debug_stress $(DEBUG_STRESS_ARGS)
 
-demo: setup programs modules  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
+demo:  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
+	$(call prepare,demo,programs modules)
 	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
 
 # BENCH names rows; what bench.py --help lists.
-bench: setup programs modules  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
+bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
+	$(call prepare,check,programs modules)
 	$(PYTHON) userspace/reports/bench.py $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
-bench-drive: programs  ## the emulated drive alone against the published figures
+bench-drive:  ## the emulated drive alone against the published figures
+	$(call prepare,packages,programs)
 	@$(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench
 
 # The release that modules was built for, told by the module itself.
@@ -121,4 +135,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean coverage debug-stress demo fuzz help install kunit kunit-qemu matrix modules packages programs proof setup soak test-tools uninstall
+.PHONY: all bench bench-drive check clean coverage debug-stress demo fuzz help install kunit kunit-qemu matrix modules programs proof setup soak test-tools uninstall

@@ -307,6 +307,12 @@ def _cached_headers(release):
     return CACHE / "headers" / release / "usr/src" / f"linux-headers-{release}"
 
 
+def _install_headers(release):
+    """How a user gets the headers of a release, by family of distributions."""
+    return (f"install linux-headers-{release} (Debian), kernel-devel-{release} (Fedora), kernel-default-devel (openSUSE) or "
+            "linux-headers (Arch)")
+
+
 def build_folder(release):
     """The folder to build modules for a release in, fetched when missing."""
     folder = headers(release)
@@ -316,7 +322,7 @@ def build_folder(release):
         except (archive.Missing, archive.Unreachable) as why:
             fail(f"no headers for kernel {release}: {why}; give KVER=<release>, or one of {', '.join(SERIES)}")
     if not folder:
-        fail(f"no headers for kernel {release}: apt-get install linux-headers-{release}, or give KVER=<release> or one of "
+        fail(f"no headers of kernel {release}: {_install_headers(release)}, or give KVER=<release> or one of "
              f"{', '.join(SERIES)}")
     return folder
 
@@ -347,8 +353,8 @@ def default_release():
     found = {path.name for path in [*Path("/lib/modules").glob("*"), *(CACHE / "headers").glob("*")]
              if not path.name.endswith(".part") and headers(path.name) and usable(headers(path.name))}
     if not found:
-        fail(f"no kernel headers found, neither for the running {running} nor any other: run scripts/setup kernels, "
-             "or apt-get install linux-headers-amd64")
+        fail(f"no headers of the running kernel {running}: {_install_headers(running)}, or give KVER=<release>, or one of "
+             f"{', '.join(SERIES)} to build for Debian's")
     return max(found, key=version_key)
 
 

@@ -1,19 +1,93 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/setup asks for packages that each supported generation of Debian has."""
+"""scripts/setup asks for packages that each supported generation of Debian has; scripts/needs, which the builds ask, names
+what is missing and installs nothing."""
 
+import os
 import re
+import subprocess
 
 import pytest
 
 from dmalign.paths import REPO
 
+NEEDS = REPO / "scripts/needs"
 # Versions that both generations have.
 SHARED = {"clang-19", "lld-19", "llvm-19"}
 
 
-@pytest.mark.parametrize("name", ["packages.txt", "packages-proof.txt"])
+def needs(*arguments, path=None, like="debian", tmp_path=None):
+    environment = dict(os.environ)
+    if path:
+        environment["PATH"] = str(path)
+    if tmp_path:
+        (tmp_path / "os-release").write_text(f'ID=sample\nID_LIKE="{like}"\n')
+        environment["DM_ALIGN_OS_RELEASE"] = str(tmp_path / "os-release")
+    return subprocess.run([NEEDS, *arguments], capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A PATH with the shell's own company and none of what a build wants."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("awk", "bash", "cat", "dirname", "readlink", "uniq", "xargs", "echo"):
+        (folder / name).symlink_to(subprocess.run(["which", name], capture_output=True, text=True, check=True).stdout.strip())
+    return folder
+
+
+@pytest.mark.parametrize("name", ["demo", "check", "proof"])
 def test_no_package_name_holds_a_version(name):
-    packages = [line for line in (REPO / "scripts" / name).read_text().splitlines() if not line.startswith("#")]
+    packages = [line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
     assert packages
     # As libclang-rt-14-dev or postgresql-15, which the next generation has no more.
     assert not [package for package in packages if re.search(r"-\d", package) and package not in SHARED]
+
+
+def test_no_package_stands_in_two_lists():
+    lists = [needs("--packages", "alignctl", "drive512e", "modules", like="debian").stdout.split()]
+    lists += [[line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
+              for name in ("demo", "check", "proof")]
+    names = [name for names in lists for name in names if name != "python3"]
+    assert len(names) == len(set(names))
+
+
+def test_a_machine_with_everything_is_told_nothing():
+    done = needs("alignctl", "drive512e", "modules")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("like, line", [
+    ("debian", "install them with: apt-get install gcc make python3"),
+    ("rhel fedora", "install them with: dnf install gcc make python3"),
+    ("opensuse suse", "install them with: zypper install gcc make python3"),
+    ("arch", "install them with: pacman -S gcc make python"),
+])
+def test_what_is_missing_is_named_by_the_distributions_own_names(bare, tmp_path, like, line):
+    done = needs("modules", path=bare, like=like, tmp_path=tmp_path)
+    assert done.returncode == 2
+    told = [sorted(words.split()) for words in done.stderr.splitlines()]
+    assert told == [sorted(words.split()) for words in ["missing on this machine: command:gcc command:make command:python3", line]]
+
+
+def test_an_unknown_distribution_is_told_the_names_of_all(bare, tmp_path):
+    done = needs("alignctl", path=bare, like="unheard-of", tmp_path=tmp_path)
+    assert done.returncode == 2
+    assert [line.split()[0] for line in done.stderr.splitlines()] == ["missing", "Debian", "Fedora", "openSUSE", "Arch"]
+
+
+def test_an_unknown_group_is_refused_with_the_known_ones():
+    done = needs("everything")
+    assert done.returncode == 2 and "alignctl drive512e modules" in done.stderr
+
+
+def test_the_libraries_of_a_program_are_the_ones_that_it_is_linked_with():
+    linked = re.search(r"^PACKAGES := (.*)$", (REPO / "userspace/alignctl/Makefile").read_text(), re.M)[1].split()
+    asked = re.findall(r"^alignctl +library:(\S+)", (REPO / "scripts/packages/build").read_text(), re.M)
+    assert sorted(asked) == sorted(linked)
+
+
+@pytest.mark.parametrize("target", ["programs", "modules"])
+def test_the_builds_install_nothing(target):
+    shown = subprocess.run(["make", "-n", "-C", REPO, target], capture_output=True, text=True, check=True).stdout
+    assert "scripts/needs" in shown
+    assert "scripts/setup" not in shown and "apt-get" not in shown
