@@ -48,6 +48,8 @@ test-tools:
 setup:  ## what demo and tests want: packages, virtual environment, kernels; as far as they are missing
 	scripts/setup check
 
+quoted = '$(subst ','\'',$(1))'
+
 # What a target wants of scripts/setup, and then the builds.
 prepare = @scripts/setup $(1) && $(MAKE) --no-print-directory $(2)
 
@@ -57,6 +59,10 @@ JOBS ?= 2
 check:  ## every test, in one pytest run [JOBS=2] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
 	$(call prepare,check,programs modules test-tools)
 	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
+
+test:  ## the tests that a word names, at once: T=<file, or part of a name> [KERNELS=7.2] [PYTEST_ARGS=...]
+	@scripts/setup venv
+	@$(PYTHON) -m dmalign.pick $(if $(T),$(call quoted,$(T))) $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.
 proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
@@ -135,4 +141,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check clean coverage debug-stress demo fuzz help install kunit kunit-qemu matrix modules programs proof setup soak test-tools uninstall
+.PHONY: all bench bench-drive check clean coverage debug-stress demo fuzz help install kunit kunit-qemu matrix modules programs proof setup soak test test-tools uninstall

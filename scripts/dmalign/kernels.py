@@ -7,6 +7,7 @@ it. DM_ALIGN_KERNELS names the series that a run is for.
 
     scripts/python -m dmalign.kernels fetch             images and headers of the run's series
     scripts/python -m dmalign.kernels chosen            the run's series
+    scripts/python -m dmalign.kernels usual             the series that demo and benchmarks boot
     scripts/python -m dmalign.kernels release 6.12      the cached release of a series
     scripts/python -m dmalign.kernels headers [RELEASE] the folder to build modules in (default: see default_release)
     scripts/python -m dmalign.kernels source 6.12       the unpacked source of a series or release, fetched when missing
@@ -29,6 +30,8 @@ from .paths import CACHE, fail, locked, say, whole
 # The Debian generations that have a series; a machine of one of them takes its own.
 ORIGINS = {"6.1": ("bookworm",), "6.12": ("bookworm", "trixie"), "7.2": ("forky",)}
 SERIES = tuple(ORIGINS)
+# The one that all tests run on, and that demo and benchmarks boot: Debian 12 and 13 both have it.
+USUAL = "6.12"
 VARIABLE = "DM_ALIGN_KERNELS"
 # Without flavours, debugging symbols and unsigned twins: -rt-amd64, -amd64-dbg, -amd64-unsigned.
 RELEASE = r"\d+\.\d+\.\d+(?:-\d+)?(?:\+\w+)?-amd64"
@@ -368,6 +371,8 @@ def main(argv):
         fetch(wanted)
     elif verb == "chosen" and not rest:
         print(*wanted)
+    elif verb == "usual" and not rest:
+        print(USUAL)
     elif verb == "release" and len(rest) == 1:
         print(release(rest[0]))
     elif verb == "headers" and len(rest) <= 1:

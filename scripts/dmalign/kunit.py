@@ -40,18 +40,18 @@ class Case:
     detail: str
 
 
+def suites(path):
+    """The suites of a source file, each with its cases, in order."""
+    text = path.read_text()
+    lists = {name: re.findall(r"KUNIT_CASE\w*\(\s*(\w+)", body)
+             for name, body in re.findall(r"struct kunit_case (\w+)\[\] = \{(.*?)\n\};", text, re.S)}
+    return {re.search(r'\.name = "([^"]+)"', body)[1]: lists[re.search(r"\.test_cases = (\w+)", body)[1]]
+            for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\n\};", text, re.S)}
+
+
 def expected():
     """(suite, case) pairs that the sources hold, in order: a case that never ran must not go unnoticed."""
-    pairs = []
-    for path in sorted(SOURCES.glob("*_test.c")):
-        text = path.read_text()
-        lists = {name: re.findall(r"KUNIT_CASE\w*\(\s*(\w+)", body)
-                 for name, body in re.findall(r"struct kunit_case (\w+)\[\] = \{(.*?)\n\};", text, re.S)}
-        for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\n\};", text, re.S):
-            suite = re.search(r'\.name = "([^"]+)"', body)[1]
-            cases = re.search(r"\.test_cases = (\w+)", body)[1]
-            pairs += [(suite, case) for case in lists[cases]]
-    return pairs
+    return [(suite, case) for path in sorted(SOURCES.glob("*_test.c")) for suite, cases in suites(path).items() for case in cases]
 
 
 def parse(ktap):

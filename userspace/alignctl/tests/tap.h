@@ -28,33 +28,17 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* The tests of each file, ended by one without a function. */
-extern const struct tap_test permutation_tests[];
-extern const struct tap_test plan_tests[];
-extern const struct tap_test pattern_tests[];
-extern const struct tap_test latency_tests[];
-extern const struct tap_test options_tests[];
-extern const struct tap_test status_tests[];
-extern const struct tap_test kernel_log_tests[];
-extern const struct tap_test record_tests[];
-extern const struct tap_test module_tests[];
-extern const struct tap_test device_tests[];
-extern const struct tap_test guard_tests[];
-extern const struct tap_test ledger_tests[];
-extern const struct tap_test io_queue_tests[];
-extern const struct tap_test replay_tests[];
-extern const struct tap_test histogram_tests[];
-extern const struct tap_test order_tests[];
-extern const struct tap_test arrivals_tests[];
-extern const struct tap_test decimal_tests[];
-extern const struct tap_test placement_tests[];
-extern const struct tap_test engine_tests[];
-extern const struct tap_test trace_tests[];
-extern const struct tap_test trace_recording_tests[];
-extern const struct tap_test trace_iolog_tests[];
-extern const struct tap_test trace_blktrace_tests[];
-extern const struct tap_test forecast_tests[];
-extern const struct tap_test source_tests[];
-extern const struct tap_test buffered_tests[];
+/* The test files: test_<name>.c has <name>_tests[], ended by an entry without a function. */
+#define TAP_FILES(X)						\
+	X(permutation) X(plan) X(pattern) X(latency) X(options)		\
+	X(status) X(kernel_log) X(record) X(module) X(device)		\
+	X(guard) X(ledger) X(io_queue) X(replay) X(histogram)		\
+	X(order) X(placement) X(engine) X(trace) X(trace_recording)	\
+	X(trace_iolog) X(trace_blktrace) X(forecast) X(source)		\
+	X(arrivals) X(buffered) X(decimal)
+
+#define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
+TAP_FILES(TAP_DECLARE)
+#undef TAP_DECLARE
 
 #endif

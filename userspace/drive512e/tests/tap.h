@@ -26,13 +26,13 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* The tests of each file, ended by an entry without a function. */
-extern const struct tap_test touch_tests[];
-extern const struct tap_test store_tests[];
-extern const struct tap_test pace_tests[];
-extern const struct tap_test mechanics_tests[];
-extern const struct tap_test model_tests[];
-extern const struct tap_test rows_tests[];
+/* The test files: test_<name>.c has <name>_tests[], ended by an entry without a function. */
+#define TAP_FILES(X)						\
+	X(touch) X(store) X(pace) X(mechanics) X(model) X(rows)
+
+#define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
+TAP_FILES(TAP_DECLARE)
+#undef TAP_DECLARE
 
 /* The same numbers in every run. */
 unsigned int tap_random(unsigned int below);
