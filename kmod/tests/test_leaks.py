@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Devices and the module come and go in a kernel that looks for leaks (KMEMLEAK, under KASAN and lockdep besides), and
-nothing of them stays. DM_ALIGN_LIFECYCLE_ROUNDS: how often (20).
+nothing of them stays. DM_ALIGN_LIFECYCLE_ROUNDS: how often (see dmalign/extent.py).
 """
 
 import shlex

@@ -10,18 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from . import again, budget, kernels, machines, matrix, pace
+from . import again, budget, extent, kernels, machines, matrix, pace
 from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
 BATCHES = pytest.StashKey()
-
-# On the oldest kernel, unless it is named, a run leaves out the tests of what lies above the target: how that goes there is
-# told by the next kernel, too, and what the target itself does is in all other files.
-BRIEF = "6.1"
-ABOVE = ("test_alignctl.py", "test_files.py", "test_filesystems.py", "test_measured.py", "test_predictions.py",
-         "test_record.py", "test_stacks.py", "test_verify.py")
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main():
@@ -36,6 +29,7 @@ def pytest_cmdline_main():
 def pytest_configure(config):
     config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
     config.addinivalue_line("markers", "uml_7_2: a test that needs the User Mode Linux of 7.2")
+    config.addinivalue_line("markers", "each_kernel: a test of the guests that make check runs on each kernel")
     # In the environment, so that the workers of pytest-xdist and what they start write there too.
     if not IN_GUEST and again.RECORD not in os.environ:
         descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
@@ -74,11 +68,9 @@ def pytest_terminal_summary(terminalreporter):
 def _note_whole_series(reporter):
     """Enter in the matrix each series of which all tests were run and none failed."""
     config = reporter.config
-    if config.args_source is not config.ArgsSource.TESTPATHS or config.option.keyword or config.option.markexpr:
+    if extent.chosen_by_name(config) or not extent.everything():
         return
     for series in kernels.chosen():
-        if _is_brief(series):
-            continue
         named = re.compile(rf"\blinux-{re.escape(series)}(?=[]-])")
         count = {outcome: sum(bool(named.search(getattr(report, "nodeid", ""))) for report in reports)
                  for outcome, reports in reporter.stats.items()}
@@ -117,19 +109,18 @@ def pytest_generate_tests(metafunc):
                                                      id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
 
 
-def _is_brief(series):
-    return series == BRIEF and not kernels.named()
-
-
 def _kernels(definition):
     """The kernels that a test runs on, each with marks for that."""
+    chosen = kernels.chosen()
     if UML_TESTS in definition.path.parents:
         if not definition.get_closest_marker("uml_7_2"):
             return [(UML,)]
-        return [(UML_7_2,) if "7.2" in kernels.chosen() else
+        return [(UML_7_2, pytest.mark.check_all("KUnit and guests run on 7.2; its User Mode Linux takes minutes to build")) if "7.2" in chosen else
                 (UML_7_2, pytest.mark.skip(reason="a run without 7.2"))]
-    every = [series for series in kernels.chosen() if not (_is_brief(series) and definition.path.name in ABOVE)]
-    return [(series,) for series in [*every, *([UML] if definition.get_closest_marker("uml_too") else [])]]
+    others = pytest.mark.check_all("make check runs it on one kernel")
+    each = definition.get_closest_marker("each_kernel")
+    return [*((series,) if each or series == kernels.main_series() else (series, others) for series in chosen),
+            *([(UML,)] if definition.get_closest_marker("uml_too") else [])]
 
 
 def guest_nodeid(nodeid):

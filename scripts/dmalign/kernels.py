@@ -48,9 +48,9 @@ def chosen():
     return tuple(series for series in SERIES if not words or series in words)
 
 
-def named():
-    """Whether somebody has named the series that this run is for."""
-    return bool(os.environ.get(VARIABLE, "").replace(",", " ").split())
+def main_series():
+    """The one of the run's series on which every test runs."""
+    return USUAL if USUAL in chosen() else chosen()[-1]
 
 
 def series_of(release):

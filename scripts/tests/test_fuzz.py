@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A slice of `make fuzz`: each target begins with its corpus and goes on for a fixed number of runs from a fixed seed.
 
-DM_ALIGN_FUZZ_RUNS: runs of each target (10000); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
+DM_ALIGN_FUZZ_RUNS: runs of each target (see dmalign/extent.py); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
 """
 
 import os
@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
-from dmalign import fuzz
+from dmalign import extent, fuzz
 from dmalign.paths import OUT, REPO, locked
 
-RUNS = int(os.environ.get("DM_ALIGN_FUZZ_RUNS", "10000"))
+RUNS = extent.count("DM_ALIGN_FUZZ_RUNS")
 SEED = int(os.environ.get("DM_ALIGN_FUZZ_SEED", "1"))
 
 PROGRAMS = sorted(path.parents[1].name for path in (REPO / "userspace").glob("*/fuzz/fuzz_*.c"))

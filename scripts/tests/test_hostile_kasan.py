@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """Hostile users of the target under KASAN, lockdep and the atomic sleep check: see kmod/tests/uml_hostile.sh.
 
-DM_ALIGN_HOSTILE_SECONDS: how long sysfs is read while the device changes, in all (5);
-DM_ALIGN_HOSTILE_UML_LINES: table lines, each accepted one with messages (200).
+DM_ALIGN_HOSTILE_SECONDS: how long sysfs is read while the device changes, in all;
+DM_ALIGN_HOSTILE_UML_LINES: table lines, each accepted one with messages; see dmalign/extent.py.
 """
 
-import os
 import re
 import shlex
 
 import pytest
 
-from dmalign import uml
+from dmalign import extent, uml
 from dmalign.paths import OUT, REPO
 from dmalign.vm import explain
 
-SECONDS = int(os.environ.get("DM_ALIGN_HOSTILE_SECONDS", "5"))
-LINES = int(os.environ.get("DM_ALIGN_HOSTILE_UML_LINES", "200"))
+SECONDS = extent.count("DM_ALIGN_HOSTILE_SECONDS")
+LINES = extent.count("DM_ALIGN_HOSTILE_UML_LINES")
 # The search for the secret and a machine with other work take most of it.
 TIMEOUT = 600 + 3 * SECONDS + LINES
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A slice of the soak (scripts/soak) under KASAN and lockdep, always of the same rounds; and how a soak fails.
 
-DM_ALIGN_SOAK_SECONDS: how long the slice takes (45); DM_ALIGN_SOAK_SEED: where it begins (1). scripts/soak itself
+DM_ALIGN_SOAK_SECONDS: how long the slice takes (see dmalign/extent.py); DM_ALIGN_SOAK_SEED: where it begins (1). scripts/soak itself
 begins somewhere else each time.
 """
 
@@ -11,10 +11,10 @@ import types
 
 import pytest
 
-from dmalign import kernels, pace, soak
+from dmalign import extent, kernels, pace, soak
 from dmalign.vm import Result
 
-SECONDS = float(os.environ.get("DM_ALIGN_SOAK_SECONDS", "45"))
+SECONDS = extent.length("DM_ALIGN_SOAK_SECONDS")
 SEED = int(os.environ.get("DM_ALIGN_SOAK_SEED", "1"))
 
 

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from dmalign.extent import count, length
 from dmalign.pace import Limit, patience
 
 from . import libc
@@ -20,20 +21,20 @@ from .witness import Request, eventually
 
 
 # How long one stress runs; some tests run a part of it.
-STRESS_SECONDS = float(os.environ.get("DM_ALIGN_STRESS_SECONDS", "3"))
+STRESS_SECONDS = length("DM_ALIGN_STRESS_SECONDS")
 # How many table lines the hostile test tries.
-HOSTILE_LINES = int(os.environ.get("DM_ALIGN_HOSTILE_LINES", "500"))
+HOSTILE_LINES = count("DM_ALIGN_HOSTILE_LINES")
 # How many power cuts there are, in all modes together, and the number of the first, from which all about it follows.
-POWER_CUTS = int(os.environ.get("DM_ALIGN_POWER_CUTS", "60"))
+POWER_CUTS = count("DM_ALIGN_POWER_CUTS")
 POWER_FIRST = int(os.environ.get("DM_ALIGN_POWER_FIRST", "0"))
 # How often a test of the lifecycle does what it is about: once is a round.
-LIFECYCLE_ROUNDS = int(os.environ.get("DM_ALIGN_LIFECYCLE_ROUNDS", "20"))
+LIFECYCLE_ROUNDS = count("DM_ALIGN_LIFECYCLE_ROUNDS")
 # The same in a guest with two processors, where a round takes much longer: as often in the slice, less in the proof.
 LIFECYCLE_SMP_ROUNDS = min(LIFECYCLE_ROUNDS, 20 + LIFECYCLE_ROUNDS // 10)
 # How often a test of a stack cuts the power.
-STACK_CUTS = int(os.environ.get("DM_ALIGN_STACK_CUTS", "1"))
+STACK_CUTS = count("DM_ALIGN_STACK_CUTS")
 # How long each tool works on files.
-FILES_SECONDS = float(os.environ.get("DM_ALIGN_FILES_SECONDS", "2"))
+FILES_SECONDS = length("DM_ALIGN_FILES_SECONDS")
 # Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
 SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits on the reference machine: see dmalign/pace.py.

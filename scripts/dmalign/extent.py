@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How much a run of the tests does: `make check` what answers in minutes, `make check-all` (DM_ALIGN_ALL=1) everything, at
+full length and on every kernel. As a pytest plugin it leaves out what belongs to check-all only, and counts that at the end.
+
+    @pytest.mark.check_all("why")   a test that runs in check-all only, and what make check has in its place
+    @pytest.mark.each_kernel        a test in guests that make check runs on each kernel and not on one only: what it is about
+                                    differs between kernels, or it stands for its area there
+
+A test named by `make test T=...` runs wherever it belongs.
+"""
+
+import os
+
+import pytest
+
+VARIABLE = "DM_ALIGN_ALL"
+# Of slices that are chosen by chance, by the variable that sets each: in make check, and in make check-all.
+LENGTHS = {
+    "DM_ALIGN_STRESS_SECONDS": (2, 3),
+    "DM_ALIGN_KASAN_SECONDS": (30, 120),
+    "DM_ALIGN_SOAK_SECONDS": (20, 45),
+    "DM_ALIGN_HOSTILE_SECONDS": (2, 5),
+    "DM_ALIGN_HOSTILE_UML_LINES": (100, 200),
+    "DM_ALIGN_HOSTILE_LINES": (200, 500),
+    "DM_ALIGN_POWER_CUTS": (24, 60),
+    "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20),
+    "DM_ALIGN_STACK_CUTS": (1, 1),
+    "DM_ALIGN_FILES_SECONDS": (1, 2),
+    "DM_ALIGN_FUZZ_RUNS": (2000, 10000),
+}
+
+
+def everything():
+    """Whether this run leaves nothing out."""
+    return os.environ.get(VARIABLE, "0") not in ("", "0")
+
+
+def length(variable):
+    """The length of a slice: what its variable says, else that of this run."""
+    return float(os.environ.get(variable, LENGTHS[variable][everything()]))
+
+
+def count(variable):
+    """The same of what is counted."""
+    return int(length(variable))
+
+
+LEFT_OUT = pytest.StashKey()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "check_all(why): runs in make check-all only")
+    config.stash[LEFT_OUT] = 0
+
+
+def leave_out(config, tests):
+    """Counts tests that this run leaves to make check-all."""
+    config.stash[LEFT_OUT] += tests
+
+
+def chosen_by_name(config):
+    """Whether somebody named files or tests to run: then nothing is left out of these."""
+    return config.args_source is config.ArgsSource.ARGS or bool(config.option.keyword or config.option.markexpr)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    if everything() or chosen_by_name(config):
+        return
+    left = [item for item in items if item.get_closest_marker("check_all")]
+    if left:
+        leave_out(config, len(left))
+        items[:] = [item for item in items if not item.get_closest_marker("check_all")]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    # Of pytest-xdist's processes each worker collects all tests, and the first one does not.
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["dm_align_left_out"] = session.config.stash[LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    config = node.config
+    config.stash[LEFT_OUT] = max(config.stash[LEFT_OUT], getattr(node, "workeroutput", {}).get("dm_align_left_out", 0))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.stash[LEFT_OUT]:
+        terminalreporter.section("left to make check-all")
+        terminalreporter.line(f"{config.stash[LEFT_OUT]} tests of those collected here; slices at "
+                              "full length; KUnit in QEMU")
