@@ -16,7 +16,7 @@ from dmalign.paths import OUT
 from rig.lab import Lab
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def lab():
     # In User Mode Linux there are none.
     drive = guest.drive if guest.config()["drives"] else None

@@ -11,6 +11,8 @@ from rig.dm import Align, Device, queue, sectors_of, sysfs_folder
 from rig.lab import STRESS_LIMIT
 from rig.witness import Trace, eventually, writes
 
+pytestmark = pytest.mark.each_kernel
+
 RWF_ATOMIC = 0x40
 MODES = ["report", "pad", "coalesce"]
 LIMITS = ["atomic_write_max_bytes", "atomic_write_unit_max_bytes", "atomic_write_unit_min_bytes",
@@ -20,14 +22,21 @@ LONG = 60000
 SMALL, LARGE, BLOCK = 2, 16, 8
 
 
-@pytest.fixture
-def disk(lab):
-    """The path of a disk with atomic writes, where device-mapper passes them on."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=3, atomic_wr=1) as path:
-        with Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
-            known = int(limits(linear).get("atomic_write_unit_max_bytes", 0))
-        if not known:
+DISK = {"sector_size": 512, "physblk_exp": 3, "atomic_wr": 1}
+
+
+@pytest.fixture(scope="module")
+def passed_on(lab):
+    """Skips all that is here where device-mapper passes on no atomic writes: asked once, since making the disk takes seconds."""
+    with lab.scsi_debug(**DISK) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
+        if not int(limits(linear).get("atomic_write_unit_max_bytes", 0)):
             pytest.skip("device-mapper of this kernel passes on no atomic writes")
+
+
+@pytest.fixture
+def disk(lab, passed_on):
+    """The path of a disk with atomic writes, where device-mapper passes them on."""
+    with lab.scsi_debug(**DISK) as path:
         yield path
 
 

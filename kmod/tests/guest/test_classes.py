@@ -48,6 +48,7 @@ def span(physical, ways):
     return (len(ways) + 1) * 5 * physical // SECTOR
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["report", "pad"])
 @pytest.mark.parametrize("physical", [4096, 16384])
 def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode):

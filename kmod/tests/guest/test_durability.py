@@ -12,6 +12,7 @@ MODES = ["report", "pad", "coalesce"]
 SHAPES = [(8, 8), (27, 2), (37, 30)]
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_every_flush_reaches_the_drive(lab, mode):
     drive = lab.drive("p4096")
@@ -28,6 +29,7 @@ def test_every_flush_reaches_the_drive(lab, mode):
         assert kinds == ["W", "F"] * 10
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_a_write_with_fua_is_on_the_medium_when_it_ends(lab, mode):
     """The emulator sends FUA to the drive as a write and a flush after it; each request of the write has its own."""
@@ -75,6 +77,7 @@ def test_a_flush_waits_for_no_write_that_is_not_acknowledged_but_follows_all_tha
         assert [request.op for request in drive.log()] == ["F"]
 
 
+@pytest.mark.each_kernel
 def test_write_cache_on_advertises_one_where_the_drive_has_none(lab):
     with lab.brd() as path:
         assert queue(path, "write_cache") == "write through"
@@ -90,6 +93,7 @@ def test_write_cache_on_advertises_one_where_the_drive_has_none(lab):
                 check(9, pattern(2, 9, 1), upper.read(9, 1), "through the target")
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_a_write_that_must_not_wait_ends_or_is_sent_back(lab, mode):
     """RWF_NOWAIT: done as asked, or EAGAIN with nothing written; nothing else."""
@@ -113,6 +117,7 @@ def test_a_write_that_must_not_wait_ends_or_is_sent_back(lab, mode):
         device.balanced()
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_io_uring_writes_and_verifies(lab, mode):
     """io_uring issues with NOWAIT first and again from a worker when sent back."""

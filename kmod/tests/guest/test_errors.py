@@ -55,6 +55,7 @@ def test_a_whole_write_needs_no_read_and_heals_a_block(lab):
         check(72, pattern(1, 72, 24), lower.read(72, 24), "beneath the target")
 
 
+@pytest.mark.each_kernel
 def test_a_write_error_reaches_every_write_of_its_block_and_no_other(lab):
     """Block 10 cannot be written. All are in flight together: the pad reads take 400 ms."""
     drive = lab.drive("p4096")

@@ -38,6 +38,7 @@ def compare(folder, digests):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, f"{name} has changed"
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_a_file_system_lives_on_the_target(lab, kind):
     """

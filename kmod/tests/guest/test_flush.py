@@ -25,6 +25,7 @@ def holding(path, **options):
 
 # ---- the order at the drive ----
 
+@pytest.mark.each_kernel
 def test_a_flush_completes_after_what_was_held_has_reached_the_drive(lab):
     drive = lab.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
@@ -88,6 +89,7 @@ def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(lab):
 
 # ---- when it may hold ----
 
+@pytest.mark.each_kernel
 def test_coalesce_needs_a_write_cache_above_which_flushes_come(lab):
     """A layer above reads the flag once; a device that has lived without it may never gain it."""
     with lab.brd() as path:
@@ -207,6 +209,7 @@ def synced(folder, name, data):
         os.close(fd)
 
 
+@pytest.mark.each_kernel
 def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(lab):
     """
     The volume was made and mounted on a table of linear; its table was loaded while there was a write cache beneath,

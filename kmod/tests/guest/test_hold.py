@@ -98,6 +98,7 @@ def test_a_block_that_is_completed_is_written_whole_and_not_read(lab, parts):
 STREAMS = {"w4k": [8], "w136k": [272], "w4k_132k": [8, 264], "w2560": [5], "w2m in requests": [1344, 1344, 1344, 64]}
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_misaligned_stream_costs_two_reads_whatever_its_length(lab, name):
     drive = lab.drive("p4096")
@@ -249,6 +250,7 @@ def ways_to_empty(device):
     }
 
 
+@pytest.mark.each_kernel
 def test_everything_that_ends_holding_leaves_it_all_on_the_drive(lab):
     drive = lab.drive("p4096")
     with Holding(drive.path) as device, Disk(drive.path) as lower:
@@ -292,6 +294,7 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(lab):
         device.balanced()
 
 
+@pytest.mark.each_kernel
 def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_in_report(lab):
     """
     The change waits for the drive, which takes two seconds; the suspend fails at once, because the page cache has a

@@ -38,6 +38,7 @@ REFUSED_LINES = [
 ]
 
 
+@pytest.mark.each_kernel
 def test_a_bad_table_line_is_refused_with_the_reason(lab):
     drive = lab.drive("p4096")
     with Device("0 8192 zero") as device:
@@ -68,6 +69,7 @@ def test_what_holding_is_told_is_taken_in_every_mode(lab):
                 assert message.split()[0] in reason(log.text), f"{message}: said: {log.text}"
 
 
+@pytest.mark.each_kernel
 def test_a_table_line_comes_back_as_it_was_given(lab):
     drive = lab.drive("p4096")
     options = {"mode": "coalesce", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
@@ -124,6 +126,7 @@ def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(lab):
     assert not torn, f"{torn} lines could not be loaded again"
 
 
+@pytest.mark.each_kernel
 def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(lab):
     """
     The kernel says -1 of a device whose parts contradict each other. Here it is an optimal size that is no multiple
@@ -225,6 +228,7 @@ def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(lab):
             rounds += 1
 
 
+@pytest.mark.each_kernel
 def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
     drive = lab.drive("p4096")
     with Align(drive.path) as device:
@@ -236,6 +240,7 @@ def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
                 assert " " not in text, f"{path.name} holds {text!r}"
 
 
+@pytest.mark.each_kernel
 def test_the_group_goes_when_the_table_becomes_linear_and_comes_back(lab):
     drive = lab.drive("p4096")
     with Align(drive.path) as device:
@@ -272,6 +277,7 @@ def test_a_removed_device_leaves_the_drive_free(lab):
     assert sectors_of(drive.path) > 0
 
 
+@pytest.mark.each_kernel
 def test_the_module_can_be_unloaded_and_loaded(lab):
     drive = lab.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:

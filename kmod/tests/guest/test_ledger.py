@@ -57,6 +57,7 @@ def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, off
         assert sum(aligned) + sum(misaligned) == ledger["writes"]
 
 
+@pytest.mark.each_kernel
 def test_status_and_sysfs_tell_the_same(lab):
     drive = lab.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
@@ -126,6 +127,7 @@ def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(lab):
         assert ledger["write_zeroes_bytes"] == stats["zero_bytes"] == 512 * 512
 
 
+@pytest.mark.each_kernel
 def test_report_agrees_with_the_drive_over_everything_it_sends(lab):
     drive = lab.drive("p16384")
     with Align(drive.path, mode="report") as device:

@@ -196,6 +196,7 @@ def refcount():
     return int(Path("/sys/module/dm_align/refcnt").read_text())
 
 
+@pytest.mark.each_kernel
 @pytest.mark.uml_too
 def test_the_module_comes_and_goes(lab, drive):
     """Loaded, used, refused to be unloaded while it is used, unloaded at once when it is not."""
@@ -238,6 +239,7 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
     say(lab, lab.rounds, f"drive failing and back in {mode}", load.touches)
 
 
+@pytest.mark.each_kernel
 def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, tmp_path):
     """
     A server of a network block device is killed with requests in flight. They fail, the device is removed with what it

@@ -18,6 +18,8 @@ from rig.witness import writes
 MIB2 = 4096		# sectors
 SKEW = 512
 
+pytestmark = pytest.mark.each_kernel
+
 
 def scattered(buffer, data):
     """

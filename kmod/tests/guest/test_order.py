@@ -231,6 +231,7 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab, read_ms, write_ms)
         assert [(r.sector, r.sectors) for r in writes(drive.log())] == [(0, 8), (0, 8)]
 
 
+@pytest.mark.each_kernel
 def test_partial_writes_in_flight_together_share_one_read_and_one_write(lab):
     drive = lab.drive("p4096")
     with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
@@ -278,6 +279,7 @@ def test_partial_writes_that_complete_a_block_need_no_second_request(lab):
         check(0, want, upper.read(0, 8), "through the target")
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("overwrite", ["whole", "discard", "zero"])
 def test_known_content_ends_when_something_writes_over_it(lab, overwrite):
     """A partial write leaves its block known; what then covers the block makes the next one read again."""

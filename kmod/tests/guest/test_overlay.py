@@ -44,6 +44,7 @@ class Content:
         check(sector, bytes(self.data[sector * SECTOR:(sector + sectors) * SECTOR]), disk.read(sector, sectors), where)
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("physical,offset", [(4096, 0), (4096, 512), (65536, 0)])
 def test_reads_return_what_is_held_wherever_they_begin_and_end(lab, physical, offset):
     """Of any part of held and other blocks, and each that took held bytes is counted."""

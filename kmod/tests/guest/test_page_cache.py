@@ -74,6 +74,7 @@ def test_the_drive_gets_what_was_planned(lab, name, arguments, buffered, shift):
         assert (len(reads), len(writes), len(flushes), plan["rmin"]) == (5, 20, 21, 10 if shift else 0)
 
 
+@pytest.mark.each_kernel
 def test_small_blocks_of_the_cache_cost_touches(lab):
     """A device with an odd number of sectors: the page cache has blocks of 512 bytes there."""
     drive = lab.drive("p4096")

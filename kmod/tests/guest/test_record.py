@@ -200,6 +200,7 @@ def check_each(recording, sent):
     assert recording.rows[1]["flags"]
 
 
+@pytest.mark.each_kernel
 def test_each_kind_of_request_on_a_disk_and_an_align_device(lab, tmp_path):
     with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         with Recording(path, tmp_path) as recording, Disk(path) as disk, named(NAME):
@@ -265,6 +266,7 @@ def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(lab, tmp_path):
         [write[0], write[1], flush, flush, flush, write[2], flush, write[3], flush, flush, write[4], flush])
 
 
+@pytest.mark.each_kernel
 def test_a_partition_is_recorded_from_its_own_start(lab, tmp_path):
     """And so is what reaches it through the whole disk, cut at its edges; nothing else of the disk is."""
     start, sectors = 61, 1000

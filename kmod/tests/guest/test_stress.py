@@ -29,6 +29,7 @@ def quick(lab, mode):
         yield path
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode,physical", [("report", 4096), ("pad", 4096), ("pad", 16384), ("coalesce", 4096)])
 def test_stress_on_the_drive_is_clean_and_the_drive_agrees(lab, mode, physical):
     drive = lab.drive(f"p{physical}")
@@ -136,6 +137,7 @@ def test_suspend_and_resume_under_load(lab, mode):
         assert device.balanced()["rmw_expected"] == load.touches
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_reload_between_linear_and_align_under_load(lab, mode):
     with quick(lab, mode) as path, Align(path, mode=mode) as device:

@@ -68,6 +68,7 @@ def test_the_histograms_are_those_of_writes(lab):
             assert not any(device.histogram(name)), f"{name} has counted write-zeroes"
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("offset", [0, 3584])
 @pytest.mark.parametrize("mode", FIXING)
 def test_none_is_left_to_the_drive(lab, mode, offset):
@@ -154,6 +155,7 @@ def round_down(number, to):
     return number - number % to
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["report", *FIXING])
 def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(lab, mode):
     drive = lab.drive("p16384")
@@ -164,6 +166,7 @@ def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(lab, mode):
         assert int(queue(device.path, "write_zeroes_max_bytes")) == want
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("unmaps", [True, False])
 @pytest.mark.parametrize("mode", ["report", *FIXING])
 def test_the_limit_of_those_that_unmap_is_the_same_or_0(lab, mode, unmaps):
@@ -179,6 +182,7 @@ def test_the_limit_of_those_that_unmap_is_the_same_or_0(lab, mode, unmaps):
             assert int(queue(device.path, "write_zeroes_unmap_max_hw_bytes")) == (want if unmaps else 0)
 
 
+@pytest.mark.each_kernel
 def test_where_the_drive_takes_none_the_kernel_writes_instead(lab):
     with lab.brd() as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
         assert queue(device.path, "write_zeroes_max_bytes") == "0"
