@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The pytest plugin that says at the end of a run of all tests where its time went: the workers' minutes, for the guests'
-tests by kernel, for all others by file."""
+tests by kernel, for all others by file. The seconds of each test go to out/spent.tsv, the costliest first."""
 
 import collections
 import os
@@ -8,6 +8,9 @@ import re
 
 import pytest
 
+from .paths import OUT
+
+FILE = OUT / "spent.tsv"
 # Shorter ones are added up.
 SHORT_MINUTES = 0.5
 # A run that ends earlier has nothing to explain.
@@ -39,13 +42,24 @@ def lines(spent):
     return ["minutes  tests", *(f"{took:7.1f} {count:6}  {name}" for name, took, count in long)]
 
 
+def costliest(spent):
+    """A line "seconds<tab>test" for each test, the costliest first, for (nodeid, seconds) of each phase of each test."""
+    seconds = collections.Counter()
+    for nodeid, duration in spent:
+        seconds[nodeid] += duration
+    return [f"{took:.2f}\t{nodeid}" for nodeid, took in seconds.most_common()]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
     if "DMALIGN_BATCH" in os.environ:
         return
     reports = [report for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "duration")]
-    told = lines((report.nodeid, report.duration) for report in reports)
+    spent = [(report.nodeid, report.duration) for report in reports]
+    told = lines(spent)
     if told:
+        FILE.parent.mkdir(parents=True, exist_ok=True)
+        FILE.write_text("\n".join(costliest(spent)) + "\n")
         terminalreporter.section("where the workers' time went")
-        for line in told:
+        for line in [*told, f"each test: {FILE}"]:
             terminalreporter.line(line)

@@ -28,3 +28,7 @@ def test_the_longest_come_first_the_short_together_and_all_add_up():
 
 def test_a_short_run_has_nothing_to_explain():
     assert spent.lines([("a.py::x", 60)]) == []
+
+
+def test_of_each_test_all_phases_count_and_the_costliest_comes_first():
+    assert spent.costliest([("a", 1), ("b", 5), ("a", 6.5)]) == ["7.50\ta", "5.00\tb"]
