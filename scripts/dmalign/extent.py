@@ -48,6 +48,11 @@ def count(variable):
 LEFT_OUT = pytest.StashKey()
 
 
+def only_all(why, *values):
+    """A parameter of a test that runs in make check-all only: see the mark check_all."""
+    return pytest.param(*values, marks=pytest.mark.check_all(why))
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "check_all(why): runs in make check-all only")
     config.stash[LEFT_OUT] = 0

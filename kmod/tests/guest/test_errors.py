@@ -3,6 +3,7 @@
 
 import pytest
 
+from dmalign.extent import only_all
 from rig.bad_blocks import BLOCK, faulty, with_bad_blocks
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
@@ -109,7 +110,9 @@ def test_a_failed_write_ends_what_is_known_of_its_block(lab):
         check(80, want, lower.read(80, 8), "beneath the target")
 
 
-@pytest.mark.parametrize("what,mode", [("reads", "pad"), ("writes", "pad"), ("both", "pad"), ("both", "report")])
+@pytest.mark.parametrize("what,mode", [
+    *(only_all("both fail together as well", what, "pad") for what in ("reads", "writes")), ("both", "pad"),
+    only_all("report makes no request of its own", "both", "report")])
 def test_one_per_cent_of_the_blocks_fail_under_stress(lab, mode, what):
     """A bad block of each hundred: sectors of a failed write may be old or new, all others are right."""
     drive = lab.drive("p4096")

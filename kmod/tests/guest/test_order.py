@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from dmalign.extent import only_all
 from dmalign.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
@@ -167,7 +168,9 @@ def play(device, lower, chains):
 
 
 @pytest.mark.parametrize("mode,read_ms,write_ms,hold_ms", [
-    ("report", 0, 600, None), ("pad", 0, 600, None), ("pad", 600, 0, None), ("pad", 300, 300, None),
+    only_all("report makes no request of its own", "report", 0, 600, None),
+    ("pad", 0, 600, None), ("pad", 600, 0, None),
+    only_all("between the two before it", "pad", 300, 300, None),
     ("coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
 def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms, hold_ms):
     """
@@ -181,8 +184,10 @@ def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms, ho
         play(device, lower, WRITE_PAIRS + CHAINS + chains_with("discard"))
 
 
-@pytest.mark.parametrize("mode,hold_ms", [("pad", None), ("coalesce", 200)])
-@pytest.mark.parametrize("other", ["zero", "zero part", "zero straddle", "zero long", "discard"])
+@pytest.mark.parametrize("other,mode,hold_ms", [
+    *((other, "coalesce", 200) for other in ("zero", "zero part", "zero straddle", "zero long", "discard")),
+    ("zero straddle", "pad", None), ("discard", "pad", None),
+    *(only_all("its blocks are those of a straddle", other, "pad", None) for other in ("zero", "zero part", "zero long"))])
 def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(lab, other, mode, hold_ms):
     """On a drive that takes 300 ms for everything: dm-delay takes no write-zeroes, which then become writes."""
     drive = lab.drive("slow300ms")
