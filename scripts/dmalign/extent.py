@@ -14,19 +14,19 @@ import os
 import pytest
 
 VARIABLE = "DM_ALIGN_ALL"
-# Of slices that are chosen by chance, by the variable that sets each: in make check, and in make check-all.
+# Of slices that are chosen by chance, by the variable that sets each: in make check, in make check-all, and what is counted.
 LENGTHS = {
-    "DM_ALIGN_STRESS_SECONDS": (2, 3),
-    "DM_ALIGN_KASAN_SECONDS": (30, 120),
-    "DM_ALIGN_SOAK_SECONDS": (20, 45),
-    "DM_ALIGN_HOSTILE_SECONDS": (2, 5),
-    "DM_ALIGN_HOSTILE_UML_LINES": (100, 200),
-    "DM_ALIGN_HOSTILE_LINES": (200, 500),
-    "DM_ALIGN_POWER_CUTS": (24, 60),
-    "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20),
-    "DM_ALIGN_STACK_CUTS": (1, 1),
-    "DM_ALIGN_FILES_SECONDS": (1, 2),
-    "DM_ALIGN_FUZZ_RUNS": (2000, 10000),
+    "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
+    "DM_ALIGN_KASAN_SECONDS": (30, 120, "seconds of the stress under KASAN and lockdep"),
+    "DM_ALIGN_SOAK_SECONDS": (20, 45, "seconds of random configurations under KASAN"),
+    "DM_ALIGN_HOSTILE_LINES": (200, 500, "bad table lines and messages in a guest"),
+    "DM_ALIGN_HOSTILE_UML_LINES": (100, 200, "the same under KASAN"),
+    "DM_ALIGN_HOSTILE_SECONDS": (2, 5, "seconds of readers of sysfs under KASAN"),
+    "DM_ALIGN_POWER_CUTS": (24, 60, "power cuts, all modes together"),
+    "DM_ALIGN_STACK_CUTS": (1, 1, "power cuts of each file system, LVM, LUKS, md"),
+    "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20, "suspends, reloads, loads of the module, drives that go"),
+    "DM_ALIGN_FILES_SECONDS": (1, 2, "seconds of each tool that works on files"),
+    "DM_ALIGN_FUZZ_RUNS": (2000, 10000, "inputs of each fuzz target"),
 }
 
 
@@ -43,6 +43,16 @@ def length(variable):
 def count(variable):
     """The same of what is counted."""
     return int(length(variable))
+
+
+def table():
+    """The lengths as a table of reStructuredText, for Documentation/testing.rst."""
+    rows = [("variable", "check", "check-all", "what"),
+            *((name, str(short), str(full), what) for name, (short, full, what) in LENGTHS.items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = " ".join("=" * width for width in widths)
+    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule])
 
 
 LEFT_OUT = pytest.StashKey()

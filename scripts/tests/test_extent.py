@@ -57,7 +57,7 @@ def test_check_all_leaves_nothing_out(run):
 
 
 def test_a_slice_has_its_length_from_its_variable_or_from_the_run(monkeypatch):
-    short, full = extent.LENGTHS["DM_ALIGN_SOAK_SECONDS"]
+    short, full, _ = extent.LENGTHS["DM_ALIGN_SOAK_SECONDS"]
     monkeypatch.delenv("DM_ALIGN_SOAK_SECONDS", raising=False)
     for everything, expected in (("", short), ("0", short), ("1", full)):
         monkeypatch.setenv(extent.VARIABLE, everything)
@@ -67,4 +67,9 @@ def test_a_slice_has_its_length_from_its_variable_or_from_the_run(monkeypatch):
 
 
 def test_no_slice_is_longer_in_make_check():
-    assert all(0 < short <= full for short, full in extent.LENGTHS.values())
+    assert all(0 < short <= full for short, full, _ in extent.LENGTHS.values())
+
+
+def test_the_document_has_the_lengths():
+    """If it fails: put what extent.table() returns between the two marks."""
+    assert extent.table() in (REPO / "Documentation/testing.rst").read_text()
