@@ -60,7 +60,7 @@ proof: setup programs modules test-tools  ## what shows that nothing is lost, at
 	scripts/proof $(PROOF) $(PROOF_ARGS)
 
 matrix: packages  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
-	$(PYTHON) -m dmalign.matrix update
+	$(PYTHON) -m lab.linux.matrix update
 
 SOAK_MINUTES ?= 30
 
@@ -79,10 +79,10 @@ kunit-qemu: setup  ## the same suites on x86_64 in QEMU, with two processors and
 	scripts/kunit x86_64-7.2
 
 coverage: setup programs test-tools  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
-	$(PYTHON) -m dmalign.coverage $(COVERAGE_ARGS)
+	$(PYTHON) -m lab.proof.coverage $(COVERAGE_ARGS)
 
 debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
-	$(PYTHON) -m dmalign.debug_stress $(DEBUG_STRESS_ARGS)
+	$(PYTHON) -m lab.proof.debug_stress $(DEBUG_STRESS_ARGS)
 
 demo: setup programs modules  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
 	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)

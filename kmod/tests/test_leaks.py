@@ -8,9 +8,9 @@ import shlex
 
 import pytest
 
-from dmalign import uml
-from dmalign.paths import REPO
-from dmalign.vm import explain
+from lab.machines import uml
+from lab.machines.vm import explain
+from lab.paths import REPO
 from rig.lab import LIFECYCLE_ROUNDS
 
 # A kernel that keeps a record of every object takes its time.

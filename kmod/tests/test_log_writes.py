@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from dmalign import uml
-from dmalign.paths import REPO
-from dmalign.vm import explain
+from lab.machines import uml
+from lab.machines.vm import explain
+from lab.paths import REPO
 from rig import filesystem, log_writes
 from rig.control import message
 from rig.direct import SECTOR, Later

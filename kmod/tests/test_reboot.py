@@ -10,9 +10,11 @@ import subprocess
 import pytest
 from uml_reboot import MANY, PLACES
 
-from dmalign import drives, kernels, modules, reboot, uml, vm
-from dmalign.batch import BOOT_SECONDS
-from dmalign.paths import REPO
+from lab.linux import kernels, modules
+from lab.machines import drives, uml, vm
+from lab.paths import REPO
+from lab.plugins.batch import BOOT_SECONDS
+from lab.proof import reboot
 from rig.direct import Disk, pattern
 from rig.dm import Align
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience, scaled
+from lab.pace import patience, scaled
 from rig.direct import Disk
 
 HERE = Path(__file__).resolve().parent

@@ -11,9 +11,9 @@ import shlex
 
 import pytest
 
-from dmalign import uml
-from dmalign.paths import OUT, REPO
-from dmalign.vm import explain
+from lab.machines import uml
+from lab.machines.vm import explain
+from lab.paths import OUT, REPO
 
 SECONDS = int(os.environ.get("DM_ALIGN_HOSTILE_SECONDS", "5"))
 LINES = int(os.environ.get("DM_ALIGN_HOSTILE_UML_LINES", "200"))

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from dmalign.paths import REPO
+from lab.paths import REPO
 
 # Versions that both generations have.
 SHARED = {"clang-19", "lld-19", "llvm-19"}

@@ -10,9 +10,9 @@ import shlex
 
 import pytest
 
-from dmalign import uml
-from dmalign.paths import OUT, REPO
-from dmalign.vm import explain
+from lab.machines import uml
+from lab.machines.vm import explain
+from lab.paths import OUT, REPO
 
 SECONDS = int(os.environ.get("DM_ALIGN_KASAN_SECONDS", "120"))
 # Setting up and checking takes time beside the stress itself, and a busy machine takes more of it.

@@ -23,8 +23,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from string import ascii_lowercase
 
-from dmalign import drives, kernels, modules, peer, vm
-from dmalign.paths import OUT
+from lab.linux import kernels, modules, peer
+from lab.machines import drives, vm
+from lab.paths import OUT
 from rich.console import Console
 
 from align_reports import folder, guest, output

@@ -20,8 +20,9 @@ from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
 
-from dmalign import drives, kernels, modules, vm
-from dmalign.paths import OUT
+from lab.linux import kernels, modules
+from lab.machines import drives, vm
+from lab.paths import OUT
 from rich.console import Console
 
 from align_reports import checks, folder, guest, output, page, plan

@@ -11,13 +11,13 @@ longer than usual:
 
 import pytest
 
-from dmalign import guest
-from dmalign.paths import OUT
+from lab.paths import OUT
+from lab.plugins import inside
 from rig.lab import Lab
 
 
 @pytest.fixture
 def lab():
     # In User Mode Linux there are none.
-    drive = guest.drive if guest.config()["drives"] else None
-    return Lab(drive, OUT / "bin", guest.config()["module"])
+    drive = inside.drive if inside.config()["drives"] else None
+    return Lab(drive, OUT / "bin", inside.config()["module"])

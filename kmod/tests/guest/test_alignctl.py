@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
 from rig.direct import Disk, check, pattern
 from rig.dm import run
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.control import Refused
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit, scaled
+from lab.pace import Limit, scaled
 from rig.control import NOFLUSH_FLAG, Refused
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, queue, run

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 from rig import control
 from rig.control import Refused
 from rig.direct import Disk, pattern

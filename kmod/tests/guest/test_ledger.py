@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align
 from rig.oracle import Oracle

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.lab import STRESS_LIMIT

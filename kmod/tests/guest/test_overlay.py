@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.witness import eventually, reads

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import OUT
+from lab.pace import patience
+from lab.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
 from rig.witness import TRACING, Request, Trace, eventually

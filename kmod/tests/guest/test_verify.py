@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
 from rig.direct import Disk
 from rig.dm import Device, run
 from rig.predictions import alignctl

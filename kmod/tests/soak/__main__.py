@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Rounds in a guest, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, as
-dmalign.soak calls it. The results file gets a JSON line when a round begins and another when it has ended.
+lab.proof.soak calls it. The results file gets a JSON line when a round begins and another when it has ended.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from dmalign.findings import faults
+from lab.machines.findings import faults
 from rig.lab import Lab
 
 from .plan import derive

@@ -6,8 +6,8 @@ lockdep and kmemleak, on disks that it makes itself. test_unload.py comes last a
 
 import pytest
 
-from dmalign import guest
-from dmalign.paths import OUT
+from lab.paths import OUT
+from lab.plugins import inside
 from rig.dm import run
 from rig.lab import Lab
 from rig.memdisk import memory_disk
@@ -20,7 +20,7 @@ def configfs():
 
 @pytest.fixture
 def lab():
-    lab = Lab(None, OUT / "bin", guest.config()["module"])
+    lab = Lab(None, OUT / "bin", inside.config()["module"])
     lab.load_module()
     return lab
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import OUT
+from lab.pace import patience
+from lab.paths import OUT
 from rig.direct import Disk, check, pattern
 from rig.dm import Device, number_of, run, sectors_of
 from rig.witness import eventually

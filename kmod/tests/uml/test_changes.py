@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from dmalign.pace import patience, scaled
+from lab.pace import patience, scaled
 from rig import control
 from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of, sysfs_folder

@@ -3,7 +3,7 @@
 
 import time
 
-from dmalign.pace import Limit, scaled
+from lab.pace import Limit, scaled
 from rig.direct import Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail

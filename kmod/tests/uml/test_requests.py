@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
 from rig.bad_blocks import BLOCK, faulty
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, check, flush_fails, pattern

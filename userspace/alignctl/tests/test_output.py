@@ -10,7 +10,7 @@ import pytest
 
 import verify
 from alignctl_program import ALIGNCTL, METHODS
-from dmalign.pace import patience
+from lab.pace import patience
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 IO = 3

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from dmalign.drives import Served
+from lab.machines.drives import Served
 
 from . import plan
 from .guest import Guest

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dmalign import vm
+from lab.machines import vm
 
-CHANNEL = "dmalign.demo"
+CHANNEL = "lab.commands"
 CONNECT_S = 20.0  # QEMU connects its channels before the guest boots
 AGENT = Path(__file__).with_name("guest_agent.py")
 

@@ -7,7 +7,7 @@ import subprocess
 from html import unescape
 from html.parser import HTMLParser
 
-from dmalign.pace import patience
+from lab.pace import patience
 
 VOID = {"meta", "br", "hr", "img", "link"}
 

@@ -5,7 +5,7 @@ import json
 import subprocess
 
 import pytest
-from dmalign.paths import OUT
+from lab.paths import OUT
 
 from align_reports.bench import open_loop
 from align_reports.bench.arms import BLOCK

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import Limit, patience
+from lab.pace import Limit, patience
 import verify
 from align_reports import interrupt
 from align_reports.verify.machine import Here

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dmalign.drives import Server
+from lab.machines.drives import Server
 
 # Writes of one count of a workload, where it is not 1, and their bytes together.
 STEPS = {"w4k_132k": 2, "diskbenchi-0": 4, "diskbenchi-existing": 4, "diskbenchi-fresh": 5}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dmalign.drives import Served
+from lab.machines.drives import Served
 
 from ..experiment import COLD_READS
 from ..guest import Guest
