@@ -85,11 +85,11 @@ debug-stress: setup test-tools  ## the stress on kernels with KASAN and with KCS
 	$(PYTHON) -m lab.proof.debug_stress $(DEBUG_STRESS_ARGS)
 
 demo: setup programs modules  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
-	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
+	$(PYTHON) -m lab.demo $(if $(FULL),--full)
 
-# BENCH names rows; what bench.py --help lists.
+# BENCH names rows; what `python -m lab.bench --help` lists.
 bench: setup programs modules  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
-	$(PYTHON) userspace/reports/bench.py $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
+	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
 bench-drive: programs  ## the emulated drive alone against the published figures
 	@$(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench
