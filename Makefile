@@ -46,7 +46,7 @@ modules: setup  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
 	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler)
 
 test-tools: packages
-	@$(MAKE) --no-print-directory -C kmod/tests OUT=$(OUT) all
+	@for room in tools sim; do $(MAKE) --no-print-directory -C kmod/tests/$$room OUT=$(OUT) all || exit 1; done
 
 # Guests wait for their drives much of the time, and User Mode Linux has one processor: two workers fill two of them.
 JOBS ?= 2

@@ -19,8 +19,8 @@ from ..paths import REPO, say
 
 # The folders whose tests need a machine.
 _LAB = tuple(f"scripts/lab/tests/{room}" for room in ("machines", "plugins", "proof"))
-FOLDERS = {"uml": ("kmod/tests", "scripts/tests", *_LAB),
-           "qemu": ("kmod/tests", "scripts/tests", *_LAB, "Documentation/tests")}
+FOLDERS = {"uml": ("kmod/tests", *_LAB),
+           "qemu": ("kmod/tests", *_LAB, "Documentation/tests")}
 BOOT_SECONDS = 120
 EXIT_STATUS = 2
 

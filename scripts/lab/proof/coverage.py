@@ -163,7 +163,7 @@ def prepare(name, module):
 
 
 def stress_command(module, seconds):
-    return shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
+    return shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
 
 
 def copy_command(module, data):
@@ -190,7 +190,7 @@ def run_tests(module, seconds):
 
 
 def run_reboot(module):
-    """The end of a kernel; the test of it is kmod/tests/test_reboot.py."""
+    """The end of a kernel; the test of it is kmod/tests/rig/test_reboot.py."""
     data = prepare("reboot", module)
     say(f"ending User Mode Linux while writes are held; its log: {OUT / 'uml/coverage-reboot/console.log'}")
     run = reboot.run(module, FOLDER / "disk", "coverage-reboot", f"{DEBUGFS}{module.parent}", data)

@@ -25,7 +25,7 @@ from .races import judge, other_faults
 def stress(kernel, seconds, skip):
     """Runs it on one kernel, prints what was found; whether that is nothing."""
     module = debug_kernels.build_part(vm.OWN[kernel], "kmod") / "dm-align.ko"
-    command = shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
     # With room for a machine that does other things as well.
     timeout = 900 + 15 * seconds
     name = f"stress-{kernel}"

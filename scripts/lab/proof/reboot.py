@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An orderly end of User Mode Linux while the target holds writes; see kmod/tests/uml_reboot.py."""
+"""An orderly end of User Mode Linux while the target holds writes; see kmod/tests/rig/uml_reboot.py."""
 
 import shlex
 
@@ -19,6 +19,7 @@ def run(module, data, name, counts=None, folder=None):
     with open(data, "wb") as disk:
         disk.truncate(64 << 20)
     rescued = [counts, folder] if counts else []
-    command = [REPO / "scripts/python", REPO / "kmod/tests/uml_reboot.py", module, "/dev/ubda", *rescued]
+    command = ["env", f"PYTHONPATH={REPO / 'kmod/tests'}", REPO / "scripts/python", "-m", "rig.uml_reboot", module,
+               "/dev/ubda", *rescued]
     return uml.run(shlex.join(map(str, command)), timeout=BOOT_SECONDS + END_SECONDS, name=name, rwdirs=rescued[1:],
                    append=f"ubda={data}")

@@ -138,7 +138,7 @@ def in_guest(kind, mode, files, seed):
 @pytest.mark.timeout(0)
 def test_a_file_system_is_whole_at_every_flush(kind, mode):
     program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests'), str(REPO / 'scripts')]}; " \
-        f"from test_log_writes import in_guest; in_guest({kind!r}, {mode!r}, {FILES}, {POWER_FIRST})"
+        f"from rig.test_whole_at_flush import in_guest; in_guest({kind!r}, {mode!r}, {FILES}, {POWER_FIRST})"
     command = f"insmod {shlex.quote(str(uml.module()))} && exec {shlex.quote(str(REPO / 'scripts/python'))} " \
         f"-c {shlex.quote(program)}"
     guest = uml.run(command, timeout=TIMEOUT, name=f"log-writes-{kind}-{mode}", memory="2G")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Holds writes on four disks, of which one can be written, one fails and two are stuck, and switches the kernel off.
 
-    uml_reboot.py MODULE DISK [COUNTS FOLDER]
+    python3 -m rig.uml_reboot MODULE DISK [COUNTS FOLDER]
 
 DISK is the one that can be written. It runs as root in User Mode Linux. The target's part of the end takes half a
 minute, in which it waits for the stuck disks; after that they are stuck no longer. Each line of the output is a JSON
@@ -20,11 +20,11 @@ import threading
 import time
 from pathlib import Path
 
-from rig import control
-from rig.direct import Disk, pattern
-from rig.dm import Align, Device, run, sectors_of
-from rig.lab import Lab
-from rig.memdisk import memory_disk
+from . import control
+from .direct import Disk, pattern
+from .dm import Align, Device, run, sectors_of
+from .lab import Lab
+from .memdisk import memory_disk
 
 PLACES = [(81, 2), (803, 1), (88, 1)]
 # No two of them are neighbours, and more than the target empties at a time.

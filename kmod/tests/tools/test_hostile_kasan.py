@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hostile users of the target under KASAN, lockdep and the atomic sleep check: see kmod/tests/uml_hostile.sh.
+"""Hostile users of the target under KASAN, lockdep and the atomic sleep check: see kmod/tests/tools/uml_hostile.sh.
 
 DM_ALIGN_HOSTILE_SECONDS: how long sysfs is read while the device changes, in all (5);
 DM_ALIGN_HOSTILE_UML_LINES: table lines, each accepted one with messages (200).
@@ -23,7 +23,7 @@ TIMEOUT = 600 + 3 * SECONDS + LINES
 
 @pytest.mark.timeout(0)
 def test_hostile_users_find_no_fault_no_control_and_no_data(subtests):
-    command = shlex.join(["sh", str(REPO / "kmod/tests/uml_hostile.sh"), str(OUT / "bin"), str(uml.module()),
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_hostile.sh"), str(OUT / "bin"), str(uml.module()),
                           str(SECONDS), str(LINES)])
     run = uml.run(command, timeout=TIMEOUT, name="hostile")
     said = (run.folder / "output").read_text(errors="replace")

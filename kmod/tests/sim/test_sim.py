@@ -2,8 +2,8 @@
 """The engine as a model: every state is visited and sound, each deliberate fault is found, and the model knows every
 function of the code that gives a block a state.
 
-    DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/model    hours: three requests in flight
-    DM_ALIGN_MODEL_SEED=N                                                 draws the same sets again
+    DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/sim    hours: three requests in flight
+    DM_ALIGN_MODEL_SEED=N                                               draws the same sets again
 """
 
 import collections
@@ -26,7 +26,7 @@ FULL = bool(int(os.environ.get("DM_ALIGN_MODEL_FULL", "0")))
 LIMIT = 24 * 3600 if FULL else 600
 CLEAN, VIOLATION, USAGE = 0, 1, 2
 
-# For each setting of engine_model the requests of a set: what `make check` has time for, and what ends within hours.
+# For each setting of engine_sim the requests of a set: what `make check` has time for, and what ends within hours.
 SETTINGS = {
     "pad": (3, 3),
     "coalesce": (3, 3),
@@ -165,9 +165,9 @@ def model(tmp_path_factory):
     """run(option, ...), of the program built with further variables of make where make= names them."""
     @functools.cache
     def build(*variables):
-        out = tmp_path_factory.mktemp("model")
-        program = out / "bin" / "engine_model"
-        subprocess.run(["make", "-s", "-C", HERE.parent, f"OUT={out}", *variables, program], check=True)
+        out = tmp_path_factory.mktemp("sim")
+        program = out / "bin" / "engine_sim"
+        subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", *variables, program], check=True)
         return program
 
     def run(*options, make=(), expect=CLEAN):
@@ -336,9 +336,8 @@ def test_a_new_state_or_a_missing_name_does_not_compile(file, old, new, tmp_path
     (kmod / "tests").mkdir(parents=True)
     for path in KMOD.glob("*.[ch]"):
         shutil.copy(path, kmod)
-    shutil.copy(HERE.parent / "Makefile", kmod / "tests")
-    shutil.copytree(HERE, kmod / "tests" / "model")
-    make = ["make", "-s", "-C", kmod / "tests", f"OUT={tmp_path}", "CFLAGS=-O0", tmp_path / "bin" / "engine_model"]
+    shutil.copytree(HERE, kmod / "tests" / "sim")
+    make = ["make", "-s", "-C", kmod / "tests" / "sim", f"OUT={tmp_path}", "CFLAGS=-O0", tmp_path / "bin" / "engine_sim"]
     subprocess.run(make, check=True)
     change(kmod / file, old, new)
     assert subprocess.run(make, capture_output=True).returncode != 0

@@ -10,8 +10,8 @@
  * A discard leaves the old content or zeroes, so it is a version of zeroes that
  * is never acknowledged.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#ifndef SECTOR_STATES_H
+#define SECTOR_STATES_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -22,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "model.h"
+#include "sector_states.h"
 #include "sector.h"
 
 #define MAX_PARTS	8	/* iovecs of one request */

@@ -21,7 +21,7 @@ TIMEOUT = 180 + 3 * SECONDS
 
 @pytest.mark.timeout(0)
 def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
-    command = shlex.join(["sh", str(REPO / "kmod/tests/uml_stress.sh"), str(OUT / "bin"), str(uml.module()), str(SECONDS)])
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(uml.module()), str(SECONDS)])
     run = uml.run(command, timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
     said = (run.folder / "output").read_text(errors="replace")
     rounds = re.findall(r"^uml_stress: (.*)$", said, re.M)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "model.h"
+#include "sector_states.h"
 #include "sector.h"
 
 #define NEIGHBOURHOOD	8	/* sectors either side whose history is shown */

@@ -8,7 +8,6 @@ import shlex
 import subprocess
 
 import pytest
-from uml_reboot import MANY, PLACES
 
 from lab.linux import kernels, modules
 from lab.machines import drives, uml, vm
@@ -17,6 +16,7 @@ from lab.plugins.batch import BOOT_SECONDS
 from lab.proof import reboot
 from rig.direct import Disk, pattern
 from rig.dm import Align
+from rig.uml_reboot import MANY, PLACES
 
 
 def in_guest():
@@ -76,7 +76,7 @@ def reboot_of_guest(series, folder, function, disks, first):
     """
     module = modules.build_for(kernels.release(series))[0] / "dm-align.ko"
     program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests'), str(REPO / 'scripts')]}; " \
-        f"from test_reboot import {function.__name__}; {function.__name__}()"
+        f"from rig.test_reboot import {function.__name__}; {function.__name__}()"
     command = f"modprobe -a dm_mod {first} && insmod {shlex.quote(str(module))} && modprobe -a raid1 && " \
         f"exec {shlex.quote(str(REPO / 'scripts/python'))} -c {shlex.quote(program)}"
     served = {f"disk{i}": drives.Server(size="64M", options=(f"file={folder}/data{i}",)) for i in range(disks)}
