@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 from . import kernels, modules
@@ -32,8 +33,11 @@ def checkpatch(path):
     """checkpatch's complaints about a file, none if it is clean."""
     ignored = ["--ignore", "LINUX_VERSION_CODE"] if Path(path).name == VERSIONED else []
     script = kernels.fetch_source("6.12") / "scripts" / "checkpatch.pl"
-    done = subprocess.run([script, "--strict", "--no-tree", "--no-summary", "--terse", "--show-types", *ignored, "-f", path],
-                          capture_output=True, text=True)
+    command = [script, "--strict", "--no-tree", "--no-summary", "--terse", "--show-types", *ignored, "-f",
+               Path(path).resolve()]
+    # It leaves a list of names in the folder where it is started.
+    with tempfile.TemporaryDirectory(prefix="dm-align-") as scratch:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch)
     complaints = [line for line in done.stdout.splitlines() if line.strip()]
     if done.returncode and not complaints:
         complaints = [f"checkpatch ended with status {done.returncode}: {done.stderr.strip()}"]

@@ -120,6 +120,14 @@ def test_checkpatch_complains_of_a_bad_file(name, text, type_, tmp_path):
     assert any(type_ in line for line in gates.checkpatch(path))
 
 
+def test_checkpatch_leaves_nothing_where_it_was_started(tmp_path, monkeypatch):
+    path = tmp_path / "camel.c"
+    path.write_text("// SPDX-License-Identifier: GPL-2.0\nint camelCase;\n")
+    monkeypatch.chdir(tmp_path)
+    gates.checkpatch(path)
+    assert [left.name for left in tmp_path.iterdir()] == [path.name]
+
+
 def test_checkpatch_lets_the_one_file_know_a_kernel_version(tmp_path):
     path = tmp_path / gates.VERSIONED
     path.write_text("/* SPDX-License-Identifier: GPL-2.0 */\n#if LINUX_VERSION_CODE < 1\n#endif\n")
