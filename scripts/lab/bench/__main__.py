@@ -33,7 +33,7 @@ from . import checks, duel, open_loop, overhead, plan, recording, report, trace
 from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
 from .noise import Usage, host_load
 from .record import Record
-from .runner import Laboratory
+from .runner import Runner
 
 FINE, UNMET, BROKEN = 0, 1, 2
 FILES = ("bench.json", "bench.html", "bench.txt")
@@ -181,10 +181,10 @@ class Bench:
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
             try:
-                with self._on_drive(mine) as (laboratory, _):
+                with self._on_drive(mine) as (runner, _):
                     for step in mine:
                         path = self._given.out / f"trace-{on}-{step.case.name}-{step.arm}.txt"
-                        path.write_text(laboratory.trace(step))
+                        path.write_text(runner.trace(step))
                         self.say(f"not met: {path} shows the requests of some writes")
             except (remote.GuestError, OSError) as error:
                 self.findings.append(f"{on}, trace: {error}")
@@ -194,15 +194,15 @@ class Bench:
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
             try:
-                with self._on_drive(mine) as (laboratory, here):
+                with self._on_drive(mine) as (runner, here):
                     for step in mine:
-                        self._make(laboratory, here, step, progress)
+                        self._make(runner, here, step, progress)
             except (remote.GuestError, OSError, ValueError) as error:
                 self.findings.append(f"{on}, repetition {repeat + 1}: broke off: {error}")
                 self.say(self.findings[-1])
 
     @contextlib.contextmanager
-    def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Laboratory, remote.Guest]]:
+    def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Runner, remote.Guest]]:
         """A new drive and a guest for steps that are all on it."""
         drive = steps[0].drive
         limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
@@ -211,21 +211,21 @@ class Bench:
             with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=SERIES,
                             memory="2G", drives=[only.attached()] * drive.connections) as here:
                 disks = [f"vd{letter}" for letter in ascii_lowercase[:drive.connections]]
-                laboratory = Laboratory(here, self._alignctl, only, disks)
-                self.record.queues[drive.name] = laboratory.set_up(self._modules)
-                yield laboratory, here
+                runner = Runner(here, self._alignctl, only, disks)
+                self.record.queues[drive.name] = runner.set_up(self._modules)
+                yield runner, here
 
-    def _make(self, laboratory: Laboratory, here: remote.Guest, step: plan.Step,
+    def _make(self, runner: Runner, here: remote.Guest, step: plan.Step,
               progress: plan.Progress) -> None:
         began = time.monotonic()
         with self._console.status(f"{step.title}: {step.count} \u00d7 {step.case.summary}; "
                                   f"about {clock(progress.eta_s)} left"):
             try:
-                run = laboratory.make(step)
+                run = runner.make(step)
             except remote.GuestError as error:
                 # A command that failed leaves a guest that can go on; one that is gone ends here.
                 here.run("true", timeout=30)
-                laboratory.clear()
+                runner.clear()
                 self.findings.append(f"{step.title}: {error}")
                 self.say(self.findings[-1])
                 return

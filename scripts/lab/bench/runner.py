@@ -34,7 +34,7 @@ SCATTERED_BYTES = 256 << 20
 MEMORY = ("memory_bytes", "memory_high_water_bytes", "max_blocks")
 
 
-class Laboratory:
+class Runner:
     """A guest with one drive: makes runs on it."""
 
     def __init__(self, guest: Guest, alignctl: Path, served: Served, disks: list[str]) -> None:

@@ -31,7 +31,7 @@ from rich.console import Console
 from ..linux import kernels, modules
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from .runner import MAX_BLOCKS, Arm, Laboratory
+from .runner import MAX_BLOCKS, Arm, Runner
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
 FILES = ("demo.json", "demo.html", "demo.txt")
@@ -64,7 +64,7 @@ def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
             for profile in profiles for mode in MODES[profile]}
 
 
-def make_runs(laboratory: Laboratory, schedule: plan.Schedule, results: Results,
+def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
               console: Console) -> None:
     """Every run of the schedule, with a line for each and an ETA."""
     total = len(schedule)
@@ -75,7 +75,7 @@ def make_runs(laboratory: Laboratory, schedule: plan.Schedule, results: Results,
             status.update(f"{step.title}: {step.count} \u00d7 {step.workload.summary} "
                           f"(about {plan.clock(schedule.eta_s)} left)")
             at = time.monotonic()
-            run = laboratory.make(step)
+            run = runner.make(step)
             results.runs.append(run)
             schedule.finished(time.monotonic() - at)
             console.print(
@@ -132,9 +132,9 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
                 for (profile, mode), letter in zip(wanted, ascii_lowercase)]
         with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=SERIES,
                         drives=[arm.drive.attached() for arm in arms]) as here:
-            laboratory = Laboratory(here, alignctl, arms)
-            laboratory.set_up(built / "dm-align.ko")
-            make_runs(laboratory, schedule, results, console)
+            runner = Runner(here, alignctl, arms)
+            runner.set_up(built / "dm-align.ko")
+            make_runs(runner, schedule, results, console)
 
 
 def report(results: Results, findings: list[str], out: Path, console: Console) -> None:

@@ -35,7 +35,7 @@ class Arm:
     disk: str                          # the drive in the guest, "vda"
 
 
-class Laboratory:
+class Runner:
     """The guest with its arms: makes runs of them."""
 
     def __init__(self, guest: Guest, alignctl: Path, arms: list[Arm]) -> None:

@@ -10,7 +10,7 @@ from lab.bench import __main__ as bench, plan, trace
 from lab.bench.arms import ARMS, joined, table
 from lab.bench.cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES
 from lab.bench.figures import QUICK_ROWS, ROWS
-from lab.bench.runner import Laboratory
+from lab.bench.runner import Runner
 from lab.machines.remote import GuestError
 
 
@@ -136,7 +136,7 @@ def place(lines, words):
 def test_a_device_is_made_behind_the_preparation_and_removed_before_the_check(arm):
     diary = Diary()
     step = plan.Step(DRIVES["instant"], CASES["rand512-32"], arm, 1, 50)
-    made = Laboratory(diary, Path("/alignctl"), diary, ["vda"]).make(step)
+    made = Runner(diary, Path("/alignctl"), diary, ["vda"]).make(step)
     words = ["--phase prepare", "read /dev/vda", "dmsetup create", "drive reset", "--phase run",
              "dmsetup remove", "--phase check"]
     if arm == "raw":
@@ -232,7 +232,7 @@ def test_traced_are_the_writes_alone_and_few_of_them():
     diary = Diary()
     steps = plan.steps(ROWS["w136k-latency"].needs, 0, True, trace.COUNT)
     assert {step.count for step in steps} == {trace.COUNT}
-    Laboratory(diary, Path("/alignctl"), diary, ["vda"]).trace(steps[0])
+    Runner(diary, Path("/alignctl"), diary, ["vda"]).trace(steps[0])
     order = [place(diary.lines, words) for words in
              ("--phase prepare", "dmsetup create", "echo 1 >/sys/kernel/tracing/events/block/"
               "block_rq_issue", "--phase run", "echo 0 >/sys/kernel/tracing/events/block/"

@@ -13,7 +13,7 @@ import pytest
 
 from align_reports.plan import Step
 from align_reports.workloads import BY_NAME, WORKLOADS
-from lab.demo.runner import Arm, Laboratory
+from lab.demo.runner import Arm, Runner
 from lab.machines import remote_agent
 from lab.machines.remote import Guest, GuestError
 
@@ -51,8 +51,8 @@ class Diary:
 
 def one_run(mode, **options):
     diary = Diary(**options)
-    laboratory = Laboratory(diary, Path("/alignctl"), [Arm("st1000dm003", mode, diary, "vda")])
-    run = laboratory.make(Step("st1000dm003", BY_NAME["w512"], mode, 7))
+    runner = Runner(diary, Path("/alignctl"), [Arm("st1000dm003", mode, diary, "vda")])
+    run = runner.make(Step("st1000dm003", BY_NAME["w512"], mode, 7))
     return run, diary.lines
 
 
@@ -82,7 +82,7 @@ def test_both_counts_start_after_the_preparation_and_end_before_the_check():
 def test_the_reads_that_empty_the_drives_buffer_stay_off_every_workload():
     diary = Diary()
     arm = Arm("st1000dm003", "raw", diary, "vda")
-    Laboratory(diary, Path("/alignctl"), [arm]).make(Step("st1000dm003", BY_NAME["w512"], "raw", 7))
+    Runner(diary, Path("/alignctl"), [arm]).make(Step("st1000dm003", BY_NAME["w512"], "raw", 7))
     assert diary.read_from > max(w.span(w.published_count) for w in WORKLOADS)
 
 
