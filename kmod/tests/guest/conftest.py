@@ -13,11 +13,11 @@ import pytest
 
 from lab.paths import OUT
 from lab.plugins import inside
-from rig.lab import Lab
+from rig.rig import Rig
 
 
 @pytest.fixture
 def lab():
     # In User Mode Linux there are none.
     drive = inside.drive if inside.config()["drives"] else None
-    return Lab(drive, OUT / "bin", inside.config()["module"])
+    return Rig(drive, OUT / "bin", inside.config()["module"])

@@ -8,7 +8,7 @@ import pytest
 
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, sectors_of, sysfs_folder
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, eventually, writes
 
 RWF_ATOMIC = 0x40

@@ -11,7 +11,7 @@ from rig import control
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, number_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8

@@ -6,7 +6,7 @@ import pytest
 from rig.bad_blocks import BLOCK, faulty, with_bad_blocks
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)

@@ -15,7 +15,7 @@ from rig.direct import Later
 from rig.dm import run
 from rig.exerciser import Exerciser
 from rig.filesystem import fsck, make, mounted
-from rig.lab import FILES_LIMIT
+from rig.rig import FILES_LIMIT
 from rig.stacks import Stack
 
 pytestmark = pytest.mark.timeout(FILES_LIMIT)

@@ -16,7 +16,7 @@ from rig import control
 from rig.control import Refused
 from rig.direct import Disk, pattern
 from rig.dm import Align, Device, alignment_offset, features, number_of, sectors_of
-from rig.lab import HOSTILE_LIMIT
+from rig.rig import HOSTILE_LIMIT
 
 REFUSED_LINES = [
     # feature arguments, what the reason must name

@@ -20,7 +20,7 @@ from rig.control import SKIP_LOCKFS_FLAG
 from rig.direct import Disk, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.filesystem import fsck, make, mounted
-from rig.lab import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
+from rig.rig import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
 from rig.witness import eventually
 from rig.writers import Files, Writer
 

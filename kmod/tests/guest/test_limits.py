@@ -12,7 +12,7 @@ import pytest
 from rig.control import Refused
 from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
 from rig.dm import Align, Device, alignment_offset, block_name, queue, run, sectors_of, sysfs_folder
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 MIB2 = 4096		# sectors

@@ -9,7 +9,7 @@ import pytest
 from lab.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096

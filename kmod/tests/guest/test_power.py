@@ -20,8 +20,8 @@ import pytest
 
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, pattern
 from rig.dm import Align
-from rig.lab import POWER_CUTS, POWER_FIRST, POWER_LIMIT
 from rig.power import History
+from rig.rig import POWER_CUTS, POWER_FIRST, POWER_LIMIT
 
 pytestmark = pytest.mark.timeout(POWER_LIMIT)
 

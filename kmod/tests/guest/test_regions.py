@@ -6,7 +6,7 @@ import pytest
 from lab.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 BORDER = (64 << 20) // SECTOR

@@ -17,7 +17,7 @@ import pytest
 from rig import postgres
 from rig.direct import Disk
 from rig.filesystem import fsck, make, mounted, replay_journal
-from rig.lab import STACKS_LIMIT, STACK_CUTS
+from rig.rig import STACKS_LIMIT, STACK_CUTS
 from rig.stacks import Stack, mirrored
 from rig.writers import Files, Sqlite, Writer
 

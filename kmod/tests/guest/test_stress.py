@@ -9,7 +9,7 @@ import pytest
 from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, Refused
 from rig.direct import Later
 from rig.dm import Align
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 

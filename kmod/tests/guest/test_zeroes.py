@@ -12,7 +12,7 @@ import pytest
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of, sysfs_folder
 from rig.filesystem import fsck, mounted
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, touches_at, zeroed
 
 FIXING = ["pad", "coalesce"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .direct import Disk, check, pattern
 from .dm import Align, Device
-from .lab import Lab
+from .rig import Rig
 
 WARM_UP = 10
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
@@ -73,7 +73,7 @@ def leaks():
 
 
 def run(module, rounds):
-    lab = Lab(None, None, module)
+    lab = Rig(None, None, module)
     Path("/dev/mapper").mkdir(exist_ok=True)
     KMEMLEAK.write_text("scan=off")
     lab.load_module()

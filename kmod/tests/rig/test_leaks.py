@@ -11,7 +11,7 @@ import pytest
 from lab.machines import uml
 from lab.machines.vm import explain
 from lab.paths import REPO
-from rig.lab import LIFECYCLE_ROUNDS
+from rig.rig import LIFECYCLE_ROUNDS
 
 # A kernel that keeps a record of every object takes its time.
 TIMEOUT = 240 + 10 * LIFECYCLE_ROUNDS

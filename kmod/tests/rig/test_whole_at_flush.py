@@ -24,7 +24,7 @@ from rig import filesystem, log_writes
 from rig.control import message
 from rig.direct import SECTOR, Later
 from rig.dm import Align, Device, run, sectors_of
-from rig.lab import POWER_CUTS, POWER_FIRST
+from rig.rig import POWER_CUTS, POWER_FIRST
 
 CASES = [("ext4", "pad"), ("ext4", "coalesce"), ("xfs", "pad"), ("xfs", "coalesce")]
 FILES = max(4, POWER_CUTS // 12)

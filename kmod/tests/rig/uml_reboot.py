@@ -23,8 +23,8 @@ from pathlib import Path
 from . import control
 from .direct import Disk, pattern
 from .dm import Align, Device, run, sectors_of
-from .lab import Lab
 from .memdisk import memory_disk
+from .rig import Rig
 
 PLACES = [(81, 2), (803, 1), (88, 1)]
 # No two of them are neighbours, and more than the target empties at a time.
@@ -87,7 +87,7 @@ def slow_to_end(path):
 
 
 def main(module, path, counts=None, folder=None):
-    lab = Lab(None, None, module)
+    lab = Rig(None, None, module)
     lab.load_module()
     run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
     Path("/dev/mapper").mkdir(exist_ok=True)

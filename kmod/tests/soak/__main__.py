@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 from lab.machines.findings import faults
-from rig.lab import Lab
+from rig.rig import Rig
 
 from .plan import derive
 from .round import carry_out
@@ -86,7 +86,7 @@ def main():
         with open(given.results, "a") as results:
             results.write(json.dumps(event) + "\n")
 
-    lab = Lab(None, given.tools, given.module)
+    lab = Rig(None, given.tools, given.module)
     lab.load_module()
     seeds = (seed for seed in range(given.first, given.first + given.count) for _ in range(given.repeat))
     right = rounds(lab, seeds, given.seconds, tell)

@@ -9,8 +9,8 @@ import pytest
 from lab.paths import OUT
 from lab.plugins import inside
 from rig.dm import run
-from rig.lab import Lab
 from rig.memdisk import memory_disk
+from rig.rig import Rig
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -20,7 +20,7 @@ def configfs():
 
 @pytest.fixture
 def lab():
-    lab = Lab(None, OUT / "bin", inside.config()["module"])
+    lab = Rig(None, OUT / "bin", inside.config()["module"])
     lab.load_module()
     return lab
 

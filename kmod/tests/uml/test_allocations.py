@@ -10,8 +10,8 @@ from rig import control
 from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, sectors_of
 from rig.faults import allocations_fail, each_allocation, no_memory, no_new_per_cpu_memory
-from rig.lab import STRESS_LIMIT
 from rig.memdisk import memory_disk
+from rig.rig import STRESS_LIMIT
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 

@@ -12,7 +12,7 @@ import pytest
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Together, check, flush_fails, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import FailingRequests
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}

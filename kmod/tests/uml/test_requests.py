@@ -15,8 +15,8 @@ from rig.control import Refused
 from rig.direct import SECTOR, Disk, check, flush_fails, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
-from rig.lab import STRESS_LIMIT
 from rig.memdisk import memory_disk
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rig.dm import run
-from rig.lab import Lab
+from rig.rig import Rig
 
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 # kmemleak does not report what is younger than 5 s.
@@ -22,7 +22,7 @@ def leaks():
     return KMEMLEAK.read_text()
 
 
-def test_a_second_target_of_that_name_is_refused(lab: Lab, tmp_path):
+def test_a_second_target_of_that_name_is_refused(lab: Rig, tmp_path):
     """The same module under another name: it registers nothing, and leaves nothing behind."""
     other = tmp_path / "dm-other.ko"
     other.write_bytes(Path(lab._module).read_bytes().replace(b"dm_align\0", b"dm_other\0"))

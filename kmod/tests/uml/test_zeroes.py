@@ -11,7 +11,7 @@ import pytest
 from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, Device, queue, sectors_of
 from rig.faults import FailingRequests, allocations_fail
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)

@@ -176,7 +176,7 @@ class Log:
 FINIT_MODULE, DELETE_MODULE = 313, 176		# of x86_64
 
 
-class Lab:
+class Rig:
     """
     drive: gives the drive of a name, with its path, stats(), reset() and log(); None where there are no such drives
     tools: the folder of the built tools
