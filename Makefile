@@ -17,7 +17,7 @@ export DM_ALIGN_KERNELS := $(KERNELS)
 endif
 
 # These boot guests of one series, whatever the tests run on.
-demo bench: export DM_ALIGN_KERNELS := 6.12
+demo bench: export DM_ALIGN_KERNELS := $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
 
 .DEFAULT_GOAL := all
 

@@ -37,7 +37,6 @@ from .runner import Runner
 
 FINE, UNMET, BROKEN = 0, 1, 2
 FILES = ("bench.json", "bench.html", "bench.txt")
-SERIES = "6.12"
 TABLE_WIDTH = 200
 # Writes in a run that counts instructions, and how long one takes: quick, full.
 OVERHEAD_WRITES = (5000, 20000)
@@ -103,9 +102,9 @@ class Bench:
         self._alignctl = OUT / "bin" / "alignctl"
         if not self._alignctl.exists():
             raise remote.GuestError(f"{self._alignctl} is missing: run make first")
-        release = kernels.release(SERIES)
+        release = kernels.release(kernels.USUAL)
         built, _ = modules.build_for(release)
-        self._modules = [built / "dm-align.ko", peer.dm_ebs(SERIES)]
+        self._modules = [built / "dm-align.ko", peer.dm_ebs(kernels.USUAL)]
         self.record.machine.update(machine(release, accelerator, self._given))
 
     def count_instructions(self) -> None:
@@ -116,7 +115,7 @@ class Bench:
         self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
         began = time.monotonic()
         with remote.boot(self._log, timeout=patience(expected), name=self._name("overhead"),
-                        series=SERIES, icount=True) as here:
+                        series=kernels.USUAL, icount=True) as here:
             meter = overhead.Meter(here, writes)
             for arm, why in meter.set_up(self._modules).items():
                 self.findings.append(f"overhead {arm}: {why}")
@@ -136,7 +135,7 @@ class Bench:
         expected = (rounds + 1) * 8 * DUEL_RUN_S[0 if quick else 1]
         self.say(f"replay-fio: {rounds} rounds of {requests} requests, about {clock(expected)}")
         with remote.boot(self._log, timeout=patience(expected), name=self._name("duel"),
-                        series=SERIES, memory="2G") as here:
+                        series=kernels.USUAL, memory="2G") as here:
             contest = duel.Duel(here, self._alignctl, self._log, requests)
             contest.set_up()
             with self._console.status("") as status:
@@ -150,7 +149,7 @@ class Bench:
         self.say(f"replay-open: {requests} requests, about {clock(expected)}")
         trace = open_loop.make_trace(self._alignctl, self._log, requests)
         with (remote.boot(self._log, timeout=patience(expected), name=self._name("open"),
-                         series=SERIES, memory="2G") as here,
+                         series=kernels.USUAL, memory="2G") as here,
               self._console.status("replay-open")):
             self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
         trace.unlink()
@@ -162,7 +161,7 @@ class Bench:
         expected = (rounds + 1) * len(recording.RECORDERS) * run_s
         self.say(f"record: {rounds} rounds of {writes} writes, about {clock(expected)}")
         with remote.boot(self._log, timeout=patience(expected), name=self._name("record"),
-                        series=SERIES, icount=True) as here:
+                        series=kernels.USUAL, icount=True) as here:
             beside = recording.Recording(here, self._alignctl, writes)
             beside.set_up()
             with self._console.status("") as status:
@@ -208,7 +207,7 @@ class Bench:
         limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
         with drives.serve({drive.name: drive.server}, self._log) as served:
             only = served[drive.name]
-            with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=SERIES,
+            with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=kernels.USUAL,
                             memory="2G", drives=[only.attached()] * drive.connections) as here:
                 disks = [f"vd{letter}" for letter in ascii_lowercase[:drive.connections]]
                 runner = Runner(here, self._alignctl, only, disks)

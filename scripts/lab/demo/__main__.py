@@ -35,7 +35,6 @@ from .runner import MAX_BLOCKS, Arm, Runner
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
 FILES = ("demo.json", "demo.html", "demo.txt")
-SERIES = "6.12"
 DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
 TABLE_WIDTH = 160
 WRITE_CACHE = {"st1000dm003": "on", "hdd-nocache": "off"}
@@ -116,7 +115,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     alignctl = OUT / "bin" / "alignctl"
     if not alignctl.exists():
         raise remote.GuestError(f"{alignctl} is missing: run make first")
-    release = kernels.release(SERIES)
+    release = kernels.release(kernels.USUAL)
     console.print(f"building dm-align.ko for {release}", highlight=False)
     built, _ = modules.build_for(release)
     schedule = plan.Schedule(given.profiles, None if given.full else given.budget)
@@ -130,7 +129,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
                       f"{plan.clock(schedule.eta_s)}", highlight=False)
         arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
                 for (profile, mode), letter in zip(wanted, ascii_lowercase)]
-        with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=SERIES,
+        with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=kernels.USUAL,
                         drives=[arm.drive.attached() for arm in arms]) as here:
             runner = Runner(here, alignctl, arms)
             runner.set_up(built / "dm-align.ko")

@@ -22,11 +22,11 @@ from . import kernels, modules
 
 CONFIGS = Path(__file__).resolve().parent / "configs"
 # What each is made of: the series of the source, and fragments of configuration, of which a later one has the last word.
-KERNELS = {"um": ("6.12", ("common.config", "uml.config")),
+KERNELS = {"um": (kernels.USUAL, ("common.config", "uml.config")),
            "um-7.2": ("7.2", ("common.config", "uml.config", "uml-7.2.config")),
-           "x86_64": ("6.12", ("common.config", "qemu.config")),
+           "x86_64": (kernels.USUAL, ("common.config", "qemu.config")),
            "x86_64-7.2": ("7.2", ("common.config", "qemu.config")),
-           "kcsan": ("6.12", ("common.config", "qemu.config", "kcsan.config"))}
+           "kcsan": (kernels.USUAL, ("common.config", "qemu.config", "kcsan.config"))}
 TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
 
 

@@ -32,7 +32,7 @@ def made_by_clang(module):
 def checkpatch(path):
     """checkpatch's complaints about a file, none if it is clean."""
     ignored = ["--ignore", "LINUX_VERSION_CODE"] if Path(path).name == VERSIONED else []
-    script = kernels.fetch_source("6.12") / "scripts" / "checkpatch.pl"
+    script = kernels.fetch_source(kernels.USUAL) / "scripts" / "checkpatch.pl"
     command = [script, "--strict", "--no-tree", "--no-summary", "--terse", "--show-types", *ignored, "-f",
                Path(path).resolve()]
     # It leaves a list of names in the folder where it is started.

@@ -29,6 +29,8 @@ from .archive import REFRESH_SECONDS, version_key
 # The Debian generations that have a series; a machine of one of them takes its own.
 ORIGINS = {"6.1": ("bookworm",), "6.12": ("bookworm", "trixie"), "7.2": ("forky",)}
 SERIES = tuple(ORIGINS)
+# For what goes on one kernel only, unless another is named. The Makefile reads it here.
+USUAL = "6.12"
 VARIABLE = "DM_ALIGN_KERNELS"
 # Without flavours, debugging symbols and unsigned twins: -rt-amd64, -amd64-dbg, -amd64-unsigned.
 RELEASE = r"\d+\.\d+\.\d+(?:-\d+)?(?:\+\w+)?-amd64"

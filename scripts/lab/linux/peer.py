@@ -41,6 +41,6 @@ def dm_ebs(series):
 
 if __name__ == "__main__":
     try:
-        print(dm_ebs(sys.argv[1] if len(sys.argv) > 1 else "6.12"))
+        print(dm_ebs(sys.argv[1] if len(sys.argv) > 1 else kernels.USUAL))
     except BuildFailed as error:
         fail(str(error), 1)

@@ -216,7 +216,7 @@ def accelerator(anew=False):
 def _boot_with_kvm(seconds):
     """Boots a guest with KVM that ends at once, and kills it after so many seconds; returns a Result."""
     # What has to be made for the first boot must not look like a slow one.
-    initramfs(kernel("6.12"))
+    initramfs(kernel(kernels.USUAL))
     return run("true", timeout=pace.Limit(seconds, exact=True), name="kvm", accelerator=accel.KVM)
 
 
@@ -320,7 +320,7 @@ def run(command, *, timeout, name=None, **options):
         options["accelerator"] = accel.TCG
     elif "accelerator" not in options:
         options["accelerator"] = accelerator()
-    name = name or f"{options.get('series', '6.12')}-{os.getpid()}"
+    name = name or f"{options.get('series', kernels.USUAL)}-{os.getpid()}"
     with locked(f"vm-{name}", OUT):
         return _run(command, OUT / "vm" / name, timeout, **options)
 
@@ -331,8 +331,8 @@ def _copy(source, target):
         target.flush()
 
 
-def _run(command, folder, timeout, accelerator, series="6.12", memory="1G", cpus=2, drives=(), rwdirs=(), load=(),
-         channels=(), append="", icount=False, stdout=None, cwd=None):
+def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=2, drives=(), rwdirs=(),
+         load=(), channels=(), append="", icount=False, stdout=None, cwd=None):
     booted = kernel(series)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -395,7 +395,7 @@ def explain(result):
 def main(argv):
     parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default="6.12", help="a series, a release, or one of our own configuration")
+    parser.add_argument("--kernel", default=kernels.USUAL, help="a series, a release, or one of our own configuration")
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--drive", action="append", default=[], type=Drive.parse)

@@ -21,7 +21,7 @@ BATCHES = pytest.StashKey()
 
 # On the oldest kernel, unless it is named, a run leaves out the tests of what lies above the target: how that goes there is
 # told by the next kernel, too, and what the target itself does is in all other files.
-BRIEF = "6.1"
+BRIEF = kernels.SERIES[0]
 ABOVE = ("test_alignctl.py", "test_files.py", "test_filesystems.py", "test_measured.py", "test_predictions.py",
          "test_record.py", "test_stacks.py", "test_verify.py")
 

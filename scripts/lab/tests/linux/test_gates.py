@@ -81,7 +81,7 @@ def test_work_items_lie_in_what_outlives_its_workqueue():
 
 
 def test_a_build_leaves_nothing_in_the_source_folders():
-    gates.compile_with("6.12", gates.GCC, "gcc")
+    gates.compile_with(kernels.USUAL, gates.GCC, "gcc")
     left = [path.name for folder in ("kmod", "kunit") for path in (REPO / folder).iterdir()
             if path.is_file() and path.suffix not in (".c", ".h") and path.name not in
             ("Kbuild", "Kconfig", "Makefile", ".kunitconfig", "dm-align.ko")]
@@ -106,7 +106,7 @@ def test_a_module_with_a_fault_does_not_pass(series, gate, body, said, sample, s
 
 
 def test_a_module_made_by_gcc_does_not_count_as_made_by_clang(sample, scratch):
-    folder = gates.compile_with("6.12", gates.GCC, scratch, sources=sample(CLEAN))
+    folder = gates.compile_with(kernels.USUAL, gates.GCC, scratch, sources=sample(CLEAN))
     assert not gates.made_by_clang(folder / "sample.ko")
 
 
