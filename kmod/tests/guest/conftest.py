@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
+The rig that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
 longer than usual:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
@@ -17,7 +17,7 @@ from rig.rig import Rig
 
 
 @pytest.fixture
-def lab():
+def rig():
     # In User Mode Linux there are none.
     drive = inside.drive if inside.config()["drives"] else None
     return Rig(drive, OUT / "bin", inside.config()["module"])

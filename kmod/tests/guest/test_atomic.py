@@ -21,9 +21,9 @@ SMALL, LARGE, BLOCK = 2, 16, 8
 
 
 @pytest.fixture
-def disk(lab):
+def disk(rig):
     """The path of a disk with atomic writes, where device-mapper passes them on."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=3, atomic_wr=1) as path:
+    with rig.scsi_debug(sector_size=512, physblk_exp=3, atomic_wr=1) as path:
         with Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
             known = int(limits(linear).get("atomic_write_unit_max_bytes", 0))
         if not known:

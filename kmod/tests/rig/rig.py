@@ -36,7 +36,7 @@ STACK_CUTS = int(os.environ.get("DM_ALIGN_STACK_CUTS", "1"))
 FILES_SECONDS = float(os.environ.get("DM_ALIGN_FILES_SECONDS", "2"))
 # Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
 SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
-# Time limits on the reference machine: see lab/pace.py.
+# Time limits on the reference machine: see rig/pace.py.
 STALL_SECONDS = 120  # of a single request of a stress
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4

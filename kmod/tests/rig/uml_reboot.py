@@ -87,8 +87,8 @@ def slow_to_end(path):
 
 
 def main(module, path, counts=None, folder=None):
-    lab = Rig(None, None, module)
-    lab.load_module()
+    rig = Rig(None, None, module)
+    rig.load_module()
     run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
     Path("/dev/mapper").mkdir(exist_ok=True)
     # None of it is ever left: the kernel ends first.
@@ -110,7 +110,7 @@ def main(module, path, counts=None, folder=None):
         device.suspend(control.SKIP_LOCKFS_FLAG | control.NOFLUSH_FLAG)
     log = os.open("/dev/kmsg", os.O_RDONLY)
     os.lseek(log, 0, os.SEEK_END)
-    slow_to_end(there(lab.scsi_debug()))
+    slow_to_end(there(rig.scsi_debug()))
     tell(held=held)
     threading.Thread(target=rescue, args=(log, counts, folder, stuck, memory[1])).start()
     threading.Thread(target=watch, args=(path, other)).start()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
+The rig of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
 lockdep and kmemleak, on disks that it makes itself. test_unload.py comes last and looks for what the others left.
 """
 
@@ -19,10 +19,10 @@ def configfs():
 
 
 @pytest.fixture
-def lab():
-    lab = Rig(None, OUT / "bin", inside.config()["module"])
-    lab.load_module()
-    return lab
+def rig():
+    rig = Rig(None, OUT / "bin", inside.config()["module"])
+    rig.load_module()
+    return rig
 
 
 @pytest.fixture
