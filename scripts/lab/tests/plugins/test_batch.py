@@ -14,7 +14,6 @@ import pytest
 
 from lab import pace
 from lab.machines import vm
-from lab.paths import REPO
 from lab.plugins import batch, budget
 
 
