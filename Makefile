@@ -17,7 +17,7 @@ export DM_ALIGN_KERNELS := $(KERNELS)
 endif
 
 # These boot guests of one series, whatever the tests run on.
-demo bench: export DM_ALIGN_KERNELS := 6.12
+demo bench: export DM_ALIGN_KERNELS := $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
 
 .DEFAULT_GOAL := all
 
@@ -43,7 +43,7 @@ modules:  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
 
 test-tools:
 	@scripts/needs $(PROGRAMS)
-	@$(MAKE) --no-print-directory -C kmod/tests OUT=$(OUT) all
+	@for room in tools sim; do $(MAKE) --no-print-directory -C kmod/tests/$$room OUT=$(OUT) all || exit 1; done
 
 setup:  ## what demo and tests want: packages, virtual environment, kernels; as far as they are missing
 	scripts/setup check
@@ -66,7 +66,7 @@ check check-all:
 
 test:  ## the tests that a word names, at once: T=<file, or part of a name> [KERNELS=7.2] [PYTEST_ARGS=...]
 	@scripts/setup venv
-	@$(PYTHON) -m dmalign.pick $(if $(T),$(call quoted,$(T))) $(PYTEST_ARGS)
+	@$(PYTHON) -m lab.pick $(if $(T),$(call quoted,$(T))) $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.
 proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
@@ -75,7 +75,7 @@ proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"
 
 matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
 	scripts/setup venv
-	$(PYTHON) -m dmalign.matrix update
+	$(PYTHON) -m lab.linux.matrix update
 
 SOAK_MINUTES ?= 30
 
@@ -99,20 +99,20 @@ kunit-qemu:  ## the same suites on x86_64 in QEMU, with two processors and Linux
 
 coverage:  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
 	$(call prepare,check,programs test-tools)
-	$(PYTHON) -m dmalign.coverage $(COVERAGE_ARGS)
+	$(PYTHON) -m lab.proof.coverage $(COVERAGE_ARGS)
 
 debug-stress:  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG_STRESS_ARGS=...]
 	$(call prepare,check,test-tools)
-	$(PYTHON) -m dmalign.debug_stress $(DEBUG_STRESS_ARGS)
+	$(PYTHON) -m lab.proof.debug_stress $(DEBUG_STRESS_ARGS)
 
 demo:  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
 	$(call prepare,demo,programs modules)
-	$(PYTHON) userspace/reports/demo.py $(if $(FULL),--full)
+	$(PYTHON) -m lab.demo $(if $(FULL),--full)
 
-# BENCH names rows; what bench.py --help lists.
+# BENCH names rows; what `python -m lab.bench --help` lists.
 bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
 	$(call prepare,check,programs modules)
-	$(PYTHON) userspace/reports/bench.py $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
+	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
 bench-drive:  ## the emulated drive alone against the published figures
 	$(call prepare,packages,programs)

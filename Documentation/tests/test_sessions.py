@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign import machines
+from lab import machines
 
 TOP = Path(__file__).resolve().parents[2]
 RUNNER = TOP / "Documentation" / "run-sessions"

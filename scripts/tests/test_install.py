@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from dmalign.kernels import series_of
-from dmalign.paths import OUT, REPO
+from lab.linux.kernels import series_of
+from lab.paths import OUT, REPO
 
 
 def make(*arguments):

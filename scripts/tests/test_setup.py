@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from dmalign.paths import REPO
+from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
 # Versions that both generations have.

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from dmalign.paths import OUT, REPO
+from lab.paths import OUT, REPO
 
 MAKEFILES = sorted((REPO / "userspace").glob("*/Makefile"))
 # "check" of every program, and "check-threads" of one that has threads.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Methods of measurement: many runs, one after the other, of which the next may
- * depend on what the last one found. How each goes is in userspace/reports.
+ * depend on what the last one found. How each goes is in
+ * userspace/align_reports.
  */
 #ifndef ALIGNCTL_METHOD_H
 #define ALIGNCTL_METHOD_H

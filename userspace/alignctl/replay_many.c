@@ -104,7 +104,7 @@ static int become(const struct replay_many *many, const struct device *on,
 		more[nr++] = phased;
 	if (span)
 		more[nr++] = span_option;
-	return reports_become("measure.py", argc, argv, more);
+	return reports_become("probe", argc, argv, more);
 }
 
 int replay_many(const struct replay_many *many, int argc, char **argv)

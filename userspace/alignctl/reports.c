@@ -13,22 +13,23 @@
 #include "reports.h"
 
 #define PYTHON	"python3"
+#define PACKAGE	"align_reports"
 
 /*
- * The program: where it was installed, or, for an alignctl that runs where it
+ * The package: where it was installed, or, for an alignctl that runs where it
  * was built, in the source tree. For free(); NULL: in neither.
  */
-static char *find_program(const char *self, const char *name)
+static char *find_package(const char *self)
 {
 	static const char *const places[] = {
-		"../share/alignctl", "../../userspace/reports",
+		"../share/alignctl", "../../userspace",
 	};
 	const char *end = strrchr(self, '/');
 	size_t i;
 
 	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
-		char *path = message_format("%.*s/%s/%s", (int)(end - self),
-					    self, places[i], name);
+		char *path = message_format("%.*s/%s/" PACKAGE,
+					    (int)(end - self), self, places[i]);
 
 		if (!access(path, R_OK))
 			return path;
@@ -53,7 +54,7 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 {
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	CLEANUP_FREE char *program = NULL;
+	CLEANUP_FREE char *package = NULL;
 	CLEANUP_FREE char **arguments = NULL;
 	size_t nr_more = 0;
 
@@ -62,22 +63,23 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 		return ALIGNCTL_IO;
 	}
 	self[length] = '\0';
-	program = find_program(self, name);
-	if (!program) {
-		message_error("%s: its program %s is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
-			      argv[0], name, self);
+	package = find_package(self);
+	if (!package) {
+		message_error("%s: " PACKAGE " is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
+			      argv[0], self);
 		return ALIGNCTL_IO;
 	}
 	while (more && more[nr_more])
 		nr_more++;
-	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 2,
+	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 3,
 					  sizeof(char *)));
 	arguments[0] = PYTHON;
-	arguments[1] = program;
+	arguments[1] = package;
+	arguments[2] = (char *)name;
 	/* what follows "--" is no option */
 	if (nr_more)
-		memcpy(&arguments[2], more, nr_more * sizeof(char *));
-	memcpy(&arguments[2 + nr_more], &argv[1],
+		memcpy(&arguments[3], more, nr_more * sizeof(char *));
+	memcpy(&arguments[3 + nr_more], &argv[1],
 	       (size_t)(argc - 1) * sizeof(char *));
 	hold_signals_back();
 	output_flush();

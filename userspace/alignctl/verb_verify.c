@@ -2,7 +2,7 @@
 /*
  * alignctl verify: the whole experiment, made of the other verbs. Its arguments
  * are understood here, as every verb's; orchestration, statistics and pictures
- * are Python's, in userspace/reports.
+ * are Python's, in userspace/align_reports.
  */
 #include <limits.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      options.force, options.on);
 		return ALIGNCTL_USAGE;
 	}
-	return reports_become("verify.py", argc, argv, NULL);
+	return reports_become("verify", argc, argv, NULL);
 }
 
 const struct verb verb_verify = {

@@ -25,7 +25,7 @@ fuzz_sanitize := -fsanitize=address,undefined,implicit-integer-truncation -fno-s
 fuzz-targets: $(fuzz_names:%=$(fuzz_bin)/%)
 
 fuzz: fuzz-targets
-	$(fuzz_root)/../../scripts/python -m dmalign.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
+	$(fuzz_root)/../../scripts/python -m lab.proof.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
 
 $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
+The rig that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
 longer than usual:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
@@ -11,13 +11,13 @@ longer than usual:
 
 import pytest
 
-from dmalign import guest
-from dmalign.paths import OUT
-from rig.lab import Lab
+from lab.paths import OUT
+from lab.plugins import inside
+from rig.rig import Rig
 
 
 @pytest.fixture(scope="session")
-def lab():
+def rig():
     # In User Mode Linux there are none.
-    drive = guest.drive if guest.config()["drives"] else None
-    return Lab(drive, OUT / "bin", guest.config()["module"])
+    drive = inside.drive if inside.config()["drives"] else None
+    return Rig(drive, OUT / "bin", inside.config()["module"])

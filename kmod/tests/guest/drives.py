@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulated drives that a guest of these tests has."""
 
-from dmalign.drives import Server
-from dmalign.pace import slowness
+from lab.machines.drives import Server
+from lab.pace import slowness
 
 # Once for all of them: a drive keeps the latency with which it was started.
 SLOWNESS = slowness()

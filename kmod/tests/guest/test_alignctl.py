@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
 from rig.direct import Disk, check, pattern
 from rig.dm import run
 
@@ -49,8 +49,8 @@ def attached(*arguments):
         run(ALIGNCTL, "detach", device.name, "--force", ok=False)
 
 
-def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(lab):
-    with lab.brd() as ram:
+def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(rig):
+    with rig.brd() as ram:
         with attached(ram) as device:
             assert "no volatile write cache" in device.said and "--write-cache on" in device.said
             refused = alignctl("set", device.name, "--mode", "coalesce", status=USAGE).stderr
@@ -67,8 +67,8 @@ def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(lab):
             assert (device.target()["mode"], device.target()["hold_ms"]) == ("coalesce", 80)
 
 
-def test_what_is_held_is_shown_and_written_on_demand(lab):
-    drive = lab.drive("p4096")
+def test_what_is_held_is_shown_and_written_on_demand(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, attached(drive.path, "--mode", "coalesce", "--hold-ms", 60000) as device:
         with Disk(device.path) as upper:
             for start in (81, 161, 241):
@@ -92,9 +92,9 @@ def test_what_is_held_is_shown_and_written_on_demand(lab):
 
 
 @pytest.fixture
-def degraded(lab):
+def degraded(rig):
     """A device that holds sectors 82 to 84, and cannot write them; and its drive."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with attached(drive.path, "--mode", "coalesce", "--hold-ms", 60000) as device:
         with Disk(device.path) as upper:
             upper.write(82, pattern(1, 82, 3))

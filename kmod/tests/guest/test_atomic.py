@@ -8,7 +8,7 @@ import pytest
 
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, sectors_of, sysfs_folder
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, eventually, writes
 
 pytestmark = pytest.mark.each_kernel
@@ -26,17 +26,17 @@ DISK = {"sector_size": 512, "physblk_exp": 3, "atomic_wr": 1}
 
 
 @pytest.fixture(scope="module")
-def passed_on(lab):
+def passed_on(rig):
     """Skips all that is here where device-mapper passes on no atomic writes: asked once, since making the disk takes seconds."""
-    with lab.scsi_debug(**DISK) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
+    with rig.scsi_debug(**DISK) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
         if not int(limits(linear).get("atomic_write_unit_max_bytes", 0)):
             pytest.skip("device-mapper of this kernel passes on no atomic writes")
 
 
 @pytest.fixture
-def disk(lab, passed_on):
+def disk(rig, passed_on):
     """The path of a disk with atomic writes, where device-mapper passes them on."""
-    with lab.scsi_debug(**DISK) as path:
+    with rig.scsi_debug(**DISK) as path:
         yield path
 
 

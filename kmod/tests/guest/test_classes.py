@@ -3,7 +3,7 @@
 
 import pytest
 
-from dmalign.extent import only_all
+from lab.plugins.extent import only_all
 from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, alignment_offset, queue
 from rig.oracle import Oracle
@@ -52,8 +52,8 @@ def span(physical, ways):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["report", "pad"])
 @pytest.mark.parametrize("physical", [4096, 16384])
-def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode):
-    drive = lab.drive(f"p{physical}")
+def test_every_class_of_misalignment_is_counted_and_arrives(rig, physical, mode):
+    drive = rig.drive(f"p{physical}")
     block = physical // SECTOR
     ways = all_ways(physical)
     oracle = Oracle(physical)
@@ -89,9 +89,9 @@ def test_every_class_of_misalignment_is_counted_and_arrives(lab, physical, mode)
 
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
-def test_a_drive_with_its_first_boundary_at_3584(lab, mode):
+def test_a_drive_with_its_first_boundary_at_3584(rig, mode):
     """QEMU cannot present an alignment_offset, so the table line gives it; the drive counts by it."""
-    drive = lab.drive("offset3584")
+    drive = rig.drive("offset3584")
     ways = all_ways(4096)
     oracle = Oracle(4096, offset=3584)
     with Align(drive.path, mode=mode, physical_block_size=4096, alignment_offset=3584) as device, \
@@ -110,11 +110,11 @@ def test_a_drive_with_its_first_boundary_at_3584(lab, mode):
 
 
 @pytest.mark.parametrize("lowest", [1, *(only_all("KUnit has every offset", lowest) for lowest in range(2, 7)), 7])
-def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
+def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(rig, lowest):
     """lowest_aligned: the logical block at the first boundary; the trace of the requests is the witness."""
     offset = lowest * SECTOR
     ways = [(start, length) for start in range(8) for length in (1, 8, 13)]
-    with lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=lowest) as path:
+    with rig.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=lowest) as path:
         assert queue(path, "physical_block_size") == "4096"
         for mode in ("report", "pad"):
             oracle = Oracle(4096, offset=offset)
@@ -137,12 +137,12 @@ def test_the_alignment_offset_of_a_scsi_disk_is_found_by_itself(lab, lowest):
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
 @pytest.mark.parametrize("physical,length", [(4096, 803), (4096, 802), (16384, 803)])
-def test_a_target_inside_physical_blocks_leaves_its_neighbours_alone(lab, physical, length, mode):
+def test_a_target_inside_physical_blocks_leaves_its_neighbours_alone(rig, physical, length, mode):
     """Offset 101: the first block, and with some lengths the last, lies only partly inside the target."""
     start = 101
     end = start + length
     block = physical // SECTOR
-    drive = lab.drive(f"p{physical}")
+    drive = rig.drive(f"p{physical}")
     oracle = Oracle(physical, start=start)
     with Disk(drive.path) as lower:
         lower.write(0, pattern(99, 0, end + 200))
@@ -177,11 +177,11 @@ def test_a_target_inside_physical_blocks_leaves_its_neighbours_alone(lab, physic
 
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
-def test_a_partition_at_sector_63_of_a_drive_that_claims_512(lab, mode):
+def test_a_partition_at_sector_63_of_a_drive_that_claims_512(rig, mode):
     """The claim hides everything; physical_block_size alone must do, the partition's start is known."""
-    drive = lab.drive("claims512")
+    drive = rig.drive("claims512")
     assert queue(drive.path, "physical_block_size") == "512"
-    with lab.partition(drive.path, 63, 65536) as path, Disk(drive.path) as lower:
+    with rig.partition(drive.path, 63, 65536) as path, Disk(drive.path) as lower:
         oracle = Oracle(4096, offset=512)
         with Align(path, mode=mode, physical_block_size=4096) as device, Disk(device.path) as upper:
             assert device.attribute("target0_alignment_offset") == "512", "-63 * 512 modulo 4096"
@@ -198,9 +198,9 @@ def test_a_partition_at_sector_63_of_a_drive_that_claims_512(lab, mode):
                 check(i * 24, pattern(i, i * 24, 8), lower.read(63 + 8 + i * 24, 8), "beneath the target")
 
 
-def test_a_drive_whose_blocks_have_no_inside_needs_nothing(lab):
+def test_a_drive_whose_blocks_have_no_inside_needs_nothing(rig):
     """P = L: no write has a touch, whatever the mode."""
-    drive = lab.drive("claims512")
+    drive = rig.drive("claims512")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         assert device.attribute("target0_physical_block_size") == "512"
         drive.reset()

@@ -11,7 +11,7 @@ from rig import control
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, number_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8
@@ -25,8 +25,8 @@ def holding(path, **options):
 
 
 @pytest.fixture
-def drive(lab):
-    drive = lab.drive("p4096")
+def drive(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower:
         lower.write(0, pattern(1000, 0, 256))
     yield drive
@@ -65,8 +65,8 @@ def is_well(device, upper):
 
 
 @pytest.mark.each_kernel
-def test_every_flush_fails_while_held_data_cannot_be_written(lab, drive):
-    with lab.log() as log, Degraded(drive) as (device, upper, lower):
+def test_every_flush_fails_while_held_data_cannot_be_written(rig, drive):
+    with rig.log() as log, Degraded(drive) as (device, upper, lower):
         number, seen = number_of(device.path), control.events(device.name)
         assert flush_fails(upper) and flush_fails(upper), "and the next ones too"
         ledger = device.balanced(pending=1)
@@ -97,7 +97,7 @@ def test_every_flush_fails_while_held_data_cannot_be_written(lab, drive):
 
 
 @pytest.mark.each_kernel
-def test_becoming_degraded_is_an_event(lab, drive):
+def test_becoming_degraded_is_an_event(rig, drive):
     with holding(drive.path) as device, Disk(device.path) as upper:
         number = control.events(device.name)
         wait = Later(control.wait, device.name, number)
@@ -188,9 +188,9 @@ def test_an_error_of_a_request_that_joins_block_and_run_reaches_only_what_it_con
         check(80, block, lower.read(80, 8), "beneath the target")
 
 
-def test_giving_up_says_what_is_lost_and_leaves_the_drive_as_it_was(lab, drive):
+def test_giving_up_says_what_is_lost_and_leaves_the_drive_as_it_was(rig, drive):
     with Degraded(drive) as (device, upper, lower):
-        with lab.log() as log:
+        with rig.log() as log:
             device.message("drop_failed")
         assert re.search(r"lost.*\b80\b", log.text), f"the log does not name the block: {log.text}"
         assert is_well(device, upper)["rmw_lost"] == 1
@@ -200,7 +200,7 @@ def test_giving_up_says_what_is_lost_and_leaves_the_drive_as_it_was(lab, drive):
         assert device.counter("rmw_lost") == 1
 
 
-def test_leaving_coalesce_is_refused_until_it_is_given_up(lab, drive):
+def test_leaving_coalesce_is_refused_until_it_is_given_up(rig, drive):
     with Degraded(drive) as (device, upper, lower):
         with pytest.raises(Refused) as refused:
             device.set_mode("pad")
@@ -272,7 +272,7 @@ def test_flushes_beside_suspends_of_a_degraded_device_all_end(drive):
 
 
 @pytest.mark.parametrize("how", ["another table", "removal"])
-def test_a_replaced_table_logs_what_is_lost_block_by_block(lab, drive, how):
+def test_a_replaced_table_logs_what_is_lost_block_by_block(rig, drive, how):
     with holding(drive.path) as device:
         with Disk(device.path) as upper:
             for tag, sector in enumerate((82, 161, 165)):
@@ -281,7 +281,7 @@ def test_a_replaced_table_logs_what_is_lost_block_by_block(lab, drive, how):
             drive.fail("write", 160, 8)
             assert flush_fails(upper)
             assert device.balanced(pending=3)["degraded"] == 2
-        with lab.log() as log:
+        with rig.log() as log:
             if how == "removal":
                 device.remove()
             else:
@@ -380,11 +380,11 @@ def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
-def test_one_per_cent_of_the_requests_fail_at_random_under_stress(lab):
+def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig):
     """What was acknowledged is never lost: it is tried again until it is on the drive."""
-    drive = lab.drive("errors")
+    drive = rig.drive("errors")
     with Align(drive.path, mode="coalesce", hold_ms=20) as device:
-        load = lab.stress(device.path, beneath=drive.path, seconds=lab.seconds / 2, flush=2, fua=2,
+        load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds / 2, flush=2, fua=2,
                           tolerate_errors=True)
         load.finish()
         assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"

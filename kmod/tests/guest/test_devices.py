@@ -40,13 +40,13 @@ class SleepyArray:
         (self._folder / "suspend_hi").write_text("0")
 
 
-def test_a_device_does_not_wait_while_another_ones_disk_keeps_its_submitters_asleep(lab):
+def test_a_device_does_not_wait_while_another_ones_disk_keeps_its_submitters_asleep(rig):
     """
     Each step of the one device that sleeps in submitting a write has freed the memory of the read before it, and the
     other device gets that memory for reads of its own.
     """
-    other = lab.drive("p4096")
-    with lab.brd() as disk, SleepyArray(disk) as array, contextlib.ExitStack() as stack:
+    other = rig.drive("p4096")
+    with rig.brd() as disk, SleepyArray(disk) as array, contextlib.ExitStack() as stack:
         sleepy = stack.enter_context(Align(array.path, mode="coalesce", hold_ms=LONG, **GEOMETRY))
         device = stack.enter_context(Align(other.path, mode="coalesce", hold_ms=LONG))
         slow, upper = stack.enter_context(Disk(sleepy.path)), stack.enter_context(Disk(device.path))

@@ -14,8 +14,8 @@ SHAPES = [(8, 8), (27, 2), (37, 30)]
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
-def test_every_flush_reaches_the_drive(lab, mode):
-    drive = lab.drive("p4096")
+def test_every_flush_reaches_the_drive(rig, mode):
+    drive = rig.drive("p4096")
     assert queue(drive.path, "write_cache") == "write back"
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper:
         drive.reset()
@@ -31,9 +31,9 @@ def test_every_flush_reaches_the_drive(lab, mode):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
-def test_a_write_with_fua_is_on_the_medium_when_it_ends(lab, mode):
+def test_a_write_with_fua_is_on_the_medium_when_it_ends(rig, mode):
     """The emulator sends FUA to the drive as a write and a flush after it; each request of the write has its own."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper:
         for number, (sector, sectors) in enumerate(SHAPES, 1):
             drive.reset()
@@ -45,9 +45,9 @@ def test_a_write_with_fua_is_on_the_medium_when_it_ends(lab, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_fua_stays_on_what_is_made_of_a_write(lab, mode):
+def test_fua_stays_on_what_is_made_of_a_write(rig, mode):
     """On a disk that takes FUA itself each request that carries the write's data has it."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=3) as path:
+    with rig.scsi_debug(sector_size=512, physblk_exp=3) as path:
         if queue(path, "fua") != "1":
             pytest.fail("this scsi_debug takes no FUA: the test proves nothing")
         with Align(path, mode=mode) as device, Disk(device.path) as upper:
@@ -57,8 +57,8 @@ def test_fua_stays_on_what_is_made_of_a_write(lab, mode):
             assert carried and all(request.fua for request in carried), f"without FUA: {trace.requests}"
 
 
-def test_no_write_ends_before_the_drive_has_ended_it(lab):
-    drive = lab.drive("p4096")
+def test_no_write_ends_before_the_drive_has_ended_it(rig):
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
     with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 300") as slow, \
             Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
@@ -68,8 +68,8 @@ def test_no_write_ends_before_the_drive_has_ended_it(lab):
             assert write.ended - write.began >= 0.29
 
 
-def test_a_flush_waits_for_no_write_that_is_not_acknowledged_but_follows_all_that_are(lab):
-    drive = lab.drive("p4096")
+def test_a_flush_waits_for_no_write_that_is_not_acknowledged_but_follows_all_that_are(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(3, pattern(1, 3, 2))
         drive.reset()
@@ -78,8 +78,8 @@ def test_a_flush_waits_for_no_write_that_is_not_acknowledged_but_follows_all_tha
 
 
 @pytest.mark.each_kernel
-def test_write_cache_on_advertises_one_where_the_drive_has_none(lab):
-    with lab.brd() as path:
+def test_write_cache_on_advertises_one_where_the_drive_has_none(rig):
+    with rig.brd() as path:
         assert queue(path, "write_cache") == "write through"
         with Align(path, mode="report") as device:
             assert queue(device.path, "write_cache") == "write through"
@@ -95,9 +95,9 @@ def test_write_cache_on_advertises_one_where_the_drive_has_none(lab):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
-def test_a_write_that_must_not_wait_ends_or_is_sent_back(lab, mode):
+def test_a_write_that_must_not_wait_ends_or_is_sent_back(rig, mode):
     """RWF_NOWAIT: done as asked, or EAGAIN with nothing written; nothing else."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     again = 0
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper:
         for i in range(60):
@@ -119,9 +119,9 @@ def test_a_write_that_must_not_wait_ends_or_is_sent_back(lab, mode):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
-def test_io_uring_writes_and_verifies(lab, mode):
+def test_io_uring_writes_and_verifies(rig, mode):
     """io_uring issues with NOWAIT first and again from a worker when sent back."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode=mode) as device:
         run("fio", "--name=uring", f"--filename={device.path}", "--ioengine=io_uring", "--direct=1", "--rw=randwrite",
             "--bsrange=512-16k", "--blockalign=512", "--size=4m", "--io_size=4m", "--iodepth=16",

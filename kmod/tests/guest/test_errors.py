@@ -3,11 +3,11 @@
 
 import pytest
 
-from dmalign.extent import only_all
+from lab.plugins.extent import only_all
 from rig.bad_blocks import BLOCK, faulty, with_bad_blocks
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
@@ -22,8 +22,8 @@ def fails(later):
     return True
 
 
-def test_a_write_into_a_block_that_cannot_be_read_goes_as_it_came(lab):
-    drive = lab.drive("p4096")
+def test_a_write_into_a_block_that_cannot_be_read_goes_as_it_came(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, faulty(drive.path, bad_reads=[10, 11]) as (path, _), \
             Align(path, mode="pad") as device, Disk(device.path) as upper:
         before = pattern(1, 0, 256)
@@ -47,8 +47,8 @@ def test_a_write_into_a_block_that_cannot_be_read_goes_as_it_came(lab):
         check(0, bytes(want), lower.read(0, 256), "beneath the target")
 
 
-def test_a_whole_write_needs_no_read_and_heals_a_block(lab):
-    drive = lab.drive("p4096")
+def test_a_whole_write_needs_no_read_and_heals_a_block(rig):
+    drive = rig.drive("p4096")
     with faulty(drive.path, bad_reads=[10]) as (path, _), Align(path, mode="pad") as device, \
             Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(72, pattern(1, 72, 24))
@@ -57,9 +57,9 @@ def test_a_whole_write_needs_no_read_and_heals_a_block(lab):
 
 
 @pytest.mark.each_kernel
-def test_a_write_error_reaches_every_write_of_its_block_and_no_other(lab):
+def test_a_write_error_reaches_every_write_of_its_block_and_no_other(rig):
     """Block 10 cannot be written. All are in flight together: the pad reads take 400 ms."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower:
         before = pattern(1, 0, 256)
         lower.write(0, before)
@@ -93,8 +93,8 @@ def test_a_write_error_reaches_every_write_of_its_block_and_no_other(lab):
             check(80, bytes(want), lower.read(80, 8), "beneath it, healed")
 
 
-def test_a_failed_write_ends_what_is_known_of_its_block(lab):
-    drive = lab.drive("p4096")
+def test_a_failed_write_ends_what_is_known_of_its_block(rig):
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
     with Disk(drive.path) as lower, Device(f"0 {length} linear {drive.path} 0") as middle, \
             Align(middle.path, mode="pad") as device, Disk(device.path) as upper:
@@ -113,13 +113,13 @@ def test_a_failed_write_ends_what_is_known_of_its_block(lab):
 @pytest.mark.parametrize("what,mode", [
     *(only_all("both fail together as well", what, "pad") for what in ("reads", "writes")), ("both", "pad"),
     only_all("report makes no request of its own", "both", "report")])
-def test_one_per_cent_of_the_blocks_fail_under_stress(lab, mode, what):
+def test_one_per_cent_of_the_blocks_fail_under_stress(rig, mode, what):
     """A bad block of each hundred: sectors of a failed write may be old or new, all others are right."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with faulty(drive.path, bad_reads=[] if what == "writes" else [7, 107, 207],
                 bad_writes=[] if what == "reads" else [57, 157],
                 read_ms=1, write_ms=1) as (path, _), Align(path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, region=256 * BLOCK, seconds=lab.seconds / 2, flush=2, fua=5,
+        load = rig.stress(device.path, beneath=drive.path, region=256 * BLOCK, seconds=rig.seconds / 2, flush=2, fua=5,
                           tolerate_errors=True)
         load.finish()
         if what != "writes":
@@ -135,11 +135,11 @@ def test_one_per_cent_of_the_blocks_fail_under_stress(lab, mode, what):
 
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
-def test_one_per_cent_of_the_requests_fail_at_random_under_stress(lab, mode):
+def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig, mode):
     """The drive itself gives errors at random, one of each hundred reads and writes."""
-    drive = lab.drive("errors")
+    drive = rig.drive("errors")
     with Align(drive.path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, seconds=lab.seconds / 2, tolerate_errors=True)
+        load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds / 2, tolerate_errors=True)
         load.finish()
         assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
         device.balanced()

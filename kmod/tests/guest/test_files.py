@@ -11,12 +11,12 @@ import re
 
 import pytest
 
-from dmalign.extent import only_all
+from lab.plugins.extent import only_all
 from rig.direct import Later
 from rig.dm import run
 from rig.exerciser import Exerciser
 from rig.filesystem import fsck, make, mounted
-from rig.lab import FILES_LIMIT
+from rig.rig import FILES_LIMIT
 from rig.stacks import Stack
 
 pytestmark = pytest.mark.timeout(FILES_LIMIT)
@@ -29,10 +29,10 @@ PATHOLOGICAL = {"bind-mount"}
 
 
 @contextlib.contextmanager
-def on_a_shifted_partition(lab, kind, through):
+def on_a_shifted_partition(rig, kind, through):
     """The stack and its device, with an empty file system; what is there at the end must be clean."""
-    drive = lab.drive("p4096")
-    stack = Stack(lab, drive, "plain", through, SECTORS)
+    drive = rig.drive("p4096")
+    stack = Stack(rig, drive, "plain", through, SECTORS)
     drive.reset()
     with stack.assembled(fresh=True) as path:
         make(kind, path)
@@ -44,13 +44,13 @@ def on_a_shifted_partition(lab, kind, through):
 @pytest.mark.parametrize("kind,through", [("ext4", "coalesce"), ("xfs", "pad"),
                                           *(only_all("each mode and each kind runs once", *both)
                                             for both in (("ext4", "pad"), ("xfs", "coalesce")))])
-def test_files_are_what_a_model_says_however_they_are_written(lab, kind, through):
+def test_files_are_what_a_model_says_however_they_are_written(rig, kind, through):
     """Written, truncated, punched, zeroed and mapped, by three at once; at the end and after a mount."""
-    with on_a_shifted_partition(lab, kind, through) as path:
+    with on_a_shifted_partition(rig, kind, through) as path:
         with mounted(kind, path) as root:
-            files = [Exerciser(root / f"{i}", f"{lab.seed} {i}") for i in range(3)]
-            print(f"DM_ALIGN_SEED={lab.seed}")
-            done = [each.result(FILES_LIMIT) for each in [Later(file.run, lab.files_seconds) for file in files]]
+            files = [Exerciser(root / f"{i}", f"{rig.seed} {i}") for i in range(3)]
+            print(f"DM_ALIGN_SEED={rig.seed}")
+            done = [each.result(FILES_LIMIT) for each in [Later(file.run, rig.files_seconds) for file in files]]
             assert all(done), f"operations: {done}"
             for i, file in enumerate(files):
                 file.check(root / f"{i}")
@@ -60,14 +60,14 @@ def test_files_are_what_a_model_says_however_they_are_written(lab, kind, through
 
 
 @pytest.mark.parametrize("through", [only_all("coalesce pads, too", "pad"), "coalesce"])
-def test_fio_verifies_what_it_wrote_to_files(lab, through):
-    with on_a_shifted_partition(lab, "ext4", through) as path, mounted("ext4", path) as root:
+def test_fio_verifies_what_it_wrote_to_files(rig, through):
+    with on_a_shifted_partition(rig, "ext4", through) as path, mounted("ext4", path) as root:
         for direct, shape in ((1, ["--bsrange=512-64k", "--blockalign=512", "--fsync=32"]),
                               (0, ["--bsrange=100-40000", "--bs_unaligned=1", "--fsync=32"])):
             run("fio", f"--directory={root}", "--name=verified", "--ioengine=libaio" if direct else "--ioengine=psync",
                 f"--direct={direct}", "--rw=randwrite", *shape, "--size=8m", "--iodepth=8", "--numjobs=2",
-                f"--runtime={lab.files_seconds}", "--norandommap=0", "--verify=crc32c", "--verify_fatal=1",
-                "--verify_state_save=0", "--do_verify=1", f"--randseed={lab.seed}", timeout=FILES_LIMIT)
+                f"--runtime={rig.files_seconds}", "--norandommap=0", "--verify=crc32c", "--verify_fatal=1",
+                "--verify_state_save=0", "--do_verify=1", f"--randseed={rig.seed}", timeout=FILES_LIMIT)
 
 
 def stressors():
@@ -88,12 +88,12 @@ def fails(name, root):
 
 
 @pytest.mark.parametrize("through", [only_all("coalesce pads, too", "pad"), "coalesce"])
-def test_stress_ng_fails_in_nothing_that_succeeds_on_the_drive(lab, through):
-    names = SLICE if lab.files_seconds < 30 else stressors()
-    with on_a_shifted_partition(lab, "ext4", through) as path, mounted("ext4", path) as root:
+def test_stress_ng_fails_in_nothing_that_succeeds_on_the_drive(rig, through):
+    names = SLICE if rig.files_seconds < 30 else stressors()
+    with on_a_shifted_partition(rig, "ext4", through) as path, mounted("ext4", path) as root:
         failed = {name: why for name in names if (why := fails(name, root))}
     if failed:
-        with on_a_shifted_partition(lab, "ext4", "raw") as path, mounted("ext4", path) as root:
+        with on_a_shifted_partition(rig, "ext4", "raw") as path, mounted("ext4", path) as root:
             guilty = {name: why for name, why in failed.items() if not fails(name, root)}
         assert not guilty, f"fail here and not on the drive: {guilty}"
     print(f"{len(names)} stressors, failing on the drive as well: {sorted(failed)}")

@@ -40,15 +40,15 @@ def compare(folder, digests):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
-def test_a_file_system_lives_on_the_target(lab, kind):
+def test_a_file_system_lives_on_the_target(rig, kind):
     """
     On a partition at sector 63 of a drive that claims 512-byte blocks, where every block of the file system straddles
     two of the drive's. Made and filled in pad, changed to report and to linear and back while mounted.
     """
     choose = random.Random(kind)
-    drive = lab.drive("claims512")
+    drive = rig.drive("claims512")
     options = {"physical_block_size": 4096}
-    with lab.partition(drive.path, 63, 1 << 20) as path, \
+    with rig.partition(drive.path, 63, 1 << 20) as path, \
             Align(path, length=(1 << 20) - 8, mode="pad", **options) as device:
         drive.reset()
         make(kind, device.path)

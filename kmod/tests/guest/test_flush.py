@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.control import Refused
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of
@@ -26,8 +26,8 @@ def holding(path, **options):
 # ---- the order at the drive ----
 
 @pytest.mark.each_kernel
-def test_a_flush_completes_after_what_was_held_has_reached_the_drive(lab):
-    drive = lab.drive("p4096")
+def test_a_flush_completes_after_what_was_held_has_reached_the_drive(rig):
+    drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         places = [80, 8, 400, 16, 801]
         for tag, sector in enumerate(places):
@@ -46,8 +46,8 @@ def test_a_flush_completes_after_what_was_held_has_reached_the_drive(lab):
         assert (ledger["flushes"], ledger["flushes_failed"]) == (1, 0)
 
 
-def test_a_flush_takes_as_long_as_what_it_is_for(lab):
-    drive = lab.drive("p4096")
+def test_a_flush_takes_as_long_as_what_it_is_for(rig):
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
     with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 {round(scaled(400))}") as slow, holding(slow.path) as device, \
             Disk(device.path) as upper, Disk(drive.path) as lower:
@@ -56,9 +56,9 @@ def test_a_flush_takes_as_long_as_what_it_is_for(lab):
         check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target when the flush has ended")
 
 
-def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(lab):
+def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(rig):
     """Such go down past what is held; but a block that has to be emptied lets no more of them by."""
-    drive = lab.drive("slow4ms")
+    drive = rig.drive("slow4ms")
     length = sectors_of(drive.path)
     with holding(drive.path) as device, contextlib.ExitStack() as stack:
         upper = stack.enter_context(Disk(device.path))
@@ -90,14 +90,14 @@ def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(lab):
 # ---- when it may hold ----
 
 @pytest.mark.each_kernel
-def test_coalesce_needs_a_write_cache_above_which_flushes_come(lab):
+def test_coalesce_needs_a_write_cache_above_which_flushes_come(rig):
     """A layer above reads the flag once; a device that has lived without it may never gain it."""
-    with lab.brd() as path:
+    with rig.brd() as path:
         assert queue(path, "write_cache") == "write through"
         with Align(path, mode="pad") as device:
             for refused in (lambda: device.set_mode("coalesce"),
                             lambda: device.load(device.line(mode="coalesce", hold_ms=5))):
-                with lab.log() as log, pytest.raises(Refused):
+                with rig.log() as log, pytest.raises(Refused):
                     refused()
                 assert "coalesce" in log.text and "write_cache" in log.text, f"no way out: {log.text}"
             assert device.attribute("target0_mode") == "pad"
@@ -109,8 +109,8 @@ def test_coalesce_needs_a_write_cache_above_which_flushes_come(lab):
             device.load(f"0 {sectors_of(path)} align {path} 0 2 mode coalesce")
 
 
-def test_a_device_that_was_never_active_advertises_a_cache_and_holds(lab):
-    with lab.brd() as path, Align(path, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper:
+def test_a_device_that_was_never_active_advertises_a_cache_and_holds(rig):
+    with rig.brd() as path, Align(path, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper:
         assert queue(device.path, "write_cache") == "write back"
         upper.write(1, pattern(1, 1, 1))
         assert device.counter("held_blocks") == 1
@@ -119,8 +119,8 @@ def test_a_device_that_was_never_active_advertises_a_cache_and_holds(lab):
             check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
 
 
-def test_write_cache_on_lets_coalesce_be_entered_later(lab):
-    with lab.brd() as path, Align(path, mode="report", write_cache="on") as device, Disk(device.path) as upper:
+def test_write_cache_on_lets_coalesce_be_entered_later(rig):
+    with rig.brd() as path, Align(path, mode="report", write_cache="on") as device, Disk(device.path) as upper:
         device.set_mode("coalesce")
         device.message(f"hold_ms {LONG}")
         upper.write(1, pattern(1, 1, 1))
@@ -130,8 +130,8 @@ def test_write_cache_on_lets_coalesce_be_entered_later(lab):
         assert queue(device.path, "write_cache") == "write back"
 
 
-def test_coalesce_is_entered_online_where_the_drive_has_a_cache(lab):
-    drive = lab.drive("p4096")
+def test_coalesce_is_entered_online_where_the_drive_has_a_cache(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         device.reload(device.linear())
         device.reload(device.line(mode="coalesce", hold_ms=LONG))
@@ -139,8 +139,8 @@ def test_coalesce_is_entered_online_where_the_drive_has_a_cache(lab):
         assert device.counter("held_blocks") == 1
 
 
-def test_nothing_is_held_while_root_says_that_there_is_no_cache(lab):
-    drive = lab.drive("p4096")
+def test_nothing_is_held_while_root_says_that_there_is_no_cache(rig):
+    drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper:
         flag = Path("/sys/block", device.block, "queue/write_cache")
         upper.write(1, pattern(1, 1, 1))
@@ -155,8 +155,8 @@ def test_nothing_is_held_while_root_says_that_there_is_no_cache(lab):
         assert device.counter("touches_held") == 2
 
 
-def test_what_was_held_before_root_said_so_leaves_in_its_time(lab):
-    drive = lab.drive("p4096")
+def test_what_was_held_before_root_said_so_leaves_in_its_time(rig):
+    drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(1, pattern(1, 1, 1))
         Path("/sys/block", device.block, "queue/write_cache").write_text("write through")
@@ -210,12 +210,12 @@ def synced(folder, name, data):
 
 
 @pytest.mark.each_kernel
-def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(lab):
+def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(rig):
     """
     The volume was made and mounted on a table of linear; its table was loaded while there was a write cache beneath,
     so that its flushes come. Its file system has blocks of 1 KiB, which make touches.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     files = {f"f{i}": random.Random(i).randbytes(choose) for i, choose in enumerate((700, 1500, 5000, 30000, 100))}
     length = 1 << 19
     with Device(f"0 {length} linear {drive.path} 0") as device:

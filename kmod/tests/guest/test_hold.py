@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit, scaled
+from lab.pace import Limit, scaled
 from rig.control import NOFLUSH_FLAG, Refused
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, queue, run
@@ -41,8 +41,8 @@ def every_class(block):
 
 @pytest.mark.parametrize("name,physical,offset", [
     ("p4096", 4096, 0), ("offset3584", 4096, 3584), ("p16384", 16384, 0), ("p4096", 65536, 4096)])
-def test_a_touch_of_every_class_is_acknowledged_before_the_drive_hears_of_it(lab, name, physical, offset):
-    drive = lab.drive(name)
+def test_a_touch_of_every_class_is_acknowledged_before_the_drive_hears_of_it(rig, name, physical, offset):
+    drive = rig.drive(name)
     block, first = physical // SECTOR, offset // SECTOR
     oracle = Oracle(physical, offset=offset)
     total = (len(every_class(block)) + 1) * 5 * block
@@ -76,8 +76,8 @@ def test_a_touch_of_every_class_is_acknowledged_before_the_drive_hears_of_it(lab
 
 @pytest.mark.parametrize("parts", [[(0, 4), (4, 4)], [(7, 1), (0, 7)], [(i, 1) for i in (3, 0, 7, 5, 1, 2, 6, 4)],
                                    [(0, 5), (2, 5), (5, 3)]])
-def test_a_block_that_is_completed_is_written_whole_and_not_read(lab, parts):
-    drive = lab.drive("p4096")
+def test_a_block_that_is_completed_is_written_whole_and_not_read(rig, parts):
+    drive = rig.drive("p4096")
     with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         drive.reset()
         want = bytearray(4096)
@@ -100,8 +100,8 @@ STREAMS = {"w4k": [8], "w136k": [272], "w4k_132k": [8, 264], "w2560": [5], "w2m 
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_misaligned_stream_costs_two_reads_whatever_its_length(lab, name):
-    drive = lab.drive("p4096")
+def test_a_misaligned_stream_costs_two_reads_whatever_its_length(rig, name):
+    drive = rig.drive("p4096")
     sizes = STREAMS[name]
     sent = [sizes[i % len(sizes)] for i in range(16)]
     oracle = Oracle(4096)
@@ -140,9 +140,9 @@ def blocks_per_request(path):
 
 
 @pytest.mark.parametrize("segments", [126, 254])
-def test_neighbours_are_emptied_in_runs(lab, segments):
+def test_neighbours_are_emptied_in_runs(rig, segments):
     """512 bytes in each of 600 blocks, in any order: one read for a run of them, and one write."""
-    drive = lab.drive(f"segments{segments}")
+    drive = rig.drive(f"segments{segments}")
     most = blocks_per_request(drive.path)
     number = 600
     with Holding(drive.path, max_blocks=1024) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
@@ -169,9 +169,9 @@ def test_neighbours_are_emptied_in_runs(lab, segments):
         check(0, bytes(want), lower.read(0, number * BLOCK), "beneath the target")
 
 
-def test_hold_ms_bounds_how_long_a_block_is_held(lab):
+def test_hold_ms_bounds_how_long_a_block_is_held(rig):
     """From its first touch on, however often others follow."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Holding(drive.path, hold_ms=400) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         drive.reset()
         began, limit = time.monotonic(), Limit(5)
@@ -195,8 +195,8 @@ def test_hold_ms_bounds_how_long_a_block_is_held(lab):
         check(801, pattern(3, 801, 1), lower.read(801, 1), "beneath the target")
 
 
-def test_a_block_is_held_for_half_a_second_unless_told_otherwise(lab):
-    drive = lab.drive("p4096")
+def test_a_block_is_held_for_half_a_second_unless_told_otherwise(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="coalesce") as device, Disk(device.path) as upper:
         assert device.attribute("target0_hold_ms") == "500"
         upper.write(1, pattern(1, 1, 1))
@@ -204,8 +204,8 @@ def test_a_block_is_held_for_half_a_second_unless_told_otherwise(lab):
         device.balanced()
 
 
-def test_fua_takes_what_is_held_of_its_block_with_it(lab):
-    drive = lab.drive("p4096")
+def test_fua_takes_what_is_held_of_its_block_with_it(rig):
+    drive = rig.drive("p4096")
     with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         before = pattern(1000, 0, 8)
         lower.write(0, before)
@@ -251,8 +251,8 @@ def ways_to_empty(device):
 
 
 @pytest.mark.each_kernel
-def test_everything_that_ends_holding_leaves_it_all_on_the_drive(lab):
-    drive = lab.drive("p4096")
+def test_everything_that_ends_holding_leaves_it_all_on_the_drive(rig):
+    drive = rig.drive("p4096")
     with Holding(drive.path) as device, Disk(drive.path) as lower:
         for tag, (name, empty) in enumerate(ways_to_empty(device).items()):
             places = [(40 * i + i % 8, 1 + i % 7) for i in range(20)]
@@ -273,12 +273,12 @@ def test_everything_that_ends_holding_leaves_it_all_on_the_drive(lab):
         check(5, pattern(99, 5, 2), lower.read(5, 2), "beneath, after it was removed")
 
 
-def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(lab):
+def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
     """
     A suspend that freezes a file system has it write after presuspend: here a writer does so, while the suspend waits
     for the drive, which takes 300 ms for everything.
     """
-    drive = lab.drive("slow300ms")
+    drive = rig.drive("slow300ms")
     with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(1, pattern(1, 1, 1))
         suspend = Later(device.suspend)
@@ -295,12 +295,12 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(lab):
 
 
 @pytest.mark.each_kernel
-def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_in_report(lab):
+def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_in_report(rig):
     """
     The change waits for the drive, which takes two seconds; the suspend fails at once, because the page cache has a
     page that cannot be written, and the device goes on. What comes then must not be held: report would pass it by.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     bad = 65528
     with Device(f"0 {bad} delay {drive.path} 0 0 {drive.path} 0 {round(scaled(2000))}", f"{bad} {BLOCK} error") as below, \
             Holding(below.path, physical_block_size=4096, alignment_offset=0) as device, Disk(device.path) as upper, \
@@ -332,8 +332,8 @@ def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_i
             os.close(cached)
 
 
-def test_memory_is_bounded_and_the_oldest_go_first(lab):
-    drive = lab.drive("p4096")
+def test_memory_is_bounded_and_the_oldest_go_first(rig):
+    drive = rig.drive("p4096")
     order = [50, 10, 30, 70, 20, 60, 40]
     with Holding(drive.path, max_blocks=8) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         drive.reset()
@@ -351,12 +351,12 @@ def test_memory_is_bounded_and_the_oldest_go_first(lab):
 
 @pytest.mark.parametrize("physical", [1024, 4096, 32768, 65536])
 @pytest.mark.parametrize("max_blocks", [1, 2, 16])
-def test_memory_is_what_was_promised(lab, max_blocks, physical):
+def test_memory_is_what_was_promised(rig, max_blocks, physical):
     """
     At rest no more than max_blocks times the block and what it needs itself, however much is written; one block will
     do.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     block = physical // SECTOR
     number = 24
     with Holding(drive.path, max_blocks=max_blocks, physical_block_size=physical, alignment_offset=0) as device, \
@@ -374,9 +374,9 @@ def test_memory_is_what_was_promised(lab, max_blocks, physical):
         device.balanced()
 
 
-def test_pad_reads_both_blocks_of_a_write_with_one_request(lab):
+def test_pad_reads_both_blocks_of_a_write_with_one_request(rig):
     """w4096_512: two touches a write, in neighbours; nothing is held, so each write is on the drive when it ends."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     number = 40
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
@@ -392,9 +392,9 @@ def test_pad_reads_both_blocks_of_a_write_with_one_request(lab):
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_blocks_far_apart_are_padded_at_the_same_time(lab, mode):
+def test_blocks_far_apart_are_padded_at_the_same_time(rig, mode):
     """Sixteen of them on a drive that takes 300 ms for a read and for a write, as many as it takes at once."""
-    drive = lab.drive("slow300ms")
+    drive = rig.drive("slow300ms")
     with Align(drive.path, mode=mode, hold_ms=LONG) as device, Disk(device.path) as upper:
         drive.reset()
         sent = Together(upper, [(80 * i + 1, pattern(i, 80 * i + 1, 1)) for i in range(16)])
@@ -405,9 +405,9 @@ def test_blocks_far_apart_are_padded_at_the_same_time(lab, mode):
         assert device.balanced()["pad_reads"] == 16
 
 
-def test_a_tail_waits_for_the_head_that_is_on_its_way(lab):
+def test_a_tail_waits_for_the_head_that_is_on_its_way(rig):
     """A misaligned stream in pad, eight writes in flight: most blocks are completed by the write that follows."""
-    drive = lab.drive("slow4ms")
+    drive = rig.drive("slow4ms")
     with Align(drive.path, mode="pad") as device:
         drive.reset()
         run("fio", "--name=stream", f"--filename={device.path}", "--ioengine=libaio", "--direct=1", "--rw=write",
@@ -418,9 +418,9 @@ def test_a_tail_waits_for_the_head_that_is_on_its_way(lab):
         assert ledger["rmw_host"] < 512 and stats["reads"] == ledger["pad_reads"] < 512, "undelayed, each block is read"
 
 
-def test_one_writer_alone_is_never_delayed(lab):
+def test_one_writer_alone_is_never_delayed(rig):
     """Deciding late is for writes that are on their way; where only one is in flight, none is."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         for i in range(60):
             upper.write(8 * i + 7, pattern(i, 8 * i + 7, 8))

@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 from rig import control
 from rig.control import Refused
 from rig.direct import Disk, pattern
 from rig.dm import Align, Device, alignment_offset, features, number_of, sectors_of
-from rig.lab import HOSTILE_LIMIT
+from rig.rig import HOSTILE_LIMIT
 
 REFUSED_LINES = [
     # feature arguments, what the reason must name
@@ -39,11 +39,11 @@ REFUSED_LINES = [
 
 
 @pytest.mark.each_kernel
-def test_a_bad_table_line_is_refused_with_the_reason(lab):
-    drive = lab.drive("p4096")
+def test_a_bad_table_line_is_refused_with_the_reason(rig):
+    drive = rig.drive("p4096")
     with Device("0 8192 zero") as device:
         for arguments, named in REFUSED_LINES:
-            with lab.log() as log, pytest.raises(Refused):
+            with rig.log() as log, pytest.raises(Refused):
                 device.load(f"0 8192 align {drive.path} 0 {arguments}")
             assert named in reason(log.text), f"{arguments}: the reason does not name {named}: {log.text}"
 
@@ -53,9 +53,9 @@ def reason(text):
     return " ".join(re.findall(r"align: (.*)", text))
 
 
-def test_what_holding_is_told_is_taken_in_every_mode(lab):
+def test_what_holding_is_told_is_taken_in_every_mode(rig):
     """The time shows in the table line, and counts when the mode is entered; with nothing failed nothing is dropped."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     for mode in ("report", "pad", "coalesce"):
         with Align(drive.path, mode=mode) as device:
             assert device.attribute("target0_hold_ms") == "500"
@@ -64,14 +64,14 @@ def test_what_holding_is_told_is_taken_in_every_mode(lab):
             assert device.attribute("target0_hold_ms") == "7"
             assert device.table().endswith(features(mode=mode, hold_ms=7))
             for message in ("hold_ms 0", "hold_ms", "drop_failed all"):
-                with lab.log() as log, pytest.raises(Refused):
+                with rig.log() as log, pytest.raises(Refused):
                     device.message(message)
                 assert message.split()[0] in reason(log.text), f"{message}: said: {log.text}"
 
 
 @pytest.mark.each_kernel
-def test_a_table_line_comes_back_as_it_was_given(lab):
-    drive = lab.drive("p4096")
+def test_a_table_line_comes_back_as_it_was_given(rig):
+    drive = rig.drive("p4096")
     options = {"mode": "coalesce", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 7,
                "hold_ms": 1234, "write_cache": "on"}
     with Align(drive.path, start=16, length=8000, **options) as device:
@@ -96,17 +96,17 @@ def forked():
         os._exit(status)
 
 
-def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(lab):
+def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(rig):
     """
     The number of arguments in it is that of those behind it. Each of some targets is told each thing for the first
     time, while another processor reads the table over and over; of some hundred messages, one or two come just when
     the target's own line is printed.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     options = features(mode="pad", physical_block_size=4096, alignment_offset=0)
     starts = range(0, 16 * 16, 16)
     torn = between = 0
-    end, late = time.monotonic() + 3 * lab.seconds, Limit(60)
+    end, late = time.monotonic() + 3 * rig.seconds, Limit(60)
     while time.monotonic() < end or (not between and not late.over()):
         with Device(*(f"{start} 16 align {drive.path} {start}{options}" for start in starts)) as device:
             sender = os.fork()
@@ -127,42 +127,42 @@ def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(lab):
 
 
 @pytest.mark.each_kernel
-def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(lab):
+def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(rig):
     """
     The kernel says -1 of a device whose parts contradict each other. Here it is an optimal size that is no multiple
     of the other part's physical block: where the offsets contradict each other, 6.12 forgets that it saw it.
     """
-    drive = lab.drive("p4096")
-    with lab.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
+    drive = rig.drive("p4096")
+    with rig.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
             Device(f"0 8192 linear {drive.path} 0", f"8192 8192 linear {other} 0") as torn:
         assert alignment_offset(torn.path) == -1
         with Align(torn.path, mode="report") as device:
             assert device.attribute("target0_alignment_offset") == "unknown"
             assert device.pairs()[1]["alignment_offset"] == "unknown"
-            with lab.log() as log, pytest.raises(Refused):
+            with rig.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "alignment_offset" in reason(log.text), log.text
         with Align(torn.path, mode="pad", physical_block_size=4096, alignment_offset=0):
             pass
 
 
-def test_an_overridden_size_on_a_stacked_device_needs_the_offset_too(lab):
-    drive = lab.drive("p4096")
+def test_an_overridden_size_on_a_stacked_device_needs_the_offset_too(rig):
+    drive = rig.drive("p4096")
     with Device(f"0 8192 linear {drive.path} 3") as below, Device("0 8192 zero") as device:
-        with lab.log() as log, pytest.raises(Refused):
+        with rig.log() as log, pytest.raises(Refused):
             device.load(f"0 8192 align {below.path} 0 2 physical_block_size 16384")
         assert "alignment_offset" in reason(log.text), log.text
 
 
 @pytest.mark.timeout(HOSTILE_LIMIT)
-def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(lab):
-    drive = lab.drive("p4096")
-    lab.tool("dmioctl", "--lines", lab.hostile_lines, drive.path, timeout=HOSTILE_LIMIT)
+def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(rig):
+    drive = rig.drive("p4096")
+    rig.tool("dmioctl", "--lines", rig.hostile_lines, drive.path, timeout=HOSTILE_LIMIT)
 
 
-def test_sysfs_can_be_read_while_devices_come_and_go(lab):
+def test_sysfs_can_be_read_while_devices_come_and_go(rig):
     """Thirty removals with two readers at every file; then an open file across a removal gives ENODEV."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     stop = threading.Event()
     seen, strange = set(), []
     wanted = {"rmw_expected", "target0_mode"}
@@ -211,11 +211,11 @@ def test_sysfs_can_be_read_while_devices_come_and_go(lab):
         file.close()
 
 
-def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(lab):
+def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(rig):
     """An ordinary user reads them all in a tight loop, on one processor, while the other one changes things."""
-    drive = lab.drive("p4096")
-    rounds, end = 0, time.monotonic() + lab.seconds
-    with Align(drive.path, mode="pad") as device, lab.beside("sysfsread", device.sysfs):
+    drive = rig.drive("p4096")
+    rounds, end = 0, time.monotonic() + rig.seconds
+    with Align(drive.path, mode="pad") as device, rig.beside("sysfsread", device.sysfs):
         while time.monotonic() < end or rounds < 5:
             device.reload(device.line())
             for mode in ("report", "coalesce", "pad"):
@@ -229,8 +229,8 @@ def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(lab):
 
 
 @pytest.mark.each_kernel
-def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
-    drive = lab.drive("p4096")
+def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path) as device:
         for path in device.sysfs.iterdir():
             assert path.stat().st_mode & 0o777 == 0o444, f"{path.name} has mode {path.stat().st_mode & 0o777:o}"
@@ -241,8 +241,8 @@ def test_sysfs_files_are_readable_by_everybody_and_hold_one_value(lab):
 
 
 @pytest.mark.each_kernel
-def test_the_group_goes_when_the_table_becomes_linear_and_comes_back(lab):
-    drive = lab.drive("p4096")
+def test_the_group_goes_when_the_table_becomes_linear_and_comes_back(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path) as device:
         assert device.sysfs.exists()
         device.reload(device.linear())
@@ -251,16 +251,16 @@ def test_the_group_goes_when_the_table_becomes_linear_and_comes_back(lab):
         assert device.counter("rmw_expected") == 0
 
 
-def test_flush_message_empties_and_returns(lab):
-    drive = lab.drive("p4096")
+def test_flush_message_empties_and_returns(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(3, pattern(1, 3, 2))
         device.message("flush")
         assert device.ledger()["rmw_pending"] == 0
 
 
-def test_a_device_can_be_removed_while_blocks_are_known(lab):
-    drive = lab.drive("p4096")
+def test_a_device_can_be_removed_while_blocks_are_known(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device:
         with Disk(device.path) as upper:
             for i in range(50):
@@ -269,8 +269,8 @@ def test_a_device_can_be_removed_while_blocks_are_known(lab):
         device.remove()
 
 
-def test_a_removed_device_leaves_the_drive_free(lab):
-    drive = lab.drive("p4096")
+def test_a_removed_device_leaves_the_drive_free(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(3, pattern(1, 3, 2))
     os.close(os.open(drive.path, os.O_RDWR | os.O_EXCL))
@@ -278,12 +278,12 @@ def test_a_removed_device_leaves_the_drive_free(lab):
 
 
 @pytest.mark.each_kernel
-def test_the_module_can_be_unloaded_and_loaded(lab):
-    drive = lab.drive("p4096")
+def test_the_module_can_be_unloaded_and_loaded(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(3, pattern(1, 3, 2))
-    lab.unload_module()
-    lab.load_module()
+    rig.unload_module()
+    rig.load_module()
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(3, pattern(2, 3, 2))
         assert device.balanced()["rmw_host"] == 1

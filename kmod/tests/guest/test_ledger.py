@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align
 from rig.oracle import Oracle
@@ -18,9 +18,9 @@ from rig.too_slow import too_slow
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 @pytest.mark.parametrize("physical,offset", [(512, 0), (4096, 0), (4096, 1536), (65536, 512)])
-def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, offset):
+def test_counters_and_histograms_are_those_of_an_oracle(rig, mode, physical, offset):
     """Random requests of every kind, one at a time and balanced after each few."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     choose = random.Random(f"{mode} {physical} {offset}")
     oracle = Oracle(physical, offset=offset, start=48)
     flushes = 0
@@ -58,8 +58,8 @@ def test_counters_and_histograms_are_those_of_an_oracle(lab, mode, physical, off
 
 
 @pytest.mark.each_kernel
-def test_status_and_sysfs_tell_the_same(lab):
-    drive = lab.drive("p4096")
+def test_status_and_sysfs_tell_the_same(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         for i in range(10):
             upper.write(i * 24 + 3, pattern(i, i, 5))
@@ -73,8 +73,8 @@ def test_status_and_sysfs_tell_the_same(lab):
                 assert found[0] == value, f"{name} is {value} in status and {found[0]} in sysfs"
 
 
-def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(lab):
-    drive = lab.drive("p4096")
+def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
         for i in range(200):
@@ -99,9 +99,9 @@ def append(drive, offset):
 
 
 @pytest.mark.parametrize("offset", [0, 3584])
-def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
+def test_512_byte_appends_cost_one_read_per_4096_bytes(rig, offset):
     """A log that syncs every record: the block just written stays known for the next one."""
-    drive = lab.drive("p4096" if offset == 0 else "offset3584")
+    drive = rig.drive("p4096" if offset == 0 else "offset3584")
     limit = Limit(60)
     stats, ledger, slowest = append(drive, offset)
     # If the machine pauses for as long, what was known is forgotten and read again.
@@ -114,8 +114,8 @@ def test_512_byte_appends_cost_one_read_per_4096_bytes(lab, offset):
     assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
 
 
-def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(lab):
-    drive = lab.drive("p4096")
+def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
         upper.discard(2048, 256)
@@ -128,11 +128,11 @@ def test_discards_and_write_zeroes_are_counted_as_the_drive_counts_them(lab):
 
 
 @pytest.mark.each_kernel
-def test_report_agrees_with_the_drive_over_everything_it_sends(lab):
-    drive = lab.drive("p16384")
+def test_report_agrees_with_the_drive_over_everything_it_sends(rig):
+    drive = rig.drive("p16384")
     with Align(drive.path, mode="report") as device:
         drive.reset()
-        load = lab.stress(device.path, beneath=drive.path, physical=16384, ops=60)
+        load = rig.stress(device.path, beneath=drive.path, physical=16384, ops=60)
         load.finish()
         ledger, stats = device.balanced(), drive.stats()
         assert ledger["writes_over_limits"] == 0
@@ -140,8 +140,8 @@ def test_report_agrees_with_the_drive_over_everything_it_sends(lab):
         assert ledger["writes"] == stats["writes"] and ledger["write_bytes"] == stats["write_bytes"]
 
 
-def test_counters_survive_a_reload_and_a_mode_change(lab):
-    drive = lab.drive("p4096")
+def test_counters_survive_a_reload_and_a_mode_change(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         upper.write(3, pattern(1, 3, 10))
         before = device.balanced()
@@ -162,8 +162,8 @@ def levels(device):
     return {name: ledger[name] for name in ("blocks", "memory_bytes", "rmw_pending")}
 
 
-def test_reset_stats_stores_a_baseline_and_subtracts_nothing(lab):
-    drive = lab.drive("p4096")
+def test_reset_stats_stores_a_baseline_and_subtracts_nothing(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         names = [path.name.removeprefix("baseline_") for path in device.sysfs.glob("baseline_*")]
         assert "rmw_expected" in names and "phase_histogram" in names and "rmw_pending" not in names
@@ -177,8 +177,8 @@ def test_reset_stats_stores_a_baseline_and_subtracts_nothing(lab):
         assert device.counter("rmw_expected") - device.counter("baseline_rmw_expected") == 1
 
 
-def test_another_block_size_starts_a_new_epoch(lab):
-    drive = lab.drive("p4096")
+def test_another_block_size_starts_a_new_epoch(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         upper.write(5, pattern(1, 5, 2))
         epoch = device.counter("epoch")
@@ -189,8 +189,8 @@ def test_another_block_size_starts_a_new_epoch(lab):
         assert device.counter("epoch") == epoch + 1
 
 
-def test_two_targets_of_one_table_share_the_accounts(lab):
-    drive = lab.drive("p4096")
+def test_two_targets_of_one_table_share_the_accounts(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         half = device.length // 2 // 8 * 8
         device.reload(f"0 {half} align {drive.path} 0 2 mode pad",

@@ -20,7 +20,7 @@ from rig.control import SKIP_LOCKFS_FLAG
 from rig.direct import Disk, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.filesystem import fsck, make, mounted
-from rig.lab import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
+from rig.rig import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
 from rig.witness import eventually
 from rig.writers import Files, Writer
 
@@ -36,15 +36,15 @@ REFILLED = 50
 
 
 @pytest.fixture
-def drive(lab):
+def drive(rig):
     """An emulated drive; in User Mode Linux, which has none, a disk that counts nothing."""
-    if lab.has_drives:
-        drive = lab.drive("p4096")
+    if rig.has_drives:
+        drive = rig.drive("p4096")
         drive.reset()
         yield drive
     else:
         # With more nanoseconds a flush takes 50 ms, and a file system sends many.
-        with lab.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=10000) as path:
+        with rig.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=10000) as path:
             yield Uncounted(path)
 
 
@@ -58,13 +58,13 @@ def arrived(drive):
 
 
 @contextlib.contextmanager
-def under_load(lab, device, threads=4, **options):
+def under_load(rig, device, threads=4, **options):
     """
     Threads with a model of every sector, for as long as the block runs; they must get on. They are few: requests in
     flight are what is needed, and each more makes a suspend wait longer.
     """
     # It is stopped: the time is a limit for one that could not be.
-    load = lab.stress(device.path, seconds=LIFECYCLE_LIMIT, threads=threads, flush=1, fua=2, **options)
+    load = rig.stress(device.path, seconds=LIFECYCLE_LIMIT, threads=threads, flush=1, fua=2, **options)
     eventually(lambda: device.counter("rmw_expected") > 0, "the load does not begin", 60)
     began = device.counter("writes")
     yield load
@@ -75,9 +75,9 @@ def under_load(lab, device, threads=4, **options):
     load.stop()
 
 
-def say(lab, rounds, what, touches):
+def say(rig, rounds, what, touches):
     """The figures of a test, for the page of what is promised."""
-    print(f"lifecycle: {what}: {rounds} rounds on {lab.where}, {touches} touches, none forgotten")
+    print(f"lifecycle: {what}: {rounds} rounds on {rig.where}, {touches} touches, none forgotten")
 
 
 def settled(device, **more):
@@ -99,25 +99,25 @@ def kept(before, after):
 
 @pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_suspend_and_resume_forget_nothing(lab, drive, mode):
+def test_suspend_and_resume_forget_nothing(rig, drive, mode):
     with Align(drive.path, mode=mode) as device:
-        with under_load(lab, device, beneath=drive.path) as load:
-            for _ in lab.progress(range(lab.rounds)):
+        with under_load(rig, device, beneath=drive.path) as load:
+            for _ in rig.progress(range(rig.rounds)):
                 before = device.ledger()
                 device.suspend()
                 device.resume()
                 kept(before, device.ledger())
         ledger = settled(device, rmw_expected=load.touches, rmw_lost=0, **arrived(drive))
         assert (ledger["touches_held"] > 0) == (mode == "coalesce")
-    say(lab, lab.rounds, f"suspend and resume in {mode}", load.touches)
+    say(rig, rig.rounds, f"suspend and resume in {mode}", load.touches)
 
 
 @pytest.mark.uml_too
-def test_mode_changes_forget_nothing(lab, drive):
+def test_mode_changes_forget_nothing(rig, drive):
     with Align(drive.path, mode="report") as device:
-        with under_load(lab, device, beneath=drive.path) as load:
+        with under_load(rig, device, beneath=drive.path) as load:
             modes = itertools.cycle(["pad", "coalesce", "report", "coalesce"])
-            for _, mode in zip(lab.progress(range(lab.rounds)), modes):
+            for _, mode in zip(rig.progress(range(rig.rounds)), modes):
                 before = device.ledger()
                 device.set_mode(mode)
                 now, _ = device.pairs()
@@ -125,24 +125,24 @@ def test_mode_changes_forget_nothing(lab, drive):
                 kept(before, device.ledger())
         # The drive received what the ledger says that it was sent.
         settled(device, rmw_expected=load.touches, rmw_lost=0, **arrived(drive))
-    say(lab, lab.rounds, "mode changes", load.touches)
+    say(rig, rig.rounds, "mode changes", load.touches)
 
 
 @pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_reloads_beneath_a_mounted_file_system_forget_nothing(lab, drive, mode):
+def test_reloads_beneath_a_mounted_file_system_forget_nothing(rig, drive, mode):
     """
     From align to linear and back, and at times from align to align, which keeps the counts; on a partition that starts
     5 sectors behind a boundary, while a process writes and syncs files.
     """
-    with lab.partition(drive.path, 2048 + 5, 1 << 18) as path, Align(path, mode=mode) as device:
-        for first in range(0, lab.rounds, REFILLED):
+    with rig.partition(drive.path, 2048 + 5, 1 << 18) as path, Align(path, mode=mode) as device:
+        for first in range(0, rig.rounds, REFILLED):
             make("ext4", device.path)
             files = Files(f"reload {mode} {first}")
             with mounted("ext4", device.path) as root:
                 files.setup(root / "files")
                 writer = Writer(files, root / "files")
-                for number in lab.progress(range(first, min(first + REFILLED, lab.rounds))):
+                for number in rig.progress(range(first, min(first + REFILLED, rig.rounds))):
                     seen = writer.acknowledged
                     # With the file system frozen for it, and without.
                     flags = SKIP_LOCKFS_FLAG if number % 2 else 0
@@ -161,19 +161,19 @@ def test_reloads_beneath_a_mounted_file_system_forget_nothing(lab, drive, mode):
                 files.check(root / "files", writer.acknowledged, writer.begun)
         ledger = settled(device, rmw_lost=0)
     # Those since the last time that the table was linear, where counts end.
-    say(lab, lab.rounds, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
+    say(rig, rig.rounds, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
 
 
 @pytest.mark.uml_too
-def test_devices_come_and_go_and_leave_all_on_the_drive(lab, drive):
+def test_devices_come_and_go_and_leave_all_on_the_drive(rig, drive):
     """
     Each is removed at once after its last write, with blocks known, held, and being written behind the
     acknowledgement; another one on the same drive is under load and must not notice.
     """
     with Align(drive.path, start=1 << 17, length=8192, mode="coalesce") as other, Disk(drive.path) as lower:
         references = refcount()
-        with under_load(lab, other) as load:
-            for number, mode in zip(lab.progress(range(lab.rounds)), itertools.cycle(["coalesce", "pad", "report"])):
+        with under_load(rig, other) as load:
+            for number, mode in zip(rig.progress(range(rig.rounds)), itertools.cycle(["coalesce", "pad", "report"])):
                 with Align(drive.path, length=1 << 16, mode=mode, hold_ms=60000) as device:
                     assert refcount() == references + 1
                     assert device.balanced()["rmw_expected"] == 0, "it has counts of an earlier device"
@@ -189,7 +189,7 @@ def test_devices_come_and_go_and_leave_all_on_the_drive(lab, drive):
                           f"beneath the device removed in round {number}")
                 assert refcount() == references
         settled(other, rmw_expected=load.touches, rmw_lost=0)
-    say(lab, lab.rounds, "devices made and removed beside a load", load.touches)
+    say(rig, rig.rounds, "devices made and removed beside a load", load.touches)
 
 
 def refcount():
@@ -198,34 +198,34 @@ def refcount():
 
 @pytest.mark.each_kernel
 @pytest.mark.uml_too
-def test_the_module_comes_and_goes(lab, drive):
+def test_the_module_comes_and_goes(rig, drive):
     """Loaded, used, refused to be unloaded while it is used, unloaded at once when it is not."""
     with Disk(drive.path) as lower:
-        for number, mode in zip(lab.progress(range(lab.rounds)), itertools.cycle(FIXING)):
-            lab.load_module()
+        for number, mode in zip(rig.progress(range(rig.rounds)), itertools.cycle(FIXING)):
+            rig.load_module()
             with Align(drive.path, mode=mode, hold_ms=60000) as device:
                 with Disk(device.path) as upper:
                     for sector, sectors in ((3, 2), (21, 30)):
                         upper.write(sector, pattern(number, sector, sectors))
                     assert device.balanced(pending=3 if mode == "coalesce" else 0)["rmw_expected"] == 3
                 with pytest.raises(BlockingIOError):
-                    lab.unload_module()
-            lab.unload_module()
+                    rig.unload_module()
+            rig.unload_module()
             for sector, sectors in ((3, 2), (21, 30)):
                 check(sector, pattern(number, sector, sectors), lower.read(sector, sectors), f"round {number}")
-    lab.load_module()
-    say(lab, lab.rounds, "module loaded and unloaded", 3 * lab.rounds)
+    rig.load_module()
+    say(rig, rig.rounds, "module loaded and unloaded", 3 * rig.rounds)
 
 
 @pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
-def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(lab, drive, mode):
+def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(rig, drive, mode):
     """Every request fails while the table below is that of the target error; what is held waits for the drive."""
     length = sectors_of(drive.path)
     with Device(f"0 {length} linear {drive.path} 0") as below, Align(below.path, mode=mode, hold_ms=20) as device:
         # Two only: one whose requests fail at once never sleeps, and takes the processor from who changes the table.
-        with under_load(lab, device, threads=2, beneath=drive.path, tolerate_errors=True) as load:
-            for _ in lab.progress(range(lab.rounds)):
+        with under_load(rig, device, threads=2, beneath=drive.path, tolerate_errors=True) as load:
+            for _ in rig.progress(range(rig.rounds)):
                 before = device.ledger()
                 below.reload(f"0 {length} error")
                 eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded") or
@@ -236,11 +236,11 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
             eventually(lambda: not device.counter("degraded"), "it stays degraded", 60)
         assert load.write_errors > 0, "no request failed: the test proves nothing"
         settled(device, rmw_expected=load.touches)
-    say(lab, lab.rounds, f"drive failing and back in {mode}", load.touches)
+    say(rig, rig.rounds, f"drive failing and back in {mode}", load.touches)
 
 
 @pytest.mark.each_kernel
-def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, tmp_path):
+def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(rig, tmp_path):
     """
     A server of a network block device is killed with requests in flight. They fail, the device is removed with what it
     could not write, and what was synced is on the medium.
@@ -248,7 +248,7 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, tmp_pa
     medium = tmp_path / "medium"
     touches = 0
     with nbd.module():
-        for number, mode in zip(lab.progress(range(LIFECYCLE_ROUNDS)), itertools.cycle(FIXING)):
+        for number, mode in zip(rig.progress(range(LIFECYCLE_ROUNDS)), itertools.cycle(FIXING)):
             medium.write_bytes(bytes(Sectors.SPAN))
             with nbd.served(medium) as disk, \
                     Align(disk.path, mode=mode, physical_block_size=4096, alignment_offset=0, write_cache="on",
@@ -266,7 +266,7 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(lab, tmp_pa
             for each, writer in zip(files, writers):
                 each.check(content, writer.acknowledged, writer.begun)
     assert touches > 0
-    say(lab, LIFECYCLE_ROUNDS, "server of the drive killed", touches)
+    say(rig, LIFECYCLE_ROUNDS, "server of the drive killed", touches)
 
 
 class Sectors:

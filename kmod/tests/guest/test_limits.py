@@ -12,7 +12,7 @@ import pytest
 from rig.control import Refused
 from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
 from rig.dm import Align, Device, alignment_offset, block_name, queue, run, sectors_of, sysfs_folder
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 MIB2 = 4096		# sectors
@@ -54,9 +54,9 @@ def large_writes(disk, first, number):
 
 @pytest.mark.parametrize("segments", [126, 254])
 @pytest.mark.parametrize("offset", [0, 3584])
-def test_large_writes_from_skewed_buffers_arrive_whole(lab, segments, offset):
+def test_large_writes_from_skewed_buffers_arrive_whole(rig, segments, offset):
     """Raw, the lower queue cuts them inside physical blocks: that is what pad must undo."""
-    drive = lab.drive(f"segments{segments}" if offset == 0 else f"segments{segments}offset3584")
+    drive = rig.drive(f"segments{segments}" if offset == 0 else f"segments{segments}offset3584")
     assert queue(drive.path, "max_segments") == str(segments)
     first = offset // SECTOR
     with Disk(drive.path) as lower:
@@ -75,9 +75,9 @@ def test_large_writes_from_skewed_buffers_arrive_whole(lab, segments, offset):
             check(first, content, lower.read(first, 4 * MIB2), "beneath it")
 
 
-def test_report_counts_the_writes_that_the_lower_queue_will_cut(lab):
+def test_report_counts_the_writes_that_the_lower_queue_will_cut(rig):
     """Equality of ledger and drive is claimed only while writes_over_limits is 0."""
-    drive = lab.drive("segments126")
+    drive = rig.drive("segments126")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         drive.reset()
         upper.write(0, pattern(1, 0, 8))
@@ -94,15 +94,15 @@ LIMITS = ["logical_block_size", "physical_block_size", "minimum_io_size", "optim
 
 
 @pytest.mark.parametrize("kind", ["p4096", "p16384", "claims512", "brd", "scsi_debug"])
-def test_limits_stack_as_for_linear(lab, kind):
+def test_limits_stack_as_for_linear(rig, kind):
     """But for write-zeroes: the core cuts them at their limit, which must not be inside a block."""
     with contextlib.ExitStack() as stack:
         if kind == "brd":
-            path = stack.enter_context(lab.brd())
+            path = stack.enter_context(rig.brd())
         elif kind == "scsi_debug":
-            path = stack.enter_context(lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
+            path = stack.enter_context(rig.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
         else:
-            path = lab.drive(kind).path
+            path = rig.drive(kind).path
         align = stack.enter_context(Align(path, mode="pad"))
         linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
         for name in LIMITS:
@@ -114,9 +114,9 @@ def test_limits_stack_as_for_linear(lab, kind):
 
 
 @pytest.mark.parametrize("size", [1024, 8192, 65536])
-def test_report_takes_every_logical_block_that_linear_takes(lab, size):
+def test_report_takes_every_logical_block_that_linear_takes(rig, size):
     """Those larger than a page newer kernels only have. Where nothing can be misaligned, a mode that fixes does, too."""
-    with lab.loop(size) as path:
+    with rig.loop(size) as path:
         if not path:
             pytest.skip(f"this kernel has no logical blocks of {size} bytes")
         sectors = size // SECTOR
@@ -135,12 +135,12 @@ def test_report_takes_every_logical_block_that_linear_takes(lab, size):
 
 
 @pytest.mark.parametrize("size, physical", [(1024, 4096), (8192, 65536)])
-def test_a_mode_that_fixes_is_refused_for_logical_blocks_that_no_drive_has(lab, size, physical):
-    with lab.loop(size) as path:
+def test_a_mode_that_fixes_is_refused_for_logical_blocks_that_no_drive_has(rig, size, physical):
+    with rig.loop(size) as path:
         if not path:
             pytest.skip(f"this kernel has no logical blocks of {size} bytes")
         with Align(path, physical_block_size=physical, alignment_offset=0) as device, Disk(device.path) as upper:
-            with lab.log() as log, pytest.raises(Refused):
+            with rig.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "pad and coalesce need a logical block size of 512 or 4096" in log.text
             # What is misaligned is counted all the same.
@@ -149,9 +149,9 @@ def test_a_mode_that_fixes_is_refused_for_logical_blocks_that_no_drive_has(lab, 
 
 
 @pytest.mark.parametrize("wanted", ["0", "1"])
-def test_stable_writes_are_asked_for_where_linear_asks_for_them(lab, wanted):
+def test_stable_writes_are_asked_for_where_linear_asks_for_them(rig, wanted):
     """The engine copies what it needs; whether pages may change while they are written is for the drive to say."""
-    with lab.brd() as path:
+    with rig.brd() as path:
         own = sysfs_folder(path) / "queue/stable_writes"
         own.write_text(wanted)
         with Align(path, mode="coalesce", write_cache="on") as align, \
@@ -160,8 +160,8 @@ def test_stable_writes_are_asked_for_where_linear_asks_for_them(lab, wanted):
             assert queue(align.path, "stable_writes") == wanted
 
 
-def test_overrides_are_advertised(lab):
-    drive = lab.drive("claims512")
+def test_overrides_are_advertised(rig):
+    drive = rig.drive("claims512")
     with Align(drive.path, physical_block_size=4096, alignment_offset=512) as device:
         assert queue(device.path, "logical_block_size") == "512"
         assert queue(device.path, "physical_block_size") == "4096"
@@ -171,15 +171,15 @@ def test_overrides_are_advertised(lab):
 # What programs take for written atomically must be; a larger block is only what the drive likes.
 @pytest.mark.parametrize("kind,physical,offset", [("claims512", 16384, 4096), ("claims512", 65536, 0),
                                                   ("p4096", 16384, 512), ("brd", 16384, 0), ("scsi_debug", 8192, 3584)])
-def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(lab, kind, physical, offset):
+def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(rig, kind, physical, offset):
     """And a device on top is not told that it is misaligned, wherever it starts."""
     with contextlib.ExitStack() as stack:
         if kind == "brd":
-            path = stack.enter_context(lab.brd())
+            path = stack.enter_context(rig.brd())
         elif kind == "scsi_debug":
-            path = stack.enter_context(lab.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
+            path = stack.enter_context(rig.scsi_debug(sector_size=512, physblk_exp=3, lowest_aligned=7))
         else:
-            path = lab.drive(kind).path
+            path = rig.drive(kind).path
         linear = stack.enter_context(Device(f"0 {sectors_of(path)} linear {path} 0"))
         align = stack.enter_context(Align(path, mode="pad", physical_block_size=physical, alignment_offset=offset))
         changed = {"minimum_io_size": str(physical),
@@ -197,9 +197,9 @@ def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(lab, kind,
             assert (alignment_offset(above.path) < 0) == (alignment_offset(plain.path) < 0), f"misaligned from {start}"
 
 
-def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(lab):
+def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(rig):
     """Where its blocks are as large it would rely on sectors of 16384 bytes to arrive whole or not at all."""
-    drive = lab.drive("claims512")
+    drive = rig.drive("claims512")
 
     def sectors(path, *arguments):
         said = run("mkfs.xfs", "-f", "-N", *arguments, path).stdout
@@ -213,9 +213,9 @@ def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(lab):
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
-def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(lab):
+def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(rig):
     """As dm-crypt does; report asks for what linear asks for. A mode set by a message takes what comes all the same."""
-    with lab.scsi_debug(sector_size=4096, physblk_exp=2) as path:
+    with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path:
         with Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Align(path, mode="report") as device, \
                 Disk(device.path) as upper:
             of_linear = queue(linear.path, "dma_alignment")
@@ -238,9 +238,9 @@ def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(lab):
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
-def test_logical_blocks_of_4096_bytes(lab):
+def test_logical_blocks_of_4096_bytes(rig):
     """A large-unit drive: 4096 logical, 16384 physical."""
-    with lab.scsi_debug(sector_size=4096, physblk_exp=2) as path:
+    with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path:
         assert (queue(path, "logical_block_size"), queue(path, "physical_block_size")) == ("4096", "16384")
         with Align(path, mode="pad") as device, Disk(device.path) as upper:
             before = upper.read(0, 128)
@@ -252,8 +252,8 @@ def test_logical_blocks_of_4096_bytes(lab):
                 before[72 * SECTOR:]
             check(0, want, upper.read(0, 128), "through the target")
             # Through a mode that fixes, buffers have to be aligned to logical blocks.
-            load = lab.stress(device.path, beneath=path, physical=16384, torn_reads=True, memory_align=4096,
-                              seconds=lab.seconds / 4)
+            load = rig.stress(device.path, beneath=path, physical=16384, torn_reads=True, memory_align=4096,
+                              seconds=rig.seconds / 4)
             load.finish()
             assert device.balanced()["rmw_expected"] == load.touches + 3
 
@@ -290,13 +290,13 @@ def in_pieces(disk, call, sector, data, lengths):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(lab, mode):
+def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(rig, mode):
     """
     Newer kernels take them from a program if the device does. Those of device-mapper do not, up to 7.2; where linear
     takes them so does the target, whatever it makes of them, and what is refused has changed nothing.
     """
     taken = 0
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, Disk(device.path) as upper, \
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, Disk(device.path) as upper, \
             Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Disk(linear.path) as beside:
         for tag, lengths in enumerate(PIECES, 2):
             sectors = sum(lengths) // SECTOR
@@ -323,40 +323,40 @@ def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(lab, mo
     print(f"{taken} writes of {4 * len(PIECES)} taken")
 
 
-def test_a_larger_unit_is_suggested_where_the_drive_names_one(lab):
+def test_a_larger_unit_is_suggested_where_the_drive_names_one(rig):
     """A drive without rotation that says 4096 and wants writes of 16384."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=3, opt_xferlen_exp=5) as path:
+    with rig.scsi_debug(sector_size=512, physblk_exp=3, opt_xferlen_exp=5) as path:
         assert (queue(path, "minimum_io_size"), queue(path, "rotational")) == ("16384", "0")
         with Align(path) as device:
             assert device.attribute("suggested_physical_block_size") == "16384"
-    with Align(lab.drive("p4096").path) as device:
+    with Align(rig.drive("p4096").path) as device:
         assert device.attribute("suggested_physical_block_size") == "0"
 
 
-def test_pad_is_refused_where_one_request_cannot_carry_a_block(lab):
-    drive = lab.drive("claims512")
+def test_pad_is_refused_where_one_request_cannot_carry_a_block(rig):
+    drive = rig.drive("claims512")
     most = Path("/sys/block", block_name(drive.path), "queue/max_sectors_kb")
     before = most.read_text()
     most.write_text("8")
     try:
         with Align(drive.path, mode="report", physical_block_size=16384, alignment_offset=0) as device:
-            with lab.log() as log, pytest.raises(Refused):
+            with rig.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "max_sectors" in log.text, log.text
     finally:
         most.write_text(before)
 
 
-def test_pad_is_refused_on_a_zoned_device(lab):
-    with lab.null_blk(zoned=1, zone_size=4, gb=1) as path:
+def test_pad_is_refused_on_a_zoned_device(rig):
+    with rig.null_blk(zoned=1, zone_size=4, gb=1) as path:
         with Align(path, mode="report", length=8192, physical_block_size=4096, alignment_offset=0) as device:
-            with lab.log() as log, pytest.raises(Refused):
+            with rig.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "zoned" in log.text, log.text
 
 
-def test_limits_that_fall_below_a_block_send_touches_to_the_drive(lab):
-    drive = lab.drive("p16384")
+def test_limits_that_fall_below_a_block_send_touches_to_the_drive(rig):
+    drive = rig.drive("p16384")
     most = Path("/sys/block", block_name(drive.path), "queue/max_sectors_kb")
     before = most.read_text()
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:

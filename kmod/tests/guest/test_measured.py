@@ -38,8 +38,8 @@ def tables():
       "write_cache": "on"},
      {"mode": "coalesce", "physical_block_size": "8192", "alignment_offset": "512", "max_blocks": "17",
       "hold_ms": "29", "write_cache": "on"})])
-def test_a_table_is_measured_with_all_that_it_decides(lab, given, measured):
-    path = lab.drive("p4096").path
+def test_a_table_is_measured_with_all_that_it_decides(rig, given, measured):
+    path = rig.drive("p4096").path
     with Align(path, start=7, **given):
         *_, found = tables()
     assert found.pop("target_version").count(".") == 2

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from dmalign.extent import only_all
-from dmalign.pace import scaled
+from lab.pace import scaled
+from lab.plugins.extent import only_all
 from rig.direct import SECTOR, Disk, Later, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096
@@ -172,13 +172,13 @@ def play(device, lower, chains):
     ("pad", 0, 600, None), ("pad", 600, 0, None),
     only_all("between the two before it", "pad", 300, 300, None),
     ("coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
-def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms, hold_ms):
+def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, hold_ms):
     """
     With writes slow this holds the two races of an aligned write and of an RMW around it and their mirror images
     (discards in place of either); with reads slow it widens the other half. What is held for a moment only is being
     written when the next request comes.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, Slow(drive.path, read_ms, write_ms) as slow, \
             Align(slow.path, mode=mode, hold_ms=hold_ms) as device:
         play(device, lower, WRITE_PAIRS + CHAINS + chains_with("discard"))
@@ -188,21 +188,21 @@ def test_no_order_of_requests_loses_a_later_one(lab, mode, read_ms, write_ms, ho
     *((other, "coalesce", 200) for other in ("zero", "zero part", "zero straddle", "zero long", "discard")),
     ("zero straddle", "pad", None), ("discard", "pad", None),
     *(only_all("its blocks are those of a straddle", other, "pad", None) for other in ("zero", "zero part", "zero long"))])
-def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(lab, other, mode, hold_ms):
+def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, mode, hold_ms):
     """On a drive that takes 300 ms for everything: dm-delay takes no write-zeroes, which then become writes."""
-    drive = lab.drive("slow300ms")
+    drive = rig.drive("slow300ms")
     with Disk(drive.path) as lower, Align(drive.path, mode=mode, hold_ms=hold_ms) as device:
         ledger = play(device, lower, chains_with(other))
         assert ledger["discards" if other == "discard" else "write_zeroes"] > 0
         assert (ledger["rmw_expected_zeroes"] > 0) == (other in ("zero part", "zero straddle", "zero long"))
 
 
-def test_a_read_beside_an_aligned_write_leaves_nothing_behind(lab):
+def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
     """
     An aligned write is in flight; a read of its block runs beside it; the write is acknowledged; a partial write
     then must not put back what the read saw.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
@@ -217,9 +217,9 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(lab):
 
 
 @pytest.mark.parametrize("read_ms,write_ms", [(0, 600), (600, 0)])
-def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab, read_ms, write_ms):
+def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms):
     """The mirror image: the RMW reads, or has read and writes, when the aligned write comes; the aligned write wins."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Slow(drive.path, read_ms, write_ms) as slow, Align(slow.path, mode="pad") as device, \
             Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
@@ -237,8 +237,8 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(lab, read_ms, write_ms)
 
 
 @pytest.mark.each_kernel
-def test_partial_writes_in_flight_together_share_one_read_and_one_write(lab):
-    drive = lab.drive("p4096")
+def test_partial_writes_in_flight_together_share_one_read_and_one_write(rig):
+    drive = rig.drive("p4096")
     with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         before = upper.read(0, 8)
         drive.reset()
@@ -254,9 +254,9 @@ def test_partial_writes_in_flight_together_share_one_read_and_one_write(lab):
         check(0, bytes(want), upper.read(0, 8), "through the target")
 
 
-def test_halves_that_waited_for_a_whole_write_need_no_read(lab):
+def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
     """Both halves wait for the write below them; by then they cover the block."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
         parts = [Later(upper.write, 0, pattern(1, 0, 8)), Later(upper.write, 0, pattern(2, 0, 4), after=0.1),
@@ -269,9 +269,9 @@ def test_halves_that_waited_for_a_whole_write_need_no_read(lab):
         check(0, pattern(2, 0, 4) + pattern(3, 4, 4), upper.read(0, 8), "through the target")
 
 
-def test_partial_writes_that_complete_a_block_need_no_second_request(lab):
+def test_partial_writes_that_complete_a_block_need_no_second_request(rig):
     """Eight sectors written apart while the block is being read: one write, and what was read is all replaced."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
         parts = [Later(upper.write, at, pattern(at + 1, at, 1)) for at in range(8)]
@@ -286,9 +286,9 @@ def test_partial_writes_that_complete_a_block_need_no_second_request(lab):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("overwrite", ["whole", "discard", "zero"])
-def test_known_content_ends_when_something_writes_over_it(lab, overwrite):
+def test_known_content_ends_when_something_writes_over_it(rig, overwrite):
     """A partial write leaves its block known; what then covers the block makes the next one read again."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         upper.write(3, pattern(2, 3, 1))
@@ -303,9 +303,9 @@ def test_known_content_ends_when_something_writes_over_it(lab, overwrite):
             check(0, bytes(want), lower.read(0, 8), "beneath it")
 
 
-def test_known_content_ends_after_a_short_time(lab):
+def test_known_content_ends_after_a_short_time(rig):
     """Somebody may write beneath, sooner or later; content is not kept beyond the activity it was kept for."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
 
@@ -321,12 +321,12 @@ def test_known_content_ends_after_a_short_time(lab):
         assert device.counter("pad_reads") == reads_before + 1
 
 
-def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(lab):
+def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(rig):
     """
     Writes mapped in report are not registered, so a pad read beside one could see what it is about to replace. The
     drive's log has the order in which it served them.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="report") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 128))
         drive.reset()
@@ -350,12 +350,12 @@ def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(lab):
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
-def test_report_to_pad_and_back_under_load(lab):
-    drive = lab.drive("p4096")
+def test_report_to_pad_and_back_under_load(rig):
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
     with Device(f"0 {length} delay {drive.path} 0 1 {drive.path} 0 5") as slow, \
             Align(slow.path, mode="report") as device:
-        load = lab.stress(device.path, beneath=drive.path, seconds=lab.seconds)
+        load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds)
         changes = 0
         while load.running():
             device.set_mode(("pad", "report")[changes % 2])

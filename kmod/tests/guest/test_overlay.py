@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.witness import eventually, reads
@@ -46,9 +46,9 @@ class Content:
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("physical,offset", [(4096, 0), (4096, 512), (65536, 0)])
-def test_reads_return_what_is_held_wherever_they_begin_and_end(lab, physical, offset):
+def test_reads_return_what_is_held_wherever_they_begin_and_end(rig, physical, offset):
     """Of any part of held and other blocks, and each that took held bytes is counted."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     choose = random.Random(physical + offset)
     block, first = physical // SECTOR, offset // SECTOR
     total = 16 * block + first
@@ -76,9 +76,9 @@ def test_reads_return_what_is_held_wherever_they_begin_and_end(lab, physical, of
         assert device.counter("reads_overlaid") == before
 
 
-def test_large_reads_over_many_held_blocks(lab):
+def test_large_reads_over_many_held_blocks(rig):
     """2 MiB with a sector held in every second block, more than fit into the room that a read has of its own."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path, max_blocks=1024) as device, Disk(device.path) as upper:
         content = Content(lower, 5 * 1024)
         for i in range(0, 600, 2):
@@ -92,8 +92,8 @@ def test_large_reads_over_many_held_blocks(lab):
         device.balanced()
 
 
-def test_a_read_that_is_all_held_asks_nobody(lab):
-    drive = lab.drive("p4096")
+def test_a_read_that_is_all_held_asks_nobody(rig):
+    drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 5))
         drive.reset()
@@ -104,12 +104,12 @@ def test_a_read_that_is_all_held_asks_nobody(lab):
 
 
 @pytest.mark.parametrize("after", ["flush", "completed", "whole", "fua"])
-def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(lab, after):
+def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(rig, after):
     """
     The read gets from the drive what was there when it was asked, 600 ms ago; meanwhile the block is written and let
     go, or replaced. Sectors 0 to 3 were held when the read began.
     """
-    late, drive = lab.drive("media_late"), lab.drive("media")
+    late, drive = rig.drive("media_late"), rig.drive("media")
     ways = Device(f"0 {sectors_of(drive.path)} delay {late.path} 0 0 {drive.path} 0 0")
     with ways, holding(ways.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         lower.write(0, pattern(1000, 0, 16))
@@ -141,9 +141,9 @@ def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(lab, after):
         assert device.counter("reads_overlaid") == 1
 
 
-def test_a_read_beside_the_padding_of_its_block_returns_the_held_bytes(lab):
+def test_a_read_beside_the_padding_of_its_block_returns_the_held_bytes(rig):
     """Its pad read takes 400 ms, and as long takes the reader's."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, slow(drive.path, 400, 0) as below, holding(below.path) as device, \
             Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 8))
@@ -167,8 +167,8 @@ OVER = {
 
 
 @pytest.mark.parametrize("over", OVER)
-def test_what_is_overwritten_as_a_whole_is_never_written(lab, over):
-    drive = lab.drive("p4096")
+def test_what_is_overwritten_as_a_whole_is_never_written(rig, over):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(64, pattern(1000, 64, 64))
         upper.write(81, pattern(1, 81, 2))
@@ -190,9 +190,9 @@ def test_what_is_overwritten_as_a_whole_is_never_written(lab, over):
         assert device.balanced()["rmw_avoided_superseded"] == 2
 
 
-def test_what_is_overwritten_in_part_keeps_the_rest(lab):
+def test_what_is_overwritten_in_part_keeps_the_rest(rig):
     """Zeroes over a part of a held block: they go down as they came, the rest is still held."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 8))
         upper.write(1, pattern(1, 1, 5))
@@ -205,9 +205,9 @@ def test_what_is_overwritten_in_part_keeps_the_rest(lab):
 
 
 @pytest.mark.parametrize("physical", [2048, 4096])
-def test_what_is_held_is_on_the_drive_before_a_discard_goes_down(lab, physical):
+def test_what_is_held_is_on_the_drive_before_a_discard_goes_down(rig, physical):
     """A drive may ignore a discard, as this one does with less than 4096 bytes: then what was acknowledged is there."""
-    drive, block = lab.drive("p4096"), physical // SECTOR
+    drive, block = rig.drive("p4096"), physical // SECTOR
     with Disk(drive.path) as lower, \
             holding(drive.path, physical_block_size=physical, alignment_offset=0) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 8))
@@ -223,9 +223,9 @@ def test_what_is_held_is_on_the_drive_before_a_discard_goes_down(lab, physical):
         assert (ledger["rmw_host"], ledger["rmw_avoided_superseded"], ledger["held_blocks"]) == (1, 0, 0)
 
 
-def test_a_discard_of_a_part_takes_nothing_of_what_is_held(lab):
+def test_a_discard_of_a_part_takes_nothing_of_what_is_held(rig):
     """The drive leaves a block as it is that a discard covers in part: what is beneath is older than what was held."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 24))
         for first in (1, 9, 17):
@@ -239,12 +239,12 @@ def test_a_discard_of_a_part_takes_nothing_of_what_is_held(lab):
         device.balanced()
 
 
-def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(lab):
+def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(rig):
     """
     The held data was acknowledged before the flush. The write that replaces it is still in flight: until that has
     ended neither of the two is on the drive.
     """
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 1))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
@@ -257,8 +257,8 @@ def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(lab):
         assert device.balanced()["rmw_avoided_superseded"] == 1
 
 
-def test_a_superseding_write_that_fails_supersedes_nothing(lab):
-    drive = lab.drive("p4096")
+def test_a_superseding_write_that_fails_supersedes_nothing(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(80, pattern(1000, 80, 8))
         upper.write(82, pattern(1, 82, 3))
@@ -274,9 +274,9 @@ def test_a_superseding_write_that_fails_supersedes_nothing(lab):
         device.balanced()
 
 
-def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(lab):
+def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(rig):
     """The touch cannot be held while the write below it is in flight; both are there in the end, the touch on top."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
@@ -291,8 +291,8 @@ def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(lab):
         assert device.balanced()["rmw_drive"] == 0
 
 
-def test_two_writers_of_one_block_each_find_what_they_wrote(lab):
-    drive = lab.drive("p4096")
+def test_two_writers_of_one_block_each_find_what_they_wrote(rig):
+    drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
 
         def work(first):

@@ -43,8 +43,8 @@ def writes_counted(path):
 @pytest.mark.parametrize("name, arguments, buffered", [
     *((name, arguments, ()) for name, arguments in CASES.items()),
     *((name, arguments, ("--buffered",)) for name, arguments in DIRECT.items())])
-def test_the_drive_gets_what_was_planned(lab, name, arguments, buffered, shift):
-    drive = lab.drive("p4096")
+def test_the_drive_gets_what_was_planned(rig, name, arguments, buffered, shift):
+    drive = rig.drive("p4096")
     with Device(f"0 {SECTORS} linear {drive.path} {shift}") as device:
         plan = alignctl("plan", name, "--on", device.path, "--start", START, *arguments, *buffered)
         assert plan["assumed"]["cache_block_size"] == 4096
@@ -75,9 +75,9 @@ def test_the_drive_gets_what_was_planned(lab, name, arguments, buffered, shift):
 
 
 @pytest.mark.each_kernel
-def test_small_blocks_of_the_cache_cost_touches(lab):
+def test_small_blocks_of_the_cache_cost_touches(rig):
     """A device with an odd number of sectors: the page cache has blocks of 512 bytes there."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Device(f"0 {SECTORS + 1} linear {drive.path} 0") as device:
         plan = alignctl("plan", "areasync", "--on", device.path, "--start", START, "--count", 4)
         drive.reset()
@@ -91,9 +91,9 @@ def test_small_blocks_of_the_cache_cost_touches(lab):
 
 
 @pytest.mark.parametrize("mode, touches", [("report", 32), ("pad", 0), ("coalesce", 0)])
-def test_each_mode_does_to_commits_what_was_planned(lab, mode, touches):
+def test_each_mode_does_to_commits_what_was_planned(rig, mode, touches):
     """Four areas on a device that is five sectors off: a flush forbids holding, so only reads are saved, but for 8."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, 5, SECTORS, write_cache="on", mode=mode, physical_block_size=4096,
                alignment_offset=1536) as device:
         plan = alignctl("plan", "areasync", "--on", device.path, "--start", START, "--count", 4,

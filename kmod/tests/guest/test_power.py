@@ -20,8 +20,8 @@ import pytest
 
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, pattern
 from rig.dm import Align
-from rig.lab import POWER_CUTS, POWER_FIRST, POWER_LIMIT
 from rig.power import History
+from rig.rig import POWER_CUTS, POWER_FIRST, POWER_LIMIT
 
 pytestmark = pytest.mark.timeout(POWER_LIMIT)
 
@@ -247,13 +247,13 @@ def cut_round(drive, lower, shape, options, number, before):
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_power_cuts_leave_each_sector_as_it_may_be(lab, name):
+def test_power_cuts_leave_each_sector_as_it_may_be(rig, name):
     (options, expected), cuts = MODES[name], -(-POWER_CUTS // len(MODES))
     mode = options and options["mode"]
     phases, flushes, damaged = Counter(), 0, 0
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        drives = [lab.drive(shape.drive) for shape in SHAPES]
+        drives = [rig.drive(shape.drive) for shape in SHAPES]
         lowers = [stack.enter_context(Disk(drive.path)) for drive in drives]
         contents = []
         for lower, shape in zip(lowers, SHAPES):
@@ -270,7 +270,7 @@ def test_power_cuts_leave_each_sector_as_it_may_be(lab, name):
             phases[done.phase] += 1
             flushes += done.flushes
             damaged += done.damaged
-    print(f"power cuts: {name:24} {cuts:5} cuts on {lab.where}: "
+    print(f"power cuts: {name:24} {cuts:5} cuts on {rig.where}: "
           + ", ".join(f"{phase} {phases[phase]}" for phase in PHASES)
           + f"; {damaged} blocks damaged; {flushes} flushes succeeded; {time.monotonic() - began:.1f} s")
     assert mode == "coalesce" or not phases["emptying"], "something was written behind an acknowledgement"
@@ -310,13 +310,13 @@ def damaged_by(drive, lower, shape, options, writes, at, seed):
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the_target(lab, mode):
+def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the_target(rig, mode):
     """
     The drive gives a block the same fate whenever it is hit. So what a cut at any request does through the target must
     be among what one at the same write does without it, or, where writes are acknowledged early, at the flush.
     """
     shape, cuts, damaged = SHAPES[0], 0, 0
-    drive = lab.drive(shape.drive)
+    drive = rig.drive(shape.drive)
     with Disk(drive.path) as lower:
         for seed in range(POWER_FIRST, POWER_FIRST + 1 + POWER_CUTS // 500):
             choose = random.Random(seed)
@@ -332,6 +332,6 @@ def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the
                     f"seed {seed}, cut at request {at} of the drive, during {failed} of {writes}: " \
                     f"blocks {sorted(blocks)} are damaged, without the target {sorted(would)}"
                 cuts, damaged = cuts + 1, damaged + len(blocks)
-    print(f"power cuts: {mode + ' beside raw':24} {cuts:5} cuts on {lab.where}: {damaged} blocks damaged, "
+    print(f"power cuts: {mode + ' beside raw':24} {cuts:5} cuts on {rig.where}: {damaged} blocks damaged, "
           "none that raw keeps")
     assert damaged > 0, "nothing was damaged: the test proves nothing"

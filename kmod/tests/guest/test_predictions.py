@@ -34,8 +34,8 @@ def test_every_workload_is_tried():
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_prediction_is_what_the_target_and_the_drive_count(lab, case):
-    drive = lab.drive("p4096")
+def test_a_prediction_is_what_the_target_and_the_drive_count(rig, case):
+    drive = rig.drive("p4096")
     with Align(drive.path, write_cache="on", hold_ms=HOLD_MS, **GEOMETRY) as device:
         prediction = Prediction(case, device, GEOMETRY)
         requests = prediction.plan["requests"]
@@ -52,12 +52,12 @@ def test_a_prediction_is_what_the_target_and_the_drive_count(lab, case):
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_a_prediction_of_write_zeroes_is_what_the_target_and_the_drive_count(lab, tmp_path, mode):
-    trace, drive = tmp_path / "trace.csv", lab.drive("p4096")
+def test_a_prediction_of_write_zeroes_is_what_the_target_and_the_drive_count(rig, tmp_path, mode):
+    trace, drive = tmp_path / "trace.csv", rig.drive("p4096")
     trace.write_text("op,offset_sectors,sectors\n" + "".join(f"{row}\n" for row in ZEROES))
     zeroes = [list(map(int, row.split(",")[1:])) for row in ZEROES if row.startswith("write-zeroes")]
     geometry = {"physical_block_size": 4096, "alignment_offset": 512}
-    with lab.partition(drive.path, 63, 1 << 12) as path, \
+    with rig.partition(drive.path, 63, 1 << 12) as path, \
             Align(path, write_cache="on", hold_ms=HOLD_MS, **geometry) as device:
         oracle = Oracle(4096, 512)
         prediction = TracePrediction(trace, device, geometry)

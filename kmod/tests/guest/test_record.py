@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import OUT
+from lab.pace import patience
+from lab.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
 from rig.witness import TRACING, Request, Trace, eventually
@@ -102,9 +102,9 @@ def as_logged(requests):
     return [(("D" if request.op == "Z" else request.op), request.sector, request.sectors) for request in requests]
 
 
-def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp_path):
+def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(rig, tmp_path):
     count = 200
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path) as device:
         state = tmp_path / "state"
         run(*replay("w4096_512", device.path, "prepare", state, "--count", count))
@@ -123,10 +123,10 @@ def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(lab, tmp
         assert (recording.summary["stopped"], recording.summary["command_status"]) == ("command", 0)
 
 
-def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(lab, tmp_path):
+def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(rig, tmp_path):
     """On a partition where no block of the page cache starts where one of the disk does."""
-    recording, drive = tmp_path / "recording", lab.drive("p4096")
-    with lab.partition(drive.path, 63, 1 << 12) as path:
+    recording, drive = tmp_path / "recording", rig.drive("p4096")
+    with rig.partition(drive.path, 63, 1 << 12) as path:
         drive.reset()
         said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", "dd", "if=/dev/zero", f"of={path}",
                    "oflag=direct", "bs=4096", "seek=8", "count=6", "status=none").stdout
@@ -135,13 +135,13 @@ def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(l
         assert recorded["touches"] == planned["touches_expected"] == drive.stats()["touches"] == 12
 
 
-def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(lab, tmp_path):
+def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(rig, tmp_path):
     """Aligned or not, beside writes, on a partition where no block of the disk starts with one of it."""
-    trace, recording, drive = tmp_path / "trace.csv", tmp_path / "recording", lab.drive("p4096")
+    trace, recording, drive = tmp_path / "trace.csv", tmp_path / "recording", rig.drive("p4096")
     rows = [("write-zeroes", 81, 16), ("write-zeroes", 160, 16), ("write-zeroes", 243, 3), ("write", 246, 4),
             ("write-zeroes", 321, 12), ("write", 400, 8), ("write", 401, 64), ("discard", 513, 64)]
     trace.write_text("op,offset_sectors,sectors\n" + "".join(f"{op},{at},{count}\n" for op, at, count in rows))
-    with lab.partition(drive.path, 63, 1 << 12) as path:
+    with rig.partition(drive.path, 63, 1 << 12) as path:
         drive.reset()
         said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", *replayed(trace, path)).stdout
         counted = drive.stats()
@@ -160,10 +160,10 @@ def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(lab, tmp
     assert sum(request.touches for request in drive.log()) == 8
 
 
-def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(lab, tmp_path):
+def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(rig, tmp_path):
     """In mode pad the drive receives other requests; with several in flight, from any processor."""
     count = 300
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device:
         state = tmp_path / "state"
         run(*replay("w4096_512", device.path, "prepare", state, "--count", count))
@@ -201,8 +201,8 @@ def check_each(recording, sent):
 
 
 @pytest.mark.each_kernel
-def test_each_kind_of_request_on_a_disk_and_an_align_device(lab, tmp_path):
-    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+def test_each_kind_of_request_on_a_disk_and_an_align_device(rig, tmp_path):
+    with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         with Recording(path, tmp_path) as recording, Disk(path) as disk, named(NAME):
             sent = send_one_of_each(disk, disk.sectors)
         check_each(recording, sent)
@@ -217,12 +217,12 @@ def replayed(path, device):
     return [ALIGNCTL, "replay", path, "--on", device, "--timing", "closed", "--no-check", "--force", device]
 
 
-def test_what_was_recorded_is_replayed_request_by_request(lab, tmp_path):
+def test_what_was_recorded_is_replayed_request_by_request(rig, tmp_path):
     """
     All operations and both flags. Replay looks at the disk before, and flushes in the end; and a write that is FUA can
     only be asked for with O_DSYNC, behind which the kernel flushes.
     """
-    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+    with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         with Recording(path, tmp_path) as recording, Disk(path) as disk:
             send_one_of_each(disk, disk.sectors)
         again = Recording(path, tmp_path, command=replayed(recording.path, path)).end()
@@ -234,13 +234,13 @@ def test_what_was_recorded_is_replayed_request_by_request(lab, tmp_path):
         assert {op for op, *_ in second[:-len(first)]} <= {"read"}
 
 
-def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(lab, tmp_path):
+def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(rig, tmp_path):
     """Where io_uring can discard: since Linux 6.12. Before, the kernel does one at a time; each takes 0.3 s here."""
     discards = [Request("D", 128 * k, 64) for k in range(16)]
     depth, taken_ns = 8, 300_000_000
     trace = tmp_path / "discards.csv"
     trace.write_text("op,offset_sectors,sectors\n" + "".join(f"discard,{d.sector},{d.sectors}\n" for d in discards))
-    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
+    with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         SCSI_DEBUG_DELAY.write_text(f"{taken_ns}\n")
         recording = Recording(path, tmp_path, command=[ALIGNCTL, "replay", trace, "--on", path, "--timing", "fast",
                                                        "--depth", depth, "--no-check", "--force", path]).end()
@@ -252,9 +252,9 @@ def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(
         assert all(later - earlier >= taken_ns for earlier, later in itertools.pairwise(began))
 
 
-def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(lab, tmp_path):
+def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(rig, tmp_path):
     """On a drive without FUA, which the kernel has flush behind such a write; and once more, since it is O_DSYNC's."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     trace = tmp_path / "flags.csv"
     trace.write_text("op,offset,bytes,flags\nwrite,0,512,\nwrite,4096,512,fua\nwrite,8192,512,preflush\n"
                      "write,12288,512,preflush+fua\nwrite,16384,512,\n")
@@ -267,10 +267,10 @@ def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(lab, tmp_path):
 
 
 @pytest.mark.each_kernel
-def test_a_partition_is_recorded_from_its_own_start(lab, tmp_path):
+def test_a_partition_is_recorded_from_its_own_start(rig, tmp_path):
     """And so is what reaches it through the whole disk, cut at its edges; nothing else of the disk is."""
     start, sectors = 61, 1000
-    with lab.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path, lab.partition(path, start, sectors) as part:
+    with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path, rig.partition(path, start, sectors) as part:
         with Recording(part, tmp_path) as recording, Disk(part) as disk, named(NAME):
             sent = send_one_of_each(disk, sectors, start)
         check_each(recording, sent)
@@ -284,9 +284,9 @@ def test_a_partition_is_recorded_from_its_own_start(lab, tmp_path):
         assert recording.requests == [Request("W", 0, 2), Request("W", sectors - 1, 1), Request("F", 0, 0)]
 
 
-def test_what_is_lost_is_counted_to_the_last_request(lab, tmp_path):
+def test_what_is_lost_is_counted_to_the_last_request(rig, tmp_path):
     count = 1500
-    with lab.scsi_debug() as path, Disk(path) as disk:
+    with rig.scsi_debug() as path, Disk(path) as disk:
         recording = Recording(path, tmp_path, "--buffer", 8)
         with recording:
             recording.process.send_signal(signal.SIGSTOP)
@@ -303,8 +303,8 @@ def test_what_is_lost_is_counted_to_the_last_request(lab, tmp_path):
         assert sectors == sorted(set(sectors)) and sectors[0] == 0, "those that it has are whole and in order"
 
 
-def test_another_tracer_sees_the_same_as_without(lab, tmp_path):
-    drive = lab.drive("p4096")
+def test_another_tracer_sees_the_same_as_without(rig, tmp_path):
+    drive = rig.drive("p4096")
     watched = ("trace_clock", "buffer_size_kb", "options/overwrite", str(EVENT / "enable"), str(EVENT / "filter"))
     with Disk(drive.path) as disk:
         before = [(TRACING / name).read_text() for name in watched]
@@ -320,8 +320,8 @@ def test_another_tracer_sees_the_same_as_without(lab, tmp_path):
         assert as_logged(trace.requests) == as_logged([*recording.requests, Request("W", 1000, 1)])
 
 
-def test_limits_end_it_and_what_a_killed_one_leaves_is_removed(lab, tmp_path):
-    with lab.scsi_debug() as path, Disk(path) as disk:
+def test_limits_end_it_and_what_a_killed_one_leaves_is_removed(rig, tmp_path):
+    with rig.scsi_debug() as path, Disk(path) as disk:
         killed = Recording(path, tmp_path)
         killed.__enter__()
         killed.process.kill()

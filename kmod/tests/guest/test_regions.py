@@ -3,10 +3,10 @@
 
 import pytest
 
-from dmalign.pace import scaled
+from lab.pace import scaled
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import writes
 
 BORDER = (64 << 20) // SECTOR
@@ -16,8 +16,8 @@ COUNT = 128
 
 
 @pytest.fixture
-def drive(lab):
-    drive = lab.drive("p4096")
+def drive(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower:
         lower.write(BEFORE, pattern(1000, BEFORE, COUNT))
     return drive
@@ -139,9 +139,9 @@ def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_stress_across_the_border_is_clean(lab, drive, mode):
+def test_stress_across_the_border_is_clean(rig, drive, mode):
     with Align(drive.path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, offset=BORDER - 512, region=1024, flush=1, fua=3, zeroes=2,
-                          discard=2, seconds=lab.seconds / 2)
+        load = rig.stress(device.path, beneath=drive.path, offset=BORDER - 512, region=1024, flush=1, fua=3, zeroes=2,
+                          discard=2, seconds=rig.seconds / 2)
         load.finish()
         assert device.balanced()["rmw_expected"] == load.touches + load.zero_touches

@@ -9,7 +9,7 @@ import pytest
 from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, Refused
 from rig.direct import Later
 from rig.dm import Align
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
@@ -17,25 +17,25 @@ MODES = ["report", "pad", "coalesce"]
 
 
 @contextlib.contextmanager
-def quick(lab, mode):
+def quick(rig, mode):
     """
     A disk that answers at once, on the submitter's own CPU; for coalesce a drive with a write cache, because a table of
     linear on a disk without one takes the flag away.
     """
     if mode == "coalesce":
-        yield lab.drive("p4096").path
+        yield rig.drive("p4096").path
         return
-    with lab.brd() as path:
+    with rig.brd() as path:
         yield path
 
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode,physical", [("report", 4096), ("pad", 4096), ("pad", 16384), ("coalesce", 4096)])
-def test_stress_on_the_drive_is_clean_and_the_drive_agrees(lab, mode, physical):
-    drive = lab.drive(f"p{physical}")
+def test_stress_on_the_drive_is_clean_and_the_drive_agrees(rig, mode, physical):
+    drive = rig.drive(f"p{physical}")
     drive.reset()
     with Align(drive.path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, physical=physical, flush=1, fua=5)
+        load = rig.stress(device.path, beneath=drive.path, physical=physical, flush=1, fua=5)
         load.finish()
         ledger, stats = device.balanced(), drive.stats()
         assert ledger["rmw_expected"] == load.touches
@@ -44,11 +44,11 @@ def test_stress_on_the_drive_is_clean_and_the_drive_agrees(lab, mode, physical):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_stress_with_the_first_boundary_at_3584_is_clean(lab, mode):
-    drive = lab.drive("offset3584")
+def test_stress_with_the_first_boundary_at_3584_is_clean(rig, mode):
+    drive = rig.drive("offset3584")
     drive.reset()
     with Align(drive.path, mode=mode, physical_block_size=4096, alignment_offset=3584) as device:
-        load = lab.stress(device.path, beneath=drive.path, alignment=3584, seconds=lab.seconds / 2)
+        load = rig.stress(device.path, beneath=drive.path, alignment=3584, seconds=rig.seconds / 2)
         load.finish()
         # The region starts inside block 0, which starts before the device: an edge.
         ledger = device.balanced()
@@ -59,10 +59,10 @@ def test_stress_with_the_first_boundary_at_3584_is_clean(lab, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_stress_on_memory_is_clean(lab, mode):
+def test_stress_on_memory_is_clean(rig, mode):
     """A RAM disk answers at once and on the submitter's own CPU: the other extreme of timing."""
-    with lab.brd() as path, Align(path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=path, zeroes=5, flush=1, fua=2, torn_reads=True)
+    with rig.brd() as path, Align(path, mode=mode) as device:
+        load = rig.stress(device.path, beneath=path, zeroes=5, flush=1, fua=2, torn_reads=True)
         load.finish()
         ledger = device.balanced()
         if mode != "report":
@@ -71,30 +71,30 @@ def test_stress_on_memory_is_clean(lab, mode):
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(lab, mode):
+def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(rig, mode):
     """Four milliseconds a request open every window between requests of different kinds."""
-    drive = lab.drive("slow4ms")
+    drive = rig.drive("slow4ms")
     with Align(drive.path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, zeroes=10, discard=10, region=512, max_run=40)
+        load = rig.stress(device.path, beneath=drive.path, zeroes=10, discard=10, region=512, max_run=40)
         load.finish()
         ledger = device.balanced()
         assert ledger["discards"] > 0 and ledger["write_zeroes"] > 0 and ledger["waits"] > 0
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_one_block_of_memory_is_enough(lab, mode):
+def test_one_block_of_memory_is_enough(rig, mode):
     """max_blocks 1: writes wait or go as they came, but all of them end and none is wrong."""
-    with lab.brd() as path, Align(path, mode=mode, max_blocks=1) as device:
-        load = lab.stress(device.path, beneath=path, torn_reads=True, seconds=lab.seconds / 2)
+    with rig.brd() as path, Align(path, mode=mode, max_blocks=1) as device:
+        load = rig.stress(device.path, beneath=path, torn_reads=True, seconds=rig.seconds / 2)
         load.finish()
         ledger = device.balanced()
         assert ledger["rmw_drive_max_blocks"] > 0, "the ceiling was never reached"
         assert ledger["rmw_host"] + ledger["rmw_avoided"] > 0, "and yet some touches must have been padded"
 
 
-def test_the_memory_ceiling_holds_under_load(lab):
-    with lab.brd() as path, Align(path, mode="pad", max_blocks=4) as device:
-        load = lab.stress(device.path, beneath=path, torn_reads=True, seconds=lab.seconds / 2)
+def test_the_memory_ceiling_holds_under_load(rig):
+    with rig.brd() as path, Align(path, mode="pad", max_blocks=4) as device:
+        load = rig.stress(device.path, beneath=path, torn_reads=True, seconds=rig.seconds / 2)
         most = 0
         while load.running():
             most = max(most, device.counter("target0_blocks"))
@@ -104,12 +104,12 @@ def test_the_memory_ceiling_holds_under_load(lab):
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_a_flood_of_writes_to_one_block_starves_nobody(lab, mode):
+def test_a_flood_of_writes_to_one_block_starves_nobody(rig, mode):
     """Sixteen writers of a single block; a request that waits for 20 seconds fails the run."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=drive.path, region=8, max_run=8, stall=20, flush=2, fua=2,
-                          seconds=lab.seconds / 2)
+        load = rig.stress(device.path, beneath=drive.path, region=8, max_run=8, stall=20, flush=2, fua=2,
+                          seconds=rig.seconds / 2)
         load.finish()
         device.balanced()
 
@@ -125,9 +125,9 @@ def shake(load, steps):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_suspend_and_resume_under_load(lab, mode):
-    with quick(lab, mode) as path, Align(path, mode=mode) as device:
-        load = lab.stress(device.path, beneath=path, torn_reads=True, flush=1)
+def test_suspend_and_resume_under_load(rig, mode):
+    with quick(rig, mode) as path, Align(path, mode=mode) as device:
+        load = rig.stress(device.path, beneath=path, torn_reads=True, flush=1)
         steps = shake(load, [device.suspend, device.resume,
                              lambda: device.suspend(NOFLUSH_FLAG), device.resume,
                              lambda: device.suspend(SKIP_LOCKFS_FLAG), device.resume])
@@ -139,15 +139,15 @@ def test_suspend_and_resume_under_load(lab, mode):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
-def test_reload_between_linear_and_align_under_load(lab, mode):
-    with quick(lab, mode) as path, Align(path, mode=mode) as device:
+def test_reload_between_linear_and_align_under_load(rig, mode):
+    with quick(rig, mode) as path, Align(path, mode=mode) as device:
         seen = []
 
         def to_linear():
             seen.append(device.counter("writes"))
             device.reload(device.linear())
 
-        load = lab.stress(device.path, beneath=path, torn_reads=True, flush=1)
+        load = rig.stress(device.path, beneath=path, torn_reads=True, flush=1)
         steps = shake(load, [to_linear, lambda: device.reload(device.line(mode=mode))])
         load.finish()
         device.reload(device.line(mode=mode))
@@ -156,10 +156,10 @@ def test_reload_between_linear_and_align_under_load(lab, mode):
         assert max(seen) > 0, "no write went through the target"
 
 
-def test_reload_with_another_block_size_and_mode_change_under_load(lab):
-    drive = lab.drive("p4096")
+def test_reload_with_another_block_size_and_mode_change_under_load(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device:
-        load = lab.stress(device.path, beneath=drive.path)
+        load = rig.stress(device.path, beneath=drive.path)
         steps = shake(load, [
             lambda: device.reload(device.line(mode="pad", physical_block_size=16384, alignment_offset=512)),
             lambda: device.set_mode("report"),
@@ -175,11 +175,11 @@ def test_reload_with_another_block_size_and_mode_change_under_load(lab):
         device.balanced()
 
 
-def test_holding_while_its_bounds_change_under_load(lab):
+def test_holding_while_its_bounds_change_under_load(rig):
     """A touch may be held for a moment or for good, in much memory or in little, and be let go for any reason."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="coalesce", hold_ms=60000) as device:
-        load = lab.stress(device.path, beneath=drive.path, flush=1, fua=2, zeroes=2, discard=2, region=512, max_run=24)
+        load = rig.stress(device.path, beneath=drive.path, flush=1, fua=2, zeroes=2, discard=2, region=512, max_run=24)
         steps = shake(load, [lambda text=text: device.message(text) for text in (
             "hold_ms 1", "max_blocks 2", "hold_ms 60000", "max_blocks 1024", "flush", "hold_ms 20", "mode pad",
             "max_blocks 16", "mode coalesce", "drop_failed", "mode report", "mode coalesce", "hold_ms 60000")] + [
@@ -192,11 +192,11 @@ def test_holding_while_its_bounds_change_under_load(lab):
         assert ledger["rmw_expected"] == load.touches + load.zero_touches
 
 
-def test_changes_from_several_sides_at_once_under_load(lab):
+def test_changes_from_several_sides_at_once_under_load(rig):
     """The mode, the table, the suspended state and the readers, none of which waits for the others."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device:
-        load = lab.stress(device.path, beneath=drive.path, flush=1)
+        load = rig.stress(device.path, beneath=drive.path, flush=1)
 
         def modes():
             for mode in itertools.cycle(("report", "pad", "coalesce")):

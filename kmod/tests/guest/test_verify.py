@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
+from lab.plugins.extent import only_all
 from rig.direct import Disk
 from rig.dm import Device, run
 from rig.predictions import alignctl
@@ -27,8 +28,8 @@ def verify(drive, *arguments, status=FINE, count=COUNT, repeat=REPEAT):
 
 
 @pytest.mark.timeout(300)
-def test_the_verdict_is_what_the_drive_counted(lab, tmp_path):
-    drive = lab.drive("p4096")
+def test_the_verdict_is_what_the_drive_counted(rig, tmp_path):
+    drive = rig.drive("p4096")
     page = tmp_path / "page.html"
     drive.reset()
     document = json.loads(verify(drive, "w4k_132k", "--json", "--html", page).stdout)
@@ -45,14 +46,15 @@ def test_the_verdict_is_what_the_drive_counted(lab, tmp_path):
     assert "Nothing was lost" in page.read_text()
 
 
-@pytest.mark.parametrize("shift", [0, 5])
-@pytest.mark.parametrize("workload, count, arguments", [
-    ("records-4000", 40, ("--span", "8M")), ("areasync", 4, ()),
-    ("db-randwrite", 40, ("--span", "8M", "--threads", "4"))])
+@pytest.mark.parametrize("workload, count, arguments, shift", [
+    ("records-4000", 40, ("--span", "8M"), 5), ("areasync", 4, (), 0), ("db-randwrite", 40, ("--span", "8M", "--threads", "4"), 5),
+    *(only_all("each workload runs once, aligned or not", *row) for row in (
+        ("records-4000", 40, ("--span", "8M"), 0), ("areasync", 4, (), 5),
+        ("db-randwrite", 40, ("--span", "8M", "--threads", "4"), 0)))])
 @pytest.mark.timeout(300)
-def test_published_shapes_are_clean_also_through_the_page_cache(lab, tmp_path, workload, count, arguments, shift):
+def test_published_shapes_are_clean_also_through_the_page_cache(rig, tmp_path, workload, count, arguments, shift):
     """Aligned, and as on a partition 5 sectors off: what the drive counted is what was planned of each mode."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     page = tmp_path / "page.html"
     with Device(f"0 {SECTORS} linear {drive.path} {shift}") as device:
         # Threads are no part of a plan.
@@ -78,8 +80,8 @@ def test_published_shapes_are_clean_also_through_the_page_cache(lab, tmp_path, w
     assert "Nothing was lost" in page.read_text() and f"{workload} through coalesce" in page.read_text()
 
 
-def test_a_device_in_use_is_left_alone(lab):
-    drive = lab.drive("p4096")
+def test_a_device_in_use_is_left_alone(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as disk:
         before = disk.read(0, 64)
         run("mkfs.ext4", "-q", "-F", drive.path, "16M")
@@ -92,8 +94,8 @@ def test_a_device_in_use_is_left_alone(lab):
 
 @pytest.mark.parametrize("arguments, words", [(["w512", "--modes", "padd"], "must be some of"),
                                               (["w512", "--html", "/no/such/page"], "No such file")])
-def test_what_cannot_be_done_is_refused_before_anything_is_written(lab, arguments, words):
-    drive = lab.drive("p4096")
+def test_what_cannot_be_done_is_refused_before_anything_is_written(rig, arguments, words):
+    drive = rig.drive("p4096")
     drive.reset()
     assert words in verify(drive, *arguments, status=USAGE).stderr
     assert drive.stats()["writes"] == 0

@@ -12,7 +12,7 @@ import pytest
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of, sysfs_folder
 from rig.filesystem import fsck, mounted
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, touches_at, zeroed
 
 FIXING = ["pad", "coalesce"]
@@ -43,8 +43,8 @@ def zero_all(disk, before):
     return bytes(content)
 
 
-def test_report_counts_what_the_drive_counts_and_changes_nothing(lab):
-    drive = lab.drive("p4096")
+def test_report_counts_what_the_drive_counts_and_changes_nothing(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, MIDDLE * len(RANGES)))
         drive.reset()
@@ -60,8 +60,8 @@ def test_report_counts_what_the_drive_counts_and_changes_nothing(lab):
         assert ledger[name] == before[name], f"{name} is about writes, and changed"
 
 
-def test_the_histograms_are_those_of_writes(lab):
-    drive = lab.drive("p4096")
+def test_the_histograms_are_those_of_writes(rig):
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         zero_all(upper, 1)
         for name in ("phase", "size", "latency_aligned", "latency_misaligned"):
@@ -71,9 +71,9 @@ def test_the_histograms_are_those_of_writes(lab):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("offset", [0, 3584])
 @pytest.mark.parametrize("mode", FIXING)
-def test_none_is_left_to_the_drive(lab, mode, offset):
+def test_none_is_left_to_the_drive(rig, mode, offset):
     """The partial blocks are written whole, what lies between them goes down without data."""
-    drive = lab.drive("p4096" if offset == 0 else "offset3584")
+    drive = rig.drive("p4096" if offset == 0 else "offset3584")
     total = MIDDLE * len(RANGES)
     base = 64 + offset // SECTOR
     with Disk(drive.path) as lower:
@@ -96,9 +96,9 @@ def test_none_is_left_to_the_drive(lab, mode, offset):
     assert sent == [middle for middle in middles if middle[1] > 0]
 
 
-def test_two_that_meet_in_a_block_complete_it(lab):
+def test_two_that_meet_in_a_block_complete_it(rig):
     """One after the other in coalesce: no block is read but those at the two ends."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
         drive.reset()
@@ -112,8 +112,8 @@ def test_two_that_meet_in_a_block_complete_it(lab):
         assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"] - 1 == 4
 
 
-def test_a_write_completes_what_zeroes_have_begun(lab):
-    drive = lab.drive("p4096")
+def test_a_write_completes_what_zeroes_have_begun(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         drive.reset()
         upper.zero(0, 3)
@@ -126,9 +126,9 @@ def test_a_write_completes_what_zeroes_have_begun(lab):
         assert (stats["reads"], stats["rmws"], ledger["rmw_avoided_complete"]) == (0, 0, 4)
 
 
-def test_blocks_that_only_zeroes_touched_are_not_in_the_amplification_of_writes(lab):
+def test_blocks_that_only_zeroes_touched_are_not_in_the_amplification_of_writes(rig):
     """sent_block_bytes has the blocks that carry bytes of a write, whatever else they carry."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         zero_all(upper, 1)
         ledger = device.balanced()
@@ -137,8 +137,8 @@ def test_blocks_that_only_zeroes_touched_are_not_in_the_amplification_of_writes(
         assert device.counter("sent_block_bytes") == device.counter("write_block_bytes") == 4096
 
 
-def test_blocks_held_with_bytes_of_writes_are_in_the_amplification(lab):
-    drive = lab.drive("p4096")
+def test_blocks_held_with_bytes_of_writes_are_in_the_amplification(rig):
+    drive = rig.drive("p4096")
     with fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         upper.zero(0, 3)
         upper.flush()
@@ -157,8 +157,8 @@ def round_down(number, to):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["report", *FIXING])
-def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(lab, mode):
-    drive = lab.drive("p16384")
+def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(rig, mode):
+    drive = rig.drive("p16384")
     below = int(queue(drive.path, "write_zeroes_max_bytes"))
     assert below % 16384, "the drive's own limit is a multiple: the test proves nothing"
     with Align(drive.path, mode=mode) as device:
@@ -169,9 +169,9 @@ def test_the_limit_is_a_multiple_of_the_block_in_the_fixing_modes(lab, mode):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("unmaps", [True, False])
 @pytest.mark.parametrize("mode", ["report", *FIXING])
-def test_the_limit_of_those_that_unmap_is_the_same_or_0(lab, mode, unmaps):
+def test_the_limit_of_those_that_unmap_is_the_same_or_0(rig, mode, unmaps):
     """The kernel refuses limits that differ."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=3, **({"lbpu": 1, "lbpws": 1} if unmaps else {})) as path:
+    with rig.scsi_debug(sector_size=512, physblk_exp=3, **({"lbpu": 1, "lbpws": 1} if unmaps else {})) as path:
         if not (sysfs_folder(path) / "queue" / "write_zeroes_unmap_max_hw_bytes").exists():
             pytest.skip("this kernel has no limit for write-zeroes that unmap")
         own = queue(path, "write_zeroes_max_bytes")
@@ -183,8 +183,8 @@ def test_the_limit_of_those_that_unmap_is_the_same_or_0(lab, mode, unmaps):
 
 
 @pytest.mark.each_kernel
-def test_where_the_drive_takes_none_the_kernel_writes_instead(lab):
-    with lab.brd() as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
+def test_where_the_drive_takes_none_the_kernel_writes_instead(rig):
+    with rig.brd() as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
         assert queue(device.path, "write_zeroes_max_bytes") == "0"
         upper.write(0, pattern(1, 0, 64))
         upper.zero(3, 26)
@@ -196,9 +196,9 @@ def test_where_the_drive_takes_none_the_kernel_writes_instead(lab):
 
 @pytest.mark.parametrize("limit,pieces", [(1003, 19), (67, 300)])
 @pytest.mark.parametrize("mode", FIXING)
-def test_the_middle_is_cut_at_boundaries_that_fit_the_device_below(lab, mode, limit, pieces):
+def test_the_middle_is_cut_at_boundaries_that_fit_the_device_below(rig, mode, limit, pieces):
     """Its limit is no multiple of the block, its boundaries are no multiples of 4096 bytes."""
-    with lab.scsi_debug(sector_size=512) as path, Disk(path) as lower, \
+    with rig.scsi_debug(sector_size=512) as path, Disk(path) as lower, \
             fixing(path, mode, physical_block_size=4096, alignment_offset=3584, write_cache="on") as device, \
             Disk(device.path) as upper:
         # After the target has advertised more, so that one bio has all the pieces.
@@ -221,9 +221,9 @@ def test_the_middle_is_cut_at_boundaries_that_fit_the_device_below(lab, mode, li
             assert (request.sector - 7) % 8 == request.sectors % 8 == 0, f"not whole: {request}"
 
 
-def test_a_change_from_report_leaves_no_touch_to_the_drive(lab):
+def test_a_change_from_report_leaves_no_touch_to_the_drive(rig):
     """The limit that the device has advertised in report stays; so the kernel cuts inside blocks."""
-    drive = lab.drive("huge")
+    drive = rig.drive("huge")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         limit = int(queue(device.path, "write_zeroes_max_bytes")) // SECTOR
         assert limit % 8 and 3 * limit < upper.sectors
@@ -238,14 +238,14 @@ def test_a_change_from_report_leaves_no_touch_to_the_drive(lab):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("start", [0, 63])
-def test_nine_gibibytes_at_once(lab, start):
+def test_nine_gibibytes_at_once(rig, start):
     """blkdiscard -z, of whole blocks and at sector 63, where each block of 4096 bytes straddles two of the drive's."""
-    drive = lab.drive("huge")
+    drive = rig.drive("huge")
     first, end = start + 8, start + 8 + 9 * GIB
     with Disk(drive.path) as lower, contextlib.ExitStack() as stack:
         for at in (first, end):
             lower.write(at - 8, pattern(1, at - 8, 16))
-        path = stack.enter_context(lab.partition(drive.path, start, 9 * GIB + 64)) if start else drive.path
+        path = stack.enter_context(rig.partition(drive.path, start, 9 * GIB + 64)) if start else drive.path
         with Align(path, mode="pad") as device:
             drive.reset()
             run("blkdiscard", "-z", "-o", 8 * SECTOR, "-l", 9 * GIB * SECTOR, device.path, timeout=600)
@@ -269,10 +269,10 @@ ZERO_RANGE = 0x10
 
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", FIXING)
-def test_making_ext4_and_zeroing_in_its_files_costs_no_rmw_on_a_shifted_partition(lab, mode):
+def test_making_ext4_and_zeroing_in_its_files_costs_no_rmw_on_a_shifted_partition(rig, mode):
     """All that mkfs.ext4 may leave for later it does at once: inode tables and journal, by write-zeroes."""
-    drive = lab.drive("p4096")
-    with lab.partition(drive.path, 63, 1 << 19) as path, fixing(path, mode, length=(1 << 19) - 8) as device:
+    drive = rig.drive("p4096")
+    with rig.partition(drive.path, 63, 1 << 19) as path, fixing(path, mode, length=(1 << 19) - 8) as device:
         drive.reset()
         run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device.path)
         with mounted("ext4", device.path) as folder:
@@ -293,9 +293,9 @@ def test_making_ext4_and_zeroing_in_its_files_costs_no_rmw_on_a_shifted_partitio
 
 
 @pytest.mark.parametrize("mode", FIXING)
-def test_zeroing_a_device_file_by_fallocate_costs_no_rmw(lab, mode):
-    drive = lab.drive("p4096")
-    with lab.partition(drive.path, 63, 1 << 17) as path, fixing(path, mode) as device:
+def test_zeroing_a_device_file_by_fallocate_costs_no_rmw(rig, mode):
+    drive = rig.drive("p4096")
+    with rig.partition(drive.path, 63, 1 << 17) as path, fixing(path, mode) as device:
         drive.reset()
         run("fallocate", "-z", "-o", 4096, "-l", 1 << 20, device.path)
         device.message("flush")
@@ -307,8 +307,8 @@ def test_zeroing_a_device_file_by_fallocate_costs_no_rmw(lab, mode):
 # ---- what goes wrong ----
 
 @pytest.mark.parametrize("mode", FIXING)
-def test_an_edge_block_gets_zeroes_as_they_came(lab, mode):
-    drive = lab.drive("p4096")
+def test_an_edge_block_gets_zeroes_as_they_came(rig, mode):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, mode, start=3, length=64) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 80))
         drive.reset()
@@ -320,8 +320,8 @@ def test_an_edge_block_gets_zeroes_as_they_came(lab, mode):
     assert drive.stats()["writes"] == 0
 
 
-def test_without_room_for_a_block_zeroes_go_as_they_came(lab):
-    drive = lab.drive("p4096")
+def test_without_room_for_a_block_zeroes_go_as_they_came(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, Align(drive.path, mode="pad", max_blocks=1) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
         drive.reset()
@@ -333,9 +333,9 @@ def test_without_room_for_a_block_zeroes_go_as_they_came(lab):
 
 
 @pytest.mark.parametrize("mode", FIXING)
-def test_a_block_that_cannot_be_read_gets_its_zeroes_all_the_same(lab, mode):
+def test_a_block_that_cannot_be_read_gets_its_zeroes_all_the_same(rig, mode):
     """In pad as they came; in coalesce they are held, and what is held goes as a write of a part."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, mode) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
         lower.flush()
@@ -353,9 +353,9 @@ def test_a_block_that_cannot_be_read_gets_its_zeroes_all_the_same(lab, mode):
 
 
 @pytest.mark.parametrize("bad,lost", [(0, True), (16, False), (32, True)])
-def test_an_error_of_any_part_is_the_callers(lab, bad, lost):
+def test_an_error_of_any_part_is_the_callers(rig, bad, lost):
     """Of the head, the middle, the tail."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
         drive.fail("write", bad, 8)
@@ -371,8 +371,8 @@ def test_an_error_of_any_part_is_the_callers(lab, bad, lost):
         check(0, pattern(1, 0, 3) + bytes(32 * SECTOR) + pattern(1, 35, 29), upper.read(0, 64), "through the target")
 
 
-def test_held_zeroes_that_cannot_be_written_make_a_flush_fail(lab):
-    drive = lab.drive("p4096")
+def test_held_zeroes_that_cannot_be_written_make_a_flush_fail(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 8))
         upper.zero(3, 2)
@@ -391,9 +391,9 @@ def test_held_zeroes_that_cannot_be_written_make_a_flush_fail(lab):
 
 
 @pytest.mark.parametrize("mode", ["report", *FIXING])
-def test_a_device_below_that_takes_none_any_more_gets_writes(lab, mode):
+def test_a_device_below_that_takes_none_any_more_gets_writes(rig, mode):
     """The layer below has changed beneath a live target: the error reaches the kernel, which writes zeroes instead."""
-    drive = lab.drive("p4096")
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
     with Device(f"0 {length} linear {drive.path} 0") as below, Disk(drive.path) as lower, \
             fixing(below.path, mode, physical_block_size=4096, alignment_offset=0) as device, \
@@ -413,8 +413,8 @@ def test_a_device_below_that_takes_none_any_more_gets_writes(lab, mode):
 
 # ---- order ----
 
-def test_a_read_sees_held_zeroes_over_what_is_beneath(lab):
-    drive = lab.drive("p4096")
+def test_a_read_sees_held_zeroes_over_what_is_beneath(rig):
+    drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
         upper.zero(5, 22)
@@ -425,8 +425,8 @@ def test_a_read_sees_held_zeroes_over_what_is_beneath(lab):
         assert device.counter("reads_overlaid") > 0
 
 
-def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(lab):
-    drive = lab.drive("slow300ms")
+def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(rig):
+    drive = rig.drive("slow300ms")
     length = sectors_of(drive.path)
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper, \
             Device(f"0 {length} linear {device.path} 0") as lane, Disk(lane.path) as other:
@@ -446,11 +446,11 @@ def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(lab):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", ["report", *FIXING])
-def test_stress_with_many_write_zeroes_is_clean(lab, mode):
-    drive = lab.drive("p4096")
+def test_stress_with_many_write_zeroes_is_clean(rig, mode):
+    drive = rig.drive("p4096")
     with fixing(drive.path, mode) as device:
         drive.reset()
-        load = lab.stress(device.path, beneath=drive.path, zeroes=50, flush=2, region=256, max_run=40)
+        load = rig.stress(device.path, beneath=drive.path, zeroes=50, flush=2, region=256, max_run=40)
         load.finish()
         ledger, stats = device.balanced(), drive.stats()
         assert load.zero_touches > 0

@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 
-from dmalign.pace import Limit, scaled
+from lab.pace import Limit, scaled
 
 SECTOR = 512
 PAGE = 4096

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from dmalign.pace import Limit, patience
+from lab.pace import Limit, patience
 
 from . import control
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .direct import Disk, check, pattern
 from .dm import Align, Device
-from .lab import Lab
+from .rig import Rig
 
 WARM_UP = 10
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
@@ -20,7 +20,7 @@ WRITES = [(3, 2), (21, 30), (803, 1), (1607, 300)]
 LEAK, NOISE = 2048, 1 << 20
 
 
-def life(lab, disk, number):
+def life(rig, disk, number):
     """All that happens to a device: used, suspended, reloaded, changed, left by its drive, removed."""
     mode = ["pad", "coalesce"][number % 2]
     length = 8192
@@ -52,8 +52,8 @@ def life(lab, disk, number):
         # What is held cannot be written; the rest of what was known ended with the errors.
         assert (device.counter("held_blocks") > 0) == (mode == "coalesce")
     if number % 5 == 0:
-        lab.unload_module()
-        lab.load_module()
+        rig.unload_module()
+        rig.load_module()
 
 
 def free():
@@ -73,19 +73,19 @@ def leaks():
 
 
 def run(module, rounds):
-    lab = Lab(None, None, module)
+    rig = Rig(None, None, module)
     Path("/dev/mapper").mkdir(exist_ok=True)
     KMEMLEAK.write_text("scan=off")
-    lab.load_module()
-    with lab.scsi_debug(sector_size=512, physblk_exp=3) as disk:
+    rig.load_module()
+    with rig.scsi_debug(sector_size=512, physblk_exp=3) as disk:
         for number in range(WARM_UP):
-            life(lab, disk, number)
+            life(rig, disk, number)
         KMEMLEAK.write_text("clear")
         before = free()
         for number in range(rounds):
-            life(lab, disk, number)
+            life(rig, disk, number)
         lost = before - free()
-    lab.unload_module()
+    rig.unload_module()
     said = leaks()
     assert not said, said
     assert lost < NOISE + rounds * LEAK, f"{lost} bytes are gone after {rounds} rounds"

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from dmalign.pace import patience
+from lab.pace import patience
 
 from .dm import run
 from .witness import eventually

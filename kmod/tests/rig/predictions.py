@@ -5,8 +5,8 @@ import json
 import time
 from dataclasses import dataclass
 
-from dmalign.pace import Limit
-from dmalign.paths import OUT
+from lab.pace import Limit
+from lab.paths import OUT
 
 from .dm import run
 from .too_slow import too_slow

@@ -104,8 +104,8 @@ class Stack:
     sectors: of each partition.
     """
 
-    def __init__(self, lab, drive, layer, through, sectors):
-        self._lab, self._drive, self._through, self._sectors = lab, drive, through, sectors
+    def __init__(self, rig, drive, layer, through, sectors):
+        self._lab, self._drive, self._through, self._sectors = rig, drive, through, sectors
         self._layer, self._parts = LAYERS[layer]
 
     @contextlib.contextmanager

@@ -3,7 +3,7 @@
 
 import pytest
 
-from dmalign import pace
+from lab import pace
 
 # A machine with nothing else to do measures about 1, and a little more with two guests on two processors.
 SLOW = 1.5

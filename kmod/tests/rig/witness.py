@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 
 from .dm import number_of
 

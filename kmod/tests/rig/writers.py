@@ -19,7 +19,7 @@ import struct
 import time
 import traceback
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 
 SIZES = [100, 512, 3000, 4096, 9000, 70000]
 

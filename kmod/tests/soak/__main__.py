@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Rounds in a guest, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, as
-dmalign.soak calls it. The results file gets a JSON line when a round begins and another when it has ended.
+rig.proof.soak calls it. The results file gets a JSON line when a round begins and another when it has ended.
 """
 
 import argparse
@@ -12,8 +12,8 @@ import time
 import traceback
 from pathlib import Path
 
-from dmalign.findings import faults
-from rig.lab import Lab
+from lab.machines.findings import faults
+from rig.rig import Rig
 
 from .plan import derive
 from .round import carry_out
@@ -45,7 +45,7 @@ class Watchdog:
         os._exit(1)
 
 
-def rounds(lab, seeds, seconds, tell):
+def rounds(rig, seeds, seconds, tell):
     """Runs rounds; whether all were right."""
     watchdog = Watchdog(tell)
     end = time.monotonic() + seconds
@@ -55,9 +55,9 @@ def rounds(lab, seeds, seconds, tell):
         tell(begin=seed)
         watchdog.start(seed)
         began = time.monotonic()
-        with lab.log() as log:
+        with rig.log() as log:
             try:
-                result = carry_out(lab, derive(seed))
+                result = carry_out(rig, derive(seed))
             except Exception:
                 # Not a step further: what is left behind is evidence, and cleaning up may hang.
                 tell(seed=seed, ok=False, why=traceback.format_exc())
@@ -86,11 +86,11 @@ def main():
         with open(given.results, "a") as results:
             results.write(json.dumps(event) + "\n")
 
-    lab = Lab(None, given.tools, given.module)
-    lab.load_module()
+    rig = Rig(None, given.tools, given.module)
+    rig.load_module()
     seeds = (seed for seed in range(given.first, given.first + given.count) for _ in range(given.repeat))
-    right = rounds(lab, seeds, given.seconds, tell)
-    lab.unload_module()
+    right = rounds(rig, seeds, given.seconds, tell)
+    rig.unload_module()
     return 0 if right else 1
 
 

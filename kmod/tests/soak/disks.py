@@ -41,22 +41,22 @@ def _null_blk(disk):
 
 
 @contextlib.contextmanager
-def _scsi_debug(lab, disk):
+def _scsi_debug(rig, disk):
     exponent = (disk.physical // disk.logical).bit_length() - 1
-    with lab.scsi_debug(megabytes=disk.megabytes, sector_size=disk.logical, physblk_exp=exponent,
+    with rig.scsi_debug(megabytes=disk.megabytes, sector_size=disk.logical, physblk_exp=exponent,
                         lowest_aligned=disk.offset // disk.logical, ndelay=disk.timing, lbpu=1,
                         opts=0 if disk.cache else NO_WRITE_CACHE) as path:
         yield path
 
 
 @contextlib.contextmanager
-def _bare(lab, disk):
+def _bare(rig, disk):
     if disk.kind == "null_blk":
         made = _null_blk(disk)
     elif disk.kind == "scsi_debug":
-        made = _scsi_debug(lab, disk)
+        made = _scsi_debug(rig, disk)
     else:
-        made = lab.brd(megabytes=disk.megabytes)
+        made = rig.brd(megabytes=disk.megabytes)
     with made as path:
         # Linux 6.1 lets null_blk have 127 at most; then it keeps that.
         if disk.max_kb and disk.max_kb <= int(queue(path, "max_hw_sectors_kb")):
@@ -90,9 +90,9 @@ class Beneath:
 
 
 @contextlib.contextmanager
-def made(lab, disk):
+def made(rig, disk):
     """Yields a Beneath."""
-    with _bare(lab, disk) as path:
+    with _bare(rig, disk) as path:
         beneath = Beneath(path)
         if not disk.delay:
             yield beneath

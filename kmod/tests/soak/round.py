@@ -145,13 +145,13 @@ def _check_memory(device, plan):
             assert value == 0, f"target{index}_{name} is {value} after a suspend, and nothing is in flight"
 
 
-def carry_out(lab, plan):
+def carry_out(rig, plan):
     """Carries the plan out. Returns what happened, as a dict."""
-    with disks.made(lab, plan.disk) as beneath, lab.log() as log:
+    with disks.made(rig, plan.disk) as beneath, rig.log() as log:
         device = Align(beneath.path, plan.table.start, plan.table.length)
         device.lines = plan.table.lines(beneath.path)
         with device, failing_memory(plan.memory_fails) as fails:
-            with lab.stress(device.path, seconds=plan.load.seconds, **_options(plan, device, beneath.disk)) as load:
+            with rig.stress(device.path, seconds=plan.load.seconds, **_options(plan, device, beneath.disk)) as load:
                 steps = _change(device, beneath, plan, load)
                 load.finish()
             ledger = device.balanced()

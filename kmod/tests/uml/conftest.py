@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The lab of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
+The rig of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
 lockdep and kmemleak, on disks that it makes itself. test_unload.py comes last and looks for what the others left.
 """
 
 import pytest
 
-from dmalign import guest
-from dmalign.paths import OUT
+from lab.paths import OUT
+from lab.plugins import inside
 from rig.dm import run
-from rig.lab import Lab
 from rig.memdisk import memory_disk
+from rig.rig import Rig
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,10 +19,10 @@ def configfs():
 
 
 @pytest.fixture
-def lab():
-    lab = Lab(None, OUT / "bin", guest.config()["module"])
-    lab.load_module()
-    return lab
+def rig():
+    rig = Rig(None, OUT / "bin", inside.config()["module"])
+    rig.load_module()
+    return rig
 
 
 @pytest.fixture

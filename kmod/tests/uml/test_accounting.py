@@ -60,7 +60,7 @@ class Statistics:
                 "write_ms": after[7], "flushes": after[15], "in_flight": self._read()[8]}
 
 
-def test_a_write_that_waits_for_a_block_is_seen_to_go_down(lab, slow):
+def test_a_write_that_waits_for_a_block_is_seen_to_go_down(rig, slow):
     with Align(slow.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
             partial = Later(upper.write, 3, pattern(1, 3, 2))
@@ -72,7 +72,7 @@ def test_a_write_that_waits_for_a_block_is_seen_to_go_down(lab, slow):
         assert [seen[1:] for seen in remaps.seen] == [(0, 8, 0)]
 
 
-def test_a_write_in_front_of_the_gate_is_seen_to_go_down(lab, slow):
+def test_a_write_in_front_of_the_gate_is_seen_to_go_down(rig, slow):
     with Align(slow.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
             first = Later(upper.write, 64, pattern(1, 64, 8))
@@ -86,7 +86,7 @@ def test_a_write_in_front_of_the_gate_is_seen_to_go_down(lab, slow):
 
 
 @pytest.mark.parametrize("targets", [1, 2])
-def test_a_flush_that_waits_for_what_is_held_is_accounted_once(lab, disk, targets):
+def test_a_flush_that_waits_for_what_is_held_is_accounted_once(rig, disk, targets):
     """And seen to go down, where it is the only one of its device."""
     half = sectors_of(disk.path) // 2
     options = " 8 mode coalesce write_cache on physical_block_size 4096 alignment_offset 0"
@@ -105,16 +105,16 @@ def test_a_flush_that_waits_for_what_is_held_is_accounted_once(lab, disk, target
         assert counted["flushes"] + counted["writes"] == 50 * (targets + 1), counted
 
 
-def test_pieces_of_a_write_are_seen_to_go_down(lab):
+def test_pieces_of_a_write_are_seen_to_go_down(rig):
     """A write with an end that the engine takes: what lies between goes as a piece that is made from it."""
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
             upper.write(16, pattern(1, 16, 19))
         assert [seen[1:] for seen in remaps.seen] == [(16, 16, 16)]
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_each_request_counts_once_in_the_statistics_of_the_device(lab, disk, mode):
+def test_each_request_counts_once_in_the_statistics_of_the_device(rig, disk, mode):
     """Those that go down, in one piece or in several, and those that the engine ends itself; none that it sends back."""
     with Align(disk.path, mode=mode, write_cache="on", **GEOMETRY) as device, Disk(device.path) as upper:
         before = Statistics(device)
@@ -134,7 +134,7 @@ def test_each_request_counts_once_in_the_statistics_of_the_device(lab, disk, mod
         assert counted["in_flight"] == 0
 
 
-def test_the_time_that_a_write_spends_in_the_engine_is_in_the_statistics_of_the_device(lab, slow):
+def test_the_time_that_a_write_spends_in_the_engine_is_in_the_statistics_of_the_device(rig, slow):
     with Align(slow.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         before = Statistics(device)
         for tag in range(3):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import OUT
+from lab.pace import patience
+from lab.paths import OUT
 from rig.direct import Disk, check, pattern
 from rig.dm import Device, number_of, run, sectors_of
 from rig.witness import eventually
@@ -92,8 +92,8 @@ def reloaded_by_hand(name):
     run("dmsetup", "resume", name)
 
 
-def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said(lab, lvm):
-    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path) as upper:
+def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said(rig, lvm):
+    with rig.scsi_debug(64, physblk_exp=3) as path, volume(path) as upper:
         was = table(VOLUME)
         reloaded_by_hand(VOLUME)
         with Disk(upper) as disk:
@@ -110,7 +110,7 @@ def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said
 
 
 @pytest.mark.parametrize("uuid", ["LVM-1", "part1-mpath-3600", "CRYPT-LUKS2-1", "align-1", None])
-def test_a_device_of_another_maker_stays(lab, disk, uuid):
+def test_a_device_of_another_maker_stays(rig, disk, uuid):
     run("dmsetup", "create", "other", *(["--uuid", uuid] if uuid else []), "--table",
         f"0 8192 linear {disk.path} 8")
     try:
@@ -131,7 +131,7 @@ def test_a_device_of_another_maker_stays(lab, disk, uuid):
         run("dmsetup", "remove", "other", ok=False)
 
 
-def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align(lab, disk):
+def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align(rig, disk):
     alignctl("attach", disk.path, "--name", "first")
     run("dmsetup", "rename", "first", "second")
     # the name is free again, and so must the UUID be
@@ -145,8 +145,8 @@ def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align
 
 # LVM above
 
-def test_a_volume_is_used_through_the_device_after_what_attach_says(lab, lvm):
-    with lab.scsi_debug(64, physblk_exp=3) as path, volume(path):
+def test_a_volume_is_used_through_the_device_after_what_attach_says(rig, lvm):
+    with rig.scsi_debug(64, physblk_exp=3) as path, volume(path):
         run("vgchange", "-an", "gro-up")
         with attached(path) as made:
             assert len(made.stderr.splitlines()) == 1 and "warning" in made.stderr
@@ -165,8 +165,8 @@ def test_a_volume_is_used_through_the_device_after_what_attach_says(lab, lvm):
             run("vgchange", "-an", "gro-up")
 
 
-def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(lab, lvm):
-    with lab.scsi_debug(64, physblk_exp=3) as path:
+def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(rig, lvm):
+    with rig.scsi_debug(64, physblk_exp=3) as path:
         subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
                        capture_output=True, timeout=patience(60))
         eventually(Path(f"{path}1").exists, "the partition does not come")
@@ -183,12 +183,12 @@ def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(lab, lvm):
 
 
 @pytest.mark.parametrize("partition", [False, True])
-def test_so_is_one_where_lvm_has_a_file_of_its_devices(lab, lvm, partition):
+def test_so_is_one_where_lvm_has_a_file_of_its_devices(rig, lvm, partition):
     """Without the advice LVM writes past the device, on the drive that it knows; on a partition it finds that busy."""
     text = (lvm / "lvm.conf").read_text()
     (lvm / "lvm.conf").write_text(re.sub(r"^devices \{", "devices {\nuse_devicesfile=1", text, flags=re.M))
     (lvm / "devices/system.devices").touch()
-    with lab.scsi_debug(64, physblk_exp=3) as path:
+    with rig.scsi_debug(64, physblk_exp=3) as path:
         if partition:
             subprocess.run(["sfdisk", "-q", path], input="start=2048, size=100000, type=8e\n", text=True, check=True,
                            capture_output=True, timeout=patience(60))
@@ -228,8 +228,8 @@ def disks():
 
 
 @pytest.mark.parametrize("mode", ["report", "coalesce"])
-def test_a_drive_that_is_gone_is_told_at_once(lab, mode):
-    with lab.scsi_debug(physblk_exp=3) as path:
+def test_a_drive_that_is_gone_is_told_at_once(rig, mode):
+    with rig.scsi_debug(physblk_exp=3) as path:
         number = number_of(path)
         with attached(path, "--mode", mode):
             listed = json.loads(alignctl("list", "--json").stdout)["devices"]
@@ -245,9 +245,9 @@ def test_a_drive_that_is_gone_is_told_at_once(lab, mode):
             assert [target["device_gone"] for target in stats[0]["targets"]] == [True]
 
 
-def test_no_other_disk_gets_the_number_of_one_that_is_gone_while_it_is_open(lab):
+def test_no_other_disk_gets_the_number_of_one_that_is_gone_while_it_is_open(rig):
     """What telling a gone drive rests on."""
-    with lab.scsi_debug(physblk_exp=3) as path:
+    with rig.scsi_debug(physblk_exp=3) as path:
         number = number_of(path)
         with attached(path):
             (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")

@@ -10,8 +10,8 @@ from rig import control
 from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, sectors_of
 from rig.faults import allocations_fail, each_allocation, no_memory, no_new_per_cpu_memory
-from rig.lab import STRESS_LIMIT
 from rig.memdisk import memory_disk
+from rig.rig import STRESS_LIMIT
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
@@ -27,7 +27,7 @@ def devices():
 
 
 @pytest.mark.parametrize("least,step,expected", [(0, 31, 300), (1024, 1, 3)])
-def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab, disk, least, step, expected):
+def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(rig, disk, least, step, expected):
     """Of the hundreds of allocations for a table and its files in sysfs, every 31st in turn; and each large one."""
     refused = []
 
@@ -43,7 +43,7 @@ def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab
             check(3, pattern(2, 3, 10), upper.read(3, 10), f"allocation {nth} failed")
             device.balanced()
 
-    with lab.log() as log:
+    with rig.log() as log:
         total = each_allocation(life, step, least)
     assert total > expected, "the files in sysfs take more than that: they were not reached"
     assert "some files in sysfs are missing" in log.text
@@ -52,7 +52,7 @@ def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(lab
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_whichever_allocation_of_a_request_fails_its_content_is_right(lab, disk, mode):
+def test_whichever_allocation_of_a_request_fails_its_content_is_right(rig, disk, mode):
     want = bytearray(pattern(1, 0, 64))
     with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, bytes(want))
@@ -72,7 +72,7 @@ def test_whichever_allocation_of_a_request_fails_its_content_is_right(lab, disk,
 
 
 @pytest.mark.parametrize("percent", [0, 100])
-def test_held_blocks_go_with_the_write_behind_them_whatever_memory_there_is(lab, disk, percent):
+def test_held_blocks_go_with_the_write_behind_them_whatever_memory_there_is(rig, disk, percent):
     """A block that is whole waits for its stream; then a write completes the next one, and covers more."""
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
             Disk(device.path) as upper, Disk(disk.path) as lower:
@@ -89,7 +89,7 @@ def test_held_blocks_go_with_the_write_behind_them_whatever_memory_there_is(lab,
         check(4, pattern(1, 4, 36), lower.read(4, 36), "beneath the target, flushed")
 
 
-def test_a_reload_without_memory_leaves_the_old_table_as_it_is(lab, disk):
+def test_a_reload_without_memory_leaves_the_old_table_as_it_is(rig, disk):
     with Align(disk.path, mode="pad", **GEOMETRY) as device, \
             Disk(device.path) as upper:
         upper.write(3, pattern(2, 3, 10))
@@ -106,7 +106,7 @@ def test_a_reload_without_memory_leaves_the_old_table_as_it_is(lab, disk):
         assert device.balanced()["rmw_expected"] == 2
 
 
-def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(lab, disk):
+def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(rig, disk):
     """They share caches, so each meets other allocations than the one before."""
     length = sectors_of(disk.path)
     names = [f"percpu{number}" for number in range(10)]
@@ -127,7 +127,7 @@ def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(lab,
     nobody_holds(disk.path)
 
 
-def test_devices_without_memory_for_their_counters_are_refused(lab, disk):
+def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
     """The counters of a device take some KiB for each processor, and what was set aside for all is soon used up."""
     names = [f"counters{number}" for number in range(40)]
     refused = []
@@ -145,7 +145,7 @@ def test_devices_without_memory_for_their_counters_are_refused(lab, disk):
     nobody_holds(disk.path)
 
 
-def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(lab):
+def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(rig):
     """Each piece is a page, and memory for two is set aside; the others wait for those."""
     with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, \
             Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
@@ -158,12 +158,12 @@ def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(lab):
 @pytest.mark.parametrize("percent", [30, 100])
 @pytest.mark.parametrize("physical", [2048, 4096, 65536])
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_every_sector_is_right_while_allocations_fail(lab, mode, physical, percent):
+def test_every_sector_is_right_while_allocations_fail(rig, mode, physical, percent):
     """On a disk whose memory is there already, so that only the target has none."""
-    with lab.scsi_debug(physblk_exp=3) as path, \
+    with rig.scsi_debug(physblk_exp=3) as path, \
             Align(path, mode=mode, physical_block_size=physical, alignment_offset=0) as device:
         with allocations_fail(percent):
-            lab.stress(device.path, beneath=path, seconds=1, region=1024, flush=2, fua=3, zeroes=2).finish()
+            rig.stress(device.path, beneath=path, seconds=1, region=1024, flush=2, fua=3, zeroes=2).finish()
         ledger = device.balanced()
         assert ledger["rmw_drive_no_memory"] > 0, "no allocation failed: the test proves nothing"
         if percent < 100:

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from dmalign.pace import patience, scaled
+from lab.pace import patience, scaled
 from rig import control
 from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of, sysfs_folder
@@ -50,7 +50,7 @@ def killed(process):
     assert process.wait(patience(10)) == -signal.SIGKILL
 
 
-def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(lab, disk, stuck):
+def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(rig, disk, stuck):
     with Align(stuck.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
         stuck.stop()
@@ -74,7 +74,7 @@ def test_a_mode_change_waits_for_writes_and_new_ones_wait_for_it(lab, disk, stuc
         check(0, want, upper.read(0, 64), "through the target")
 
 
-def test_who_waits_for_a_mode_change_can_be_killed(lab, disk, stuck):
+def test_who_waits_for_a_mode_change_can_be_killed(rig, disk, stuck):
     with Align(stuck.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         stuck.stop()
@@ -99,7 +99,7 @@ def test_who_waits_for_a_mode_change_can_be_killed(lab, disk, stuck):
 
 
 @pytest.mark.parametrize("text", ["mode pad", "flush"])
-def test_who_waits_for_what_is_held_can_be_killed(lab, disk, stuck, text):
+def test_who_waits_for_what_is_held_can_be_killed(rig, disk, stuck, text):
     """And the device holds as before, and loses nothing of it."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 16))
@@ -119,7 +119,7 @@ def test_who_waits_for_what_is_held_can_be_killed(lab, disk, stuck, text):
                   lower.read(0, 16), "beneath")
 
 
-def test_nowait_writes_are_sent_back_and_leave_nothing(lab, disk, stuck):
+def test_nowait_writes_are_sent_back_and_leave_nothing(rig, disk, stuck):
     with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
         with pytest.raises(BlockingIOError):
@@ -139,7 +139,7 @@ def test_nowait_writes_are_sent_back_and_leave_nothing(lab, disk, stuck):
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(lab, disk, stuck, mode):
+def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(rig, disk, stuck, mode):
     with Align(stuck.path, mode=mode, hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
         stuck.stop()
@@ -157,7 +157,7 @@ def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(lab, disk, stuck
         device.balanced()
 
 
-def test_a_suspend_over_held_blocks_can_be_interrupted(lab, disk, stuck):
+def test_a_suspend_over_held_blocks_can_be_interrupted(rig, disk, stuck):
     """Above a disk that answers nothing it waits where device-mapper waits for writes; and nothing is lost by it."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 16))
@@ -181,10 +181,10 @@ def test_a_suspend_over_held_blocks_can_be_interrupted(lab, disk, stuck):
         device.balanced()
 
 
-def test_a_removal_begins_with_no_other_block_after_its_deadline(lab, disk, stuck):
+def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuck):
     """What was begun is written when the disk answers again, and each other block is logged as lost."""
     places = [block * 3 * BLOCK for block in range(40)]
-    with lab.log() as log:
+    with rig.log() as log:
         with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device:
             with Disk(device.path) as upper:
                 for sector in places:
@@ -204,7 +204,7 @@ def test_a_removal_begins_with_no_other_block_after_its_deadline(lab, disk, stuc
     assert f"did not take all held blocks within {REMOVAL_DEADLINE} s" in log.text
 
 
-def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(lab, disk, stuck):
+def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, disk, stuck):
     """Else one after the other could, and keep a flush waiting for ever."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         places = [block * 3 * BLOCK for block in range(40)]
@@ -224,7 +224,7 @@ def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(lab, di
         assert (ledger["rmw_host"], ledger["rmw_avoided_superseded"]) == (len(places), 0)
 
 
-def test_held_touches_pass_through_every_state_under_ranges(lab, disk, stuck):
+def test_held_touches_pass_through_every_state_under_ranges(rig, disk, stuck):
     """Whole and partial overwrites, discards and reads over held blocks while nothing moves below."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 128))
@@ -254,7 +254,7 @@ def test_held_touches_pass_through_every_state_under_ranges(lab, disk, stuck):
         check(40, pattern(1, 40, 2) + pattern(2, 42, 3) + pattern(1, 45, 3), upper.read(40, 8), "held, then written")
 
 
-def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(lab, disk, stuck):
+def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(rig, disk, stuck):
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 3))
         assert device.counter("held_blocks") == 1
@@ -274,7 +274,7 @@ def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(lab,
         assert device.balanced()["rmw_avoided_superseded"] == 1
 
 
-def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(lab, disk, stuck):
+def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(rig, disk, stuck):
     """They wait until the overwrite has ended what is held; then the block is theirs, and needs no read."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 3))
@@ -294,7 +294,7 @@ def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(la
         assert (ledger["rmw_avoided_superseded"], ledger["rmw_avoided_complete"], ledger["pad_reads"]) == (1, 2, 0)
 
 
-def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(lab, disk, stuck):
+def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(rig, disk, stuck):
     """But not what was known around it: something else may write beneath the target then."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 3))
@@ -317,7 +317,7 @@ def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(lab, disk, st
         device.balanced()
 
 
-def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(lab, disk, stuck):
+def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(rig, disk, stuck):
     """It waits for a moment only, so of some attempts one is fast enough."""
     with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         for attempt in range(50):
@@ -340,7 +340,7 @@ def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(lab, disk
     raise AssertionError("no attempt was fast enough")
 
 
-def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(lab):
+def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(rig):
     """Each completes the block that the one before has begun."""
     with memory_disk(max_sectors=64) as disk, \
             Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -436,7 +436,7 @@ def suspended_over_what_is_tried_again(disk, unit):
         return seen
 
 
-def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(lab, disk):
+def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(rig, disk):
     """
     On a busy machine the requests may come too late for it: then all takes longer. An attempt must take less than the
     5 s after which the target tries again by itself.
@@ -452,7 +452,7 @@ def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_no
     too_slow(said)
 
 
-def test_held_blocks_know_their_limits(lab, disk, stuck):
+def test_held_blocks_know_their_limits(rig, disk, stuck):
     """max_blocks, hold_ms and messages while more is held than may be."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, max_blocks=16, **GEOMETRY) as device, \
             Disk(device.path) as upper:
@@ -471,7 +471,7 @@ def test_held_blocks_know_their_limits(lab, disk, stuck):
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
+def test_long_ranges_wait_for_blocks_in_every_region(rig, mode):
     """Discards over many regions of 64 MiB, with known, held and busy blocks in them, and few blocks in memory."""
     region = (64 << 20) // SECTOR
     with memory_disk(megabytes=512) as disk, Stuck(disk.path) as stuck, \
@@ -505,7 +505,7 @@ def test_long_ranges_wait_for_blocks_in_every_region(lab, mode):
         device.balanced()
 
 
-def test_a_discard_over_the_border_of_two_regions_waits_in_both(lab):
+def test_a_discard_over_the_border_of_two_regions_waits_in_both(rig):
     """Of 64 MiB each; blocks in both of them are busy, and those that come later wait for the discard."""
     region = (64 << 20) // SECTOR
     with memory_disk(megabytes=192) as disk, Stuck(disk.path) as stuck, \
@@ -527,19 +527,19 @@ def test_a_discard_over_the_border_of_two_regions_waits_in_both(lab):
         device.balanced()
 
 
-def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(lab, disk):
+def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(rig, disk):
     with Align(disk.path, mode="pad", **GEOMETRY) as device:
         def known():
             return int(device.attribute("target0_blocks"))
 
         # On a machine that does nothing else more are known than are ended at once.
-        load = lab.stress(device.path, seconds=lab.seconds, region=4096, max_run=6)
+        load = rig.stress(device.path, seconds=rig.seconds, region=4096, max_run=6)
         eventually(lambda: known() > 8, "too few are known: the test proves nothing")
         device.message("max_blocks 4")
         eventually(lambda: known() <= 4, "more are known than may be")
         device.message("max_blocks 4096")
         load.finish()
-        load = lab.stress(device.path, seconds=lab.seconds, region=4096, max_run=2048, discard=5)
+        load = rig.stress(device.path, seconds=rig.seconds, region=4096, max_run=2048, discard=5)
         eventually(lambda: known() > 0, "none is known")
         device.message("flush")
         load.finish()
@@ -547,8 +547,8 @@ def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(lab, di
         device.balanced()
 
 
-def test_an_ioctl_empties_what_is_held(lab):
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
+def test_an_ioctl_empties_what_is_held(rig):
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
             Disk(device.path) as upper:
         upper.write(1, pattern(1, 1, 2))
         assert device.counter("held_blocks") == 1
@@ -560,8 +560,8 @@ def test_an_ioctl_empties_what_is_held(lab):
             fcntl.ioctl(upper.fd, SG_IO, bytearray(88))
 
 
-def test_an_ioctl_that_is_not_permitted_empties_nothing(lab):
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
+def test_an_ioctl_that_is_not_permitted_empties_nothing(rig):
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
             Disk(device.path) as upper:
         upper.write(1, pattern(1, 1, 2))
         child = os.fork()
@@ -578,7 +578,7 @@ def test_an_ioctl_that_is_not_permitted_empties_nothing(lab):
         assert device.counter("held_blocks") == 1
 
 
-def test_trace_events_tell_of_each_write_and_each_touch(lab, disk):
+def test_trace_events_tell_of_each_write_and_each_touch(rig, disk):
     with Align(disk.path, mode="coalesce", **GEOMETRY) as device, Disk(device.path) as upper:
         (TRACING / "trace").write_text("")
         (TRACING / "events/align/enable").write_text("1")
@@ -594,8 +594,8 @@ def test_trace_events_tell_of_each_write_and_each_touch(lab, disk):
         assert "zeroes" not in lines, lines
 
 
-def test_trace_events_tell_of_write_zeroes_as_such(lab):
-    with lab.scsi_debug(sector_size=512) as path, Align(path, mode="pad", **GEOMETRY) as device, \
+def test_trace_events_tell_of_write_zeroes_as_such(rig):
+    with rig.scsi_debug(sector_size=512) as path, Align(path, mode="pad", **GEOMETRY) as device, \
             Disk(device.path) as upper:
         (TRACING / "trace").write_text("")
         (TRACING / "events/align/enable").write_text("1")

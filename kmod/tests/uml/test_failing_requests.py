@@ -12,7 +12,7 @@ import pytest
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Together, check, flush_fails, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import FailingRequests
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
@@ -34,17 +34,17 @@ def below(disk):
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(lab, disk, below, mode):
+def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk, below, mode):
     """One of ten, for a while in the midst of the stress, and until enough did for reads and writes to be among them."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
     with Align(below, mode=mode, **GEOMETRY, **options) as device:
         with FailingRequests(below) as requests, \
-                lab.stress(device.path, seconds=STRESS_LIMIT, beneath=disk.path, region=1024, flush=2, fua=2, zeroes=1,
+                rig.stress(device.path, seconds=STRESS_LIMIT, beneath=disk.path, region=1024, flush=2, fua=2, zeroes=1,
                            tolerate_errors=True) as load:
             # It begins and ends with requests that it repeats until they go well; those between count.
             eventually(lambda: device.counter("writes_misaligned") > 0, "the stress does not begin", timeout=60)
             requests.percent(10)
-            time.sleep(lab.seconds / 2)
+            time.sleep(rig.seconds / 2)
             requests.percent(10, times=ENOUGH)
             eventually(lambda: not requests.left, "too few requests fail", timeout=60)
             requests.percent(0)
@@ -129,7 +129,7 @@ class Model:
 
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_whichever_request_fails_only_its_own_writes_do(lab, disk, below, mode, times):
+def test_whichever_request_fails_only_its_own_writes_do(rig, disk, below, mode, times):
     """One request fails, or it and the one that comes next, which often is the second attempt."""
     failed = lost = attempts = 0
     with Align(below, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, Disk(disk.path) as lower, \

@@ -3,7 +3,7 @@
 
 import time
 
-from dmalign.pace import Limit, scaled
+from lab.pace import Limit, scaled
 from rig.direct import Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
@@ -17,7 +17,7 @@ PHYSICAL = 4096
 SPARE_RUNS = 16 + 1		# HOLD_MAX_RUNS, and the reserve
 
 
-def test_a_discard_over_held_neighbours_has_them_read_in_runs(lab, disk):
+def test_a_discard_over_held_neighbours_has_them_read_in_runs(rig, disk):
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         for block in range(32):
             upper.write(block * BLOCK + 2, pattern(1, block * BLOCK + 2, 3))
@@ -27,7 +27,7 @@ def test_a_discard_over_held_neighbours_has_them_read_in_runs(lab, disk):
         assert ledger["pad_reads"] <= 4, "each was read by itself"
 
 
-def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(lab, disk):
+def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(rig, disk):
     with Stuck(disk.path) as stuck, Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
             Disk(device.path) as upper:
         for block in range(0, 160, 2):
@@ -44,7 +44,7 @@ def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(lab, di
         device.balanced()
 
 
-def test_what_is_tried_again_after_a_suspend_keeps_the_limit(lab, disk):
+def test_what_is_tried_again_after_a_suspend_keeps_the_limit(rig, disk):
     length = sectors_of(disk.path)
     with Device(f"0 {length} linear {disk.path} 0") as below, \
             Align(below.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -73,7 +73,7 @@ def test_what_is_tried_again_after_a_suspend_keeps_the_limit(lab, disk):
         device.balanced()
 
 
-def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(lab):
+def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(rig):
     """One task sends all of it before it sleeps or ends its plug."""
     with memory_disk(irqmode=0) as disk, \
             Align(disk.path, mode="pad", max_blocks=64, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -84,6 +84,6 @@ def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(lab
         assert ledger["rmw_host"] > 64, f"no block was served before the end: {ledger['rmw_drive_max_blocks']} went by"
 
 
-def test_a_table_is_loaded_where_memory_can_be_had_by_waiting_only(lab, disk):
+def test_a_table_is_loaded_where_memory_can_be_had_by_waiting_only(rig, disk):
     with allocations_fail(100), Align(disk.path, mode="pad", **GEOMETRY) as device:
         assert device.attribute("target0_mode") == "pad"

@@ -27,10 +27,10 @@ def written_is_beneath(disk, upper, sector, tag):
         check(sector, pattern(tag, sector, 1), lower.read(sector, 1), "beneath the target after a flush")
 
 
-def test_nothing_is_held_below_a_device_that_was_stacked_on_an_inactive_table(lab, disk):
+def test_nothing_is_held_below_a_device_that_was_stacked_on_an_inactive_table(rig, disk):
     length = sectors_of(disk.path)
     with Inactive(disk.path, mode="pad", **GEOMETRY) as low:
-        with Device(f"0 {length} linear {low.path} 0") as up, Disk(up.path) as upper, lab.log() as log:
+        with Device(f"0 {length} linear {low.path} 0") as up, Disk(up.path) as upper, rig.log() as log:
             assert queue(up.path, "write_cache") == "write through"
             low.load(low.line(mode="coalesce", hold_ms=LONG, **GEOMETRY))
             low.resume()
@@ -55,7 +55,7 @@ def test_nothing_is_held_below_a_device_that_was_stacked_on_an_inactive_table(la
             written_is_beneath(disk, upper, 33, 5)
 
 
-def test_nothing_is_held_on_a_device_that_gains_its_cache_while_it_is_open(lab, disk):
+def test_nothing_is_held_on_a_device_that_gains_its_cache_while_it_is_open(rig, disk):
     with Device(f"0 {sectors_of(disk.path)} linear {disk.path} 0") as device:
         align = Align(disk.path, write_cache="on", mode="report", **GEOMETRY)
         with Disk(device.path) as upper:
@@ -69,8 +69,8 @@ def test_nothing_is_held_on_a_device_that_gains_its_cache_while_it_is_open(lab, 
             assert " held_blocks:1 " in device.status()
 
 
-def test_a_device_that_has_a_cache_holds_whoever_has_it_open(lab):
-    with lab.scsi_debug(physblk_exp=3) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as device, \
+def test_a_device_that_has_a_cache_holds_whoever_has_it_open(rig):
+    with rig.scsi_debug(physblk_exp=3) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as device, \
             Disk(device.path) as upper:
         assert queue(device.path, "write_cache") == "write back"
         device.reload(Align(path, mode="coalesce", hold_ms=LONG).lines[0])

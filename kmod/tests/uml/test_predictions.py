@@ -13,7 +13,7 @@ GEOMETRY = {"physical_block_size": 16384, "alignment_offset": 512}
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_prediction_is_what_the_ledger_says(lab, disk, case):
+def test_a_prediction_is_what_the_ledger_says(rig, disk, case):
     with Align(disk.path, write_cache="on", hold_ms=HOLD_MS, **GEOMETRY) as device:
         prediction = Prediction(case, device, GEOMETRY)
         for mode in ("report", "pad", "coalesce"):

@@ -13,9 +13,9 @@ from rig.memdisk import memory_disk
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
 
-def refusal(lab, make):
+def refusal(rig, make):
     """What the log says of a refused table or message."""
-    with lab.log() as log, pytest.raises(Refused):
+    with rig.log() as log, pytest.raises(Refused):
         with make():
             pass
     return log.text
@@ -32,11 +32,11 @@ class Message:
         pass
 
 
-def test_blocks_that_cross_chunks_are_refused(lab, disk):
+def test_blocks_that_cross_chunks_are_refused(rig, disk):
     """dm-unstriped takes each second chunk of four sectors, and says so in chunk_sectors."""
     with Device(f"0 8192 unstriped 2 4 0 {disk.path} 0") as below:
         assert queue(below.path, "chunk_sectors") == "4"
-        assert "chunk_sectors" in refusal(lab, lambda: Align(below.path, mode="pad", **GEOMETRY))
+        assert "chunk_sectors" in refusal(rig, lambda: Align(below.path, mode="pad", **GEOMETRY))
         with Align(below.path, mode="report", **GEOMETRY) as device:
             # The chunks are no multiple of the blocks that are advertised.
             assert queue(device.path, "chunk_sectors") == "0"
@@ -50,13 +50,13 @@ def test_blocks_that_cross_chunks_are_refused(lab, disk):
             assert device.balanced()["rmw_drive"] == 0
 
 
-def test_a_block_that_is_no_single_request_is_refused(lab):
+def test_a_block_that_is_no_single_request_is_refused(rig):
     with memory_disk(max_sectors=64) as disk:
-        said = refusal(lab, lambda: Align(disk.path, mode="pad", physical_block_size=65536, alignment_offset=0))
+        said = refusal(rig, lambda: Align(disk.path, mode="pad", physical_block_size=65536, alignment_offset=0))
         assert "max_sectors" in said
 
 
-def test_limits_that_fall_later_send_a_touch_as_it_came(lab, disk):
+def test_limits_that_fall_later_send_a_touch_as_it_came(rig, disk):
     limit = sysfs_folder(disk.path) / "queue/max_sectors_kb"
     was = limit.read_text()
     with Align(disk.path, mode="pad", physical_block_size=65536, alignment_offset=0) as device, \
@@ -72,9 +72,9 @@ def test_limits_that_fall_later_send_a_touch_as_it_came(lab, disk):
             check(sector, pattern(tag, sector, sectors), upper.read(sector, sectors), "through the target")
 
 
-def test_a_disk_that_takes_less_than_a_block_of_its_own_is_told_of(lab):
+def test_a_disk_that_takes_less_than_a_block_of_its_own_is_told_of(rig):
     """What such a disk splits is counted in report; the end of a block is out of reach for any request."""
-    with lab.scsi_debug(physblk_exp=7) as path, Align(path, mode="report") as device, Disk(device.path) as upper:
+    with rig.scsi_debug(physblk_exp=7) as path, Align(path, mode="report") as device, Disk(device.path) as upper:
         assert device.attribute("target0_physical_block_size") == "65536"
         upper.write(9, pattern(1, 9, 24))
         assert device.counter("writes_over_limits") == 0
@@ -85,7 +85,7 @@ def test_a_disk_that_takes_less_than_a_block_of_its_own_is_told_of(lab):
         device.balanced()
 
 
-def test_report_counts_discards_apart_from_writes(lab, disk):
+def test_report_counts_discards_apart_from_writes(rig, disk):
     with Align(disk.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
         upper.discard(8, 8)
@@ -95,12 +95,12 @@ def test_report_counts_discards_apart_from_writes(lab, disk):
         check(0, pattern(1, 0, 8) + bytes(8 * 512) + pattern(1, 16, 48), upper.read(0, 64), "through the target")
 
 
-def test_coalesce_is_refused_without_a_volatile_write_cache(lab, disk):
+def test_coalesce_is_refused_without_a_volatile_write_cache(rig, disk):
     assert queue(disk.path, "write_cache") == "write through"
-    said = refusal(lab, lambda: Align(disk.path, mode="coalesce", write_cache="off", **GEOMETRY))
+    said = refusal(rig, lambda: Align(disk.path, mode="coalesce", write_cache="off", **GEOMETRY))
     assert "write_cache off" in said
     with Align(disk.path, mode="pad", **GEOMETRY) as device:
-        assert "write_cache on" in refusal(lab, lambda: Message(device, "mode coalesce"))
+        assert "write_cache on" in refusal(rig, lambda: Message(device, "mode coalesce"))
         device.message("mode report")
     with Align(disk.path, mode="pad", write_cache="on", **GEOMETRY) as device:
         device.message("mode coalesce")
@@ -112,21 +112,21 @@ def test_coalesce_is_refused_without_a_volatile_write_cache(lab, disk):
         assert device.counter("touches_held") == 0
 
 
-def test_a_misaligned_device_is_reported_with_an_unknown_offset(lab, disk):
+def test_a_misaligned_device_is_reported_with_an_unknown_offset(rig, disk):
     """An optimal size that is no multiple of the other part's physical block."""
-    with lab.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
+    with rig.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
             memory_disk(blocksize=4096) as large, \
             Device(f"0 8192 linear {large.path} 0", f"8192 8192 linear {other} 0") as torn:
         assert alignment_offset(torn.path) == -1, "the kernel finds nothing wrong with it: the test proves nothing"
         with Align(torn.path, mode="report") as device:
             assert device.attribute("target0_alignment_offset") == "unknown"
             assert device.pairs()[1]["alignment_offset"] == "unknown"
-            assert "alignment_offset" in refusal(lab, lambda: Message(device, "mode pad"))
+            assert "alignment_offset" in refusal(rig, lambda: Message(device, "mode pad"))
 
 
-def test_an_overridden_size_needs_the_offset_unless_the_device_is_a_disk(lab, disk):
-    assert "alignment_offset" in refusal(lab, lambda: Align(disk.path, physical_block_size=16384))
-    with lab.scsi_debug(physblk_exp=3, lowest_aligned=7) as path:
+def test_an_overridden_size_needs_the_offset_unless_the_device_is_a_disk(rig, disk):
+    assert "alignment_offset" in refusal(rig, lambda: Align(disk.path, physical_block_size=16384))
+    with rig.scsi_debug(physblk_exp=3, lowest_aligned=7) as path:
         assert alignment_offset(path) == 3584
         with Align(path) as device:
             assert device.attribute("target0_alignment_offset") == "3584"
@@ -136,13 +136,13 @@ def test_an_overridden_size_needs_the_offset_unless_the_device_is_a_disk(lab, di
             assert device.attribute("target0_alignment_offset") == "3584"
 
 
-def test_a_larger_minimum_is_suggested(lab, disk):
+def test_a_larger_minimum_is_suggested(rig, disk):
     with Device(f"0 {sectors_of(disk.path)} striped 1 32 {disk.path} 0") as below, Align(below.path) as device:
         assert queue(below.path, "minimum_io_size") == "16384"
         assert device.attribute("suggested_physical_block_size") == "16384"
 
 
-def test_more_targets_than_have_files_of_their_own(lab, disk):
+def test_more_targets_than_have_files_of_their_own(rig, disk):
     features = "8 mode pad physical_block_size 4096 alignment_offset 0 write_cache on"
     lines = [f"{64 * i} 64 align {disk.path} {64 * i} {features}" for i in range(66)]
     with Device(*lines) as device:
@@ -153,7 +153,7 @@ def test_more_targets_than_have_files_of_their_own(lab, disk):
             check(64 * 65 + 1, pattern(1, 64 * 65 + 1, 2), upper.read(64 * 65 + 1, 2), "the last target")
             upper.flush()
         assert (folder / "flushes").read_text() == "1\n"
-        with lab.log() as log:
+        with rig.log() as log:
             device.reload(*lines[:-1], lines[-1].replace("4096", "2048"))
         assert "sysfs" not in log.text
         assert (folder / "epoch").read_text() == "1\n", "a target without files has no epoch"
@@ -161,7 +161,7 @@ def test_more_targets_than_have_files_of_their_own(lab, disk):
 
 @pytest.mark.parametrize("text", ["mode", "mode pad twice", "mode sideways", "hold_ms 0", "hold_ms -1",
                                   "max_blocks 0", "max_blocks 262145", "flush now", "nonsense", "drop_failed 1"])
-def test_a_wrong_message_is_refused_and_changes_nothing(lab, disk, text):
+def test_a_wrong_message_is_refused_and_changes_nothing(rig, disk, text):
     with Align(disk.path, mode="pad", **GEOMETRY) as device:
         was = device.table()
         with pytest.raises(Refused):
@@ -169,7 +169,7 @@ def test_a_wrong_message_is_refused_and_changes_nothing(lab, disk, text):
         assert device.table() == was
 
 
-def test_every_file_in_sysfs_can_be_read_before_and_after_a_reset(lab, disk):
+def test_every_file_in_sysfs_can_be_read_before_and_after_a_reset(rig, disk):
     with Align(disk.path, mode="coalesce", **GEOMETRY) as device, Disk(device.path) as upper:
         for sector in (1, 9, 30):
             upper.write(sector, pattern(1, sector, 3))

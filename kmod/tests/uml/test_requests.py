@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from dmalign.paths import OUT
+from lab.paths import OUT
 from rig.bad_blocks import BLOCK, faulty
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, check, flush_fails, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
-from rig.lab import STRESS_LIMIT
 from rig.memdisk import memory_disk
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
@@ -34,16 +34,16 @@ def random_faults(below, seed):
 
 
 @pytest.mark.parametrize("mode,percent", [("report", 0), ("pad", 0), ("pad", 40), ("coalesce", 0), ("coalesce", 40)])
-def test_no_acknowledged_sector_is_lost_while_requests_fail(lab, mode, percent):
+def test_no_acknowledged_sector_is_lost_while_requests_fail(rig, mode, percent):
     """Bad blocks for half of the time; with all memory, and while so many of a hundred allocations fail."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
-    with lab.scsi_debug(physblk_exp=3) as disk, random_faults(disk, random.randrange(1 << 32)) as (path, heal), \
+    with rig.scsi_debug(physblk_exp=3) as disk, random_faults(disk, random.randrange(1 << 32)) as (path, heal), \
             Align(path, mode=mode, **GEOMETRY, **options) as device:
         with allocations_fail(percent):
-            load = lab.stress(device.path, beneath=disk, region=1024, flush=2, fua=2, tolerate_errors=True)
+            load = rig.stress(device.path, beneath=disk, region=1024, flush=2, fua=2, tolerate_errors=True)
             # It begins and ends with requests that it repeats until they go well; those between count.
             eventually(lambda: device.counter("fua") > 0, "the stress does not begin", timeout=60)
-            time.sleep(lab.seconds / 3)
+            time.sleep(rig.seconds / 3)
             heal()
             load.finish()
         assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
@@ -58,7 +58,7 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail(lab, mode, percent):
 
 @pytest.mark.parametrize("percent", [0, 100])
 @pytest.mark.parametrize("bad", ["reads", "writes"])
-def test_a_bad_block_among_held_neighbours_concerns_no_other(lab, disk, bad, percent):
+def test_a_bad_block_among_held_neighbours_concerns_no_other(rig, disk, bad, percent):
     """Eight neighbours are emptied; the fourth fails. With and without memory for reading them together."""
     want = bytearray(pattern(1, 0, 64))
     with Disk(disk.path) as lower:
@@ -89,9 +89,9 @@ def test_a_bad_block_among_held_neighbours_concerns_no_other(lab, disk, bad, per
         check(0, bytes(want), lower.read(0, 64), "beneath the target")
 
 
-def test_reads_need_no_memory_for_what_is_held(lab):
+def test_reads_need_no_memory_for_what_is_held(rig):
     """Where there is no memory for the pins of many blocks, a read is served in parts."""
-    with lab.scsi_debug(physblk_exp=3) as path, Disk(path) as lower, \
+    with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as lower, \
             Align(path, mode="coalesce", hold_ms=60000) as device, Disk(device.path) as upper:
         want = bytearray(pattern(1, 0, 256))
         lower.write(0, bytes(want))
@@ -110,7 +110,7 @@ def test_reads_need_no_memory_for_what_is_held(lab):
         device.balanced()
 
 
-def test_what_can_neither_be_read_nor_written_is_kept(lab, disk):
+def test_what_can_neither_be_read_nor_written_is_kept(rig, disk):
     """Each part of the block goes down on its own, and fails."""
     with Disk(disk.path) as lower:
         lower.write(24, pattern(1, 24, 8))
@@ -128,7 +128,7 @@ def test_what_can_neither_be_read_nor_written_is_kept(lab, disk):
               lower.read(24, 8), "beneath the target")
 
 
-def test_a_discard_of_a_part_leaves_what_could_not_be_written(lab, disk):
+def test_a_discard_of_a_part_leaves_what_could_not_be_written(rig, disk):
     """The drive may have left the block as it was, and then what is held is still the newest."""
     with faulty(disk.path, bad_writes=[3]) as (path, heal), \
             Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -145,7 +145,7 @@ def test_a_discard_of_a_part_leaves_what_could_not_be_written(lab, disk):
 
 
 @pytest.mark.parametrize("how", ["drop_failed", "suspend", "table", "removal"])
-def test_what_cannot_be_written_is_kept_or_named_as_lost(lab, disk, how):
+def test_what_cannot_be_written_is_kept_or_named_as_lost(rig, disk, how):
     with contextlib.ExitStack() as stack:
         path, heal = stack.enter_context(faulty(disk.path, bad_writes=[3, 5]))
         device = stack.enter_context(Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY))
@@ -156,7 +156,7 @@ def test_what_cannot_be_written_is_kept_or_named_as_lost(lab, disk, how):
             assert device.balanced(pending=2)["degraded"] == 2
             with pytest.raises(Refused):
                 device.message("flush")
-        with lab.log() as log:
+        with rig.log() as log:
             if how == "drop_failed":
                 device.message("drop_failed")
                 assert device.balanced()["rmw_lost"] == 2
@@ -176,7 +176,7 @@ def test_what_cannot_be_written_is_kept_or_named_as_lost(lab, disk, how):
         assert len(lost) == (0 if how == "suspend" else 2), log.text
 
 
-def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(lab, disk):
+def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(rig, disk):
     """A failed block whose sectors are all overwritten in parts is whole, and ends to be degraded."""
     with faulty(disk.path, bad_writes=[3]) as (path, heal), \
             Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -192,17 +192,17 @@ def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(lab, disk)
         check(24, pattern(4, 24, 1) + pattern(2, 25, 2), upper.read(24, 3), "through the target")
 
 
-def test_every_sector_is_right_on_a_device_that_fails_now_and_then(lab, disk):
+def test_every_sector_is_right_on_a_device_that_fails_now_and_then(rig, disk):
     """dm-flakey fails everything each third second."""
     length = sectors_of(disk.path)
     with Device(f"0 {length} flakey {disk.path} 0 2 1") as below, Align(below.path, mode="pad", **GEOMETRY) as device:
-        load = lab.stress(device.path, seconds=max(4, lab.seconds), region=1024, flush=2, tolerate_errors=True)
+        load = rig.stress(device.path, seconds=max(4, rig.seconds), region=1024, flush=2, tolerate_errors=True)
         load.finish()
         device.balanced()
         assert load.write_errors > 0, "nothing failed: the test proves nothing"
 
 
-def test_a_bad_sector_is_healed_by_writing_it(lab, disk):
+def test_a_bad_sector_is_healed_by_writing_it(rig, disk):
     """dm-dust fails reads of a bad sector until it is written."""
     length = sectors_of(disk.path)
     with Device(f"0 {length} dust {disk.path} 0 512") as below, Align(below.path, mode="pad", **GEOMETRY) as device, \
@@ -223,7 +223,7 @@ def test_a_bad_sector_is_healed_by_writing_it(lab, disk):
         check(0, want, upper.read(0, 16), "through the target")
 
 
-def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(lab, tmp_path):
+def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(rig, tmp_path):
     """
     Above a disk that can be polled device-mapper has a cache of bios, from its second table on. The bio of a write by
     io_uring is from there; those that dm-align makes of it are not. The first write makes block 0 known; the second

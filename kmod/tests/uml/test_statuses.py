@@ -37,7 +37,7 @@ def error_of(call, *arguments):
 @pytest.mark.parametrize("mode", ["report", "pad"])
 @pytest.mark.parametrize("sector, sectors", [(82, 3), (80, 8), (77, 14), (75, 64)],
                          ids=["inside a block", "a block", "over three", "over many"])
-def test_a_writer_hears_what_the_drive_said(lab, disk, mode, sector, sectors):
+def test_a_writer_hears_what_the_drive_said(rig, disk, mode, sector, sectors):
     """Whatever is made of its write; and its neighbours hear nothing."""
     with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, statuses(disk.path) as injected:
         for tag, (status, number) in enumerate(STATUSES.items(), 1):
@@ -51,7 +51,7 @@ def test_a_writer_hears_what_the_drive_said(lab, disk, mode, sector, sectors):
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_a_reader_hears_what_the_drive_said(lab, disk, mode):
+def test_a_reader_hears_what_the_drive_said(rig, disk, mode):
     """In coalesce as well where a part of what it reads is held, and comes from memory."""
     with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, statuses(disk.path) as injected:
         for tag, (status, number) in enumerate(STATUSES.items(), 1):
@@ -62,7 +62,7 @@ def test_a_reader_hears_what_the_drive_said(lab, disk, mode):
             check(82, pattern(tag, 82, 3), upper.read(82, 3), status)
 
 
-def test_no_writer_hears_that_the_rest_of_its_block_cannot_be_read(lab, disk):
+def test_no_writer_hears_that_the_rest_of_its_block_cannot_be_read(rig, disk):
     with Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper, statuses(disk.path) as injected:
         for tag, status in enumerate(STATUSES, 1):
             injected("READ", status, 80, 8)
@@ -73,7 +73,7 @@ def test_no_writer_hears_that_the_rest_of_its_block_cannot_be_read(lab, disk):
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_what_is_held_outlasts_every_status(lab, disk, status):
+def test_what_is_held_outlasts_every_status(rig, disk, status):
     """The target cannot know which errors pass: it keeps what was acknowledged, whatever the drive says of it."""
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper, \
             Disk(disk.path) as lower, statuses(disk.path) as injected:
@@ -89,9 +89,9 @@ def test_what_is_held_outlasts_every_status(lab, disk, status):
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 @pytest.mark.parametrize("sector, sectors", [(80, 32), (83, 40), (83, 2)], ids=["blocks", "with both ends", "inside a block"])
-def test_zeroes_that_a_drive_refuses_are_written_instead(lab, mode, sector, sectors):
+def test_zeroes_that_a_drive_refuses_are_written_instead(rig, mode, sector, sectors):
     """The kernel's own way out for a device that turns out not to take write-zeroes must still be open."""
-    with lab.scsi_debug(physblk_exp=3, lbpu=1, lbpws=1) as path, Align(path, mode=mode) as device, \
+    with rig.scsi_debug(physblk_exp=3, lbpu=1, lbpws=1) as path, Align(path, mode=mode) as device, \
             Disk(device.path) as upper, Disk(path) as lower, statuses(path) as injected:
         upper.write(64, pattern(1, 64, 96))
         injected("WRITE_ZEROES", "NOTSUPP", 0, lower.sectors)
@@ -104,7 +104,7 @@ def test_zeroes_that_a_drive_refuses_are_written_instead(lab, mode, sector, sect
         device.balanced()
 
 
-def test_the_kernel_says_which_it_injects(lab, disk):
+def test_the_kernel_says_which_it_injects(rig, disk):
     """Were a rule not followed, the tests above would prove nothing."""
     with statuses(disk.path) as injected, Disk(disk.path) as lower:
         for status, number in STATUSES.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rig.dm import run
-from rig.lab import Lab
+from rig.rig import Rig
 
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 # kmemleak does not report what is younger than 5 s.
@@ -22,19 +22,19 @@ def leaks():
     return KMEMLEAK.read_text()
 
 
-def test_a_second_target_of_that_name_is_refused(lab: Lab, tmp_path):
+def test_a_second_target_of_that_name_is_refused(rig: Rig, tmp_path):
     """The same module under another name: it registers nothing, and leaves nothing behind."""
     other = tmp_path / "dm-other.ko"
-    other.write_bytes(Path(lab._module).read_bytes().replace(b"dm_align\0", b"dm_other\0"))
-    with lab.log() as log:
+    other.write_bytes(Path(rig._module).read_bytes().replace(b"dm_align\0", b"dm_other\0"))
+    with rig.log() as log:
         assert run("insmod", other, ok=False).returncode, "it was loaded"
     assert "already registered" in log.text, log.text
     assert not Path("/sys/module/dm_other").exists()
-    lab.unload_module()
-    lab.load_module()
+    rig.unload_module()
+    rig.load_module()
 
 
 @pytest.mark.timeout(120)
-def test_nothing_is_left_when_the_module_has_gone(lab):
-    lab.unload_module()
+def test_nothing_is_left_when_the_module_has_gone(rig):
+    rig.unload_module()
     assert leaks() == ""

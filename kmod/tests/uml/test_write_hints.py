@@ -39,9 +39,9 @@ def groups():
 
 @pytest.mark.parametrize("hint", HINTS)
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_a_write_hint_reaches_the_drive_with_all_that_is_made_of_a_write(lab, mode, hint):
+def test_a_write_hint_reaches_the_drive_with_all_that_is_made_of_a_write(rig, mode, hint):
     """Padded blocks, runs beside and behind them, blocks that were held; and each write its own."""
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, hinted(device.path, hint) as upper:
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, hinted(device.path, hint) as upper:
         with groups() as seen:
             upper.write(3, pattern(1, 3, 2))			# inside a block
             upper.write(27, pattern(2, 27, 42))			# both ends, and blocks between
@@ -58,8 +58,8 @@ def test_a_write_hint_reaches_the_drive_with_all_that_is_made_of_a_write(lab, mo
 
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
-def test_a_write_hint_reaches_the_drive_where_a_block_cannot_be_read(lab, mode):
-    with lab.scsi_debug(physblk_exp=3) as disk, faulty(disk, bad_reads=[2]) as (path, _), \
+def test_a_write_hint_reaches_the_drive_where_a_block_cannot_be_read(rig, mode):
+    with rig.scsi_debug(physblk_exp=3) as disk, faulty(disk, bad_reads=[2]) as (path, _), \
             Align(path, mode=mode, write_cache="on", **GEOMETRY) as device, hinted(device.path, HINTS[0]) as upper:
         with groups() as seen:
             upper.write(2 * BLOCK + 3, pattern(1, 2 * BLOCK + 3, 2))
@@ -68,9 +68,9 @@ def test_a_write_hint_reaches_the_drive_where_a_block_cannot_be_read(lab, mode):
         assert list(seen) == [HINTS[0]], f"writes by hint: {seen}"
 
 
-def test_neighbours_with_different_hints_go_without_one(lab):
+def test_neighbours_with_different_hints_go_without_one(rig):
     """The block layer does not put requests with different hints into one either."""
-    with lab.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device:
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device:
         for block, hint in enumerate(HINTS):
             with hinted(device.path, hint) as upper:
                 upper.write(block * BLOCK + 1, pattern(block, block * BLOCK + 1, 2))

@@ -11,7 +11,7 @@ import pytest
 from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, Device, queue, sectors_of
 from rig.faults import FailingRequests, allocations_fail
-from rig.lab import STRESS_LIMIT
+from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
@@ -23,8 +23,8 @@ ENOUGH = 60
 
 
 @pytest.fixture
-def disk(lab):
-    with lab.scsi_debug(sector_size=512) as path:
+def disk(rig):
+    with rig.scsi_debug(sector_size=512) as path:
         assert queue(path, "write_zeroes_max_bytes") != "0"
         yield path
 
@@ -32,12 +32,12 @@ def disk(lab):
 @pytest.mark.parametrize("mode,percent,max_blocks", [
     ("report", 0, None), ("pad", 0, None), ("pad", 40, None), ("pad", 0, 1), ("coalesce", 0, None),
     ("coalesce", 40, None), ("coalesce", 0, 4)])
-def test_stress_with_write_zeroes_is_clean(lab, disk, mode, percent, max_blocks):
+def test_stress_with_write_zeroes_is_clean(rig, disk, mode, percent, max_blocks):
     """With all memory, while so many of a hundred allocations fail, and in little of it."""
     options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
     with Align(disk, mode=mode, max_blocks=max_blocks, **GEOMETRY, **options) as device:
         with allocations_fail(percent):
-            load = lab.stress(device.path, beneath=disk, torn_reads=True, seconds=lab.seconds / 2, **LOAD)
+            load = rig.stress(device.path, beneath=disk, torn_reads=True, seconds=rig.seconds / 2, **LOAD)
             load.finish()
         with Disk(device.path) as upper:
             upper.flush()
@@ -54,12 +54,12 @@ def test_stress_with_write_zeroes_is_clean(lab, disk, mode, percent, max_blocks)
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
-def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(lab, disk, mode):
+def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk, mode):
     options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
     with Device(f"0 {sectors_of(disk)} linear {disk} 0") as below, \
             Align(below.path, mode=mode, **GEOMETRY, **options) as device:
         with FailingRequests(below.path) as requests, \
-                lab.stress(device.path, seconds=STRESS_LIMIT, beneath=disk, tolerate_errors=True, **LOAD) as load:
+                rig.stress(device.path, seconds=STRESS_LIMIT, beneath=disk, tolerate_errors=True, **LOAD) as load:
             # It begins and ends with requests that it repeats until they go well; those between count.
             eventually(lambda: device.counter("write_zeroes") > 0, "the stress does not begin", timeout=60)
             requests.percent(10, times=ENOUGH)
@@ -77,12 +77,12 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(lab, disk,
 ROUNDS = 60
 
 
-def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(lab):
+def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(rig):
     """
     A range that is longer than the limit behind its start in a block from sector 0: the block layer splits it where
     alignment_offset says there is no boundary. Both parts wait for a change of the mode, and are mapped by workers.
     """
-    with lab.scsi_debug(sector_size=512, write_same_length=16) as disk, Disk(disk) as lower, \
+    with rig.scsi_debug(sector_size=512, write_same_length=16) as disk, Disk(disk) as lower, \
             Device(f"0 {sectors_of(disk)} linear {disk} 0") as below, \
             Align(below.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         limit = int(queue(device.path, "write_zeroes_max_bytes")) // SECTOR

@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dmalign.pace import Limit, patience
-from dmalign.paths import OUT, REPO
+from lab.pace import Limit, patience
+from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 # Of the disk that each test has (conftest.py).

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from dmalign.pace import patience
+from lab.pace import patience
 from alignctl_program import DISK_BYTES, alignctl
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from dmalign.pace import patience
+from lab.pace import patience
 from alignctl_program import alignctl
 
 FINE, FINDINGS, USAGE = range(3)

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import OUT, REPO
+from lab.pace import patience
+from lab.paths import OUT, REPO
 
 FINE = 0
 

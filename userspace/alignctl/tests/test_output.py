@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-import verify
 from alignctl_program import ALIGNCTL, METHODS
-from dmalign.pace import patience
+from lab.pace import patience
+from lab.paths import REPO
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 IO = 3
@@ -153,8 +153,8 @@ def test_verify_ends_so_too(tmp_path, full, status, said):
     program = tmp_path / "verifying.py"
     program.write_text("""
 import sys
-import verify
 from align_reports import output
+from align_reports.verify import command as verify
 from verify_samples import made_up_verification
 def measure(given, folder, results, console):
     results.runs += made_up_verification().runs
@@ -165,7 +165,7 @@ output.run("alignctl", verify.main)
     os.close(read)
     where = os.open("/dev/full", os.O_WRONLY) if full else os.dup(write)
     try:
-        folders = [os.path.dirname(verify.__file__), os.path.join(os.path.dirname(verify.__file__), "tests")]
+        folders = [str(REPO / "userspace" / folder) for folder in ("", "align_reports/tests")]
         for options in ([], ["--json"]):
             done = subprocess.run([sys.executable, program, "w512", "--on", "/dev/null", *options], stdout=where,
                                   stderr=subprocess.PIPE, text=True, timeout=patience(60), check=False,
@@ -176,10 +176,9 @@ output.run("alignctl", verify.main)
         os.close(write)
 
 
-@pytest.mark.parametrize("program", ["bench.py", "demo.py"])
+@pytest.mark.parametrize("program", ["bench", "demo"])
 def test_so_do_the_developers_programs(program):
-    path = os.path.join(os.path.dirname(verify.__file__), program)
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, path, "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
+        done = subprocess.run([REPO / "scripts/python", "-m", f"lab.{program}", "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
                               timeout=patience(60), check=False)
-    assert (done.returncode, done.stderr) == (IO, FULL.replace("alignctl", program.removesuffix(".py")))
+    assert (done.returncode, done.stderr) == (IO, FULL.replace("alignctl", program))

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience, scaled
-from dmalign.paths import REPO
+from lab.pace import patience, scaled
+from lab.paths import REPO
 
 from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, alignctl, keys, needs_io_uring,
                               wait_for_run)

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from dmalign.pace import patience
-from dmalign.paths import REPO
+from lab.pace import patience
+from lab.paths import REPO
 
 from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys
 

@@ -10,8 +10,8 @@ from collections import Counter
 
 import pytest
 
-from dmalign.pace import Limit, patience, scaled
-from dmalign.paths import REPO
+from lab.pace import Limit, patience, scaled
+from lab.paths import REPO
 
 from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted
 

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from dmalign.pace import patience
+from lab.pace import patience
 from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, histogram_counts, keys, needs_io_uring, \
     wait_for_run
 from test_program import ONE_AT_A_TIME, man_page

@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 
-from dmalign.pace import patience
+from lab.pace import patience
 
 NBDMAGIC = 0x4E42444D41474943
 IHAVEOPT = 0x49484156454F5054

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import Limit
+from lab.pace import Limit
 import nbd_client
 
 HERE = Path(__file__).resolve().parent

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dmalign.pace import patience, scaled
+from lab.pace import patience, scaled
 import nbd_client
 from nbd_drive import PLUGIN, Drive, drive, within
 

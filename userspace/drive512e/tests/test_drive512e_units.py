@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from dmalign.pace import patience
+from lab.pace import patience
 
 FOLDER = Path(__file__).resolve().parents[1]
 OUT = Path(os.environ.get("DM_ALIGN_OUT") or FOLDER.parents[1] / "out")

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An orderly reboot suspends nobody: what is held is written all the same, by a notifier."""
+
+import errno
+import json
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from lab.linux import kernels, modules
+from lab.machines import drives, uml, vm
+from lab.paths import REPO
+from lab.plugins.batch import BOOT_SECONDS
+from lab.proof import reboot
+from rig.direct import Disk, pattern
+from rig.dm import Align
+from rig.uml_reboot import MANY, PLACES
+
+
+def in_guest():
+    """Holds what is to be found on the drive later, and reboots without a word to it."""
+    import ctypes
+
+    device = Align("/dev/vda", mode="coalesce", hold_ms=600000)
+    device.__enter__()
+    with Disk(device.path) as upper:
+        for tag, (sector, sectors) in enumerate(PLACES, 1):
+            upper.write(sector, pattern(tag, sector, sectors))
+    print(json.dumps(device.ledger()), flush=True)
+    ctypes.CDLL(None).reboot(0x01234567)
+
+
+def arrays_in_guest():
+    """The same on an array, and beneath the members of another one."""
+    import ctypes
+    from pathlib import Path
+
+    from rig.dm import run
+
+    def array(name, *members):
+        run("mdadm", "--create", f"/dev/{name}", "--run", "--metadata=1.2", "--level=1", "--raid-devices=2",
+            "--assume-clean", "--bitmap=none", *members)
+        return f"/dev/{name}"
+
+    options = {"mode": "coalesce", "hold_ms": 600000}
+    members = [Align(disk, **options) for disk in ("/dev/vdc", "/dev/vdd")]
+    for member in members:
+        member.__enter__()
+    above = array("md1", *(member.path for member in members))
+    # When md finds it idle, it notes on the members that it is clean, with a flush that empties them.
+    Path("/sys/block/md1/md/safe_mode_delay").write_text("0")
+    device = Align(array("md0", "/dev/vda", "/dev/vdb"), **options)
+    device.__enter__()
+    for path in (device.path, above):
+        with Disk(path) as upper:
+            for tag, (sector, sectors) in enumerate(PLACES, 1):
+                upper.write(sector, pattern(tag, sector, sectors))
+    print(json.dumps([held.ledger()["held_blocks"] for held in (device, *members)]), flush=True)
+    ctypes.CDLL(None).reboot(0x01234567)
+
+
+def assert_written(path, start=0):
+    """`start`: where the sectors that were written begin on the drive."""
+    with open(path, "rb") as data:
+        for tag, (sector, sectors) in enumerate(PLACES, 1):
+            data.seek((start + sector) * 512)
+            assert data.read(sectors * 512) == pattern(tag, sector, sectors), f"sector {sector} is not on the drive"
+
+
+def reboot_of_guest(series, folder, function, disks, first):
+    """
+    Boots a guest with so many drives, whose data are files in `folder`, loads the modules `first` and then the target's,
+    and calls a function of this file there. Returns what that printed, as JSON.
+    """
+    module = modules.build_for(kernels.release(series))[0] / "dm-align.ko"
+    program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests'), str(REPO / 'scripts')]}; " \
+        f"from rig.test_reboot import {function.__name__}; {function.__name__}()"
+    command = f"modprobe -a dm_mod {first} && insmod {shlex.quote(str(module))} && modprobe -a raid1 && " \
+        f"exec {shlex.quote(str(REPO / 'scripts/python'))} -c {shlex.quote(program)}"
+    served = {f"disk{i}": drives.Server(size="64M", options=(f"file={folder}/data{i}",)) for i in range(disks)}
+    with drives.serve(served, folder) as served, open(folder / "said", "w") as said:
+        run = vm.run(command, timeout=BOOT_SECONDS, series=series, name=f"reboot-{series}", stdout=said,
+                     drives=[served[name].attached() for name in sorted(served)])
+    assert not run.faults
+    text = (folder / "said").read_text().splitlines()
+    assert text, (run.folder / "console.log").read_text()[-3000:]
+    try:
+        return json.loads(text[-1])
+    except ValueError:
+        raise AssertionError(f"{text}\n{(run.folder / 'console.log').read_text()[-3000:]}") from None
+
+
+@pytest.mark.parametrize("series", kernels.chosen())
+@pytest.mark.timeout(0)
+def test_an_orderly_reboot_writes_what_is_held(series, tmp_path):
+    ledger = reboot_of_guest(series, tmp_path, in_guest, 1, "")
+    assert ledger["held_blocks"] == ledger["touches_held"] == len(PLACES), "nothing was held: the test proves nothing"
+    assert_written(tmp_path / "data0")
+
+
+def superblock(path):
+    """What md notes on a member, by the names that mdadm prints."""
+    shown = subprocess.run(["mdadm", "--examine", path], capture_output=True, text=True, check=True).stdout
+    return dict(re.findall(r"^ *(.+?) : (.*)$", shown, re.M))
+
+
+@pytest.mark.parametrize("first", ["md_mod", ""], ids=["md-first", "align-first"])
+@pytest.mark.parametrize("series", kernels.chosen())
+@pytest.mark.timeout(0)
+def test_an_orderly_reboot_leaves_arrays_clean_with_all_that_was_held(series, first, tmp_path):
+    """Arrays below and above, and md's reboot notifier before the target's and behind it."""
+    held = reboot_of_guest(series, tmp_path, arrays_in_guest, 4, first)
+    assert held == [len(PLACES)] * 3, "not all was held: the test proves nothing"
+    for array in ((0, 1), (2, 3)):
+        members = [superblock(tmp_path / f"data{i}") for i in array]
+        for i, member in zip(array, members):
+            print(f"member {i}: {member['State']}, {member['Events']} events")
+            assert_written(tmp_path / f"data{i}", int(member["Data Offset"].split()[0]))
+        assert [member["State"] for member in members] == ["clean"] * 2, "the array will be resynced"
+        assert members[0]["Events"] == members[1]["Events"], "a member is out of date"
+
+
+# The target waits so long for a disk that does not answer.
+DEADLINE = 30
+# A second worker would reboot once more, under the same name, and the console of the first run would be gone.
+one_reboot = pytest.mark.xdist_group("reboot")
+
+
+@pytest.fixture(scope="module")
+def end(tmp_path_factory):
+    """An end with two disks that do not answer, one that is written, and one that fails: the run, and what it said."""
+    data = tmp_path_factory.mktemp("reboot") / "data"
+    run = reboot.run(uml.module(), data, "reboot")
+    run.said = {}
+    for line in (run.folder / "output").read_text().splitlines():
+        run.said.update(json.loads(line))
+    held = [len(PLACES), len(MANY), len(PLACES), len(PLACES)]
+    assert run.said.get("held") == held, f"not all was held: {run.said}\n{run.console[-3000:]}"
+    assert not run.faults
+    run.data = data
+    return run
+
+
+def given_up(run):
+    """The lines of the kernel log that tell what is left: (seconds, blocks, error) of each."""
+    line = r"\[ *([\d.]+)\] .*: (\d+) held blocks are not written at the end: error -(\d+)"
+    return [(float(at), int(blocks), int(error)) for at, blocks, error in re.findall(line, run.console)]
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+def test_an_orderly_reboot_tells_what_is_left_on_disks_that_fail_or_do_not_answer(end):
+    """And what could be written is."""
+    left = [(blocks, error) for _, blocks, error in given_up(end)]
+    blocks = len({sector // 8 for sector, _ in PLACES})
+    assert left == [(blocks, errno.ETIMEDOUT), (len(MANY), errno.ETIMEDOUT), (blocks, errno.EIO)], end.console[-3000:]
+    assert_written(end.data)
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+def test_a_disk_that_does_not_answer_keeps_no_other_from_being_written_at_a_reboot(end):
+    assert end.said["seconds_to_written"] < DEADLINE / 3, "it waited for the disks that do not answer"
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+def test_a_reboot_that_waits_keeps_no_device_from_being_removed(end):
+    assert end.said["seconds_to_removed"] < DEADLINE / 3, "it waited for the disks that do not answer"
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
+    """All are given up at the same moment, and not one after the other."""
+    times = [at for at, _, _ in given_up(end)]
+    assert len(times) > 1, end.console[-3000:]
+    assert max(times) - min(times) < DEADLINE / 3, f"given up after one another: {times}"
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+def test_nothing_more_is_emptied_after_the_deadline_of_a_reboot(end):
+    """What was on its way goes on, if the disk answers after all; the rest stays."""
+    late = end.said["written_too_late"]
+    assert 0 < late < len(MANY), f"{late} of {len(MANY)} blocks were written after the deadline"

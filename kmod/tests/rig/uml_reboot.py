@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Holds writes on four disks, of which one can be written, one fails and two are stuck, and switches the kernel off.
+
+    python3 -m rig.uml_reboot MODULE DISK [COUNTS FOLDER]
+
+DISK is the one that can be written. It runs as root in User Mode Linux. The target's part of the end takes half a
+minute, in which it waits for the stuck disks; after that they are stuck no longer. Each line of the output is a JSON
+object: what was held, how long it took until DISK had it and until a device that holds nothing was removed, and what
+reached a stuck disk too late. What gcov has counted until the target has given up lies in the folder COUNTS, and goes
+to FOLDER before the kernel has ended.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+from . import control
+from .direct import Disk, pattern
+from .dm import Align, Device, run, sectors_of
+from .memdisk import memory_disk
+from .rig import Rig
+
+PLACES = [(81, 2), (803, 1), (88, 1)]
+# No two of them are neighbours, and more than the target empties at a time.
+MANY = [(16 * number + 3, 1) for number in range(60)]
+POWER_OFF = 0x4321FEDC
+# What a disk takes for its last request; the kernel is there as long as that.
+DISK_SECONDS = 10
+
+
+def tell(**what):
+    print(json.dumps(what), flush=True)
+
+
+def content(number, place):
+    return pattern(number, *place)
+
+
+def written(path, places):
+    """How many of the places have on the disk at `path` what was held for them."""
+    with Disk(path, os.O_RDONLY) as disk:
+        return sum(disk.read(*place) == content(number, place) for number, place in enumerate(places, 1))
+
+
+def watch(path, other):
+    """Says how long another device takes to be removed, and when the disk that can be written has what was held for it."""
+    began = time.monotonic()
+    other.remove()
+    tell(seconds_to_removed=time.monotonic() - began)
+    while written(path, PLACES) < len(PLACES):
+        time.sleep(0.1)
+    tell(seconds_to_written=time.monotonic() - began)
+
+
+def rescue(log, counts, folder, stuck, disk):
+    """
+    When the target has given up the stuck disks, and is done, copies the counts, and has the disks go on: what is
+    written then is what was on its way.
+    """
+    os.set_blocking(log, True)
+    while b"held blocks are not written at the end: error -110" not in os.read(log, 8192):
+        pass
+    time.sleep(1)
+    if counts:
+        for found in Path(counts).glob("*.gcda"):
+            shutil.copyfile(found, Path(folder, found.name))
+        Path(folder, "rescued").touch()
+    for device in stuck:
+        device.resume()
+    time.sleep(2)
+    tell(written_too_late=written(disk, MANY))
+
+
+def slow_to_end(path):
+    """Makes the kernel wait at its end for a flush of the disk of scsi_debug at `path`."""
+    Path("/sys/bus/pseudo/drivers/scsi_debug/delay").write_text("1")
+    with Disk(path) as slow:
+        slow.write(0, pattern(1, 0, 8))
+    # A flush takes a twentieth of so many seconds.
+    Path("/sys/bus/pseudo/drivers/scsi_debug/delay").write_text(str(20 * DISK_SECONDS))
+
+
+def main(module, path, counts=None, folder=None):
+    rig = Rig(None, None, module)
+    rig.load_module()
+    run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
+    Path("/dev/mapper").mkdir(exist_ok=True)
+    # None of it is ever left: the kernel ends first.
+    there = contextlib.ExitStack().enter_context
+    error = there(Device(f"0 {sectors_of(path)} error"))
+    memory = [there(memory_disk()).path for _ in range(2)]
+    stuck = [there(Device(f"0 {sectors_of(below)} linear {below} 0")) for below in memory]
+    failing = there(Device(f"0 {sectors_of(path)} delay {memory[0]} 0 0 {error.path} 0 0"))
+    held = []
+    other = there(Align(memory[0]))
+    # Those that keep a reboot waiting come before the one that need not wait.
+    for below, places in ((stuck[0].path, PLACES), (stuck[1].path, MANY), (path, PLACES), (failing.path, PLACES)):
+        device = there(Align(below, mode="coalesce", hold_ms=600000, physical_block_size=4096, alignment_offset=0))
+        with Disk(device.path) as upper:
+            for number, place in enumerate(places, 1):
+                upper.write(place[0], content(number, place))
+        held.append(device.ledger()["touches_held"])
+    for device in stuck:
+        device.suspend(control.SKIP_LOCKFS_FLAG | control.NOFLUSH_FLAG)
+    log = os.open("/dev/kmsg", os.O_RDONLY)
+    os.lseek(log, 0, os.SEEK_END)
+    slow_to_end(there(rig.scsi_debug()))
+    tell(held=held)
+    threading.Thread(target=rescue, args=(log, counts, folder, stuck, memory[1])).start()
+    threading.Thread(target=watch, args=(path, other)).start()
+    ctypes.CDLL(None).reboot(POWER_OFF)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A stress under KASAN, lockdep, the atomic sleep check and kmemleak, on disks that the kernel makes.
+
+DM_ALIGN_KASAN_SECONDS: how long the stress takes in all; see lab/plugins/extent.py.
+"""
+
+import re
+import shlex
+
+import pytest
+
+from lab.machines import uml
+from lab.machines.vm import explain
+from lab.paths import OUT, REPO
+from lab.plugins import extent
+
+SECONDS = extent.count("DM_ALIGN_KASAN_SECONDS")
+# Setting up and checking takes time beside the stress itself, and a busy machine takes more of it.
+TIMEOUT = 180 + 3 * SECONDS
+
+
+@pytest.mark.timeout(0)
+def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(uml.module()), str(SECONDS)])
+    run = uml.run(command, timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
+    said = (run.folder / "output").read_text(errors="replace")
+    rounds = re.findall(r"^uml_stress: (.*)$", said, re.M)
+    assert rounds, said
+    for number, name in enumerate(rounds[:-1], 1):
+        with subtests.test(name):
+            # Each line announces a round; the round is over once the next line is there.
+            assert number < len(rounds) - 1 or run.ok, said[-3000:]
+    assert run.ok, f"{explain(run)}\n{said[-3000:]}"
+    assert rounds[-1] == "clean"

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every way to a drive against every other, and the figures that are required of dm-align.
+
+Compares the drive itself, dm-linear, dm-ebs and dm-align in its three modes on emulated
+drives, counts the instructions of an aligned write, prints each required figure as met or
+not, and leaves the same as bench.json and bench.html.
+Exit status: 0 every figure met, 1 some not or findings, 2 it could not run, 3 its output could
+not be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from string import ascii_lowercase
+
+from align_reports import folder, output
+from align_reports.plan import clock, patience
+from rich.console import Console
+
+from ..linux import kernels, modules, peer
+from ..machines import drives, remote, vm
+from ..paths import OUT
+from . import checks, duel, open_loop, overhead, plan, recording, report, trace
+from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
+from .noise import Usage, host_load
+from .record import Record
+from .runner import Runner
+
+FINE, UNMET, BROKEN = 0, 1, 2
+FILES = ("bench.json", "bench.html", "bench.txt")
+TABLE_WIDTH = 200
+# Writes in a run that counts instructions, and how long one takes: quick, full.
+OVERHEAD_WRITES = (5000, 20000)
+OVERHEAD_RUN_S = (1.5, 2.5)
+# Requests in a run of alignctl replay or of fio, rounds of both, and how long a run takes.
+DUEL_REQUESTS = (20000, 60000)
+DUEL_ROUNDS = (3, 7)
+DUEL_RUN_S = (4, 8)
+# Writes in a run beside a recorder: for longer than it keeps them in memory. Rounds of all
+# recorders, and how long a run takes.
+RECORDING_WRITES = (100_000, 200_000)
+RECORDING_ROUNDS = (1, 3)
+RECORDING_RUN_S = (10, 20)
+# Requests of the long recording.
+OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    rows = "\n".join(f"  {row.name:<16} {row.about}" for row in ROWS.values())
+    parser = argparse.ArgumentParser(prog="lab.bench", description=__doc__, epilog=f"rows:\n{rows}",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true",
+                        help="small counts, once; the tables only if named (under ten minutes)")
+    parser.add_argument("--only", nargs="+", metavar="ROW", choices=tuple(ROWS), default=None,
+                        help="these rows only")
+    parser.add_argument("--repeat", type=int, metavar="N",
+                        help="repetitions, of which the median counts (default: 3; --quick: 1)")
+    parser.add_argument("--budget", type=float, metavar="MINUTES",
+                        help="begin no repetition that will not end in this time")
+    parser.add_argument("--overhead-runs", type=int, default=overhead.FEWEST_RUNS, metavar="N",
+                        help="runs of each arm that count instructions (default: %(default)s)")
+    parser.add_argument("--out", type=Path, default=OUT / "bench", metavar="DIR",
+                        help="where the results go (default: out/bench)")
+    given = parser.parse_args(argv)
+    for name in ("repeat", "overhead_runs"):
+        if getattr(given, name) is not None and getattr(given, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} {getattr(given, name)}: at least 1 is needed")
+    given.rows = tuple(name for name in ROWS
+                       if name in (given.only or (QUICK_ROWS if given.quick else ROWS)))
+    given.repeat = given.repeat or (1 if given.quick else 3)
+    return given
+
+
+class Bench:
+    """One benchmark: what was asked for, and what has been found so far."""
+
+    def __init__(self, given: argparse.Namespace, console: Console) -> None:
+        self._given = given
+        self._console = console
+        self._log = given.out / "log"
+        self._began = time.monotonic()
+        self.record = Record()
+        self.findings: list[str] = []
+
+    def say(self, words: str) -> None:
+        """A line with the time since the beginning."""
+        elapsed = clock(time.monotonic() - self._began)
+        self._console.print(f"[{elapsed}] {words}", markup=False, highlight=False, soft_wrap=True)
+
+    def build(self) -> None:
+        """The targets, for the guest's kernel."""
+        accelerator = vm.accelerator().upper()
+        self._alignctl = OUT / "bin" / "alignctl"
+        if not self._alignctl.exists():
+            raise remote.GuestError(f"{self._alignctl} is missing: run make first")
+        release = kernels.release(kernels.USUAL)
+        built, _ = modules.build_for(release)
+        self._modules = [built / "dm-align.ko", peer.dm_ebs(kernels.USUAL)]
+        self.record.machine.update(machine(release, accelerator, self._given))
+
+    def count_instructions(self) -> None:
+        quick, runs = self._given.quick, self._given.overhead_runs
+        writes = OVERHEAD_WRITES[0 if quick else 1]
+        # As if there were all arms, and a round more that is thrown away.
+        expected = 6 * 2 * (runs + 1) * OVERHEAD_RUN_S[0 if quick else 1]
+        self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
+        began = time.monotonic()
+        with remote.boot(self._log, timeout=patience(expected), name=self._name("overhead"),
+                        series=kernels.USUAL, icount=True) as here:
+            meter = overhead.Meter(here, writes)
+            for arm, why in meter.set_up(self._modules).items():
+                self.findings.append(f"overhead {arm}: {why}")
+
+            with self._console.status("") as status:
+                def progress(done: int, total: int) -> None:
+                    left = (time.monotonic() - began) / done * (total - done)
+                    status.update(f"overhead: {done} of {total} runs, {clock(left)} left")
+                    if not self._console.is_terminal and done % (total // 4 or 1) == 0:
+                        self.say(f"overhead: {done} of {total} runs, ETA {clock(left)}")
+                meter.measure(runs, self.record.overhead, progress)
+
+    def against_fio(self) -> None:
+        """alignctl replay and fio in turn, in a guest of their own."""
+        quick = self._given.quick
+        rounds, requests = (pair[0 if quick else 1] for pair in (DUEL_ROUNDS, DUEL_REQUESTS))
+        expected = (rounds + 1) * 8 * DUEL_RUN_S[0 if quick else 1]
+        self.say(f"replay-fio: {rounds} rounds of {requests} requests, about {clock(expected)}")
+        with remote.boot(self._log, timeout=patience(expected), name=self._name("duel"),
+                        series=kernels.USUAL, memory="2G") as here:
+            contest = duel.Duel(here, self._alignctl, self._log, requests)
+            contest.set_up()
+            with self._console.status("") as status:
+                self.record.duel += contest.measure(rounds, lambda done, total: status.update(
+                    f"replay-fio: {done} of {total} runs"))
+
+    def long_recording(self) -> None:
+        """A recording in an open loop, in a guest of its own."""
+        requests = OPEN_LOOP_REQUESTS[0 if self._given.quick else 1]
+        expected = requests / open_loop.RATE
+        self.say(f"replay-open: {requests} requests, about {clock(expected)}")
+        trace = open_loop.make_trace(self._alignctl, self._log, requests)
+        with (remote.boot(self._log, timeout=patience(expected), name=self._name("open"),
+                         series=kernels.USUAL, memory="2G") as here,
+              self._console.status("replay-open")):
+            self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
+        trace.unlink()
+
+    def beside_recorders(self) -> None:
+        """What recorders cost, in a guest that counts instructions."""
+        rounds, writes, run_s = (pair[0 if self._given.quick else 1] for pair in (
+            RECORDING_ROUNDS, RECORDING_WRITES, RECORDING_RUN_S))
+        expected = (rounds + 1) * len(recording.RECORDERS) * run_s
+        self.say(f"record: {rounds} rounds of {writes} writes, about {clock(expected)}")
+        with remote.boot(self._log, timeout=patience(expected), name=self._name("record"),
+                        series=kernels.USUAL, icount=True) as here:
+            beside = recording.Recording(here, self._alignctl, writes)
+            beside.set_up()
+            with self._console.status("") as status:
+                self.record.recording += beside.measure(rounds, lambda done, total: status.update(
+                    f"record: {done} of {total} runs"))
+
+    def _name(self, what: str) -> str:
+        return f"bench-{what}-{os.getpid()}"
+
+    def trace_unmet(self) -> None:
+        """The requests of a few writes of every run behind a figure that is not met, as files."""
+        unmet = {figure.row for figure in figures(self.record, self._given.rows)
+                 if figure.verdict == NOT_MET}
+        steps = plan.steps([need for row in unmet for need in ROWS[row].needs], 0, True,
+                           trace.COUNT)
+        for on in dict.fromkeys(step.drive.name for step in steps):
+            mine = [step for step in steps if step.drive.name == on]
+            try:
+                with self._on_drive(mine) as (runner, _):
+                    for step in mine:
+                        path = self._given.out / f"trace-{on}-{step.case.name}-{step.arm}.txt"
+                        path.write_text(runner.trace(step))
+                        self.say(f"not met: {path} shows the requests of some writes")
+            except (remote.GuestError, OSError) as error:
+                self.findings.append(f"{on}, trace: {error}")
+
+    def repetition(self, repeat: int, steps: list[plan.Step], progress: plan.Progress) -> None:
+        """Every run once, a guest and a new drive for each kind of drive."""
+        for on in dict.fromkeys(step.drive.name for step in steps):
+            mine = [step for step in steps if step.drive.name == on]
+            try:
+                with self._on_drive(mine) as (runner, here):
+                    for step in mine:
+                        self._make(runner, here, step, progress)
+            except (remote.GuestError, OSError, ValueError) as error:
+                self.findings.append(f"{on}, repetition {repeat + 1}: broke off: {error}")
+                self.say(self.findings[-1])
+
+    @contextlib.contextmanager
+    def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Runner, remote.Guest]]:
+        """A new drive and a guest for steps that are all on it."""
+        drive = steps[0].drive
+        limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
+        with drives.serve({drive.name: drive.server}, self._log) as served:
+            only = served[drive.name]
+            with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=kernels.USUAL,
+                            memory="2G", drives=[only.attached()] * drive.connections) as here:
+                disks = [f"vd{letter}" for letter in ascii_lowercase[:drive.connections]]
+                runner = Runner(here, self._alignctl, only, disks)
+                self.record.queues[drive.name] = runner.set_up(self._modules)
+                yield runner, here
+
+    def _make(self, runner: Runner, here: remote.Guest, step: plan.Step,
+              progress: plan.Progress) -> None:
+        began = time.monotonic()
+        with self._console.status(f"{step.title}: {step.count} \u00d7 {step.case.summary}; "
+                                  f"about {clock(progress.eta_s)} left"):
+            try:
+                run = runner.make(step)
+            except remote.GuestError as error:
+                # A command that failed leaves a guest that can go on; one that is gone ends here.
+                here.run("true", timeout=30)
+                runner.clear()
+                self.findings.append(f"{step.title}: {error}")
+                self.say(self.findings[-1])
+                return
+            finally:
+                progress.finished(step, time.monotonic() - began)
+        self.record.runs.append(run)
+        self.say(f"{step.title}: {run.requests} writes, mean {run.mean_us / 1000:.3f} ms, "
+                 f"{run.iops:.0f}/s, drive {run.drive['touches']} touches {run.drive['reads']} "
+                 f"reads {run.drive['writes']} writes, guest cpu {run.cpu:.0%}, "
+                 f"data {run.replay['data_check']['status']}, ETA {clock(progress.eta_s)}")
+
+    def go(self) -> None:
+        """Everything that was asked for. What was measured before an exception stays."""
+        self.build()
+        rows = [ROWS[name] for name in self._given.rows]
+        needs = [need for row in rows for need in row.needs]
+        rounds = [plan.steps(needs, repeat, self._given.quick)
+                  for repeat in range(self._given.repeat)] if needs else []
+        progress = plan.Progress(step for steps in rounds for step in steps)
+        if rounds:
+            self.say(f"{sum(map(len, rounds))} runs, about {clock(progress.eta_s)}")
+        host = Usage.of_host()
+        for repeat, steps in enumerate(rounds):
+            took = (time.monotonic() - self._began) / max(repeat, 1)
+            if self._given.budget and repeat and \
+                    time.monotonic() - self._began + took > self._given.budget * 60:
+                self.say(f"no time left for repetition {repeat + 1} of {len(rounds)}")
+                break
+            self.repetition(repeat, steps, progress)
+        if any(row.overhead for row in rows):
+            self.count_instructions()
+        if any(row.duel for row in rows):
+            self.against_fio()
+        if any(row.open_loop for row in rows):
+            self.long_recording()
+        if any(row.recording for row in rows):
+            self.beside_recorders()
+        self.trace_unmet()
+        spent = Usage.of_host() - host
+        self.record.machine["noise"] = (
+            f"machine busy {spent.busy_share:.0%} (guest and drive included), stolen "
+            f"{spent.steal_share:.1%}, load {host_load():.1f} at the end; repeated raw runs differ "
+            f"by {raw_spread(self.record)}")
+        self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
+
+
+def raw_spread(record: Record) -> str:
+    """How far repetitions of the same raw run lie apart: the machine's own noise."""
+    spreads = sorted(series.spread for on in record.drives for case in record.cases(on)
+                     if (series := record.series(on, case, "raw", lambda run: run.wall_us))
+                     and len(series.values) > 1)
+    if not spreads:
+        return "an unknown share (they were not repeated)"
+    return f"{spreads[len(spreads) // 2]:.1%} in the middle, {spreads[-1]:.1%} at most"
+
+
+def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[str, str]:
+    """How it was measured, in the words of the page."""
+    qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
+                          check=True).stdout.split("\n")[0]
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}, "
+                 f"{os.cpu_count()} processors",
+        "emulator": qemu,
+        "plan": f"{'quick' if given.quick else 'full'}: {', '.join(given.rows)}; "
+                f"up to {given.repeat} repetitions",
+        "drives": "drive512e, 512-byte logical and 4096-byte physical blocks, new for each "
+                  "repetition; all arms of a repetition share one guest and one drive; fixed-10ms "
+                  "is reached through four connections, as one carries no more than 16 requests",
+        "devices": "made for each run and removed behind it; the range is prepared and read back "
+                   "on the drive itself, so no device has seen a block before its run",
+        "queue": "scheduler none, merging as the kernel does it, request-merging=off in QEMU",
+        "times": "per write; wall from the first write to the last acknowledgement",
+        "guest cpu": "share of both of the guest's processors; an emulated processor (TCG) adds "
+                     "0.25 to 1 ms to every request",
+        "instructions": "one processor under TCG, -icount shift=0,sleep=off, null_blk, fio",
+    }
+
+
+def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) -> list[str]:
+    """The tables on the terminal and all of it as files; returns what is not as it must be."""
+    record = bench.record
+    found = figures(record, rows)
+    findings = bench.findings + checks.check(record)
+    as_json, web, words = (out / name for name in FILES)
+    record.save(as_json, found, findings)
+    web.write_text(report.page(record, found, findings))
+    with words.open("w") as file:
+        for target in (console, Console(file=file, width=TABLE_WIDTH)):
+            for on in record.drives:
+                target.print(report.drive_table(record, on))
+            if record.overhead:
+                target.print(report.overhead_table(record))
+            target.print(report.figures_table(found))
+            for finding in findings:
+                target.print(f"FINDING: {finding}", markup=False, highlight=False)
+            target.print(f"noise: {record.machine.get('noise', 'unknown')}", highlight=False)
+    unmet = [figure for figure in found if figure.verdict != MET]
+    console.print(f"{len(found) - len(unmet)} of {len(found)} figures met, {len(findings)} "
+                  f"findings; {web}, {as_json}", highlight=False, soft_wrap=True)
+    return [figure.measure for figure in unmet] + findings
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    try:
+        with folder.exclusive(given.out):
+            return benchmark(given, console)
+    except folder.InUse as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return BROKEN
+
+
+def benchmark(given: argparse.Namespace, console: Console) -> int:
+    # A page of an older benchmark must not be taken for the result of one that failed.
+    for path in (*(given.out / name for name in FILES), *given.out.glob("trace-*.txt")):
+        path.unlink(missing_ok=True)
+    bench, broken = Bench(given, console), None
+    try:
+        bench.go()
+    except (remote.GuestError, modules.BuildFailed, RuntimeError, OSError, ValueError) as error:
+        broken = f"the benchmark could not go on: {error}"
+    except KeyboardInterrupt:
+        broken = "the benchmark was interrupted"
+    if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
+                       or bench.record.open_loop or bench.record.recording):
+        print(f"bench: {broken}", file=sys.stderr)
+        return BROKEN
+    if broken:
+        bench.findings.append(broken)
+    wrong = publish(bench, given.rows, given.out, console)
+    return BROKEN if broken else UNMET if wrong else FINE
+
+
+if __name__ == "__main__":
+    output.run("bench", main)

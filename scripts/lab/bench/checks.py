@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What must hold in every run, whatever its figures are: data, balance, witness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from align_reports.checks import check_balance, check_data
+
+from .record import Record, Run
+
+
+def check_touches(run: Run) -> Iterator[str]:
+    """The fixing arms let through what they say; report lets everything through."""
+    if run.arm == "raw" and run.drive["touches"] != run.replay["touches_expected"]:
+        yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, the "
+               f"workload has {run.replay['touches_expected']}")
+    ledger = run.ledger
+    if ledger is None:
+        return
+    if ledger["rmw_expected"] != run.replay["touches_expected"]:
+        yield (f"{run.title}: rmw_expected is {ledger['rmw_expected']}, the workload has "
+               f"{run.replay['touches_expected']} partial touches")
+    if ledger["rmw_drive"] < run.drive["touches"]:
+        yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, "
+               f"rmw_drive says {ledger['rmw_drive']}")
+
+
+def check(record: Record) -> list[str]:
+    """Every finding as a sentence that starts with the run."""
+    findings = []
+    for run in record.runs:
+        findings += check_data(run)
+        findings += check_touches(run)
+        if run.ledger is not None:
+            findings += check_balance(run)
+    return findings

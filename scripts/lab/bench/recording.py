@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What it costs those who write that their requests are recorded, in instructions.
+
+A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: nothing is
+ever waited for, so the time of a write is all that was done meanwhile, and that of the recorder is
+among it. blktrace is told to record the class of events that has the one which alignctl record takes
+of each request, its queueing; it cannot be told of that one alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ..machines.remote import Guest
+from .overhead import DISK, Meter, fio_command
+
+NONE, ALIGNCTL, BLKTRACE = RECORDERS = ("none", "alignctl record", "blktrace")
+FOLDER = "/run/recording"
+OUTPUT = f"{FOLDER}/trace"
+ENGINE = "psync"
+# In the guest: the recorder around a load. It has begun when it says or makes something; what it
+# says at its end is on its standard output.
+AROUND = """
+import json, os, signal, subprocess, sys, time
+recorder, begun, load = map(json.loads, sys.argv[1:])
+began, said = None, ""
+if recorder:
+    began = subprocess.Popen(recorder, stdout=subprocess.PIPE, text=True)
+    until = time.monotonic() + 20
+    while not os.path.exists(begun) and time.monotonic() < until and began.poll() is None:
+        time.sleep(0.1)
+    time.sleep(1)
+done = subprocess.run(load, stdout=subprocess.PIPE, check=True)
+if began:
+    began.send_signal(signal.SIGINT)
+    said = began.communicate(timeout=60)[0]
+print(json.dumps({"status": began.returncode if began else 0, "said": said,
+                  "load": json.loads(done.stdout)}))
+"""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """
+    A run: its recorder, instructions of a write with all that was done beside it, writes that were
+    made, and writes that the recorder says it has.
+    """
+
+    recorder: str
+    instructions: float
+    writes: int
+    found: int
+
+
+class Recording:
+    """The guest of a Meter, and a recorder for each run."""
+
+    def __init__(self, guest: Guest, alignctl: Path, writes: int) -> None:
+        self._guest = guest
+        self._writes = writes
+        self._commands = {
+            NONE: None,
+            ALIGNCTL: ["/run/alignctl", "record", DISK, "--output", OUTPUT, "--json"],
+            BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
+        }
+        # What each makes before its first event: a file, and one for each processor.
+        self._begun = {NONE: "", ALIGNCTL: OUTPUT, BLKTRACE: f"{OUTPUT}.blktrace.0"}
+        self._alignctl = str(alignctl)
+
+    def set_up(self) -> None:
+        Meter(self._guest, self._writes).set_up([], ("raw",))
+        self._guest.run("cp", self._alignctl, "/run/alignctl")
+        self._guest.run("sh", "-c", "mountpoint -q /sys/kernel/debug || "
+                                    "mount -t debugfs debugfs /sys/kernel/debug")
+
+    def run(self, recorder: str) -> Recorded:
+        self._guest.run("sh", "-c", f"rm -rf {FOLDER}; mkdir {FOLDER}")
+        document = self._guest.json(
+            "python3", "-c", AROUND, *map(json.dumps, (
+                self._commands[recorder], self._begun[recorder],
+                fio_command(DISK, ENGINE, self._writes))), timeout=600)
+        if document["status"]:
+            raise ValueError(f"{recorder}: status {document['status']}: {document['said'].strip()}")
+        job = document["load"]["jobs"][0]["write"]
+        return Recorded(recorder, 1e9 / job["iops"], job["total_ios"],
+                        self._found(recorder, job["total_ios"], document["said"]))
+
+    def _found(self, recorder: str, writes: int, said: str) -> int:
+        if recorder == NONE:
+            return writes
+        if recorder == ALIGNCTL:
+            return json.loads(said)["operations"]["write"]["count"]
+        dumped = self._guest.run("blkparse", "-q", "-D", FOLDER, "-i", "trace", "-f", "%a %d\\n",
+                                 timeout=600)
+        return sum(line.startswith("Q W") for line in dumped.splitlines())
+
+    def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Recorded]:
+        """Each recorder in turn; the first round, which fills caches, is dropped."""
+        total, results = (rounds + 1) * len(RECORDERS), []
+        for number in range(total):
+            result = self.run(RECORDERS[number % len(RECORDERS)])
+            if number >= len(RECORDERS):
+                results.append(result)
+            progress(number + 1, total)
+        return results
+
+
+def added(results: list[Recorded], recorder: str) -> list[float]:
+    """Instructions that a recorder adds to a write, against the run without one of its round."""
+    without, beside = ([each.instructions for each in results if each.recorder == name]
+                       for name in (NONE, recorder))
+    return [own - other for own, other in zip(beside, without, strict=True)]
+
+
+def incomplete(results: list[Recorded]) -> list[str]:
+    """Each run whose recorder has not all of its writes, as a sentence."""
+    return [f"{each.recorder}: has {each.found} of {each.writes} writes" for each in results
+            if each.found < each.writes]
+
+
+def instructions(results: list[Recorded], recorder: str) -> float:
+    return median(each.instructions for each in results if each.recorder == recorder)

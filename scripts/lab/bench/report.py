@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The benchmark's tables on the terminal and its page: figures first, then every run."""
+
+from __future__ import annotations
+
+from html import escape
+from statistics import median
+
+from align_reports.page import definitions, document, key, panel
+from align_reports.svg import WIDTH, line, rect, svg, text
+from align_reports.table import milliseconds, number
+from rich.table import Table
+
+from . import overhead
+from .arms import ARMS
+from .cases import CASES, DRIVES
+from .figures import MET, Figure
+from .record import Record, Run
+
+DASH = "\u2013"
+COLOURS = """
+:root { --linear: #8250df; --ebs: #cf222e; }
+@media (prefers-color-scheme: dark) { :root {
+  --linear: #b692f6; --ebs: #f47067; } }
+svg .linear, .key .linear { fill: var(--linear); background: var(--linear); }
+svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
+td.long { white-space: normal; }
+"""
+
+
+def figures_table(figures: list[Figure]) -> Table:
+    """Measure, required, measured, met or not."""
+    table = Table(title="Required figures", title_justify="left", header_style="bold")
+    for heading in ("row", "measure", "required", "measured", ""):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("row", ""))
+    for figure in figures:
+        colour = "green" if figure.verdict == MET else "red"
+        table.add_row(figure.row, figure.measure, figure.required, figure.measured,
+                      f"[{colour}]{figure.verdict}[/{colour}]")
+    return table
+
+
+def _middle(runs: list[Run], quantity) -> float:
+    return median(quantity(run) for run in runs)
+
+
+def _spread(runs: list[Run]) -> str:
+    walls = [run.wall_us for run in runs]
+    return f"{(max(walls) - min(walls)) / median(walls):.0%}" if len(walls) > 1 else DASH
+
+
+def _ledger(run: Run, name: str) -> str:
+    return DASH if run.ledger is None else number(run.ledger[name])
+
+
+HEADINGS = ("case", "through", "writes", "touches", "drive reads", "drive writes", "flushes",
+            "pad reads", "mean ms", "p99 ms", "wall ms", "writes/s", "\u00d7 raw", "spread",
+            "drive busy ms", "guest cpu", "load", "data")
+
+
+def cells(record: Record, runs: list[Run]) -> list[str]:
+    """The repetitions of one run as a line of the table: medians, and counts of the last."""
+    last = runs[-1]
+    raw = record.find(last.on, last.case, "raw")
+    times = _middle(runs, lambda r: r.wall_us)
+    over_raw = f"{times / _middle(raw, lambda r: r.wall_us):.2f}" if raw else DASH
+    ok = all(run.replay["data_check"]["status"] == "ok" for run in runs)
+    return [last.case, last.arm, number(last.requests), number(last.drive["touches"]),
+            number(last.drive["reads"]), number(last.drive["writes"]),
+            number(last.drive["flushes"]), _ledger(last, "pad_reads"),
+            milliseconds(_middle(runs, lambda r: r.mean_us)),
+            milliseconds(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
+            milliseconds(times), f"{_middle(runs, lambda r: r.iops):.0f}", over_raw,
+            _spread(runs), milliseconds(_middle(runs, lambda r: r.busy_us)),
+            f"{_middle(runs, lambda r: r.cpu):.0%}",
+            f"{_middle(runs, lambda r: r.machine['host_load']):.1f}", "ok" if ok else "WRONG"]
+
+
+def drive_title(record: Record, on: str) -> str:
+    queue = ", ".join(f"{name} {value}" for name, value in record.queues.get(on, {}).items())
+    return f"{on}: {DRIVES[on].summary}; queue: {queue}"
+
+
+def _groups(record: Record, on: str) -> list[list[Run]]:
+    """The repetitions of each run of a drive, by case and arm."""
+    return [runs for case in CASES for arm in ARMS if (runs := record.find(on, case, arm))]
+
+
+def drive_table(record: Record, on: str) -> Table:
+    """Every run of one drive, times per write."""
+    table = Table(title=drive_title(record, on), title_justify="left", header_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading in ("case", "through") else "right",
+                         no_wrap=heading in ("case", "through"))
+    before = None
+    for runs in _groups(record, on):
+        if before not in (None, runs[0].case):
+            table.add_section()
+        before = runs[0].case
+        table.add_row(*cells(record, runs))
+    return table
+
+
+def overhead_table(record: Record) -> Table:
+    """Instructions of each arm: median, extremes, ratio to dm-linear."""
+    table = Table(title="Instructions of an aligned 4 KiB write", title_justify="left",
+                  header_style="bold")
+    for heading in ("engine", "through", "median", "least", "most", "above raw, linear = 1"):
+        table.add_column(heading, justify="left" if heading in ("engine", "through") else "right")
+    for engine, figures in record.overhead.items():
+        for arm, values in figures.items():
+            if values:
+                ratio = overhead.ratio(figures, arm)
+                table.add_row(engine, arm, f"{median(values):.0f}", f"{min(values):.0f}",
+                              f"{max(values):.0f}", DASH if ratio is None else f"{ratio:.3f}")
+    return table
+
+
+def bars(rows: list[tuple[str, float, str]], label: str) -> str:
+    """Horizontal bars from zero: (arm, value, what stands behind the bar)."""
+    left, height, gap = 60, 14, 5
+    most = max((value for _, value, _ in rows), default=0)
+    if not most:
+        return ""
+    parts = []
+    for i, (arm, value, words) in enumerate(rows):
+        y = i * (height + gap)
+        width = value / most * (WIDTH - left - 75)
+        parts.append(rect(left, y, width, height, f"bar {arm}", f"{arm}: {words}"))
+        parts.append(text(left - 6, y + height - 3, arm, "name", "end"))
+        parts.append(text(left + width + 5, y + height - 3, words, "note"))
+    bottom = len(rows) * (height + gap)
+    parts.append(line(left, 0, left, bottom, "axis"))
+    return svg(bottom + 4, label, parts)
+
+
+def case_panel(record: Record, on: str, case: str) -> str:
+    """Wall time per write of one case, an arm a bar."""
+    rows = []
+    for arm in ARMS:
+        runs = record.find(on, case, arm)
+        if runs:
+            wall = _middle(runs, lambda r: r.wall_us)
+            rows.append((arm, wall, f"{milliseconds(wall)} ms"))
+    return panel(case, bars(rows, f"{case} on {on}: time per write"), CASES[case].summary)
+
+
+def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
+    rows = [(arm, ratio, f"{ratio:.2f}") for arm in figures
+            if arm != "raw" and (ratio := overhead.ratio(figures, arm))]
+    return panel(engine, bars(rows, f"{engine}: overhead"), "instructions above raw, dm-linear = 1")
+
+
+def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: bool = False) -> str:
+    def cell(i: int, value: str) -> str:
+        css = ("word long" if long else "word") if i < words else ""
+        return f'<td class="{css}" data-heading="{escape(headings[i])}">{escape(value)}</td>'
+    head = "".join(f'<th class="{"word" if i < words else ""}">{escape(h)}</th>'
+                   for i, h in enumerate(headings))
+    body = "".join(f"<tr>{''.join(cell(i, v) for i, v in enumerate(row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
+    """One HTML page that needs nothing else."""
+    met = sum(figure.verdict == MET for figure in figures)
+    faults = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
+    drives = ""
+    for on in record.drives:
+        panels = "".join(case_panel(record, on, case) for case in CASES
+                         if case in record.cases(on))
+        rows = [cells(record, runs) for runs in _groups(record, on)]
+        drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
+                   "<p>Wall time per write, median; each panel has a scale of its own.</p>"
+                   f'<div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
+    costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
+    table = _table(("row", "measure", "required", "measured", "verdict"),
+                   [[f.row, f.measure, f.required, f.measured, f.verdict] for f in figures],
+                   5, True)
+    return document("dm-align: benchmark", f"""\
+<div class="verdict{'' if met == len(figures) and not findings else ' bad'}">
+<strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
+<ul>{faults}</ul></div>
+{table}
+{key(tuple((arm, arm) for arm in ARMS))}
+<h2>Instructions of an aligned write</h2>
+<div class="panels">{costs}</div>
+{drives}
+{definitions("How it was measured", record.machine.items())}""", COLOURS)

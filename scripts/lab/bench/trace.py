@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the time of a write goes: the requests of a few writes, from the kernel's block events.
+
+Made for a figure that is not met, in a run of its own, as tracing takes time too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..machines.remote import Guest
+
+TRACING = "/sys/kernel/tracing"
+EVENTS = ("block_bio_queue", "block_bio_complete", "block_rq_issue", "block_rq_complete")
+# Writes of a traced run: enough for the last ones to be ordinary.
+COUNT = 40
+LINES = 160
+
+# Task, processor, flags, time: event: device, operation, sector + sectors.
+LINE = re.compile(r"^\s*(?P<task>.+)-\d+\s+\[\d+\]\s+\S+\s+(?P<time>[\d.]+): (?P<event>\w+): "
+                  r"(?P<device>\d+,\d+) (?P<operation>[A-Z]+) .*?(?P<sector>\d+) \+ "
+                  r"(?P<sectors>\d+)")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a trace. us: microseconds since the event before it."""
+
+    us: float
+    name: str
+    device: str
+    operation: str
+    sector: int
+    sectors: int
+    task: str
+
+    @property
+    def words(self) -> str:
+        return (f"{self.us:9.0f} us  {self.name:<19} {self.device:>6} {self.operation:<4} "
+                f"{self.sector} + {self.sectors}  {self.task}")
+
+
+def start(guest: Guest) -> None:
+    """Turns the events on."""
+    _switch(guest, "1")
+
+
+def _switch(guest: Guest, value: str) -> None:
+    for event in EVENTS:
+        guest.run("sh", "-c", f"echo {value} >{TRACING}/events/block/{event}/enable")
+
+
+def stop(guest: Guest) -> str:
+    """Ends what `start` began; the last lines of the trace."""
+    _switch(guest, "0")
+    lines = guest.run("sh", "-c", f"grep -v '^#' {TRACING}/trace | tail -n {LINES}")
+    guest.run("sh", "-c", f"echo >{TRACING}/trace")
+    return lines
+
+
+def events(lines: str) -> Iterator[Event]:
+    """The block events among a trace's lines."""
+    before = None
+    for line in lines.splitlines():
+        found = LINE.match(line)
+        if found:
+            now = float(found["time"])
+            yield Event((now - (now if before is None else before)) * 1e6, found["event"],
+                        found["device"], found["operation"], int(found["sector"]),
+                        int(found["sectors"]), found["task"].strip())
+            before = now
+
+
+def text(lines: str) -> str:
+    """A trace as a table: time since the line before, event, device, request, task."""
+    return "\n".join(event.words for event in events(lines)) + "\n"

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Five published workloads on an emulated 512e drive: raw, watched, padded and held.
+
+Boots one guest with seven drives (two profiles, and for each of them one drive for each of
+the ways raw, report, pad and, above a write cache, coalesce), makes the runs as `alignctl
+verify` does, prints its table, and leaves the same as demo.json and demo.html.
+Exit status: 0 everything agrees, 1 findings, 2 it could not run, 3 its output could not be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from hashlib import sha256
+from pathlib import Path
+from string import ascii_lowercase
+
+from align_reports import checks, folder, output, page, plan
+from align_reports.plan import MODES
+from align_reports.results import PROFILES, Results
+from align_reports.table import milliseconds
+from align_reports.verify import table
+from align_reports.verify.verdict import verdicts
+from align_reports.workloads import WORKLOADS
+from rich.console import Console
+
+from ..linux import kernels, modules
+from ..machines import drives, remote, vm
+from ..paths import OUT
+from .runner import MAX_BLOCKS, Arm, Runner
+
+FINE, FINDINGS, BROKEN = 0, 1, 2
+FILES = ("demo.json", "demo.html", "demo.txt")
+DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
+TABLE_WIDTH = 160
+WRITE_CACHE = {"st1000dm003": "on", "hdd-nocache": "off"}
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="lab.demo", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true",
+                        help="the published counts (over an hour) instead of what fits --budget")
+    parser.add_argument("--budget", type=float, default=200, metavar="SECONDS",
+                        help="time for all the runs, without boot and build (default: 200)")
+    parser.add_argument("--profile", choices=PROFILES, action="append", dest="profiles",
+                        help="only this drive; may be given again (default: both)")
+    parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
+                        help="where the results go (default: out/demo)")
+    given = parser.parse_args(argv)
+    given.profiles = tuple(given.profiles or PROFILES)
+    return given
+
+
+def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
+    """A drive for each profile and mode, in the order in which the guest will name them."""
+    return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
+                                           cache=WRITE_CACHE[profile])
+            for profile in profiles for mode in MODES[profile]}
+
+
+def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
+              console: Console) -> None:
+    """Every run of the schedule, with a line for each and an ETA."""
+    total = len(schedule)
+    began = time.monotonic()
+    with console.status("") as status:
+        while schedule:
+            step = schedule.next()
+            status.update(f"{step.title}: {step.count} \u00d7 {step.workload.summary} "
+                          f"(about {plan.clock(schedule.eta_s)} left)")
+            at = time.monotonic()
+            run = runner.make(step)
+            results.runs.append(run)
+            schedule.finished(time.monotonic() - at)
+            console.print(
+                f"[{total - len(schedule):2}/{total}] {plan.clock(time.monotonic() - began)} "
+                f"{step.title}: {run.requests} writes, "
+                f"mean {milliseconds(run.latency['mean'])} ms, "
+                f"ETA {plan.clock(schedule.eta_s)}", markup=False, highlight=False)
+
+
+def machine(release: str, accelerator: str, full: bool) -> dict[str, str]:
+    """How it was measured, in the words of the page."""
+    qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
+                          check=True).stdout.split("\n")[0]
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}",
+        "emulator": qemu,
+        "counts": "as published" if full else "chosen to fit the time budget",
+        "drives": f"drive512e, {DRIVE_SIZE}, 512-byte logical and 4096-byte physical blocks; "
+                  "one drive for each profile and mode, so that no run finds what another left "
+                  "in a cache",
+        "order": "all modes of one workload directly after one another; before each "
+                 "run its range is written and flushed, the drive's read buffer is filled with "
+                 "other places, and both counts are set to 0",
+        "memory": f"max_blocks {MAX_BLOCKS}, so that all of a run may be held",
+        "queue": "no merging above or below: nomerges=2, scheduler none, request-merging=off",
+        "latency": "from submission to completion in the guest, so with what the guest adds to "
+                   "every request: 0.25 to 1 ms if its processors are emulated (TCG)",
+        "data check": "every sector carries its address and sequence; the whole range is read "
+                      "back through the same device and compared",
+    }
+
+
+def demonstrate(given: argparse.Namespace, results: Results, console: Console) -> None:
+    """Fills `results`; what was measured before an exception stays in it."""
+    accelerator = vm.accelerator().upper()
+    log = given.out / "log"
+    alignctl = OUT / "bin" / "alignctl"
+    if not alignctl.exists():
+        raise remote.GuestError(f"{alignctl} is missing: run make first")
+    release = kernels.release(kernels.USUAL)
+    console.print(f"building dm-align.ko for {release}", highlight=False)
+    built, _ = modules.build_for(release)
+    schedule = plan.Schedule(given.profiles, None if given.full else given.budget)
+    results.machine.update(machine(release, accelerator, given.full))
+    # Two demos at once, in folders of their own, need two machines.
+    name = f"demo-{sha256(str(given.out.resolve()).encode()).hexdigest()[:8]}"
+    wanted = servers(given.profiles)
+    named = {"-".join(key): server for key, server in wanted.items()}
+    with drives.serve(named, log) as served:
+        console.print(f"booting Linux {release}; then {len(schedule)} runs in about "
+                      f"{plan.clock(schedule.eta_s)}", highlight=False)
+        arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
+                for (profile, mode), letter in zip(wanted, ascii_lowercase)]
+        with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=kernels.USUAL,
+                        drives=[arm.drive.attached() for arm in arms]) as here:
+            runner = Runner(here, alignctl, arms)
+            runner.set_up(built / "dm-align.ko")
+            make_runs(runner, schedule, results, console)
+
+
+def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
+    """The table on the terminal; the table, the figures and the page as files."""
+    figures, web, text = (out / name for name in FILES)
+    results.save(figures, findings)
+    web.write_text(page.render(results, findings))
+    with text.open("w") as file:
+        for target in (console, Console(file=file, width=TABLE_WIDTH)):
+            for profile in results.profiles:
+                mine = Results({}, [run for run in results.runs if run.profile == profile])
+                target.print(table.render(verdicts(mine, list(MODES[profile])), profile))
+            target.print(table.legend(), highlight=False)
+            for finding in findings:
+                target.print(f"FINDING: {finding}", markup=False, highlight=False)
+    console.print(f"{len(results.runs)} runs, {len(findings)} findings; "
+                  f"{web}, {figures}", highlight=False, soft_wrap=True)
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    try:
+        with folder.exclusive(given.out):
+            return demo(given, console)
+    except folder.InUse as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return BROKEN
+
+
+def demo(given: argparse.Namespace, console: Console) -> int:
+    # A page of an older demo must not be taken for the result of one that failed.
+    for name in FILES:
+        (given.out / name).unlink(missing_ok=True)
+    results, broken = Results(), []
+    began = time.monotonic()
+    try:
+        demonstrate(given, results, console)
+    except (remote.GuestError, modules.BuildFailed, RuntimeError, OSError, ValueError) as error:
+        broken = [f"the demo could not go on: {error}"]
+    except KeyboardInterrupt:
+        broken = ["the demo was interrupted"]
+    results.machine["wall time"] = f"{plan.clock(time.monotonic() - began)} minutes"
+    if broken and not results.runs:
+        print(f"demo: {broken[0]}", file=sys.stderr)
+        return BROKEN
+    findings = broken + checks.check(results, given.profiles,
+                                     tuple(w.name for w in WORKLOADS))
+    report(results, findings, given.out, console)
+    return BROKEN if broken else FINDINGS if findings else FINE
+
+
+if __name__ == "__main__":
+    output.run("demo", main)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demo's runs: those of `alignctl verify`, made in a guest, with the drive as the witness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from align_reports import plan
+from align_reports.results import Run
+from align_reports.verify import experiment
+
+from ..machines.drives import Served
+from ..machines.remote import Guest
+
+# Twice the segments of the drive's read buffer (Documentation/drive512e.rst), each of which
+# holds one place.
+COLD_READS = 32
+# More than the widest workload touches (40000), so that nothing goes to the drive as it came
+# because the drive is slower than the writer: with fewer blocks a burst does.
+MAX_BLOCKS = 65536
+
+
+@dataclass
+class Arm:
+    """One way to one drive: the drive's own.
+
+    Each mode of each profile has a drive to itself, so that no run finds what another one
+    left in a cache or under the head.
+    """
+
+    profile: str
+    mode: str
+    drive: Served
+    disk: str                          # the drive in the guest, "vda"
+
+
+class Runner:
+    """The guest with its arms: makes runs of them."""
+
+    def __init__(self, guest: Guest, alignctl: Path, arms: list[Arm]) -> None:
+        self._guest = guest
+        # A copy, so that a build on the host cannot change the program between two runs.
+        self._built, self._alignctl = str(alignctl), "/tmp/alignctl"
+        self._arms = {(arm.profile, arm.mode): arm for arm in arms}
+
+    def set_up(self, module: Path) -> None:
+        """Loads the target; makes the drives' queues pass every request as it is."""
+        self._guest.run("cp", self._built, self._alignctl)
+        self._guest.run("modprobe", "dm-mod")
+        self._guest.run("insmod", str(module))
+        for arm in self._arms.values():
+            queue = f"/sys/block/{arm.disk}/queue"
+            self._guest.run("sh", "-c", f"echo none >{queue}/scheduler && "
+                                        f"echo 2 >{queue}/nomerges")
+
+    def _make_cold(self, arm: Arm) -> None:
+        """Fills the drive's buffer with other places, so that it knows nothing of the range.
+
+        Without this, what the preparation wrote last would spare the drive some of its reads.
+        The reads go to the drive itself, also where it is attached: no mode sees them.
+        """
+        size = arm.drive.control("stats")["size"]
+        far = 3 * size // 4  # behind the widest workload
+        step = (size - far) // COLD_READS
+        self._guest.read(f"/dev/{arm.disk}", [far + i * step for i in range(COLD_READS)], 4096)
+
+    def make(self, step: plan.Step) -> Run:
+        """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
+        arm = self._arms[step.profile, step.mode]
+        verify = experiment.Experiment(
+            self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
+            attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
+            timeout=plan.patience(step.estimate_s))
+        run = verify.make(experiment.Step(1, step.workload.name, step.mode))
+        # By arithmetic that shares nothing with alignctl.
+        return replace(run, profile=step.profile, count=step.count,
+                       touches_expected=step.workload.touches_expected(step.count))

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On which kernels and hosts what was seen to work: the table of Documentation/kernels.rst.
+
+What a run finds, it leaves in out/matrix/: that the module was built for a release, that a guest of it booted, or that all
+tests of the guests passed. A cell of the table holds the most that was found, and the newest of that.
+
+    scripts/python -m lab.linux.matrix            prints the table with what the runs of this checkout have found
+    scripts/python -m lab.linux.matrix update     writes it into Documentation/kernels.rst
+"""
+
+import json
+import os
+import platform
+import re
+import sys
+from datetime import datetime, timezone
+
+from ..paths import OUT, REPO, commit, fail
+
+PAGE = REPO / "Documentation" / "kernels.rst"
+BEGIN, END = ".. matrix: begin\n", ".. matrix: end\n"
+FOUND = OUT / "matrix"
+NOT_TRIED, BUILT, BOOTED, ALL_TESTS = "not tried", "built", "booted", "all tests"
+# From the least to the most.
+LEVELS = (NOT_TRIED, BUILT, BOOTED, ALL_TESTS)
+HOSTS = ("Debian 12", "Debian 13")
+KERNELS = ("6.1, Debian 12", "6.12, Debian 12", "6.12, Debian 13", "7.2, Debian 14")
+
+
+def host():
+    """This machine's distribution, as the table's head names it: "Debian 12"."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return platform.system()
+    return f"{release.get('NAME', '').removesuffix(' GNU/Linux')} {release.get('VERSION_ID', '')}".strip()
+
+
+def kernel(release):
+    """The row of a release: its series, and the Debian that it comes from."""
+    debian = re.search(r"\+deb(\d+)", release)
+    series = ".".join(release.split(".")[:2])
+    # Debian 12 did not name itself in the releases of its own series.
+    return f"{series}, Debian {debian[1] if debian else 12}"
+
+
+def note(release, level, detail=""):
+    """Leave what a run has found about a release on this host; `detail`: a few words for the table."""
+    FOUND.mkdir(parents=True, exist_ok=True)
+    entry = {"host": host(), "kernel": kernel(release), "level": level,
+             "words": "; ".join(filter(None, [detail, release, f"{datetime.now(timezone.utc):%Y-%m-%d}", commit()]))}
+    scratch = FOUND / f"{level}-{release}.{os.getpid()}"
+    scratch.write_text(json.dumps(entry))
+    scratch.rename(FOUND / f"{level}-{release}.json")
+
+
+def noted():
+    """{(kernel, host): (level, words)}: the most that the runs of this checkout have found."""
+    cells = {}
+    for path in sorted(FOUND.glob("*.json"), key=lambda path: path.stat().st_mtime):
+        entry = json.loads(path.read_text())
+        raise_to(cells, (entry["kernel"], entry["host"]), entry["level"], entry["words"])
+    return cells
+
+
+def raise_to(cells, place, level, words):
+    """Enter what was found, unless more is known already."""
+    if LEVELS.index(level) >= LEVELS.index(cells.get(place, (NOT_TRIED, ""))[0]):
+        cells[place] = level, words
+
+
+def parse(table):
+    """The cells of a table as table() makes it."""
+    rows = re.findall(r"^   \* - (.*)\n((?:     - .*\n)+)", table, re.MULTILINE)
+    lines = [[first, *re.findall(r"     - (.*)\n", rest)] for first, rest in rows]
+    heads = lines[0][1:] if lines else []
+    cells = {}
+    for name, *fields in lines[1:]:
+        for head, field in zip(heads, fields, strict=True):
+            level, _, words = field.partition(": ")
+            cells[name, head] = level, words
+    return cells
+
+
+def table(cells):
+    """The list-table: a row for each kernel, a column for each host."""
+    kernels = [*KERNELS, *sorted({kernel for kernel, _ in cells} - {*KERNELS})]
+    hosts = [*HOSTS, *sorted({host for _, host in cells} - {*HOSTS})]
+    lines = [".. list-table::", "   :header-rows: 1", "", "   * - kernel", *(f"     - {name}" for name in hosts)]
+    for name in kernels:
+        lines.append(f"   * - {name}")
+        for where in hosts:
+            level, words = cells.get((name, where), (NOT_TRIED, ""))
+            lines.append(f"     - {level}{f': {words}' if words else ''}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def page(text, found):
+    """The page with what was found besides what it holds already."""
+    head, begin, rest = text.partition(BEGIN)
+    old, end, tail = rest.partition(END)
+    if not begin or not end:
+        fail(f"{PAGE} lacks the lines {BEGIN.strip()!r} and {END.strip()!r}: put them back around the table")
+    cells = parse(old)
+    for place, (level, words) in found.items():
+        raise_to(cells, place, level, words)
+    return f"{head}{BEGIN}\n{table(cells)}\n{END}{tail}"
+
+
+def main(argv):
+    text = page(PAGE.read_text(), noted())
+    if argv == ["update"]:
+        PAGE.write_text(text)
+    elif argv:
+        fail(__doc__.strip())
+    else:
+        print(text.partition(BEGIN)[2].partition(END)[0].strip())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds kernel modules for one release and compiler, in a folder of its own.
+
+kbuild leaves its objects beside the sources, so a source folder can hold one release only. Each build therefore gets a
+folder of links to the sources under out/, and the checkout stays clean.
+
+    scripts/modules [KVER=<release or series>] [CC=<compiler>] [make arguments...]
+        builds kmod/ and leaves kmod/dm-align.ko
+
+Headers of another Debian generation may need what this machine lacks; then the build runs in a root of theirs (roots.py).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ..paths import CACHE, OUT, REPO, fail, locked, say, whole
+from . import kernels, matrix, roots
+
+SOURCE_NAMES = ("Kbuild", "Kconfig", "Makefile")
+SOURCE_SUFFIXES = (".c", ".h")
+
+
+class BuildFailed(Exception):
+    """A build that make refused; the text is its whole output."""
+
+
+def link_sources(source, folder):
+    """Makes `folder` hold links to the sources in `source`, and to no file that is gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {path.name: path.resolve() for path in source.iterdir()
+              if path.name in SOURCE_NAMES or path.suffix in SOURCE_SUFFIXES and not path.name.endswith(".mod.c")}
+    for path in folder.iterdir():
+        if path.is_symlink() and (path.name not in wanted or path.readlink() != wanted[path.name]):
+            path.unlink()
+    for name, target in wanted.items():
+        if not (folder / name).is_symlink():
+            (folder / name).symlink_to(target)
+
+
+def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None):
+    """Builds the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`, in this
+    machine's root or in another one.
+
+    The folders `beside` lie beside it there, for it to include from. Returns the part's folder, which then holds the
+    .ko files, and make's output. Raises BuildFailed.
+    """
+    top = OUT / "build" / name
+    with locked(f"build-{name.replace('/', '-')}", OUT):
+        for folder in (part, *beside):
+            link_sources(Path(sources) / folder, top / folder)
+        command = wanted = ["make", "-C", str(tree), f"M={top / part}", *arguments, "modules"]
+        if root:
+            links = [Path(sources) / folder for folder in (part, *beside)]
+            command = roots.inside(root, [CACHE, top, *links], wanted)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise BuildFailed(f"{' '.join(wanted)}{f' in {root}' if root else ''}\n{done.stdout}")
+    return top / part, done.stdout
+
+
+def compiler_name(arguments, release):
+    given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+    if given.get("LLVM"):
+        return "clang"
+    named = given.get("CC") or kernels.compiler(kernels.build_folder(release))
+    return Path(named.split()[-1]).name
+
+
+def build_for(release, arguments=(), name=None, sources=REPO):
+    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
+    compiler = compiler_name(arguments, release)
+    name = name or f"{release}-{compiler}"
+    if compiler.startswith("clang"):
+        tree, llvm = clang_tree(release, kernels.build_folder(release), llvm_named(arguments))
+        arguments = [f"LLVM={llvm}", *(argument for argument in arguments if not argument.startswith(("CC=", "LLVM=")))]
+        root = None
+    else:
+        tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
+    built = build(tree, name, sources, arguments, root=root)
+    if sources == REPO:
+        matrix.note(release, matrix.BUILT, compiler)
+    return built
+
+
+def gcc_tree(release, check=False):
+    """The folder of headers to build for a release with their compiler, with sparse as well if `check`; and the root in
+    which that works, None for this machine's."""
+    tree, root = kernels.build_folder(release), None
+    if not kernels.usable(tree):
+        # A root shows the cached headers only.
+        tree, root = kernels.fetch_headers(release), roots.root(release)
+    return with_checker(release, tree) if check else tree, root
+
+
+# By this script kbuild finds out whether sparse knows enough. Where it is missing, sparse is left out without a word.
+CHECKER_VALID = "scripts/checker-valid.sh"
+
+
+def with_checker(release, tree):
+    """A folder of headers with which sparse runs: the cached ones, completed from the source, if Debian's lack a script."""
+    makefiles = [tree / "Makefile", *tree.parent.glob(f"{tree.name.removesuffix('-amd64')}-common/Makefile")]
+    if (tree / CHECKER_VALID).exists() or not any(CHECKER_VALID in path.read_text() for path in makefiles):
+        return tree
+    tree = kernels.fetch_headers(release)
+    with locked(f"headers-{release}"):
+        if not (tree / CHECKER_VALID).exists():
+            part = tree / f"{CHECKER_VALID}.part"
+            shutil.copy(kernels.fetch_source(release) / CHECKER_VALID, part)
+            part.rename(tree / CHECKER_VALID)
+    return tree
+
+
+def llvm_named(arguments):
+    """The version of clang that arguments insist on, as LLVM= takes it ("-19"), or None."""
+    found = [match[1] for argument in arguments if (match := re.fullmatch(r"(?:LLVM=|CC=(?:.*/)?clang)(-\d+)", argument))]
+    return found[0] if found else None
+
+
+def llvm_for(source):
+    """What LLVM= is to be for a kernel's source: "1", the default clang, if the kernel accepts that, else the newest."""
+    shown = subprocess.run([source / "scripts/min-tool-version.sh", "llvm"], capture_output=True, text=True, check=True)
+    least = int(shown.stdout.split(".")[0])
+    if shutil.which("clang"):
+        default = subprocess.run(["clang", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+        if int(default.split(".")[0]) >= least:
+            return "1"
+    programs = [path.name for folder in os.get_exec_path() for path in Path(folder).glob("clang-*")]
+    versions = {int(found[1]) for name in programs if (found := re.fullmatch(r"clang-(\d+)", name))}
+    whole_sets = [version for version in versions if version >= least
+                  and shutil.which(f"ld.lld-{version}") and shutil.which(f"llvm-ar-{version}")]
+    if not whole_sets:
+        fail(f"{source.name} needs clang {least} or later: apt-get install clang-N lld-N llvm-N of such a version")
+    return f"-{max(whole_sets)}"
+
+
+def clang_tree(release, headers, llvm=None):
+    """A build folder for a release that clang can use, and what LLVM= must be there.
+
+    Debian's headers are prepared for gcc: CC=clang fails on gcc's options there, and LLVM=1 is silently ignored. So
+    the same version's source is configured anew with the stock configuration and that LLVM=.
+    """
+    if not re.fullmatch(kernels.RELEASE, release):
+        fail(f"a build with clang needs the source of kernel {release}, and Debian's archive has none: give KVER=<release> "
+             f"of Debian's or one of {', '.join(kernels.SERIES)}, or leave out CC=clang")
+    source = kernels.fetch_source(release)
+    llvm = llvm or llvm_for(source)
+    folder = CACHE / "clang" / f"{release}-{source.name}{llvm if llvm != '1' else ''}"
+    with locked(f"clang-{release}"):
+        if not folder.exists():
+            say(f"preparing {source.name} for clang in {folder}")
+            with whole(folder) as scratch:
+                shutil.copy(headers / ".config", scratch / ".config")
+                for target in (["olddefconfig"], ["-j2", "modules_prepare"]):
+                    # A kernel refuses a module that was made for another release than its own, in full.
+                    done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", f"LLVM={llvm}",
+                                           f"KERNELRELEASE={release}", *target],
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                    if done.returncode:
+                        fail(f"preparing {source.name} for clang failed:\n{done.stdout}")
+                shutil.copy(headers / "Module.symvers", scratch / "Module.symvers")
+                rename_build(scratch, folder)
+    return folder, llvm
+
+
+def rename_build(scratch, folder):
+    """Prepares a kernel build folder for its final name: the generated Makefile knows the one that it was made under."""
+    makefile = scratch / "Makefile"
+    makefile.write_text(makefile.read_text().replace(str(scratch), str(folder)))
+
+
+def main(argv):
+    release, arguments = None, []
+    for argument in argv:
+        if argument.startswith("KVER="):
+            release = argument.removeprefix("KVER=")
+        elif "=" in argument:
+            arguments.append(argument)
+        else:
+            fail(__doc__.strip())
+    release = kernels.release(release) if release in kernels.SERIES else release or kernels.default_release()
+    try:
+        folder, output = build_for(release, arguments)
+    except BuildFailed as error:
+        fail(str(error), 1)
+    sys.stdout.write(output)
+    module = REPO / "kmod" / "dm-align.ko"
+    shutil.copy(folder / "dm-align.ko", module)
+    say(f"{module} is built for {release} with {compiler_name(arguments, release)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What executes the guests' instructions: the processor (KVM) where a guest really boots that way, else QEMU (TCG).
+
+/dev/kvm proves nothing. It may open and create a machine whose guest then spins for ever, or needs a minute to boot,
+as in a virtual machine on a virtual machine. So a guest that ends at once is booted, and has to end within the time that
+such a boot takes without KVM. The outcome holds for the session and all that it starts; without a
+session it is remembered until this machine boots anew.
+
+DM_ALIGN_ACCEL=kvm or tcg is the choice of a user who knows better; then nothing is tried.
+"""
+
+import os
+
+from .. import machines, pace, remembered
+from ..paths import OUT, locked, say
+
+VARIABLE = "DM_ALIGN_ACCEL"
+KVM, TCG = "kvm", "tcg"
+# What a process has chosen, for those that it starts.
+CHOSEN = "DMALIGN_ACCEL"
+DEVICE = "/dev/kvm"
+# However slow the machine is, nobody shall wait longer than this to learn that KVM is of no use.
+MOST_SECONDS = 30
+# The name under which the probe's outcome is remembered: "" or why not KVM.
+OUTCOME = "kvm"
+
+
+def choose(boot, anew=False):
+    """Chooses KVM or TCG, and says which and why, unless this process or the one that started it has done so.
+
+    boot   boots a guest with KVM that ends at once: takes its time limit in seconds, returns a vm.Result
+    anew   try it, whatever is remembered
+    Raises ValueError if DM_ALIGN_ACCEL is neither.
+    """
+    with locked("accel", OUT):
+        if CHOSEN not in os.environ:
+            asked = override()
+            why = f"{VARIABLE}={asked}" if asked else _why_not(boot, anew)
+            chosen = asked or (TCG if why else KVM)
+            say(f"guests: {chosen.upper()}{f': {why}' if why else ''}")
+            os.environ[CHOSEN] = chosen
+    return os.environ[CHOSEN]
+
+
+def override():
+    """The user's own choice, or None."""
+    asked = os.environ.get(VARIABLE)
+    if asked and asked not in (KVM, TCG):
+        raise ValueError(f"{VARIABLE}={asked}: set it to {KVM} or {TCG}, or leave it out")
+    return asked or None
+
+
+def _why_not(boot, anew):
+    """Why guests cannot use KVM, in words, or ""."""
+    try:
+        os.close(os.open(DEVICE, os.O_RDWR))
+    except OSError as error:
+        return f"{DEVICE}: {error.strerror}"
+    why = None if anew else remembered.recall(OUTCOME)
+    if why is None:
+        why = _probe(boot)
+        remembered.remember(OUTCOME, why)
+    return why
+
+
+def _probe(boot):
+    result = boot(min(pace.patience(pace.REFERENCE_BOOT_SECONDS), MOST_SECONDS))
+    if result.killed:
+        return f"a guest that uses KVM was killed {result.killed}"
+    if result.status or result.faults:
+        return f"a guest that uses KVM failed: {machines.telling(result.complaint or result.console)}"
+    return ""

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One guest, and commands in it: the host asks over a virtio port, an agent there answers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lab.machines import vm
+
+CHANNEL = "lab.commands"
+CONNECT_S = 20.0  # QEMU connects its channels before the guest boots
+AGENT = Path(__file__).with_name("remote_agent.py")
+
+
+class GuestError(Exception):
+    """The guest did not come up, died, or a command in it failed."""
+
+
+class Guest:
+    """The connected agent. Use `boot` to get one."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._answers = connection.makefile("r")
+
+    def _send(self, request: dict[str, Any]) -> None:
+        self._connection.sendall(json.dumps(request).encode() + b"\n")
+
+    def _ask(self, what: str, request: dict[str, Any], timeout: float,
+             ok: tuple[int, ...] = (0,)) -> str:
+        self._connection.settimeout(timeout)
+        try:
+            self._send(request)
+            line = self._answers.readline()
+        except TimeoutError as error:
+            raise GuestError(f"{what}: no answer from the guest in {timeout:.0f} s") from error
+        except OSError as error:
+            raise GuestError(f"{what}: the guest is gone: {error}") from error
+        if not line:
+            raise GuestError(f"{what}: the guest ended before it answered")
+        answer = json.loads(line)
+        if answer["status"] not in ok:
+            said = (answer["stderr"] or answer["stdout"]).strip()
+            raise GuestError(f"{what}: status {answer['status']}: {said}")
+        return answer["stdout"]
+
+    def run(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> str:
+        """Runs a command, returns its standard output. timeout in seconds; ok: good statuses."""
+        return self._ask(shlex.join(argv), {"argv": argv}, timeout, ok)
+
+    def read(self, path: str, offsets: list[int], size: int, timeout: float = 120) -> None:
+        """Reads `size` bytes at each offset of a device, past the page cache."""
+        self._ask(f"read {path}", {"read": path, "at": offsets, "bytes": size}, timeout)
+
+    def scatter(self, size: int, timeout: float = 120) -> None:
+        """Leaves half of `size` bytes of the guest's memory free in pages without free neighbours.
+
+        The kernel hands these out first, so buffers then lie as on a machine that has been up for
+        a while: a page here, a page there.
+        """
+        self._ask(f"scatter {size} bytes", {"scatter": size}, timeout)
+
+    def json(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> Any:
+        return json.loads(self.run(*argv, timeout=timeout, ok=ok))
+
+    def end(self) -> None:
+        self._send({"end": True})
+
+
+@contextlib.contextmanager
+def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
+         **options: Any) -> Iterator[Guest]:
+    """A guest for the time of a `with` block.
+
+    folder: for the guest's own output; timeout: seconds for everything;
+    boot_timeout: seconds until the agent answers; options: as `vm.run` takes them.
+    Raises GuestError if the guest does not come up or its kernel log holds a fault.
+    """
+    # To find it out takes a boot, for which nobody may wait behind the socket.
+    vm.accelerator()
+    ended: list[vm.Result] = []
+    def machine(channel: str) -> None:
+        with (folder / "guest.log").open("w") as output:
+            ended.append(vm.run(f"python3 {shlex.quote(str(AGENT))} {CHANNEL}", timeout=timeout,
+                                channels=[(CHANNEL, channel)], stdout=output, **options))
+
+    # Not in the folder: the path of a socket has room for 107 bytes only.
+    with (tempfile.TemporaryDirectory(prefix="dm-align-") as sockets,
+          socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener):
+        listener.bind(f"{sockets}/guest")
+        listener.listen(1)
+        # A daemon: the machine dies with this process, whatever ends it.
+        thread = threading.Thread(target=machine, args=(f"{sockets}/guest",), daemon=True)
+        thread.start()
+        listener.settimeout(CONNECT_S)
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError as error:
+            why = ended and vm.explain(ended[0])
+            raise GuestError(why or f"QEMU does not start within {CONNECT_S:.0f} s") from error
+    with connection:
+        guest = Guest(connection)
+        try:
+            guest.run("true", timeout=boot_timeout)
+            yield guest
+            guest.end()
+        except GuestError as error:
+            thread.join(5)
+            why = ended and vm.explain(ended[0])
+            raise GuestError(f"{error}\n{why}" if why else str(error)) from error
+        thread.join(60)
+    if not ended:
+        raise GuestError("the guest does not switch itself off")
+    why = vm.explain(ended[0])
+    if why:
+        raise GuestError(why)

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a command in a virtual machine that boots a stock Debian kernel on this machine's own root file system.
+
+The guest sees this machine's files at the same paths, read-only (writes under /etc and /var stay in the guest; /tmp,
+/run and /mnt are empty there), plus writable folders named by --rwdir. Where guests boot on KVM they use it; else QEMU
+emulates the processor (TCG), and a boot takes about seven seconds. See accel.py.
+
+    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan] [--memory 1G] [--cpus 2]
+               [--drive SOCK[:opt=value,...]]... [--rwdir DIR]... [--load MODULE]... [--append ARGS] [--icount]
+               [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
+
+COMMAND runs as root under sh with the caller's working directory; its standard output and error are this program's.
+One argument is a shell line, several are quoted. Exit status: the command's; 124 after the time limit; 125 if the guest
+died; 126 if the command succeeded and the kernel log holds a fault (BUG, WARNING, lockdep, hung task, ...), which is
+then printed. The console and dmesg are left in out/vm/<name>/.
+
+A drive is an NBD server's socket. Its options: bus=virtio|scsi, physical=<bytes> (4096), logical=<bytes> (512),
+write-cache=on|off, queue-size=<n> (virtio; a request has at most n-2 segments), rotational=on|off (scsi only).
+Drive i has serial "drive<i>"; virtio drives appear as /dev/vda, /dev/vdb, ... in order, scsi ones as /dev/sda, ...
+"""
+
+import argparse
+import contextlib
+import ctypes
+import dataclasses
+import hashlib
+import lzma
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from .. import machines, pace
+from ..linux import kernels
+from ..paths import OUT, fail, locked
+from . import accel
+from .findings import emulator_fault, excerpt, faults
+
+INITS = Path(__file__).resolve().parent / "inits"
+TIMED_OUT, DIED, FAULTY = 124, 125, 126
+# Kernels of our own configuration, by the name that debug_kernels.py has for them.
+OWN = {"debug": "x86_64", "kcsan": "kcsan", "debug-7.2": "x86_64-7.2"}
+
+# What the initramfs loads to reach the root file system and the channels; everything else comes from the root.
+EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")
+
+
+@dataclasses.dataclass(frozen=True)
+class Drive:
+    """A disk of the guest: an NBD server's socket and how QEMU presents it."""
+    socket: str
+    bus: str = "virtio"
+    physical: int = 4096
+    logical: int = 512
+    write_cache: str = "on"
+    queue_size: int = 0
+    rotational: str = "off"
+
+    @classmethod
+    def parse(cls, text):
+        socket, _, options = text.partition(":")
+        values = {}
+        kinds = {field.name: field.type for field in dataclasses.fields(cls)}
+        for option in filter(None, options.split(",")):
+            name, _, value = option.partition("=")
+            name = name.replace("-", "_")
+            if name not in kinds or name == "socket":
+                fail(f"--drive {text}: unknown option {name!r}; see scripts/vm --help")
+            values[name] = int(value) if kinds[name] is int else value
+        return cls(socket, **values)
+
+    def arguments(self, index):
+        size = f"logical_block_size={self.logical},physical_block_size={self.physical}"
+        common = f"drive=d{index},serial=drive{index},write-cache={self.write_cache},{size}"
+        backend = f"file=nbd:unix:{self.socket},if=none,id=d{index},format=raw,cache=none,discard=unmap"
+        if self.bus == "virtio":
+            # Merging in QEMU would join neighbouring requests whatever the guest's queue says.
+            device = f"virtio-blk-pci,{common},request-merging=off,num-queues=1"
+            if self.queue_size:
+                device += f",queue-size={self.queue_size}"
+        elif self.bus == "scsi":
+            rate = 7200 if self.rotational == "on" else 1
+            device = f"scsi-hd,{common},rotation_rate={rate},dpofua=on,bus=scsi{index}.0"
+        else:
+            fail(f"drive bus {self.bus!r} is not virtio or scsi")
+        extra = ["-device", f"virtio-scsi-pci,id=scsi{index}"] if self.bus == "scsi" else []
+        return ["-drive", backend, *extra, "-device", device]
+
+
+@dataclasses.dataclass
+class Result:
+    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are,
+    whether the command had begun, and why the guest was killed, if it was."""
+    status: int
+    faults: list
+    folder: Path
+    seconds: float
+    begun: bool = True
+    killed: str = ""
+
+    @property
+    def console(self):
+        console = self.folder / "console.log"
+        return console.read_text(errors="replace") if console.exists() else ""
+
+    @property
+    def complaint(self):
+        """What the emulator itself had to say."""
+        errors = self.folder / "qemu.log"
+        return errors.read_text(errors="replace").strip() if errors.exists() else ""
+
+    @property
+    def ok(self):
+        return self.status == 0 and not self.faults
+
+    @property
+    def exit_status(self):
+        return FAULTY if self.status == 0 and self.faults else self.status
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """What a guest boots: image, the folder that holds lib/modules, and the modules that reaching the root takes."""
+    release: str
+    image: Path
+    root: Path
+    early: tuple
+
+
+def kernel(series):
+    """The kernel of a stock series or release, or of one of OWN: "debug" and "debug-7.2" have KUnit and KASAN."""
+    if series in OWN:
+        from ..linux import debug_kernels
+        build = debug_kernels.base(OWN[series])
+        release = (build / "include/config/kernel.release").read_text().strip()
+        return Kernel(release, build / "arch/x86/boot/bzImage", build / "root", ())
+    release = kernels.release(series)
+    return Kernel(release, kernels.image(release), kernels.root(release), EARLY_MODULES)
+
+
+def initramfs(booted):
+    """The initial file system of a kernel, made once: busybox, the modules that the root needs, and an init."""
+    init = (INITS / "initramfs-init").read_bytes()
+    key = hashlib.sha256(init + " ".join(booted.early).encode()).hexdigest()[:12]
+    target = booted.root / f"initramfs-{key}.img"
+    with locked(f"initramfs-{booted.release}"):
+        if target.exists():
+            return target
+        scratch = booted.root / "initramfs.part"
+        shutil.rmtree(scratch, ignore_errors=True)
+        for name in ("bin", "dev", "proc", "newroot", "modules"):
+            (scratch / name).mkdir(parents=True)
+        shutil.copy("/bin/busybox", scratch / "bin/busybox")
+        for tool in ("sh", "mount", "umount", "insmod", "cat", "switch_root", "poweroff"):
+            (scratch / "bin" / tool).symlink_to("busybox")
+        (scratch / "init").write_bytes(init)
+        (scratch / "init").chmod(0o755)
+        (scratch / "modules/order").write_text("\n".join(_unpack_modules(booted, scratch / "modules")) + "\n")
+        names = "\0".join(sorted(str(path.relative_to(scratch)) for path in scratch.rglob("*")))
+        packed = subprocess.run(["cpio", "--quiet", "-0", "-o", "-H", "newc"], cwd=scratch, input=names.encode(),
+                                capture_output=True, check=True).stdout
+        target.write_bytes(packed)
+        shutil.rmtree(scratch)
+    return target
+
+
+def _unpack_modules(booted, folder):
+    """Puts the early modules and what they need into `folder`; returns their names in the order to load them."""
+    order = []
+    for module in booted.early:
+        shown = subprocess.run(["/sbin/modprobe", "-d", booted.root, "-S", booted.release, "--show-depends", module],
+                               capture_output=True, text=True, check=True).stdout
+        for line in shown.splitlines():
+            path = Path(line.split()[-1])
+            name = path.name.removesuffix(".xz")
+            if line.startswith("insmod") and name not in order:
+                data = path.read_bytes()
+                (folder / name).write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
+                order.append(name)
+    return order
+
+
+def die_with_parent():
+    os.setsid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+@contextlib.contextmanager
+def killed_at_end(process):
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+# Under TCG one processor boots alone, and inits/init switches the others on when all is ready. The kernel changes its own
+# code mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute
+# it (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
+ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
+
+
+def accelerator(anew=False):
+    """What executes the guests' instructions, accel.KVM or accel.TCG; `anew`: whatever is remembered of it."""
+    machines.require("qemu")
+    return accel.choose(_boot_with_kvm, anew)
+
+
+def _boot_with_kvm(seconds):
+    """Boots a guest with KVM that ends at once, and kills it after so many seconds; returns a Result."""
+    # What has to be made for the first boot must not look like a slow one.
+    initramfs(kernel(kernels.USUAL))
+    return run("true", timeout=pace.Limit(seconds, exact=True), name="kvm", accelerator=accel.KVM)
+
+
+def begin():
+    """Says what will execute the guests' instructions, or ends the program with the line that says why it cannot be."""
+    try:
+        accelerator()
+    except (machines.LeftOut, ValueError) as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("qemu", error))
+
+
+def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator):
+    """QEMU's command line for a kernel and its run folder, but for the shares and the kernel's own arguments."""
+    arguments = [
+        # max is what the accelerator can do, with KVM the host's own processor. Linux forgets for a moment at boot that it
+        # has five-level page tables; KASAN then takes an address for wild. Counters of events (pmu) are not there under
+        # TCG either, and those of a virtual machine within another one are not to be trusted.
+        "qemu-system-x86_64", "-machine", f"q35,accel={accelerator}", "-cpu", "max,la57=off,pmu=off",
+        "-m", memory, "-smp", str(cpus),
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
+        "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
+        "-serial", f"file:{folder / 'console.log'}",
+        "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+        "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+        "-device", "virtio-serial-pci,max_ports=16",
+        "-chardev", "file,id=output,path=/proc/self/fd/1",
+        "-device", "virtserialport,chardev=output,name=lab.output",
+    ]
+    if icount:
+        arguments += ["-icount", "shift=0,sleep=off"]
+    for index, drive in enumerate(drives):
+        arguments += drive.arguments(index)
+    for index, (channel, socket) in enumerate(channels):
+        arguments += ["-chardev", f"socket,id=channel{index},path={socket}",
+                      "-device", f"virtserialport,chardev=channel{index},name={channel}"]
+    return arguments
+
+
+def kernel_words(booted, folder, cwd, load):
+    """The kernel's own command line: what inits/init needs, a log on the console, and no features that only cost time
+    under emulation."""
+    return ["console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic",
+            "audit=0", "apparmor=0", "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check",
+            f"lab.init={INITS / 'init'}", f"lab.run={folder}", f"lab.modules={booted.root / 'lib/modules'}",
+            f"lab.cwd={cwd or os.getcwd()}", f"lab.load={','.join(load)}", slowness_word()]
+
+
+def slowness_word():
+    """What tells a guest's init how slow this machine is."""
+    return f"lab.slowness={pace.slowness():.2f}"
+
+
+def _stuck(folder):
+    """Whether QEMU has stopped a guest for good."""
+    with contextlib.suppress(FileNotFoundError):
+        return re.search(machines.STUCK, (folder / "qemu.log").read_text(errors="replace"))
+    return None
+
+
+def wait(process, folder, timeout):
+    """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT, and why the
+    time is over. The timeout is in seconds of the reference machine, or a pace.Limit."""
+    limit = timeout if isinstance(timeout, pace.Limit) else pace.Limit(timeout)
+    status, why = DIED, None
+    while process.poll() is None:
+        why = limit.over()
+        if why:
+            status = TIMED_OUT
+            break
+        if _stuck(folder):
+            break
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        # A kernel that only failed to switch itself off has still told how the command ended.
+        status = int((folder / "status").read_text())
+    return status, why or ""
+
+
+def run(command, *, timeout, name=None, **options):
+    """Boots a guest, runs a shell line in it and returns a Result.
+
+    timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
+    name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
+    series    a stock series or release, or one of OWN ("6.12")
+    memory, cpus   of the machine ("1G", 2)
+    drives    Drive objects
+    rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
+    load      modules to load before the command
+    channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
+    append    further words for the kernel's command line
+    icount    guest time counts instructions (one processor, TCG): for measurements
+    accelerator   accel.KVM or accel.TCG, else what accelerator() says
+    stdout    text file for the command's output, else this process's
+    cwd       the command's working directory, else this process's
+    """
+    machines.require("qemu")
+    if options.get("icount"):
+        options["accelerator"] = accel.TCG
+    elif "accelerator" not in options:
+        options["accelerator"] = accelerator()
+    name = name or f"{options.get('series', kernels.USUAL)}-{os.getpid()}"
+    with locked(f"vm-{name}", OUT):
+        return _run(command, OUT / "vm" / name, timeout, **options)
+
+
+def _copy(source, target):
+    for piece in iter(lambda: source.read1(65536), b""):
+        target.write(piece.decode(errors="replace"))
+        target.flush()
+
+
+def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=2, drives=(), rwdirs=(),
+         load=(), channels=(), append="", icount=False, stdout=None, cwd=None):
+    booted = kernel(series)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "command").write_text(command + "\n")
+    # Loaded by name: without udev nothing in the guest looks at what hardware there is.
+    load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
+    cpus = 1 if icount else cpus
+    words = kernel_words(booted, folder, cwd, load)
+    if cpus > 1 and accelerator == accel.TCG:
+        words += ONE_AFTER_THE_OTHER
+    arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels,
+                        accelerator=accelerator)
+    for index, share in enumerate([folder, *(Path(path).resolve() for path in rwdirs)]):
+        arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
+                      "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]
+        words.append(f"lab.share=share{index}:{share}")
+    arguments += ["-append", " ".join([*words, append])]
+    (folder / "qemu").write_text(shlex.join(arguments) + "\n")
+
+    began = time.monotonic()
+    with open(folder / "qemu.log", "w") as errors, killed_at_end(subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+            preexec_fn=die_with_parent)) as qemu:
+        # Through a pipe: QEMU opens its output anew, which would empty a file, or write into it at another place than we.
+        copier = threading.Thread(target=_copy, args=(qemu.stdout, stdout or sys.stdout), daemon=True)
+        copier.start()
+        status, killed = wait(qemu, folder, timeout)
+    copier.join(10)
+    result = Result(status, [], folder, time.monotonic() - began, (folder / "begun").exists(), killed)
+    result.faults = faults(result.console)
+    return result
+
+
+def explain(result):
+    """Why a run is no success, in words, or None."""
+    reasons = []
+    if result.status == TIMED_OUT:
+        reasons.append(f"the guest was killed {result.killed}")
+    elif result.status == DIED:
+        when = "ended" if result.begun else "began"
+        reasons.append(f"the guest died before the command {when}{': ' + result.complaint if result.complaint else ''}")
+    elif result.status:
+        reasons.append(f"the command ended with status {result.status}")
+    if result.faults:
+        shown = "\n  ".join(result.faults[:20])
+        reasons.append(f"the kernel log holds {len(result.faults)} faults:\n  {shown}")
+    proof = result.status in (DIED, TIMED_OUT) and emulator_fault(result.console)
+    if proof:
+        reasons.append(f"this is the emulator's fault, proven: {proof}")
+    if not reasons:
+        return None
+    why = "; ".join(reasons)
+    if result.faults or result.status in (DIED, TIMED_OUT):
+        # Where only the output of the tests survives, this is all that there is to find the cause by.
+        what = "from the first fault on" if result.faults else "at its end"
+        why = "\n  ".join([f"{why}\nthe console, {what}:", *excerpt(result.console)])
+    return f"{why}\nconsole: {result.folder / 'console.log'}"
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="scripts/vm", description=__doc__, usage=argparse.SUPPRESS,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", default=kernels.USUAL, help="a series, a release, or one of our own configuration")
+    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--drive", action="append", default=[], type=Drive.parse)
+    parser.add_argument("--rwdir", action="append", default=[])
+    parser.add_argument("--load", action="append", default=[])
+    parser.add_argument("--append", default="")
+    parser.add_argument("--icount", action="store_true")
+    parser.add_argument("--name")
+    parser.add_argument("--timeout", type=float, required=True)
+    parser.add_argument("command", nargs="+")
+    given = parser.parse_args(argv)
+    command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
+    # So that a terminated run takes its machine along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if not given.icount:
+        begin()
+    try:
+        result = run(command, timeout=pace.Limit(given.timeout, exact=True), series=given.kernel, memory=given.memory,
+                     cpus=given.cpus, drives=given.drive, rwdirs=given.rwdir, load=given.load, append=given.append,
+                     icount=given.icount, name=given.name)
+    except machines.LeftOut as reason:
+        fail(reason)
+    except OSError as error:
+        fail(machines.line("qemu", error))
+    tell_end("vm", "qemu", result, explain(result))
+
+
+def tell_end(program, machine, result, why):
+    """Ends a program that ran a command in a machine: says why it is no success, first whether the machine can run."""
+    for said in (result.status == DIED and machines.cannot_run(machine, result), why):
+        if said:
+            print(f"{program}: {said}", file=sys.stderr)
+    sys.exit(result.exit_status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs pytest tests inside guests, and lets each appear as a test of its own on the host.
+
+The tests lie in one folder (kmod/tests/guest). The host collects them too, once for each kernel series, but runs none
+of their code: the first of a series boots a guest in which pytest runs all that the host selected, and each host test
+then passes, fails or skips as soon as its counterpart has. A test without a result fails and names the console log. A
+guest that dies or hangs is booted again for the tests that come after the one it died of. If its end is no finding at
+all (see again.py), it is booted again for all tests that have no result.
+
+No limit is set to the guest as a whole: it is killed if no test ends within the time limit of that test (see Progress),
+and when the session's time is over (see budget.py). What it has told until then counts.
+
+Those of kmod/tests/uml run in the same way, once, in User Mode Linux, whose kernel can make allocations
+fail; they have no emulated drives: in that of 6.12, which is the faster one, or, with the mark uml_7_2, in that of 7.2,
+for what only newer kernels can do. A test of kmod/tests/guest with the mark uml_too runs there as well.
+"""
+
+import json
+import os
+import shlex
+import threading
+
+from .. import machines, pace
+from ..linux import kernels, matrix, modules
+from ..machines import again, drives, uml, vm
+from ..paths import OUT, REPO, locked
+from . import budget
+from .inside import DEFAULT_LIMIT, GRACE
+from .relay import Relay
+
+TESTS = REPO / "kmod" / "tests" / "guest"
+UML_TESTS = REPO / "kmod" / "tests" / "uml"
+# User Mode Linux as a series, and by the name that debug_kernels.py has for its kernel.
+UML, UML_7_2 = "uml", "uml7.2"
+UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
+MAX_BOOTS = 4
+# In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
+# two tests, and from the last one to the end; what the guest's own watchdog may be late.
+BOOT_SECONDS = 120
+COLLECT_SECONDS = 120
+PAUSE_SECONDS = 120
+LATE_SECONDS = 30
+# How long the host's side may take to end what it has started.
+END_SECONDS = 60
+
+
+def prepare(folder, module, nodeids, servers=()):
+    """Writes the description of a batch into `folder`; returns the shell line that runs it in a guest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    batch = folder / "batch.json"
+    stretched = {name: server.stretched for name, server in dict(servers).items() if server.stretched}
+    batch.write_text(json.dumps({"drives": list(servers), "stretched": stretched, "results": str(folder / "results.jsonl"),
+                                 "module": str(module)}))
+    (folder / "results.jsonl").write_text("")
+    (folder / "tests").write_text("\n".join(nodeids) + "\n")
+    pace.write(folder / "pace", pace.slowness())
+    passed_on = [f"{name}={shlex.quote(value)}" for name, value in os.environ.items() if name.startswith("DM_ALIGN_")]
+    return " ".join([
+        *passed_on, f"DMALIGN_BATCH={shlex.quote(str(batch))}", f"{pace.FILE}={shlex.quote(str(folder / 'pace'))}",
+        shlex.quote(str(REPO / "scripts" / "python")), "-m", "pytest",
+        "-p", "lab.plugins.inside", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=short",
+        f"--timeout={DEFAULT_LIMIT}", f"--rootdir={REPO}", "-c", str(REPO / "pytest.ini"), f"@{folder / 'tests'}"])
+
+
+class Progress(pace.Limit):
+    """The time limit of a guest that runs a batch: it begins anew with every event that the guest tells.
+
+    folder   of the run, where inits/init leaves "begun"
+    events   the file into which the guest writes a JSON line an event, and the host's figure of slowness beside it
+    take     called for each event
+    stop     a threading.Event that ends the guest
+    collect  seconds until the first test begins (COLLECT_SECONDS)
+    """
+
+    def __init__(self, folder, events, take, stop, collect=None):
+        super().__init__(BOOT_SECONDS)
+        self._collect, self._pace = collect or COLLECT_SECONDS, None
+        self._begun, self._events, self._take, self._stop = folder / "begun", events, take, stop
+        self._at = 0
+        self._doing = "the guest did not boot"
+
+    def _allow(self, seconds, doing):
+        super().__init__(seconds)
+        self._doing = doing
+
+    def read(self):
+        """Takes what the guest has told since the last time."""
+        try:
+            with open(self._events, "rb") as file:
+                file.seek(self._at)
+                told = file.read()
+        except FileNotFoundError:
+            return
+        # The last line may still be on its way.
+        told = told[:told.rfind(b"\n") + 1]
+        self._at += len(told)
+        for line in told.splitlines():
+            event = json.loads(line)
+            self._take(event)
+            if "begin" in event:
+                self._allow(event["limit"] + GRACE + LATE_SECONDS, f"{event['begin']} did not end")
+            else:
+                self._allow(PAUSE_SECONDS, f"nothing followed {event['test']}")
+
+    def over(self):
+        self.read()
+        if self._begun and self._begun.exists():
+            self._begun = None
+            if not self._at:
+                self._allow(self._collect, "its pytest began no test")
+        slowness = pace.slowness()
+        if slowness != self._pace:
+            self._pace = slowness
+            pace.write(self._events.with_name("pace"), slowness)
+        if self._stop.is_set():
+            return "with the test session"
+        if budget.over():
+            return f"when the time was over ({budget.WORDS})"
+        return super().over() and f"since {self._doing} within {self}"
+
+
+class Batch:
+    """The tests of one series: boots on first use, in a thread, and knows each result as soon as it is final."""
+
+    machine = "qemu"
+
+    def __init__(self, series, servers, memory="2G", cpus=2):
+        self.series, self.servers = series, servers
+        self.memory, self.cpus = memory, cpus
+        self.nodeids = []
+        self.results = {}
+        self.logs = []
+        self._ended = {}
+        self._told = set()
+        self._news = threading.Condition()
+        self._thread = None
+        self._error = None
+        self._stop = threading.Event()
+        # The result that came last: the kernel may still log a fault of its test until the next one begins.
+        self._last = None
+        self._begun = set()
+
+    def result(self, nodeid):
+        """Waits for the result of a test; None if the guest has ended without one, or the time is over."""
+        machines.require(self.machine)
+        if self._thread is None and not budget.over():
+            self._thread = threading.Thread(target=self._work, name=f"guest-{self.series}", daemon=True)
+            self._thread.start()
+        with self._news:
+            while nodeid not in self.results and self._thread and self._thread.is_alive():
+                # When the time is over the thread ends its guest; what else it may do then is not waited for.
+                if budget.left() < -END_SECONDS:
+                    break
+                self._news.wait(0.5)
+        if self._error and nodeid not in self.results:
+            raise self._error
+        return self.results.get(nodeid)
+
+    def end(self):
+        """Ends a guest that still runs, with its drives."""
+        self._stop.set()
+        if self._thread:
+            self._thread.join(END_SECONDS)
+
+    def _work(self):
+        try:
+            with locked(f"tests-{self.series}", OUT):
+                self._recall()
+                self._run()
+        except BaseException as error:  # every test that has no result raises it
+            self._error = error
+
+    def _run(self):
+        module = self._module()
+        remaining = self._without_result(self.nodeids)
+        for boot in range(1, MAX_BOOTS + 1):
+            if not remaining or self._stop.is_set() or budget.over():
+                break
+            run = again.run(lambda suffix: self._begin(f"tests-{self.series}-{boot}{suffix}", module, remaining))
+            why = vm.explain(run) or "its pytest did not run this test"
+            self._blame(run)
+            self._publish()
+            self._ended.update({nodeid: why for nodeid in self._without_result(remaining)})
+            left = [nodeid for nodeid in self._without_result(remaining) if nodeid not in self._begun]
+            # No progress at all means that the next boot would bring none either.
+            if len(left) == len(remaining):
+                break
+            remaining = left
+
+    def _begin(self, name, module, nodeids):
+        """Boots a guest for those tests that have no result; what one before it told stays told."""
+        self._publish()
+        self._begun = set()
+        return self._boot(name, module, self._without_result(nodeids))
+
+    def _without_result(self, nodeids):
+        return [nodeid for nodeid in nodeids if nodeid not in self.results]
+
+    def _module(self):
+        return modules.build_for(kernels.release(self.series))[0] / "dm-align.ko"
+
+    def _boot(self, name, module, nodeids):
+        folder = OUT / "vm" / f"{name}.batch"
+        command = prepare(folder, module, nodeids, self.servers)
+        progress = Progress(OUT / "vm" / name, folder / "results.jsonl", self._take, self._stop)
+        with drives.serve(self.servers, folder) as served, Relay(served) as relay, \
+                open(folder / "output", "w") as output:
+            self.logs.append(f"{OUT / 'vm' / name / 'console.log'} and {folder / 'output'}")
+            run = vm.run(command, timeout=progress, series=self.series, memory=self.memory, cpus=self.cpus,
+                         drives=[drive.attached() for drive in served.values()], rwdirs=[folder],
+                         channels=[relay.channel], name=name, stdout=output, cwd=REPO)
+        progress.read()
+        # Where the guest has told something, it has loaded the module.
+        if self._begun or self.results:
+            matrix.note(kernels.release(self.series), matrix.BOOTED)
+        return run
+
+    def _take(self, event):
+        """An event that the guest tells."""
+        self._publish()
+        if "begin" in event:
+            self._begun.add(event["begin"])
+        else:
+            self._last = event
+
+    def _publish(self):
+        """The last result is final: whoever waits for it gets it, and it is written down."""
+        if self._last:
+            with open(self._record, "a") as record:
+                record.write(json.dumps(self._last) + "\n")
+            with self._news:
+                self.results[self._last["test"]] = self._last
+                self._last = None
+                self._news.notify_all()
+
+    @property
+    def _record(self):
+        """The file with all results of the series, in this test session."""
+        return OUT / f"tests-{self.series}.results.jsonl"
+
+    def _recall(self):
+        """Takes the results that another worker of this session had when it died; begins the record otherwise."""
+        session = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+        lines = self._record.read_text().splitlines() if self._record.exists() else []
+        if session and lines and json.loads(lines[0]).get("session") == session:
+            with self._news:
+                self.results.update({event["test"]: event for event in map(json.loads, lines[1:])})
+        else:
+            self._record.parent.mkdir(parents=True, exist_ok=True)
+            self._record.write_text(json.dumps({"session": session}) + "\n")
+
+    def out_of_time(self, nodeid):
+        """Whether a test has no result only because the session's time is over."""
+        return budget.over() and budget.WORDS in self._ended.get(nodeid, budget.WORDS)
+
+    def why_nothing(self, nodeid):
+        """Why a test has no result: the end of its guest, in full for the first that asks and briefly for the others."""
+        why = self._ended.get(nodeid, "its guest did not boot")
+        if why in self._told:
+            return f"{why.splitlines()[0]} (the first test without a result tells more)"
+        self._told.add(why)
+        return why
+
+    def _blame(self, run):
+        """A fault that the kernel logged after the last test, or too late for its test to see, must fail something."""
+        if not self._last:
+            return  # a test had begun: without a result it fails, and tells of the faults
+        told = "".join(result["text"] for result in [*self.results.values(), self._last])
+        # The console's lines begin with a time that a test's report leaves out.
+        untold = [line for line in run.faults if line.split("] ", 1)[-1] not in told]
+        if untold:
+            self._last["outcome"] = "failed"
+            self._last["text"] += "\nthe kernel logged, after this test or too late to see:\n  " + "\n  ".join(untold[:40])
+
+
+class UmlBatch(Batch):
+    """The tests of a User Mode Linux."""
+
+    machine = "uml"
+
+    def __init__(self, series=UML):
+        super().__init__(series, {})
+
+    def _module(self):
+        return uml.module(kernel=UML_KERNELS[self.series])
+
+    def _boot(self, name, module, nodeids):
+        folder = OUT / "uml" / f"{name}.batch"
+        command = prepare(folder, module, nodeids)
+        progress = Progress(OUT / "uml" / name, folder / "results.jsonl", self._take, self._stop)
+        self.logs.append(f"{OUT / 'uml' / name / 'console.log'} and {OUT / 'uml' / name / 'output'}")
+        run = uml.run(command, timeout=progress, rwdirs=[folder], kernel=UML_KERNELS[self.series], name=name, cwd=REPO,
+                      append=uml.KMEMLEAK)
+        progress.read()
+        return run

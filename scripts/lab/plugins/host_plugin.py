@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's side of the tests that run inside guests (see batch.py): each is an item here, once for each kernel."""
+
+import contextlib
+import importlib.util
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from .. import machines, pace
+from ..linux import kernels, matrix
+from ..machines import again
+from . import budget, extent
+from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch
+
+IN_GUEST = "DMALIGN_BATCH" in os.environ
+BATCHES = pytest.StashKey()
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main():
+    """Refuses an unknown kernel before anything is booted: a wrapper comes before all others."""
+    try:
+        kernels.chosen()
+    except ValueError as why:
+        raise pytest.UsageError(str(why)) from None
+    return (yield)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
+    config.addinivalue_line("markers", "uml_7_2: a test that needs the User Mode Linux of 7.2")
+    config.addinivalue_line("markers", "each_kernel: a test of the guests that make check runs on each kernel")
+    # In the environment, so that the workers of pytest-xdist and what they start write there too.
+    if not IN_GUEST and again.RECORD not in os.environ:
+        descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
+        os.close(descriptor)
+        config.add_cleanup(_forget)
+    if not IN_GUEST and not {pace.FILE, pace.VARIABLE} & os.environ.keys():
+        _watch_pace(config)
+
+
+def _forget():
+    os.unlink(os.environ.pop(again.RECORD))
+
+
+def _watch_pace(config):
+    """Measures all the time how slow the machine is, for this session and what it starts."""
+    stack = contextlib.ExitStack()
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dm-align-"))
+    stack.enter_context(pace.watching(Path(folder, "pace")))
+    os.environ[pace.FILE] = str(Path(folder, "pace"))
+    stack.callback(os.environ.pop, pace.FILE)
+    config.add_cleanup(stack.close)
+
+
+def pytest_report_header():
+    return None if IN_GUEST else f"time limits: {pace.slowness():.1f} times those of an idle machine, for now"
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not IN_GUEST:
+        terminalreporter.section("guests")
+        for line in again.summary(os.environ[again.RECORD]):
+            terminalreporter.line(line)
+        _note_whole_series(terminalreporter)
+
+
+def _note_whole_series(reporter):
+    """Enter in the matrix each series of which all tests were run and none failed."""
+    config = reporter.config
+    if extent.chosen_by_name(config) or not extent.everything():
+        return
+    for series in kernels.chosen():
+        named = re.compile(rf"\blinux-{re.escape(series)}(?=[]-])")
+        count = {outcome: sum(bool(named.search(getattr(report, "nodeid", ""))) for report in reports)
+                 for outcome, reports in reporter.stats.items()}
+        passed, skipped = count.pop("passed", 0), count.pop("skipped", 0)
+        # Setting up and tearing down have reports without an outcome.
+        count.pop("", None)
+        if passed and not any(count.values()):
+            matrix.note(kernels.release(series), matrix.ALL_TESTS, f"{passed} passed, {skipped} skipped")
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    """Skips a test that asks for a machine which the user leaves out."""
+    try:
+        return (yield)
+    except machines.LeftOut as reason:
+        pytest.skip(str(reason))
+
+
+def pytest_sessionfinish(session):
+    """No guest goes on when nobody waits for it any more."""
+    for batch in session.config.stash.get(BATCHES, []):
+        batch.end()
+
+
+def _is_guest_test(path):
+    return not IN_GUEST and (TESTS in path.parents or UML_TESTS in path.parents)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    if _is_guest_test(metafunc.definition.path):
+        metafunc.fixturenames.append("kernel")
+        # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
+        metafunc.parametrize("kernel", [pytest.param(series, marks=[pytest.mark.xdist_group(f"guest-{series}"), *marks],
+                                                     id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
+
+
+SECOND_UML = pytest.mark.check_all("guests run on that kernel, too; its User Mode Linux takes minutes to build")
+OTHER_KERNEL = pytest.mark.check_all("it runs on one kernel")
+
+
+def _kernels(definition):
+    """The kernels that a test runs on, each with marks for that."""
+    chosen = kernels.chosen()
+    if UML_TESTS in definition.path.parents:
+        if not definition.get_closest_marker("uml_7_2"):
+            return [(UML,)]
+        return [(UML_7_2, SECOND_UML if "7.2" in chosen else pytest.mark.skip(reason="a run without 7.2"))]
+    each = definition.get_closest_marker("each_kernel")
+    return [*((series,) if each or series == kernels.main_series() else (series, OTHER_KERNEL) for series in chosen),
+            *([(UML,)] if definition.get_closest_marker("uml_too") else [])]
+
+
+def guest_nodeid(nodeid):
+    """The name under which the guest's pytest knows a test of the host."""
+    nodeid = nodeid.split("@guest-")[0]  # pytest-xdist appends the group
+    nodeid = re.sub(r"(?<=[\[-])linux-[\w.]+(-|(?=\]))", "", nodeid)
+    return re.sub(r"-(?=\]$)", "", nodeid).replace("[]", "")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    chosen = [item for item in items if _is_guest_test(item.path)]
+    if not chosen:
+        return
+    spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
+    described = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(described)
+    batches = {series: Batch(series, described.DRIVES) for series in kernels.chosen()}
+    batches.update({series: UmlBatch(series) for series in UML_KERNELS})
+    config.stash[BATCHES] = [*batches.values()]
+    for item in chosen:
+        series = item.callspec.params["kernel"]
+        item.dm_align_batch = batches[series]
+        # Its fixtures and its body belong to the guest; here it only tells how it went there.
+        item.setup = lambda: None
+        item.runtest = lambda item=item: _tell(item)
+        # The whole batch runs inside the first of its tests, under its own time limit.
+        item.add_marker(pytest.mark.timeout(0), append=False)
+
+
+def pytest_collection_finish(session):
+    """After every plugin has deselected: a guest runs what is left, and no more."""
+    for item in session.items:
+        batch = getattr(item, "dm_align_batch", None)
+        if batch:
+            batch.nodeids.append(guest_nodeid(item.nodeid))
+
+
+def _tell(item):
+    batch = item.dm_align_batch
+    nodeid = guest_nodeid(item.nodeid)
+    result = batch.result(nodeid)
+    if result is None and batch.out_of_time(nodeid):
+        raise budget.OutOfTime
+    if result is None:
+        pytest.fail(f"no result from the guest: {batch.why_nothing(nodeid)}\n"
+                    f"logs: {'; '.join(batch.logs)}", pytrace=False)
+    # With pytest's -rP also what a test that passed has printed: its figures.
+    said = result["text"] if result["outcome"] == "passed" else ""
+    item.add_report_section("call", "guest", f"{said}{result['seconds']} s in the guest")
+    if result["outcome"] == "skipped":
+        pytest.skip(result["text"])
+    if result["outcome"] == "failed":
+        pytest.fail(f"{result['text']}\nlogs: {'; '.join(batch.logs)}", pytrace=False)

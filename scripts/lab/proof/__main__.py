@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs what shows that nothing is lost at full length, and says what each part of it found.
+
+    scripts/proof [--scale N] [--update] [PART...]      without names, all parts, one after another: hours
+
+Each part is a program or a set of tests that `make check` runs as a slice. Its figures are the lines that it prints
+about itself. out/proof/ gets proof.json, proof.txt and a log a part; --update also writes the figures into
+Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and says so.
+Exit status: 0 every part is clean, 1 some are not, 2 it could not run.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+
+from rich.console import Console
+from rich.table import Table
+
+from ..paths import OUT, REPO, commit, fail, locked
+from ..plugins import budget
+
+PAGE = REPO / "Documentation" / "promises.rst"
+BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
+PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider")
+# How pytest sums up: "12 passed, 1 skipped in 30.00s (0:00:30)".
+PYTEST_SUMMARY = r"^(\d+ (?:passed|failed|error)[^\n]*?) in [\d.]+s"
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """
+    One part of the proof.
+
+    name       for the command line and the page
+    shows      what it shows, in a few words
+    command    run in the checkout
+    scaled     environment variables and their values at full length; --scale multiplies them
+    figures    regular expression, multi-line; its groups, or all that it matches, are the figures
+    """
+    name: str
+    shows: str
+    command: tuple
+    scaled: dict = dataclasses.field(default_factory=dict)
+    figures: str = PYTEST_SUMMARY
+
+    def environment(self, scale):
+        return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
+
+    def figures_of(self, output):
+        """The figures among what it printed, one a line; "" if it printed none."""
+        found = [match.group(1) if match.re.groups else match.group() for match in
+                 re.finditer(self.figures, output, re.MULTILINE)]
+        return "\n".join(" ".join(each.split()) for each in found)
+
+
+PARTS = {part.name: part for part in (
+    Part("errors", "errors of the drive, one by one and at random", (*PYTEST, "kmod/tests/guest", "-k",
+         "test_errors or test_degraded"), {"DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("soak", "random configurations of drive, table, load and changes", ("scripts/soak",),
+         {"DM_ALIGN_SOAK_MINUTES": 30}, r"^soak: clean: (.*) on; configurations"),
+    Part("hostile", "table lines, messages, readers of sysfs, users without rights", (*PYTEST, "kmod/tests/guest",
+         "kmod/tests/tools/test_hostile_kasan.py", "-k", "hostile or sysfs_can_be_read or every_file_of_sysfs"),
+         {"DM_ALIGN_HOSTILE_LINES": 10000, "DM_ALIGN_HOSTILE_UML_LINES": 2000, "DM_ALIGN_HOSTILE_SECONDS": 300,
+          "DM_ALIGN_STRESS_SECONDS": 60}),
+    Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
+         r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
+    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/sim"),
+         {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
+    Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
+         "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
+    Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",
+         (*PYTEST, "kmod/tests", "-k", "test_lifecycle or test_leaks"), {"DM_ALIGN_LIFECYCLE_ROUNDS": 1000},
+         r"^lifecycle: (.*)$"),
+    Part("stacks", "file systems, LVM, LUKS, md, SQLite and PostgreSQL when the power goes, judged by the raw drive",
+         (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
+    Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
+         "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
+    Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$"),
+    Part("debug-kernels", "the stress with KASAN, lockdep, kmemleak and with KCSAN, on two processors",
+         ("make", "debug-stress"), figures=r"^(?:debug|kcsan): status .*$"),
+)}
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of a part. status: of its command; words: its figures, one a line."""
+    part: str
+    status: int
+    seconds: float
+    words: str
+    scale: float
+    date: str
+    commit: str
+
+    @property
+    def verdict(self):
+        if self.status:
+            return f"FAILED (status {self.status})"
+        return "clean" if self.words else "FAILED (no figures)"
+
+    @property
+    def clean(self):
+        return self.verdict == "clean"
+
+
+def run(part, scale, folder, console):
+    """Runs a part; its output goes to a log, and its last line to a terminal meanwhile."""
+    log = folder / f"{part.name}.log"
+    # What takes hours is not to be ended by the time that CI gives.
+    environment = {budget.VARIABLE: "0", **os.environ, **part.environment(scale)}
+    began = time.monotonic()
+    with open(log, "w") as file, console.status(f"{part.name}: {part.shows}") as status:
+        running = subprocess.Popen(part.command, cwd=REPO, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        for line in running.stdout:
+            file.write(line)
+            file.flush()
+            status.update(f"{part.name}, {(time.monotonic() - began) / 60:.0f} min: {line.strip()[:80]}")
+        running.wait()
+    return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
+                   # What cannot be shortened was run in full.
+                   scale if part.scaled else 1, datetime.now(timezone.utc).strftime("%Y-%m-%d"), commit())
+
+
+def length(outcome):
+    minutes = f"{outcome.seconds / 60:.1f} min"
+    return minutes if outcome.scale == 1 else f"{minutes}, {outcome.scale:g} of the full length"
+
+
+def table(outcomes):
+    """What was found, for a terminal."""
+    grid = Table(title="Proof", show_lines=True)
+    for column in ("part", "shows", "figures", "length", "verdict"):
+        grid.add_column(column)
+    for outcome in outcomes:
+        grid.add_row(outcome.part, PARTS[outcome.part].shows, outcome.words, length(outcome), outcome.verdict)
+    return grid
+
+
+def row(outcome):
+    """What was found in a part, for the page."""
+    # A name that ends with _ would be a reference, and | and * mean something, too.
+    words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words).splitlines() or ["none"]
+    lines = [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - | {words[0]}",
+             *(f"       | {line}" for line in words[1:]),
+             f"     - {outcome.date}, {outcome.commit}, {length(outcome)}: {outcome.verdict}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def rows_of(table):
+    """{part: row} of the page's table; also its headings, as a part that there is not."""
+    return {found[1]: found[0] for found in re.finditer(r"^   \* - (\S+)\n(?:     .*\n)+", table, re.MULTILINE)}
+
+
+def with_section(page, outcomes):
+    """The page with the outcomes between its marks; what was found elsewhere, in other parts, stays there."""
+    head, found, rest = page.partition(BEGIN)
+    table, also, tail = rest.partition(END)
+    if not found or not also:
+        fail(f"{PAGE} lacks the lines {BEGIN.strip()!r} and {END.strip()!r}: put them back around the table")
+    rows = rows_of(table) | {outcome.part: row(outcome) for outcome in outcomes}
+    heading = [".. list-table::", "   :widths: 15 30 35 20", "   :header-rows: 1", "",
+               "   * - part", "     - shows", "     - figures", "     - run"]
+    table = "".join([*(f"{line}\n" for line in heading), *(rows[name] for name in PARTS if name in rows)])
+    return f"{head}{BEGIN}\n{table}\n{END}{tail}"
+
+
+def remembered(file):
+    """{part: Outcome} of earlier runs."""
+    if not file.exists():
+        return {}
+    return {each["part"]: Outcome(**each) for each in json.loads(file.read_text())["parts"] if each["part"] in PARTS}
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="proof", description=__doc__.split("\n\n")[0],
+                                     epilog="parts: " + "; ".join(f"{part.name}: {part.shows}" for part in PARTS.values()))
+    parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
+    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/promises.rst")
+    given = parser.parse_args(argv)
+    unknown = [name for name in given.parts if name not in PARTS]
+    if unknown:
+        parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    if given.scale <= 0:
+        parser.error(f"--scale {given.scale:g}: must be more than 0")
+
+    folder = OUT / "proof"
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked("proof", OUT):
+        return prove([PARTS[name] for name in given.parts or PARTS], given, folder)
+
+
+def prove(parts, given, folder):
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    known = remembered(folder / "proof.json")
+    made = []
+    for number, part in enumerate(parts, 1):
+        console.print(f"{number} of {len(parts)}: {part.name}: {' '.join(part.command)}", markup=False, highlight=False)
+        outcome = run(part, given.scale, folder, console)
+        made.append(outcome)
+        known[part.name] = outcome
+        console.print(f"    {outcome.verdict}, {length(outcome)}\n{outcome.words}", markup=False, highlight=False)
+        everything = [known[name] for name in PARTS if name in known]
+        (folder / "proof.json").write_text(json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
+    with open(folder / "proof.txt", "w") as file:
+        for target in (console, Console(file=file, width=160)):
+            target.print(table(made))
+    if given.update:
+        PAGE.write_text(with_section(PAGE.read_text(), everything))
+    return 0 if all(outcome.clean for outcome in made) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

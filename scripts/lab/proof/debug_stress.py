@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the stress in QEMU, with two processors, on the kernels that watch themselves.
+
+    make debug-stress [DEBUG_STRESS_ARGS=...]
+    scripts/python -m lab.proof.debug_stress [--seconds 300] [--skip 1000] [debug|kcsan]...
+
+debug   KASAN, lockdep, the atomic sleep check, debug objects, and kmemleak when the module has gone
+kcsan   data races: one access of --skip (the kernel's default is 4000) is watched for a moment, and whoever comes by
+        meanwhile with an access that nothing orders is reported. Races of other parts of the kernel are counted only.
+
+Exit status 1 if the stress failed on one of them, or if its kernel found a fault of the target.
+"""
+
+import argparse
+import shlex
+import sys
+
+from ..linux import debug_kernels
+from ..machines import vm
+from ..machines.uml import KMEMLEAK
+from ..paths import OUT, REPO, fail, say
+from .races import judge, other_faults
+
+
+def stress(kernel, seconds, skip):
+    """Runs it on one kernel, prints what was found; whether that is nothing."""
+    module = debug_kernels.build_part(vm.OWN[kernel], "kmod") / "dm-align.ko"
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
+    # With room for a machine that does other things as well.
+    timeout = 900 + 15 * seconds
+    name = f"stress-{kernel}"
+    say(f"running the stress on the kernel {kernel}; its log: {OUT / 'vm' / name / 'console.log'}")
+    run = vm.run(command, timeout=timeout, series=kernel, name=name, memory="3G",
+                 append={"debug": KMEMLEAK, "kcsan": f"kcsan.skip_watch={skip}"}[kernel])
+    if run.status:
+        print(vm.explain(run))
+    ours, others = judge(run.console)
+    for title, same in ours.items():
+        print(f"{len(same)} x {title}")
+        print("\n".join(f"    {line}" for line in same[0][1:]))
+    unrelated = other_faults(run.console)
+    print("\n".join([*unrelated, f"{kernel}: status {run.status} after {run.seconds:.0f} s; data races of the target: "
+                     f"{len(ours)}, of other code: {others}; other faults: {len(unrelated)}"]), flush=True)
+    return not (run.status or ours or unrelated)
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="make debug-stress", description=__doc__, usage=argparse.SUPPRESS,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--skip", type=int, default=1000)
+    parser.add_argument("kernels", nargs="*")
+    given = parser.parse_args(argv)
+    wanted = given.kernels or ["debug", "kcsan"]
+    unknown = [kernel for kernel in wanted if kernel not in vm.OWN]
+    if unknown:
+        parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(vm.OWN)}")
+    vm.begin()
+    # Each runs, whatever became of the one before.
+    bad = [kernel for kernel in wanted if not stress(kernel, given.seconds, given.skip)]
+    if bad:
+        fail(f"the stress is not clean on: {', '.join(bad)}", 1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a recorder adds is what a write costs beside it, less what it costs alone; and it must have every write."""
+
+import json
+
+import pytest
+
+from lab.bench import recording
+from lab.bench.figures import MET, MISSING, NOT_MET, ROWS, VOID
+from lab.bench.record import Record
+from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, Recorded
+
+
+def rounds(*costs, lost=0):
+    """Runs of each recorder, a tuple a round; the recorders, all but none, have lost so many writes."""
+    return [Recorded(name, cost, 1000, 1000 - (lost if name != NONE else 0))
+            for made in costs for name, cost in zip(RECORDERS, made, strict=True)]
+
+
+def figure(runs):
+    found, = ROWS["record"].figures(Record(recording=runs))
+    return found
+
+
+@pytest.mark.parametrize("own, verdict", [(8999, MET), (9000, MET), (9001, NOT_MET)])
+def test_no_more_may_be_added_than_by_blktrace(own, verdict):
+    found = figure(rounds((7000, own, 9000)))
+    assert found.verdict == verdict
+    assert found.value == pytest.approx((own - 7000) / 2000)
+
+
+def test_a_run_is_compared_with_the_one_alone_of_its_round():
+    runs = rounds((7000, 8000, 9000), (9000, 10000, 11000), (100, 1100, 2100))
+    assert recording.added(runs, ALIGNCTL) == [1000] * 3
+    assert figure(runs).value == 0.5
+    assert "beside the 7000 of a write" in figure(runs).measured
+
+
+def test_a_recorder_that_has_lost_writes_proves_nothing():
+    found = figure(rounds((7000, 7001, 9000), lost=3))
+    assert found.verdict == VOID
+    assert "alignctl record: has 997 of 1000 writes" in found.measured
+    assert "blktrace: has 997 of 1000 writes" in found.measured
+
+
+def test_what_was_not_run_is_not_met():
+    assert figure([]).verdict == MISSING
+
+
+def test_a_record_keeps_what_was_measured(tmp_path):
+    record = Record(recording=rounds((7000, 8000, 9000)))
+    record.save(tmp_path / "bench.json", [], [])
+    assert Record.load(tmp_path / "bench.json") == record
+
+
+class Guest:
+    """Stands in for the guest: blktrace's trace has more than one event of each of three writes."""
+
+    def __init__(self, status=0):
+        self.recorders, self.status = [], status
+
+    def run(self, *argv, **_):
+        return "D W\nC W\nQ W\n" * 3 if argv[0] == "blkparse" else "8\n"
+
+    def json(self, *argv, **_):
+        recorder = json.loads(argv[3])
+        self.recorders.append(recorder[0] if recorder else None)
+        return {"status": self.status, "said": json.dumps({"operations": {"write": {"count": 3}}}),
+                "load": {"jobs": [{"write": {"iops": 125000, "total_ios": 3}}]}}
+
+
+def test_recorders_take_turns_and_the_first_round_is_dropped():
+    guest, steps = Guest(), []
+    beside = recording.Recording(guest, "/bin/alignctl", 3)
+    beside.set_up()
+    found = beside.measure(2, lambda done, total: steps.append((done, total)))
+    assert guest.recorders == [None, "/run/alignctl", "blktrace"] * 3
+    assert found == [Recorded(name, 8000.0, 3, 3) for name in RECORDERS] * 2
+    assert steps[-1] == (9, 9)
+
+
+def test_a_recorder_that_failed_is_an_error():
+    with pytest.raises(ValueError, match="blktrace: status 1"):
+        recording.Recording(Guest(status=1), "/bin/alignctl", 3).run(BLKTRACE)

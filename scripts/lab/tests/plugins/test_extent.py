@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""make check leaves out what belongs to make check-all, says how much, and leaves out nothing that somebody named."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lab.plugins import extent
+from lab.paths import REPO
+
+TESTS = """import pytest
+
+
+def test_always():
+    pass
+
+
+@pytest.mark.check_all("another test shows it sooner")
+@pytest.mark.parametrize("number", range(3))
+def test_at_length(number):
+    pass
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A function that runs pytest on a folder with the sample; its output."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_sample.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+
+    def run(*arguments, everything="0"):
+        environment = {**os.environ, extent.VARIABLE: everything, "PYTHONPATH": str(REPO / "scripts")}
+        done = subprocess.run([sys.executable, "-m", "pytest", "-p", "lab.plugins.extent", "-p", "no:cacheprovider", *arguments],
+                              cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+    return run
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
+def test_what_is_left_out_is_counted(run, workers):
+    said = run(*workers)
+    assert "1 passed" in said and "\n3 tests of those collected here" in said
+
+
+@pytest.mark.parametrize("arguments", [["tests/test_sample.py"], ["-k", "at_length or always"]])
+def test_nothing_that_is_named_is_left_out(run, arguments):
+    said = run(*arguments)
+    assert "4 passed" in said and "left to make check-all" not in said
+
+
+def test_check_all_leaves_nothing_out(run):
+    assert "4 passed" in run(everything="1")
+
+
+def test_a_slice_has_its_length_from_its_variable_or_from_the_run(monkeypatch):
+    short, full, _ = extent.LENGTHS["DM_ALIGN_SOAK_SECONDS"]
+    monkeypatch.delenv("DM_ALIGN_SOAK_SECONDS", raising=False)
+    for everything, expected in (("", short), ("0", short), ("1", full)):
+        monkeypatch.setenv(extent.VARIABLE, everything)
+        assert extent.length("DM_ALIGN_SOAK_SECONDS") == expected
+    monkeypatch.setenv("DM_ALIGN_SOAK_SECONDS", "7.5")
+    assert extent.length("DM_ALIGN_SOAK_SECONDS") == 7.5
+
+
+def test_no_slice_is_longer_in_make_check():
+    assert all(0 < short <= full for short, full, _ in extent.LENGTHS.values())
+
+
+def test_the_document_has_the_lengths():
+    """If it fails: put what extent.table() returns between the two marks."""
+    assert extent.table() in (REPO / "Documentation/testing.rst").read_text()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A slice of `make fuzz`: each target begins with its corpus and goes on for a fixed number of runs from a fixed seed.
+
+DM_ALIGN_FUZZ_RUNS: runs of each target (see lab/plugins/extent.py); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
+"""
+
+import os
+import subprocess
+
+import pytest
+
+from lab.paths import OUT, REPO, locked
+from lab.plugins import extent
+from lab.proof import fuzz
+
+RUNS = extent.count("DM_ALIGN_FUZZ_RUNS")
+SEED = int(os.environ.get("DM_ALIGN_FUZZ_SEED", "1"))
+
+PROGRAMS = sorted(path.parents[1].name for path in (REPO / "userspace").glob("*/fuzz/fuzz_*.c"))
+TARGETS = [(program, target) for program in dict.fromkeys(PROGRAMS) for target in fuzz.targets(program)]
+
+
+def build(program):
+    with locked(f"fuzz-{program}", OUT):
+        done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", "fuzz-targets"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+@pytest.mark.parametrize("program, target", TARGETS)
+@pytest.mark.timeout(900)
+def test_no_input_breaks_a_promise(program, target, tmp_path):
+    build(program)
+    outcome = fuzz.run(program, target, runs=RUNS, seed=SEED, found=tmp_path)
+    print(f"seed {SEED}", *fuzz.table([outcome]), sep="\n")
+    assert outcome.ok, f"seed {SEED}, {outcome.runs} runs, {outcome.broken}:\n{outcome.log[-4000:]}"
+
+
+def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeypatch):
+    """libFuzzer ends with a list of words that it found useful, which may be long."""
+    target = tmp_path / "fuzz" / "program" / "target"
+    target.parent.mkdir(parents=True)
+    target.write_text("#!/bin/sh\necho '#70\tDONE   cov: 12 ft: 20 corp: 5/9Kb lim: 4 exec/s: 7 rss: 40Mb' >&2\n"
+                      "seq 200 >&2\n")
+    target.chmod(0o755)
+    monkeypatch.setattr(fuzz, "OUT", tmp_path)
+    outcome = fuzz.run("program", "target", runs=70, seed=1, found=tmp_path / "found")
+    assert outcome.ok and (outcome.runs, outcome.edges, outcome.corpus) == (70, 12, 5)
+
+
+@pytest.mark.parametrize("program, target", TARGETS)
+def test_a_corpus_is_small(program, target):
+    """It is part of the tree: a handful of files, none of them large."""
+    files = list((fuzz.source(program) / "corpus" / target).iterdir())
+    assert 1 <= len(files) <= 20, f"{len(files)} files"
+    assert max(path.stat().st_size for path in files) <= fuzz.MAX_BYTES

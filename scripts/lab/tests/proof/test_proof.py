@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The proof counts a part as clean only if its command succeeded and said something, and writes down what it said."""
+
+import json
+import sys
+
+import pytest
+
+from lab.proof import __main__ as proof
+from lab.proof.__main__ import BEGIN, END, Outcome, Part
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Parts, page and results of this test's own; returns prove(), which takes Python programs by part."""
+    page = tmp_path / "promises.rst"
+    page.write_text(f"Title\n{BEGIN}old\n{END}rest\n")
+    monkeypatch.setattr(proof, "PAGE", page)
+    monkeypatch.setattr(proof, "OUT", tmp_path)
+
+    def prove(programs, *arguments, scaled=None):
+        monkeypatch.setattr(proof, "PARTS", {
+            name: Part(name, f"about {name}", (sys.executable, "-c", program), scaled or {}, r"^figure: (.*)$")
+            for name, program in programs.items()})
+        return proof.main(list(arguments))
+
+    prove.page, prove.json = page, tmp_path / "proof" / "proof.json"
+    return prove
+
+
+def test_the_figures_are_what_a_part_says_about_itself(here):
+    assert here({"cuts": "print('figure: 7 cuts'); print('noise'); print('figure: 0 lost')"}) == 0
+    made, = json.loads(here.json.read_text())["parts"]
+    assert (made["words"], made["status"], made["scale"]) == ("7 cuts\n0 lost", 0, 1)
+
+
+@pytest.mark.parametrize("program", ["print('figure: 7 cuts'); raise SystemExit(1)", "print('nothing that counts')"])
+def test_a_part_that_fails_or_says_nothing_is_not_clean(here, program, capsys):
+    assert here({"fine": "print('figure: 1')", "other": program}) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_scale_shortens_and_is_written_down(here):
+    program = "import os; print('figure:', os.environ['ROUNDS'], os.environ['FEW'])"
+    assert here({"rounds": program}, "--scale", "0.1", "--update", scaled={"ROUNDS": 1000, "FEW": 2}) == 0
+    assert "- | 100 1\n" in here.page.read_text() and "0.1 of the full length" in here.page.read_text()
+
+
+def test_what_cannot_be_shortened_counts_as_run_in_full(here):
+    assert here({"lines": "print('figure: 98 %')"}, "--scale", "0.1") == 0
+    assert json.loads(here.json.read_text())["parts"][0]["scale"] == 1
+
+
+def test_update_renews_its_section_only_and_keeps_other_parts(here):
+    both = {"one": "print('figure: 1')", "two": "print('figure: b_ad*'); print('figure: c')"}
+    here(both, "--update")
+    both["one"] = "print('figure: 11')"
+    here(both, "one", "--update")
+    page = here.page.read_text()
+    assert page.startswith(f"Title\n{BEGIN}") and page.endswith(f"{END}rest\n") and "old" not in page
+    assert "     - | 11\n" in page and "     - | b\\_ad\\*\n       | c\n" in page and "     - | 1\n" not in page
+
+
+def test_update_keeps_what_was_found_on_another_machine(here):
+    here({"one": "print('figure: 1')", "two": "print('figure: 2'); print('figure: b_')"}, "--update")
+    before = proof.rows_of(here.page.read_text())
+    here.json.unlink()
+    here({"one": "print('figure: 11')", "two": "print('figure: 22')"}, "one", "--update")
+    after = proof.rows_of(here.page.read_text())
+    assert list(after) == ["part", "one", "two"] and after["two"] == before["two"]
+    assert "     - | 11\n" in after["one"] and "     - | b\\_\n" not in after["one"]
+    assert here.page.read_text().count("* - part\n") == 1
+
+
+def test_without_update_the_page_stays(here):
+    before = here.page.read_text()
+    here({"one": "print('figure: 1')"})
+    assert here.page.read_text() == before
+
+
+def test_a_page_without_its_marks_is_left_alone(here, capsys):
+    here.page.write_text("Title\n")
+    with pytest.raises(SystemExit):
+        here({"one": "print('figure: 1')"}, "--update")
+    assert here.page.read_text() == "Title\n" and "lacks the lines" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments,words", [(["three"], "no part three"), (["--scale", "0"], "must be more than 0")])
+def test_bad_arguments_are_refused(here, arguments, words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        here({"one": ""}, *arguments)
+    assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_pytest_sums_up_as_expected():
+    part = Part("tests", "", ())
+    assert part.figures_of("....\n529 passed, 1 skipped in 517.18s (0:08:37)\n") == "529 passed, 1 skipped"
+    assert part.figures_of("1 failed, 2 passed in 1.00s\n") == "1 failed, 2 passed"
+
+
+def test_a_clean_outcome_needs_figures():
+    assert Outcome("x", 0, 1.0, "1", 1, "", "").clean and not Outcome("x", 0, 1.0, "", 1, "", "").clean
+
+
+def test_no_part_ends_because_a_test_session_has_no_time_left(here, monkeypatch):
+    monkeypatch.delenv("DM_ALIGN_BUDGET_MINUTES", raising=False)
+    assert here({"one": "import os; print('figure:', os.environ['DM_ALIGN_BUDGET_MINUTES'])"}) == 0
+    assert json.loads(here.json.read_text())["parts"][0]["words"] == "0"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""make test T=<word> finds the tests that the word names, of each kind, and builds no more than they need."""
+
+import subprocess
+
+import pytest
+
+from lab import pick
+from lab.paths import OUT, REPO
+
+
+@pytest.mark.parametrize("word", ["test_hold.py", "test_hold", "hold", "kmod/tests/guest/test_hold.py"])
+def test_a_file_is_found_by_its_path_and_by_its_name(word, monkeypatch):
+    monkeypatch.chdir(REPO)
+    assert "kmod/tests/guest/test_hold.py" in pick.pick(word).python
+
+
+def test_one_test_of_a_file_is_kept_apart():
+    assert pick.pick("test_pick.py::test_one").python == ["scripts/lab/tests/test_pick.py::test_one"]
+
+
+def test_a_part_of_a_functions_name_chooses_it():
+    picked = pick.pick("kept_apart")
+    assert (picked.python, picked.expression) == (["scripts/lab/tests/test_pick.py"], "kept_apart")
+
+
+@pytest.mark.parametrize("word, expected", [("decimal", {"alignctl": ["decimal"]}), ("mechanics", {"drive512e": ["mechanics"]}),
+                                            ("the last that 64 bits hold", {"alignctl": ["the last that 64 bits hold"]})])
+def test_c_unit_tests_are_found_by_file_and_by_promise(word, expected):
+    assert pick.pick(word).c == expected
+
+
+def test_kunit_suites_are_found_by_file():
+    assert [path.name for path in pick.pick("geometry_test.c").kunit] == ["geometry_test.c"]
+
+
+def test_what_no_test_is_called_is_nothing():
+    assert not pick.pick("no such " + "word")
+
+
+@pytest.mark.parametrize("paths, expected", [
+    (["Documentation/tests/test_manual.py"], (["venv"], ["programs"])),
+    (["kmod/tests/guest/test_hold.py"], (["check"], ["programs", "test-tools"])),
+    ([], ([], [])),
+])
+def test_no_more_is_set_up_than_is_needed(paths, expected):
+    assert pick.needs(paths) == expected
+
+
+@pytest.mark.parametrize("program", ["alignctl", "drive512e"])
+def test_a_unit_test_program_runs_what_its_words_name_and_tells_if_nothing_has(program):
+    unit = OUT / "bin" / f"{program}-unit"
+    if not unit.exists():
+        pytest.skip(f"{unit.name} is not built")
+    assert subprocess.run([unit, "no such test"], capture_output=True).returncode == 2

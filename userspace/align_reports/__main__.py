@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What alignctl starts for runs that go together: `python3 .../align_reports verify|probe ARGUMENT...`."""
+
+import importlib
+import os
+import sys
+
+if not __package__:
+    # Python has put this folder on the path, where the one that it lies in belongs.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from align_reports import interrupt, output  # noqa: E402
+
+PROGRAMS = ("verify", "probe")
+
+if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
+    sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")
+program = importlib.import_module(f"align_reports.{sys.argv.pop(1)}.command")
+interrupt.catch()
+output.run("alignctl", program.main)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of the pages share: the outline of a page, and a browser that lays it out."""
+
+import json
+import re
+import subprocess
+from html import unescape
+from html.parser import HTMLParser
+
+from lab.pace import patience
+
+VOID = {"meta", "br", "hr", "img", "link"}
+
+
+class Outline(HTMLParser):
+    """Tags, their attributes and whether each one that opens is closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def stands_alone(text):
+    """Does a page need no script, no other file and no network?"""
+    outline = Outline(text)
+    return not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags} and \
+        not any(name in ("src", "href") or name.startswith("on") for _, attrs in outline.tags for name in attrs) and \
+        not any(word in text for word in ("url(", "@import", "http"))
+
+
+# Puts what it finds into the title of the page that holds the frame.
+PROBE = """<script>onload = () => {
+const page = document.getElementById('f').contentDocument, e = page.documentElement;
+const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0);
+const style = getComputedStyle(page.body);
+document.title = JSON.stringify({scroll: e.scrollWidth, client: e.clientWidth,
+                                 paper: sum(style.backgroundColor), ink: sum(style.color)}); }
+</script>"""
+
+
+def check_layout(text, folder, width, scheme="light"):
+    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked."""
+    found = layout(text, folder, width, scheme)
+    assert 0 < found["client"] <= width
+    assert found["scroll"] <= found["client"]
+    assert (found["paper"] > found["ink"]) == (scheme == "light")
+
+
+def layout(text, folder, width, scheme="light"):
+    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness}.
+
+    Brightness is the sum of red, green and blue.
+    """
+    # The page itself has no script; this probe is added beside it. A headless browser has a
+    # least window width, so the page is put in a frame of the width wanted.
+    (folder / "page.html").write_text(text)
+    (folder / "probe.html").write_text(
+        f'<iframe id="f" src="page.html" style="width:{width}px;height:900px;border:0"></iframe>{PROBE}')
+    dom = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,1000",
+         f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
+         "--allow-file-access-from-files", f"--user-data-dir={folder / 'profile'}",
+         "--dump-dom", (folder / "probe.html").as_uri()],
+        capture_output=True, text=True, timeout=patience(120), check=True).stdout
+    return json.loads(unescape(re.search(r"<title>(.*?)</title>", dom)[1]))

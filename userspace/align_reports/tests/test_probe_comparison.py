@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What two devices' runs say together, who may overwrite whom, and which options are passed on."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from align_reports.probe import command, comparison_table, devices
+from align_reports.probe.comparison import Comparison, Sample, document, findings, lines, ratio_interval, verdict, words
+from align_reports.probe.runs import Quiet, Replays
+from align_reports.verify.experiment import Step
+from align_reports.verify.machine import Refused
+from align_reports.verify.verdict import Interval
+
+REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verb_replay.c"
+NEAR = (1.0, 1.03, 0.98)
+
+
+def sample(repetition, device, pace, **other):
+    replay = {"requests": 100, "bytes": 51200, "wall_s": pace, "flush_s": 0.1 * pace, "iops": 100 / pace,
+              "stopped": None, "touches_expected": 100, "data_check": {"status": "ok", "sectors": 9, "mismatches": 0},
+              "latency_us": {"mean": 9000 * pace, "p50": 8000 * pace, "p99": 20000 * pace, "p99_9": 30000 * pace}}
+    replay.update(other)
+    return Sample(repetition, device, replay, True, (0, 100), {"rmw_expected": 100, "rmw_avoided": 0, "rmw_host": 0,
+                                                              "rmw_drive": 100, "pad_reads": 0}, None)
+
+
+def samples(paces, **other):
+    """Of two devices, a taking 1 s and b so many."""
+    return [each for n, pace in enumerate(paces, 1)
+            for each in (sample(n, "a", NEAR[n % 3]), sample(n, "b", pace * NEAR[n % 3], **other))]
+
+
+def test_a_ratio_is_the_same_whichever_is_the_denominator():
+    pairs = [(1, 2), (1.1, 2.5), (0.9, 1.7), (1, 2.2)]
+    one, other = ratio_interval(pairs), ratio_interval([(b, a) for a, b in pairs])
+    assert (one.mean, one.low, one.high) == pytest.approx((1 / other.mean, 1 / other.high, 1 / other.low))
+    assert ratio_interval([(1, 2)] * 3) == Interval(pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5), 3)
+
+
+def test_pairs_show_what_the_spread_of_each_hides():
+    """Each repetition is slower than the last one, on both; one device takes a tenth more in all of them."""
+    pairs = [(pace * 1.1 * off, pace) for pace, off in ((1, 1), (5, 1.01), (20, 0.99), (60, 1))]
+    assert ratio_interval(pairs).low > 1.08
+    one, other = Interval.of([a for a, _ in pairs]), Interval.of([b for _, b in pairs])
+    assert one.low < other.high
+
+
+def test_the_interval_of_a_ratio_is_not_cut_where_its_logarithm_is_below_0():
+    """Both ratios are above 1; what they say of the mean is not."""
+    ratio = ratio_interval([(1.1, 1), (100, 1)])
+    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 1e-10
+
+
+@pytest.mark.parametrize("pairs, said", [
+    ([(1, 2)], "nothing can be said from one pair of runs"),
+    ([(0, 1), (1, 1)], "nothing can be said: a figure is 0"),
+    ([(1, 2), (2, 1), (1, 1)], "no difference shown"),
+    ([(1, 2), (1, 2.1), (1, 1.9)], "shorter"), ([(2, 1), (2.1, 1), (1.9, 1)], "longer"),
+])
+def test_what_is_said_of_a_ratio(pairs, said):
+    assert words(ratio_interval(pairs), "shorter") == said
+
+
+def test_the_faster_device_is_named_with_how_sure_that_is():
+    found = samples([2, 2.1, 1.9])
+    assert re.match(r"a is faster: the time until all was durable on a is 0\.\d+ to 0\.\d+ times that on b, with 95 %",
+                    verdict(lines(found, "a", "b"), found, "a", "b"))
+    assert verdict(lines(found, "b", "a"), found, "b", "a").startswith("a is faster: the time until all was durable "
+                                                                       "on b is 1.")
+    iops = next(line for line in lines(found, "a", "b") if line.name == "IOPS")
+    assert (iops.words, iops.ratio.mean) == ("more", pytest.approx(2, rel=0.05))
+
+
+def test_where_nothing_differs_or_too_little_was_made_that_is_said():
+    same = samples([1, 1.05, 0.95])
+    assert verdict(lines(same, "a", "b"), same, "a", "b").startswith("no difference shown between a and b")
+    once = samples([2])
+    assert "nothing can be said from one pair" in verdict(lines(once, "a", "b"), once, "a", "b")
+    half = samples([2])[:1]
+    assert verdict(lines(half, "a", "b"), half, "a", "b") == "nothing can be said: no repetition was made on both"
+
+
+def test_a_repetition_that_was_made_on_one_only_does_not_count():
+    found = samples([2, 2.1, 1.9, 30])[:-1]
+    assert {line.ratio.values for line in lines(found, "a", "b")} == {3}
+
+
+def test_an_open_loop_is_judged_by_its_response_times():
+    found = [Sample(each.repetition, each.device, {**each.replay, "timing": "open", "response_us":
+                                                   each.replay["latency_us"], "wall_s": 1, "flush_s": 0,
+                                                   "by_kind": [{"kind": "write"}]},
+                    False, None, None, None) for each in samples([2, 2.1, 1.9])]
+    assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the mean response time on a")
+    rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
+    assert rows == ["wall s", "mean response us", "p50 response us", "p99 response us", "p99.9 response us", "IOPS 1/s"]
+    assert document(found, "a", "b")["time"] == "response"
+
+
+@pytest.mark.parametrize("timing", ["closed", "fast"])
+def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
+    """Nothing says when a request was to start, so none of it can be late."""
+    found = [Sample(each.repetition, each.device,
+                    {**each.replay, "timing": timing, "service_us": each.replay["latency_us"], "response_us":
+                     {"mean": 5125, "p50": 5125, "p99": 5125, "p99_9": 5125}, "by_kind": [{"kind": "write"}]},
+                    False, None, None, None) for each in samples([2, 2.1, 1.9])]
+    [mean] = [line for line in lines(found, "a", "b") if line.name == "mean"]
+    assert (mean.on.mean, mean.ratio.mean) == (pytest.approx(9000, rel=0.05), pytest.approx(0.5, rel=0.05))
+    assert [comparison_table.label(line, found) for line in lines(found, "a", "b")] == [
+        "wall s", "mean us", "p50 us", "p99 us", "p99.9 us", "IOPS 1/s"]
+    assert document(found, "a", "b")["time"] == "service"
+
+
+def test_reads_are_said_to_be_read_and_take_no_flush():
+    def of(kinds, flush_s):
+        return [Sample(each.repetition, each.device,
+                       {**each.replay, "service_us": each.replay["latency_us"], "flush_s": flush_s,
+                        "by_kind": [{"kind": kind} for kind in kinds]}, False, None, None, None)
+                for each in samples([2, 2.1, 1.9])]
+    found = of(["read"], 1000)
+    assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the time until all was read on a")
+    assert lines(found, "a", "b")[0].on.mean == pytest.approx(1, rel=0.05)
+    found = of(["read", "write"], 1000)
+    assert "the time until all was durable on a is 0.999 to 0.999 " in verdict(lines(found, "a", "b"), found, "a", "b")
+
+
+def test_a_warm_up_that_takes_more_on_one_device_changes_neither_the_requests_nor_the_verdict():
+    left = samples([1, 1.03, 0.98], requests=60, bytes=30720, warmup_requests=40, wall_s=0.1)
+    assert findings(left, "a", "b") == []
+    assert verdict(lines(left, "a", "b"), left, "a", "b").startswith(
+        "no difference shown between a and b: the mean latency on a")
+    other = samples([1], requests=60, warmup_requests=41)
+    assert findings(other, "a", "b") == ["repetition 1: not the same requests: requests 100 on a, 101 on b"]
+
+
+def test_bytes_that_differ_and_requests_that_were_not_the_same_are_findings():
+    assert findings(samples([1, 1]), "a", "b") == []
+    wrong = samples([1], data_check={"status": "mismatch", "sectors": 9, "mismatches": 2, "first_mismatch_sector": 4})
+    assert "b w repetition 1: data check says mismatch" in findings(
+        [Sample(s.repetition, s.device, {**s.replay, "workload": "w"}, *[None] * 4) for s in wrong], "a", "b")[0]
+    assert "not the same requests: bytes 51200 on a, 1 on b" in findings(samples([1], bytes=1), "a", "b")[0]
+    assert "stopped by error" in findings(samples([1], stopped="error"), "a", "b")[0]
+
+
+def test_the_table_has_both_devices_the_ratio_and_the_counts():
+    found = samples([2, 2.1, 1.9])
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))
+    console.print(comparison_table.render(lines(found, "a", "b"), found, "a", "b", "title"))
+    rows = [re.split(r"\s*[│┃]\s*", row)[1:-1] for row in console.export_text().splitlines() if "│" in row]
+    cells = {row[0]: row[1:] for row in rows}
+    assert list(cells) == ["wall s", "mean us", "p50 us", "p99 us", "p99.9 us", "IOPS 1/s", "partial touches expected",
+                           "kernel: reads", "kernel: writes", "dm-align: rmw_expected", "dm-align: rmw_avoided",
+                           "dm-align: rmw_host", "dm-align: rmw_drive", "dm-align: pad_reads"]
+    assert all(re.fullmatch(r"\S+( \d+)? \[\S+( \d+)? to \S+( \d+)?\]", cell.replace("\u202f", ""))
+               for name in ("wall s", "p99 us") for cell in cells[name][:3])
+    assert cells["mean us"][3] == "shorter" and cells["kernel: writes"][:2] == ["100", "100"]
+
+
+def test_the_document_has_all_that_the_table_has():
+    made = document(samples([2, 2.1]), "a", "b")
+    assert [line["name"] for line in made["figures"]] == ["wall", "mean", "p50", "p99", "p99.9", "IOPS"]
+    assert len(made["runs"]) == 4 and made["findings"] == []
+
+
+class Diary(Quiet):
+    """Stands in for alignctl: writes down what it is asked; its counters rise with every look."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.looks = [], 0
+
+    def status(self, *argv, timeout=None, whole=False):
+        self.lines.append(" ".join(argv[1:]))
+        if argv[1] == "list":
+            return 0, json.dumps({"devices": [{"name": "x", "dm": "dm-7"}, {"name": "t", "dm": "dm-0"}]})
+        if argv[1] == "stats":
+            self.looks += 1
+            names = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")
+            return 0, json.dumps({"devices": [{"raw": {name: 10 * self.looks ** 2 for name in names}}]})
+        phase = argv[argv.index("--phase") + 1] if "--phase" in argv else ""
+        return 0, json.dumps({"phase": phase, "data_check": {"status": phase}})
+
+
+@pytest.mark.parametrize("name", ["dm-0", "sda"])
+def test_a_run_is_counted_apart_from_its_preparation_and_check(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(devices, "block_device", lambda path: name)
+    monkeypatch.setattr(devices, "requests", lambda path: (len(diary.lines), 2 * len(diary.lines)))
+    diary = Diary()
+    control = iter(({}, {"touches": 5, "rmws": 4, "reads": 3, "writes": 2, "size": 1}))
+    asked = []
+    made = Comparison(Replays("alignctl", tmp_path, here=diary), "w512", ("--count", "3"), True,
+                      lambda command: asked.append(command) or next(control)).make(Step(2, "w512", "/dev/x"))
+    words = ["--phase prepare", "list", "stats t", "--phase run", "list", "stats t", "--phase check"]
+    if name == "sda":
+        words = [word for word in words if word.startswith("--")]
+    assert len(diary.lines) == len(words) and all(word in line for word, line in zip(words, diary.lines, strict=True))
+    assert all("--count 3" in line for line in diary.lines if "--phase" in line)
+    assert made.replay == {"phase": "run", "data_check": {"status": "check"}} and asked == ["reset", "stats"]
+    assert made.ledger == (dict.fromkeys(made.ledger, 30) if name == "dm-0" else None)
+    assert made.drive == {"touches": 5, "rmws": 4, "reads": 3, "writes": 2}
+    assert made.requests == ((3, 6) if name == "dm-0" else (1, 2))
+
+
+def test_what_a_command_says_again_is_shown_once(capfd):
+    quiet = Quiet()
+    for number in (1, 2):
+        assert quiet.run("sh", "-c", f"echo same >&2; echo {number} >&2; echo {number}") == f"{number}\n"
+    assert capfd.readouterr().err == "same\n1\n2\n"
+    with pytest.raises(Refused, match="status 4"):
+        quiet.run("sh", "-c", "exit 4")
+    with pytest.raises(KeyboardInterrupt):
+        quiet.run("sh", "-c", "kill -TERM $$")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A disk with two partitions, volumes on them, and another disk."""
+    block = tmp_path / "class" / "block"
+    block.mkdir(parents=True)
+
+    def add(name, parent=None, slaves=()):
+        folder = tmp_path / "devices" / (f"{parent}/{name}" if parent else name)
+        (folder / "slaves").mkdir(parents=True)
+        if parent:
+            (folder / "partition").write_text("1\n")
+        for slave in slaves:
+            (folder / "slaves" / slave).touch()
+        (block / name).symlink_to(folder)
+    add("sda")
+    add("sda1", "sda")
+    add("sda2", "sda")
+    add("sdb")
+    add("dm-0", slaves=["sda1"])
+    add("dm-1", slaves=["sda2", "sdb"])
+    add("dm-2", slaves=["sdb"])
+    return tmp_path
+
+
+@pytest.mark.parametrize("one, other, shared", [
+    ("sda", "sdb", []), ("sda", "sda1", ["sda"]), ("sda1", "sda2", []), ("sda1", "dm-0", ["sda"]),
+    ("sda", "dm-0", ["sda"]), ("sda2", "dm-0", []), ("dm-0", "dm-1", []), ("dm-1", "dm-2", ["sdb"]),
+    ("dm-2", "sdb", ["sdb"]),
+])
+def test_who_may_overwrite_whom(machine, one, other, shared):
+    assert devices.common(one, other, machine) == devices.common(other, one, machine) == shared
+
+
+def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
+    (tmp_path / "a").touch()
+    (tmp_path / "b").touch()
+    assert devices.overlapping(str(tmp_path / "a"), str(tmp_path / "b")) == []
+
+
+def test_every_option_of_replay_is_passed_on_or_has_its_place():
+    """One that alignctl has, and this program does not know, would be lost, or fail."""
+    text = REPLAY_C.read_text() + (REPLAY_C.parent / "plan_options.h").read_text()
+    known = set(re.findall(r'\[(?:ROW|PLAN_ROW)_\w+\] = \{\s*\\?\s*"([a-z-]+)"', text))
+    assert {"count", "timing", "vs"} < known
+    assert known == {*command.VALUES, *command.SWITCHES, *command.NOT_HERE, "on", "vs", "repeat", "drive-control",
+                     "html", "force", "json", "dry-run"}
+
+
+def test_options_are_passed_on_as_they_were_given():
+    given = command.arguments(["w512", "--on", "a", "--vs=b", "--coun", "5", "--scan", "--span", "8M", "--rep", "3",
+                               "--phased", "--force", "a", "--force", "b"])
+    assert command.passed_on(given) == ("--count", "5", "--span", "8M", "--scan")
+    assert (given.repeat, given.force, given.phased) == (3, ["a", "b"], True)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of a method shows every figure, needs nothing but itself, and fits any window."""
+
+import re
+
+import pytest
+
+from align_reports.charts import LEFT, RIGHT
+from align_reports.probe import models, page
+from align_reports.probe.depth import Probe
+from align_reports.probe.methods import METHODS, Chunk, Curve, Pair, Sorted, Task, chunk_sizes
+from align_reports.svg import WIDTH
+from html_checks import Outline, check_layout, stands_alone
+
+TASK = Task("/dev/<test>", None, None, 1, None)
+MACHINE = {"date": "made up", "kernel": "none"}
+
+
+def chunks():
+    """Of a drive that takes 8 ms to any place and moves 150 MB/s."""
+    for size in chunk_sizes(512, 1 << 40):
+        us = models.response_ms(0, 8, size, 150e6) * 1000
+        yield Chunk(size, 100, 1e6 / us, size / us, us, 2 * us)
+
+
+RESULTS = {
+    "chunk-size": list(chunks()),
+    "cncread": [Probe(at, 100, 5000.0 * min(at, 4), 200.0 * max(at / 4, 1), 250.0 * max(at / 4, 1))
+                for at in range(1, 15)],
+    # 2 % of each other apart, and no two the same
+    "sorted-reads": [Sorted(turn, window, 1000, wall * (1 + 0.01 * turn))
+                     for turn in (1, 2, 3) for window, wall in ((1, 18.11), (32, 12.19), (1024, 9.46))],
+    "rnddeltaplot": [Pair(at * 4096, 1000 + 10 * at + 500 * (at % 7)) for at in range(1, 201)],
+}
+
+
+def rendered(method, results, stopped=None):
+    return page.render(method, TASK.device, METHODS[method].found(TASK, results), MACHINE, stopped)
+
+
+@pytest.mark.parametrize("method", RESULTS)
+def test_the_page_stands_alone_and_shows_every_figure(method):
+    text = rendered(method, RESULTS[method])
+    outline = Outline(text)
+    assert outline.open == [] and stands_alone(text)
+    rows = {"sorted-reads": 3, "rnddeltaplot": 10}.get(method, len(RESULTS[method]))
+    assert len([tag for tag, _ in outline.tags if tag == "tr"]) == rows + 1
+    drawings = [attrs for tag, attrs in outline.tags if tag == "svg"]
+    assert len(drawings) == (2 if rows > 10 else 1) and all(drawing["aria-label"] for drawing in drawings)
+    assert "Stopped: a &lt;signal&gt;." in rendered(method, RESULTS[method], "a <signal>")
+
+
+@pytest.mark.parametrize("method, upto", [*((method, None) for method in RESULTS), ("cncread", 1),
+                                          ("rnddeltaplot", 1), ("sorted-reads", 1)])
+def test_every_point_lies_inside_its_picture(method, upto):
+    for picture in METHODS[method].found(TASK, RESULTS[method][:upto]).curves:
+        drawing = page.DRAW[type(picture)](picture)
+        if isinstance(picture, Curve):
+            [line] = re.findall(r'<polyline points="([^"]*)"', drawing)
+            points = [tuple(map(float, point.split(","))) for point in line.split()]
+        else:
+            points = [(float(x) + 1, float(y) + 1)
+                      for x, y in re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)"', drawing)]
+        assert len(points) == len(picture.points)
+        assert all(LEFT <= x <= WIDTH - RIGHT and 6 <= y <= page.HEIGHT + 6 for x, y in points)
+        assert [x for x, _ in points] == sorted(x for x, _ in points)
+
+
+def test_the_words_name_the_best_and_the_model():
+    [best] = METHODS["cncread"].found(TASK, RESULTS["cncread"]).words
+    assert best == "best depth 4: 20000 IOPS, 4.00 times those at depth 1"
+    unsure = METHODS["cncread"].found(TASK, RESULTS["cncread"][:4])
+    assert "a greater one may be better" in unsure.words[1] and not unsure.document["best"]["sure"]
+    found = METHODS["chunk-size"].found(TASK, RESULTS["chunk-size"])
+    assert "fastest with 16 MiB" in found.words[0] and "from 8 MiB on" in found.words[0]
+    assert "8 ms to reach its place and then 150 MB/s: with 1200 kB both take as long, 75 MB/s" in found.words[1]
+    assert found.document["model"]["balanced_bytes"] == pytest.approx(1.2e6)
+
+
+def test_sorted_reads_are_compared_with_unsorted_ones_of_the_same_round():
+    found = METHODS["sorted-reads"].found(TASK, RESULTS["sorted-reads"])
+    ratios = {row["window"]: row["ratio"] and row["ratio"]["mean"] for row in found.document["windows"]}
+    assert ratios == {1: None, 32: pytest.approx(12.19 / 18.11), 1024: pytest.approx(9.46 / 18.11)}
+    assert found.words[1] == "windows of 1024: 0.5224 [0.5224 to 0.5224] times as long as unsorted (shorter)"
+    once = METHODS["sorted-reads"].found(TASK, RESULTS["sorted-reads"][:3])
+    assert "nothing can be said from one pair" in once.words[0]
+
+
+def test_times_of_second_reads_are_told_by_tenths_of_the_distances():
+    found = METHODS["rnddeltaplot"].found(TASK, RESULTS["rnddeltaplot"])
+    tenths = found.document["tenths"]
+    assert [tenth["pairs"] for tenth in tenths] == [20] * 10
+    assert (tenths[0]["from_bytes"], tenths[0]["to_bytes"], tenths[9]["to_bytes"]) == (4096, 20 * 4096, 200 * 4096)
+    times = sorted(pair.us for pair in RESULTS["rnddeltaplot"][:20])
+    assert (tenths[0]["p10_us"], tenths[0]["p50_us"], tenths[0]["p90_us"]) == (times[1], times[9], times[17])
+    assert found.words[0].startswith(f"half of the nearest tenth took {times[9]:.1f} us at most")
+
+
+@pytest.mark.parametrize("method", RESULTS)
+@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 1440)])
+def test_a_browser_lays_the_page_out_without_sideways_scrolling(tmp_path, method, scheme, width):
+    check_layout(rendered(method, RESULTS[method]), tmp_path, width, scheme)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What --html may name: nothing but a page of ours is ever overwritten, and that only when the new one is whole."""
+
+import os
+import socket
+import stat
+
+import pytest
+
+from align_reports import report_file
+from align_reports.page import document
+from align_reports.probe import command as probe
+from align_reports.verify import command as verify
+
+PAGE = document("old", "<p>page</p>")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "page.html"
+
+
+def fifo(path):
+    os.mkfifo(path)
+
+
+def listening(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def foreign(path):
+    path.write_text("<!doctype html>\n<html><head><title>mine</title></head></html>\n")
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda path: path.mkdir(), "is a folder"), (fifo, "is a pipe"), (listening, "is a socket"),
+    (lambda path: path.symlink_to("/dev/null"), "is a character device"),
+    (foreign, "is no report of alignctl's; remove it"),
+    (lambda path: path.write_bytes(bytes(9000)), "is no report of alignctl's; remove it"),
+    (lambda path: path.symlink_to("none/page.html"), "No such file"),
+])
+def test_what_is_no_page_of_ours_is_refused_and_left(make, words, path):
+    make(path)
+    before = path.lstat(), sorted(os.listdir(path.parent))
+    reason = report_file.refusal(path, [])
+    assert words in reason and reason != words, "the way out is missing"
+    assert (path.lstat(), sorted(os.listdir(path.parent))) == before
+
+
+def test_a_block_device_is_refused(path, monkeypatch):
+    path.touch()
+    found = os.stat_result((stat.S_IFBLK | 0o660, *path.stat()[1:]))
+    monkeypatch.setattr(type(path), "stat", lambda self, **how: found)
+    assert "is a block device" in report_file.refusal(path, [])
+
+
+@pytest.mark.parametrize("make", [lambda path: None, lambda path: path.touch(), lambda path: path.write_text(PAGE)])
+def test_what_may_be_written_is_not_changed_by_asking(make, path):
+    make(path)
+    before = {each: (path.parent / each).read_text() for each in os.listdir(path.parent)}
+    assert report_file.refusal(path, ["w512", "/dev/null"]) is None
+    assert {each: (path.parent / each).read_text() for each in os.listdir(path.parent)} == before
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_what_the_runs_need_is_refused_by_any_name(link, path, tmp_path):
+    (tmp_path / "disk").write_text(PAGE)
+    link(tmp_path / "disk", path)
+    assert f"is {tmp_path / 'disk'}, which the runs need" in report_file.refusal(path, [str(tmp_path / "disk")])
+
+
+@pytest.mark.parametrize("folder, words", [("none", "No such file"), ("file", "Not a directory")])
+def test_a_folder_in_which_nothing_can_be_made_is_named(folder, words, tmp_path):
+    (tmp_path / "file").touch()
+    reason = report_file.refusal(tmp_path / folder / "page.html", [])
+    assert words in reason and str(tmp_path / folder) in reason
+
+
+def test_a_page_replaces_what_a_link_names_and_keeps_its_rights(path, tmp_path):
+    (tmp_path / "old.html").write_text(PAGE)
+    (tmp_path / "old.html").chmod(0o640)
+    path.symlink_to("old.html")
+    report_file.write(path, "new")
+    assert path.is_symlink() and (tmp_path / "old.html").read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640 and len(os.listdir(tmp_path)) == 2
+
+
+def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
+    path.write_text(PAGE)
+    with pytest.raises(UnicodeEncodeError):
+        report_file.write(path, "half\ud800")
+    assert path.read_text() == PAGE and os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("arguments", [["w512", "--on", "{disk}"], ["w512", "--on", "d", "--vs", "{disk}"],
+                                       ["{disk}", "--on", "d", "--vs", "e"], ["cncread", "--on", "{disk}"]])
+def test_each_verb_refuses_what_it_reads_or_writes(arguments, path, capsys):
+    path.write_text(PAGE)
+    main = probe.main if "--vs" in arguments or "cncread" in arguments else verify.main
+    assert main([*(word.format(disk=path) for word in arguments), "--html", str(path)]) == 2
+    assert f"--html {path}: is {path}, which the runs need" in capsys.readouterr().err
+    assert path.read_text() == PAGE

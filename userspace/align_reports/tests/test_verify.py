@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What verify concludes from runs, in which order it makes them, and what it leaves when one fails."""
+
+import copy
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+import align_reports
+from align_reports.interrupt import Interrupted
+from align_reports.results import MODES, Results, Run
+from align_reports.verify import command as verify, table
+from align_reports.verify.experiment import Experiment, all_runs, steps
+from align_reports.verify.machine import Here, Refused
+from align_reports.verify.verdict import Interval, findings, verdicts
+from verify_samples import made_up_verification
+
+
+@pytest.fixture
+def made_up():
+    return made_up_verification()
+
+
+def of(results, workload, mode):
+    [found] = [v for v in verdicts(results, list(MODES)) if (v.workload, v.mode) == (workload, mode)]
+    return found
+
+
+def test_a_mean_has_the_interval_of_students_t():
+    values = [9.2, 9.3, 9.1, 9.4, 9.25]
+    interval = Interval.of(values)
+    half = 2.776 * math.sqrt(sum((v - 9.25) ** 2 for v in values) / 4) / math.sqrt(5)
+    assert interval.mean == pytest.approx(9.25)
+    assert (interval.low, interval.high) == pytest.approx((9.25 - half, 9.25 + half))
+
+
+def test_no_time_is_said_to_be_below_0(made_up):
+    interval = Interval.of([1.0, 40.0])
+    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 250
+    for run in made_up.repetitions("/dev/test", "w512", "pad"):
+        run.latency.update(mean=10.0 ** run.repetition, p99=10.0 ** run.repetition)
+    figures = of(made_up, "w512", "pad").document()
+    assert [figures[name]["low"] for name in ("mean_us", "p99_us")] == [0, 0]
+
+
+def test_one_value_has_no_interval():
+    assert Interval.of([3.0]) == Interval(3.0, None, None, 1)
+
+
+def test_the_interval_holds_the_mean_of_a_known_distribution_as_often_as_it_says():
+    # Sums of digits of a fixed sequence: no luck, and near enough to normal.
+    state, inside, rounds = 12345, 0, 2000
+    for _ in range(rounds):
+        values = []
+        for _ in range(5):
+            total = 0
+            for _ in range(12):
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+                total += state >> 40
+            values.append(total / 2**24)
+        interval = Interval.of(values)
+        inside += interval.low <= 6 <= interval.high
+    assert 0.93 < inside / rounds < 0.97
+
+
+def test_each_repetition_begins_with_another_mode_and_all_modes_follow_each_other():
+    made = steps(["w512", "w136k"], ["raw", "report", "pad", "coalesce"], 4)
+    assert len(made) == 32
+    for start in range(0, 32, 4):
+        group = made[start:start + 4]
+        assert {step.mode for step in group} == set(MODES)
+        assert len({(step.workload, step.repetition) for step in group}) == 1
+    assert [made[i].mode for i in range(0, 32, 8)] == list(MODES)
+
+
+def test_removed_touches_and_shorter_time_are_told(made_up):
+    assert of(made_up, "w4k_132k", "coalesce").words == \
+        "all RMWs taken from the drive, 97 % without a read; faster"
+    assert of(made_up, "w4k_132k", "pad").words.endswith("slower")
+    assert of(made_up, "w512", "pad").words.startswith("all RMWs done by dm-align")
+    assert of(made_up, "w512", "report").words == "every touch reaches the drive; no difference shown"
+    assert of(made_up, "w4096", "pad").words.startswith("nothing to align")
+
+
+def test_touches_that_went_to_the_drive_as_they_came_are_told(made_up):
+    for run in made_up.repetitions("/dev/test", "w512", "pad"):
+        run.ledger.update(rmw_host=run.ledger["rmw_host"] - 10, rmw_drive=10)
+    assert "of 40 RMWs taken from the drive" in of(made_up, "w512", "pad").words
+
+
+def test_the_drives_own_count_goes_before_the_targets(made_up):
+    for run in made_up.repetitions("/dev/test", "w512", "pad"):
+        made_up.runs[made_up.runs.index(run)] = Run(**{**vars(run), "drive": {"touches": 3, "rmws": 2}})
+    found = of(made_up, "w512", "pad")
+    assert (found.at_drive, found.drive_rmws) == (3, 2)
+    assert any("the drive received 3" in finding for finding in findings(made_up))
+
+
+SPOILS = {
+    "a sector differs above": (lambda run: run.replay["data_check"].update(status="mismatch", mismatches=1),
+                               "data check says"),
+    "a sector differs beneath": (lambda run: run.below.update(status="mismatch", mismatches=1),
+                                 "data check of the drive beneath says"),
+    "the ledger does not balance": (lambda run: run.ledger.update(rmw_host=99), "does not balance"),
+    "the ledger saw other touches": (lambda run: run.ledger.update(rmw_expected=1, rmw_host=1),
+                                     "rmw_expected is 1"),
+    "the ledger saw other writes": (lambda run: run.ledger.update(writes=41), "saw 41 writes, replay issued 40"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILS)
+def test_a_finding_is_made_when(what, made_up):
+    spoil, words = SPOILS[what]
+    assert findings(made_up) == []
+    run = made_up.find("/dev/test", "w512", "pad")
+    spoil(run)
+    assert any(words in finding and run.title in finding for finding in findings(made_up))
+    assert ("DATA DIFFERS" in of(made_up, "w512", "pad").words) == what.startswith("a sector")
+
+
+@pytest.mark.parametrize("workload, mode, spoil, words", [
+    ("w512", "raw", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
+    ("w512", "report", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
+    ("records-4000", "raw", lambda run: run.drive.update(touches=118), ["expected 120; the page cache is taken to"]),
+    ("records-4000", "report", lambda run: run.ledger.update(writes=62),
+     ["saw 62 writes, replay issued 40, of which the page cache was to make 60; ", "a smaller --count"]),
+    ("records-4000", "pad", lambda run: run.ledger.update(rmw_expected=124, rmw_host=124),
+     ["rmw_expected is 124, the workload has 120 partial touches; the page cache is taken to"]),
+])
+def test_what_was_planned_is_held_against_what_was_counted(workload, mode, spoil, words, made_up):
+    for i, run in enumerate(made_up.runs):
+        left = 0 if run.mode in ("pad", "coalesce") else run.touches_expected
+        made_up.runs[i] = replace(run, drive={"touches": left, "rmws": left})
+    assert findings(made_up) == []
+    run = made_up.find("/dev/test", workload, mode)
+    spoil(run)
+    found = findings(made_up)
+    for word in words:
+        assert any(word in finding and run.title in finding for finding in found)
+    # Of one that is direct nothing is assumed.
+    assert any("page cache" in finding for finding in found) == (workload == "records-4000")
+
+
+def test_writes_above_the_queues_limit_are_a_finding_only_where_a_drive_counts(made_up):
+    index = made_up.runs.index(made_up.find("/dev/test", "w512", "report"))
+    run = made_up.runs[index]
+    run.ledger.update(writes_over_limits=20)
+    assert findings(made_up) == []
+    made_up.runs[index] = replace(run, drive={"touches": 40, "rmws": 40})
+    assert any("20 writes were larger" in finding for finding in findings(made_up))
+
+
+def test_buffered_writes_are_shown_with_what_the_device_gets(made_up):
+    cells = {v.workload: table.COLUMNS[2].cell(v) for v in verdicts(made_up, list(MODES))}
+    assert (cells["w512"], cells["records-4000"]) == ("40", "40 as 60")
+
+
+def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
+    console = Console(width=260, record=True, file=open("/dev/null", "w"))
+    console.print(table.render(verdicts(made_up, list(MODES)), "title"))
+    lines = console.export_text().splitlines()
+    for found in verdicts(made_up, list(MODES)):
+        assert any(all(word in line for word in (f" {found.workload} ", f" {found.mode} ", found.words))
+                   for line in lines)
+
+
+class Diary(Here):
+    """Stands in for alignctl: writes down what it is asked, fails where it is told to."""
+
+    def __init__(self, fails=None):
+        self.lines, self.fails = [], fails
+
+    def status(self, *argv, timeout=None, whole=False):
+        line = " ".join(word for word in argv[1:] if not word.startswith("/tmp"))
+        self.lines.append(line)
+        if self.fails and self.fails in line:
+            return 4, ""
+        if "stats" in argv:
+            return 0, json.dumps({"devices": [{"counters": {}, "histograms": {"phase": {"bins": []}}}]})
+        return 0, json.dumps({"count": 7, "touches_expected": 7, "data_check": {"status": "ok"}})
+
+
+def one_run(tmp_path, mode, **options):
+    diary = Diary(options.pop("fails", None))
+    experiment = Experiment(diary, "alignctl", "/dev/test", tmp_path, **options)
+    [step] = [step for step in steps(["w512"], list(MODES), 1) if step.mode == mode]
+    return experiment, step, diary
+
+
+def test_a_run_counts_its_own_writes_only_and_is_checked_above_and_below(tmp_path):
+    experiment, step, diary = one_run(tmp_path, "coalesce", count="7")
+    run = experiment.make(step)
+    words = ["attach /dev/test", "--phase prepare", "--reset-stats", "--phase run", "--flush", "stats alignctl",
+             f"--on /dev/mapper/{experiment.name} --phase check", "detach", "--on /dev/test --phase check"]
+    order = [next(i for i, line in enumerate(diary.lines) if word in line) for word in words]
+    assert order == sorted(order) and len(diary.lines) == len(words)
+    assert run.below == {"status": "ok"}
+    assert "--count 7" in diary.lines[order[1]] and "--count" not in diary.lines[order[3]]
+
+
+def test_raw_attaches_nothing(tmp_path):
+    experiment, step, diary = one_run(tmp_path, "raw")
+    assert experiment.make(step).ledger is None
+    assert not any("attach" in line or "stats" in line for line in diary.lines)
+
+
+@pytest.mark.parametrize("fails", ["--phase prepare", "--phase run", "stats align"])
+def test_the_target_is_gone_whatever_fails(fails, tmp_path):
+    experiment, step, diary = one_run(tmp_path, "pad", fails=fails.replace("align", "alignctl-verify"))
+    with pytest.raises(Refused):
+        experiment.make(step)
+    assert diary.lines[-1] == f"detach {experiment.name}"
+
+
+def test_an_attach_that_is_refused_detaches_nothing(tmp_path):
+    experiment, step, diary = one_run(tmp_path, "pad", fails="attach /dev/test")
+    with pytest.raises(Refused):
+        experiment.make(step)
+    assert not any(line.startswith("detach") for line in diary.lines)
+
+
+def test_a_mode_that_is_refused_stops_the_experiment_before_it_writes(tmp_path):
+    experiment, _, diary = one_run(tmp_path, "raw", fails="--mode coalesce", attach=("--physical", "8192"))
+    with pytest.raises(Refused):
+        next(all_runs(experiment, steps(["w512"], list(MODES), 1)))
+    assert [line.split()[0] for line in diary.lines] == ["attach", "detach"] * 2 + ["attach"]
+    assert all("--physical 8192" in line for line in diary.lines if line.startswith("attach"))
+
+
+def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setenv("ALIGNCTL", "alignctl")
+    monkeypatch.setattr(verify, "all_runs", lambda experiment, wanted: made.append(experiment) or [])
+    given = verify.arguments(["w512", "--on", "/dev/test", "--direct", "--threads", "4", "--offset", "512", "--buffered",
+                              "--span", "8M"])
+    verify.measure(given, tmp_path, Results(), Console(quiet=True))
+    experiment, diary = made[0], Diary()
+    replace(experiment, machine=diary).make(steps(["w512"], ["pad"], 1)[0])
+    phases = [line for line in diary.lines if line.startswith("replay")]
+    assert len(phases) == 4
+    for line in phases:
+        assert "--offset 512 --span 8M --threads 4 --buffered" in line and "--direct" not in line
+    assert not any("--threads" in line or "--buffered" in line for line in diary.lines if line.startswith("attach"))
+    facts = verify.machine(given)
+    assert (facts["threads"], facts["access"]) == ("4", "through the page cache")
+
+
+@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20)])
+def test_numbers_are_read_as_alignctl_reads_them(text, value):
+    assert verify.arguments(["w512", "--on", "d", "--repeat", text]).repeat == value
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_happens(tmp_path, capsys):
+    assert verify.main(["w512", "--on", "/dev/null", "--html", str(tmp_path / "no" / "page.html")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def ended(made_up, monkeypatch, how, *arguments):
+    def half(given, folder, results, console):
+        results.runs += made_up.runs
+        raise how
+    monkeypatch.setattr(verify, "measure", half)
+    return verify.main(["w512", "--on", "/dev/test", *arguments])
+
+
+def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch, capsys, tmp_path):
+    assert ended(made_up, monkeypatch, Interrupted(signal.SIGINT), "--json") == 130
+    document = json.loads(capsys.readouterr().out)
+    assert document["stopped"] == "interrupted" and len(document["runs"]) == len(made_up.runs)
+    assert ended(made_up, monkeypatch, Refused("busy", 4), "--html", str(tmp_path / "page.html")) == 4
+    assert "Not verified" in (tmp_path / "page.html").read_text()
+    capsys.readouterr()
+    assert ended(made_up, monkeypatch, Refused("busy", 4)) == 4
+    assert "w4k_132k" in capsys.readouterr().out
+
+
+def test_json_has_every_verdict_and_no_words_beside_it(made_up, monkeypatch, capsys):
+    monkeypatch.setattr(verify, "measure", lambda given, folder, results, console: results.runs.extend(made_up.runs))
+    assert verify.main(["w512", "--on", "/dev/test", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [(v["workload"], v["mode"]) for v in document["verdicts"]] == \
+        [(v.workload, v.mode) for v in verdicts(made_up, list(MODES))]
+    spoiled = copy.deepcopy(made_up)
+    spoiled.runs[-1].below.update(status="mismatch", mismatches=1)
+    monkeypatch.setattr(verify, "measure", lambda given, folder, results, console: results.runs.extend(spoiled.runs))
+    assert verify.main(["w512", "--on", "/dev/test", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["findings"]
+
+
+def test_results_of_several_repetitions_load_as_they_were(made_up, tmp_path):
+    made_up.save(tmp_path / "verify.json", [])
+    assert Results.load(tmp_path / "verify.json") == made_up
+
+
+@pytest.mark.parametrize("program", ["verify", "probe"])
+def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program, tmp_path):
+    (tmp_path / "rich.py").write_text("raise ImportError")
+    done = subprocess.run([sys.executable, os.path.dirname(align_reports.__file__), program], env={"PYTHONPATH": str(tmp_path)}, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 3 and "apt-get install python3-rich" in done.stderr
+    assert f"which {sys.executable} does not have" in done.stderr and "put /usr/bin first in PATH" in done.stderr

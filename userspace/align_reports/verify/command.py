@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Shows what dm-align does to a device: each workload raw, watched, padded and held, and compared.
+
+Writes to the device. Prints one table with a verdict for each workload and mode.
+Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error, 4 busy or unsafe.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+
+from align_reports import interrupt, needs, report_file
+
+try:
+    from rich.console import Console
+except ImportError:
+    print(needs.rich("alignctl verify"), file=sys.stderr)
+    sys.exit(3)
+
+from align_reports.results import MODES, Results
+from align_reports.verify import page, table
+from align_reports.verify.drive import Control
+from align_reports.verify.experiment import Experiment, all_runs, steps
+from align_reports.verify.machine import Here, Refused
+from align_reports.verify.verdict import Verdict, findings, verdicts
+
+FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
+FORMAT = 1
+TABLE_WIDTH = 180
+# How the writes get to the device, in the words of the page.
+ACCESS = {
+    None: "each workload as it was published: by O_DIRECT, or through the page cache",
+    "--direct": "by O_DIRECT",
+    "--buffered": "through the page cache",
+}
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """What alignctl has checked and documented: see verb_verify.c."""
+    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
+    parser.add_argument("workloads", nargs="+")
+    for name in ("on", "count", "span", "threads", "physical", "offset", "hold-ms", "max-blocks",
+                 "write-cache", "drive-control", "force"):
+        parser.add_argument(f"--{name}")
+    # The last one counts, as for alignctl.
+    for name in ("buffered", "direct"):
+        parser.add_argument(f"--{name}", dest="access", action="store_const", const=f"--{name}")
+    parser.add_argument("--repeat", type=number, default=3)
+    parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
+    parser.add_argument("--html", type=Path)
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_intermixed_args(argv)
+
+
+def number(text: str) -> int:
+    """As alignctl reads one: K, M and G are powers of 1024."""
+    power = "KMG".find(text[-1:].upper()) + 1 if text[-1:] else 0
+    return int(text[:-1]) << 10 * power if power else int(text)
+
+
+def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
+    """Those that were given, for alignctl."""
+    values = {f"--{name}": getattr(given, name.replace("-", "_")) for name in names}
+    return tuple(word for name, value in values.items() if value is not None for word in (name, value))
+
+
+def machine(given: argparse.Namespace) -> dict[str, str]:
+    """How it was measured, in the words of the page."""
+    return {
+        "device": given.on,
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "kernel": f"{platform.release()} on {platform.node()}",
+        "repetitions": str(given.repeat),
+        "threads": given.threads or "1",
+        "access": ACCESS[given.access],
+        "order": "the modes of one workload directly after one another; each repetition begins "
+                 "with another mode; before each run its range is written and flushed",
+        "data check": "every sector carries its address and sequence; the whole range is read "
+                      "back through the target, and from the device when the target is gone",
+    }
+
+
+def measure(given: argparse.Namespace, folder: Path, results: Results, console: Console) -> None:
+    """Fills `results`; what was measured before an exception stays in it."""
+    geometry = options_of(given, "physical", "offset")
+    experiment = Experiment(
+        Here(), os.environ["ALIGNCTL"], given.on, folder, given.count,
+        (*geometry, *options_of(given, "hold-ms", "max-blocks", "write-cache")),
+        (*geometry, *options_of(given, "span", "threads"), *((given.access,) if given.access else ())),
+        given.force is not None, Control(given.drive_control) if given.drive_control else None)
+    wanted = steps(given.workloads, given.modes, given.repeat)
+    for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
+        results.runs.append(run)
+        console.print(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
+                      f"{run.requests} writes in {run.seconds:.2f} s", markup=False,
+                      highlight=False)
+
+
+def report(given: argparse.Namespace, results: Results, found: list[Verdict], wrong: list[str],
+           stopped: str | None) -> None:
+    if given.json:
+        print(json.dumps({"format": FORMAT, "machine": results.machine, "stopped": stopped,
+                          "findings": wrong, "verdicts": [each.document() for each in found],
+                          "runs": [vars(run) for run in results.runs]}, indent=1))
+        return
+    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    console.print(table.render(found, f"{given.on}: before and after"))
+    for finding in wrong:
+        console.print(f"FINDING: {finding}", markup=False, highlight=False)
+
+
+def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
+    """Makes runs; why they ended early, if they did, which is said, and the exit status."""
+    try:
+        with interrupt.allowed():
+            pass  # a signal has come before
+        runs()
+        return None, FINE
+    except Refused as error:
+        stopped, status = str(error), error.status
+    except OSError as error:
+        stopped, status = str(error), IO
+    except interrupt.Interrupted as signal:
+        stopped, status = str(signal), signal.status
+    print(f"alignctl {verb}: {stopped}", file=sys.stderr)
+    return stopped, status
+
+
+def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
+    """Says it if the page cannot be put there: after minutes of runs they would be in vain."""
+    reason = html and report_file.refusal(html, inputs)
+    if reason:
+        print(f"alignctl {verb}: --html {html}: {reason}", file=sys.stderr)
+    return bool(reason)
+
+
+def put(verb: str, html: Path, text: str) -> int:
+    """Writes the page; the exit status."""
+    try:
+        report_file.write(html, text)
+    except OSError as error:
+        print(f"alignctl {verb}: --html {html}: {error.strerror}; there is no new page",
+              file=sys.stderr)
+        return IO
+    return FINE
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    # What goes on is for people: the table or the JSON alone is the output.
+    console = Console(stderr=True)
+    results = Results(machine(given))
+    if refused("verify", given.html, [given.on]):
+        return USAGE
+    folder = Path(tempfile.mkdtemp(prefix="alignctl-verify-"))
+    try:
+        stopped, status = attempt("verify", lambda: measure(given, folder, results, console))
+    finally:
+        shutil.rmtree(folder)
+    if not results.runs:
+        return status
+    wrong, found = findings(results), verdicts(results, given.modes)
+    if given.html:
+        saved = put("verify", given.html, page.render(results, found, wrong, stopped))
+        status = status or saved
+    interrupt.release()
+    report(given, results, found, wrong, stopped)
+    return status or (FINDINGS if wrong else FINE)
