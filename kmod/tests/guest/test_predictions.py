@@ -6,6 +6,7 @@ workloads are in rig/predictions.py; that none is left out is checked here.
 
 import pytest
 
+from lab.plugins.extent import only_all
 from rig.direct import SECTOR
 from rig.dm import Align
 from rig.oracle import Oracle
@@ -33,7 +34,12 @@ def test_every_workload_is_tried():
          if workload["writes"] and not workload["buffered"]}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_make_check_leaves_out_is_like_what_it_runs():
+    assert {case.like for case in CASES if case.like} <= {case.name for case in CASES if not case.like}
+
+
+@pytest.mark.parametrize("case", [only_all(f"its writes are those of {case.like}", case) if case.like else case for case in CASES],
+                         ids=str)
 def test_a_prediction_is_what_the_target_and_the_drive_count(rig, case):
     drive = rig.drive("p4096")
     with Align(drive.path, write_cache="on", hold_ms=HOLD_MS, **GEOMETRY) as device:
