@@ -12,7 +12,6 @@
 #include "message.h"
 #include "method.h"
 #include "page_cache.h"
-#include "page_cache.h"
 #include "table.h"
 #include "verbs.h"
 
