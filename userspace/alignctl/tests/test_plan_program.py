@@ -11,7 +11,7 @@ import pytest
 from dmalign.pace import patience
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, METHODS, alignctl, keys
+from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
 
 FINE, FINDINGS, USAGE = range(3)
 
@@ -160,7 +160,7 @@ def test_workloads_for_people_says_the_same(workloads):
 
 
 def test_every_workload_is_in_the_man_page_and_the_completion(workloads):
-    page = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    page = man_page()
     completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
     words = re.search(r'local workloads="(.*?)"', completion, re.S)[1].split()
     assert sorted(words) == sorted(workloads)
@@ -169,7 +169,7 @@ def test_every_workload_is_in_the_man_page_and_the_completion(workloads):
 
 
 def test_every_key_of_the_json_is_documented(workloads):
-    page = re.split(r"[\s,\"()\\]+", (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-"))
+    page = re.split(r"[\s,\"()\\]+", man_page())
     for key in {*keys(plan("w4k_132k")), *keys(list(workloads.values()))}:
         assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
 

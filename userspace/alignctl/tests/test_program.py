@@ -19,8 +19,8 @@ import pytest
 from dmalign.pace import patience, scaled
 from dmalign.paths import REPO
 
-from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, alignctl, keys, needs_io_uring,
-                              wait_for_run)
+from alignctl_program import (ALIGNCTL, AREAS, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, ONE_AT_A_TIME, alignctl,
+                              keys, man_page, needs_io_uring, wait_for_run)
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -50,12 +50,6 @@ TEN = {
     "rand4k": (10, 0, 0, 10),
 }
 RANDOM = ("shifted-partition", "rndwrite", "rand512", "rand4k")
-AREAS = ("areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted")
-ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)
-
-
-def man_page():
-    return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
 
 
 def options_of(verb):

@@ -10,6 +10,7 @@ import pytest
 
 from dmalign.pace import patience
 from dmalign.paths import OUT, REPO
+from alignctl_program import man_page
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -145,7 +146,7 @@ def test_a_source_that_is_no_trace_leaves_no_file(tmp_path):
 
 def test_every_member_of_the_json_is_documented():
     source = (REPO / "userspace/alignctl/record_report.c").read_text()
-    page = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    page = man_page()
     section = page.split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
     for member in re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"', source):
         assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"

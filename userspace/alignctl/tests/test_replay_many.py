@@ -12,7 +12,7 @@ import pytest
 from dmalign.pace import patience
 from dmalign.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -327,7 +327,7 @@ def test_methods_are_listed_in_help_workloads_man_page_and_completion():
     listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
     assert {name: method["writes"] for name, method in listed.items()} == METHODS
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
-    page = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    page = man_page()
     completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
     assert set(re.search(r'local methods="(.*?)"', completion, re.S)[1].split()) == set(METHODS)
     shown, told = alignctl("replay", "--help").stdout, alignctl("workloads").stdout
@@ -337,7 +337,7 @@ def test_methods_are_listed_in_help_workloads_man_page_and_completion():
 
 
 def test_every_key_of_the_json_is_documented(disk, other):
-    page = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    page = man_page()
     part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
     documents = [compared("w512", disk, other, "--count", 5, "--repeat", 2)]
     for document in documents:

@@ -10,9 +10,8 @@ from collections import Counter
 import pytest
 
 from dmalign.pace import patience
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, histogram_counts, keys, needs_io_uring, \
-    wait_for_run
-from test_program import ONE_AT_A_TIME, man_page
+from alignctl_program import ALIGNCTL, DISK_BYTES, ONE_AT_A_TIME, alignctl, histogram_counts, keys, man_page, \
+    needs_io_uring, wait_for_run
 
 FINE, FINDINGS, USAGE, IO = range(4)
 
