@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 #include "compare_content.h"
 #include "tap.h"
 

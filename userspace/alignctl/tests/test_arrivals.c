@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "arrivals.h"
+#include "record/arrivals.h"
 #include "tap.h"
 
 /* Adds one; its offset tells when. */

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "base/pattern.h"
 #include "compare_content.h"
-#include "engine.h"
-#include "forecast.h"
-#include "message.h"
-#include "page_cache.h"
-#include "pattern.h"
+#include "engine/engine.h"
+#include "forecast/forecast.h"
 #include "tap.h"
 #include "trace_file.h"
+#include "workload/page_cache.h"
 
 #define DISK_BYTES	(192U << 10)
 #define SECTORS		(DISK_BYTES / PATTERN_SECTOR)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
 #include "tap.h"
 
 static void reads(void)

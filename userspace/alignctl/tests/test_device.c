@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
-#include "cleanup.h"
-#include "device.h"
-#include "exit_codes.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "device/device.h"
 #include "tap.h"
 #include "tree.h"
 

@@ -8,13 +8,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/pattern.h"
 #include "compare_content.h"
-#include "engine.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "pattern.h"
-#include "replay.h"
+#include "engine/engine.h"
+#include "replay/replay.h"
 #include "tap.h"
 #include "trace_file.h"
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "coverage.h"
-#include "exit_codes.h"
-#include "forecast.h"
-#include "message.h"
-#include "permutation.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "forecast/coverage.h"
+#include "forecast/forecast.h"
 #include "tap.h"
 #include "trace_file.h"
+#include "workload/permutation.h"
 
 #define BLOCK		8U		/* sectors of 4096 bytes */
 #define DISK_SECTORS	1953525168ULL	/* of the measured disk */

@@ -5,10 +5,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "guard.h"
-#include "pattern.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/pattern.h"
+#include "device/guard.h"
 #include "tap.h"
 #include "tree.h"
 

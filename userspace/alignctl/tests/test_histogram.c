@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "histogram.h"
-#include "latency.h"
+#include "base/cleanup.h"
+#include "base/histogram.h"
+#include "base/latency.h"
 #include "tap.h"
 
 static void bins_meet(void)

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "io_queue.h"
-#include "progress.h"
+#include "base/cleanup.h"
+#include "base/progress.h"
+#include "engine/io_queue.h"
 #include "tap.h"
 
 #define DEPTH	4

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
-#include "cleanup.h"
-#include "kernel_log.h"
+#include "base/cleanup.h"
+#include "device/kernel_log.h"
 #include "tap.h"
 
 static void reasons(void)

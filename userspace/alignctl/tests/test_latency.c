@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "latency.h"
+#include "base/latency.h"
 #include "tap.h"
 
 #define US	1000ULL		/* nanoseconds */

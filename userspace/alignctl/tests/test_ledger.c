@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "ledger.h"
-#include "message.h"
-#include "sysfs.h"
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "device/ledger.h"
+#include "device/sysfs.h"
 #include "tap.h"
 #include "tree.h"
 

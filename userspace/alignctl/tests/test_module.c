@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "module.h"
+#include "device/module.h"
 #include "tap.h"
 
 static void failures(void)

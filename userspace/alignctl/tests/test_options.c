@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exit_codes.h"
-#include "options.h"
+#include "base/exit_codes.h"
+#include "base/options.h"
 #include "tap.h"
 
 static void numbers(void)

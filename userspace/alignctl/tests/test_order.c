@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order.h"
+#include "engine/order.h"
 #include "tap.h"
 
 #define MAX	16

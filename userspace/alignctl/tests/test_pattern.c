@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "pattern.h"
+#include "base/pattern.h"
 #include "tap.h"
 
 static const struct pattern_label label = {

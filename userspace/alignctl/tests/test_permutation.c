@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cleanup.h"
-#include "permutation.h"
+#include "base/cleanup.h"
 #include "tap.h"
+#include "workload/permutation.h"
 
 static void one_to_one(void)
 {

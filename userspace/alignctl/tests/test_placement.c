@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "placement.h"
+#include "base/cleanup.h"
+#include "engine/placement.h"
 #include "tap.h"
 
 #define DEVICE	(1000 * 4096ULL + 512)

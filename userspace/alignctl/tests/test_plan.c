@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "forecast.h"
-#include "page_cache.h"
+#include "base/cleanup.h"
+#include "forecast/forecast.h"
 #include "tap.h"
+#include "workload/page_cache.h"
 
 #define DISK_SECTORS	1953525168ULL	/* of the measured disk */
 

@@ -430,4 +430,4 @@ def test_the_constants_are_the_targets():
 
     for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
                          ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
-        assert of("userspace/alignctl/fixing.h", ours) == of("kmod/align.h", theirs)
+        assert of("userspace/alignctl/forecast/fixing.h", ours) == of("kmod/align.h", theirs)

@@ -8,15 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bio_event.h"
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "record.h"
-#include "ring_page.h"
-#include "sysfs.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/sysfs.h"
+#include "record/bio_event.h"
+#include "record/record.h"
+#include "record/ring_page.h"
+#include "record/tracefs.h"
 #include "tap.h"
-#include "tracefs.h"
 #include "tree.h"
 
 #define PAGE_BYTES	4096

@@ -145,7 +145,7 @@ def test_a_source_that_is_no_trace_leaves_no_file(tmp_path):
 
 
 def test_every_member_of_the_json_is_documented():
-    source = (REPO / "userspace/alignctl/record_report.c").read_text()
+    source = (REPO / "userspace/alignctl/record/report.c").read_text()
     page = man_page()
     section = page.split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
     for member in re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"', source):

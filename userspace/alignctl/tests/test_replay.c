@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "io_queue.h"
-#include "pattern.h"
-#include "replay_run.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/pattern.h"
+#include "engine/io_queue.h"
+#include "replay/run.h"
 #include "tap.h"
 #include "trace_file.h"
 

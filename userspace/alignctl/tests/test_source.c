@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "source.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
 #include "tap.h"
 #include "trace_file.h"
+#include "workload/source.h"
 
 /* The operations of a source to its end, a letter each, and their bytes. */
 static void drain(struct source *source, char *ops, size_t room, uint64_t *bytes)

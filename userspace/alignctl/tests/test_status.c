@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "status.h"
+#include "device/status.h"
 #include "tap.h"
 
 static void full_line(void)

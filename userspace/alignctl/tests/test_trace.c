@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
 #include "tap.h"
 #include "trace/sorter.h"
 #include "trace_file.h"

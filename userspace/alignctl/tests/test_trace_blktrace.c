@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/message.h"
 #include "tap.h"
 #include "trace/sorter.h"
 #include "trace_file.h"

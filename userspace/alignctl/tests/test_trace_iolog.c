@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
 #include "tap.h"
 #include "trace/convert.h"
 #include "trace_file.h"

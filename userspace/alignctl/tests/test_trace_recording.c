@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "mix.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/mix.h"
 #include "tap.h"
 #include "trace/convert.h"
 #include "trace/crc32c.h"

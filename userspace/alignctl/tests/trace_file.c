@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/message.h"
 #include "tap.h"
 #include "trace_file.h"
 

@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_TRACE_FILE_H
 #define ALIGNCTL_TRACE_FILE_H
 
-#include "trace/trace_writer.h"
+#include "trace/writer.h"
 
 /* A new, empty folder for the files of a test; removed with all in it. */
 void trace_folder_open(void);

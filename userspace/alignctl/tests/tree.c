@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/message.h"
 #include "tree.h"
 
 /* In memory: on a disk, a file that is written anew is freed there each time. */
