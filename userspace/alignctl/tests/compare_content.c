@@ -2,8 +2,8 @@
 #include <fcntl.h>
 
 #include "base/cleanup.h"
-#include "compare_content.h"
-#include "tap.h"
+#include "tests/compare_content.h"
+#include "tests/tap.h"
 
 struct content_check compare_content(const char *path, struct content content)
 {

@@ -12,7 +12,7 @@ void trace_folder_close(void);
 /* Where a file in it is. Good for the next few calls. */
 const char *trace_path(const char *name);
 
-/* A file there that was made by the real tools; see tests/traces. */
+/* A file there that was made by the real tools; see tests/trace/samples. */
 const char *trace_fixture(const char *name);
 
 /* Writes a file there. Return: trace_path(). */

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "tree.h"
+#include "tests/tree.h"
 
 /* In memory: on a disk, a file that is written anew is freed there each time. */
 static char root[] = "/dev/shm/alignctl-tree-XXXXXX";

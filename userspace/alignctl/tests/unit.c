@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stddef.h>
 
-#include "tap.h"
+#include "tests/tap.h"
 
 unsigned int tap_failures;
 const char *tap_skipped;
