@@ -17,7 +17,6 @@
 #include "engine/engine.h"
 #include "engine/io_queue.h"
 #include "engine/order.h"
-#include "replay/replay.h"
 
 /* Memory for a trace's requests in flight: a share for each, ... */
 #define SHARED_BYTES	(16U << 20)
@@ -252,11 +251,11 @@ static size_t share_bytes(const struct engine *e)
 	size_t bytes = SHARED_BYTES / nr_slots(e);
 
 	if (plan->workload)
-		bytes = plan_max_bytes(plan) + REPLAY_MEMORY_ALIGNMENT - 1;
+		bytes = plan_max_bytes(plan) + IO_MEMORY_ALIGNMENT - 1;
 	else if (bytes > SHARE_MAX)
 		bytes = SHARE_MAX;
 	/* each starts a page, so that a buffer has as few segments as it can */
-	return bytes / REPLAY_MEMORY_ALIGNMENT * REPLAY_MEMORY_ALIGNMENT;
+	return bytes / IO_MEMORY_ALIGNMENT * IO_MEMORY_ALIGNMENT;
 }
 
 static void engine_open(struct engine *e)
@@ -270,7 +269,7 @@ static void engine_open(struct engine *e)
 	e->worker = new_array(e->nr_workers, sizeof(*e->worker));
 	open_queues(e);
 	e->share_bytes = share_bytes(e);
-	e->memory = replay_memory(nr_slots(e) * e->share_bytes);
+	e->memory = io_memory(nr_slots(e) * e->share_bytes);
 	e->slot = new_array(nr_slots(e), sizeof(*e->slot));
 	for (i = 0; i < e->nr_workers; i++)
 		worker_open(e, &e->worker[i]);
@@ -389,7 +388,7 @@ static bool find_memory(struct engine *e, struct slot *slot)
 		    e->large_bytes + request->bytes > LARGE_BYTES)
 			return false;
 		e->large_bytes += request->bytes;
-		slot->io.buffer = replay_memory(request->bytes);
+		slot->io.buffer = io_memory(request->bytes);
 	} else if (request->op == TRACE_READ) {
 		slot->filled = 0;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <liburing.h>
 #include <linux/fs.h>
 #include <poll.h>
@@ -136,6 +137,33 @@ static bool open_ring(struct io_queue *queue, unsigned int entries)
 		IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_R_DISABLED);
 	return queue->disabled ||
 	       !io_uring_queue_init(entries, &queue->ring, 0);
+}
+
+void *io_memory(size_t bytes)
+{
+	size_t rounded = (bytes + IO_MEMORY_ALIGNMENT - 1) &
+			 ~(size_t)(IO_MEMORY_ALIGNMENT - 1);
+
+	return memory_or_exit(aligned_alloc(IO_MEMORY_ALIGNMENT, rounded));
+}
+
+int io_request_check(const struct io_request *request, const char *path)
+{
+	const char *what = request->op == IO_WRITE ? "writing" : "reading";
+
+	if (request->result < 0) {
+		message_error("%s: %s %" PRIu64 " bytes at byte %" PRIu64 ": %s",
+			      path, what, request->bytes, request->offset,
+			      strerror(-request->result));
+		return ALIGNCTL_IO;
+	}
+	if ((uint64_t)request->result != request->bytes) {
+		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu64
+			      " bytes", path, what, request->offset,
+			      request->result, request->bytes);
+		return ALIGNCTL_IO;
+	}
+	return ALIGNCTL_FINE;
 }
 
 struct io_queue *io_queue_open(int fd, unsigned int depth)

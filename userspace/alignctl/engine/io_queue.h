@@ -42,6 +42,17 @@ struct io_request {
 	struct io_request *next;
 };
 
+#define IO_MEMORY_ALIGNMENT	4096U
+
+/* Allocate memory fit for O_DIRECT, for free(). */
+void *io_memory(size_t bytes);
+
+/*
+ * Report a read or write of the device @path that has ended and failed, or fell
+ * short. Return: enum alignctl_exit.
+ */
+int io_request_check(const struct io_request *request, const char *path);
+
 /*
  * A queue on @fd for @depth requests in flight. Never NULL. It becomes that of
  * the thread that first starts a request or sleeps, which must also close it.

@@ -11,7 +11,6 @@
 #include "base/progress.h"
 #include "engine/io_queue.h"
 #include "replay/content.h"
-#include "replay/replay.h"
 
 #define BLOCK_SECTORS	8U
 #define BLOCK_BYTES	(BLOCK_SECTORS * PATTERN_SECTOR)
@@ -680,9 +679,8 @@ static void start(const struct model *m, struct io_queue *queue,
 /* Reads all blocks of the model, and compares them. */
 static int read_blocks(struct model *m, compare_fn compare, void *found)
 {
-	const struct replay from = { .device = m->content->device };
 	struct io_queue *queue = io_queue_open(m->content->fd, READ_DEPTH);
-	char *memory = replay_memory(READ_DEPTH * READ_BLOCKS * BLOCK_BYTES);
+	char *memory = io_memory(READ_DEPTH * READ_BLOCKS * BLOCK_BYTES);
 	struct stretch all[READ_DEPTH] = { 0 }, *idle[READ_DEPTH];
 	uint32_t nr_idle, at = 0, nr;
 	struct progress progress;
@@ -707,7 +705,8 @@ static int read_blocks(struct model *m, compare_fn compare, void *found)
 			break;
 		/* the request is the first member */
 		stretch = (struct stretch *)io_queue_wait(queue);
-		if (replay_result(&from, &stretch->request))
+		if (io_request_check(&stretch->request,
+				     m->content->device->path))
 			result = ALIGNCTL_IO;
 		else
 			compare(m, stretch, found);

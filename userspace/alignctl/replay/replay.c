@@ -30,14 +30,6 @@ struct slot {
 	uint64_t sector;
 };
 
-void *replay_memory(size_t bytes)
-{
-	size_t rounded = (bytes + REPLAY_MEMORY_ALIGNMENT - 1) &
-			 ~(size_t)(REPLAY_MEMORY_ALIGNMENT - 1);
-
-	return memory_or_exit(aligned_alloc(REPLAY_MEMORY_ALIGNMENT, rounded));
-}
-
 struct placement replay_placement(const struct replay *replay)
 {
 	return (struct placement) {
@@ -71,26 +63,6 @@ bool replay_expects(const struct replay_state *state, uint64_t sector,
 			return false;
 	}
 	return sequence == 0;
-}
-
-int replay_result(const struct replay *replay,
-		  const struct io_request *request)
-{
-	const char *what = request->op == IO_WRITE ? "writing" : "reading";
-
-	if (request->result < 0) {
-		message_error("%s: %s %" PRIu64 " bytes at byte %" PRIu64 ": %s",
-			      replay->device->path, what, request->bytes,
-			      request->offset, strerror(-request->result));
-		return ALIGNCTL_IO;
-	}
-	if ((uint64_t)request->result != request->bytes) {
-		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu64
-			      " bytes", replay->device->path, what,
-			      request->offset, request->result, request->bytes);
-		return ALIGNCTL_IO;
-	}
-	return ALIGNCTL_FINE;
 }
 
 /* Sectors from @sector to where the next bulk request starts: a boundary. */
@@ -172,7 +144,7 @@ static int bulk(struct replay *replay, const char *label,
 	CLEANUP_FREE struct plan_extent *extent =
 		plan_extents(&replay->state.plan, &replay->state.prepared, &nr);
 	struct io_queue *queue = io_queue_open(replay->fd, BULK_DEPTH);
-	char *memory = replay_memory(BULK_DEPTH * bytes);
+	char *memory = io_memory(BULK_DEPTH * bytes);
 	struct slot slots[BULK_DEPTH], *idle[BULK_DEPTH];
 	uint64_t sector = extent[0].first, total = 0, done = 0;
 	unsigned int nr_idle, i;
@@ -216,7 +188,7 @@ static int bulk(struct replay *replay, const char *label,
 			break;
 		/* the request is the first member of its slot */
 		slot = (struct slot *)io_queue_wait(queue);
-		if (replay_result(replay, &slot->request))
+		if (io_request_check(&slot->request, replay->device->path))
 			result = ALIGNCTL_IO;
 		else if (check)
 			compare(replay, slot, check);
@@ -265,7 +237,7 @@ int replay_still_prepared(const struct replay *replay)
 	CLEANUP_FREE struct plan_extent *extent =
 		plan_extents(&state->plan, &state->prepared, &nr);
 	uint64_t sector = extent[nr - 1].end - (bytes >> ALIGN_SECTOR_SHIFT);
-	CLEANUP_FREE void *block = replay_memory(bytes);
+	CLEANUP_FREE void *block = io_memory(bytes);
 	struct pattern_label label;
 	ssize_t got = pread(replay->fd, block, bytes,
 			    (off_t)(sector << ALIGN_SECTOR_SHIFT));

@@ -10,7 +10,6 @@
 #define ALIGNCTL_REPLAY_H
 
 #include "device/device.h"
-#include "engine/io_queue.h"
 #include "engine/placement.h"
 #include "geometry.h"
 #include "replay/state.h"
@@ -72,18 +71,7 @@ int replay_still_prepared(const struct replay *replay);
 int replay_prepare(struct replay *replay);
 int replay_check(struct replay *replay, struct replay_check *check);
 
-/* What all phases need. */
-
-#define REPLAY_MEMORY_ALIGNMENT	4096U
-
-/* Memory fit for O_DIRECT, for free(). */
-void *replay_memory(size_t bytes);
-
 /* Where on the device its writes go. */
 struct placement replay_placement(const struct replay *replay);
-
-/* Return: enum alignctl_exit; errors have been reported. */
-int replay_result(const struct replay *replay,
-		  const struct io_request *request);
 
 #endif
