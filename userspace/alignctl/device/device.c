@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "device/device.h"
 #include "geometry.h"
-#include "workload/page_cache.h"
 
 /* What O_DIRECT on a regular file asks for: the file system says, or 512. */
 static uint32_t file_logical(const char *path)
@@ -139,6 +139,15 @@ uint32_t device_suggested_physical(const struct device *device)
 	return device->io_min;
 }
 
+uint32_t device_default_cache_block(uint32_t logical, uint64_t bytes)
+{
+	uint32_t block = logical;
+
+	while (block < PAGE_BYTES && bytes % (2 * block) == 0)
+		block *= 2;
+	return block;
+}
+
 uint32_t device_cache_block(const struct device *device)
 {
 	CLEANUP_CLOSE int fd = open(device->path, O_RDONLY | O_CLOEXEC);
@@ -151,8 +160,8 @@ uint32_t device_cache_block(const struct device *device)
 	    align_is_power_of_2(found.f_bsize) &&
 	    found.f_bsize <= ALIGN_MAX_BLOCK_SIZE)
 		return found.f_bsize;
-	return page_cache_block(device->logical,
-				device->sectors << ALIGN_SECTOR_SHIFT);
+	return device_default_cache_block(device->logical, device->sectors <<
+					  ALIGN_SECTOR_SHIFT);
 }
 
 bool device_offset_for(const struct device *device, uint32_t physical,

@@ -66,6 +66,12 @@ uint32_t device_suggested_physical(const struct device *device);
 uint32_t device_cache_block(const struct device *device);
 
 /*
+ * The blocks of page cache that the kernel gives a block device of so many
+ * bytes: the longest that divide it, from its logical block to a page.
+ */
+uint32_t device_default_cache_block(uint32_t logical, uint64_t bytes);
+
+/*
  * The alignment offset, bytes, that the device would have if its physical block
  * were @physical. False if its start on a disk is not known (a volume, an
  * array, a loop device) and so nothing can be said; @offset is 0 then.

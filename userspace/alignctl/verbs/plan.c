@@ -10,7 +10,6 @@
 #include "verbs/plan_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
-#include "workload/page_cache.h"
 
 /* Blocks that nothing else is said of. */
 #define USUAL_PHYSICAL	4096U
@@ -197,8 +196,9 @@ static uint32_t cache_block(const struct options *options,
 	if (options->cache_block)
 		return options->cache_block;
 	return options->on ? device_cache_block(device) :
-			     page_cache_block(device->logical, device->sectors
-					      << ALIGN_SECTOR_SHIFT);
+			     device_default_cache_block(device->logical,
+							device->sectors <<
+							ALIGN_SECTOR_SHIFT);
 }
 
 static int make_forecast(struct source *source, const struct options *options,

@@ -4,10 +4,10 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/mix.h"
+#include "base/units.h"
 #include "workload/page_cache.h"
 
 #define STRETCH_BLOCKS	64U
-#define PAGE_BYTES	4096U
 
 /**
  * struct stretch - blocks that lie together, a bit for each
@@ -260,15 +260,6 @@ static void forget(struct page_cache *cache,
 		cache->stretch[slot - 1].dirty &= ~bit;
 		block++;
 	}
-}
-
-uint32_t page_cache_block(uint32_t logical, uint64_t bytes)
-{
-	uint32_t block = logical;
-
-	while (block < PAGE_BYTES && bytes % (2 * block) == 0)
-		block *= 2;
-	return block;
 }
 
 int page_cache_end(struct page_cache *cache, page_cache_fn device,

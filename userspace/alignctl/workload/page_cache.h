@@ -32,12 +32,6 @@ typedef int (*page_cache_fn)(void *context,
 			     const struct trace_request *request);
 
 /*
- * The blocks that the kernel gives a block device of so many bytes: the longest
- * that divide it, from its logical block to a page.
- */
-uint32_t page_cache_block(uint32_t logical, uint64_t bytes);
-
-/*
  * Does a request, and hands over those that reach the device because of it.
  * Return: what @device returned, or ALIGNCTL_USAGE: too many stretches; that
  * has been reported.

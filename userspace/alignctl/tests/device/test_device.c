@@ -178,6 +178,16 @@ static void shared(void)
 	tree_close();
 }
 
+static void blocks_as_the_kernel_has_them(void)
+{
+	CHECK(device_default_cache_block(512, 1000 * 4096) == 4096, "of pages");
+	CHECK(device_default_cache_block(512, 1953525163ULL * 512) == 512,
+	      "odd");
+	CHECK(device_default_cache_block(512, 1000 * 4096 + 1024) == 1024,
+	      "of 1 KiB");
+	CHECK(device_default_cache_block(4096, 1000 * 4096) == 4096, "4Kn");
+}
+
 const struct tap_test device_tests[] = {
 	{ "a partition's alignment offset follows from its start", partitions },
 	{ "a volume's start on the disk is not guessed", volumes },
@@ -185,5 +195,7 @@ const struct tap_test device_tests[] = {
 	{ "a block size that a target does not advertise is the target's", targets },
 	{ "a larger unit is suggested by io_min on SSDs only", suggestion },
 	{ "disks that other hosts may reach are recognized", shared },
+	{ "blocks of the cache divide the device, as in the kernel",
+	  blocks_as_the_kernel_has_them },
 	{ 0 },
 };

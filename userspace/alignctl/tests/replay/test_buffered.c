@@ -621,14 +621,6 @@ static void sent_of_many(void)
 	page_cache_free(cache);
 }
 
-static void blocks_as_the_kernel_has_them(void)
-{
-	CHECK(page_cache_block(512, 1000 * 4096) == 4096, "of pages");
-	CHECK(page_cache_block(512, 1953525163ULL * 512) == 512, "odd");
-	CHECK(page_cache_block(512, 1000 * 4096 + 1024) == 1024, "of 1 KiB");
-	CHECK(page_cache_block(4096, 1000 * 4096) == 4096, "4Kn");
-}
-
 /* @name on blocks of 4096 bytes, moved by @shift sectors. */
 static struct forecast *forecast_of(const char *name, uint64_t count,
 				    uint64_t shift, uint32_t cache_block)
@@ -711,8 +703,6 @@ const struct tap_test buffered_tests[] = {
 	{ "what the page cache sends is what was worked out by hand",
 	  sent_by_the_cache },
 	{ "pages far apart are read once, and written in order", sent_of_many },
-	{ "blocks of the cache divide the device, as in the kernel",
-	  blocks_as_the_kernel_has_them },
 	{ "records and commits cost what was published",
 	  workloads_through_the_cache },
 	{ 0 },
