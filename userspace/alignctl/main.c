@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exit_codes.h"
-#include "message.h"
-#include "output.h"
-#include "verbs.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "verbs/verbs.h"
 
 static const struct verb *const verbs[] = {
 	&verb_attach,

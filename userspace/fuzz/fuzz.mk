@@ -33,7 +33,7 @@ $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 
 $(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
 	rm -f $@
-	ar rcs $@ $^
+	ar qcs $@ $^
 
 $(fuzz_build)/%.o: $(fuzz_root)/%.c
 	@mkdir -p $(@D)
@@ -42,4 +42,4 @@ $(fuzz_build)/%.o: $(fuzz_root)/%.c
 
 .PHONY: fuzz fuzz-targets
 .SECONDARY:
--include $(wildcard $(fuzz_build)/*.d $(fuzz_build)/fuzz/*.d)
+-include $(wildcard $(fuzz_build)/*.d $(fuzz_build)/*/*.d)

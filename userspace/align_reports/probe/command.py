@@ -45,12 +45,12 @@ REPEAT = 5
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed")
 SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
-# Of replay, refused by alignctl where there are many runs: see check_devices() in verb_replay.c.
+# Of replay, refused by alignctl where there are many runs: see check_devices() in verbs/replay.c.
 NOT_HERE = ("phase", "state", "histogram", "verify-below", "wrap", "scale", "check")
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verb_replay.c."""
+    """What alignctl has checked and documented: see verbs/replay.c."""
     parser = argparse.ArgumentParser(prog="alignctl replay", add_help=False, allow_abbrev=True)
     parser.add_argument("source")
     for name in (*VALUES, "on", "vs", "drive-control"):

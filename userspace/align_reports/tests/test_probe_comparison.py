@@ -15,7 +15,7 @@ from align_reports.verify.experiment import Step
 from align_reports.verify.machine import Refused
 from align_reports.verify.verdict import Interval
 
-REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verb_replay.c"
+REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verbs" / "replay.c"
 NEAR = (1.0, 1.03, 0.98)
 
 

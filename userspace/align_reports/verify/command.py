@@ -45,7 +45,7 @@ ACCESS = {
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verb_verify.c."""
+    """What alignctl has checked and documented: see verbs/verify.c."""
     parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
     parser.add_argument("workloads", nargs="+")
     for name in ("on", "count", "span", "threads", "physical", "offset", "hold-ms", "max-blocks",

@@ -8,17 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device.h"
-#include "dm.h"
-#include "exit_codes.h"
+#include "base/exit_codes.h"
+#include "device/device.h"
+#include "device/dm.h"
+#include "device/guard.h"
+#include "device/mode.h"
+#include "device/module.h"
 #include "fuzz.h"
-#include "guard.h"
-#include "mode.h"
-#include "module.h"
-#include "plan.h"
 #include "trace/convert.h"
 #include "trace/trace.h"
-#include "verbs.h"
+#include "verbs/verbs.h"
+#include "workload/plan.h"
 
 #define WORDS_MAX	32
 

@@ -3,8 +3,8 @@
  * What the kernel says of its pages and events, up to a 0 (nothing: as Linux
  * 6.1 does), and a page after that.
  */
-#include "bio_event.h"
 #include "fuzz.h"
+#include "record/bio_event.h"
 
 static const char usual[] =
 	"name: block_bio_queue\nID: 1055\nformat:\n"

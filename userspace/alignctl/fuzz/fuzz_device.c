@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of a block device in sysfs, and what follows from them. */
-#include "device.h"
-#include "exit_codes.h"
+#include "base/exit_codes.h"
+#include "device/device.h"
 #include "fake_files.h"
 #include "geometry.h"
 

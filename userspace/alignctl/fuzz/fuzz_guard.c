@@ -3,10 +3,10 @@
  * Mount and swap tables: libmount parses them, ours is what is made of that.
  * The input is mountinfo, and after an empty line the table of swap areas.
  */
-#include "device.h"
-#include "exit_codes.h"
+#include "base/exit_codes.h"
+#include "device/device.h"
+#include "device/guard.h"
 #include "fuzz.h"
-#include "guard.h"
 #include "tests/tree.h"
 
 /* Once: sda with two partitions, one of them below dm-0. */

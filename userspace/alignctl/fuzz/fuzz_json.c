@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading members of any JSON text. */
+#include "base/json.h"
 #include "fuzz.h"
-#include "json.h"
 
 #define ROOM	4
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Records of /dev/kmsg. */
+#include "device/kernel_log.h"
 #include "fuzz.h"
-#include "kernel_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,9 +6,9 @@
 #include <ctype.h>
 #include <dirent.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
+#include "device/ledger_report.h"
 #include "fake_files.h"
-#include "ledger_report.h"
 
 /* What a count is called, and as it stood at the last reset. */
 struct names {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Text of others (labels of file systems, paths) that goes to a terminal. */
+#include "base/message.h"
 #include "fuzz.h"
-#include "message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

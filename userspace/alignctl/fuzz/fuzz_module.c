@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What modprobe prints, and /sys/kernel/security/lockdown. */
+#include "device/module.h"
 #include "fuzz.h"
-#include "module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

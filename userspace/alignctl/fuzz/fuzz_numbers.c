@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Arguments of options: numbers with and without K, M, G, switches, times. */
+#include "base/options.h"
+#include "device/mode.h"
 #include "fuzz.h"
-#include "mode.h"
-#include "options.h"
 
 #define MARK	0x5a5a5a5a5a5a5a5aULL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sectors as a drive may give them back: intact, torn, of somebody else. */
+#include "base/pattern.h"
 #include "fuzz.h"
-#include "pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Workloads with any figures: where each write lies and who wrote a sector. */
-#include "forecast.h"
+#include "forecast/forecast.h"
 #include "fuzz.h"
-#include "page_cache.h"
+#include "workload/page_cache.h"
 
 #define SECTOR	512U
 

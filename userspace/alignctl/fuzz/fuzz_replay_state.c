@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* State files of replay. */
-#include "exit_codes.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
 #include "fuzz.h"
 #include "fuzz_files.h"
-#include "json.h"
-#include "replay_state.h"
+#include "replay/state.h"
 
 static void check(const struct replay_state *state)
 {

@@ -2,8 +2,8 @@
 /* Status and table lines of the kernel. */
 #include <sys/sysmacros.h>
 
+#include "device/status.h"
 #include "fuzz.h"
-#include "status.h"
 
 /* The value of the first "name:value" of the line, or NULL. */
 static const char *value(const char *line, const char *name)

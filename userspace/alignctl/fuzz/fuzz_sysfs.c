@@ -2,8 +2,8 @@
 /* Values of sysfs: a text, a number, the number of a device. */
 #include <sys/sysmacros.h>
 
+#include "device/sysfs.h"
 #include "fake_files.h"
-#include "sysfs.h"
 
 #define MARK	0x5a5a5a5a5a5a5a5aLL
 

@@ -9,7 +9,7 @@
 #ifndef FUZZ_TRACE_H
 #define FUZZ_TRACE_H
 
-#include "exit_codes.h"
+#include "base/exit_codes.h"
 #include "fuzz.h"
 #include "fuzz_files.h"
 #include "trace/convert.h"

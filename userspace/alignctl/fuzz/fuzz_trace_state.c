@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* State files of the replay of a trace. */
-#include "exit_codes.h"
+#include "base/exit_codes.h"
 #include "fuzz.h"
 #include "fuzz_files.h"
 #include "geometry.h"
-#include "trace_state.h"
+#include "replay/trace_state.h"
 
 #define MAX_FAILED	(ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING)
 

@@ -22,6 +22,9 @@ DISK_BYTES = 24 << 20
 # Of replay: whether each writes.
 METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
            "rnddeltaplot": False}
+# Workloads whose requests must follow each other.
+AREAS = ("areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted")
+ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)
 # Of the ledger: (name, kind) of each counter, and the bins of each histogram.
 COUNTERS = re.findall(r"^LEDGER_COUNTER\((\w+), (\w+)", (REPO / "kmod/ledger_table.h").read_text(), re.M)
 BINS = {name.lower(): int(count) for name, count in
@@ -33,6 +36,10 @@ HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": B
 def alignctl(*arguments, **options):
     return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60), check=False,
                           **options)
+
+
+def man_page():
+    return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
 
 
 def needs_io_uring(done):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 
-#include "cleanup.h"
-#include "compare_content.h"
-#include "tap.h"
+#include "base/cleanup.h"
+#include "tests/compare_content.h"
+#include "tests/tap.h"
 
 struct content_check compare_content(const char *path, struct content content)
 {

@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_COMPARE_CONTENT_H
 #define ALIGNCTL_COMPARE_CONTENT_H
 
-#include "content.h"
+#include "replay/content.h"
 
 /*
  * The source at @path is what was made, and @content has all else but it and the

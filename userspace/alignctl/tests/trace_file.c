@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "message.h"
-#include "tap.h"
-#include "trace_file.h"
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "tests/tap.h"
+#include "tests/trace_file.h"
 
 #define NR_PATHS	8
 
@@ -69,8 +69,8 @@ const char *trace_fixture(const char *name)
 {
 	int length = (int)(strrchr(__FILE__, '/') - __FILE__);
 
-	return keep_path(message_format("%.*s/traces/%s", length, __FILE__,
-					name));
+	return keep_path(message_format("%.*s/trace/samples/%s", length,
+					__FILE__, name));
 }
 
 const char *trace_bytes(const char *name, const void *bytes, size_t size)

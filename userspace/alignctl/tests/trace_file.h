@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_TRACE_FILE_H
 #define ALIGNCTL_TRACE_FILE_H
 
-#include "trace/trace_writer.h"
+#include "trace/writer.h"
 
 /* A new, empty folder for the files of a test; removed with all in it. */
 void trace_folder_open(void);
@@ -12,7 +12,7 @@ void trace_folder_close(void);
 /* Where a file in it is. Good for the next few calls. */
 const char *trace_path(const char *name);
 
-/* A file there that was made by the real tools; see tests/traces. */
+/* A file there that was made by the real tools; see tests/trace/samples. */
 const char *trace_fixture(const char *name);
 
 /* Writes a file there. Return: trace_path(). */

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "message.h"
-#include "tree.h"
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "tests/tree.h"
 
 /* In memory: on a disk, a file that is written anew is freed there each time. */
 static char root[] = "/dev/shm/alignctl-tree-XXXXXX";

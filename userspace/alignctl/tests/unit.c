@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tap.h"
+#include "tests/tap.h"
 
 unsigned int tap_failures;
 const char *tap_skipped;

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decimal.h"
-#include "exit_codes.h"
-#include "trace_format.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "trace/format.h"
 
 #define SECTOR_SHIFT	9
 #define NS_PER_S	1000000000U

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blktrace.h"
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "trace_format.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/blktrace.h"
+#include "trace/format.h"
 
 #define VERSION		7U
 #define SECTOR_SHIFT	9

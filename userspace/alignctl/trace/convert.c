@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "convert.h"
-#include "exit_codes.h"
-#include "names.h"
+#include "base/exit_codes.h"
+#include "trace/convert.h"
+#include "trace/names.h"
 
 /* Names the request's file to the writer when it is the first one that goes there. */
 static int name_file(struct trace *trace, struct trace_writer *writer,

@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_TRACE_CONVERT_H
 #define ALIGNCTL_TRACE_CONVERT_H
 
-#include "trace_writer.h"
+#include "trace/writer.h"
 
 /*
  * Reads the trace @source and writes the same requests to the file @output.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "crc32c.h"
+#include "trace/crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78U	/* its bits reversed */
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "decimal.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "trace_format.h"
-#include "writer_format.h"
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/format.h"
+#include "trace/writer_format.h"
 
 #define SECTOR_SHIFT	9
 #define NS_PER_S	1000000000U

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "input.h"
-#include "message.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/input.h"
 
 int trace_input_open(struct trace_input *input, const char *path,
 		     size_t capacity)

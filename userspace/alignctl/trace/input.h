@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_TRACE_INPUT_H
 #define ALIGNCTL_TRACE_INPUT_H
 
-#include "trace.h"
+#include "trace/trace.h"
 
 /**
  * struct trace_input - a file that is being read

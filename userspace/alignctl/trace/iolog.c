@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decimal.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "trace_format.h"
-#include "writer_format.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/format.h"
+#include "trace/writer_format.h"
 
 #define NS_PER_US	1000U
 #define NS_PER_MS	1000000U

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
-#include "names.h"
+#include "base/message.h"
+#include "trace/names.h"
 
 void trace_names_free(struct trace_names *names)
 {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "recording.h"
-#include "trace_format.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/crc32c.h"
+#include "trace/format.h"
+#include "trace/recording.h"
 
 static_assert(sizeof(struct recording_header) == 256, "no gaps");
 static_assert(sizeof(struct recording_chunk) == 12, "no gaps");

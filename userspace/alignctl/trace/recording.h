@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#include "trace.h"
+#include "trace/trace.h"
 
 #define RECORDING_MAGIC		"\x89" "align\r\n"
 #define RECORDING_VERSION	1U

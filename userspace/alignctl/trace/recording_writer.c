@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
-#include "message.h"
-#include "mix.h"
-#include "recording.h"
-#include "writer_format.h"
+#include "base/message.h"
+#include "base/mix.h"
+#include "trace/crc32c.h"
+#include "trace/recording.h"
+#include "trace/writer_format.h"
 
 #define NUMBER_BYTES	10U
 #define SECTOR_MASK	511U

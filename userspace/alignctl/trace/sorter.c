@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "message.h"
-#include "sorter.h"
+#include "base/message.h"
+#include "trace/sorter.h"
 
 #define FIRST_ROOM	32U
 

@@ -7,7 +7,7 @@
 #ifndef ALIGNCTL_TRACE_SORTER_H
 #define ALIGNCTL_TRACE_SORTER_H
 
-#include "trace_format.h"
+#include "trace/format.h"
 
 #define TRACE_SORTER_ROOM	8192U
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "blktrace.h"
-#include "cleanup.h"
-#include "exit_codes.h"
-#include "message.h"
-#include "sorter.h"
-#include "trace_format.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/blktrace.h"
+#include "trace/format.h"
+#include "trace/sorter.h"
 
 #define INPUT_BYTES	(64U << 10)
 

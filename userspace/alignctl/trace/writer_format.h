@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between trace_writer.c, which all formats share, and the file of each. */
+/* Between writer.c, which all formats share, and the file of each. */
 #ifndef ALIGNCTL_TRACE_WRITER_FORMAT_H
 #define ALIGNCTL_TRACE_WRITER_FORMAT_H
 
 #include <stdio.h>
 
-#include "names.h"
-#include "trace_writer.h"
+#include "trace/names.h"
+#include "trace/writer.h"
 
 /* What a format cannot express. */
 enum trace_lost {

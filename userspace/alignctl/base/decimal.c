@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <sys/sysmacros.h>
+
+#include "base/decimal.h"
+
+/* So many digits fit into 64 bits, whichever they are. */
+#define DIGITS_ALWAYS_FIT	19
+
+/* What a character counts as a digit; above 9 if it is none. */
+static unsigned int digit_of(char c)
+{
+	return (unsigned int)c - '0';
+}
+
+bool decimal_read(const char **at, uint64_t max, uint64_t *number)
+{
+	const char *start = *at, *end = start;
+	uint64_t value = 0;
+
+	/* each field of each line of a trace comes here */
+	while (digit_of(*end) <= 9 && end - start < DIGITS_ALWAYS_FIT)
+		value = value * 10 + digit_of(*end++);
+	if (end == start)
+		return false;
+	for (; digit_of(*end) <= 9; end++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit_of(*end), &value))
+			return false;
+	if (value > max)
+		return false;
+	*at = end;
+	*number = value;
+	return true;
+}
+
+bool decimal_read_devno(const char **at, dev_t *devno)
+{
+	const char *text = *at;
+	uint64_t major, minor;
+
+	if (!decimal_read(&text, UINT32_MAX, &major) || *text++ != ':' ||
+	    !decimal_read(&text, UINT32_MAX, &minor))
+		return false;
+	*at = text;
+	*devno = makedev((unsigned int)major, (unsigned int)minor);
+	return true;
+}

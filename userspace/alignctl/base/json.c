@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "base/output.h"
+
+struct json_object *json_new(void)
+{
+	return memory_or_exit(json_object_new_object());
+}
+
+struct json_object *json_new_array(void)
+{
+	return memory_or_exit(json_object_new_array());
+}
+
+void json_add(struct json_object *object, const char *key,
+	      struct json_object *value)
+{
+	json_object_object_add(object, key, value);
+}
+
+void json_add_number(struct json_object *object, const char *key, uint64_t n)
+{
+	json_add(object, key, memory_or_exit(json_object_new_uint64(n)));
+}
+
+void json_add_real(struct json_object *object, const char *key, double n)
+{
+	CLEANUP_FREE char *text = message_format("%.6f", n);
+
+	json_add(object, key,
+		 memory_or_exit(json_object_new_double_s(n, text)));
+}
+
+void json_add_bool(struct json_object *object, const char *key, bool b)
+{
+	json_add(object, key, memory_or_exit(json_object_new_boolean(b)));
+}
+
+void json_add_text(struct json_object *object, const char *key,
+		   const char *text)
+{
+	json_add(object, key,
+		 text ? memory_or_exit(json_object_new_string(text)) : NULL);
+}
+
+void json_add_null(struct json_object *object, const char *key)
+{
+	json_add(object, key, NULL);
+}
+
+void json_append(struct json_object *array, struct json_object *value)
+{
+	json_object_array_add(array, value);
+}
+
+void json_append_number(struct json_object *array, uint64_t n)
+{
+	json_append(array, memory_or_exit(json_object_new_uint64(n)));
+}
+
+void json_append_bin(struct json_object *array, double bound, uint64_t count)
+{
+	/* a bound has as many digits as it needs: 512, or 1.28 */
+	CLEANUP_FREE char *text = message_format("%.10g", bound);
+	struct json_object *bin = json_new_array();
+
+	json_append(bin, memory_or_exit(json_object_new_double_s(bound, text)));
+	json_append_number(bin, count);
+	json_append(array, bin);
+}
+
+void json_print(struct json_object *object, bool one_line)
+{
+	puts(json_object_to_json_string_ext(object,
+		JSON_C_TO_STRING_NOSLASHESCAPE |
+		(one_line ? 0 : JSON_C_TO_STRING_PRETTY |
+				JSON_C_TO_STRING_SPACED)));
+	output_flush();
+	json_object_put(object);
+}
+
+static bool get_number(struct json_object *value, uint64_t *n)
+{
+	/* json-c would make 0 of a number below it */
+	if (!json_object_is_type(value, json_type_int) ||
+	    json_object_get_int64(value) < 0)
+		return false;
+	*n = json_object_get_uint64(value);
+	return true;
+}
+
+bool json_get_number(struct json_object *object, const char *key, uint64_t *n)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, key, &value) &&
+	       get_number(value, n);
+}
+
+bool json_get_bool(struct json_object *object, const char *key, bool *b)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_boolean))
+		return false;
+	*b = json_object_get_boolean(value);
+	return true;
+}
+
+bool json_get_numbers(struct json_object *object, const char *key,
+		      uint64_t *numbers, size_t max, size_t *nr)
+{
+	struct json_object *array;
+	size_t length, i;
+
+	if (!json_object_object_get_ex(object, key, &array) ||
+	    !json_object_is_type(array, json_type_array) ||
+	    json_object_array_length(array) > max)
+		return false;
+	length = json_object_array_length(array);
+	for (i = 0; i < length; i++)
+		if (!get_number(json_object_array_get_idx(array, i),
+				&numbers[i]))
+			return false;
+	*nr = length;
+	return true;
+}
+
+const char *json_get_text(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_string))
+		return NULL;
+	return json_object_get_string(value);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/output.h"
+
+__attribute__((format(printf, 2, 0)))
+static void message_line(const char *prefix, const char *format, va_list args)
+{
+	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *visible = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	visible = message_visible(memory_or_exit(text));
+	/* what was printed before belongs before */
+	output_flush();
+	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
+}
+
+void message_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message_line("", format, args);
+	va_end(args);
+}
+
+void message_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message_line("warning: ", format, args);
+	va_end(args);
+}
+
+/* Of ASCII, or the first byte of one of U+0080 to U+009F in UTF-8. */
+static bool is_control(const char *text)
+{
+	unsigned char c = text[0], next = text[1];
+
+	return c < ' ' || c == 0x7f ||
+	       (c == 0xc2 && next >= 0x80 && next <= 0x9f);
+}
+
+char *message_visible(const char *text)
+{
+	char *visible = memory_or_exit(malloc(4 * strlen(text) + 1));
+	char *to = visible;
+
+	for (; *text; text++) {
+		if (is_control(text))
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
+		else
+			*to++ = *text;
+	}
+	*to = '\0';
+	return visible;
+}
+
+void *memory_or_exit(void *pointer)
+{
+	if (!pointer) {
+		fputs("alignctl: out of memory\n", stderr);
+		exit(ALIGNCTL_IO);
+	}
+	return pointer;
+}
+
+char *message_format(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return memory_or_exit(text);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/options.h"
+
+#define HELP_COLUMN	24
+
+bool parse_number(const char *text, uint64_t *number)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	unsigned int shift = 0;
+	uint64_t value;
+
+	if (!decimal_read(&text, UINT64_MAX, &value))
+		return false;
+	if (*text) {
+		suffix = strchr(suffixes, toupper((unsigned char)*text));
+		if (!suffix || text[1])
+			return false;
+		shift = 10 * (suffix - suffixes + 1);
+	}
+	if (!value || value > UINT64_MAX >> shift)
+		return false;
+	*number = value << shift;
+	return true;
+}
+
+bool parse_position(const char *text, uint64_t *position)
+{
+	if (strcmp(text, "0"))
+		return parse_number(text, position);
+	*position = 0;
+	return true;
+}
+
+bool parse_bytes(const char *text, uint32_t *bytes)
+{
+	uint64_t number;
+
+	if (!parse_position(text, &number) || number > UINT32_MAX)
+		return false;
+	*bytes = number;
+	return true;
+}
+
+bool parse_switch(const char *text, bool *on)
+{
+	bool is_on = !strcmp(text, "on");
+
+	if (!is_on && strcmp(text, "off"))
+		return false;
+	*on = is_on;
+	return true;
+}
+
+int options_refuse(const char *name, const char *argument, const char *reason)
+{
+	message_error("--%s%s%s: %s", name, argument ? " " : "",
+		      argument ? argument : "", reason);
+	return -1;
+}
+
+static void usage(const struct verb *verb)
+{
+	const struct option_row *row;
+
+	printf("\nUsage:\n alignctl %s%s%s [options]\n\n%s.\n\nOptions:\n",
+	       verb->name, *verb->operands ? " " : "", verb->operands,
+	       verb->summary);
+	for (row = verb->options; row->name; row++) {
+		int used = printf(" --%s%s%s", row->name,
+				  row->argument ? " " : "",
+				  row->argument ? row->argument : "");
+
+		if (used >= HELP_COLUMN) {
+			putchar('\n');
+			used = 0;
+		}
+		printf("%*s%s\n", HELP_COLUMN - used, "", row->help);
+	}
+	printf("%-*s%s\n", HELP_COLUMN, " -h, --help", "this text");
+	printf("%-*s%s\n", HELP_COLUMN, " -V, --version", "the version");
+	if (verb->more_help)
+		verb->more_help();
+	puts("\nFor more details see alignctl(8).");
+}
+
+static void try_help(const struct verb *verb)
+{
+	fprintf(stderr, "Try 'alignctl %s --help' for more information.\n",
+		verb->name);
+}
+
+int options_parse(const struct verb *verb, int argc, char **argv,
+		  int (*take)(size_t row, const char *argument, void *context),
+		  void *context, int *first_operand)
+{
+	CLEANUP_FREE char *title = message_format("alignctl %s", verb->name);
+	CLEANUP_FREE struct option *table = NULL;
+	char *verb_word = argv[0];
+	size_t rows = 0, i;
+	int key, row, given, result = OPTIONS_CONTINUE;
+
+	while (verb->options[rows].name)
+		rows++;
+	table = memory_or_exit(calloc(rows + 3, sizeof(*table)));
+	for (i = 0; i < rows; i++) {
+		table[i].name = verb->options[i].name;
+		table[i].has_arg = verb->options[i].argument ?
+			required_argument : no_argument;
+	}
+	table[rows] = (struct option) { "help", no_argument, NULL, 'h' };
+	table[rows + 1] = (struct option) { "version", no_argument, NULL, 'V' };
+
+	argv[0] = title;	/* getopt puts it before its messages */
+	optind = 0;
+	while (result == OPTIONS_CONTINUE &&
+	       (key = getopt_long(argc, argv, "hV", table, &row)) != -1) {
+		switch (key) {
+		case 0:
+			if (take(row, optarg, context))
+				result = ALIGNCTL_USAGE;
+			break;
+		case 'h':
+			usage(verb);
+			result = ALIGNCTL_FINE;
+			break;
+		case 'V':
+			puts("alignctl " ALIGNCTL_VERSION);
+			result = ALIGNCTL_FINE;
+			break;
+		default:
+			try_help(verb);
+			result = ALIGNCTL_USAGE;
+		}
+	}
+	argv[0] = verb_word;
+	if (result != OPTIONS_CONTINUE)
+		return result;
+
+	*first_operand = optind;
+	given = argc - optind;
+	if (given < verb->min_operands || given > verb->max_operands) {
+		if (given > verb->max_operands)
+			message_error("%s: unexpected argument '%s'",
+				      verb->name,
+				      argv[optind + verb->max_operands]);
+		else
+			message_error("%s: needs %s", verb->name,
+				      verb->operands);
+		try_help(verb);
+		return ALIGNCTL_USAGE;
+	}
+	return OPTIONS_CONTINUE;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/output.h"
+
+/* Why the first write to standard output failed; 0: none has. */
+static int failure;
+
+/* Write a buffer of the stream to the descriptor; the stream forgets errno. */
+static ssize_t write_buffer(void *cookie, const char *buffer, size_t size)
+{
+	size_t done = 0;
+
+	(void)cookie;
+	while (done < size && !failure) {
+		ssize_t got = write(STDOUT_FILENO, buffer + done, size - done);
+
+		if (got >= 0)
+			done += (size_t)got;
+		else if (errno != EINTR)
+			failure = errno;
+	}
+	return (ssize_t)done;
+}
+
+/* Let all that is printed pass through write_buffer(). */
+static void watch_output(void)
+{
+	const cookie_io_functions_t functions = { .write = write_buffer };
+	static FILE *stream;
+
+	if (stream)
+		return;
+	stream = memory_or_exit(fopencookie(NULL, "w", functions));
+	if (isatty(STDOUT_FILENO))
+		setvbuf(stream, NULL, _IOLBF, 0);
+	stdout = stream;
+}
+
+void output_prepare(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		/* the wrong way round: using it fails, as if it were closed */
+		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY :
+							   O_RDONLY) < 0)
+			_exit(ALIGNCTL_IO);
+	}
+	signal(SIGPIPE, SIG_DFL);
+	watch_output();
+}
+
+bool output_flush(void)
+{
+	fflush(stdout);
+	return !failure;
+}
+
+int output_end(int status)
+{
+	int fd;
+
+	/* some file systems tell only at a close that there was no room */
+	if (output_flush()) {
+		fd = dup(STDOUT_FILENO);
+		if (fd >= 0 && close(fd))
+			failure = errno;
+	}
+	if (!failure)
+		return status;
+	message_error("standard output: %s", strerror(failure));
+	return status < ALIGNCTL_IO ? ALIGNCTL_IO : status;
+}

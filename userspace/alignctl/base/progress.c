@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/output.h"
+#include "base/progress.h"
+
+#define NS_PER_S	1000000000ULL
+#define REDRAW_NS	(NS_PER_S / 5)
+
+uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void progress_start(struct progress *progress, const char *label,
+		    uint64_t total)
+{
+	progress->label = label;
+	progress->total = total;
+	progress->start_ns = clock_ns();
+	progress->drawn_ns = 0;
+	progress->terminal = isatty(STDERR_FILENO);
+}
+
+/* Is it time to draw? */
+static bool due(struct progress *progress)
+{
+	uint64_t now;
+
+	if (!progress->terminal)
+		return false;
+	now = clock_ns();
+	if (now - progress->drawn_ns < REDRAW_NS)
+		return false;
+	progress->drawn_ns = now;
+	return true;
+}
+
+void progress_step(struct progress *progress, uint64_t done)
+{
+	uint64_t left;
+
+	if (!done || !due(progress))
+		return;
+	left = (double)(progress->drawn_ns - progress->start_ns) / done *
+	       (progress->total - done) / NS_PER_S + 0.5;
+	fprintf(stderr, "\r%s: %3" PRIu64 " %%, %" PRIu64 ":%02" PRIu64
+		" left \x1b[K", progress->label,
+		done * 100 / progress->total, left / 60, left % 60);
+	fflush(stderr);
+}
+
+void progress_text(struct progress *progress, const char *text)
+{
+	if (!due(progress))
+		return;
+	fprintf(stderr, "\r%s \x1b[K", text);
+	fflush(stderr);
+}
+
+void progress_end(struct progress *progress)
+{
+	if (progress->drawn_ns)
+		fputs("\r\x1b[K", stderr);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+void interrupt_catch(void)
+{
+	/* no SA_RESTART: a pause must end too */
+	struct sigaction action = { .sa_handler = on_signal }, before;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* nohup has it ignored */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+bool interrupt_seen(void)
+{
+	return interrupted;
+}
+
+void interrupt_obey(void)
+{
+	if (!interrupted)
+		return;
+	output_end(ALIGNCTL_FINE);
+	signal(interrupted, SIG_DFL);
+	raise(interrupted);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "device/device.h"
+#include "geometry.h"
+
+/* What O_DIRECT on a regular file asks for: the file system says, or 512. */
+static uint32_t file_logical(const char *path)
+{
+	struct statx found;
+
+	if (!statx(AT_FDCWD, path, 0, STATX_DIOALIGN, &found) &&
+	    (found.stx_mask & STATX_DIOALIGN) && found.stx_dio_offset_align)
+		return found.stx_dio_offset_align;
+	return ALIGN_SECTOR_SIZE;
+}
+
+static uint32_t attribute(const char *dir, const char *file, uint32_t otherwise)
+{
+	int64_t number;
+
+	if (!sysfs_number(dir, file, &number) || number < 0 ||
+	    number > UINT32_MAX)
+		return otherwise;
+	return (uint32_t)number;
+}
+
+/*
+ * An align target does not advertise every physical block size that it works
+ * with: one above 4096 shows in minimum_io_size only. Ask the target of a device
+ * that has just one. Where that begins on the device below is known only if it
+ * covers all of it.
+ */
+static void ask_target(struct device *device)
+{
+	const char *dir = device->sys.disk_dir;
+	CLEANUP_FREE char *below = NULL;
+	int64_t physical, other, offset, size;
+	dev_t devno;
+
+	if (!sysfs_number(dir, "align/target0_physical_block_size", &physical) ||
+	    sysfs_number(dir, "align/target1_physical_block_size", &other) ||
+	    physical < ALIGN_SECTOR_SIZE || physical > ALIGN_MAX_BLOCK_SIZE ||
+	    !align_is_power_of_2((uint32_t)physical) ||
+	    physical == device->physical)
+		return;
+	device->physical = (uint32_t)physical;
+	device->alignment_offset = -1;
+	if (!sysfs_devno(dir, "align/target0_device", &devno) ||
+	    !sysfs_number(dir, "align/target0_alignment_offset", &offset) ||
+	    offset < 0 || offset >= physical)
+		return;
+	below = sysfs_path("/sys/dev/block/%u:%u", major(devno), minor(devno));
+	if (sysfs_number(below, "size", &size) && size >= 0 &&
+	    (uint64_t)size == device->sectors)
+		device->alignment_offset = offset;
+}
+
+int device_open_devno(struct device *device, dev_t devno, const char *path)
+{
+	const char *dir;
+	int64_t number;
+
+	memset(device, 0, sizeof(*device));
+	device->path = path;
+	device->block = true;
+	device->devno = devno;
+	if (!sysfs_device_open(&device->sys, devno)) {
+		message_error("%s: no such block device in /sys (is sysfs mounted?)",
+			      path);
+		return ALIGNCTL_IO;
+	}
+	dir = device->sys.disk_dir;
+	device->logical = attribute(dir, "queue/logical_block_size", 512);
+	device->physical = attribute(dir, "queue/physical_block_size", 512);
+	device->io_min = attribute(dir, "queue/minimum_io_size", 0);
+	device->io_opt = attribute(dir, "queue/optimal_io_size", 0);
+	device->rotational = attribute(dir, "queue/rotational", 1);
+	device->alignment_offset = 0;
+	if (sysfs_number(device->sys.dir, "alignment_offset", &number))
+		device->alignment_offset = number;
+	/* no device has more bytes than a file offset can say */
+	if (sysfs_number(device->sys.dir, "size", &number) && number >= 0 &&
+	    number <= INT64_MAX >> ALIGN_SECTOR_SHIFT)
+		device->sectors = (uint64_t)number;
+	ask_target(device);
+	return ALIGNCTL_FINE;
+}
+
+int device_open(struct device *device, const char *path)
+{
+	struct stat found;
+
+	if (stat(path, &found)) {
+		message_error("%s: %s", path, strerror(errno));
+		return errno == EACCES ? ALIGNCTL_IO : ALIGNCTL_USAGE;
+	}
+	if (S_ISBLK(found.st_mode))
+		return device_open_devno(device, found.st_rdev, path);
+	if (!S_ISREG(found.st_mode)) {
+		message_error("%s: neither a block device nor a regular file",
+			      path);
+		return ALIGNCTL_USAGE;
+	}
+	memset(device, 0, sizeof(*device));
+	device->path = path;
+	device->devno = found.st_dev;
+	device->inode = found.st_ino;
+	device->sectors = found.st_size >> ALIGN_SECTOR_SHIFT;
+	device->logical = file_logical(path);
+	device->physical = DEVICE_FILE_PHYSICAL;
+	return ALIGNCTL_FINE;
+}
+
+void device_close(struct device *device)
+{
+	sysfs_device_close(&device->sys);
+}
+
+uint32_t device_suggested_physical(const struct device *device)
+{
+	if (device->rotational || device->io_min <= device->physical ||
+	    device->io_min > ALIGN_MAX_BLOCK_SIZE ||
+	    !align_is_power_of_2(device->io_min))
+		return 0;
+	return device->io_min;
+}
+
+uint32_t device_default_cache_block(uint32_t logical, uint64_t bytes)
+{
+	uint32_t block = logical;
+
+	while (block < PAGE_BYTES && bytes % (2 * block) == 0)
+		block *= 2;
+	return block;
+}
+
+uint32_t device_cache_block(const struct device *device)
+{
+	CLEANUP_CLOSE int fd = open(device->path, O_RDONLY | O_CLOEXEC);
+	struct statfs found;
+	int block = 0;
+
+	if (device->block && fd >= 0 && !ioctl(fd, BLKBSZGET, &block))
+		return block;
+	if (!device->block && fd >= 0 && !fstatfs(fd, &found) &&
+	    align_is_power_of_2(found.f_bsize) &&
+	    found.f_bsize <= ALIGN_MAX_BLOCK_SIZE)
+		return found.f_bsize;
+	return device_default_cache_block(device->logical, device->sectors <<
+					  ALIGN_SECTOR_SHIFT);
+}
+
+bool device_offset_for(const struct device *device, uint32_t physical,
+		       uint32_t *offset)
+{
+	const char *disk = device->sys.disk_dir;
+	int64_t of_disk = 0, start = 0;
+
+	*offset = 0;
+	if (!device->block)
+		return true;
+	if (physical == device->physical) {
+		if (device->alignment_offset < 0)
+			return false;
+		/* may be relative to a larger io_min */
+		*offset = device->alignment_offset & (physical - 1);
+		return true;
+	}
+	/* a disk made of other devices has no parent in the device tree */
+	if (strstr(disk, "/devices/virtual/block/"))
+		return false;
+	if (sysfs_number(disk, "alignment_offset", &of_disk) &&
+	    (of_disk < 0 || of_disk > UINT32_MAX))
+		return false;
+	if (device->sys.partition &&
+	    !sysfs_number(device->sys.dir, "start", &start))
+		return false;
+	*offset = align_shifted_offset((uint32_t)of_disk, (uint64_t)start,
+				       physical);
+	return true;
+}
+
+struct shared_search {
+	char *reason;
+	unsigned int depth;
+};
+
+static void search_shared(const char *dir, struct shared_search *search);
+
+static void search_slave(const char *name, void *context)
+{
+	CLEANUP_FREE char *link = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *dir = realpath(link, NULL);
+
+	if (dir)
+		search_shared(dir, context);
+}
+
+/*
+ * Looks at a disk and at all that it lies on. Only signs that a machine with
+ * one host does not show: a fabric below, or a device made for sharing.
+ */
+static void search_shared(const char *dir, struct shared_search *search)
+{
+	static const struct { const char *part, *what; } places[] = {
+		{ "/session", "an iSCSI session" },
+		{ "/rport-", "a Fibre Channel port" },
+		{ "/rbd", "a RADOS block device" },
+		{ "/drbd", "a DRBD resource" },
+	};
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
+	CLEANUP_FREE char *transport = sysfs_text(dir, "device/transport");
+	const char *name = strrchr(dir, '/') + 1;
+	size_t i;
+
+	if (search->reason || search->depth > 8)
+		return;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!strstr(dir, places[i].part))
+			continue;
+		search->reason = message_format("%s is reached through %s",
+						name, places[i].what);
+		return;
+	}
+	if (transport && strcmp(transport, "pcie")) {
+		search->reason = message_format(
+			"%s is reached through NVMe over %s", name, transport);
+		return;
+	}
+	if (uuid && !strncmp(uuid, "mpath-", 6)) {
+		search->reason = message_format("%s is a multipath device",
+						name);
+		return;
+	}
+	search->depth++;
+	sysfs_each(slaves, search_slave, search);
+	search->depth--;
+}
+
+char *device_shared_reason(const struct device *device)
+{
+	struct shared_search search = { 0 };
+
+	if (device->block)
+		search_shared(device->sys.disk_dir, &search);
+	return search.reason;
+}

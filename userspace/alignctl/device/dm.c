@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <libdevmapper.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/dm.h"
+#include "device/kernel_log.h"
+#include "device/sysfs.h"
+
+#define TARGET_TYPE	"align"
+#define UUID_PREFIX	"ALIGN-"
+
+/* The last thing that libdevmapper complained about. */
+static char library_error[256];
+
+__attribute__((format(printf, 5, 6)))
+static void keep_error(int level, const char *file, int line,
+		       int dm_errno, const char *format, ...)
+{
+	va_list args;
+
+	(void)file;
+	(void)line;
+	(void)dm_errno;
+	if ((level & 7) > 3)	/* LOG_ERR; less grave things are not kept */
+		return;
+	va_start(args, format);
+	vsnprintf(library_error, sizeof(library_error), format, args);
+	va_end(args);
+}
+
+static void cleanup_task(struct dm_task **task)
+{
+	if (*task)
+		dm_task_destroy(*task);
+}
+
+#define CLEANUP_TASK	__attribute__((cleanup(cleanup_task)))
+
+/* Without udev nobody makes nodes or answers cookies: the library does. */
+static bool udev_runs(void)
+{
+	return !access("/run/udev/control", F_OK);
+}
+
+/* NULL if the kernel has no device-mapper, or one may not use it. */
+static struct dm_task *new_task(int type)
+{
+	static bool ready;
+
+	if (!ready) {
+		dm_log_with_errno_init(keep_error);
+		dm_udev_set_sync_support(udev_runs());
+		ready = true;
+	}
+	library_error[0] = '\0';
+	return dm_task_create(type);
+}
+
+static int task_errno(struct dm_task *task)
+{
+	return task ? dm_task_get_errno(task) : 0;
+}
+
+static const char *task_error(struct dm_task *task)
+{
+	if (task_errno(task))
+		return strerror(task_errno(task));
+	return *library_error ? library_error : "device-mapper failed";
+}
+
+/* Runs a task that changes devices, and waits until its nodes are there. */
+static bool run_and_settle(struct dm_task *task)
+{
+	uint32_t cookie = 0;
+	bool done;
+
+	if (!dm_task_set_cookie(task, &cookie, 0))
+		return false;
+	done = dm_task_run(task);
+	dm_udev_wait(cookie);
+	dm_task_update_nodes();
+	return done;
+}
+
+/* Visits the targets of type align that a status or table task has read. */
+static void each_target(struct dm_task *task,
+			void (*visit)(unsigned int index, uint64_t start,
+				      uint64_t length, const char *params,
+				      void *context),
+			void *context)
+{
+	uint64_t start, length;
+	unsigned int index = 0;
+	char *type, *params;
+	void *next = NULL;
+
+	do {
+		next = dm_get_next_target(task, next, &start, &length, &type,
+					  &params);
+		if (type && !strcmp(type, TARGET_TYPE))
+			visit(index, start, length, params, context);
+		index++;
+	} while (next);
+}
+
+static void take_status(unsigned int index, uint64_t start, uint64_t length,
+			const char *params, void *context)
+{
+	struct dm_align *device = context;
+	struct dm_align_target *target;
+
+	device->target = memory_or_exit(
+		reallocarray(device->target, device->nr_targets + 1,
+			     sizeof(*device->target)));
+	target = &device->target[device->nr_targets];
+	memset(target, 0, sizeof(*target));
+	target->index = index;
+	target->start = start;
+	target->length = length;
+	if (!status_parse(params, &target->status)) {
+		message_warning("%s: status line not understood: %s",
+				device->name, params);
+		return;
+	}
+	device->nr_targets++;
+}
+
+static void take_table(unsigned int index, uint64_t start, uint64_t length,
+		       const char *params, void *context)
+{
+	struct dm_align *device = context;
+	size_t i;
+
+	(void)index;
+	(void)length;
+	for (i = 0; i < device->nr_targets; i++) {
+		struct dm_align_target *target = &device->target[i];
+
+		if (target->start != start ||
+		    !status_parse_table(params, &target->table))
+			continue;
+		target->device_gone = sysfs_device_gone(target->table.device);
+	}
+}
+
+/* What only sysfs tells of the targets. */
+static void read_sysfs(struct dm_align *device)
+{
+	struct sysfs_device self;
+	size_t i;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return;
+	for (i = 0; i < device->nr_targets; i++) {
+		struct dm_align_target *target = &device->target[i];
+		CLEANUP_FREE char *prefix = message_format("align/target%u",
+							   target->index);
+		CLEANUP_FREE char *hold_ms = message_format("%s_hold_ms",
+							    prefix);
+		CLEANUP_FREE char *high_water = message_format(
+			"%s_memory_high_water_bytes", prefix);
+
+		if (!sysfs_number(self.dir, hold_ms, &target->hold_ms))
+			target->hold_ms = 0;
+		if (!sysfs_number(self.dir, high_water,
+				  &target->memory_high_water))
+			target->memory_high_water = 0;
+	}
+	sysfs_device_close(&self);
+}
+
+/* Runs a task of @type on a device; NULL if that fails. */
+static struct dm_task *query(int type, const char *name, struct dm_info *info)
+{
+	struct dm_task *task = new_task(type);
+
+	if (!task)
+		return NULL;
+	/* a query must not wait for a device that is suspended */
+	if (dm_task_set_name(task, name) && dm_task_no_flush(task) &&
+	    dm_task_run(task) && dm_task_get_info(task, info) && info->exists)
+		return task;
+	dm_task_destroy(task);
+	return NULL;
+}
+
+/* Fills @device; false if it is gone or has no align target. */
+static bool read_device(struct dm_align *device, const char *name)
+{
+	CLEANUP_TASK struct dm_task *status = NULL;
+	CLEANUP_TASK struct dm_task *table = NULL;
+	struct dm_info info;
+	const char *uuid;
+
+	memset(device, 0, sizeof(*device));
+	table = query(DM_DEVICE_TABLE, name, &info);
+	status = query(DM_DEVICE_STATUS, name, &info);
+	if (!status || !table)
+		return false;
+	device->name = memory_or_exit(strdup(name));
+	uuid = dm_task_get_uuid(status);
+	device->uuid = memory_or_exit(strdup(uuid ? uuid : ""));
+	device->devno = makedev(info.major, info.minor);
+	device->open_count = info.open_count;
+	device->suspended = info.suspended;
+	each_target(status, take_status, device);
+	each_target(table, take_table, device);
+	read_sysfs(device);
+	if (device->nr_targets)
+		return true;
+	dm_align_free(device);
+	return false;
+}
+
+void dm_align_free(struct dm_align *device)
+{
+	free(device->name);
+	free(device->uuid);
+	free(device->target);
+	memset(device, 0, sizeof(*device));
+}
+
+void dm_align_list_free(struct dm_align *devices, size_t nr)
+{
+	while (nr)
+		dm_align_free(&devices[--nr]);
+	free(devices);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct dm_align *)a)->name,
+		      ((const struct dm_align *)b)->name);
+}
+
+static int report_no_dm(struct dm_task *task)
+{
+	if (geteuid())
+		message_error("device-mapper needs root; run alignctl as root");
+	else
+		message_error("device-mapper is not there: %s; 'modprobe dm-mod' loads it",
+			      task_error(task));
+	return ALIGNCTL_IO;
+}
+
+int dm_align_list(struct dm_align **devices, size_t *nr)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST);
+	struct dm_names *names;
+	uint32_t next = 0;
+
+	*devices = NULL;
+	*nr = 0;
+	if (!task || !dm_task_run(task))
+		return report_no_dm(task);
+	names = dm_task_get_names(task);
+	if (!names || !names->dev)
+		return ALIGNCTL_FINE;
+	do {
+		struct dm_align device;
+
+		names = (struct dm_names *)((char *)names + next);
+		if (read_device(&device, names->name)) {
+			*devices = memory_or_exit(
+				reallocarray(*devices, *nr + 1,
+					     sizeof(**devices)));
+			(*devices)[(*nr)++] = device;
+		}
+		next = names->next;
+	} while (next);
+	if (*nr)
+		qsort(*devices, *nr, sizeof(**devices), by_name);
+	return ALIGNCTL_FINE;
+}
+
+/* The name below /dev/mapper of what the user wrote; for free(). */
+static char *resolve_name(const char *wanted)
+{
+	CLEANUP_FREE char *node = sysfs_path("/sys/class/block/%s", wanted);
+	struct sysfs_device device;
+	struct stat found;
+	char *name;
+
+	if (!strchr(wanted, '/')) {
+		name = strncmp(wanted, "dm-", 3) ? NULL :
+						   sysfs_text(node, "dm/name");
+		return name ? name : memory_or_exit(strdup(wanted));
+	}
+	if (stat(wanted, &found) || !S_ISBLK(found.st_mode) ||
+	    !sysfs_device_open(&device, found.st_rdev))
+		return NULL;
+	name = sysfs_text(device.dir, "dm/name");
+	sysfs_device_close(&device);
+	return name;
+}
+
+/* Says the name of the align device that lies over what the user named. */
+static void suggest_above(const char *wanted, const struct dm_align *devices,
+			  size_t nr)
+{
+	struct stat found;
+	size_t i;
+
+	if (stat(wanted, &found) || !S_ISBLK(found.st_mode))
+		return;
+	for (i = 0; i < nr; i++)
+		if (devices[i].target[0].table.device == found.st_rdev)
+			message_error("%s is under the align device %s; name that one",
+				      wanted, devices[i].name);
+}
+
+int dm_align_find(struct dm_align *device, const char *wanted)
+{
+	CLEANUP_FREE char *name = resolve_name(wanted);
+	struct dm_align *devices;
+	size_t nr;
+
+	if (name && read_device(device, name))
+		return ALIGNCTL_FINE;
+	if (dm_align_list(&devices, &nr))
+		return ALIGNCTL_IO;
+	message_error("%s: not an align device; 'alignctl list' shows them",
+		      wanted);
+	suggest_above(wanted, devices, nr);
+	dm_align_list_free(devices, nr);
+	return ALIGNCTL_USAGE;
+}
+
+bool dm_align_attached(const struct dm_align *device)
+{
+	return !strncmp(device->uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+}
+
+bool dm_align_gone(const struct dm_align *device)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		if (device->target[i].device_gone)
+			return true;
+	return false;
+}
+
+uint64_t dm_align_degraded(const struct dm_align *device)
+{
+	struct dm_align now;
+	uint64_t blocks;
+
+	if (!read_device(&now, device->name))
+		return 0;
+	blocks = now.target[0].status.degraded;
+	dm_align_free(&now);
+	return blocks;
+}
+
+bool dm_align_available(void)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST_VERSIONS);
+	struct dm_versions *version;
+	uint32_t next = 0;
+
+	if (!task || !dm_task_run(task))
+		return false;
+	version = dm_task_get_versions(task);
+	do {
+		version = (struct dm_versions *)((char *)version + next);
+		if (!strcmp(version->name, TARGET_TYPE))
+			return true;
+		next = version->next;
+	} while (next);
+	return false;
+}
+
+bool dm_name_taken(const char *name)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_INFO);
+	struct dm_info info;
+
+	return task && dm_task_set_name(task, name) && dm_task_run(task) &&
+	       dm_task_get_info(task, &info) && info.exists;
+}
+
+/* Reports a refusal with the kernel's own reason, and closes the log. */
+static void report_refusal(const char *name, const char *what,
+			   struct dm_task *task, int log)
+{
+	CLEANUP_FREE char *reason = kernel_log_reason(log);
+
+	if (reason)
+		message_error("%s: %s: %s", name, what, reason);
+	else
+		message_error("%s: %s: %s (the kernel log, 'dmesg', may say why)",
+			      name, what, task_error(task));
+}
+
+static int refusal_status(struct dm_task *task)
+{
+	switch (task_errno(task)) {
+	case EINVAL:
+		return ALIGNCTL_USAGE;
+	case EBUSY:
+		return ALIGNCTL_BUSY;
+	default:
+		return ALIGNCTL_IO;
+	}
+}
+
+/* Removes a device whose table could not be loaded or made live. */
+static void undo_create(const char *name)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
+
+	if (!task || !dm_task_set_name(task, name) || !run_and_settle(task))
+		message_warning("/dev/mapper/%s is left behind without a table: %s; 'dmsetup remove %s'",
+				name, task_error(task), name);
+}
+
+/*
+ * A UUID of its own for a new device, for free(). Random: a name may come back
+ * while the device that had it goes on under another one.
+ */
+static char *new_uuid(void)
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return NULL;
+	return message_format(UUID_PREFIX "%016" PRIx64 "%016" PRIx64,
+			      random[0], random[1]);
+}
+
+/*
+ * In three steps, as the one-step form of the library forgets the error of the
+ * step that failed.
+ */
+int dm_align_create(const char *name, uint64_t sectors, const char *params)
+{
+	CLEANUP_TASK struct dm_task *create = new_task(DM_DEVICE_CREATE);
+	CLEANUP_TASK struct dm_task *load = new_task(DM_DEVICE_RELOAD);
+	CLEANUP_TASK struct dm_task *resume = new_task(DM_DEVICE_RESUME);
+	CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(), name);
+	CLEANUP_FREE char *uuid = new_uuid();
+	int log = kernel_log_open();
+
+	if (!create || !load || !resume || !uuid ||
+	    !dm_task_set_name(create, name) ||
+	    !dm_task_set_uuid(create, uuid) || !dm_task_run(create)) {
+		report_refusal(name, "cannot be created", create, log);
+		return refusal_status(create);
+	}
+	if (!dm_task_set_name(load, name) ||
+	    !dm_task_add_target(load, 0, sectors, TARGET_TYPE, params) ||
+	    !dm_task_run(load)) {
+		report_refusal(name, "the kernel refused the table", load, log);
+		undo_create(name);
+		return refusal_status(load);
+	}
+	if (!dm_task_set_name(resume, name) ||
+	    !dm_task_set_add_node(resume, DM_ADD_NODE_ON_RESUME) ||
+	    !run_and_settle(resume)) {
+		report_refusal(name, "cannot be made live", resume, log);
+		undo_create(name);
+		return refusal_status(resume);
+	}
+	if (log >= 0)
+		close(log);
+	if (access(node, F_OK))
+		dm_mknodes(name);
+	return ALIGNCTL_FINE;
+}
+
+int dm_align_remove(const struct dm_align *device)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
+
+	/* udev may have it open for a moment */
+	if (task && dm_task_set_name(task, device->name) &&
+	    (!udev_runs() || dm_task_retry_remove(task)) &&
+	    run_and_settle(task))
+		return ALIGNCTL_FINE;
+	message_error("%s: cannot be removed: %s", device->name,
+		      task_error(task));
+	return refusal_status(task);
+}
+
+int dm_align_message(const struct dm_align *device, uint64_t sector,
+		     const char *message)
+{
+	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_TARGET_MSG);
+	int log = kernel_log_open();
+
+	if (task && dm_task_set_name(task, device->name) &&
+	    dm_task_set_sector(task, sector) &&
+	    dm_task_set_message(task, message) && dm_task_run(task)) {
+		if (log >= 0)
+			close(log);
+		return ALIGNCTL_FINE;
+	}
+	report_refusal(device->name, "the kernel refused", task, log);
+	return refusal_status(task);
+}
+
+int dm_align_message_all(const struct dm_align *device, const char *message)
+{
+	int result = ALIGNCTL_FINE;
+	size_t i;
+
+	for (i = 0; i < device->nr_targets && !result; i++)
+		result = dm_align_message(device, device->target[i].start,
+					  message);
+	return result;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/message.h"
+#include "device/ledger.h"
+#include "device/sysfs.h"
+
+enum { LEDGER_IS_COUNTER, LEDGER_IS_GAUGE };
+
+const struct ledger_row ledger_rows[LEDGER_NR] = {
+#define LEDGER_COUNTER(name, kind, unit, help) \
+	{ #name, LEDGER_IS_##kind, unit, help },
+#include "ledger_table.h"
+#undef LEDGER_COUNTER
+};
+
+const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR] = {
+	[HISTOGRAM_PHASE] = { "phase", ALIGN_PHASE_BINS },
+	[HISTOGRAM_SIZE] = { "size", ALIGN_SIZE_BINS },
+	[HISTOGRAM_LATENCY_ALIGNED] = { "latency_aligned", ALIGN_LATENCY_BINS },
+	[HISTOGRAM_LATENCY_MISALIGNED] = { "latency_misaligned",
+					   ALIGN_LATENCY_BINS },
+	[HISTOGRAM_HOLD_TIME] = { "hold_time", ALIGN_LATENCY_BINS },
+};
+
+/* Reads the counts in a file; false if there are too few or too many. */
+static bool read_bins(const char *dir, const char *file, unsigned int count,
+		      uint64_t *bins)
+{
+	CLEANUP_FREE char *text = sysfs_text(dir, file);
+	const char *at = text;
+	unsigned int i;
+
+	if (!text)
+		return false;
+	for (i = 0; i < count; i++)
+		if ((i && *at++ != ' ') ||
+		    !decimal_read(&at, UINT64_MAX, &bins[i]))
+			return false;
+	return !*at;
+}
+
+static bool read_counter(const char *dir, const char *file, uint64_t *value)
+{
+	CLEANUP_FREE char *text = sysfs_text(dir, file);
+	const char *at = text;
+
+	return text && decimal_read(&at, UINT64_MAX, value) && !*at;
+}
+
+static char *bad_file(const char *dir, const char *file)
+{
+	return message_format("%s/%s: missing, or not understood", dir, file);
+}
+
+/* Reads which device is below. Return: false if the file is missing. */
+static bool read_device(struct ledger_target *target, const char *dir,
+			const char *file)
+{
+	struct sysfs_device device;
+	dev_t devno;
+
+	if (!sysfs_devno(dir, file, &devno)) {
+		target->device = sysfs_text(dir, file);
+	} else if (sysfs_device_open(&device, devno)) {
+		target->device = memory_or_exit(strdup(device.name));
+		sysfs_device_close(&device);
+	} else {
+		target->device = sysfs_text(dir, file);
+		target->device_gone = sysfs_device_gone(devno);
+	}
+	return target->device;
+}
+
+/* Reads a target's files; false if it has none. */
+static bool read_target(struct ledger_target *target, const char *dir,
+			unsigned int index)
+{
+	const struct { const char *name; int64_t *value; } numbers[] = {
+		{ "physical_block_size", &target->physical },
+		{ "hold_ms", &target->hold_ms },
+		{ "max_blocks", &target->max_blocks },
+		{ "blocks", &target->blocks },
+		{ "memory_bytes", &target->memory_bytes },
+		{ "memory_high_water_bytes", &target->memory_high_water },
+	};
+	CLEANUP_FREE char *prefix = message_format("target%u_", index);
+	CLEANUP_FREE char *mode_file = message_format("%smode", prefix);
+	CLEANUP_FREE char *offset_file = message_format("%salignment_offset",
+							prefix);
+	CLEANUP_FREE char *device_file = message_format("%sdevice", prefix);
+	CLEANUP_FREE char *mode = sysfs_text(dir, mode_file);
+	size_t i;
+
+	if (!mode)
+		return false;
+	target->index = index;
+	snprintf(target->mode, sizeof(target->mode), "%s", mode);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		CLEANUP_FREE char *file = message_format("%s%s", prefix,
+							 numbers[i].name);
+
+		if (!sysfs_number(dir, file, numbers[i].value))
+			return false;
+	}
+	if (!sysfs_number(dir, offset_file, &target->offset))
+		target->offset = -1;
+	return read_device(target, dir, device_file);
+}
+
+/* One target after the other; a place in the table may be of another type. */
+struct target_search {
+	struct ledger *ledger;
+	const char *dir;
+};
+
+/*
+ * Is it the file of a target's mode, and which target's? Only as the kernel
+ * writes the number, or target 1 would be there as "target01_mode" once more.
+ */
+static bool is_mode_file(const char *name, unsigned int *index)
+{
+	const char *at = name + strlen("target");
+	uint64_t number;
+
+	if (strncmp(name, "target", strlen("target")) ||
+	    (at[0] == '0' && at[1] != '_') ||
+	    !decimal_read(&at, UINT_MAX, &number) || strcmp(at, "_mode"))
+		return false;
+	*index = (unsigned int)number;
+	return true;
+}
+
+static void visit_file(const char *name, void *context)
+{
+	struct target_search *search = context;
+	struct ledger *ledger = search->ledger;
+	struct ledger_target target = { 0 };
+	unsigned int index;
+
+	if (!is_mode_file(name, &index) ||
+	    !read_target(&target, search->dir, index))
+		return;
+	ledger->target = memory_or_exit(
+		reallocarray(ledger->target, ledger->nr_targets + 1,
+			     sizeof(*ledger->target)));
+	ledger->target[ledger->nr_targets++] = target;
+}
+
+char *ledger_read(struct ledger *ledger, const char *disk_dir)
+{
+	CLEANUP_FREE char *dir = message_format("%s/align", disk_dir);
+	struct target_search search = { ledger, dir };
+	int64_t number;
+	unsigned int i;
+
+	memset(ledger, 0, sizeof(*ledger));
+	if (!read_counter(dir, "epoch", &ledger->epoch))
+		return bad_file(dir, "epoch");
+	if (!read_counter(dir, "suggested_physical_block_size",
+			  &ledger->suggested))
+		return bad_file(dir, "suggested_physical_block_size");
+	ledger->logical = ALIGN_SECTOR_SIZE;
+	if (sysfs_number(disk_dir, "queue/logical_block_size", &number) &&
+	    number > 0 && number <= UINT32_MAX)
+		ledger->logical = (uint32_t)number;
+	for (i = 0; i < LEDGER_NR; i++) {
+		const char *name = ledger_rows[i].name;
+		CLEANUP_FREE char *base = message_format("baseline_%s", name);
+
+		if (!read_counter(dir, name, &ledger->raw[i]))
+			return bad_file(dir, name);
+		if (!ledger_rows[i].gauge &&
+		    !read_counter(dir, base, &ledger->baseline[i]))
+			return bad_file(dir, base);
+	}
+	for (i = 0; i < HISTOGRAM_NR; i++) {
+		const struct ledger_histogram_row *row = &ledger_histograms[i];
+		CLEANUP_FREE char *file = message_format("%s_histogram",
+							 row->name);
+		CLEANUP_FREE char *base = message_format("baseline_%s", file);
+
+		if (!read_bins(dir, file, row->bins, ledger->bins[i]))
+			return bad_file(dir, file);
+		if (!read_bins(dir, base, row->bins, ledger->baseline_bins[i]))
+			return bad_file(dir, base);
+	}
+	sysfs_each(dir, visit_file, &search);
+	return NULL;
+}
+
+void ledger_free(struct ledger *ledger)
+{
+	size_t i;
+
+	for (i = 0; i < ledger->nr_targets; i++)
+		free(ledger->target[i].device);
+	free(ledger->target);
+	memset(ledger, 0, sizeof(*ledger));
+}
+
+uint64_t ledger_value(const struct ledger *ledger, enum ledger_counter counter)
+{
+	return ledger->raw[counter] - ledger->baseline[counter];
+}
+
+bool ledger_balanced(const struct ledger *ledger)
+{
+	const uint64_t *raw = ledger->raw;
+
+	return raw[LEDGER_rmw_expected] ==
+	       raw[LEDGER_rmw_avoided] + raw[LEDGER_rmw_host] +
+	       raw[LEDGER_rmw_drive] + raw[LEDGER_rmw_lost] +
+	       raw[LEDGER_rmw_pending];
+}
+
+uint64_t ledger_degraded(const struct ledger *ledger)
+{
+	return ledger->raw[LEDGER_degraded];
+}
+
+const struct ledger_target *ledger_gone(const struct ledger *ledger)
+{
+	size_t i;
+
+	for (i = 0; i < ledger->nr_targets; i++)
+		if (ledger->target[i].device_gone)
+			return &ledger->target[i];
+	return NULL;
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
+
+double ledger_amplification_before(const struct ledger *ledger)
+{
+	return ratio(ledger_value(ledger, LEDGER_write_block_bytes),
+		     ledger_value(ledger, LEDGER_write_bytes));
+}
+
+double ledger_amplification_after(const struct ledger *ledger)
+{
+	return ratio(ledger_value(ledger, LEDGER_sent_block_bytes),
+		     ledger_value(ledger, LEDGER_write_bytes));
+}
+
+void ledger_count_from(struct ledger *ledger, const struct ledger *earlier)
+{
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++)
+		if (!ledger_rows[i].gauge)
+			ledger->baseline[i] = earlier->raw[i];
+	memcpy(ledger->baseline_bins, earlier->bins, sizeof(earlier->bins));
+}
+
+void ledger_histogram(const struct ledger *ledger,
+		      enum ledger_histogram histogram, uint64_t *bins)
+{
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_MAX_BINS; i++)
+		bins[i] = ledger->bins[histogram][i] -
+			  ledger->baseline_bins[histogram][i];
+}
+
+double ledger_bin_bound(const struct ledger *ledger,
+			enum ledger_histogram histogram, unsigned int bin)
+{
+	switch (histogram) {
+	case HISTOGRAM_PHASE:
+		return (double)bin * ledger->logical;
+	case HISTOGRAM_SIZE:
+		return (double)(1ULL << (bin + ALIGN_SECTOR_SHIFT));
+	default:
+		if (bin == ALIGN_LATENCY_BINS - 1)
+			bin--;
+		return align_latency_bin_end(bin) / 1000.0;
+	}
+}

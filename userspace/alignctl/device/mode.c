@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "base/options.h"
+#include "device/mode.h"
+#include "device/sysfs.h"
+
+const char *mode_refusal(const char *mode)
+{
+	if (!strcmp(mode, "report") || !strcmp(mode, "pad") ||
+	    !strcmp(mode, "coalesce"))
+		return NULL;
+	return "no such mode; there are report, pad and coalesce";
+}
+
+const char *mode_hold_ms(const char *text, uint64_t *ms)
+{
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number > MODE_MAX_HOLD_MS)
+		return "must be a number of milliseconds from 1 to 600000";
+	*ms = number;
+	return NULL;
+}
+
+const char *mode_max_blocks(const char *text, uint64_t *blocks)
+{
+	if (parse_number(text, blocks))
+		return NULL;
+	return "must be a number of blocks, at least 1";
+}
+
+const char *mode_write_cache_refusal(const char *text)
+{
+	bool on;
+
+	return parse_switch(text, &on) ? NULL : "must be on or off";
+}
+
+bool mode_rewrites(const char *mode)
+{
+	return strcmp(mode, "report");
+}
+
+bool mode_holds(const char *mode)
+{
+	return !strcmp(mode, "coalesce");
+}
+
+void mode_print_volatile(const char *name, int64_t hold_ms)
+{
+	printf("%s: volatile: in mode coalesce a write that covers a block in part may be acknowledged before it is written, about %" PRId64
+	       " ms later at most. A power cut or crash in between loses it, as in a drive's volatile write cache, unless it was flushed (fsync) or written with FUA\n",
+	       name, hold_ms);
+}
+
+void mode_report_degraded(const char *name, uint64_t blocks)
+{
+	message_error("%s: degraded: acknowledged writes to %" PRIu64
+		      " blocks cannot be written, and every flush fails; repair what is below, or give them up with 'alignctl set %s --drop-failed'",
+		      name, blocks, name);
+}
+
+void mode_report_gone(const char *name, const char *below)
+{
+	message_error("%s: the device below, %s, is gone; unmount what is above, then 'alignctl detach %s --force'",
+		      name, below, name);
+}
+
+bool mode_can_hold(const char *disk_dir)
+{
+	CLEANUP_FREE char *cache = sysfs_text(disk_dir, "queue/write_cache");
+
+	return !cache || !strcmp(cache, "write back");
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/decimal.h"
+#include "device/status.h"
+
+/* The value of "name:value" in the line, or NULL. */
+static const char *find(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at;
+
+	for (at = strchr(line, ' '); at; at = strchr(at, ' ')) {
+		at++;
+		if (!strncmp(at, name, length) && at[length] == ':')
+			return at + length + 1;
+	}
+	return NULL;
+}
+
+/* Does a word of a line end here? */
+static bool at_end(const char *at)
+{
+	return !*at || *at == ' ';
+}
+
+static bool number(const char *line, const char *name, uint64_t max,
+		   uint64_t *value)
+{
+	const char *text = find(line, name);
+	uint64_t found;
+
+	if (!text || !decimal_read(&text, max, &found) || !at_end(text))
+		return false;
+	*value = found;
+	return true;
+}
+
+/* A number that older kernels lack; @value stays as it is then. */
+static bool later_number(const char *line, const char *name, uint64_t *value)
+{
+	return !find(line, name) || number(line, name, UINT64_MAX, value);
+}
+
+static bool offset_unknown(const char *line)
+{
+	const char *text = find(line, "alignment_offset");
+	size_t length = strlen("unknown");
+
+	return text && !strncmp(text, "unknown", length) &&
+	       at_end(text + length);
+}
+
+bool status_parse(const char *line, struct align_status *status)
+{
+	struct align_status found = { .offset = -1 };
+	size_t length = strcspn(line, " ");
+	uint64_t physical, offset;
+
+	if (!length || length >= STATUS_MODE_MAX)
+		return false;
+	memcpy(found.mode, line, length);
+	if (!offset_unknown(line)) {
+		if (!number(line, "alignment_offset", INT64_MAX, &offset))
+			return false;
+		found.offset = (int64_t)offset;
+	}
+	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
+	    !number(line, "max_blocks", UINT64_MAX, &found.max_blocks) ||
+	    !number(line, "blocks", UINT64_MAX, &found.blocks) ||
+	    !number(line, "memory_bytes", UINT64_MAX, &found.memory_bytes) ||
+	    !number(line, "epoch", UINT64_MAX, &found.epoch) ||
+	    !later_number(line, "held_blocks", &found.held_blocks) ||
+	    !later_number(line, "degraded", &found.degraded))
+		return false;
+	found.physical = (uint32_t)physical;
+	*status = found;
+	return true;
+}
+
+bool status_parse_table(const char *line, struct align_table *table)
+{
+	struct align_table found;
+
+	if (!decimal_read_devno(&line, &found.device) || *line++ != ' ' ||
+	    !decimal_read(&line, UINT64_MAX, &found.start) || !at_end(line))
+		return false;
+	*table = found;
+	return true;
+}

@@ -1,0 +1,863 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/pattern.h"
+#include "base/progress.h"
+#include "engine/engine.h"
+#include "engine/io_queue.h"
+#include "engine/order.h"
+
+/* Memory for a trace's requests in flight: a share for each, ... */
+#define SHARED_BYTES	(16U << 20)
+#define SHARE_MAX	(256U << 10)
+/* ... and for those that need more; one alone may have all it needs. */
+#define LARGE_BYTES	(24U << 20)
+
+const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
+	[ENGINE_CLOSED] = "closed", [ENGINE_FAST] = "fast",
+	[ENGINE_OPEN] = "open",
+};
+
+/**
+ * struct pending - a request that was read from the trace and has not ended
+ * @request: it, where it goes
+ * @number: as in struct engine_end
+ * @intended_ns: when it was to start
+ */
+struct pending {
+	struct trace_request request;
+	uint64_t number;
+	uint64_t intended_ns;
+};
+
+/**
+ * struct slot - a place in flight
+ * @io: what is asked of the kernel; the first member
+ * @pending: the request's index in engine.pending
+ * @issued_ns: when it was handed over
+ * @share: this slot's memory
+ * @filled: sectors of @share that hold the filler of pattern.h
+ * @preflush: does it flush at present, before what it is for?
+ */
+struct slot {
+	struct io_request io;
+	unsigned int pending;
+	uint64_t issued_ns;
+	char *share;
+	size_t filled;
+	bool preflush;
+};
+
+struct engine;
+
+/**
+ * struct worker - a thread that makes requests
+ * @engine: the run
+ * @thread: it; not of the first worker, which is the caller's thread
+ * @queue: to the kernel
+ * @idle: those of its slots that are free
+ * @nr_idle: how many
+ * @asleep: would it have to be woken?
+ */
+struct worker {
+	struct engine *engine;
+	pthread_t thread;
+	struct io_queue *queue;
+	struct slot **idle;
+	unsigned int nr_idle;
+	bool asleep;
+};
+
+/**
+ * struct engine - a run under way
+ *
+ * Each worker has a queue and slots of its own. Which requests there are, in
+ * which order they may start, and what they took is known once for all workers:
+ *
+ * - Without the lock, and without change once there is more than one thread:
+ *   @setup, @depth, @nr_workers, @memory, @share_bytes, the arrays themselves.
+ * - Without the lock, by its own worker only: queue (but for io_queue_wake()),
+ *   a slot that is not idle, and the element of @pending that it is for: from
+ *   when claim() has chosen it until end() gives it back.
+ * - Under @lock, all else: the trace, that is setup->source and the order in
+ *   which it is read; @order, @ready, @unused, @next, @keeper; @m and @done;
+ *   idle slots; large_bytes; asleep of all workers.
+ *
+ * So a request is put into @order in the same moment as it is read from the
+ * trace, whoever reads it, and who ends one sees what may start because of it.
+ * The lock is never held over a system call for a request, while its data is
+ * made, or asleep; nothing else is taken under it but what messages,
+ * setup->ended and setup->durable need. A worker that is the only one has nobody
+ * to take it from, and does without.
+ *
+ * Who has a slot free and finds nothing to do sleeps, until a request of its
+ * own has ended or it is woken. One who has claimed with its last slot wakes
+ * another if there is more to do, and that one does the same: pass_on(). In an
+ * open loop one of those asleep, @keeper, wakes by itself when the next request
+ * is due.
+ *
+ * @setup: what to do
+ * @m: what it takes
+ * @done: what is done
+ * @lock: see above
+ * @origin_ns: when the first request is due
+ * @first_ns: its time in the trace
+ * @depth: most in flight of each worker
+ * @nr_workers: how many
+ * @worker: them
+ * @memory: the shares
+ * @share_bytes: each of those
+ * @large_bytes: memory beyond the shares, at present
+ * @slot: places in flight, of all workers
+ * @in_flight: slots that are not idle
+ * @pending: requests under way
+ * @unused: free places there
+ * @nr_unused: how many
+ * @order: which of them may start
+ * @ready: those that may, first come first served: a ring
+ * @ready_head: first of those
+ * @nr_ready: how many
+ * @next: read from the trace, and not yet due
+ * @next_ns: when it is
+ * @next_read: is there such a request?
+ * @keeper: who wakes when it is due, or NULL
+ * @paused: requests that had been made at the last pause
+ * @pause_begin_ns: when the one under way began; 0: there is none
+ * @ended: is there nothing more to read?
+ * @result: enum alignctl_exit
+ */
+struct engine {
+	const struct engine_setup *setup;
+	struct measures *m;
+	struct engine_done *done;
+	pthread_mutex_t lock;
+	uint64_t origin_ns;
+	uint64_t first_ns;
+	unsigned int depth;
+	unsigned int nr_workers;
+	struct worker *worker;
+	char *memory;
+	size_t share_bytes;
+	uint64_t large_bytes;
+	struct slot *slot;
+	unsigned int in_flight;
+	struct pending *pending;
+	unsigned int *unused;
+	unsigned int nr_unused;
+	struct order *order;
+	unsigned int *ready;
+	unsigned int ready_head;
+	unsigned int nr_ready;
+	struct trace_request next;
+	uint64_t next_ns;
+	bool next_read;
+	struct worker *keeper;
+	uint64_t paused;
+	uint64_t pause_begin_ns;
+	bool ended;
+	int result;
+};
+
+/* One worker by itself needs none, and is faster without. */
+static void lock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_lock(&e->lock);
+}
+
+static void unlock(struct engine *e)
+{
+	if (e->nr_workers > 1)
+		pthread_mutex_unlock(&e->lock);
+}
+
+static void *new_array(size_t nr, size_t bytes)
+{
+	return memory_or_exit(calloc(nr, bytes));
+}
+
+/* Places in flight of all workers together. */
+static unsigned int nr_slots(const struct engine *e)
+{
+	return e->nr_workers * e->depth;
+}
+
+static unsigned int max_pending(const struct engine *e)
+{
+	return nr_slots(e) + ENGINE_MAX_WAITING;
+}
+
+static unsigned int nr_pending(const struct engine *e)
+{
+	return max_pending(e) - e->nr_unused;
+}
+
+static void worker_open(struct engine *e, struct worker *worker)
+{
+	const struct workload *w = e->setup->source->plan.workload;
+	unsigned int first = (worker - e->worker) * e->depth, i;
+	char *memory = e->memory + first * e->share_bytes;
+
+	worker->engine = e;
+	io_queue_register(worker->queue, memory, e->depth * e->share_bytes);
+	if (e->nr_workers > 1)
+		io_queue_let_wake(worker->queue);
+	worker->idle = new_array(e->depth, sizeof(struct slot *));
+	for (i = 0; i < e->depth; i++) {
+		struct slot *slot = &e->slot[first + i];
+
+		slot->share = memory + i * e->share_bytes;
+		/* of what only writes it stays: that takes no time of the run */
+		if (w && !w->reads) {
+			slot->filled = e->share_bytes / PATTERN_SECTOR;
+			pattern_fill(slot->share, slot->filled);
+		}
+		worker->idle[worker->nr_idle++] = slot;
+	}
+}
+
+/* A queue for each worker, and what those allow. */
+static void open_queues(struct engine *e)
+{
+	struct io_queue *first;
+	unsigned int i;
+
+	for (i = 0; i < e->nr_workers; i++)
+		e->worker[i].queue = io_queue_open(e->setup->fd, e->depth);
+	first = e->worker[0].queue;
+	e->done->method = io_queue_method(first);
+	if (e->depth == 1 || io_queue_parallel(first))
+		return;
+	message_warning("this kernel lacks or forbids io_uring (sysctl kernel.io_uring_disabled): one request at a time%s",
+			e->nr_workers > 1 ? " in each thread" : "");
+	e->depth = 1;
+}
+
+/* A share of memory: of a workload it is known what that must hold. */
+static size_t share_bytes(const struct engine *e)
+{
+	const struct plan *plan = &e->setup->source->plan;
+	size_t bytes = SHARED_BYTES / nr_slots(e);
+
+	if (plan->workload)
+		bytes = plan_max_bytes(plan) + IO_MEMORY_ALIGNMENT - 1;
+	else if (bytes > SHARE_MAX)
+		bytes = SHARE_MAX;
+	/* each starts a page, so that a buffer has as few segments as it can */
+	return bytes / IO_MEMORY_ALIGNMENT * IO_MEMORY_ALIGNMENT;
+}
+
+static void engine_open(struct engine *e)
+{
+	char sector[PATTERN_SECTOR];
+	unsigned int i;
+
+	pthread_mutex_init(&e->lock, NULL);
+	e->nr_workers = e->setup->threads;
+	e->depth = e->setup->depth;
+	e->worker = new_array(e->nr_workers, sizeof(*e->worker));
+	open_queues(e);
+	e->share_bytes = share_bytes(e);
+	e->memory = io_memory(nr_slots(e) * e->share_bytes);
+	e->slot = new_array(nr_slots(e), sizeof(*e->slot));
+	for (i = 0; i < e->nr_workers; i++)
+		worker_open(e, &e->worker[i]);
+	e->pending = new_array(max_pending(e), sizeof(*e->pending));
+	e->unused = new_array(max_pending(e), sizeof(*e->unused));
+	e->ready = new_array(max_pending(e), sizeof(*e->ready));
+	for (i = 0; i < max_pending(e); i++)
+		e->unused[e->nr_unused++] = i;
+	e->order = order_new(max_pending(e));
+	/* makes the filler, while nobody else does */
+	pattern_fill(sector, 1);
+}
+
+static void engine_close(struct engine *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->nr_workers; i++)
+		free(e->worker[i].idle);
+	pthread_mutex_destroy(&e->lock);
+	order_free(e->order);
+	free(e->memory);
+	free(e->slot);
+	free(e->worker);
+	free(e->pending);
+	free(e->unused);
+	free(e->ready);
+}
+
+static void wake(struct worker *worker)
+{
+	if (!worker->asleep)
+		return;
+	worker->asleep = false;
+	io_queue_wake(worker->queue);
+}
+
+static void wake_all(struct engine *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->nr_workers; i++)
+		wake(&e->worker[i]);
+}
+
+static void push_ready(struct engine *e, unsigned int index)
+{
+	unsigned int last = e->ready_head + e->nr_ready++;
+
+	e->ready[last < max_pending(e) ? last : last - max_pending(e)] = index;
+}
+
+static bool is_transfer(const struct trace_request *request)
+{
+	return request->op == TRACE_READ || request->op == TRACE_WRITE;
+}
+
+static enum io_op io_op_of(enum trace_op op)
+{
+	static const enum io_op ops[TRACE_NR_OPS] = {
+		[TRACE_READ] = IO_READ, [TRACE_WRITE] = IO_WRITE,
+		[TRACE_FLUSH] = IO_FLUSH, [TRACE_DISCARD] = IO_DISCARD,
+		[TRACE_WRITE_ZEROES] = IO_WRITE_ZEROES,
+	};
+
+	return ops[op];
+}
+
+/* Puts what the request is for, after any flush before it, into its slot. */
+static void set_io(struct engine *e, struct slot *slot)
+{
+	const struct trace_request *request = &e->pending[slot->pending].request;
+
+	slot->io.op = io_op_of(request->op);
+	slot->io.dsync = request->fua && request->op == TRACE_WRITE;
+	slot->io.offset = request->offset;
+	slot->io.bytes = request->bytes;
+}
+
+/* The pattern that a write puts down: a trace has no data of its own. */
+static void fill(struct engine *e, struct slot *slot)
+{
+	const struct pending *pending = &e->pending[slot->pending];
+	size_t sectors = slot->io.bytes / PATTERN_SECTOR;
+	char *buffer = slot->io.buffer;
+
+	if (!pattern_has_labels(slot->io.offset, slot->io.bytes)) {
+		slot->filled = 0;
+		pattern_stream(buffer, slot->io.offset, slot->io.bytes,
+			       pending->number + 1, e->setup->run);
+		return;
+	}
+	if (buffer != slot->share) {
+		pattern_fill(buffer, sectors);
+	} else if (slot->filled < sectors) {
+		pattern_fill(buffer + slot->filled * PATTERN_SECTOR,
+			     sectors - slot->filled);
+		slot->filled = sectors;
+	}
+	pattern_label(buffer, &(struct pattern_label) {
+		.sector = slot->io.offset / PATTERN_SECTOR,
+		.sequence = pending->number + 1, .run = e->setup->run,
+	}, sectors);
+}
+
+/* Memory for the data of a slot's request; false if there is none for now. */
+static bool find_memory(struct engine *e, struct slot *slot)
+{
+	const struct trace_request *request = &e->pending[slot->pending].request;
+
+	slot->io.buffer = slot->share;
+	if (!is_transfer(request))
+		return true;
+	if (request->bytes > e->share_bytes) {
+		if (e->large_bytes &&
+		    e->large_bytes + request->bytes > LARGE_BYTES)
+			return false;
+		e->large_bytes += request->bytes;
+		slot->io.buffer = io_memory(request->bytes);
+	} else if (request->op == TRACE_READ) {
+		slot->filled = 0;
+	}
+	return true;
+}
+
+/* A slot for the first ready request; NULL if there is none, or no room. */
+static struct slot *start_ready(struct worker *worker)
+{
+	struct engine *e = worker->engine;
+	const struct trace_request *request;
+	struct slot *slot;
+
+	if (!e->nr_ready || !worker->nr_idle)
+		return NULL;
+	slot = worker->idle[worker->nr_idle - 1];
+	slot->pending = e->ready[e->ready_head];
+	if (!find_memory(e, slot))
+		return NULL;
+	worker->nr_idle--;
+	e->nr_ready--;
+	if (++e->ready_head == max_pending(e))
+		e->ready_head = 0;
+	if (++e->in_flight > e->m->most_in_flight)
+		e->m->most_in_flight = e->in_flight;
+	set_io(e, slot);
+	request = &e->pending[slot->pending].request;
+	slot->preflush = request->preflush && request->op != TRACE_FLUSH;
+	return slot;
+}
+
+/*
+ * Hands a request over, by itself: of several in one system call, most would be
+ * seen to start before they do, and a driver that works while it is called
+ * would end them together as well, which leaves it idle until all of their
+ * places are filled again.
+ */
+static void launch(struct worker *worker, struct slot *slot)
+{
+	if (slot->io.op == IO_WRITE)
+		fill(worker->engine, slot);
+	if (slot->preflush)
+		slot->io.op = IO_FLUSH;
+	slot->issued_ns = clock_ns();
+	io_queue_start(worker->queue, &slot->io);
+}
+
+static void stop(struct engine *e, int result)
+{
+	e->ended = true;
+	e->next_read = false;
+	if (!e->result)
+		e->result = result;
+}
+
+/* The request that was read has no place; frees the reason. */
+static void refuse_next(struct engine *e, char *wrong)
+{
+	CLEANUP_FREE char *position = source_position(e->setup->source);
+
+	message_error("%s: %s", position, wrong);
+	free(wrong);
+	stop(e, ALIGNCTL_USAGE);
+}
+
+/* Reads the next request, and finds its place and its time. */
+static void read_next(struct engine *e)
+{
+	const struct engine_setup *setup = e->setup;
+	enum trace_next next = source_next(setup->source, &e->next);
+	char *wrong;
+
+	switch (next) {
+	case TRACE_GOT:
+		break;
+	case TRACE_END:
+	case TRACE_BROKEN:
+	case TRACE_FAILED:
+		stop(e, trace_next_status(next));
+		return;
+	}
+	wrong = placement_apply(setup->placement, &e->next);
+	if (wrong) {
+		refuse_next(e, wrong);
+		return;
+	}
+	e->next_read = true;
+	/* whatever its clock had counted by then: in CSV perhaps since 1970 */
+	if (!e->done->issued)
+		e->first_ns = e->next.time_ns;
+	if (setup->timing == ENGINE_OPEN)
+		e->next_ns = e->origin_ns + (uint64_t)
+			     ((e->next.time_ns - e->first_ns) / setup->speed);
+}
+
+/* Is there room for one more from the trace? */
+static bool has_room(const struct worker *worker)
+{
+	const struct engine *e = worker->engine;
+
+	if (!worker->nr_idle)
+		return false;
+	if (e->setup->timing == ENGINE_CLOSED)
+		return nr_pending(e) < nr_slots(e);
+	return e->nr_unused && !e->nr_ready;
+}
+
+/*
+ * When a pause ends that is due at present; UINT64_MAX: it has to wait for what
+ * is under way. @now if there is none.
+ */
+static uint64_t pause_end(struct engine *e, uint64_t now)
+{
+	const struct engine_setup *setup = e->setup;
+	uint64_t issued = e->done->issued;
+
+	if (!setup->pause_ns || issued == e->paused ||
+	    issued % setup->pause_after)
+		return now;
+	if (nr_pending(e))
+		return UINT64_MAX;
+	if (!e->pause_begin_ns)
+		e->pause_begin_ns = clock_ns();
+	if (now < e->pause_begin_ns + setup->pause_ns)
+		return e->pause_begin_ns + setup->pause_ns;
+	measures_pause(e->m, e->pause_begin_ns, now);
+	e->paused = issued;
+	e->pause_begin_ns = 0;
+	return now;
+}
+
+/*
+ * Is it time for the request that was read? Else sets when the worker is to wake
+ * for it, if that is known and no other does.
+ */
+static bool is_due(struct worker *worker, uint64_t now, uint64_t *wake_ns)
+{
+	struct engine *e = worker->engine;
+
+	if (e->setup->timing != ENGINE_OPEN)
+		e->next_ns = pause_end(e, now);
+	if (e->next_ns <= now)
+		return true;
+	if (!e->keeper && e->next_ns != UINT64_MAX) {
+		e->keeper = worker;
+		*wake_ns = e->next_ns;
+	}
+	return false;
+}
+
+/*
+ * What order knows of a request. A page that write-zeroes reaches into may come
+ * into the cache while the zeroes are made below: before Linux 6.12 a buffered
+ * write beside them does that on a block device, and would later send the page
+ * with what was there before. So none beside them runs meanwhile.
+ */
+static struct trace_request place_in_order(const struct engine *e,
+					   const struct trace_request *request)
+{
+	struct trace_request place = *request;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (e->setup->placement->buffered && place.op == TRACE_WRITE_ZEROES) {
+		place.offset -= place.offset % page;
+		place.bytes = request->offset + request->bytes - place.offset;
+		place.bytes += -place.bytes % page;
+	}
+	return place;
+}
+
+/*
+ * Takes one request more from the trace, if there is room and it is due. Else
+ * sets when the worker has something to do without being woken.
+ */
+static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
+{
+	struct engine *e = worker->engine;
+	struct trace_request place;
+	struct pending *pending;
+	unsigned int index;
+
+	*wake_ns = UINT64_MAX;
+	if (interrupt_seen() && !e->ended)
+		stop(e, ALIGNCTL_FINE);
+	if (!has_room(worker))
+		return false;
+	if (!e->next_read && !e->ended)
+		read_next(e);
+	if (e->ended || !is_due(worker, now, wake_ns))
+		return false;
+	e->done->issued = e->setup->source->issued;
+	index = e->unused[--e->nr_unused];
+	pending = &e->pending[index];
+	*pending = (struct pending) {
+		.request = e->next, .number = e->done->issued - 1,
+		.intended_ns = e->next_ns,
+	};
+	e->next_read = false;
+	place = place_in_order(e, &pending->request);
+	if (order_add(e->order, index, &place))
+		push_ready(e, index);
+	else if (!measures_warming_up(e->m, pending->intended_ns))
+		e->m->waited++;
+	return true;
+}
+
+/*
+ * Chooses what to start, and a slot for it; NULL if nothing can start yet: see
+ * take_next().
+ */
+static struct slot *claim(struct worker *worker, uint64_t now,
+			  uint64_t *wake_ns)
+{
+	struct slot *slot;
+
+	if (worker->engine->keeper == worker)
+		worker->engine->keeper = NULL;	/* for it is awake */
+	do {
+		slot = start_ready(worker);
+		if (slot)
+			return slot;
+	} while (take_next(worker, now, wake_ns));
+	return NULL;
+}
+
+/* Wakes one who has room, if there is something to do and nobody to do it. */
+static void pass_on(struct worker *worker)
+{
+	struct engine *e = worker->engine;
+	unsigned int i;
+
+	if (worker->nr_idle || (!e->nr_ready && (e->ended || e->keeper)))
+		return;
+	for (i = 0; i < e->nr_workers; i++) {
+		if (!e->worker[i].asleep || !e->worker[i].nr_idle)
+			continue;
+		wake(&e->worker[i]);
+		return;
+	}
+}
+
+static void fail(struct engine *e, const struct pending *pending,
+		 const struct io_request *io)
+{
+	const char *op = trace_op_names[pending->request.op];
+
+	if (io->result >= 0)
+		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu64
+			      " bytes (%s, request %" PRIu64 ")",
+			      e->setup->device->path, op,
+			      pending->request.offset, io->result,
+			      pending->request.bytes, e->setup->source->name,
+			      pending->number + 1);
+	else
+		message_error("%s: %s of %" PRIu64 " bytes at byte %" PRIu64
+			      ": %s (%s, request %" PRIu64 ")",
+			      e->setup->device->path, op,
+			      pending->request.bytes, pending->request.offset,
+			      strerror(-io->result), e->setup->source->name,
+			      pending->number + 1);
+	e->done->failed[e->done->nr_failed++] = pending->number;
+	stop(e, ALIGNCTL_IO);
+}
+
+/* What a request came to. */
+static void judge(struct engine *e, const struct slot *slot, uint64_t now)
+{
+	const struct pending *pending = &e->pending[slot->pending];
+	const struct trace_request *request = &pending->request;
+	const struct engine_setup *setup = e->setup;
+	struct engine_end end = {
+		.request = request, .number = pending->number,
+		.times = { pending->intended_ns, slot->issued_ns, now },
+	};
+	uint64_t wanted = is_transfer(request) ? request->bytes : 0;
+
+	if (request->op == TRACE_DISCARD && slot->io.result == -EOPNOTSUPP) {
+		e->m->unsupported++;
+	} else if (slot->io.result < 0 ||
+		   (uint64_t)slot->io.result != (slot->preflush ? 0 : wanted)) {
+		fail(e, pending, &slot->io);
+		end.failed = true;
+	} else {
+		measures_add(e->m, request, &end.times);
+		if (!measures_warming_up(e->m, pending->intended_ns))
+			probes_add(setup->probes, pending->number,
+				   request->offset, request->bytes,
+				   slot->issued_ns, now);
+	}
+	if (setup->ended)
+		setup->ended(setup->context, &end);
+	if (setup->durable && !end.failed &&
+	    (request->op == TRACE_FLUSH || request->preflush))
+		setup->durable(setup->context, pending->number +
+			       (request->op == TRACE_FLUSH));
+}
+
+static void end(struct worker *worker, struct slot *slot, uint64_t now)
+{
+	unsigned int freed[ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING], nr, i;
+	struct engine *e = worker->engine;
+
+	judge(e, slot, now);
+	if (slot->io.buffer != slot->share) {
+		e->large_bytes -= slot->io.bytes;
+		free(slot->io.buffer);
+	}
+	worker->idle[worker->nr_idle++] = slot;
+	e->in_flight--;
+	nr = order_end(e->order, slot->pending, freed);
+	for (i = 0; i < nr; i++)
+		push_ready(e, freed[i]);
+	e->unused[e->nr_unused++] = slot->pending;
+}
+
+/* Waits until there may be something to do; the lock is held but not asleep. */
+static void sleep_until(struct worker *worker, uint64_t wake_ns)
+{
+	struct engine *e = worker->engine;
+	bool busy = worker->nr_idle != e->depth;
+
+	worker->asleep = true;
+	unlock(e);
+	io_queue_sleep(worker->queue, wake_ns, busy);
+	lock(e);
+	worker->asleep = false;
+}
+
+/* The next end of a request of a worker's; not of the flush before it. */
+static struct slot *see_end(struct worker *worker, uint64_t *now)
+{
+	struct slot *slot = (struct slot *)io_queue_poll(worker->queue);
+
+	*now = clock_ns();
+	if (!slot || !slot->preflush || slot->io.result)
+		return slot;
+	slot->preflush = false;
+	set_io(worker->engine, slot);
+	io_queue_start(worker->queue, &slot->io);
+	return NULL;
+}
+
+static void *make_requests(void *context)
+{
+	struct worker *worker = context;
+	struct engine *e = worker->engine;
+	const struct engine_setup *setup = e->setup;
+	/* one is enough to draw */
+	bool draws = worker == e->worker && setup->total;
+	struct progress progress;
+	uint64_t now, wake_ns;
+	struct slot *slot;
+
+	if (draws)
+		progress_start(&progress, setup->source->name, setup->total);
+	lock(e);
+	for (;;) {
+		bool seen;
+
+		unlock(e);
+		/* one, and its place is filled before the next is looked at */
+		slot = see_end(worker, &now);
+		lock(e);
+		seen = slot;
+		if (slot)
+			end(worker, slot, now);
+		while ((slot = claim(worker, now, &wake_ns))) {
+			pass_on(worker);
+			unlock(e);
+			launch(worker, slot);
+			seen = true;
+			lock(e);
+		}
+		if (draws)
+			progress_step(&progress, e->done->issued);
+		if (seen)
+			continue;
+		if (e->ended && !nr_pending(e))
+			break;
+		sleep_until(worker, wake_ns);
+	}
+	/* those who sleep have nothing more to wait for */
+	wake_all(e);
+	unlock(e);
+	/* nobody wakes it any more: it is not asleep */
+	io_queue_close(worker->queue);
+	if (draws)
+		progress_end(&progress);
+	return NULL;
+}
+
+/* Starts all workers but the first; signals are for that one. */
+static void start_workers(struct engine *e)
+{
+	sigset_t all, before;
+	unsigned int i;
+	int wrong = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (i = 1; i < e->nr_workers && !wrong; i++)
+		wrong = pthread_create(&e->worker[i].thread, NULL,
+				       make_requests, &e->worker[i]);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!wrong)
+		return;
+	message_error("--threads %u: thread %u: %s; take fewer", e->nr_workers,
+		      i, strerror(wrong));
+	exit(ALIGNCTL_IO);
+}
+
+int engine_check_depth(unsigned int threads, unsigned int depth)
+{
+	if (threads * depth <= ENGINE_MAX_DEPTH)
+		return ALIGNCTL_FINE;
+	message_error("--threads %u: with --depth %u each that is more than %u in flight; take fewer, or a smaller --depth",
+		      threads, depth, ENGINE_MAX_DEPTH);
+	return ALIGNCTL_USAGE;
+}
+
+/* Is there any request that is not of the warm-up? */
+static bool measured(const struct measures *m)
+{
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		if (m->service[i])
+			return true;
+	return false;
+}
+
+int engine_run(const struct engine_setup *setup, struct measures *m,
+	       struct engine_done *done)
+{
+	struct engine e = { .setup = setup, .m = m, .done = done };
+	unsigned int i;
+	uint64_t begin;
+
+	memset(done, 0, sizeof(*done));
+	engine_open(&e);
+	/* or the kernel may wake us 50 us late */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	/*
+	 * Pages that were read through the cache, as the guards do, would send
+	 * every direct write over them to a thread of the kernel's that drops
+	 * them; and what is buffered shall find no page of an earlier run.
+	 */
+	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
+	measures_begin(m, setup->geometry, setup->warmup_ns,
+		       setup->timing == ENGINE_OPEN);
+	e.origin_ns = m->begin_ns - setup->warmup_ns;
+	start_workers(&e);
+	make_requests(&e.worker[0]);
+	for (i = 1; i < e.nr_workers; i++)
+		pthread_join(e.worker[i].thread, NULL);
+	measures_end(m);
+	engine_close(&e);
+	begin = clock_ns();
+	if (fdatasync(setup->fd)) {
+		message_error("%s: flushing: %s", setup->device->path,
+			      strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	done->flush_s = (clock_ns() - begin) / 1e9;
+	if (setup->durable)
+		setup->durable(setup->context, done->issued);
+	if (!e.result && !interrupt_seen() && m->warmup_requests &&
+	    !measured(m))
+		message_warning("--warmup %g: %s ended within it, and nothing was measured",
+				setup->warmup_ns / 1e9, setup->source->name);
+	return e.result;
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <liburing.h>
+#include <linux/fs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/progress.h"
+#include "engine/io_queue.h"
+
+#define NS_PER_S	1000000000ULL
+
+/* Requests, first come first served, linked by their own member. */
+struct fifo {
+	struct io_request *head;
+	struct io_request **tail;
+};
+
+/* Of Linux 6.12, which the headers here may be older than. */
+#ifndef BLOCK_URING_CMD_DISCARD
+#define BLOCK_URING_CMD_DISCARD	_IO(0x12, 0)
+#endif
+
+/**
+ * struct helper - a thread for what the kernel's io_uring has no operation for:
+ * before Linux 6.12 discards on block devices, an ioctl
+ * @thread: it; started with the first discard
+ * @lock: for @todo, @done and @stop
+ * @wake: there is something to do
+ * @todo: requests for it
+ * @done: requests that it has ended
+ * @ended: eventfd that counts those
+ * @count: what is read from that
+ * @running: was @thread started?
+ * @stop: is it to end?
+ */
+struct helper {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct fifo todo;
+	struct fifo done;
+	int ended;
+	uint64_t count;
+	bool running;
+	bool stop;
+};
+
+/**
+ * struct waker - what ends a sleep that another thread wants to end
+ * @event: eventfd, which the queue reads; only if @open
+ * @count: what is read there
+ * @open: is it used?
+ */
+struct waker {
+	int event;
+	uint64_t count;
+	bool open;
+};
+
+/**
+ * struct io_queue - requests in flight on a device
+ * @fd: the device
+ * @block: a block device? else a regular file
+ * @uring: is @ring used? else plain system calls
+ * @ring: io_uring
+ * @disabled: is it not yet anybody's? see enable()
+ * @fixed_file: is @fd registered there?
+ * @no_discard: does io_uring not discard on this device?
+ * @fixed: memory registered there
+ * @fixed_bytes: its length; 0: none is
+ * @helper: for what neither can do
+ * @waker: for the end of a sleep
+ * @done: without io_uring: done and not yet waited for
+ */
+struct io_queue {
+	int fd;
+	bool block;
+	bool uring;
+	struct io_uring ring;
+	bool disabled;
+	bool fixed_file;
+	bool no_discard;
+	char *fixed;
+	size_t fixed_bytes;
+	struct helper helper;
+	struct waker waker;
+	struct fifo done;
+};
+
+static void fifo_init(struct fifo *fifo)
+{
+	fifo->head = NULL;
+	fifo->tail = &fifo->head;
+}
+
+static void fifo_put(struct fifo *fifo, struct io_request *request)
+{
+	request->next = NULL;
+	*fifo->tail = request;
+	fifo->tail = &request->next;
+}
+
+static struct io_request *fifo_get(struct fifo *fifo)
+{
+	struct io_request *request = fifo->head;
+
+	if (request) {
+		fifo->head = request->next;
+		if (!fifo->head)
+			fifo->tail = &fifo->head;
+	}
+	return request;
+}
+
+/*
+ * For one thread, which has what ended put into the ring when it looks there,
+ * instead of being interrupted by each; of Linux 6.1.
+ */
+static bool open_ring(struct io_queue *queue, unsigned int entries)
+{
+	queue->disabled = !io_uring_queue_init(entries, &queue->ring,
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+		IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_R_DISABLED);
+	return queue->disabled ||
+	       !io_uring_queue_init(entries, &queue->ring, 0);
+}
+
+void *io_memory(size_t bytes)
+{
+	size_t rounded = (bytes + IO_MEMORY_ALIGNMENT - 1) &
+			 ~(size_t)(IO_MEMORY_ALIGNMENT - 1);
+
+	return memory_or_exit(aligned_alloc(IO_MEMORY_ALIGNMENT, rounded));
+}
+
+int io_request_check(const struct io_request *request, const char *path)
+{
+	const char *what = request->op == IO_WRITE ? "writing" : "reading";
+
+	if (request->result < 0) {
+		message_error("%s: %s %" PRIu64 " bytes at byte %" PRIu64 ": %s",
+			      path, what, request->bytes, request->offset,
+			      strerror(-request->result));
+		return ALIGNCTL_IO;
+	}
+	if ((uint64_t)request->result != request->bytes) {
+		message_error("%s: %s at byte %" PRIu64 ": only %d of %" PRIu64
+			      " bytes", path, what, request->offset,
+			      request->result, request->bytes);
+		return ALIGNCTL_IO;
+	}
+	return ALIGNCTL_FINE;
+}
+
+struct io_queue *io_queue_open(int fd, unsigned int depth)
+{
+	struct io_queue *queue = memory_or_exit(calloc(1, sizeof(*queue)));
+	struct stat found;
+
+	queue->fd = fd;
+	queue->block = !fstat(fd, &found) && S_ISBLK(found.st_mode);
+	fifo_init(&queue->done);
+	/*
+	 * With one in flight nothing is gained, and something is lost: io_uring
+	 * first issues without waiting, a layer that must wait sends that back,
+	 * and the second try comes from another thread.
+	 */
+	/* and an entry for the waker */
+	queue->uring = depth > 1 && open_ring(queue, depth + 1);
+	queue->fixed_file = queue->uring &&
+			    !io_uring_register_files(&queue->ring, &fd, 1);
+	return queue;
+}
+
+void io_queue_register(struct io_queue *queue, void *memory, size_t bytes)
+{
+	struct iovec range = { memory, bytes };
+
+	if (!queue->uring ||
+	    io_uring_register_buffers(&queue->ring, &range, 1))
+		return;
+	queue->fixed = memory;
+	queue->fixed_bytes = bytes;
+}
+
+static void helper_stop(struct helper *helper)
+{
+	if (!helper->running)
+		return;
+	pthread_mutex_lock(&helper->lock);
+	helper->stop = true;
+	pthread_cond_signal(&helper->wake);
+	pthread_mutex_unlock(&helper->lock);
+	pthread_join(helper->thread, NULL);
+	pthread_mutex_destroy(&helper->lock);
+	pthread_cond_destroy(&helper->wake);
+	close(helper->ended);
+}
+
+void io_queue_close(struct io_queue *queue)
+{
+	helper_stop(&queue->helper);
+	/* else the device stays open, exclusively, until the ring is freed */
+	if (queue->fixed_file)
+		io_uring_unregister_files(&queue->ring);
+	if (queue->uring)
+		io_uring_queue_exit(&queue->ring);
+	if (queue->waker.open)
+		close(queue->waker.event);
+	free(queue);
+}
+
+const char *io_queue_method(const struct io_queue *queue)
+{
+	return queue->uring ? "io_uring" : "pread/pwrite";
+}
+
+bool io_queue_parallel(const struct io_queue *queue)
+{
+	return queue->uring;
+}
+
+static int rw_flags(const struct io_request *request)
+{
+	return request->dsync ? RWF_DSYNC : 0;
+}
+
+/* How fallocate() does what is neither a transfer nor a flush. */
+static int fallocate_mode(const struct io_request *request)
+{
+	return FALLOC_FL_KEEP_SIZE |
+	       (request->op == IO_DISCARD ? FALLOC_FL_PUNCH_HOLE :
+					    FALLOC_FL_ZERO_RANGE);
+}
+
+/* Does a request by plain system calls. */
+static int do_plain(const struct io_queue *queue,
+		    const struct io_request *request)
+{
+	struct iovec memory = { request->buffer, request->bytes };
+	uint64_t range[] = { request->offset, request->bytes };
+	ssize_t got = -1;
+
+	do {
+		switch (request->op) {
+		case IO_READ:
+			got = preadv2(queue->fd, &memory, 1, request->offset,
+				      0);
+			break;
+		case IO_WRITE:
+			got = pwritev2(queue->fd, &memory, 1, request->offset,
+				       rw_flags(request));
+			break;
+		case IO_FLUSH:
+			got = fdatasync(queue->fd);
+			break;
+		case IO_DISCARD:
+			if (queue->block) {
+				got = ioctl(queue->fd, BLKDISCARD, range);
+				break;
+			}
+			/* fall through */
+		case IO_WRITE_ZEROES:
+			got = fallocate(queue->fd, fallocate_mode(request),
+					request->offset, request->bytes);
+			break;
+		}
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+static void *helper_run(void *context)
+{
+	struct io_queue *queue = context;
+	struct helper *helper = &queue->helper;
+	struct io_request *request;
+
+	pthread_mutex_lock(&helper->lock);
+	for (;;) {
+		while (!(request = fifo_get(&helper->todo)) && !helper->stop)
+			pthread_cond_wait(&helper->wake, &helper->lock);
+		if (!request)
+			break;
+		pthread_mutex_unlock(&helper->lock);
+		request->result = do_plain(queue, request);
+		pthread_mutex_lock(&helper->lock);
+		fifo_put(&helper->done, request);
+		if (eventfd_write(helper->ended, 1))
+			abort();	/* nobody would ever see it end */
+	}
+	pthread_mutex_unlock(&helper->lock);
+	return NULL;
+}
+
+static void helper_start(struct io_queue *queue)
+{
+	struct helper *helper = &queue->helper;
+	sigset_t all, before;
+	int wrong;
+
+	fifo_init(&helper->todo);
+	fifo_init(&helper->done);
+	pthread_mutex_init(&helper->lock, NULL);
+	pthread_cond_init(&helper->wake, NULL);
+	helper->ended = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	/* signals are for the thread that waits */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	wrong = pthread_create(&helper->thread, NULL, helper_run, queue);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (wrong || helper->ended < 0) {
+		message_error("a thread for discards: %s",
+			      strerror(wrong ? wrong : errno));
+		exit(ALIGNCTL_IO);
+	}
+	helper->running = true;
+}
+
+/* There is room: the caller keeps to the depth, and each takes one entry. */
+static struct io_uring_sqe *new_entry(struct io_queue *queue)
+{
+	return memory_or_exit(io_uring_get_sqe(&queue->ring));
+}
+
+/* Gives a request to the helper, and waits in the ring for one to end there. */
+static void add_to_helper(struct io_queue *queue, struct io_request *request)
+{
+	struct helper *helper = &queue->helper;
+	struct io_uring_sqe *sqe = new_entry(queue);
+
+	if (!helper->running)
+		helper_start(queue);
+	pthread_mutex_lock(&helper->lock);
+	fifo_put(&helper->todo, request);
+	pthread_cond_signal(&helper->wake);
+	pthread_mutex_unlock(&helper->lock);
+	io_uring_prep_read(sqe, helper->ended, &helper->count,
+			   sizeof(helper->count), 0);
+	io_uring_sqe_set_data(sqe, helper);
+}
+
+static void prepare_transfer(const struct io_queue *queue,
+			     struct io_uring_sqe *sqe,
+			     const struct io_request *request)
+{
+	char *buffer = request->buffer;
+	bool fixed = queue->fixed_bytes && buffer >= queue->fixed &&
+		     buffer + request->bytes <=
+		     queue->fixed + queue->fixed_bytes;
+
+	if (request->op == IO_READ)
+		io_uring_prep_read(sqe, queue->fd, buffer, request->bytes,
+				   request->offset);
+	else
+		io_uring_prep_write(sqe, queue->fd, buffer, request->bytes,
+				    request->offset);
+	if (fixed)	/* of buffer 0, the only one */
+		sqe->opcode = request->op == IO_READ ? IORING_OP_READ_FIXED :
+						       IORING_OP_WRITE_FIXED;
+	sqe->rw_flags = rw_flags(request);
+}
+
+static void prepare_discard(const struct io_queue *queue,
+			    struct io_uring_sqe *sqe,
+			    const struct io_request *request)
+{
+	if (!queue->block) {
+		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
+					request->offset, request->bytes);
+		return;
+	}
+	/* there the offset is in the address, and the length in addr3 */
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, queue->fd,
+			 (void *)(uintptr_t)request->offset, 0, 0);
+	sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
+	sqe->addr3 = request->bytes;
+}
+
+static void add(struct io_queue *queue, struct io_request *request)
+{
+	struct io_uring_sqe *sqe;
+
+	if (request->op == IO_DISCARD && queue->block && queue->no_discard) {
+		add_to_helper(queue, request);
+		return;
+	}
+	sqe = new_entry(queue);
+	switch (request->op) {
+	case IO_READ:
+	case IO_WRITE:
+		prepare_transfer(queue, sqe, request);
+		break;
+	case IO_FLUSH:
+		io_uring_prep_fsync(sqe, queue->fd, IORING_FSYNC_DATASYNC);
+		break;
+	case IO_DISCARD:
+		prepare_discard(queue, sqe, request);
+		break;
+	case IO_WRITE_ZEROES:
+		io_uring_prep_fallocate(sqe, queue->fd, fallocate_mode(request),
+					request->offset, request->bytes);
+		break;
+	}
+	if (queue->fixed_file) {
+		sqe->fd = 0;
+		io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+	}
+	io_uring_sqe_set_data(sqe, request);
+}
+
+/* Nobody would ever answer a request that was not submitted. */
+static void check_submitted(int submitted)
+{
+	if (submitted >= 0)
+		return;
+	message_error("io_uring_submit: %s", strerror(-submitted));
+	exit(ALIGNCTL_IO);
+}
+
+static void submit(struct io_queue *queue)
+{
+	int submitted;
+
+	while (io_uring_sq_ready(&queue->ring)) {
+		submitted = io_uring_submit(&queue->ring);
+		if (submitted != -EINTR && submitted != -EAGAIN &&
+		    submitted != -EBUSY)
+			check_submitted(submitted);
+	}
+}
+
+/* Waits in the ring for a wake. */
+static void wait_for_wake(struct io_queue *queue)
+{
+	struct io_uring_sqe *sqe = new_entry(queue);
+	struct waker *waker = &queue->waker;
+
+	io_uring_prep_read(sqe, waker->event, &waker->count,
+			   sizeof(waker->count), 0);
+	io_uring_sqe_set_data(sqe, waker);
+	submit(queue);
+}
+
+/* The ring becomes that of the thread that is the first to use it. */
+static void enable(struct io_queue *queue)
+{
+	if (!queue->disabled)
+		return;
+	queue->disabled = false;
+	/* not by io_uring_enable_rings(), which liburing 2.3 does not export */
+	if (syscall(__NR_io_uring_register, queue->ring.ring_fd,
+		    IORING_REGISTER_ENABLE_RINGS, NULL, 0)) {
+		message_error("IORING_REGISTER_ENABLE_RINGS: %s",
+			      strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	if (queue->waker.open)
+		wait_for_wake(queue);
+}
+
+void io_queue_start(struct io_queue *queue, struct io_request *request)
+{
+	if (!queue->uring) {
+		request->result = do_plain(queue, request);
+		fifo_put(&queue->done, request);
+		return;
+	}
+	enable(queue);
+	add(queue, request);
+	submit(queue);
+}
+
+void io_queue_let_wake(struct io_queue *queue)
+{
+	struct waker *waker = &queue->waker;
+	int flags = EFD_CLOEXEC | (queue->uring ? 0 : EFD_NONBLOCK);
+
+	waker->event = eventfd(0, flags);
+	if (waker->event < 0) {
+		message_error("an event for threads: %s", strerror(errno));
+		exit(ALIGNCTL_IO);
+	}
+	waker->open = true;
+	if (queue->uring && !queue->disabled)
+		wait_for_wake(queue);
+}
+
+void io_queue_wake(struct io_queue *queue)
+{
+	if (eventfd_write(queue->waker.event, 1))
+		abort();	/* it would sleep for ever */
+}
+
+/*
+ * Of a kernel before Linux 6.12, a device that takes none which must not wait (as
+ * some of dm), or one without discards: the helper's way tells which.
+ */
+static bool discards_not(struct io_queue *queue,
+			 const struct io_request *request)
+{
+	if (request->op != IO_DISCARD || !queue->block ||
+	    (request->result != -EOPNOTSUPP && request->result != -EINVAL))
+		return false;
+	queue->no_discard = true;
+	return true;
+}
+
+/*
+ * The request that a completion is about; NULL: none has ended, it was a wake,
+ * or one that is tried in another way.
+ */
+static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
+{
+	struct helper *helper = &queue->helper;
+	struct io_request *request = io_uring_cqe_get_data(cqe);
+
+	if ((void *)request == &queue->waker) {
+		io_uring_cqe_seen(&queue->ring, cqe);
+		wait_for_wake(queue);
+		return NULL;
+	}
+	if ((void *)request == helper) {
+		pthread_mutex_lock(&helper->lock);
+		request = fifo_get(&helper->done);
+		pthread_mutex_unlock(&helper->lock);
+		io_uring_cqe_seen(&queue->ring, cqe);
+		return request;
+	}
+	request->result = cqe->res;
+	io_uring_cqe_seen(&queue->ring, cqe);
+	if (!discards_not(queue, request))
+		return request;
+	add_to_helper(queue, request);
+	submit(queue);
+	return NULL;
+}
+
+struct io_request *io_queue_wait(struct io_queue *queue)
+{
+	struct io_request *request = NULL;
+	struct io_uring_cqe *cqe;
+
+	if (!queue->uring)
+		return fifo_get(&queue->done);
+	while (!request)
+		if (io_uring_wait_cqe(&queue->ring, &cqe) != -EINTR)
+			request = take(queue, cqe);
+	return request;
+}
+
+struct io_request *io_queue_poll(struct io_queue *queue)
+{
+	struct io_uring_cqe *cqe;
+
+	if (!queue->uring)
+		return fifo_get(&queue->done);
+	while (!io_uring_peek_cqe(&queue->ring, &cqe)) {
+		struct io_request *request = take(queue, cqe);
+
+		if (request)
+			return request;
+	}
+	return NULL;
+}
+
+/* Sleeps where nothing is under way, without the ring. */
+static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
+{
+	struct pollfd event = { queue->waker.event, POLLIN, 0 };
+	uint64_t now = clock_ns();
+	uint64_t left_ns = until_ns > now ? until_ns - now : 0;
+	const struct timespec left = {
+		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
+	};
+	const bool for_ever = until_ns == UINT64_MAX;
+	eventfd_t count;
+
+	if (!queue->waker.open) {
+		if (!for_ever)
+			ppoll(NULL, 0, &left, NULL);
+		return;
+	}
+	ppoll(&event, 1, for_ever ? NULL : &left, NULL);
+	eventfd_read(queue->waker.event, &count);
+}
+
+void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
+{
+	struct __kernel_timespec left = { 0 };
+	struct io_uring_cqe *cqe;
+	uint64_t now;
+
+	if (!queue->uring || (!busy && !queue->waker.open)) {
+		/* plain system calls have all ended */
+		if (!busy)
+			sleep_idle(queue, until_ns);
+		return;
+	}
+	enable(queue);
+	if (until_ns == UINT64_MAX) {
+		io_uring_wait_cqe(&queue->ring, &cqe);
+		return;
+	}
+	now = clock_ns();
+	if (until_ns <= now)
+		return;
+	left.tv_sec = (until_ns - now) / NS_PER_S;
+	left.tv_nsec = (until_ns - now) % NS_PER_S;
+	io_uring_wait_cqe_timeout(&queue->ring, &cqe, &left);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "engine/order.h"
+
+/*
+ * Where requests reach is noted by regions of so many bytes, which share this
+ * many counts: what reaches only where nobody else does overlaps with nobody,
+ * and need not be compared with each of the others. One that reaches into more
+ * regions than a few is counted by itself, and compared, as is all that comes
+ * while it lives.
+ */
+#define REGION_SHIFT	16
+#define REGION_COUNTS	1024U
+#define FEW_REGIONS	8U
+
+/**
+ * struct live - a request that has not ended
+ * @start: first byte
+ * @end: byte after the last
+ * @turn: how many were added before it
+ * @number: what it is called
+ * @waits: for how many others
+ * @changes: are its bytes others after it?
+ * @flushes: does it flush, first or only?
+ */
+struct live {
+	uint64_t start;
+	uint64_t end;
+	uint64_t turn;
+	unsigned int number;
+	unsigned int waits;
+	bool changes;
+	bool flushes;
+};
+
+/**
+ * struct order - the requests that have not ended
+ * @live: those, in no order
+ * @nr: how many
+ * @nr_waiting: those of them that wait
+ * @added: all that were ever added
+ * @place: of each number in @live
+ * @in_region: how many of @live reach into each region, but for ...
+ * @nr_long: ... those that reach into more than a few
+ */
+struct order {
+	struct live *live;
+	unsigned int nr;
+	unsigned int nr_waiting;
+	uint64_t added;
+	unsigned int *place;
+	unsigned int in_region[REGION_COUNTS];
+	unsigned int nr_long;
+};
+
+struct order *order_new(unsigned int max)
+{
+	struct order *order = memory_or_exit(calloc(1, sizeof(*order)));
+
+	order->live = memory_or_exit(calloc(max, sizeof(*order->live)));
+	order->place = memory_or_exit(calloc(max, sizeof(*order->place)));
+	return order;
+}
+
+void order_free(struct order *order)
+{
+	free(order->live);
+	free(order->place);
+	free(order);
+}
+
+static bool must_wait(const struct live *later, const struct live *earlier)
+{
+	if (later->flushes && earlier->changes)
+		return true;
+	return (later->changes || earlier->changes) &&
+	       later->start < earlier->end && earlier->start < later->end;
+}
+
+/*
+ * Counts a request, @by 1, or no longer, @by -1. Return: may there be others
+ * that overlap with it?
+ */
+static bool count_regions(struct order *order, const struct live *live, int by)
+{
+	uint64_t region = live->start >> REGION_SHIFT;
+	uint64_t last = live->end ? (live->end - 1) >> REGION_SHIFT : 0;
+	bool shared = order->nr_long;
+
+	if (last - region >= FEW_REGIONS) {
+		order->nr_long += by;
+		return true;
+	}
+	for (; region <= last; region++) {
+		unsigned int *count = &order->in_region[region % REGION_COUNTS];
+
+		shared |= *count;
+		*count += by;
+	}
+	return shared;
+}
+
+bool order_add(struct order *order, unsigned int number,
+	       const struct trace_request *request)
+{
+	struct live *new = &order->live[order->nr];
+	unsigned int i;
+
+	*new = (struct live) {
+		.start = request->offset,
+		.end = request->offset + request->bytes,
+		.turn = order->added++,
+		.number = number,
+		.changes = request->op != TRACE_READ &&
+			   request->op != TRACE_FLUSH,
+		.flushes = request->op == TRACE_FLUSH || request->preflush,
+	};
+	if (count_regions(order, new, 1) || new->flushes)
+		for (i = 0; i < order->nr; i++)
+			new->waits += must_wait(new, &order->live[i]);
+	order->place[number] = order->nr++;
+	order->nr_waiting += new->waits != 0;
+	return !new->waits;
+}
+
+unsigned int order_end(struct order *order, unsigned int number,
+		       unsigned int *free)
+{
+	unsigned int place = order->place[number], nr = 0, i;
+	struct live ended = order->live[place];
+
+	order->live[place] = order->live[--order->nr];
+	order->place[order->live[place].number] = place;
+	count_regions(order, &ended, -1);
+	if (!order->nr_waiting)
+		return 0;
+	for (i = 0; i < order->nr; i++) {
+		struct live *live = &order->live[i];
+
+		if (live->turn < ended.turn || !must_wait(live, &ended) ||
+		    --live->waits)
+			continue;
+		free[nr++] = live->number;
+		order->nr_waiting--;
+	}
+	return nr;
+}
+
+unsigned int order_waiting(const struct order *order)
+{
+	return order->nr_waiting;
+}

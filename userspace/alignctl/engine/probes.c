@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/latency.h"
+#include "base/message.h"
+#include "engine/probes.h"
+
+#define MB_PER_S	1e3	/* a byte per nanosecond is a thousand of them */
+
+struct probes *probes_new(const struct plan *plan)
+{
+	struct probes *probes;
+
+	if (!plan->workload || (plan->workload->device != WORKLOAD_SPREAD &&
+				plan->workload->order != WORKLOAD_PAIRS))
+		return NULL;
+	probes = memory_or_exit(calloc(1, sizeof(*probes)));
+	probes->plan = plan;
+	probes->probe = memory_or_exit(calloc(plan->count,
+					      sizeof(*probes->probe)));
+	return probes;
+}
+
+void probes_free(struct probes *probes)
+{
+	if (!probes)
+		return;
+	free(probes->probe);
+	free(probes);
+}
+
+static bool in_pairs(const struct probes *probes)
+{
+	return probes->plan->workload->order == WORKLOAD_PAIRS;
+}
+
+static uint64_t offset_of(const struct probes *probes, uint64_t nth)
+{
+	return probes->plan->start + nth * probes->plan->period;
+}
+
+void probes_add(struct probes *probes, uint64_t number, uint64_t offset,
+		uint64_t bytes, uint64_t issued_ns, uint64_t ended_ns)
+{
+	struct probe *probe;
+	uint64_t nth;
+
+	if (!probes || offset < probes->plan->start)
+		return;
+	if (in_pairs(probes)) {
+		if (number % 2)
+			probes->probe[number / 2] = (struct probe) {
+				issued_ns, ended_ns, bytes,
+			};
+		return;
+	}
+	nth = (offset - probes->plan->start) / probes->plan->period;
+	if (nth >= probes->plan->count)
+		return;
+	probe = &probes->probe[nth];
+	if (!probe->bytes || issued_ns < probe->begin_ns)
+		probe->begin_ns = issued_ns;
+	if (ended_ns > probe->end_ns)
+		probe->end_ns = ended_ns;
+	probe->bytes += bytes;
+}
+
+/* Is it complete? One that was cut short has no rate to compare. */
+static bool rate_of(const struct probes *probes, uint64_t nth, double *rate)
+{
+	const struct probe *probe = &probes->probe[nth];
+
+	if (probe->bytes != probes->plan->length ||
+	    probe->end_ns == probe->begin_ns)
+		return false;
+	*rate = MB_PER_S * probe->bytes / (probe->end_ns - probe->begin_ns);
+	return true;
+}
+
+/* Rates, MB/s, of those that are complete; and which are least and greatest. */
+struct summary {
+	uint64_t nr;
+	double min;
+	double mean;
+	double max;
+	uint64_t slowest;
+	uint64_t fastest;
+};
+
+static struct summary summarize(const struct probes *probes)
+{
+	struct summary s = { 0 };
+	double sum = 0, rate;
+	uint64_t i;
+
+	for (i = 0; i < probes->plan->count; i++) {
+		if (!rate_of(probes, i, &rate))
+			continue;
+		if (!s.nr || rate < s.min) {
+			s.min = rate;
+			s.slowest = i;
+		}
+		if (!s.nr || rate > s.max) {
+			s.max = rate;
+			s.fastest = i;
+		}
+		sum += rate;
+		s.nr++;
+	}
+	if (s.nr)
+		s.mean = sum / s.nr;
+	return s;
+}
+
+/*
+ * Times of the second requests of pairs, as they were made: of @nr pairs from
+ * @first on, as those before it are of a warm-up.
+ */
+static uint64_t *pair_times(const struct probes *probes, uint64_t *first,
+			    size_t *nr)
+{
+	uint64_t count = probes->plan->count, i;
+	uint64_t *ns = memory_or_exit(calloc(count, sizeof(*ns)));
+
+	for (i = 0; i < count && !probes->probe[i].bytes; i++)
+		;
+	*first = i;
+	for (; i < count && probes->probe[i].bytes; i++)
+		ns[i - *first] = probes->probe[i].end_ns -
+				 probes->probe[i].begin_ns;
+	*nr = i - *first;
+	return ns;
+}
+
+static uint64_t distance_of(const struct probes *probes, uint64_t pair)
+{
+	uint32_t bytes;
+
+	return plan_request(probes->plan, 2 * pair + 1, &bytes) -
+	       plan_request(probes->plan, 2 * pair, &bytes);
+}
+
+static void pairs_text(const struct probes *probes)
+{
+	struct latency_summary l;
+	uint64_t first;
+	size_t nr;
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
+
+	latency_summarize(ns, nr, &l);
+	printf("  second us   mean %.1f  sd %.1f  min %.1f  max %.1f, of %zu pairs\n"
+	       "              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
+	       l.mean_us, l.sd_us, l.min_us, l.max_us, nr, l.p50_us, l.p90_us,
+	       l.p99_us, l.p99_9_us);
+}
+
+static struct json_object *pairs_json(const struct probes *probes)
+{
+	struct json_object *object = json_new(), *each = json_new_array();
+	struct latency_summary l;
+	uint64_t first;
+	size_t nr, i;
+	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
+
+	for (i = 0; i < nr; i++) {
+		struct json_object *pair = json_new();
+
+		json_add_number(pair, "distance", distance_of(probes, first + i));
+		json_add_real(pair, "us", ns[i] / 1e3);
+		json_append(each, pair);
+	}
+	latency_summarize(ns, nr, &l);
+	json_add_number(object, "complete", nr);
+	json_add_real(object, "mean_us", l.mean_us);
+	json_add_real(object, "sd_us", l.sd_us);
+	json_add_real(object, "p50_us", l.p50_us);
+	json_add_real(object, "p90_us", l.p90_us);
+	json_add_real(object, "max_us", l.max_us);
+	json_add(object, "each", each);
+	return object;
+}
+
+void probes_text(const struct probes *probes)
+{
+	struct summary s;
+
+	if (!probes)
+		return;
+	if (in_pairs(probes)) {
+		pairs_text(probes);
+		return;
+	}
+	s = summarize(probes);
+	printf("  probes      %" PRIu64 " of %" PRIu64 " bytes", s.nr,
+	       probes->plan->length);
+	if (s.nr)
+		printf(": mean %.2f MB/s, min %.2f at byte %" PRIu64
+		       ", max %.2f at byte %" PRIu64, s.mean, s.min,
+		       offset_of(probes, s.slowest), s.max,
+		       offset_of(probes, s.fastest));
+	putchar('\n');
+}
+
+struct json_object *probes_json(const struct probes *probes)
+{
+	struct json_object *object, *each;
+	struct summary s;
+	double rate;
+	uint64_t i;
+
+	if (in_pairs(probes))
+		return pairs_json(probes);
+	object = json_new();
+	each = json_new_array();
+	s = summarize(probes);
+	json_add_number(object, "complete", s.nr);
+	json_add_number(object, "probe_bytes", probes->plan->length);
+	json_add_real(object, "mb_per_s_min", s.min);
+	json_add_real(object, "mb_per_s_mean", s.mean);
+	json_add_real(object, "mb_per_s_max", s.max);
+	for (i = 0; i < probes->plan->count; i++) {
+		struct json_object *one;
+
+		if (!rate_of(probes, i, &rate))
+			continue;
+		one = json_new();
+		json_add_number(one, "offset", offset_of(probes, i));
+		json_add_real(one, "mb_per_s", rate);
+		json_append(each, one);
+	}
+	json_add(object, "each", each);
+	return object;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/message.h"
+#include "forecast/coverage.h"
+
+/*
+ * Bits are counted from the start of block 0, which may lie before the device:
+ * so a block never lies in two leaves, nor a small one in two words.
+ */
+#define WORD_BITS	64U
+#define LEAF_WORDS	64U
+#define LEAF_BITS	(LEAF_WORDS * WORD_BITS)
+
+#define NO_LEAF		UINT32_MAX
+
+/**
+ * struct leaf - a stretch of the device
+ * @number: which one
+ * @next: another one in the same bucket, or NO_LEAF
+ * @word: a bit for each of its sectors
+ */
+struct leaf {
+	uint64_t number;
+	uint32_t next;
+	uint64_t word[LEAF_WORDS];
+};
+
+/**
+ * struct coverage - one pass
+ * @g: the blocks
+ * @from: leaf at which this pass begins
+ * @to: leaf at which it ends; falls when memory runs out
+ * @max: most leaves
+ * @nr: leaves that there are
+ * @room: leaves for which there is memory
+ * @leaf: those, in no order
+ * @bucket: first leaf of each
+ * @nr_buckets: a power of two
+ */
+struct coverage {
+	struct align_geometry g;
+	uint64_t from;
+	uint64_t to;
+	uint32_t max;
+	uint32_t nr;
+	uint32_t room;
+	struct leaf *leaf;
+	uint32_t *bucket;
+	uint32_t nr_buckets;
+};
+
+/* No leaf is in any bucket, of which there are as many as leaves have room. */
+static void empty_buckets(struct coverage *c)
+{
+	c->nr_buckets = c->room;
+	c->bucket = memory_or_exit(reallocarray(c->bucket, c->nr_buckets,
+						sizeof(*c->bucket)));
+	memset(c->bucket, 0xff, c->nr_buckets * sizeof(*c->bucket));
+}
+
+static uint32_t *bucket_of(struct coverage *c, uint64_t number)
+{
+	return &c->bucket[hash_bucket(number, c->nr_buckets)];
+}
+
+static void put_in_bucket(struct coverage *c, uint32_t i)
+{
+	uint32_t *bucket = bucket_of(c, c->leaf[i].number);
+
+	c->leaf[i].next = *bucket;
+	*bucket = i;
+}
+
+struct coverage *coverage_new(const struct align_geometry *g,
+			      uint32_t max_leaves)
+{
+	struct coverage *c = memory_or_exit(calloc(1, sizeof(*c)));
+
+	c->g = *g;
+	c->to = UINT64_MAX;
+	c->max = max_leaves;
+	c->room = 1;
+	c->leaf = memory_or_exit(malloc(sizeof(*c->leaf)));
+	empty_buckets(c);
+	return c;
+}
+
+void coverage_free(struct coverage *c)
+{
+	free(c->leaf);
+	free(c->bucket);
+	free(c);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The upper half of the leaves is left for a later pass. */
+static void give_up_half(struct coverage *c)
+{
+	uint64_t *number = memory_or_exit(calloc(c->nr, sizeof(*number)));
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < c->nr; i++)
+		number[i] = c->leaf[i].number;
+	qsort(number, c->nr, sizeof(*number), by_number);
+	c->to = number[(c->nr + 1) / 2];
+	free(number);
+	empty_buckets(c);
+	for (i = 0; i < c->nr; i++) {
+		if (c->leaf[i].number >= c->to)
+			continue;
+		if (i != kept)
+			c->leaf[kept] = c->leaf[i];
+		put_in_bucket(c, kept++);
+	}
+	c->nr = kept;
+}
+
+static void make_room(struct coverage *c)
+{
+	uint32_t i;
+
+	if (c->room >= c->max) {
+		give_up_half(c);
+		return;
+	}
+	c->room *= 2;
+	c->leaf = memory_or_exit(reallocarray(c->leaf, c->room,
+					      sizeof(*c->leaf)));
+	empty_buckets(c);
+	for (i = 0; i < c->nr; i++)
+		put_in_bucket(c, i);
+}
+
+/* The leaf of that number; NULL if it is not one of this pass any more. */
+static struct leaf *get_leaf(struct coverage *c, uint64_t number)
+{
+	struct leaf *leaf;
+	uint32_t i;
+
+	for (i = *bucket_of(c, number); i != NO_LEAF; i = c->leaf[i].next)
+		if (c->leaf[i].number == number)
+			return &c->leaf[i];
+	if (c->nr == c->room)
+		make_room(c);
+	if (number >= c->to)
+		return NULL;
+	leaf = &c->leaf[c->nr];
+	memset(leaf, 0, sizeof(*leaf));
+	leaf->number = number;
+	put_in_bucket(c, c->nr++);
+	return leaf;
+}
+
+/* Bits from @first to before @end of a word. */
+static uint64_t bits(uint32_t first, uint32_t end)
+{
+	uint64_t below = end == WORD_BITS ? UINT64_MAX :
+					    ((uint64_t)1 << end) - 1;
+
+	return below & ~(((uint64_t)1 << first) - 1);
+}
+
+void coverage_add(struct coverage *c, uint64_t first, uint64_t end)
+{
+	uint64_t at = first + c->g.lead, stop = end + c->g.lead;
+
+	if (at / LEAF_BITS < c->from)
+		at = c->from * LEAF_BITS;
+	while (at < stop && at / LEAF_BITS < c->to) {
+		struct leaf *leaf = get_leaf(c, at / LEAF_BITS);
+
+		if (!leaf)
+			return;
+		do {
+			uint32_t bit = at % WORD_BITS;
+			uint32_t last = stop - at < WORD_BITS - bit ?
+					bit + (uint32_t)(stop - at) : WORD_BITS;
+
+			leaf->word[at / WORD_BITS % LEAF_WORDS] |=
+				bits(bit, last);
+			at += last - bit;
+		} while (at < stop && at % LEAF_BITS);
+	}
+}
+
+/* How many sectors of the block that starts at bit @at are written. */
+static uint32_t covered(const struct leaf *leaf, uint32_t at, uint32_t sectors)
+{
+	uint32_t n = 0, end = at + sectors;
+
+	while (at < end) {
+		uint32_t bit = at % WORD_BITS;
+		uint32_t last = end - at < WORD_BITS - bit ? bit + end - at :
+							     WORD_BITS;
+
+		n += (uint32_t)__builtin_popcountll(leaf->word[at / WORD_BITS] &
+						    bits(bit, last));
+		at += last - bit;
+	}
+	return n;
+}
+
+bool coverage_end_pass(struct coverage *c, uint64_t *distinct, uint64_t *rmin)
+{
+	uint32_t sectors = align_block_sectors(&c->g), i, at;
+	bool more = c->to != UINT64_MAX;
+
+	for (i = 0; i < c->nr; i++) {
+		uint64_t block = (c->leaf[i].number * LEAF_BITS) >>
+				 c->g.block_shift;
+
+		for (at = 0; at < LEAF_BITS; at += sectors, block++) {
+			uint32_t n = covered(&c->leaf[i], at, sectors);
+
+			*distinct += n != 0;
+			*rmin += n && n < sectors &&
+				 !align_is_edge(&c->g, block);
+		}
+	}
+	c->nr = 0;
+	empty_buckets(c);
+	c->from = c->to;
+	c->to = UINT64_MAX;
+	return more;
+}

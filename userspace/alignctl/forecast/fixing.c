@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/hash.h"
+#include "base/message.h"
+#include "forecast/fixing.h"
+
+#define NS_PER_MS	1000000U
+#define WORD_BITS	64U
+#define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
+
+/**
+ * struct block - one that the target knows or of which it holds something
+ * @number: its number
+ * @held: touches acknowledged and not written; 0: it is known
+ * @valid: its rest is known
+ * @since_ns: when it began to hold, or was written
+ * @kept: sectors that are held
+ * @age: in the list of those that are held, or of those that are known
+ * @same: in its bucket
+ */
+struct block {
+	uint64_t number;
+	uint64_t held;
+	bool valid;
+	uint64_t since_ns;
+	uint64_t kept[KEPT_WORDS];
+	TAILQ_ENTRY(block) age;
+	LIST_ENTRY(block) same;
+};
+
+TAILQ_HEAD(block_age, block);
+LIST_HEAD(block_bucket, block);
+
+/**
+ * struct fixing - a target
+ * @g: its blocks
+ * @holds: mode coalesce
+ * @now_ns: see fixing_time()
+ * @max: most blocks
+ * @nr: blocks that there are
+ * @nr_held: those that hold something
+ * @held: those, by age
+ * @known: the others, by age
+ * @bucket: all, by number; @max of them, rounded up to a power of two
+ * @nr_buckets: how many that is
+ * @figures: so far; touches that are held are in @expected only
+ */
+struct fixing {
+	struct align_geometry g;
+	bool holds;
+	uint64_t now_ns;
+	uint32_t max;
+	uint32_t nr;
+	uint32_t nr_held;
+	struct block_age held;
+	struct block_age known;
+	struct block_bucket *bucket;
+	uint32_t nr_buckets;
+	struct fixing_figures figures;
+};
+
+struct fixing *fixing_new(const struct align_geometry *g, bool holds)
+{
+	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
+
+	f->g = *g;
+	f->holds = holds;
+	f->max = FIXING_MEMORY / g->physical;
+	f->nr_buckets = f->max;		/* both are powers of two */
+	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
+	TAILQ_INIT(&f->held);
+	TAILQ_INIT(&f->known);
+	return f;
+}
+
+static void forget(struct fixing *f, struct block *block)
+{
+	TAILQ_REMOVE(&f->known, block, age);
+	LIST_REMOVE(block, same);
+	f->nr--;
+	free(block);
+}
+
+static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
+{
+	return &f->bucket[hash_bucket(number, f->nr_buckets)];
+}
+
+static struct block *find(const struct fixing *f, uint64_t number)
+{
+	struct block *block;
+
+	LIST_FOREACH(block, bucket_of(f, number), same)
+		if (block->number == number)
+			return block;
+	return NULL;
+}
+
+/* The block of that number, maybe a new one that neither holds nor is known. */
+static struct block *get(struct fixing *f, uint64_t number)
+{
+	struct block *block = find(f, number);
+
+	if (block)
+		return block;
+	/* never all of them are held, see hold_less() */
+	if (f->nr == f->max)
+		forget(f, TAILQ_FIRST(&f->known));
+	block = memory_or_exit(calloc(1, sizeof(*block)));
+	block->number = number;
+	LIST_INSERT_HEAD(bucket_of(f, number), block, same);
+	TAILQ_INSERT_TAIL(&f->known, block, age);
+	f->nr++;
+	return block;
+}
+
+/* From now on its content is known. */
+static void know(struct fixing *f, struct block *block)
+{
+	struct block *older;
+
+	block->valid = true;
+	block->since_ns = f->now_ns;
+	TAILQ_FOREACH_REVERSE(older, &f->known, block_age, age) {
+		if (older->since_ns <= block->since_ns) {
+			TAILQ_INSERT_AFTER(&f->known, older, block, age);
+			return;
+		}
+	}
+	TAILQ_INSERT_HEAD(&f->known, block, age);
+}
+
+/* It is on the drive, and that resolved so many touches, maybe with a read. */
+static void written(struct fixing *f, struct block *block, uint64_t touches,
+		    bool read)
+{
+	f->figures.host += read;
+	f->figures.avoided += touches - read;
+	f->figures.written++;
+	if (block->held) {
+		TAILQ_REMOVE(&f->held, block, age);
+		f->nr_held--;
+	} else {
+		TAILQ_REMOVE(&f->known, block, age);
+	}
+	block->held = 0;
+	memset(block->kept, 0, sizeof(block->kept));
+	know(f, block);
+}
+
+/* Keeps the sectors of a touch. */
+static void keep(struct block *block, const struct align_part *part)
+{
+	uint32_t i;
+
+	for (i = part->first; i < part->first + part->count; i++)
+		block->kept[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
+}
+
+static bool all_kept(const struct fixing *f, const struct block *block)
+{
+	uint32_t sectors = align_block_sectors(&f->g), n = 0, i;
+
+	for (i = 0; i < KEPT_WORDS; i++)
+		n += (uint32_t)__builtin_popcountll(block->kept[i]);
+	return n == sectors;
+}
+
+/* Writes what a block holds. */
+static void empty(struct fixing *f, struct block *block)
+{
+	written(f, block, block->held, !block->valid && !all_kept(f, block));
+}
+
+/* More than three quarters are held: the oldest go, down to half. */
+static void hold_less(struct fixing *f)
+{
+	if (f->nr_held <= f->max - f->max / 4)
+		return;
+	f->figures.crowded = true;
+	while (f->nr_held > f->max / 2)
+		empty(f, TAILQ_FIRST(&f->held));
+}
+
+static void hold(struct fixing *f, struct block *block,
+		 const struct align_part *part)
+{
+	if (!block->held++) {
+		TAILQ_REMOVE(&f->known, block, age);
+		TAILQ_INSERT_TAIL(&f->held, block, age);
+		f->nr_held++;
+		block->since_ns = f->now_ns;
+	}
+	keep(block, part);
+	if (all_kept(f, block))
+		empty(f, block);
+	hold_less(f);
+}
+
+/* A touch that is acknowledged when it is on the drive. */
+static void serve(struct fixing *f, struct block *block,
+		  const struct align_part *part)
+{
+	keep(block, part);
+	written(f, block, block->held + 1,
+		!block->valid && !all_kept(f, block));
+}
+
+/* What the whole blocks of a write, or of write-zeroes, do to one of them. */
+static void overwrite(struct fixing *f, struct block *block)
+{
+	if (block->held) {
+		f->figures.avoided += block->held;
+		block->held = 0;
+		f->nr_held--;
+		TAILQ_REMOVE(&f->held, block, age);
+		TAILQ_INSERT_TAIL(&f->known, block, age);
+	}
+	forget(f, block);
+}
+
+/* What a discard does: a drive may ignore it, so what is held goes first. */
+static void give_up(struct fixing *f, struct block *block)
+{
+	if (block->held)
+		empty(f, block);
+	forget(f, block);
+}
+
+/* For each block that is known or held and that a range touches. */
+static void for_range(struct fixing *f, uint64_t first, uint64_t end,
+		      void (*change)(struct fixing *f, struct block *block))
+{
+	uint64_t number = align_block_of(&f->g, first);
+	uint64_t last = align_block_of(&f->g, end - 1);
+	struct block *block, *next;
+	uint32_t i;
+
+	if (last - number < f->nr_buckets) {
+		for (; number <= last; number++) {
+			block = find(f, number);
+			if (block)
+				change(f, block);
+		}
+		return;
+	}
+	for (i = 0; i < f->nr_buckets; i++) {
+		for (block = LIST_FIRST(&f->bucket[i]); block; block = next) {
+			next = LIST_NEXT(block, same);
+			if (block->number >= number && block->number <= last)
+				change(f, block);
+		}
+	}
+}
+
+/*
+ * Does what a write and write-zeroes have in common: the target takes the ends
+ * of both apart in the same way. Return: partial touches.
+ */
+static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
+			     bool fua)
+{
+	struct align_split split;
+	unsigned int i;
+
+	align_split_write(&f->g, first, end - first, &split);
+	f->figures.expected += split.nr_touches;
+	for (i = 0; i < split.nr_touches; i++) {
+		const struct align_part *part = &split.touch[i];
+		struct block *block;
+
+		if (align_is_edge(&f->g, part->block)) {
+			f->figures.drive++;
+			continue;
+		}
+		block = get(f, part->block);
+		if (f->holds && !fua)
+			hold(f, block, part);
+		else
+			serve(f, block, part);
+	}
+	if (split.run_sectors)
+		for_range(f, split.run_start,
+			  split.run_start + split.run_sectors, overwrite);
+	return split.nr_touches;
+}
+
+void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
+{
+	do_write(f, first, end, fua);
+}
+
+void fixing_write_zeroes(struct fixing *f, uint64_t first, uint64_t end,
+			 bool fua)
+{
+	f->figures.expected_zeroes += do_write(f, first, end, fua);
+}
+
+void fixing_discard(struct fixing *f, uint64_t first, uint64_t end)
+{
+	for_range(f, first, end, give_up);
+}
+
+void fixing_flush(struct fixing *f)
+{
+	while (!TAILQ_EMPTY(&f->held))
+		empty(f, TAILQ_FIRST(&f->held));
+}
+
+void fixing_time(struct fixing *f, uint64_t ns)
+{
+	const uint64_t hold = (uint64_t)FIXING_HOLD_MS * NS_PER_MS;
+	const uint64_t know = (uint64_t)FIXING_KNOWN_MS * NS_PER_MS;
+	struct block *block;
+
+	while ((block = TAILQ_FIRST(&f->held)) &&
+	       ns - block->since_ns >= hold) {
+		f->now_ns = block->since_ns + hold;
+		empty(f, block);
+	}
+	while ((block = TAILQ_FIRST(&f->known)) &&
+	       ns - block->since_ns >= know)
+		forget(f, block);
+	f->now_ns = ns;
+}
+
+const struct fixing_figures *fixing_figures(const struct fixing *f)
+{
+	return &f->figures;
+}
+
+void fixing_free(struct fixing *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_buckets; i++) {
+		while (!LIST_EMPTY(&f->bucket[i])) {
+			struct block *block = LIST_FIRST(&f->bucket[i]);
+
+			LIST_REMOVE(block, same);
+			free(block);
+		}
+	}
+	free(f->bucket);
+	free(f);
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "forecast/coverage.h"
+#include "forecast/forecast.h"
+#include "workload/page_cache.h"
+
+/*
+ * No write is longer, and no write-zeroes: the kernel counts the bytes of one in
+ * 32 bits. It cuts what is asked for in one piece, and where, is the device's.
+ */
+#define MAX_WRITE_BYTES		UINT32_MAX
+
+enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
+	     NR_MODELS };
+
+/**
+ * struct pass - what is needed while a source is read
+ * @forecast: what comes of it
+ * @source: where the requests come from
+ * @cache: what they go through; NULL: nothing
+ * @count: is this the first pass, in which all is counted?
+ * @coverage: of their writes and write-zeroes
+ * @model: one of each mode, without and, if there are times, with them
+ * @nr_models: how many that is; maybe none
+ * @lengths: writes and write-zeroes by start within a block and by length, one
+ *	beyond a block cut to less than two: those have the same touches. Two
+ *	blocks' sectors for each start.
+ */
+struct pass {
+	struct forecast *forecast;
+	struct source *source;
+	struct page_cache *cache;
+	bool count;
+	struct coverage *coverage;
+	struct fixing *model[NR_MODELS];
+	unsigned int nr_models;
+	uint64_t *lengths;
+};
+
+static int refuse(const struct source *source, const char *reason)
+{
+	CLEANUP_FREE char *position = source_position(source);
+
+	message_error("%s: %s", position, reason);
+	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Takes the place of a request in sectors, moved; or says why it has none.
+ * Those to the page cache may begin and end within a sector.
+ */
+static int place(const struct pass *pass, const struct trace_request *request,
+		 uint64_t *first, uint64_t *end)
+{
+	const struct forecast *f = pass->forecast;
+	uint64_t bytes = request->offset % ALIGN_SECTOR_SIZE + request->bytes;
+	uint64_t sectors = bytes / ALIGN_SECTOR_SIZE +
+			   (bytes % ALIGN_SECTOR_SIZE != 0);
+	uint64_t have = f->geometry.end_sector;
+	bool transfer = request->op == TRACE_READ || request->op == TRACE_WRITE;
+
+	if (!(pass->cache && transfer) &&
+	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
+		return refuse(pass->source, transfer ?
+			      "not in whole sectors of 512 bytes, so not direct I/O; --buffered, for what the page cache makes of it" :
+			      "not in whole sectors of 512 bytes");
+	if (!request->bytes)
+		return refuse(pass->source, "a request without bytes");
+	if (pass->cache && request->op == TRACE_READ &&
+	    request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "a read of more than 4294967295 bytes, which the kernel does not make");
+	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "a write of more than 4294967295 bytes, which the kernel does not make");
+	if (request->op == TRACE_WRITE_ZEROES &&
+	    request->bytes > MAX_WRITE_BYTES)
+		return refuse(pass->source,
+			      "write-zeroes of more than 4294967295 bytes, which the kernel cuts before a device gets them; record them on the device");
+	if (request->file)
+		return refuse(pass->source,
+			      "requests to several files, which need not lie on one device; make a trace of one of them");
+	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
+	if (sectors > have || *first > have - sectors) {
+		CLEANUP_FREE char *position = source_position(pass->source);
+
+		message_error("%s: %" PRIu64 " bytes from byte %" PRIu64
+			      " on end after byte %" PRIu64
+			      ", the end of the device; give a larger --size, or the device that it was recorded on",
+			      position, request->bytes,
+			      *first << ALIGN_SECTOR_SHIFT,
+			      have << ALIGN_SECTOR_SHIFT);
+		return ALIGNCTL_USAGE;
+	}
+	*end = *first + sectors;
+	return ALIGNCTL_FINE;
+}
+
+static void add(struct forecast_row *row, const struct align_split *split)
+{
+	row->writes++;
+	row->misaligned += split->nr_touches != 0;
+	row->touches += split->nr_touches;
+}
+
+static struct forecast_row *row_of_size(struct forecast *f, uint64_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_sizes; i++)
+		if (f->size[i].bytes == bytes)
+			return &f->size[i].row;
+	if (i == FORECAST_MAX_SIZES)
+		return &f->other_sizes;
+	f->nr_sizes++;
+	f->size[i].bytes = bytes;
+	return &f->size[i].row;
+}
+
+static struct forecast_row *row_of_process(struct forecast *f,
+					   const char *comm)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_processes; i++)
+		if (!strcmp(f->process[i].comm, comm))
+			return &f->process[i].row;
+	if (i == FORECAST_MAX_PROCESSES)
+		return &f->other_processes;
+	f->nr_processes++;
+	strcpy(f->process[i].comm, comm);
+	return &f->process[i].row;
+}
+
+/* Counts the touches of a write or of write-zeroes, here and if moved. */
+static void count_touches(struct pass *pass, uint64_t first, uint64_t end,
+			  struct align_split *split)
+{
+	struct forecast *f = pass->forecast;
+	uint32_t sectors = align_block_sectors(&f->geometry);
+	uint32_t phase = align_sector_in_block(&f->geometry, first);
+	uint64_t length = end - first;
+
+	align_split_write(&f->geometry, first, length, split);
+	f->figures.touches += split->nr_touches;
+	if (length >= sectors)
+		length = sectors + length % sectors;
+	pass->lengths[phase * 2 * sectors + length]++;
+}
+
+static void count_write(struct pass *pass, const struct trace_request *request,
+			uint64_t first, uint64_t end)
+{
+	struct forecast *f = pass->forecast;
+	struct align_split split;
+
+	count_touches(pass, first, end, &split);
+	f->figures.requests++;
+	f->figures.bytes += request->bytes;
+	f->fua += request->fua;
+	f->class[split.class]++;
+	add(&f->phase[align_sector_in_block(&f->geometry, first)], &split);
+	add(row_of_size(f, request->bytes), &split);
+	add(row_of_process(f, request->comm), &split);
+}
+
+static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
+{
+	struct forecast *f = pass->forecast;
+	struct align_split split;
+
+	count_touches(pass, first, end, &split);
+	f->zero_touches += split.nr_touches;
+	f->zeroes_misaligned += split.nr_touches != 0;
+}
+
+static void do_request(struct fixing *model, bool timed,
+		       const struct trace_request *request, uint64_t first,
+		       uint64_t end)
+{
+	if (timed)
+		fixing_time(model, request->time_ns);
+	if (request->preflush)
+		fixing_flush(model);
+	switch (request->op) {
+	case TRACE_WRITE:
+		fixing_write(model, first, end, request->fua);
+		break;
+	case TRACE_FLUSH:
+		fixing_flush(model);
+		break;
+	case TRACE_DISCARD:
+		fixing_discard(model, first, end);
+		break;
+	case TRACE_WRITE_ZEROES:
+		fixing_write_zeroes(model, first, end, request->fua);
+		break;
+	case TRACE_READ:
+	case TRACE_NR_OPS:
+		break;
+	}
+}
+
+/* Takes a request that reaches the device; the first time, counts it too. */
+static int take(void *context, const struct trace_request *request)
+{
+	struct pass *pass = context;
+	struct forecast *f = pass->forecast;
+	uint64_t first = 0, end = 0;
+	unsigned int i;
+
+	if (request->op != TRACE_FLUSH) {
+		int result = place(pass, request, &first, &end);
+
+		if (result)
+			return result;
+	}
+	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
+		coverage_add(pass->coverage, first, end);
+	if (!pass->count)
+		return ALIGNCTL_FINE;
+	f->requests[request->op]++;
+	f->bytes[request->op] += request->bytes;
+	if (request->op == TRACE_WRITE)
+		count_write(pass, request, first, end);
+	else if (request->op == TRACE_WRITE_ZEROES)
+		count_zeroes(pass, first, end);
+	for (i = 0; i < pass->nr_models; i++)
+		do_request(pass->model[i], i >= MODEL_PAD_TIMED, request, first,
+			   end);
+	return ALIGNCTL_FINE;
+}
+
+/* The same of one that goes through the page cache. */
+static int take_cached(struct pass *pass, const struct trace_request *request)
+{
+	struct forecast *f = pass->forecast;
+	uint64_t first, end;
+	/* all that a write has the cache read comes from here */
+	uint64_t reads = f->requests[TRACE_READ];
+	int result = ALIGNCTL_FINE;
+
+	if (request->op != TRACE_FLUSH)
+		result = place(pass, request, &first, &end);
+	if (result)
+		return result;
+	if (pass->count) {
+		f->issued[request->op]++;
+		f->issued_bytes[request->op] += request->bytes;
+	}
+	result = page_cache_do(pass->cache, request, take, pass);
+	if (request->op == TRACE_WRITE)
+		f->figures.reads += f->requests[TRACE_READ] - reads;
+	return result;
+}
+
+/* Reads all requests; what a cache has at the end, is written. */
+static int read_all(struct pass *pass)
+{
+	struct trace_request request;
+	enum trace_next next;
+	int result = ALIGNCTL_FINE;
+
+	while (!result &&
+	       (next = source_next(pass->source, &request)) == TRACE_GOT)
+		result = pass->cache ? take_cached(pass, &request) :
+				       take(pass, &request);
+	if (result)
+		return result;
+	if (next != TRACE_END)
+		return trace_next_status(next);
+	return pass->cache ? page_cache_end(pass->cache, take, pass) :
+			     ALIGNCTL_FINE;
+}
+
+/* All of it, through a cache that is empty at first. */
+static int read_once(struct pass *pass)
+{
+	int result;
+
+	if (pass->forecast->cache_block)
+		pass->cache = page_cache_new(pass->forecast->cache_block);
+	result = read_all(pass);
+	page_cache_free(pass->cache);
+	return result;
+}
+
+/* The touches that there would be if all lay elsewhere. */
+static void count_shifted(struct pass *pass)
+{
+	struct forecast *f = pass->forecast;
+	uint32_t sectors = align_block_sectors(&f->geometry);
+	uint32_t phase, length, shift;
+	/* some block that does not start before the device */
+	uint64_t start = align_block_start(&f->geometry, 1);
+
+	for (phase = 0; phase < sectors; phase++) {
+		for (length = 1; length < 2 * sectors; length++) {
+			uint64_t n = pass->lengths[phase * 2 * sectors +
+						   length];
+
+			for (shift = 0; n && shift < sectors; shift++) {
+				struct align_split split;
+
+				align_split_write(&f->geometry,
+						  start + phase + shift,
+						  length, &split);
+				f->shifted[shift] += n * split.nr_touches;
+			}
+		}
+	}
+}
+
+static void take_models(struct pass *pass)
+{
+	struct forecast *f = pass->forecast;
+	struct fixing_figures *const figures[NR_MODELS] = {
+		&f->pad, &f->coalesce, &f->pad_timed, &f->coalesce_timed,
+	};
+	unsigned int i;
+
+	for (i = 0; i < pass->nr_models; i++) {
+		fixing_flush(pass->model[i]);
+		*figures[i] = *fixing_figures(pass->model[i]);
+	}
+}
+
+/* All of it, or, without @fixing, not what becomes of the touches in a mode. */
+static int make(struct forecast *f, struct source *source,
+		const struct align_geometry *g, uint64_t shift,
+		uint32_t cache_block, bool fixing)
+{
+	struct pass pass = { .forecast = f, .source = source, .count = true };
+	size_t sectors = align_block_sectors(g);
+	unsigned int i;
+	int result;
+
+	memset(f, 0, sizeof(*f));
+	f->geometry = *g;
+	f->shift = shift;
+	f->cache_block = cache_block;
+	f->timed = source_facts(source).timed;
+	if (fixing)
+		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
+	for (i = 0; i < pass.nr_models; i++)
+		pass.model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
+	pass.coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
+	pass.lengths = memory_or_exit(calloc(2 * sectors * sectors,
+					     sizeof(*pass.lengths)));
+
+	result = read_once(&pass);
+	while (!result && coverage_end_pass(pass.coverage, &f->figures.distinct,
+					    &f->figures.rmin)) {
+		pass.count = false;
+		result = source_rewind(source);
+		if (!result)
+			result = read_once(&pass);
+	}
+	if (!result) {
+		count_shifted(&pass);
+		take_models(&pass);
+	}
+	for (i = 0; i < pass.nr_models; i++)
+		fixing_free(pass.model[i]);
+	coverage_free(pass.coverage);
+	free(pass.lengths);
+	return result;
+}
+
+int forecast_make(struct forecast *f, struct source *source,
+		  const struct align_geometry *g, uint64_t shift,
+		  uint32_t cache_block)
+{
+	return make(f, source, g, shift, cache_block, true);
+}
+
+uint64_t forecast_most_reads(const struct forecast *f)
+{
+	return f->pad.expected - f->pad.drive;
+}
+
+uint32_t forecast_best_shift(const struct forecast *f)
+{
+	uint32_t sectors = align_block_sectors(&f->geometry), shift, best = 0;
+
+	for (shift = 1; shift < sectors; shift++)
+		if (f->shifted[shift] < f->shifted[best])
+			best = shift;
+	return best;
+}
+
+int plan_figures(const struct plan *plan, const struct align_geometry *g,
+		 uint32_t cache_block, struct plan_figures *figures)
+{
+	struct source source = { .name = plan->workload->name, .plan = *plan };
+	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
+	int result = make(f, &source, g, 0, cache_block, false);
+
+	*figures = f->figures;
+	return result;
+}

@@ -1,0 +1,773 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/mix.h"
+#include "base/pattern.h"
+#include "base/progress.h"
+#include "engine/io_queue.h"
+#include "replay/content.h"
+
+#define BLOCK_SECTORS	8U
+#define BLOCK_BYTES	(BLOCK_SECTORS * PATTERN_SECTOR)
+#define READ_BLOCKS	64U		/* as replay.c's bulk requests */
+#define READ_DEPTH	16U
+#define MAX_BLOCKS	((16U << 20) / sizeof(struct block))
+#define MISMATCHES_SHOWN	5U
+
+/* A piece per sector, but enough for each byte of two blocks, and a change. */
+#define MIN_PIECES	(2 * BLOCK_BYTES + CHANGE_PIECES)
+/* What is cut by the start of a request, and by its end, becomes three. */
+#define CHANGE_PIECES	6U
+
+/* What a sector must hold, where it is not the request that wrote it, from 1. */
+#define ANYTHING	0U
+#define ZEROES		UINT64_MAX
+#define PREPARED	(UINT64_C(1) << 62)
+/* The request was not whole sectors: its bytes are of pattern_stream(). */
+#define STREAM		(UINT64_C(1) << 63)
+
+/**
+ * struct block - sectors of which something is known
+ * @number: of the block
+ * @holds: what each must hold after the last request; or its first piece
+ * @durable: what was durable there last; ANYTHING: nothing that counts
+ * @zeroed: bits of sectors that may hold zeroes, as later ones made some
+ * @cut: bits of sectors that are in pieces
+ */
+struct block {
+	uint64_t number;
+	uint64_t holds[BLOCK_SECTORS];
+	uint64_t durable[BLOCK_SECTORS];
+	uint8_t zeroed;
+	uint8_t cut;
+};
+
+/**
+ * struct piece - a part of a sector, from the end of the piece before on
+ * @holds: what it must hold
+ * @next: the one behind it; 0: there is none
+ * @end: byte of the sector after its last one
+ */
+struct piece {
+	uint64_t holds;
+	uint32_t next;
+	uint16_t end;
+};
+
+/**
+ * struct model - a part of the device
+ * @content: what is to be compared
+ * @first: its first block
+ * @end: block after its last one; falls when there are more than fit
+ * @max: most of @block
+ * @nr: how many there are
+ * @block: those of which something is known
+ * @slots: length of @slot, a power of two
+ * @slot: a hash table of indices into @block, from 1; 0: free
+ * @piece: of sectors that requests cut, from 1
+ * @max_pieces: how many there are
+ * @touched_pieces: those that were ever used
+ * @free_piece: one that is not used any more, and by next the others; 0: none
+ * @nr_free: all that are free
+ */
+struct model {
+	const struct content *content;
+	uint64_t first;
+	uint64_t end;
+	uint32_t max;
+	uint32_t nr;
+	struct block *block;
+	uint32_t slots;
+	uint32_t *slot;
+	struct piece *piece;
+	uint32_t max_pieces;
+	uint32_t touched_pieces;
+	uint32_t free_piece;
+	uint32_t nr_free;
+};
+
+static uint32_t take_piece(struct model *m)
+{
+	uint32_t taken = m->free_piece;
+
+	m->nr_free--;
+	if (!taken)
+		return ++m->touched_pieces;
+	m->free_piece = m->piece[taken].next;
+	return taken;
+}
+
+/* Frees the pieces of a sector. */
+static void give_pieces(struct model *m, struct block *block, uint32_t sector)
+{
+	uint32_t piece = block->holds[sector];
+
+	if (!(block->cut >> sector & 1))
+		return;
+	block->cut &= ~(1U << sector);
+	while (piece) {
+		uint32_t next = m->piece[piece].next;
+
+		m->piece[piece].next = m->free_piece;
+		m->free_piece = piece;
+		m->nr_free++;
+		piece = next;
+	}
+}
+
+/* Where a block is in the table, or would be. */
+static uint32_t *find_slot(const struct model *m, uint64_t number)
+{
+	uint32_t at = mix64(number) & (m->slots - 1);
+
+	while (m->slot[at] && m->block[m->slot[at] - 1].number != number)
+		at = (at + 1) & (m->slots - 1);
+	return &m->slot[at];
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = ((const struct block *)a)->number;
+	uint64_t y = ((const struct block *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+/* Leaves the upper half of the blocks to a later pass. */
+static void shrink(struct model *m)
+{
+	uint32_t i, k;
+
+	qsort(m->block, m->nr, sizeof(*m->block), by_number);
+	for (i = m->nr / 2; i < m->nr; i++)
+		for (k = 0; k < BLOCK_SECTORS; k++)
+			give_pieces(m, &m->block[i], k);
+	m->nr /= 2;
+	m->end = m->block[m->nr].number;
+	memset(m->slot, 0, m->slots * sizeof(*m->slot));
+	for (i = 0; i < m->nr; i++)
+		*find_slot(m, m->block[i].number) = i + 1;
+}
+
+/* The block's entry, a new one if need be; NULL: it is for a later pass. */
+static struct block *want_block(struct model *m, uint64_t number)
+{
+	uint32_t *slot = find_slot(m, number);
+
+	if (*slot)
+		return &m->block[*slot - 1];
+	if (m->nr == m->max) {
+		shrink(m);
+		if (number >= m->end)
+			return NULL;
+		slot = find_slot(m, number);
+	}
+	m->block[m->nr] = (struct block) { .number = number };
+	*slot = ++m->nr;
+	return &m->block[m->nr - 1];
+}
+
+/**
+ * struct change - what a request does to bytes
+ * @first: the first one
+ * @end: the one after the last
+ * @what: what they hold after it
+ * @durable: was it durable?
+ */
+struct change {
+	uint64_t first;
+	uint64_t end;
+	uint64_t what;
+	bool durable;
+};
+
+/* Makes room for the pieces of a change; those of one block always fit. */
+static void want_pieces(struct model *m)
+{
+	while (m->nr_free < CHANGE_PIECES && m->nr > 1)
+		shrink(m);
+}
+
+/* Adds a piece that ends at @end, behind that at @link, if it is not empty. */
+static uint32_t *add_piece(struct model *m, uint32_t *link, uint32_t from,
+			   uint32_t end, uint64_t holds)
+{
+	uint32_t piece;
+
+	if (from >= end)
+		return link;
+	piece = take_piece(m);
+	m->piece[piece] = (struct piece) { .holds = holds, .end = end };
+	*link = piece;
+	return &m->piece[piece].next;
+}
+
+/* Notes that the bytes from @from to @to of a sector hold something else. */
+static void cut(struct model *m, struct block *block, uint32_t sector,
+		uint32_t from, uint32_t to, uint64_t what)
+{
+	const struct piece whole = {
+		.holds = block->holds[sector], .end = PATTERN_SECTOR,
+	};
+	bool was_cut = block->cut >> sector & 1, done = false;
+	uint32_t old = block->holds[sector], start = 0, first = 0;
+	uint32_t *link = &first;
+
+	do {
+		const struct piece was = was_cut ? m->piece[old] : whole;
+
+		if (was_cut) {
+			m->piece[old].next = m->free_piece;
+			m->free_piece = old;
+			m->nr_free++;
+		}
+		link = add_piece(m, link, start,
+				 was.end < from ? was.end : from, was.holds);
+		if (!done && was.end > from) {
+			link = add_piece(m, link, from, to, what);
+			done = true;
+		}
+		link = add_piece(m, link, start > to ? start : to, was.end,
+				 was.holds);
+		start = was.end;
+		old = was.next;
+	} while (old);
+	block->cut |= 1U << sector;
+	block->holds[sector] = first;
+}
+
+/* Notes what a change does to the sectors of one block. */
+static void hold(struct model *m, struct block *block,
+		 const struct change *change)
+{
+	uint32_t i;
+
+	for (i = 0; i < BLOCK_SECTORS; i++) {
+		uint64_t start = block->number * BLOCK_BYTES +
+				 i * PATTERN_SECTOR;
+		uint64_t end = start + PATTERN_SECTOR;
+
+		if (end <= change->first || start >= change->end)
+			continue;
+		if (start < change->first || end > change->end) {
+			cut(m, block, i, start < change->first ?
+			    change->first - start : 0,
+			    (end > change->end ? change->end : end) - start,
+			    change->what);
+			continue;
+		}
+		give_pieces(m, block, i);
+		block->holds[i] = change->what;
+		/* once forgotten, what was durable is no promise any more */
+		if (change->durable || change->what == ANYTHING) {
+			block->durable[i] = change->what;
+			block->zeroed &= ~(1U << i);
+		}
+		if (change->what == ZEROES)
+			block->zeroed |= 1U << i;
+	}
+}
+
+/* Nothing is known any more of its sectors. */
+static void forget(struct model *m, const struct change *change)
+{
+	uint64_t number = change->first / BLOCK_BYTES;
+	uint64_t last = (change->end - 1) / BLOCK_BYTES;
+	uint32_t i;
+
+	want_pieces(m);
+	if (last - number >= m->nr) {
+		for (i = 0; i < m->nr; i++)
+			hold(m, &m->block[i], change);
+		return;
+	}
+	for (; number <= last; number++) {
+		i = *find_slot(m, number);
+		if (i)
+			hold(m, &m->block[i - 1], change);
+	}
+}
+
+static void note(struct model *m, const struct change *change)
+{
+	uint64_t number = change->first / BLOCK_BYTES;
+	uint64_t last = (change->end - 1) / BLOCK_BYTES;
+
+	want_pieces(m);
+	if (number < m->first)
+		number = m->first;
+	for (; number <= last && number < m->end; number++) {
+		struct block *block = want_block(m, number);
+
+		if (block)
+			hold(m, block, change);
+	}
+}
+
+static bool failed(const struct engine_done *done, uint64_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < done->nr_failed; i++)
+		if (done->failed[i] == number)
+			return true;
+	return false;
+}
+
+/* Notes what was there before the first request, as far as that is known. */
+static void note_prepared(struct model *m)
+{
+	const struct content *content = m->content;
+	size_t i;
+
+	for (i = 0; i < content->nr_prepared; i++)
+		note(m, &(struct change) {
+		     .first = content->prepared[i].first * PATTERN_SECTOR,
+		     .end = content->prepared[i].end * PATTERN_SECTOR,
+		     .what = PREPARED });
+}
+
+/* Reads the trace, as far as it was made, into the model. */
+static int read_trace(struct model *m)
+{
+	const struct content *content = m->content;
+	struct source *source = content->source;
+	struct trace_request request;
+	int result = source_rewind(source);
+
+	if (result)
+		return result;
+	while (source->issued < content->done->issued) {
+		CLEANUP_FREE char *wrong = NULL;
+		uint64_t number = source->issued;
+		enum trace_next next;
+		struct change change;
+
+		if (interrupt_seen())
+			return ALIGNCTL_FINE;
+		next = source_next(source, &request);
+		if (next == TRACE_FAILED)
+			return trace_next_status(next);
+		if (next == TRACE_GOT)
+			wrong = placement_apply(content->placement, &request);
+		else
+			wrong = message_format("ended");
+		/* where the run ended too, if it came that far */
+		if (wrong && content->done->issued == UINT64_MAX)
+			return ALIGNCTL_FINE;
+		if (wrong) {
+			message_error("%s: is not the trace that was replayed any more: request %"
+				      PRIu64 ": %s", source->name,
+				      number + 1, wrong);
+			return ALIGNCTL_USAGE;
+		}
+		if (request.op == TRACE_READ || request.op == TRACE_FLUSH)
+			continue;
+		change.first = request.offset;
+		change.end = change.first + request.bytes;
+		change.durable = number < content->durable;
+		change.what = request.op == TRACE_WRITE ? number + 1 : ZEROES;
+		if (request.op == TRACE_WRITE &&
+		    !pattern_has_labels(request.offset, request.bytes))
+			change.what |= STREAM;
+		if (request.op == TRACE_DISCARD ||
+		    failed(content->done, number)) {
+			change.what = ANYTHING;
+			forget(m, &change);
+		} else {
+			note(m, &change);
+		}
+	}
+	return ALIGNCTL_FINE;
+}
+
+/**
+ * struct part - bytes of a sector that are as one request left them
+ * @from: the first of them, from the start of the sector
+ * @to: the one after the last
+ * @holds: what they must hold
+ */
+struct part {
+	uint32_t from;
+	uint32_t to;
+	uint64_t holds;
+};
+
+/* What the label says of the request that left this, or left its part of it. */
+static uint64_t sequence(uint64_t holds)
+{
+	return holds == PREPARED ? 0 : holds & ~STREAM;
+}
+
+/* Does a sector hold that, all of it labelled, or zeroes? */
+static bool right(const struct model *m, const char *bytes, uint64_t sector,
+		  uint64_t holds)
+{
+	static const char zeroes[PATTERN_SECTOR];
+	struct pattern_label label;
+
+	if (holds == ZEROES)
+		return !memcmp(bytes, zeroes, PATTERN_SECTOR);
+	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
+	       label.sector == sector && label.sequence == sequence(holds) &&
+	       label.run == m->content->run;
+}
+
+/* The same of the bytes from @from to @to of the sector. */
+static bool part_right(const struct model *m, const char *bytes,
+		       uint64_t sector, const struct part *part)
+{
+	char wanted[PATTERN_SECTOR] = { 0 };
+	uint64_t run = m->content->run;
+
+	if (part->holds != ZEROES && part->holds & STREAM) {
+		pattern_stream(wanted, sector * PATTERN_SECTOR, sizeof(wanted),
+			       sequence(part->holds), run);
+	} else if (part->holds != ZEROES) {
+		pattern_fill(wanted, 1);
+		pattern_label(wanted, &(struct pattern_label) {
+				      sector, sequence(part->holds), run }, 1);
+	}
+	return !memcmp(bytes + part->from, wanted + part->from,
+		       part->to - part->from);
+}
+
+static char *describe_sequence(uint64_t sequence)
+{
+	return sequence ? message_format("request %" PRIu64, sequence) :
+			  message_format("what was prepared");
+}
+
+static char *describe(uint64_t holds)
+{
+	return holds == ZEROES ? message_format("zeroes") :
+				 describe_sequence(sequence(holds));
+}
+
+static void show_part(const struct model *m, uint64_t sector,
+		      const struct part *part)
+{
+	CLEANUP_FREE char *wanted = describe(part->holds);
+
+	message_error("%s: sector %" PRIu64 ", bytes %u to %u: expected %s, found others",
+		      m->content->device->path, sector, part->from,
+		      part->to - 1, wanted);
+}
+
+static void show_mismatch(const struct model *m, const char *bytes,
+			  uint64_t sector, uint64_t holds)
+{
+	struct pattern_label found = { 0 };
+	enum pattern_state kind = pattern_read(bytes, &found);
+	CLEANUP_FREE char *wanted = describe(holds);
+	CLEANUP_FREE char *which = describe_sequence(found.sequence);
+	CLEANUP_FREE char *got = kind == PATTERN_ABSENT ?
+		message_format("bytes that no replay wrote") :
+		message_format("%s%s of sector %" PRIu64 "%s",
+			       kind == PATTERN_TORN ? "damaged bytes of " : "",
+			       which, found.sector,
+			       found.run == m->content->run ? "" :
+			       " of another run");
+
+	message_error("%s: sector %" PRIu64 ": expected %s, found %s",
+		      m->content->device->path, sector, wanted, got);
+}
+
+/* Some blocks that lie together, being read. */
+struct stretch {
+	struct io_request request;
+	const struct block *block;
+};
+
+typedef void (*compare_fn)(const struct model *m,
+			   const struct stretch *stretch, void *result);
+
+enum found { FOUND_ANYTHING, FOUND_RIGHT, FOUND_OTHER };
+
+/* Looks at a part of a sector, and if it is wrong, says so if @say. */
+static enum found compare_part(const struct model *m, const char *bytes,
+			       uint64_t sector, const struct part *part,
+			       bool say)
+{
+	if (part->holds == ANYTHING)
+		return FOUND_ANYTHING;
+	if (part_right(m, bytes, sector, part))
+		return FOUND_RIGHT;
+	if (say)
+		show_part(m, sector, part);
+	return FOUND_OTHER;
+}
+
+/* The worst of its parts, of which the first one that is wrong is told. */
+static enum found compare_pieces(const struct model *m, const char *bytes,
+				 uint64_t sector, uint32_t piece, bool say)
+{
+	enum found worst = FOUND_ANYTHING;
+	uint32_t from = 0;
+
+	for (; piece; piece = m->piece[piece].next) {
+		const struct part part = {
+			from, m->piece[piece].end, m->piece[piece].holds,
+		};
+		enum found found = compare_part(m, bytes, sector, &part,
+						say && worst < FOUND_OTHER);
+
+		if (found > worst)
+			worst = found;
+		from = part.to;
+	}
+	return worst;
+}
+
+static enum found compare_sector(const struct model *m,
+				 const struct block *block, uint32_t i,
+				 const char *bytes, bool say)
+{
+	const struct part all = { 0, PATTERN_SECTOR, block->holds[i] };
+	uint64_t sector = block->number * BLOCK_SECTORS + i;
+
+	if (block->cut >> i & 1)
+		return compare_pieces(m, bytes, sector, block->holds[i], say);
+	if (all.holds == ZEROES || !(all.holds & STREAM)) {
+		if (all.holds == ANYTHING)
+			return FOUND_ANYTHING;
+		if (right(m, bytes, sector, all.holds))
+			return FOUND_RIGHT;
+		if (say)
+			show_mismatch(m, bytes, sector, all.holds);
+		return FOUND_OTHER;
+	}
+	return compare_part(m, bytes, sector, &all, say);
+}
+
+static void compare(const struct model *m, const struct stretch *stretch,
+		    void *result)
+{
+	struct content_check *check = result;
+	const char *bytes = stretch->request.buffer;
+	uint64_t sector = stretch->request.offset / PATTERN_SECTOR;
+	uint64_t end = sector + stretch->request.bytes / PATTERN_SECTOR;
+	uint64_t i;
+
+	for (i = 0; sector < end; i++, sector++, bytes += PATTERN_SECTOR) {
+		const struct block *block = &stretch->block[i / BLOCK_SECTORS];
+		enum found found = compare_sector(m, block, i % BLOCK_SECTORS,
+						  bytes,
+						  check->mismatches <
+						  MISMATCHES_SHOWN);
+
+		check->sectors += found != FOUND_ANYTHING;
+		if (found != FOUND_OTHER)
+			continue;
+		if (!check->mismatches || sector < check->first_mismatch)
+			check->first_mismatch = sector;
+		check->mismatches++;
+	}
+}
+
+const char *const content_verdict_names[CONTENT_NR_VERDICTS] = {
+	[CONTENT_LOST] = "lost", [CONTENT_TORN] = "torn",
+	[CONTENT_OLD] = "old", [CONTENT_NEW] = "new",
+};
+
+/* What is in sector @i of a block; CONTENT_TORN: parts of several writes. */
+static enum content_verdict judge_sector(const struct model *m,
+					 const struct block *block,
+					 uint32_t i, const char *bytes)
+{
+	static const char zeroes[PATTERN_SECTOR];
+	uint64_t sector = block->number * BLOCK_SECTORS + i;
+	uint64_t durable = block->durable[i];
+	struct pattern_label label;
+	enum pattern_state kind = pattern_read(bytes, &label);
+
+	if (block->holds[i] == ANYTHING ||
+	    right(m, bytes, sector, block->holds[i]))
+		return CONTENT_NEW;
+	if (kind == PATTERN_TORN)
+		return CONTENT_TORN;
+	if ((block->zeroed >> i & 1) && !memcmp(bytes, zeroes, PATTERN_SECTOR))
+		return CONTENT_OLD;
+	/* nothing was promised: what was there before the run may still be */
+	if (durable == ANYTHING)
+		return CONTENT_OLD;
+	if (kind == PATTERN_WHOLE && label.sector == sector &&
+	    label.run == m->content->run &&
+	    (durable == ZEROES ? label.sequence > m->content->durable :
+				 label.sequence >= durable))
+		return CONTENT_OLD;
+	return CONTENT_LOST;
+}
+
+/*
+ * The worst of its sectors. New and old ones together are of one write, which
+ * is torn, if it is the last one in both of them.
+ */
+static enum content_verdict judge_block(const struct model *m,
+					const struct block *block,
+					const char *bytes, uint32_t sectors)
+{
+	enum content_verdict verdict = CONTENT_NEW, each[BLOCK_SECTORS];
+	uint32_t i, k;
+
+	for (i = 0; i < sectors; i++) {
+		each[i] = judge_sector(m, block, i, bytes + i * PATTERN_SECTOR);
+		if (each[i] < verdict)
+			verdict = each[i];
+	}
+	for (i = 0; verdict == CONTENT_OLD && i < sectors; i++)
+		for (k = 0; k < sectors; k++)
+			if (block->holds[i] == block->holds[k] &&
+			    block->holds[i] != ANYTHING &&
+			    each[i] == CONTENT_NEW && each[k] == CONTENT_OLD)
+				return CONTENT_TORN;
+	return verdict;
+}
+
+static void judge(const struct model *m, const struct stretch *stretch,
+		  void *result)
+{
+	struct content_crash *crash = result;
+	uint64_t left = stretch->request.bytes / PATTERN_SECTOR;
+	const char *bytes = stretch->request.buffer;
+	const struct block *block = stretch->block;
+
+	while (left) {
+		uint32_t sectors = left < BLOCK_SECTORS ? left : BLOCK_SECTORS;
+		enum content_verdict verdict = judge_block(m, block, bytes,
+							   sectors);
+		uint64_t sector = block->number * BLOCK_SECTORS;
+
+		if (!crash->blocks[verdict]++ || sector < crash->first[verdict])
+			crash->first[verdict] = sector;
+		left -= sectors;
+		bytes += BLOCK_BYTES;
+		block++;
+	}
+}
+
+/* How many blocks from @at on lie together, as many as one request reads. */
+static uint32_t together(const struct model *m, uint32_t at)
+{
+	uint32_t nr = 1;
+
+	while (nr < READ_BLOCKS && at + nr < m->nr &&
+	       m->block[at + nr].number == m->block[at].number + nr)
+		nr++;
+	return nr;
+}
+
+static void start(const struct model *m, struct io_queue *queue,
+		  struct stretch *stretch, uint32_t at, uint32_t nr)
+{
+	uint64_t end = m->content->device->sectors * PATTERN_SECTOR;
+	uint64_t offset = m->block[at].number * BLOCK_BYTES;
+	uint64_t bytes = nr * BLOCK_BYTES;
+
+	stretch->block = &m->block[at];
+	stretch->request.op = IO_READ;
+	stretch->request.offset = offset;
+	stretch->request.bytes = bytes < end - offset ? bytes : end - offset;
+	io_queue_start(queue, &stretch->request);
+}
+
+/* Reads all blocks of the model, and compares them. */
+static int read_blocks(struct model *m, compare_fn compare, void *found)
+{
+	struct io_queue *queue = io_queue_open(m->content->fd, READ_DEPTH);
+	char *memory = io_memory(READ_DEPTH * READ_BLOCKS * BLOCK_BYTES);
+	struct stretch all[READ_DEPTH] = { 0 }, *idle[READ_DEPTH];
+	uint32_t nr_idle, at = 0, nr;
+	struct progress progress;
+	int result = ALIGNCTL_FINE;
+
+	for (nr_idle = 0; nr_idle < READ_DEPTH; nr_idle++) {
+		all[nr_idle].request.buffer =
+			memory + nr_idle * READ_BLOCKS * BLOCK_BYTES;
+		idle[nr_idle] = &all[nr_idle];
+	}
+	qsort(m->block, m->nr, sizeof(*m->block), by_number);
+	progress_start(&progress, "checking", m->nr);
+	for (;;) {
+		struct stretch *stretch;
+
+		while (nr_idle && at < m->nr && !result && !interrupt_seen()) {
+			nr = together(m, at);
+			start(m, queue, idle[--nr_idle], at, nr);
+			at += nr;
+		}
+		if (nr_idle == READ_DEPTH)
+			break;
+		/* the request is the first member */
+		stretch = (struct stretch *)io_queue_wait(queue);
+		if (io_request_check(&stretch->request,
+				     m->content->device->path))
+			result = ALIGNCTL_IO;
+		else
+			compare(m, stretch, found);
+		idle[nr_idle++] = stretch;
+		progress_step(&progress, at);
+	}
+	progress_end(&progress);
+	free(memory);
+	io_queue_close(queue);
+	return result;
+}
+
+/* Part by part, until all was compared or something went wrong. */
+static int compare_all(const struct content *content, compare_fn compare,
+		       void *found, bool *done, uint64_t *passes)
+{
+	struct model m = {
+		.content = content, .slots = 16,
+		.max = content->max_blocks ? content->max_blocks : MAX_BLOCKS,
+	};
+	int result = ALIGNCTL_FINE;
+
+	while (m.slots < 2 * m.max)
+		m.slots *= 2;
+	m.max_pieces = m.max < MIN_PIECES / BLOCK_SECTORS ? MIN_PIECES :
+						m.max * BLOCK_SECTORS;
+	m.block = memory_or_exit(calloc(m.max, sizeof(*m.block)));
+	/* memory that is not touched costs nothing */
+	m.piece = memory_or_exit(calloc(m.max_pieces + 1, sizeof(*m.piece)));
+	m.slot = memory_or_exit(calloc(m.slots, sizeof(*m.slot)));
+	while (m.end != UINT64_MAX && !result && !interrupt_seen()) {
+		m.first = m.end;
+		m.end = UINT64_MAX;
+		m.nr = 0;
+		m.touched_pieces = m.free_piece = 0;
+		m.nr_free = m.max_pieces;
+		memset(m.slot, 0, m.slots * sizeof(*m.slot));
+		note_prepared(&m);
+		result = read_trace(&m);
+		++*passes;
+		if (!result && !interrupt_seen())
+			result = read_blocks(&m, compare, found);
+	}
+	*done = !result && !interrupt_seen();
+	free(m.block);
+	free(m.piece);
+	free(m.slot);
+	return result;
+}
+
+int content_check(const struct content *content, struct content_check *check)
+{
+	memset(check, 0, sizeof(*check));
+	return compare_all(content, compare, check, &check->done,
+			   &check->passes);
+}
+
+int content_crash(const struct content *content, struct content_crash *crash)
+{
+	uint64_t passes = 0;
+
+	memset(crash, 0, sizeof(*crash));
+	return compare_all(content, judge, crash, &crash->done, &passes);
+}

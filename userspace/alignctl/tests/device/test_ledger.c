@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "device/ledger.h"
+#include "device/sysfs.h"
+#include "tests/tap.h"
+#include "tests/tree.h"
+
+#define DIR	"/sys/class/block/dm-0"
+
+/* Zeroes but for one bin. */
+static void histogram(const char *name, unsigned int bins, unsigned int bin,
+		      uint64_t value)
+{
+	CLEANUP_FREE char *path = message_format("%s/align/%s_histogram", DIR,
+						 name);
+	char text[ALIGN_PHASE_BINS * 22] = "";
+	unsigned int i;
+
+	for (i = 0; i < bins; i++)
+		sprintf(text + strlen(text), "%s%" PRIu64, i ? " " : "",
+			i == bin ? value : 0);
+	strcat(text, "\n");
+	tree_file(path, text);
+}
+
+static void counter(const char *name, uint64_t value)
+{
+	CLEANUP_FREE char *path = message_format("%s/align/%s", DIR, name);
+	CLEANUP_FREE char *text = message_format("%" PRIu64 "\n", value);
+
+	tree_file(path, text);
+}
+
+/* Counter number i reads 1000 + i, its baseline 10 * i. */
+static void make_ledger(void)
+{
+	unsigned int i;
+
+	tree_open();
+	tree_device("virtual/block", "dm-0", "253:0", 0);
+	tree_device("pci", "sda", "8:0", 0);
+	tree_file(DIR "/queue/logical_block_size", "512\n");
+	counter("epoch", 2);
+	counter("suggested_physical_block_size", 16384);
+	for (i = 0; i < LEDGER_NR; i++) {
+		CLEANUP_FREE char *base = message_format("baseline_%s",
+							 ledger_rows[i].name);
+
+		counter(ledger_rows[i].name, 1000 + i);
+		if (!ledger_rows[i].gauge)
+			counter(base, 10 * i);
+	}
+	for (i = 0; i < HISTOGRAM_NR; i++) {
+		const struct ledger_histogram_row *row = &ledger_histograms[i];
+		CLEANUP_FREE char *base = message_format("baseline_%s",
+							 row->name);
+
+		histogram(row->name, row->bins, 5, 50);
+		histogram(base, row->bins, 5, 8);
+	}
+	counter("target0_physical_block_size", 4096);
+	counter("target0_hold_ms", 250);
+	counter("target0_max_blocks", 64);
+	counter("target0_blocks", 3);
+	counter("target0_memory_bytes", 13000);
+	counter("target0_memory_high_water_bytes", 26000);
+	tree_file(DIR "/align/target0_alignment_offset", "unknown\n");
+	tree_file(DIR "/align/target0_mode", "report\n");
+	tree_file(DIR "/align/target0_device", "8:0\n");
+}
+
+static void read_all(struct ledger *ledger)
+{
+	CLEANUP_FREE char *dir = sysfs_path(DIR);
+	CLEANUP_FREE char *error = ledger_read(ledger, dir);
+
+	CHECK(!error, "%s", error);
+}
+
+static void reading(void)
+{
+	uint64_t bins[LEDGER_MAX_BINS];
+	struct ledger ledger;
+	unsigned int i;
+
+	make_ledger();
+	read_all(&ledger);
+	CHECK(ledger.epoch == 2 && ledger.suggested == 16384, "epoch %" PRIu64,
+	      ledger.epoch);
+	for (i = 0; i < LEDGER_NR; i++) {
+		uint64_t want = ledger_rows[i].gauge ? 1000 + i :
+						       1000 + i - 10 * i;
+
+		CHECK(ledger_value(&ledger, i) == want, "%s is %" PRIu64,
+		      ledger_rows[i].name, ledger_value(&ledger, i));
+	}
+	for (i = 0; i < HISTOGRAM_NR; i++) {
+		ledger_histogram(&ledger, i, bins);
+		CHECK(bins[5] == 42 && !bins[4], "%s: %" PRIu64,
+		      ledger_histograms[i].name, bins[5]);
+	}
+	CHECK(ledger.nr_targets == 1 &&
+	      !strcmp(ledger.target[0].mode, "report") &&
+	      ledger.target[0].offset == -1 &&
+	      ledger.target[0].physical == 4096 &&
+	      !strcmp(ledger.target[0].device, "sda"), "%zu targets",
+	      ledger.nr_targets);
+	CHECK(ledger.target[0].hold_ms == 250 &&
+	      ledger.target[0].memory_high_water == 26000, "hold_ms %" PRId64,
+	      ledger.target[0].hold_ms);
+	ledger_free(&ledger);
+	tree_close();
+}
+
+static void missing(void)
+{
+	CLEANUP_FREE char *error = NULL;
+	CLEANUP_FREE char *dir = NULL;
+	struct ledger ledger;
+
+	make_ledger();
+	dir = sysfs_path(DIR);
+	tree_file(DIR "/align/baseline_size_histogram", "1 2 3\n");
+	error = ledger_read(&ledger, dir);
+	CHECK(error && strstr(error, "baseline_size_histogram"), "%s",
+	      error ? error : "no error");
+	ledger_free(&ledger);
+	tree_close();
+}
+
+static void numbered(void)
+{
+	struct ledger ledger;
+
+	make_ledger();
+	/* target 0 has its file; these are not the kernel's */
+	tree_file(DIR "/align/target00_mode", "report\n");
+	tree_file(DIR "/align/target4294967296_mode", "report\n");
+	tree_file(DIR "/align/target_mode", "report\n");
+	read_all(&ledger);
+	CHECK(ledger.nr_targets == 1, "%zu targets", ledger.nr_targets);
+	ledger_free(&ledger);
+	tree_close();
+}
+
+static void balance(void)
+{
+	struct ledger ledger = { 0 };
+
+	ledger.raw[LEDGER_rmw_expected] = 100;
+	ledger.raw[LEDGER_rmw_avoided] = 40;
+	ledger.raw[LEDGER_rmw_host] = 30;
+	ledger.raw[LEDGER_rmw_drive] = 20;
+	ledger.raw[LEDGER_rmw_lost] = 9;
+	CHECK(!ledger_balanced(&ledger), "99 of 100");
+	ledger.raw[LEDGER_rmw_pending] = 1;
+	CHECK(ledger_balanced(&ledger), "100 of 100");
+	/* one was pending at the reset: still balanced */
+	ledger.baseline[LEDGER_rmw_expected] = 1;
+	CHECK(ledger_balanced(&ledger), "after a reset");
+}
+
+static void amplification(void)
+{
+	struct ledger ledger = { 0 };
+
+	CHECK(ledger_amplification_before(&ledger) == 0, "nothing written");
+	ledger.raw[LEDGER_write_bytes] = 1024;
+	ledger.baseline[LEDGER_write_bytes] = 512;
+	ledger.raw[LEDGER_write_block_bytes] = 8192;
+	ledger.baseline[LEDGER_write_block_bytes] = 4096;
+	ledger.raw[LEDGER_sent_block_bytes] = 512;
+	CHECK(ledger_amplification_before(&ledger) == 8, "before: %f",
+	      ledger_amplification_before(&ledger));
+	CHECK(ledger_amplification_after(&ledger) == 1, "after: %f",
+	      ledger_amplification_after(&ledger));
+}
+
+static void intervals(void)
+{
+	struct ledger before, after;
+	uint64_t bins[LEDGER_MAX_BINS];
+
+	make_ledger();
+	read_all(&before);
+	counter("writes", 5000);
+	histogram("phase", ALIGN_PHASE_BINS, 5, 57);
+	/* a reset in between must not show */
+	counter("baseline_writes", 4000);
+	read_all(&after);
+	ledger_count_from(&after, &before);
+	CHECK(ledger_value(&after, LEDGER_writes) ==
+	      5000 - (1000 + LEDGER_writes), "writes %" PRIu64,
+	      ledger_value(&after, LEDGER_writes));
+	CHECK(ledger_value(&after, LEDGER_reads) == 0, "reads %" PRIu64,
+	      ledger_value(&after, LEDGER_reads));
+	ledger_histogram(&after, HISTOGRAM_PHASE, bins);
+	CHECK(bins[5] == 7, "phase %" PRIu64, bins[5]);
+	ledger_free(&before);
+	ledger_free(&after);
+	tree_close();
+}
+
+static void bounds(void)
+{
+	struct ledger ledger = { .logical = 512 };
+
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560, "phase");
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_SIZE, 3) == 4096, "size");
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_LATENCY_ALIGNED, 4) == 1.28,
+	      "latency");
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_HOLD_TIME, 4) == 1.28,
+	      "hold time");
+}
+
+const struct tap_test ledger_tests[] = {
+	{ "every counter and histogram is read, less its baseline", reading },
+	{ "a file that is missing or short is named", missing },
+	{ "a target is there once, by the number that the kernel writes",
+	  numbered },
+	{ "the ledger balances when every touch has an outcome", balance },
+	{ "write amplification is per byte written since the reset",
+	  amplification },
+	{ "an interval counts from the reading before, resets or not",
+	  intervals },
+	{ "bins lie where kmod/geometry.h has them", bounds },
+	{ 0 },
+};

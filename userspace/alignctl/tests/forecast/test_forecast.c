@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "forecast/coverage.h"
+#include "forecast/forecast.h"
+#include "tests/tap.h"
+#include "tests/trace_file.h"
+#include "workload/permutation.h"
+
+#define BLOCK		8U		/* sectors of 4096 bytes */
+#define DISK_SECTORS	1953525168ULL	/* of the measured disk */
+
+static struct align_geometry geometry(uint32_t offset)
+{
+	struct align_geometry g;
+
+	align_geometry_init(&g, BLOCK * 512, 512, offset, 0, DISK_SECTORS);
+	return g;
+}
+
+/*
+ * What becomes of requests, and of what is held when they are over: "w1+2@500"
+ * is a write of sectors 1 and 2 after 500 ms, f one with FUA, d a discard, z
+ * write-zeroes, a those with FUA, "s0+0" a flush.
+ */
+static struct fixing_figures fixed(const char *steps, bool holds)
+{
+	struct align_geometry g = geometry(0);
+	struct fixing *f = fixing_new(&g, holds);
+	struct fixing_figures figures;
+	uint64_t first, sectors, ms;
+	int length;
+	char op;
+
+	while (sscanf(steps, " %c%" SCNu64 "+%" SCNu64 "%n", &op, &first,
+		      &sectors, &length) == 3) {
+		steps += length;
+		if (sscanf(steps, "@%" SCNu64 "%n", &ms, &length) == 1) {
+			steps += length;
+			fixing_time(f, ms * 1000000);
+		}
+		switch (op) {
+		case 'w':
+		case 'f':
+			fixing_write(f, first, first + sectors, op == 'f');
+			break;
+		case 'd':
+			fixing_discard(f, first, first + sectors);
+			break;
+		case 'z':
+		case 'a':
+			fixing_write_zeroes(f, first, first + sectors,
+					    op == 'a');
+			break;
+		default:
+			fixing_flush(f);
+		}
+	}
+	CHECK(!*steps, "what is %s?", steps);
+	fixing_flush(f);
+	figures = *fixing_figures(f);
+	fixing_free(f);
+	return figures;
+}
+
+/* Worked out by hand from the rules on top of kmod/block.c and hold.c. */
+static const struct {
+	const char *what;
+	const char *steps;
+	/* in pad, then in coalesce: avoided, read, written */
+	struct { uint64_t avoided, host, written; } want[2];
+} rows[] = {
+	{ "one sector",
+	  "w1+1", { { 0, 1, 1 }, { 0, 1, 1 } } },
+	{ "the rest follows",
+	  "w0+3 w3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "the rest follows a flush",
+	  "w0+3 s0+0 w3+5",
+	  { { 1, 1, 2 }, { 1, 1, 2 } } },
+	{ "the same sector twice",
+	  "w1+1 w1+1",
+	  { { 1, 1, 2 }, { 1, 1, 1 } } },
+	{ "FUA is not held, and takes along what is",
+	  "w1+1 f2+1 w3+1",
+	  { { 2, 1, 3 }, { 2, 1, 2 } } },
+	{ "FUA that completes it",
+	  "w0+3 f3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "overwritten as a whole",
+	  "w1+1 w0+8",
+	  { { 0, 1, 1 }, { 1, 0, 0 } } },
+	{ "a whole write ends what is known",
+	  "w1+1 w0+8 w1+1",
+	  { { 0, 2, 2 }, { 1, 1, 1 } } },
+	{ "zeroes over what is held, and over a part of it",
+	  "w1+4 z1+2 w9+1 z8+8",
+	  { { 1, 2, 3 }, { 2, 1, 1 } } },
+	{ "what is known is so after zeroes of a part of it",
+	  "w1+1 s0+0 z7+1 w2+1",
+	  { { 2, 1, 3 }, { 2, 1, 2 } } },
+	{ "what is known is so after zeroes of all of it no more",
+	  "w1+1 s0+0 z0+8 w2+1",
+	  { { 0, 2, 2 }, { 0, 2, 2 } } },
+	{ "zeroes alone",
+	  "z1+1", { { 0, 1, 1 }, { 0, 1, 1 } } },
+	{ "zeroes that complete what a write began",
+	  "w0+3 z3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "a write that completes what zeroes began",
+	  "z0+3 w3+5",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	{ "zeroes that are held, overwritten as a whole",
+	  "z1+1 w0+8",
+	  { { 0, 1, 1 }, { 1, 0, 0 } } },
+	{ "zeroes with FUA are not held",
+	  "z1+1 a2+1 z3+1",
+	  { { 2, 1, 3 }, { 2, 1, 2 } } },
+	{ "zeroes in two blocks, a run between them",
+	  "z7+10 z17+7 z0+7",
+	  { { 2, 2, 4 }, { 4, 0, 2 } } },
+	{ "a discard has what is held written first",
+	  "w1+1 d0+8 w1+1",
+	  { { 0, 2, 2 }, { 0, 2, 2 } } },
+	{ "two blocks, a run between them",
+	  "w7+10 w17+7 w0+7",
+	  { { 2, 2, 4 }, { 4, 0, 2 } } },
+	{ "in time",
+	  "w0+3@0 w3+5@499",
+	  { { 1, 1, 2 }, { 2, 0, 1 } } },
+	/* held until 500, known until 1000 */
+	{ "too late to be held",
+	  "w0+3@0 w3+5@999",
+	  { { 0, 2, 2 }, { 1, 1, 2 } } },
+	{ "too late for all",
+	  "w0+3@0 w3+5@1000",
+	  { { 0, 2, 2 }, { 0, 2, 2 } } },
+};
+
+static void fixing_by_hand(void)
+{
+	size_t i;
+	int mode;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (mode = 0; mode < 2; mode++) {
+			struct fixing_figures f = fixed(rows[i].steps, mode);
+
+			CHECK(f.avoided == rows[i].want[mode].avoided &&
+			      f.host == rows[i].want[mode].host &&
+			      f.written == rows[i].want[mode].written &&
+			      f.expected == f.avoided + f.host && !f.drive,
+			      "%s, %s: avoided %" PRIu64 ", read %" PRIu64
+			      ", written %" PRIu64, rows[i].what,
+			      mode ? "coalesce" : "pad", f.avoided, f.host,
+			      f.written);
+		}
+	}
+}
+
+/* Counted with the others, and apart. */
+static void touches_of_zeroes_are_told_apart(void)
+{
+	int mode;
+
+	for (mode = 0; mode < 2; mode++) {
+		struct fixing_figures f =
+			fixed("w1+1 z1+8 z16+8 z24+9 d41+3 w42+1", mode);
+
+		CHECK(f.expected == 5 && f.expected_zeroes == 3,
+		      "%" PRIu64 ", of zeroes %" PRIu64, f.expected,
+		      f.expected_zeroes);
+	}
+}
+
+/* Block 0 starts before the device, the last one ends after it. */
+static void edges_are_the_drives(void)
+{
+	struct align_geometry g;
+	int mode;
+
+	align_geometry_init(&g, 4096, 512, 512, 0, 100);
+	for (mode = 0; mode < 2; mode++) {
+		struct fixing *f = fixing_new(&g, mode);
+
+		fixing_write(f, 0, 4, false);
+		fixing_write(f, 95, 100, false);
+		fixing_write_zeroes(f, 0, 1, false);
+		fixing_write_zeroes(f, 98, 99, false);
+		fixing_flush(f);
+		CHECK(fixing_figures(f)->expected == 6 &&
+		      fixing_figures(f)->drive == 4 &&
+		      fixing_figures(f)->host == 2, "drive %" PRIu64,
+		      fixing_figures(f)->drive);
+		fixing_free(f);
+	}
+}
+
+/* A writer that leaves a part of more blocks than may be held. */
+static void crowds(void)
+{
+	struct align_geometry g = geometry(0);
+	struct fixing *f = fixing_new(&g, true);
+	uint64_t i, max = FIXING_MEMORY / 4096;
+
+	for (i = 0; i < max - max / 4; i++)
+		fixing_write(f, i * BLOCK, i * BLOCK + 1, false);
+	CHECK(!fixing_figures(f)->crowded && !fixing_figures(f)->host,
+	      "crowded already");
+	for (; i < 3 * max; i++)
+		fixing_write(f, i * BLOCK, i * BLOCK + 1, false);
+	CHECK(fixing_figures(f)->crowded, "not crowded");
+	fixing_flush(f);
+	CHECK(fixing_figures(f)->host == 3 * max, "%" PRIu64,
+	      fixing_figures(f)->host);
+	fixing_free(f);
+}
+
+/* Blocks at random in a stretch, some of them whole: in any number of passes. */
+static void coverage_in_passes(void)
+{
+	static const uint32_t leaves[] = { 2, 4, 16, COVERAGE_MAX_LEAVES };
+	const uint64_t span = 40 * 4096, writes = 2000;
+	struct align_geometry g = geometry(3584);
+	CLEANUP_FREE bool *written = calloc(span + 64, sizeof(*written));
+	uint64_t want_distinct = 0, want_rmin = 0, i, k, n;
+	size_t l;
+
+	for (i = 0; i < writes; i++)
+		for (n = permutation_number(span, 1, i), k = 0; k < i % 50; k++)
+			written[n + k] = true;
+	for (i = 1; i < align_block_of(&g, span + 64); i++) {
+		uint32_t covered = 0;
+
+		for (k = 0; k < BLOCK; k++)
+			covered += written[align_block_start(&g, i) + k];
+		want_distinct += covered != 0;
+		want_rmin += covered && covered < BLOCK;
+	}
+	/* block 0 lies before the first boundary: it is an edge */
+	for (k = 0, n = 0; k < align_block_start(&g, 1); k++)
+		n |= written[k];
+	want_distinct += n;
+	for (l = 0; l < sizeof(leaves) / sizeof(leaves[0]); l++) {
+		struct coverage *c = coverage_new(&g, leaves[l]);
+		uint64_t distinct = 0, rmin = 0, passes = 0;
+
+		do {
+			for (i = 0; i < writes; i++) {
+				n = permutation_number(span, 1, i);
+				if (i % 50)
+					coverage_add(c, n, n + i % 50);
+			}
+			passes++;
+		} while (coverage_end_pass(c, &distinct, &rmin));
+		CHECK(distinct == want_distinct && rmin == want_rmin,
+		      "%u leaves, %" PRIu64 " passes: distinct %" PRIu64
+		      " for %" PRIu64 ", rmin %" PRIu64 " for %" PRIu64,
+		      leaves[l], passes, distinct, want_distinct, rmin,
+		      want_rmin);
+		CHECK((passes > 1) == (leaves[l] < 40), "%u leaves: %" PRIu64
+		      " passes", leaves[l], passes);
+		coverage_free(c);
+	}
+}
+
+static struct forecast *forecast_of(const char *name, uint64_t count,
+				    uint64_t shift)
+{
+	struct align_geometry g = geometry(0);
+	struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
+	struct source source;
+
+	CHECK(!source_open(&source, name), "%s", name);
+	if (count)
+		source.plan.count = count;
+	if (!source.plan.places)
+		source.plan.places = 100000;
+	CHECK(!forecast_make(f, &source, &g, shift,
+			     source.plan.buffered ? 4096 : 0), "%s", name);
+	source_close(&source);
+	return f;
+}
+
+/* Reads that pad and coalesce need, by hand, as published. */
+static void streams(void)
+{
+	static const struct { const char *name; uint64_t pad, coalesce; } want[] = {
+		{ "w512", 20000, 20000 }, { "w4096", 0, 0 },
+		{ "w4096_512", 40000, 40000 },
+		/* a tail is read, and the next head finds it known */
+		{ "w136k", 5001, 2 }, { "w4k_132k", 10001, 2 },
+		{ "seq8k-shifted", 131073, 2 },
+		{ "diskbenchi", 16001, 2 },
+		/* three tails; and 512 bytes over what no buffer of the target held */
+		{ "diskbenchi-fresh", 16000, 3999 },
+		{ "areasync", 0, 0 }, { "areasync-512", 4, 4 },
+		{ "areasync-4k-shifted", 8, 8 },
+		{ "append-512-dsync", 256, 256 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		CLEANUP_FREE struct forecast *f =
+			forecast_of(want[i].name, 0, 0);
+
+		CHECK(f->pad.host == want[i].pad &&
+		      f->coalesce.host == want[i].coalesce &&
+		      f->pad.expected == f->figures.touches &&
+		      f->coalesce.avoided + f->coalesce.host ==
+		      f->figures.touches, "%s: pad %" PRIu64 ", coalesce %"
+		      PRIu64, want[i].name, f->pad.host, f->coalesce.host);
+		CHECK(f->figures.rmin <= f->coalesce.host &&
+		      f->coalesce.host <= f->pad.host &&
+		      f->pad.host <= forecast_most_reads(f), "%s",
+		      want[i].name);
+	}
+}
+
+/* The table of shifts says what each shift really makes of it. */
+static void shifts_are_what_they_say(void)
+{
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++) {
+		CLEANUP_FREE struct forecast *f = forecast_of(w->name, 20, 0);
+		uint64_t best = forecast_best_shift(f), shift;
+
+		for (shift = 0; shift < BLOCK; shift++) {
+			CLEANUP_FREE struct forecast *moved =
+				forecast_of(w->name, 20, shift);
+
+			CHECK(moved->figures.touches == f->shifted[shift],
+			      "%s moved by %" PRIu64 ": %" PRIu64 " for %"
+			      PRIu64, w->name, shift, f->shifted[shift],
+			      moved->figures.touches);
+			CHECK(f->shifted[best] < f->shifted[shift] ||
+			      (f->shifted[best] == f->shifted[shift] &&
+			       best <= shift), "%s: %" PRIu64 " is better",
+			      w->name, shift);
+		}
+	}
+}
+
+static void the_partition_is_three_sectors_off(void)
+{
+	CLEANUP_FREE struct forecast *f = forecast_of("shifted-partition", 0, 0);
+
+	CHECK(f->figures.touches == 40000 && forecast_best_shift(f) == 3 &&
+	      f->shifted[3] == 0, "%" PRIu64 " touches, best %u",
+	      f->figures.touches, forecast_best_shift(f));
+	CHECK(f->phase[5].writes == 20000 && f->phase[5].touches == 40000,
+	      "%" PRIu64 " at phase 5", f->phase[5].writes);
+}
+
+static int forecast_text(const char *text, struct forecast *f)
+{
+	struct align_geometry g = geometry(0);
+	struct source source;
+	int result;
+
+	trace_folder_open();
+	result = source_open(&source, trace_text("t", text));
+	CHECK(!result, "%d", result);
+	if (!result)
+		result = forecast_make(f, &source, &g, 0, 0);
+	source_close(&source);
+	trace_folder_close();
+	return result;
+}
+
+static void traces(void)
+{
+	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
+
+	CHECK(!forecast_text("time_s,op,offset,bytes,flags,comm\n"
+			     "0,write,0,512,,db\n"
+			     "0.1,write,512,3584,,db\n"
+			     "0.2,read,512,512,,top\n"
+			     "2,write,4096,512,fua,cp\n"
+			     "2.6,write,4608,512,preflush,cp\n"
+			     "2.6,discard,4096,8192,,cp\n"
+			     "2.6,write-zeroes,0,4096,,cp\n"
+			     "2.6,write-zeroes,8704,4096,,cp\n"
+			     "2.6,flush,,,,\n", f), "refused");
+	CHECK(f->requests[TRACE_READ] == 1 && f->requests[TRACE_WRITE] == 4 &&
+	      f->requests[TRACE_FLUSH] == 1 &&
+	      f->requests[TRACE_DISCARD] == 1 &&
+	      f->bytes[TRACE_WRITE_ZEROES] == 8192 && f->fua == 1,
+	      "requests are not counted");
+	CHECK(f->figures.touches == 6 && f->zero_touches == 2 &&
+	      f->zeroes_misaligned == 1 && f->figures.rmin == 3 &&
+	      f->figures.distinct == 4, "touches %" PRIu64 ", rmin %" PRIu64,
+	      f->figures.touches, f->figures.rmin);
+	CHECK(f->nr_processes == 2 && !strcmp(f->process[0].comm, "db") &&
+	      f->process[0].row.touches == 2 &&
+	      f->process[1].row.misaligned == 2, "processes");
+	CHECK(f->nr_sizes == 2 && f->size[0].bytes == 512 &&
+	      f->size[0].row.writes == 3, "sizes");
+	/* 600 ms between the last two: they are known no more */
+	CHECK(f->timed && f->coalesce.host == 3 && f->coalesce_timed.host == 4 &&
+	      f->pad.host == 4 && f->pad_timed.host == 5,
+	      "reads %" PRIu64 ", %" PRIu64 ", pad %" PRIu64 ", %" PRIu64,
+	      f->coalesce.host, f->coalesce_timed.host, f->pad.host,
+	      f->pad_timed.host);
+}
+
+/* What they complete needs no read, and where the start is best they say too. */
+static void zeroes_count_as_what_is_written(void)
+{
+	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
+
+	CHECK(!forecast_text("op,offset,bytes\n"
+			     "write,1536,2560\n"
+			     "write-zeroes,0,1536\n"
+			     "write-zeroes,4608,8192\n", f), "refused");
+	CHECK(f->figures.touches == 4 && f->zero_touches == 3 &&
+	      f->figures.rmin == 2 && f->figures.distinct == 4,
+	      "touches %" PRIu64 ", rmin %" PRIu64, f->figures.touches,
+	      f->figures.rmin);
+	/* 7 sectors on, the long ones lie on blocks, and the first is split */
+	CHECK(f->shifted[0] == 4 && f->shifted[7] == 3 &&
+	      forecast_best_shift(f) == 7, "%" PRIu64 ", %" PRIu64 ", best %u",
+	      f->shifted[0], f->shifted[7], forecast_best_shift(f));
+	CHECK(f->class[ALIGN_SUB_BLOCK] + f->class[ALIGN_TAIL] +
+	      f->class[ALIGN_HEAD] == 1 && f->nr_sizes == 1 &&
+	      f->phase[3].writes == 1 && !f->phase[1].writes,
+	      "classes, sizes and phases are of writes");
+}
+
+static void what_cannot_be_said_is_refused(void)
+{
+	static const struct { const char *line, *word; } want[] = {
+		{ "write,100,512,", "whole sectors" },
+		{ "write,0,100,", "whole sectors" },
+		{ "write,0,8589934592,", "4294967295" },
+		{ "write-zeroes,0,8589934592,", "4294967295" },
+		{ "read,1000204885504,1024,", "end of the device" },
+		{ "write,0,512,/b", "several files" },
+	};
+	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		CLEANUP_FREE char *text = message_format(
+			"op,offset,bytes,file\nwrite,0,512,/a\n%s%s\n",
+			want[i].line, want[i].line[strlen(want[i].line) - 1] ==
+			',' ? "/a" : "");
+		CLEANUP_FREE char *said = NULL;
+		int result;
+
+		trace_keep_messages();
+		result = forecast_text(text, f);
+		said = trace_kept_messages();
+		CHECK(result == ALIGNCTL_USAGE && strstr(said, want[i].word) &&
+		      strstr(said, "line 3"), "%s: %d, %s", want[i].line,
+		      result, said);
+	}
+}
+
+const struct tap_test forecast_tests[] = {
+	{ "what pad and coalesce make of a few requests is what the rules say",
+	  fixing_by_hand },
+	{ "touches of write-zeroes are counted with those of writes, and apart",
+	  touches_of_zeroes_are_told_apart },
+	{ "touches of edge blocks are left to the drive", edges_are_the_drives },
+	{ "more blocks than are held at ease are noticed", crowds },
+	{ "blocks written are counted right in any number of passes",
+	  coverage_in_passes },
+	{ "the workloads need the reads that were worked out by hand", streams },
+	{ "the table of moves has what each move makes of the workload",
+	  shifts_are_what_they_say },
+	{ "the shifted partition is three sectors off",
+	  the_partition_is_three_sectors_off },
+	{ "a trace is planned by process, size and time", traces },
+	{ "write-zeroes complete blocks, and say where the start is best",
+	  zeroes_count_as_what_is_written },
+	{ "what a trace does that cannot be planned is refused with its line",
+	  what_cannot_be_said_is_refused },
+	{ 0 },
+};

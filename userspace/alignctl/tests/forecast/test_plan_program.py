@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl plan and alignctl workloads as their user meets them. That the figures are right is shown elsewhere."""
+
+import json
+import re
+import struct
+import subprocess
+
+import pytest
+
+from lab.pace import patience
+from lab.paths import REPO
+
+from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
+
+FINE, FINDINGS, USAGE = range(3)
+
+# Of the published run, worked out by hand: writes, partial touches, unavoidable reads, blocks.
+PUBLISHED = {
+    "w512": (20000, 20000, 20000, 20000),
+    "w4096": (20000, 0, 0, 20000),
+    "w4096_512": (20000, 40000, 40000, 40000),
+    "w136k": (5000, 10000, 2, 170001),
+    "w4k_132k": (10000, 20000, 2, 170001),
+    "diskbenchi-0": (16000, 0, 0, 2048000),
+    "diskbenchi-existing": (16000, 32000, 2, 2048001),
+    "diskbenchi": (16000, 32000, 2, 2048001),
+    "diskbenchi-fresh": (20001, 28001, 0, 2048001),
+    "seq8k-shifted": (131072, 262144, 2, 262145),
+    "dd-512-sync": (16384, 0, 0, 2048),
+    "dd-4m-sync": (560, 0, 0, 16384),
+    "db-randwrite-shifted": (131072, 262144, 2, 262145),
+    "db-daemon": (2000, 0, 0, 156800),
+    "journal-252k-seq": (2000, 0, 0, 191000),
+    "journal-252k-rand": (2000, 0, 0, 65000),
+    "journal-64k-seq": (2000, 0, 0, 144000),
+    "journal-64k-rand": (2000, 0, 0, 18000),
+    "journal-252k-seq-shifted": (2000, 4000, 4, 191002),
+    "journal-64k-seq-shifted": (2000, 4000, 2, 144001),
+    "rndwrite": (20000, 0, 0, 20000),
+    "seqwrite": (12800, 0, 0, 3276800),
+    "db-write": (131072, 0, 0, 262144),
+    "db-randwrite": (131072, 0, 0, 262144),
+    "areasync-512": (400, 400, 4, 4),
+    "areasync-512-128k": (400, 400, 4, 4),
+    "areasync": (400, 0, 0, 4),
+    "areasync-128k": (400, 0, 0, 4),
+    "areasync-4k": (400, 0, 0, 4),
+    "areasync-4k-shifted": (400, 800, 8, 8),
+    "append-512-dsync": (2048, 2048, 0, 256),
+    "rand512": (20000, 20000, 20000, 20000),
+    "rand4k": (20000, 0, 0, 20000),
+}
+
+# Two touches for each write; how many of them meet in a block is a matter of the seed.
+SCATTERED = ("shifted-partition", "db-daemon-shifted", "journal-252k-rand-shifted", "journal-64k-rand-shifted")
+
+# Pages of the cache that are read and written, expected of draws with replacement; 0.1 % is three standard deviations
+# and more. Without replacement 4000 bytes would touch 1.87 million pages.
+RECORDS = {"records-4000": (1_783_000, 1_783_000), "records-4096": (0, 950_400)}
+
+READS = {"db-read": 131072, "db-randread": 131072, "rndread": 20000, "seqread": 12800, "rnddeltaread": 4000,
+         "sorted-reads-1": 1000, "sorted-reads-32": 1000, "sorted-reads-1024": 1000}
+
+
+def plan(*arguments):
+    done = alignctl("plan", *arguments, "--json")
+    assert done.returncode == FINE and not done.stderr, done
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def workloads():
+    done = alignctl("workloads", "--json")
+    assert done.returncode == FINE and not done.stderr
+    return {workload["name"]: workload for workload in json.loads(done.stdout)["workloads"]}
+
+
+def test_workloads_have_the_figures_of_the_published_run(workloads):
+    assert set(workloads) == {*PUBLISHED, *READS, *SCATTERED, *RECORDS}
+    for name, reads in READS.items():
+        found = workloads[name]
+        assert (found["reads"], found["writes"], found["touches_expected"]) == (reads, 0, 0), name
+    for name, figures in PUBLISHED.items():
+        found = workloads[name]
+        assert (found["writes"], found["touches_expected"], found["rmin"], found["distinct_blocks"]) == figures, name
+        assert found["origin"] and found["summary"]
+    for name in SCATTERED:
+        assert workloads[name]["touches_expected"] == 2 * workloads[name]["writes"] > 0, name
+    assert workloads["shifted-partition"]["writes"] == 20000
+    for name, (reads, writes) in RECORDS.items():
+        found = workloads[name]
+        assert (found["writes"], found["bytes"]) == (1_000_000, 1_000_000 * int(name[-4:]))
+        assert (found["touches_expected"], found["rmin"], found["buffered"]) == (0, 0, True)
+        cache = found["page_cache"]
+        assert cache["blocks_read"] == pytest.approx(reads, rel=0.001)
+        assert cache["blocks_written"] == found["distinct_blocks"] == pytest.approx(writes, rel=0.001)
+    assert workloads["areasync"]["page_cache"] == {"block_bytes": 4096, "blocks_read": 4, "blocks_written": 400}
+
+
+def test_what_was_published_is_told(workloads):
+    published = workloads["w4k_132k"]["published"]
+    assert (published["wall_s"], published["mean_us"]) == (21.262, None)
+    assert "1925" in published["note"] and "2133" in published["note"]
+    assert workloads["w512"]["published"] == {"wall_s": 11.799, "mean_us": 532, "note": None}
+
+
+# Time in seconds and mean in microseconds, of the default count.
+TIMES = {
+    "w512": (11.799, 532), "w4096": (5.902, 272), "w4096_512": (15.536, 718), "w136k": (3.166, 551),
+    "w4k_132k": (21.262, None), "diskbenchi-0": (36.392, None), "diskbenchi-existing": (52.2, None),
+    "diskbenchi": (52.2, None), "sorted-reads-1": (18.11, None), "sorted-reads-32": (12.19, None),
+    "sorted-reads-1024": (9.46, None),
+}
+# Besides.
+ALSO_PUBLISHED = {
+    "w4k_132k": "1925 2133",
+    "diskbenchi-0": "2000 18.216 3000 27.311",
+    "diskbenchi-existing": "2000 21.299 3000 38.954",
+    "diskbenchi": "2000 21.299 3000 38.954",
+    "diskbenchi-fresh": "2000 21.299 3000 32.029 31.858",
+    "shifted-partition": "104859645 1536 2560",
+    "rndread": "17.958 0.129",
+    "seqread": "22 51 363 421",
+    "rnddeltaread": "11 21",
+    "records-4000": "124.4 13.3",
+    "records-4096": "49.3 33.0",
+    "dd-512-sync": "253",
+    "dd-4m-sync": "28.4",
+    "db-write": "1x1 1x4 4x1 1x8 1383 5242 5470 6135 1111 4331 4512 6111 1662 5899 5721 6136 47200",
+    "db-read": "1x1 1x2 1x4 4x1 1x8 2794 3188 5574 6353 6127 1234 2372 4806 4866 6115 4156 5462 5159 5171 6133 "
+               "1x16 1x32 7457 25500 49000 84800 122000",
+    "db-randread": "6101 6063 6060 30000 1597 6011 6136 6144",
+    "db-randwrite": "4025 4022 4026 18400",
+    "areasync": "0.95 9.5 0.96 0.99 6 10 1.81 1.88 4",
+}
+
+
+def test_every_figure_that_was_published_is_told(workloads):
+    shown = alignctl("workloads").stdout
+    for name, workload in workloads.items():
+        assert (workload["published"]["wall_s"], workload["published"]["mean_us"]) == TIMES.get(name, (None, None)), name
+    assert {name for name, workload in workloads.items() if workload["published"]["note"]} == set(ALSO_PUBLISHED)
+    for name, figures in ALSO_PUBLISHED.items():
+        note = workloads[name]["published"]["note"]
+        told = re.findall(r"\d[\dx.]*", note)
+        assert not set(figures.split()) - set(told), name
+        assert f"\n  {name}: {note}\n" in shown
+
+
+def test_workloads_for_people_says_the_same(workloads):
+    shown = alignctl("workloads")
+    assert shown.returncode == FINE and not shown.stderr
+    for name, workload in workloads.items():
+        row = re.search(rf"^  {re.escape(name)} +(.*)$", shown.stdout, re.M)
+        assert row, f"{name} is not shown"
+        requests = workload["reads"] + workload["writes"]
+        assert row[1].split()[:5] == [str(n) for n in (
+            workload["count"], requests, workload["touches_expected"], workload["rmin"], workload["distinct_blocks"])]
+
+
+def test_every_workload_is_in_the_man_page_and_the_completion(workloads):
+    page = man_page()
+    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
+    words = re.search(r'local workloads="(.*?)"', completion, re.S)[1].split()
+    assert sorted(words) == sorted(workloads)
+    for name, workload in workloads.items():
+        assert re.search(rf"^{re.escape(name)} +{workload['count']} ", page, re.M), f"{name} is not in alignctl.8"
+
+
+def test_every_key_of_the_json_is_documented(workloads):
+    page = re.split(r"[\s,\"()\\]+", man_page())
+    for key in {*keys(plan("w4k_132k")), *keys(list(workloads.values()))}:
+        assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
+
+
+def test_the_shifted_partition_is_three_sectors_off():
+    result = plan("shifted-partition", "--count", 1000, "--size", "1G")
+    assert (result["touches_expected"], result["best_move_sectors"]) == (2000, 3)
+    assert result["touches_if_moved"] == [2000, 2000, 2000, 0, 2000, 2000, 2000, 2000]
+    assert result["by_start_sector"] == [{"sector": 5, "writes": 1000, "misaligned": 1000, "touches": 2000}]
+    moved = plan("shifted-partition", "--count", 1000, "--size", "1G", "--shift", 3)
+    assert (moved["touches_expected"], moved["best_move_sectors"], moved["shift_sectors"]) == (0, 0, 3)
+    shown = alignctl("plan", "shifted-partition", "--count", 1000, "--size", "1G").stdout
+    assert "best: start moved by 3 sectors: 0 touches" in shown
+
+
+def test_the_stream_that_took_seven_times_as_long_is_explained():
+    modes = plan("w4k_132k")["modes"]
+    assert (modes["report"]["rmw_drive"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
+    shown = alignctl("plan", "w4k_132k").stdout
+    for row in ("none, report +20000 +0 +0 +0", "pad +0 +10001 +20000 +9999", "coalesce +0 +2 +20000 +19998"):
+        assert re.search(rf"^  {row}$", shown, re.M), row
+
+
+@pytest.mark.parametrize("arguments, touches, block", [
+    (("--physical", 16384), 20, 16384), (("--physical", 512), 0, 512), (("--offset", 3584), 0, 4096),
+    (("--count", 3), 6, 4096), (("--start", 0), 0, 4096)])
+def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, block):
+    result = plan("w136k", "--count", 10, *arguments)
+    assert (result["touches_expected"], result["physical_block_size"]) == (touches, block)
+    assert len(result["touches_if_moved"]) == block // 512
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def recorded_on(path, physical, offset, lost=0):
+    """A recording of four writes, with a header as of that device. offset: None: not known."""
+    table = path.with_suffix(".csv")
+    table.write_text("time_us,op,offset,bytes\n" + "".join(f"{n},write,{n * 8192 + 512},4096\n" for n in range(4)))
+    subprocess.run([ALIGNCTL, "record", "--convert", table, "--output", path], check=True)
+    header = bytearray(path.read_bytes()[:252])
+    struct.pack_into("<II", header, 40, 512, physical)
+    struct.pack_into("<QII", header, 232, lost, offset or 0, offset is not None)
+    with open(path, "r+b") as file:
+        file.write(header + struct.pack("<I", crc32c(header)))
+    return path
+
+
+@pytest.mark.parametrize("physical, offset, arguments, touches", [
+    (4096, None, (), 8),
+    (4096, 512, (), 0),
+    (512, 0, (), 0),
+    (512, 0, ("--physical", 4096), 8),
+    (4096, 512, ("--physical", 4096), 0),
+    (4096, 512, ("--physical", 8192), 4),
+    (4096, 512, ("--offset", 0), 8),
+    (16384, 0, (), 4),
+])
+def test_a_recording_is_planned_for_the_blocks_of_the_device_that_it_was_made_on(tmp_path, physical, offset, arguments,
+                                                                                 touches):
+    path = recorded_on(tmp_path / "r", physical, offset)
+    result = plan(path, *arguments)
+    assert result["touches_expected"] == touches
+    given = dict(zip(arguments[::2], arguments[1::2]))
+    assert result["physical_block_size"] == given.get("--physical", physical)
+    known = "--offset" in given or (offset is not None and given.get("--physical", physical) == physical)
+    assert (result["alignment_offset"] != "unknown") == known
+
+
+def test_a_recording_that_lost_requests_says_so_again(tmp_path):
+    done = alignctl("plan", recorded_on(tmp_path / "r", 4096, 0, lost=3))
+    assert done.returncode == FINE and "not complete: 3 requests were lost" in done.stderr
+
+
+@pytest.mark.parametrize("arguments, reads", [((), 2), (("--fdatasync",), 11)])
+def test_what_is_durable_at_once_cannot_be_held(arguments, reads):
+    """Of ten writes that meet inside a block: each reads what the next one completes, and the last one both its ends."""
+    plan = json.loads(alignctl("plan", "w136k", "--count", 10, "--json", *arguments).stdout)
+    assert plan["modes"]["coalesce"]["rmw_host"] == reads
+
+
+def test_a_device_gives_its_size_and_is_not_touched(tmp_path):
+    disk = tmp_path / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(1 << 20)
+    before = disk.stat()
+    result = plan("rand512", "--count", 100, "--on", disk)
+    assert result["touches_expected"] == 100
+    after = disk.stat()
+    assert (after.st_atime_ns, after.st_mtime_ns, after.st_blocks) == (before.st_atime_ns, before.st_mtime_ns, 0)
+
+
+def test_a_trace_is_planned_by_process(tmp_path):
+    trace = tmp_path / "w512"
+    rows = [f"{k / 10},write,{k * 4096 + 512},4096,db" for k in range(10)]
+    rows += [f"{2 + k / 10},write,{65536 + k * 4096},4096,cp" for k in range(10)]
+    trace.write_text("time_s,op,offset,bytes,comm\n" + "\n".join(rows) + "\n2.9,flush,,,cp\n")
+    result = plan(trace)
+    assert (result["format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
+    assert result["by_process"] == [{"comm": "db", "writes": 10, "misaligned": 10, "touches": 20},
+                                    {"comm": "cp", "writes": 10, "misaligned": 0, "touches": 0}]
+    assert result["modes"]["coalesce"]["rmw_host"] == result["modes"]["coalesce_as_timed"]["rmw_host"] == 2
+    shown = alignctl("plan", trace).stdout
+    assert re.search(r"^db +10 +10 +20$", shown, re.M) and "pad, as timed" in shown
+
+
+def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\nwrite,512,4096\nwrite-zeroes,16896,4096\nwrite-zeroes,32768,8192\n"
+                     "write-zeroes,49152,512\ndiscard,65536,512\n")
+    result = plan(trace)
+    assert (result["touches_expected"], result["write_touches"], result["zero_touches"]) == (5, 2, 3)
+    assert (result["writes_misaligned"], result["write_zeroes_misaligned"]) == (1, 2)
+    assert sum(result["classes"].values()) == sum(row["writes"] for row in result["by_size"]) == 1
+    assert result["modes"]["report"]["rmw_drive"] == result["modes"]["pad"]["rmw_host"] == 5
+    assert {mode["rmw_expected_zeroes"] for mode in result["modes"].values() if isinstance(mode, dict)} == {3}
+    shown = alignctl("plan", trace).stdout
+    assert "misaligned   2 of 3 write-zeroes\n" in shown
+    assert "expected     5 partial touches, 3 of them by write-zeroes; " in shown
+    assert "write-zeroes;" not in alignctl("plan", "w512").stdout
+
+
+def test_memory_does_not_grow_with_a_trace(tmp_path):
+    """Writes all over 64 TB, more 2 MiB stretches than are counted in one pass."""
+    trace, places = tmp_path / "trace", 150000
+    with open(trace, "w") as file:
+        file.write("op,offset,bytes\n")
+        for k in range(places):
+            file.write(f"write,{k * 7919 % places * (400 << 20) + 512},4096\n")
+    done = subprocess.run(["/usr/bin/env", "bash", "-c", "ulimit -v 200000; exec \"$@\"", "-", ALIGNCTL, "plan", trace,
+                           "--json"], capture_output=True, text=True, timeout=patience(60), check=False)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["distinct_blocks"], result["rmin"]) == (2 * places, 2 * places)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["plan"], ["plan: needs SOURCE"]),
+    (["plan", "w5"], ["w5", "No such file", "no workload 'w5'", "'alignctl workloads'"]),
+    *((["plan", method], [f"{method}: is a method, which 'alignctl replay' runs"]) for method in METHODS),
+    (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
+    (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
+    (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),
+    (["plan", "w512", "--size", "100"], ["--size 100", "multiple of the logical block, 512 bytes"]),
+    (["plan", "w512", "--size", "1M", "--logical", "3M"], ["--size 1048576", "multiple of the logical block"]),
+    (["plan", "w512", "--size", "0"], ["--size 0", "at least 1"]),
+    (["plan", "w512", "--logical", "0"], ["--logical 0", "at least 1"]),
+    (["plan", "w512", "--physical", "0"], ["--physical 0", "from 1 to 4294967295"]),
+    (["plan", "w512", "--offset", "4G"], ["--offset 4G", "from 0 to 4294967295"]),
+    (["plan", "w512", "--start", "x"], ["--start x", "bytes"]),
+    (["plan", "rand512", "--seed", "x"], ["--seed x", "whole number"]),
+    (["plan", "w512", "--count", "0"], ["--count 0", "at least 1"]),
+    (["plan", "rand512", "--span", "0"], ["--span 0", "at least 1"]),
+    (["plan", "areasync", "--areas", "0"], ["--areas 0", "from 1 to 4294967295"]),
+    (["plan", "areasync", "--areas", "4G"], ["--areas 4G", "from 1 to 4294967295"]),
+    (["plan", "w512", "--shift", "x"], ["--shift x", "sectors"]),
+    (["plan", "w512", "--logical", "1000"], ["logical block 1000", "power of two from 512 to 65536"]),
+    (["plan", "w512", "--logical", "1024"], ["logical block 1024", "512 or 4096"]),
+    (["plan", "w512", "--logical", "4096"], ["w512", "units of 512 bytes"]),
+    (["plan", "rand512"], ["rand512", "--size", "--span"]),
+    (["plan", "seqwrite"], ["seqwrite", "--size", "--span"]),
+    (["plan", "seqwrite", "--size", "1M"], ["too small", "65536 bytes for each", "--count"]),
+    (["plan", "seqwrite", "--size", "1G", "--span", "2G"], ["too small", "--span"]),
+    (["plan", "seqwrite", "--size", "1G", "--seed", "2"], ["--seed", "seqwrite"]),
+    (["plan", "db-randwrite", "--size", "1G"], ["too small", "--span"]),
+    (["plan", "w512", "--span", "1M"], ["--span", "w512"]),
+    (["workloads", "x"], ["unexpected argument 'x'"]),
+])
+def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
+    refused = alignctl(*arguments)
+    assert refused.returncode in (USAGE, 3) and not refused.stdout
+    assert refused.stderr.startswith("alignctl: ")
+    for word in words:
+        assert word in refused.stderr
+
+
+@pytest.mark.parametrize("option", ["--count", "--start", "--span", "--areas", "--seed"])
+def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\nwrite,0,512\n")
+    refused = alignctl("plan", trace, option, 1)
+    assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+
+
+@pytest.mark.parametrize("verb", [["plan"], ["replay", "--on", "/dev/none"]])
+def test_a_source_without_a_name_is_told_as_such(verb):
+    refused = alignctl(*verb, "")
+    assert refused.returncode == USAGE
+    assert refused.stderr == 'alignctl: SOURCE "": is empty; give the path of a trace, or the name of a workload ' \
+        'where one can be\n'
+
+
+AREAS, COUNT, SPAN, START = "--areas", "--count", "--span", "--start"
+LARGER = "take a larger device"
+
+
+@pytest.mark.parametrize("arguments, way_out, then", [
+    ("areasync --areas 100000 --size 1M", "give a smaller --areas", {AREAS: 15}),
+    ("areasync --size 64K", LARGER, {"--size": "1M"}),
+    ("w512 --size 1M", "give a smaller --count", {COUNT: 100}),
+    ("w512 --size 512 --logical 512 --start 4096 --count 1", "give a smaller --start", {START: 0}),
+    ("w136k --size 64K", LARGER, {"--size": "1G"}),
+    ("rand512 --size 512", LARGER, {"--size": "16M"}),
+    ("rand512 --size 1M", "give a smaller --count", {COUNT: 1792}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --span 64K", "give a smaller --count or a larger --span", {COUNT: 128}),
+    ("rand512 --size 16M --span 511", "give a larger --span", {SPAN: "10000K"}),
+    ("rand512 --size 16M --start 1G --count 1", "give a smaller --start", {START: "1M"}),
+    ("rnddeltaread --size 1M --span 4K", "give a larger --span", {SPAN: "8K"}),
+    ("rnddeltaread --size 8K", LARGER, {"--size": "1M"}),
+    ("db-randread --size 1M", "give a smaller --span and --count", {SPAN: "512K", COUNT: 64}),
+    ("db-randread --size 1M --span 2M --count 10", "give a smaller --span", {SPAN: "80K"}),
+    ("db-randread --size 512", LARGER, {"--size": "2G"}),
+    ("journal-64k-rand --size 100M", "give a smaller --span", {SPAN: "8M"}),
+    ("journal-64k-rand --size 60M", "give a smaller --span and --count", {SPAN: "8M", COUNT: 500}),
+    ("seqread --size 512", LARGER, {"--size": "1G"}),
+    ("seqread --size 200K", "give a smaller --count", {COUNT: 1}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {COUNT: 16}),
+    ("seqread --size 20M --span 1M", "give a smaller --count or a larger --span", {SPAN: "10M"}),
+    ("seqread --size 140K --count 1 --span 1K", "give a larger --span", {SPAN: "64K"}),
+    ("seqread --size 20M --start 1G", "give a smaller --start", {START: 0}),
+])
+def test_what_a_message_says_to_do_helps(arguments, way_out, then):
+    given = arguments.split()
+    refused = alignctl("plan", *given)
+    assert refused.returncode == USAGE and refused.stderr.endswith(f"; {way_out}\n"), refused.stderr
+    for option, value in then.items():
+        if option in given:
+            given[given.index(option) + 1] = value
+        else:
+            given += [option, value]
+    helped = alignctl("plan", *given)
+    assert helped.returncode == FINE, helped.stderr
+
+
+@pytest.mark.parametrize("line, words", [
+    ("write,100,512", ["whole sectors"]), ("write,0,8589934592", ["4294967295"]), ("write,1048576,512", ["--size"])])
+def test_a_request_that_cannot_be_planned_is_refused_with_its_line(tmp_path, line, words):
+    trace = tmp_path / "trace"
+    trace.write_text(f"op,offset,bytes\nwrite,0,512\n{line}\n")
+    refused = alignctl("plan", trace, "--size", "1M")
+    assert refused.returncode == USAGE and not refused.stdout
+    assert f"{trace}: line 3: " in refused.stderr
+    for word in words:
+        assert word in refused.stderr
+
+
+def test_the_constants_are_the_targets():
+    """The model of the target cannot include the kernel's headers; these stand for what is there."""
+    def of(path, name):
+        return re.search(rf"#define\s+{name}\s+(\S+(?: << \S+)?)", (REPO / path).read_text())[1].replace("U", "")
+
+    for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
+                         ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
+        assert of("userspace/alignctl/forecast/fixing.h", ours) == of("kmod/align.h", theirs)

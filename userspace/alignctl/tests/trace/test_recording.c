@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/mix.h"
+#include "tests/tap.h"
+#include "tests/trace_file.h"
+#include "trace/convert.h"
+#include "trace/crc32c.h"
+#include "trace/recording.h"
+
+static const struct trace_origin origin = {
+	.device = "sda", .logical = 512, .physical = 4096, .start_ns = 1,
+	.offset_known = true, .offset = 3584,
+};
+
+/* Any request, and that of the same number is the same one. */
+static struct trace_request request_number(uint64_t n)
+{
+	uint64_t bits = mix64(n);
+	struct trace_request request = {
+		.time_ns = 1000 * n + (bits >> 60),
+		.op = bits % TRACE_NR_OPS,
+		.preflush = bits >> 8 & 1,
+		.fua = bits >> 9 & 1,
+		.pid = (uint32_t)(bits >> 10 & 0x3ff),
+		.file = (uint32_t)(bits >> 20 & 3),
+	};
+
+	if (request.op != TRACE_FLUSH) {
+		request.bytes = 1 + (mix64(bits) >> (10 + bits % 50));
+		request.offset = mix64(~bits) >> (11 + bits % 50);
+		if (bits >> 30 & 1) {
+			request.bytes = (request.bytes & ~511ULL) + 512;
+			request.offset &= ~511ULL;
+		}
+	}
+	if (bits >> 31 & 1)
+		snprintf(request.comm, sizeof(request.comm), "process %u",
+			 request.pid & 7);
+	/* one comes late */
+	if (n > 500 && request.file == 3)
+		request.file = 4;
+	return request;
+}
+
+static const char *record(const char *name, enum trace_written format,
+			  uint64_t nr)
+{
+	const char *path = trace_path(name);
+	struct trace_writer *writer;
+	uint64_t n;
+	int late = 0;
+
+	CHECK(!trace_writer_begin(&writer, path, format, &origin), "begin");
+	CHECK(!trace_writer_file(writer, 1, "/dev/one, \"two\""), "file");
+	for (n = 0; n < nr; n++) {
+		struct trace_request request = request_number(n);
+
+		/* in the middle of the trace, and before the first request to it */
+		if (request.file == 4 && !late++)
+			CHECK(!trace_writer_file(writer, 4, "late"), "file");
+		if (trace_writer_add(writer, &request))
+			CHECK(0, "request %llu", (unsigned long long)n);
+	}
+	CHECK(access(path, F_OK), "it must not be there before its end");
+	trace_writer_lost(writer, 7);
+	CHECK(!trace_writer_end(writer), "end");
+	return path;
+}
+
+static bool is_same(const struct trace_request *a, const struct trace_request *b)
+{
+	return a->time_ns == b->time_ns && a->offset == b->offset &&
+	       a->bytes == b->bytes && a->op == b->op &&
+	       a->preflush == b->preflush && a->fua == b->fua &&
+	       a->pid == b->pid && a->file == b->file &&
+	       !strcmp(a->comm, b->comm);
+}
+
+static void round_trip(void)
+{
+	enum { NR = 20000 };
+	uint64_t n, end = 0;
+	struct trace_request got, expected;
+	struct trace *trace;
+
+	trace_folder_open();
+	CHECK(!trace_open(&trace, record("r", TRACE_WRITE_RECORDING, NR)), "open");
+	for (n = 0; n < NR; n++) {
+		expected = request_number(n);
+		if (end < expected.offset + expected.bytes)
+			end = expected.offset + expected.bytes;
+		if (trace_next(trace, &got) != TRACE_GOT ||
+		    !is_same(&got, &expected)) {
+			CHECK(0, "request %llu", (unsigned long long)n);
+			break;
+		}
+	}
+	CHECK(trace_next(trace, &got) == TRACE_END, "end");
+	CHECK(trace_facts(trace)->nr_known && trace_facts(trace)->nr == NR &&
+	      trace_facts(trace)->end_known && trace_facts(trace)->end == end &&
+	      trace_facts(trace)->timed, "facts");
+	CHECK(!strcmp(trace_facts(trace)->origin.device, "sda") &&
+	      trace_facts(trace)->origin.logical == 512 &&
+	      trace_facts(trace)->origin.physical == 4096 &&
+	      trace_facts(trace)->origin.offset_known &&
+	      trace_facts(trace)->origin.offset == 3584 &&
+	      trace_facts(trace)->origin.lost == 7 &&
+	      trace_facts(trace)->origin.start_ns == 1, "origin");
+	CHECK(!trace_file(trace, 0) && !trace_file(trace, 2) &&
+	      !strcmp(trace_file(trace, 1), "/dev/one, \"two\"") &&
+	      !strcmp(trace_file(trace, 4), "late"), "files");
+	trace_close(trace);
+	trace_folder_close();
+}
+
+static void is_compact(void)
+{
+	struct trace_writer *writer;
+	struct trace_request request = {
+		.op = TRACE_WRITE, .bytes = 4096, .pid = 1234, .comm = "dd",
+	};
+	struct stat found;
+	uint64_t n;
+
+	trace_folder_open();
+	CHECK(!trace_writer_begin(&writer, trace_path("r"),
+				  TRACE_WRITE_RECORDING, &origin), "begin");
+	for (n = 0; n < 10000; n++) {
+		request.time_ns = 100000 * n;
+		request.offset = mix64(n) % (1ULL << 31) * 512;
+		CHECK(!trace_writer_add(writer, &request), "add");
+	}
+	CHECK(!trace_writer_end(writer), "end");
+	CHECK(!stat(trace_path("r"), &found), "stat");
+	CHECK(found.st_size <= 10 * 10000, "%lld bytes",
+	      (long long)found.st_size);
+	trace_folder_close();
+}
+
+/* A recording, to CSV, and back again. */
+static void to_csv_and_back(void)
+{
+	CLEANUP_FREE char *first = NULL, *second = NULL, *said = NULL;
+	const char *recording, *csv, *again, *csv_again;
+	size_t size, again_size;
+
+	trace_folder_open();
+	recording = record("r", TRACE_WRITE_RECORDING, 1000);
+	csv = trace_path("c");
+	again = trace_path("r2");
+	csv_again = trace_path("c2");
+	trace_keep_messages();
+	CHECK(!trace_convert(recording, csv, TRACE_WRITE_CSV), "to csv");
+	CHECK(!trace_convert(csv, again, TRACE_WRITE_RECORDING), "back");
+	CHECK(!trace_convert(again, csv_again, TRACE_WRITE_CSV), "to csv");
+	said = trace_kept_messages();
+	CHECK(!*said, "%s", said);
+	first = trace_read_all(csv, &size);
+	second = trace_read_all(csv_again, &again_size);
+	CHECK(size == again_size && !memcmp(first, second, size), "differs");
+	trace_folder_close();
+}
+
+static void ends_of_lines(void)
+{
+	CLEANUP_FREE char *said = NULL, *text = NULL;
+	struct trace_request request = {
+		.op = TRACE_READ, .bytes = 1, .comm = "a\nb\r",
+	};
+	struct trace_writer *writer;
+	size_t size;
+
+	trace_folder_open();
+	CHECK(!trace_writer_begin(&writer, trace_path("c"), TRACE_WRITE_CSV,
+				  &origin), "begin");
+	CHECK(!trace_writer_add(writer, &request), "add");
+	trace_keep_messages();
+	CHECK(!trace_writer_end(writer), "end");
+	said = trace_kept_messages();
+	CHECK(strstr(said, ": 1 requests of processes with an end of line"),
+	      "%s", said);
+	text = trace_read_all(trace_path("c"), &size);
+	CHECK(strstr(text, ",a?b?,"), "%s", text);
+	trace_folder_close();
+}
+
+/* Whichever byte is lost or changed, it is found, and told from its place on. */
+static void damage(void)
+{
+	CLEANUP_FREE char *bytes = NULL, *said = NULL;
+	size_t size, i, nr_found = 0;
+	const char *message;
+
+	trace_folder_open();
+	bytes = trace_read_all(record("r", TRACE_WRITE_RECORDING, 40), &size);
+	CHECK(trace_drain(trace_bytes("d", bytes, size), NULL, 0) == 40, "whole");
+	trace_keep_messages();
+	for (i = 0; i < size; i++) {
+		nr_found += trace_drain(trace_bytes("d", bytes, i), NULL, 0) < 0;
+		bytes[i] ^= 0x10;
+		nr_found += trace_drain(trace_bytes("d", bytes, size), NULL, 0) < 0;
+		bytes[i] ^= 0x10;
+	}
+	said = trace_kept_messages();
+	CHECK(nr_found == 2 * size, "%zu of %zu", nr_found, 2 * size);
+	for (message = said, i = 0; *message; message = strchr(message, '\n') + 1)
+		i++;
+	CHECK(i == 2 * size, "%zu messages", i);
+
+	trace_expect_refused(trace_bytes("d", bytes, 100),
+			     "byte 100: the file is cut off in its header of 256 bytes");
+	trace_expect_refused(trace_bytes("d", bytes, 300),
+			     "byte 300: the file is cut off: it has 0 of 40 requests that can be read");
+	bytes[256 + 20] ^= 1;
+	said[0] = '\0';
+	{
+		CLEANUP_FREE char *expected =
+			message_format("byte 256: the chunk of %zu bytes that begins here is damaged: the checksum is another",
+				       size - 256 - 12);
+
+		trace_expect_refused(trace_bytes("d", bytes, size), expected);
+	}
+	trace_folder_close();
+}
+
+/* Between two chunks, where no checksum is wrong, and no extent. */
+static void cut_between_chunks(void)
+{
+	struct trace_request request = { .op = TRACE_WRITE, .bytes = 1 };
+	struct recording_chunk chunk;
+	struct trace_writer *writer;
+	size_t size, end, n;
+	CLEANUP_FREE char *bytes = NULL, *expected = NULL;
+
+	trace_folder_open();
+	CHECK(!trace_writer_begin(&writer, trace_path("r"),
+				  TRACE_WRITE_RECORDING, &origin), "begin");
+	for (n = 0; n < 40000; n++)
+		CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(!trace_writer_end(writer), "end");
+	bytes = trace_read_all(trace_path("r"), &size);
+	memcpy(&chunk, bytes + sizeof(struct recording_header), sizeof(chunk));
+	end = sizeof(struct recording_header) + sizeof(chunk) +
+	      le32toh(chunk.bytes);
+	CHECK(end < size, "%zu of %zu", end, size);
+	expected = message_format("byte %zu: the file is cut off: it has %u of 40000 requests that can be read",
+				  end, le32toh(chunk.nr));
+	trace_expect_refused(trace_bytes("d", bytes, end), expected);
+	trace_folder_close();
+}
+
+static void draft(void)
+{
+	CLEANUP_FREE char *said = NULL;
+	struct trace_request request = request_number(1);
+	struct trace_writer *writer;
+	const char *path;
+
+	trace_folder_open();
+	path = trace_text("r", "what was there");
+	CHECK(!trace_writer_begin(&writer, path, TRACE_WRITE_RECORDING, &origin),
+	      "begin");
+	CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(!access(trace_path("r.new"), F_OK), "draft");
+	trace_writer_abandon(writer);
+	CHECK(access(trace_path("r.new"), F_OK), "a draft stayed");
+	{
+		size_t size;
+		CLEANUP_FREE char *text = trace_read_all(path, &size);
+
+		CHECK(!strcmp(text, "what was there"), "%s", text);
+	}
+	trace_keep_messages();
+	CHECK(trace_writer_begin(&writer, "/dev/null", TRACE_WRITE_CSV,
+				 &origin) == ALIGNCTL_USAGE, "device");
+	CHECK(trace_writer_begin(&writer, trace_path("no/where"),
+				 TRACE_WRITE_CSV, &origin) == ALIGNCTL_IO,
+	      "folder");
+	CHECK(!trace_writer_begin(&writer, path, TRACE_WRITE_CSV, &origin),
+	      "begin");
+	request.time_ns = 5;
+	CHECK(!trace_writer_add(writer, &request), "add");
+	CHECK(trace_writer_file(writer, request.file, "x") == ALIGNCTL_USAGE,
+	      "too late");
+	request.time_ns = 4;
+	CHECK(trace_writer_add(writer, &request) == ALIGNCTL_USAGE, "falls");
+	trace_writer_abandon(writer);
+	said = trace_kept_messages();
+	CHECK(strstr(said, "alignctl: /dev/null: is there and not a regular file; name a new one\n"),
+	      "%s", said);
+	CHECK(strstr(said, "file x: it is named after the first request to it\n"),
+	      "%s", said);
+	CHECK(strstr(said, "request 2: its time is before that of the request before it\n"),
+	      "%s", said);
+	trace_folder_close();
+}
+
+static void checksum(void)
+{
+	CHECK(crc32c(0, "123456789", 9) == 0xe3069283U, "check value");
+	CHECK(crc32c(crc32c(0, "1234", 4), "56789", 5) == 0xe3069283U, "parts");
+}
+
+const struct tap_test trace_recording_tests[] = {
+	{ "the checksum is CRC-32C", checksum },
+	{ "a recording gives back what was recorded", round_trip },
+	{ "a recording takes at most ten bytes for a random write", is_compact },
+	{ "a recording becomes CSV and again the same recording", to_csv_and_back },
+	{ "an end of line in the name of a process is lost in CSV, and said", ends_of_lines },
+	{ "each byte of a recording that is lost or changed is noticed", damage },
+	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
+	{ "a trace appears when it is complete, and not before", draft },
+	{ 0 },
+};

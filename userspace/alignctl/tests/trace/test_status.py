@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What alignctl's exit status says of a trace: 2 where its content is wrong, wherever that is, 3 where reading fails."""
+
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from alignctl_program import alignctl
+
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+TRACES = Path(__file__).with_name("samples")
+VERBS = ["plan", "replay", "replay --scan", "record"]
+# A pipe is read once.
+ONCE = ["plan", "replay --no-check", "record"]
+
+
+@pytest.fixture
+def read(disk, tmp_path):
+    """Has a verb read a trace."""
+    def run(verb, trace, **options):
+        name, *more = verb.split()
+        arguments = {"plan": [trace], "replay": [trace, "--on", disk, "--wrap", *more],
+                     "record": ["--convert", trace, "--output", tmp_path / "new"]}
+        return alignctl(name, *arguments[name], **options)
+    return run
+
+
+def recording(folder):
+    """Some 10000 bytes of requests, all in one chunk."""
+    rows = "".join(f"{n * 99991},write,{n * n % 1000 * 512},{512 + n % 7 * 512},{n}\n" for n in range(1, 1500))
+    (folder / "rows").write_text("time_ns,op,offset,bytes,pid\n" + rows)
+    assert alignctl("record", "--convert", folder / "rows", "--output", folder / "recording").returncode == FINE
+    return (folder / "recording").read_bytes()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("text", [
+    "op,offset,length\n", "op,offset,bytes\ndance,0,512\n", "op,offset,bytes\nwrite,0,512\nwrite,0,512",
+    "fio version 4 iolog\n", "fio version 3 iolog\n0 x dance\n", "fio version 2 iolog\nx add",
+    "  8,0    1        1     0.000000000   199  Q WS 800 + 8 [dd]\nhello\n"])
+def test_a_malformed_trace_is_a_wrong_argument_in_any_line(tmp_path, read, verb, text):
+    trace = tmp_path / "trace"
+    trace.write_text(text)
+    refused = read(verb, trace)
+    assert refused.returncode == USAGE and f"{trace}: line " in refused.stderr, refused.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("length", [49, 300, 1001, -1])
+@pytest.mark.parametrize("form", ["blktrace", "recording"])
+def test_a_trace_that_is_cut_off_is_a_wrong_argument_wherever_it_ends(tmp_path, read, verb, length, form):
+    whole = recording(tmp_path) if form == "recording" else (TRACES / "disk.merged").read_bytes()
+    trace = tmp_path / "trace"
+    trace.write_bytes(whole[:length])
+    refused = read(verb, trace)
+    assert refused.returncode == USAGE and f"{trace}: byte " in refused.stderr, refused.stderr
+
+
+def event(action, time=0, behind=0):
+    """A record of blktrace, of 48 bytes."""
+    return struct.pack("=IIQQIIIIIHH", 0x65617407, 0, time, 8, 512, action, 1, 8 << 20, 0, 0, behind)
+
+
+NOTE, QUEUED, GIVEN = 1 << 26, 1 << 17 | 1, 1 << 17 | 7
+# Longer than what is looked at to tell the format, which would be all that is read of it.
+LONG = {
+    "csv": b"op,offset,bytes\n" + 400 * b"write,0,512\n",
+    "iolog, v2": b"fio version 2 iolog\nx add\n" + 400 * b"x write 0 512\n",
+    "iolog, v3": b"fio version 3 iolog\n0 x add\n" + 400 * b"0 x write 0 512\n",
+    "blkparse": (TRACES / "disk.blkparse").read_bytes()[:5000],
+    "blktrace": (TRACES / "disk.merged").read_bytes()[:5000],
+    "blktrace, no event": 100 * event(NOTE),
+    "blktrace, none queued": event(GIVEN) + 100 * event(NOTE),
+    "blktrace, behind a queued one": event(QUEUED) + 100 * event(NOTE),
+    "blktrace, in data": event(QUEUED) + event(NOTE, behind=60000) + bytes(5000),
+}
+
+
+def cut_by_an_error(read, verb, sent):
+    """A socket whose other end has gone with something unread: ECONNRESET behind what was sent."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            ours.send(b"never read")
+            theirs.send(sent)
+        return read(verb, "-", stdin=ours)
+
+
+def is_io_error(failed):
+    return failed.returncode == IO and "cannot be read: Connection reset by peer" in failed.stderr and \
+        "alignctl: standard input: byte " in failed.stderr
+
+
+@pytest.mark.parametrize("verb", ONCE)
+@pytest.mark.parametrize("form", LONG)
+def test_a_trace_that_cannot_be_read_is_an_io_error(read, verb, form):
+    failed = cut_by_an_error(read, verb, LONG[form])
+    assert is_io_error(failed), failed
+    failed = cut_by_an_error(read, verb, LONG[form][:60])
+    assert is_io_error(failed), failed
+
+
+@pytest.mark.parametrize("verb", ONCE)
+@pytest.mark.parametrize("length", [100, 5000, None])
+def test_a_recording_that_cannot_be_read_is_an_io_error(read, tmp_path, verb, length):
+    failed = cut_by_an_error(read, verb, recording(tmp_path)[:length])
+    assert is_io_error(failed), failed
+
+
+def test_a_trace_that_was_changed_unseen_after_its_run_is_a_wrong_argument(tmp_path, disk):
+    trace, state = tmp_path / "trace", tmp_path / "state"
+    trace.write_text("op,offset,bytes\nwrite,0,512\nwrite,512,512\n")
+    assert alignctl("replay", trace, "--on", disk, "--state", state).returncode == FINE
+    was = trace.stat()
+    trace.write_text(trace.read_text().replace("write,512", "dance,512"))
+    os.utime(trace, ns=(was.st_atime_ns, was.st_mtime_ns))
+    refused = alignctl("replay", "--check", state)
+    assert refused.returncode == USAGE and "is not the trace that was replayed any more: request 2" in refused.stderr

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What all formats share, CSV, and the order of times. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "tests/tap.h"
+#include "tests/trace_file.h"
+#include "trace/sorter.h"
+
+static void csv_columns(void)
+{
+	static const char *const texts[] = {
+		"time_ns,op,offset,bytes,flags,pid,comm,file\n"
+		"0,write,512,4096,fua,7,\"a,\"\"b\",/x\n"
+		"1500,flush,,,,0,,/y\n"
+		"\n"
+		"1500,discard,1048576,1024,,0,c d,/x\n"
+		"3000000000,read,0,512,preflush+fua,4294967295,,/y\n",
+		/* other units, another order, blanks, CR LF, a byte order mark */
+		"\xef\xbb\xbf" "file, comm ,pid,sectors,offset_sectors,op,time_s,\"flags\"\r\n"
+		"/x,\"a,\"\"b\",7,8,1,write,0,\"fua\"\r\n"
+		"/y,,,,,flush,0.0000015,\r\n"
+		"/x, c d ,0,2,2048,discard,0.000001500,\r\n"
+		"/y,,4294967295,1,0,read,3,fua+preflush\r\n",
+	};
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < 2; i++) {
+		const char *path = trace_text("t", texts[i]);
+		struct trace_request r[4] = { 0 };
+		struct trace *trace;
+		int nr = trace_drain(path, r, 4);
+
+		CHECK(nr == 4, "%d", nr);
+		CHECK(r[0].op == TRACE_WRITE && r[0].offset == 512 &&
+		      r[0].bytes == 4096 && r[0].fua && !r[0].preflush &&
+		      r[0].pid == 7 && !r[0].file && !r[0].time_ns, "%zu", i);
+		CHECK(!strcmp(r[0].comm, "a,\"b"), "%zu: %s", i, r[0].comm);
+		CHECK(r[1].op == TRACE_FLUSH && r[1].file == 1 &&
+		      r[1].time_ns == 1500, "%zu", i);
+		CHECK(r[2].op == TRACE_DISCARD && r[2].offset == 1 << 20 &&
+		      r[2].bytes == 1024 && r[2].file == 0, "%zu", i);
+		CHECK(!strcmp(r[2].comm, "c d"), "%zu: '%s'", i, r[2].comm);
+		CHECK(r[3].op == TRACE_READ && r[3].fua && r[3].preflush &&
+		      r[3].pid == UINT32_MAX &&
+		      r[3].time_ns == 3000000000U, "%zu", i);
+
+		CHECK(!trace_open(&trace, path), "%zu", i);
+		CHECK(trace_facts(trace)->timed &&
+		      !trace_facts(trace)->end_known &&
+		      !strcmp(trace_facts(trace)->format, "csv"), "%zu", i);
+		CHECK(!trace_file(trace, 0), "%zu", i);
+		trace_next(trace, r);
+		CHECK(!strcmp(trace_file(trace, 0), "/x"), "%zu", i);
+		trace_close(trace);
+	}
+	trace_folder_close();
+}
+
+static void csv_without_times(void)
+{
+	struct trace *trace;
+
+	trace_folder_open();
+	CHECK(!trace_open(&trace, trace_text("t", "op,offset,bytes\n")), "it");
+	CHECK(!trace_facts(trace)->timed, "it");
+	trace_close(trace);
+	trace_folder_close();
+}
+
+#define KNOWN	"must be one of time_ns, time_us, time_s, op, offset, offset_sectors, bytes, sectors, flags, pid, comm, file"
+
+static void csv_refusals(void)
+{
+	static const struct { const char *text, *message; } rows[] = {
+		{ "op,offset,bytes\nwrite,0,512\nwrite,12x,512\n",
+		  "line 3: offset \"12x\": must be a number of bytes" },
+		{ "op,offset,bytes\nwrite,-1,512\n",
+		  "line 2: offset \"-1\": must be a number of bytes" },
+		{ "op,offset,bytes\nwrite,18446744073709551616,512\n",
+		  "line 2: offset \"18446744073709551616\": must be a number of bytes" },
+		{ "op,offset,bytes\nwrite,9223372036854775296,512\n",
+		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		{ "op,offset,bytes\nwrite,18446744073709551615,512\n",
+		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		{ "op,offset,bytes\nwrite,512,18446744073709551615\n",
+		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		{ "op,offset_sectors,sectors\nwrite,36028797018963968,1\n",
+		  "line 2: offset_sectors \"36028797018963968\": must be a number of 512-byte sectors" },
+		{ "op,offset,bytes\nwrite,0,0\n", "line 2: its length is 0" },
+		{ "op,offset,bytes\nwrite,,512\n",
+		  "line 2: offset is empty, which only that of a flush may be" },
+		{ "op,offset,bytes\nwrite,0\n",
+		  "line 2: has 2 of 3 columns" },
+		{ "op,offset,bytes\nwrite,0,512,\n",
+		  "line 2: has more than 3 columns" },
+		{ "op,offset,bytes\nWrite,0,512\n",
+		  "line 2: op \"Write\": must be read, write, flush, discard or write-zeroes" },
+		{ "op,offset,bytes\nwrite,0,512",
+		  "line 2: has no end; the file is cut off" },
+		{ "op,offset,bytes,flags\nwrite,0,512,fu\n",
+		  "line 2: flags \"fu\": must be empty, preflush, fua or preflush+fua" },
+		{ "op,offset,bytes,comm\nwrite,0,512,\"a\n",
+		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		{ "op,offset,bytes,comm\nwrite,0,512,\"a\"\"\n",
+		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		{ "op,offset,bytes,comm\nwrite,0,512,\"a\"b\n",
+		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		{ "op,offset,bytes,pid\nwrite,0,512,4294967296\n",
+		  "line 2: pid \"4294967296\": must be a number of a process" },
+		{ "op,offset,bytes,latency\n",
+		  "line 1: column \"latency\": " KNOWN },
+		{ "op,offset,offset_sectors,bytes\n",
+		  "line 1: column \"offset\" is there twice, or in two units" },
+		{ "op,offset\n",
+		  "line 1: there is no column \"bytes\" or \"sectors\"" },
+		{ "offset,bytes\n", "line 1: there is no column \"op\"" },
+		{ "time_ns,op,offset,bytes\n5,write,0,512\n4,write,0,512\n",
+		  "line 3: its time, 4 ns, is before 5 ns, that of the request before it; sort the trace by time" },
+		{ "time_s,op,offset,bytes\n1.0000000001,write,0,512\n",
+		  "line 2: time_s \"1.0000000001\": must be seconds, with up to nine digits behind the point" },
+		{ "time_s,op,offset,bytes\n18446744074,write,0,512\n",
+		  "line 2: time_s \"18446744074\": must be seconds, with up to nine digits behind the point" },
+		{ "", "is empty; a trace has a header or a request at least" },
+	};
+	static const char zero[] = "op,offset,bytes\nwrite,0\0,512\n";
+	size_t i, length = 70000;
+	char *line;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		trace_expect_refused(trace_text("t", rows[i].text),
+				     rows[i].message);
+	trace_expect_refused(trace_bytes("t", zero, sizeof(zero) - 1),
+			     "line 2: has a byte 0 in it; this is not text");
+	line = memory_or_exit(calloc(1, length + 1));
+	memset(line, '1', length);
+	memcpy(line, "op,offset,bytes\n", 16);
+	trace_expect_refused(trace_text("t", line),
+			     "line 2: longer than any line of a trace is");
+	free(line);
+	trace_folder_close();
+}
+
+static void what_is_no_trace(void)
+{
+	CLEANUP_FREE char *said = NULL;
+	struct trace *trace;
+
+	trace_folder_open();
+	trace_keep_messages();
+	CHECK(trace_open(&trace, trace_path(".")) == ALIGNCTL_USAGE, "folder");
+	CHECK(!trace, "folder");
+	CHECK(trace_open(&trace, trace_path("none")) == ALIGNCTL_USAGE, "none");
+	CHECK(trace_open(&trace, trace_text("t", "hello\n")) == ALIGNCTL_USAGE,
+	      "text");
+	trace_close(trace);
+	said = trace_kept_messages();
+	CHECK(strstr(said, "/.: is a folder; a trace is a file\n"), "%s", said);
+	CHECK(strstr(said, "/none: cannot be read: No such file"), "%s", said);
+	CHECK(strstr(said, "/t: is in no format that is known"), "%s", said);
+	trace_folder_close();
+}
+
+static void a_pipe(void)
+{
+	static const char text[] = "op,offset,bytes\nwrite,0,512\n";
+	CLEANUP_FREE char *said = NULL;
+	struct trace_request request;
+	int ends[2], standard = dup(STDIN_FILENO);
+	struct trace *trace;
+
+	CHECK(!pipe(ends), "pipe");
+	CHECK(write(ends[1], text, sizeof(text) - 1) > 0, "pipe");
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	CHECK(!trace_open(&trace, "-"), "open");
+	CHECK(trace_next(trace, &request) == TRACE_GOT, "first");
+	CHECK(trace_next(trace, &request) == TRACE_END, "end");
+	trace_keep_messages();
+	CHECK(trace_rewind(trace) == ALIGNCTL_USAGE, "rewind");
+	said = trace_kept_messages();
+	CHECK(!strcmp(said, "alignctl: standard input: cannot be read a second time: Illegal seek; save it to a file first\n"),
+	      "%s", said);
+	trace_close(trace);
+	dup2(standard, STDIN_FILENO);
+	close(standard);
+}
+
+/* Twice, from the middle and from the end, and in longer files than a buffer. */
+static void rewound(void)
+{
+	enum { NR = 5000 };
+	CLEANUP_FREE char *text = memory_or_exit(malloc(40 * NR));
+	char *to = text + sprintf(text, "time_us,op,offset,bytes\n");
+	int i, stop, round;
+	struct trace *trace;
+
+	for (i = 0; i < NR; i++)
+		to += sprintf(to, "%d,write,%d,512\n", i, 512 * i);
+	trace_folder_open();
+	CHECK(!trace_open(&trace, trace_text("t", text)), "open");
+	for (round = 0; round < 3; round++) {
+		stop = round == 1 ? NR / 2 : NR;
+		for (i = 0; i < stop; i++) {
+			struct trace_request request;
+			CLEANUP_FREE char *place = NULL;
+
+			if (trace_next(trace, &request) != TRACE_GOT ||
+			    request.time_ns != 1000ULL * i ||
+			    request.offset != 512ULL * i) {
+				CHECK(0, "round %d, request %d", round, i);
+				break;
+			}
+			place = trace_position(trace);
+			if (atoi(strrchr(place, ' ')) != i + 2)
+				CHECK(0, "request %d: %s", i, place);
+		}
+		CHECK(!trace_rewind(trace), "round %d", round);
+	}
+	trace_close(trace);
+	trace_folder_close();
+}
+
+static void sorted(void)
+{
+	struct trace_sorter *sorter = trace_sorter_new();
+	struct trace_request request = { 0 }, before = { 0 };
+	struct trace_place place = { 0 };
+	uint64_t taken = 0, added = 0;
+
+	while (taken < 5 * TRACE_SORTER_ROOM) {
+		while (!trace_sorter_full(sorter)) {
+			/* falls by up to 6, and often stays */
+			request.time_ns = added / 8 * 4 + (added * 5) % 7;
+			place.number = added++;
+			trace_sorter_add(sorter, &request, &place);
+		}
+		trace_sorter_take(sorter, &request, &place);
+		taken++;
+		CHECK(request.time_ns == place.number / 8 * 4 +
+		      (place.number * 5) % 7, "%" PRIu64, taken);
+		CHECK(before.time_ns < request.time_ns ||
+		      (before.time_ns == request.time_ns &&
+		       before.offset <= place.number), "%" PRIu64, taken);
+		before = request;
+		before.offset = place.number;
+	}
+	trace_sorter_clear(sorter);
+	CHECK(trace_sorter_empty(sorter), "cleared");
+	trace_sorter_free(sorter);
+}
+
+const struct tap_test trace_tests[] = {
+	{ "a CSV trace has its columns in any order and in other units", csv_columns },
+	{ "a CSV trace without a column of times has none", csv_without_times },
+	{ "what is wrong in a CSV trace is named with its line", csv_refusals },
+	{ "folders, missing files and other text are no traces", what_is_no_trace },
+	{ "a trace is read from a pipe, once", a_pipe },
+	{ "a trace begins again when it is rewound", rewound },
+	{ "requests are sorted by time, then by arrival", sorted },
+	{ 0 },
+};

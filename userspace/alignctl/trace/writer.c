@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "trace/format.h"
+#include "trace/writer_format.h"
+
+#define STREAM_BYTES	(64U << 10)
+
+const char *const trace_written_names[TRACE_NR_WRITTEN] = {
+	[TRACE_WRITE_RECORDING] = "recording",
+	[TRACE_WRITE_IOLOG] = "fio",
+	[TRACE_WRITE_CSV] = "csv",
+};
+
+static const struct trace_written_format *const formats[TRACE_NR_WRITTEN] = {
+	[TRACE_WRITE_RECORDING] = &trace_written_recording,
+	[TRACE_WRITE_IOLOG] = &trace_written_iolog,
+	[TRACE_WRITE_CSV] = &trace_written_csv,
+};
+
+/* As a warning has them behind their number. */
+static const char *const lost_names[TRACE_NR_LOST] = {
+	[TRACE_LOST_FUA] = "requests with FUA: it is left out",
+	[TRACE_LOST_PREFLUSH] = "requests with a flush before them: it is left out",
+	[TRACE_LOST_ZEROES] = "write-zeroes: they are written as writes",
+	[TRACE_LOST_PROCESS] = "requests of processes that are known: they are left out",
+	[TRACE_LOST_LINE_END] = "requests of processes with an end of line in their names: it is written as \"?\"",
+};
+
+static int fail(const struct trace_writer *writer)
+{
+	message_error("%s: cannot be written: %s", writer->path,
+		      strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+int trace_writer_begin(struct trace_writer **begun, const char *path,
+		       enum trace_written format,
+		       const struct trace_origin *origin)
+{
+	struct trace_writer *writer;
+	struct stat found;
+	int fd;
+
+	*begun = NULL;
+	if (!stat(path, &found) && !S_ISREG(found.st_mode)) {
+		message_error("%s: is there and not a regular file; name a new one",
+			      path);
+		return ALIGNCTL_USAGE;
+	}
+	writer = memory_or_exit(calloc(1, sizeof(*writer)));
+	writer->format = formats[format];
+	writer->path = message_format("%s", path);
+	writer->draft = message_format("%s.new", path);
+	writer->origin = *origin;
+	if (origin->device)
+		writer->origin.device = message_format("%s", origin->device);
+	fd = open(writer->draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
+		  O_CLOEXEC, 0666);
+	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!writer->stream) {
+		fail(writer);
+		if (fd >= 0)
+			close(fd);
+		trace_writer_abandon(writer);
+		return ALIGNCTL_IO;
+	}
+	setvbuf(writer->stream, NULL, _IOFBF, STREAM_BYTES);
+	writer->format->begin(writer);
+	*begun = writer;
+	return ALIGNCTL_FINE;
+}
+
+static void release(struct trace_writer *writer)
+{
+	if (writer->state && writer->format->release)
+		writer->format->release(writer);
+	free((char *)writer->origin.device);
+	free(writer->path);
+	free(writer->draft);
+	free(writer->state);
+	trace_names_free(&writer->files);
+	free(writer);
+}
+
+void trace_writer_abandon(struct trace_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->stream) {
+		fclose(writer->stream);
+		unlink(writer->draft);
+	}
+	release(writer);
+}
+
+int trace_writer_file(struct trace_writer *writer, uint32_t file,
+		      const char *name)
+{
+	const char *fault;
+
+	if (file < TRACE_MAX_FILES && writer->used[file])
+		fault = "it is named after the first request to it";
+	else
+		fault = trace_names_set(&writer->files, file, name);
+	if (fault) {
+		message_error("%s: file %s: %s", writer->path, name, fault);
+		return ALIGNCTL_USAGE;
+	}
+	if (writer->format->file)
+		writer->format->file(writer, file);
+	return ALIGNCTL_FINE;
+}
+
+int trace_writer_add(struct trace_writer *writer,
+		     const struct trace_request *request)
+{
+	const char *fault = trace_request_fault(request);
+
+	if (!fault && request->time_ns < writer->last_ns)
+		fault = "its time is before that of the request before it";
+	if (!fault && request->file >= TRACE_MAX_FILES)
+		fault = "more than 1024 files";
+	if (fault) {
+		message_error("%s: request %" PRIu64 ": %s", writer->path,
+			      writer->nr + 1, fault);
+		return ALIGNCTL_USAGE;
+	}
+	if (!writer->format->add(writer, request))
+		return ALIGNCTL_USAGE;
+	writer->nr++;
+	writer->used[request->file] = true;
+	writer->last_ns = request->time_ns;
+	if (writer->end < request->offset + request->bytes)
+		writer->end = request->offset + request->bytes;
+	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *writer)
+{
+	return (uint64_t)ftello(writer->stream);
+}
+
+void trace_writer_lost(struct trace_writer *writer, uint64_t requests)
+{
+	writer->origin.lost = requests;
+}
+
+int trace_writer_end(struct trace_writer *writer)
+{
+	FILE *stream = writer->stream;
+	bool written;
+	size_t i;
+
+	if (writer->format->end)
+		writer->format->end(writer);
+	written = !fflush(stream) && !ferror(stream) && !fsync(fileno(stream));
+	if (fclose(stream) || !written || rename(writer->draft, writer->path)) {
+		fail(writer);
+		unlink(writer->draft);
+		release(writer);
+		return ALIGNCTL_IO;
+	}
+	for (i = 0; i < TRACE_NR_LOST; i++)
+		if (writer->lost[i])
+			message_warning("%s: %" PRIu64 " %s", writer->path,
+					writer->lost[i], lost_names[i]);
+	release(writer);
+	return ALIGNCTL_FINE;
+}

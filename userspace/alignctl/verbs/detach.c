@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl detach: takes an align device away again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "device/dm.h"
+#include "device/guard.h"
+#include "device/mode.h"
+#include "verbs/verbs.h"
+
+static const struct option_row rows[] = {
+	{ "force", NULL, "even if acknowledged writes are lost by it" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	(void)row;
+	(void)argument;
+	*(bool *)context = true;
+	return 0;
+}
+
+/* Names those who have the device open, as far as they can be seen. */
+static void print_users(const struct dm_align *device)
+{
+	struct guard_report report = { 0 };
+	struct device self;
+
+	if (device_open_devno(&self, device->devno, device->name))
+		return;
+	guard_usage(&report, &self);
+	guard_print(&report, &self);
+	if (!report.nr)
+		message_error("%s: open by a program; 'fuser -v /dev/mapper/%s' names it",
+			      device->name, device->name);
+	guard_free(&report);
+	device_close(&self);
+}
+
+/*
+ * Removing a device writes what it holds, but cannot fail if that fails: so it
+ * is written before. Return: enum alignctl_exit; errors have been reported.
+ */
+static int empty(const struct dm_align *device, bool force)
+{
+	if (!device->target[0].status.held_blocks ||
+	    !dm_align_message_all(device, "flush"))
+		return ALIGNCTL_FINE;
+	mode_report_degraded(device->name, dm_align_degraded(device));
+	if (!force) {
+		message_error("%s: detaching would lose these writes; --force does it all the same",
+			      device->name);
+		return ALIGNCTL_BUSY;
+	}
+	message_warning("%s: they are given up, because of --force; the kernel log, 'dmesg', names each block",
+			device->name);
+	return ALIGNCTL_FINE;
+}
+
+/*
+ * Refuse a device that attach has not made: removing it would take away what
+ * somebody else made, as a logical volume whose table was reloaded by hand.
+ * Return: ALIGNCTL_USAGE, with what the device is and the way out reported.
+ */
+static int refuse_foreign(const struct dm_align *device)
+{
+	const char *name = device->name;
+
+	if (!strncmp(device->uuid, "LVM-", strlen("LVM-")))
+		message_error("%s: is a logical volume of LVM, and attach did not make it; 'lvchange --refresh /dev/mapper/%s' gives it its own table back",
+			      name, name);
+	else if (!*device->uuid)
+		message_error("%s: attach did not make it (it has no UUID); 'dmsetup remove %s' removes it",
+			      name, name);
+	else
+		message_error("%s: attach did not make it (its UUID is %s); where it was linear before: dmsetup table %s | sed -E 's/ align ([^ ]+ [^ ]+).*/ linear \\1/' | dmsetup reload %s && dmsetup resume %s",
+			      name, device->uuid, name, name, name);
+	return ALIGNCTL_USAGE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct dm_align device;
+	bool force = false;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &force, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	result = dm_align_find(&device, argv[first]);
+	if (result)
+		return result;
+	if (!dm_align_attached(&device)) {
+		result = refuse_foreign(&device);
+	} else if (device.open_count) {
+		print_users(&device);
+		message_error("%s: is open (count %d); unmount it or close it first",
+			      device.name, device.open_count);
+		result = ALIGNCTL_BUSY;
+	} else {
+		result = empty(&device, force);
+		if (!result)
+			result = dm_align_remove(&device);
+		if (!result)
+			printf("%s: detached\n", device.name);
+	}
+	dm_align_free(&device);
+	return result;
+}
+
+const struct verb verb_detach = {
+	"detach", "NAME", 1, 1,
+	"Take away what attach made; refused while it is open or degraded",
+	rows, NULL, run,
+};

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl plan: what requests would cost on a device, without doing any. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "forecast/report.h"
+#include "verbs/plan_options.h"
+#include "verbs/verbs.h"
+#include "workload/method.h"
+
+/* Blocks that nothing else is said of. */
+#define USUAL_PHYSICAL	4096U
+#define USUAL_LOGICAL	512U
+/* A device that no request reaches the end of. */
+#define ENDLESS_SECTORS	(1ULL << 54)
+
+struct options {
+	struct plan_options plan;
+	const char *on;
+	uint64_t size;
+	uint32_t logical;
+	uint64_t shift;
+	uint32_t cache_block;
+	bool json;
+};
+
+enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
+	   ROW_CACHE_BLOCK, ROW_JSON };
+
+static const struct option_row rows[] = {
+	PLAN_OPTION_ROWS,
+	[ROW_ON] = { "on", "DEV", "take size and blocks of this device" },
+	[ROW_LOGICAL] = { "logical", "N",
+			  "logical block, bytes, without DEV (default: 512)" },
+	[ROW_SIZE] = { "size", "N", "size in bytes, without DEV" },
+	[ROW_SHIFT] = { "shift", "SECTORS",
+			"as if all lay so many sectors further on" },
+	[ROW_CACHE_BLOCK] = { "cache-block", "N",
+			      "buffered: block of the page cache, bytes" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct options *options = context;
+
+	if (row < PLAN_NR_ROWS)
+		return plan_options_take(&options->plan, row, argument);
+	switch ((enum row)row) {
+	case ROW_ON:
+		options->on = argument;
+		return 0;
+	case ROW_LOGICAL:
+		if (parse_bytes(argument, &options->logical) &&
+		    options->logical)
+			return 0;
+		break;
+	case ROW_SIZE:
+		if (parse_number(argument, &options->size))
+			return 0;
+		break;
+	case ROW_SHIFT:
+		if (parse_position(argument, &options->shift) &&
+		    options->shift < ENDLESS_SECTORS)
+			return 0;
+		return options_refuse("shift", argument,
+				      "must be a number of sectors of 512 bytes");
+	case ROW_CACHE_BLOCK:
+		if (parse_bytes(argument, &options->cache_block) &&
+		    options->cache_block >= ALIGN_SECTOR_SIZE &&
+		    options->cache_block <= ALIGN_MAX_BLOCK_SIZE &&
+		    align_is_power_of_2(options->cache_block))
+			return 0;
+		return options_refuse("cache-block", argument,
+				      "must be a power of two from 512 to 65536");
+	case ROW_JSON:
+		options->json = true;
+		return 0;
+	}
+	return options_refuse(rows[row].name, argument,
+			      "must be a number of bytes, at least 1, e.g. 4096 or 4K");
+}
+
+/*
+ * The device to plan for: one that there is, or one of which figures are given,
+ * by a recording if not by options.
+ */
+static int open_device(struct device *device, const struct options *options,
+		       const struct trace_origin *origin)
+{
+	if (options->on && (options->size || options->logical)) {
+		message_error("--%s: is what --on %s tells; leave one out",
+			      options->size ? "size" : "logical", options->on);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->on)
+		return device_open(device, options->on);
+	*device = (struct device) {
+		.path = "the planned device",
+		.sectors = options->size ? options->size >> ALIGN_SECTOR_SHIFT :
+					   ENDLESS_SECTORS,
+		.logical = USUAL_LOGICAL,
+		.physical = USUAL_PHYSICAL,
+	};
+	if (origin->logical)
+		device->logical = origin->logical;
+	if (origin->physical)
+		device->physical = origin->physical;
+	if (options->logical)
+		device->logical = options->logical;
+	if (options->size % device->logical) {
+		message_error("--size %" PRIu64
+			      ": must be a multiple of the logical block, %"
+			      PRIu32 " bytes", options->size, device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/*
+ * The blocks to plan for. Where they begin, a recording knows of the blocks that
+ * it names only; without a recording or a device nobody could tell.
+ */
+static int choose_blocks(struct align_geometry *g, bool *offset_known,
+			 const struct options *options,
+			 const struct device *device,
+			 const struct trace_origin *origin)
+{
+	struct plan_options blocks = options->plan;
+	bool named = !blocks.physical || blocks.physical == origin->physical;
+	int result;
+
+	if (!options->on && !blocks.offset_given && origin->offset_known &&
+	    named)
+		blocks.offset = origin->offset;
+	blocks.offset_given |= !options->on;
+	result = plan_options_geometry(&blocks, device, g, offset_known);
+	if (!options->on && !options->plan.offset_given && origin->physical)
+		*offset_known = origin->offset_known && named;
+	return result;
+}
+
+/* How the workload is to be done on that device. */
+static int complete_plan(struct plan *plan, const struct options *options,
+			 const struct device *device)
+{
+	const struct workload *w = plan->workload;
+	int result = plan_options_check(&options->plan, w);
+
+	if (result)
+		return result;
+	plan_options_apply(&options->plan, plan);
+	if (((workload_random(w) && !plan->places) ||
+	     w->device == WORKLOAD_SPREAD) && !options->on && !options->size &&
+	    !options->plan.span) {
+		message_error("%s: spreads over the whole device; give --on DEV, --size or --span",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	plan_options_places(&options->plan, plan, device);
+	return plan_check_fit(plan, device);
+}
+
+/* Refuses options that mean nothing for a trace. */
+static int check_trace(const struct options *options, const char *name)
+{
+	const struct plan_options *plan = &options->plan;
+	const struct { bool given; const char *name; } all[] = {
+		{ plan->count, "count" }, { plan->start_given, "start" },
+		{ plan->span, "span" }, { plan->areas, "areas" },
+		{ plan->seed_given, "seed" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!all[i].given)
+			continue;
+		message_error("--%s: is for workloads, and %s is a trace",
+			      all[i].name, name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/* Of the page cache, in bytes; 0: past it. */
+static uint32_t cache_block(const struct options *options,
+			    const struct source *source,
+			    const struct device *device)
+{
+	if (!plan_options_buffered(&options->plan, source->plan.workload))
+		return 0;
+	if (options->cache_block)
+		return options->cache_block;
+	return options->on ? device_cache_block(device) :
+			     device_default_cache_block(device->logical,
+							device->sectors <<
+							ALIGN_SECTOR_SHIFT);
+}
+
+static int make_forecast(struct source *source, const struct options *options,
+			 const struct device *device)
+{
+	CLEANUP_FREE struct forecast *forecast =
+		memory_or_exit(malloc(sizeof(*forecast)));
+	const struct trace_facts facts = source_facts(source);
+	struct align_geometry g;
+	bool offset_known;
+	int result;
+
+	result = choose_blocks(&g, &offset_known, options, device,
+			       &facts.origin);
+	if (!result && options->cache_block &&
+	    !plan_options_buffered(&options->plan, source->plan.workload)) {
+		message_error("--cache-block: is for --buffered, and %s is direct; leave it out",
+			      source->name);
+		result = ALIGNCTL_USAGE;
+	}
+	source->plan.fdatasync = options->plan.fdatasync;
+	if (!result && source->trace)
+		result = check_trace(options, source->name);
+	else if (!result)
+		result = complete_plan(&source->plan, options, device);
+	if (!result)
+		result = forecast_make(forecast, source, &g, options->shift,
+				       cache_block(options, source, device));
+	if (result)
+		return result;
+	if (options->json)
+		forecast_report_json(forecast, source, offset_known);
+	else
+		forecast_report_text(forecast, source, offset_known);
+	return ALIGNCTL_FINE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct trace_origin origin;
+	struct source source;
+	struct device device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	if (method_find(argv[first])) {
+		message_error("%s: is a method, which 'alignctl replay' runs; take a workload or a trace",
+			      argv[first]);
+		return ALIGNCTL_USAGE;
+	}
+	result = source_open(&source, argv[first]);
+	if (result)
+		return result;
+	origin = source_facts(&source).origin;
+	result = open_device(&device, &options, &origin);
+	if (!result) {
+		result = make_forecast(&source, &options, &device);
+		if (options.on)
+			device_close(&device);
+	}
+	source_close(&source);
+	return result;
+}
+
+const struct verb verb_plan = {
+	"plan", "SOURCE", 1, 1,
+	"Say what a workload or a trace must cost, without doing it",
+	rows, NULL, run,
+};

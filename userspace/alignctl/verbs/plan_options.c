@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "verbs/plan_options.h"
+
+int plan_options_take(struct plan_options *options, enum plan_row row,
+		      const char *argument)
+{
+	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
+	const char *reason = "must be a whole number, at least 1, e.g. 4096 or 4K";
+
+	switch (row) {
+	case PLAN_ROW_COUNT:
+		if (parse_number(argument, &options->count))
+			return 0;
+		break;
+	case PLAN_ROW_START:
+		options->start_given = true;
+		if (parse_position(argument, &options->start))
+			return 0;
+		reason = "must be a number of bytes, e.g. 0 or 4K";
+		break;
+	case PLAN_ROW_SPAN:
+		if (parse_number(argument, &options->span))
+			return 0;
+		break;
+	case PLAN_ROW_AREAS:
+		if (parse_number(argument, &options->areas) &&
+		    options->areas <= UINT32_MAX)
+			return 0;
+		reason = "must be a number from 1 to 4294967295";
+		break;
+	case PLAN_ROW_SEED:
+		options->seed_given = true;
+		if (parse_position(argument, &options->seed))
+			return 0;
+		reason = "must be a whole number, e.g. 0 or 7";
+		break;
+	case PLAN_ROW_PHYSICAL:
+		if (parse_bytes(argument, &options->physical) &&
+		    options->physical)
+			return 0;
+		reason = "must be a number of bytes from 1 to 4294967295, e.g. 4096 or 4K";
+		break;
+	case PLAN_ROW_OFFSET:
+		options->offset_given = true;
+		if (parse_bytes(argument, &options->offset))
+			return 0;
+		reason = "must be a number of bytes from 0 to 4294967295, e.g. 512";
+		break;
+	case PLAN_ROW_BUFFERED:
+		options->access = PLAN_BUFFERED;
+		return 0;
+	case PLAN_ROW_DIRECT:
+		options->access = PLAN_DIRECT;
+		return 0;
+	case PLAN_ROW_FDATASYNC:
+		options->fdatasync = true;
+		return 0;
+	case PLAN_NR_ROWS:
+		break;
+	}
+	return options_refuse(rows[row].name, argument, reason);
+}
+
+bool plan_options_buffered(const struct plan_options *options,
+			   const struct workload *w)
+{
+	if (options->access == PLAN_AS_PUBLISHED)
+		return w && w->buffered;
+	return options->access == PLAN_BUFFERED;
+}
+
+int plan_options_parallel(const struct workload *w, const char *option,
+			  uint64_t nr)
+{
+	if (nr <= 1 || !workload_one_at_a_time(w))
+		return ALIGNCTL_FINE;
+	message_error("--%s %" PRIu64
+		      ": the %s of %s must follow each other; leave it out",
+		      option, nr, w->reads ? "reads" : "writes", w->name);
+	return ALIGNCTL_USAGE;
+}
+
+int plan_options_check(const struct plan_options *options,
+		       const struct workload *w)
+{
+	if (options->span && !workload_random(w) &&
+	    w->device != WORKLOAD_SPREAD) {
+		message_error("--span: is for random places, as of rand512 and rand4k, and for seqread and seqwrite, not for %s",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->seed_given && !workload_random(w)) {
+		message_error("--seed: is for random places, as of rand512 and rand4k, not for %s",
+			      w->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->areas && w->order != WORKLOAD_ROUNDS) {
+		message_error("--areas: is for areasync, not for %s", w->name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+void plan_options_apply(const struct plan_options *options, struct plan *plan)
+{
+	if (options->count)
+		plan->count = options->count;
+	if (options->start_given)
+		plan->start = options->start;
+	if (options->areas)
+		plan->places = options->areas;
+	if (options->seed_given)
+		plan->seed = options->seed;
+	plan->buffered = plan_options_buffered(options, plan->workload);
+	plan->fdatasync = options->fdatasync;
+}
+
+/* The shortest request that the device has no reason to dislike. */
+static uint32_t unit_of(const struct plan_options *options,
+			const struct device *device)
+{
+	uint32_t unit = options->physical ? options->physical :
+					    device->physical;
+
+	if (unit < device->logical)
+		unit = device->logical;
+	return unit < device->io_min ? device->io_min : unit;
+}
+
+void plan_options_places(const struct plan_options *options, struct plan *plan,
+			 const struct device *device)
+{
+	const struct workload *w = plan->workload;
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t span = options->span;
+
+	if (w->device == WORKLOAD_UNIT)
+		plan->period = plan->length = unit_of(options, device);
+	if (w->device != WORKLOAD_SPREAD &&
+	    (!workload_random(w) || (plan->places && !span)))
+		return;
+	if (!span && have > plan->start + WORKLOAD_INSIDE)
+		span = have - plan->start - WORKLOAD_INSIDE;
+	plan_spread(plan, span);
+	if (plan->length && plan->length < w->part[0].bytes &&
+	    w->device == WORKLOAD_SPREAD)
+		message_warning("%s: %" PRIu64 " probes of %" PRIu32
+				" bytes do not fit: they have %" PRIu64
+				" bytes each", device->path, plan->count,
+				w->part[0].bytes, plan->length);
+}
+
+int plan_options_geometry(const struct plan_options *options,
+			  const struct device *device,
+			  struct align_geometry *g, bool *offset_known)
+{
+	uint32_t physical = device->physical, offset = 0;
+	const char *wrong;
+
+	if (options->physical)
+		physical = options->physical;
+	*offset_known = options->offset_given ||
+			device_offset_for(device, physical, &offset);
+	if (options->offset_given)
+		offset = options->offset;
+
+	wrong = align_geometry_init(g, physical, device->logical, offset, 0,
+				    device->sectors);
+	if (!wrong && !align_can_fix(g))
+		wrong = "writes are fixed if the logical block is 512 or 4096";
+	if (!wrong)
+		return ALIGNCTL_FINE;
+	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
+		      ", alignment offset %" PRIu32
+		      ": %s; set --physical and --offset", device->path,
+		      physical, device->logical, offset, wrong);
+	return ALIGNCTL_USAGE;
+}
+
+/* Places, or stretches of @period, that there are from @start to the end. */
+static uint64_t most_places(uint64_t start, uint64_t have, uint64_t period)
+{
+	return have > start ? (have - start) / period : 0;
+}
+
+/* How to have room, for people: what of this helps? */
+static const char *way_out(bool count, bool span, bool start)
+{
+	if (count && span)
+		return "give a smaller --count or a larger --span";
+	if (count)
+		return "give a smaller --count";
+	if (span)
+		return "give a larger --span";
+	return start ? "give a smaller --start" : "take a larger device";
+}
+
+/* Where random requests have too few places. */
+static const char *more_places(const struct plan *plan, uint64_t have)
+{
+	uint64_t needed = plan_places_needed(plan);
+
+	/* draws and pairs need as many however often they are made */
+	return way_out(plan->places && needed == plan->count,
+		       most_places(plan->start, have, plan->period) >= needed,
+		       plan->start > plan->workload->start &&
+		       most_places(plan->workload->start, have, plan->period));
+}
+
+/* Where the shortest probes do not fit. Without a span, some room is left over. */
+static const char *room_for_probes(const struct plan *plan, uint64_t have)
+{
+	uint64_t most = most_places(plan->start, have, WORKLOAD_INSIDE);
+
+	return way_out(plan->count > 1 && most > 1, most >= plan->count,
+		       plan->start > plan->workload->start &&
+		       most_places(plan->workload->start, have,
+				   WORKLOAD_INSIDE) > 1);
+}
+
+/* Where the last request ends beyond the device. */
+static const char *nearer_end(const struct plan *plan, uint64_t have)
+{
+	const struct workload *w = plan->workload;
+	const char *what = "give a smaller --count";
+	struct plan least = *plan;
+
+	if (w->order == WORKLOAD_ROUNDS) {
+		what = "give a smaller --areas";
+		least.places = 1;
+	} else if (w->device == WORKLOAD_SPREAD) {
+		what = "give a smaller --span";
+		least.length = WORKLOAD_INSIDE;
+	} else if (workload_random(w)) {
+		what = "give a smaller --span";
+		least.places = 1;
+		/* a journal lies before the places */
+		if (plan_end(&least) > have ||
+		    plan_places_needed(plan) >
+		    most_places(plan->start, have, plan->period))
+			what = "give a smaller --span and --count";
+	}
+	least.count = 1;
+	if (plan_end(&least) <= have)
+		return what;
+	least.start = w->start;
+	return way_out(false, false, plan->start > w->start &&
+		       plan_end(&least) <= have);
+}
+
+int plan_check_fit(const struct plan *plan, const struct device *device)
+{
+	const struct workload *w = plan->workload;
+	uint32_t granularity = plan_granularity(plan);
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+	uint64_t need;
+
+	if (!plan->length && w->device == WORKLOAD_SPREAD) {
+		message_error("%s: too small: %s with --count %" PRIu64
+			      " needs %u bytes for each; %s",
+			      device->path, w->name, plan->count,
+			      WORKLOAD_INSIDE, room_for_probes(plan, have));
+		return ALIGNCTL_USAGE;
+	}
+	if (granularity < device->logical && w->buffered && !plan->buffered &&
+	    (plan->period | plan->length) % device->logical) {
+		message_error("--direct: %s writes %" PRIu64
+			      " bytes each, not a multiple of the logical block of %s, %"
+			      PRIu32 " bytes, and the kernel refuses that (EINVAL); leave it out",
+			      w->name, plan->length, device->path,
+			      device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	if (plan->buffered)
+		granularity = device->logical;
+	if (granularity < device->logical && plan->start != w->start) {
+		message_error("--start %" PRIu64 ": must be a multiple of %"
+			      PRIu32 ", the smallest direct write to %s",
+			      plan->start, device->logical, device->path);
+		return ALIGNCTL_USAGE;
+	}
+	if (granularity < device->logical) {
+		message_error("%s: %s writes in units of %" PRIu32
+			      " bytes, and the smallest direct write here is %"
+			      PRIu32 "; take another workload or a 512-byte device",
+			      device->path, w->name, granularity,
+			      device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	if (plan->start < w->first) {
+		message_error("--start %" PRIu64 ": %s writes %" PRIu32
+			      " bytes before it; give at least that",
+			      plan->start, w->name, w->first);
+		return ALIGNCTL_USAGE;
+	}
+	if (workload_random(w) && plan_places_needed(plan) > plan->places) {
+		message_error("%s: %s with --count %" PRIu64 " needs %" PRIu64
+			      " places of %" PRIu64
+			      " bytes, and there are %" PRIu64
+			      "; %s", device->path, w->name, plan->count,
+			      plan_places_needed(plan), plan->period,
+			      plan->places, more_places(plan, have));
+		return ALIGNCTL_USAGE;
+	}
+	need = plan_end(plan);
+	if (have < need) {
+		bool rounds = w->order == WORKLOAD_ROUNDS;
+
+		message_error("%s: too small: %s with --%s %" PRIu64
+			      " needs %" PRIu64 " bytes, and it has %" PRIu64
+			      "; %s", device->path, w->name,
+			      rounds ? "areas" : "count",
+			      rounds ? plan->places : plan->count, need, have,
+			      nearer_end(plan, have));
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}

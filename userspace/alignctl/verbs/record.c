@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl record: what reaches a block device, as a trace. */
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "record/record.h"
+#include "trace/convert.h"
+#include "verbs/verbs.h"
+
+#define DEFAULT_BUFFER_KIB	4096
+#define DEPTH_MAX		8	/* stacks are not deeper */
+
+struct record_arguments {
+	struct record_options options;
+	const char *convert;
+	bool json;
+};
+
+enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_REQUESTS, ROW_SIZE,
+	   ROW_BUFFER, ROW_CONVERT, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_FORMAT] = { "format", "FORMAT",
+			 "recording (default), fio (iolog 3) or csv" },
+	[ROW_SECONDS] = { "seconds", "N", "end after so many seconds" },
+	[ROW_REQUESTS] = { "requests", "N", "end after so many requests" },
+	[ROW_SIZE] = { "size", "N", "end when FILE has so many bytes" },
+	[ROW_BUFFER] = { "buffer", "KIB",
+			 "kernel memory for each processor; 4096" },
+	[ROW_CONVERT] = { "convert", "SOURCE",
+			  "record nothing: write the trace SOURCE anew" },
+	[ROW_JSON] = { "json", NULL, "print JSON" },
+	{ 0 },
+};
+
+static int take_format(const char *argument, enum trace_written *format)
+{
+	unsigned int i;
+
+	for (i = 0; i < TRACE_NR_WRITTEN; i++) {
+		if (strcmp(argument, trace_written_names[i]))
+			continue;
+		*format = i;
+		return 0;
+	}
+	return options_refuse("format", argument,
+			      "must be recording, fio or csv");
+}
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct record_arguments *arguments = context;
+	struct record_options *options = &arguments->options;
+	const char *reason = "must be a whole number, at least 1";
+	uint64_t *number = NULL, max = UINT64_MAX;
+
+	switch (row) {
+	case ROW_OUTPUT:
+		options->output = argument;
+		return 0;
+	case ROW_FORMAT:
+		return take_format(argument, &options->format);
+	case ROW_CONVERT:
+		arguments->convert = argument;
+		return 0;
+	case ROW_JSON:
+		arguments->json = true;
+		return 0;
+	case ROW_SECONDS:
+		number = &options->seconds;
+		max = UINT32_MAX;
+		break;
+	case ROW_REQUESTS:
+		number = &options->requests;
+		break;
+	case ROW_SIZE:
+		number = &options->bytes;
+		break;
+	default:
+		number = &options->buffer_kib;
+		max = UINT32_MAX;
+	}
+	if (parse_number(argument, number) && *number <= max)
+		return 0;
+	if (max == UINT32_MAX)
+		reason = "must be a whole number from 1 to 4294967295";
+	return options_refuse(rows[row].name, argument, reason);
+}
+
+static void more_help(void)
+{
+	puts("\nWith -- COMMAND it records while the command runs.");
+}
+
+struct search {
+	dev_t wanted;
+	unsigned int depth;
+	bool found;
+};
+
+/* Looks for a device below another one, on whose whole disk it may lie. */
+static void search_below(const char *name, void *context)
+{
+	CLEANUP_FREE char *link = sysfs_path("/sys/class/block/%s", name);
+	struct search *search = context;
+	struct sysfs_device sys;
+	dev_t devno, disk;
+
+	if (search->found || search->depth > DEPTH_MAX ||
+	    !sysfs_devno(link, "dev", &devno) ||
+	    !sysfs_device_open(&sys, devno))
+		return;
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", sys.disk_dir);
+
+	search->found = devno == search->wanted ||
+			(sysfs_devno(sys.disk_dir, "dev", &disk) &&
+			 disk == search->wanted);
+	search->depth++;
+	sysfs_each(slaves, search_below, search);
+	search->depth--;
+	sysfs_device_close(&sys);
+}
+
+/* Would the file that is made be recorded in it? */
+static void warn_of_feedback(const struct record_options *options)
+{
+	CLEANUP_FREE char *copy = message_format("%s", options->output);
+	struct search search = { .wanted = options->device->devno };
+	struct sysfs_device sys;
+	struct stat found;
+
+	if (stat(dirname(copy), &found) ||
+	    !sysfs_device_open(&sys, found.st_dev))
+		return;
+	search_below(sys.name, &search);
+	sysfs_device_close(&sys);
+	if (search.found)
+		message_warning("%s: lies on %s itself, so what is written there is recorded as well; name a file on another disk, or in /dev/shm",
+				options->output, options->device->path);
+}
+
+static int check_output(const char *path)
+{
+	struct stat found;
+
+	if (!path) {
+		message_error("record: --output FILE is needed");
+		return ALIGNCTL_USAGE;
+	}
+	if (!*path || !strcmp(path, "-")) {
+		message_error("--output \"%s\": must name a file, which appears when it is complete; standard output cannot be it",
+			      path);
+		return ALIGNCTL_USAGE;
+	}
+	if (!lstat(path, &found)) {
+		message_error("%s: exists, and is not written over; %sname another file",
+			      path, S_ISREG(found.st_mode) ? "remove it or " :
+			      "");
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+static int record_device(struct record_arguments *arguments, const char *path)
+{
+	struct record_options *options = &arguments->options;
+	struct device device;
+	struct record record;
+	int result;
+
+	result = device_open(&device, path);
+	if (result)
+		return result;
+	if (!device.block) {
+		message_error("%s: a regular file; only block devices can be recorded: name the one it lies on, or make one of it with losetup",
+			      path);
+		device_close(&device);
+		return ALIGNCTL_USAGE;
+	}
+	options->device = &device;
+	warn_of_feedback(options);
+	result = record_run(&record, options);
+	if (!result) {
+		if (arguments->json)
+			record_report_json(&record, options);
+		else
+			record_report_text(&record, options);
+		if (record.lost_total)
+			message_error("%s: %" PRIu64 " requests are missing from the recording",
+				      options->output, record.lost_total);
+		if (record.lost_total || record.unknown ||
+		    record.command_status)
+			result = ALIGNCTL_FINDINGS;
+	}
+	record_free(&record);
+	device_close(&device);
+	return result;
+}
+
+/* Cuts "-- COMMAND..." off; it is not ours to look at. */
+static char **cut_command(int *argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		*argc = i;
+		argv[i] = NULL;
+		return argv + i + 1;
+	}
+	return NULL;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct record_arguments arguments = { 0 };
+	struct record_options *options = &arguments.options;
+	char **command = cut_command(&argc, argv);
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	if (command && !*command) {
+		message_error("record: no command after --");
+		return ALIGNCTL_USAGE;
+	}
+	options->command = command;
+	if (!arguments.convert != (first < argc)) {
+		message_error(arguments.convert ?
+			      "record: --convert takes no device: %s" :
+			      "record: needs DEV or --convert SOURCE%s",
+			      arguments.convert ? argv[first] : "");
+		return ALIGNCTL_USAGE;
+	}
+	if (arguments.convert && (options->seconds || options->requests ||
+				  options->bytes || options->buffer_kib ||
+				  command)) {
+		message_error("record: --convert takes all of %s: --seconds, --requests, --size, --buffer and a command are for recording",
+			      arguments.convert);
+		return ALIGNCTL_USAGE;
+	}
+	if (arguments.convert && arguments.json) {
+		message_error("--json: has what a recording found, and --convert %s prints nothing; leave it out",
+			      arguments.convert);
+		return ALIGNCTL_USAGE;
+	}
+	if (!options->buffer_kib)
+		options->buffer_kib = DEFAULT_BUFFER_KIB;
+	result = check_output(options->output);
+	if (result)
+		return result;
+	if (arguments.convert)
+		return trace_convert(arguments.convert, options->output,
+				     options->format);
+	return record_device(&arguments, argv[first]);
+}
+
+const struct verb verb_record = {
+	"record", "DEV [-- COMMAND...]", 0, 1,
+	"Record what reaches a block device, or convert a trace",
+	rows, more_help, run,
+};

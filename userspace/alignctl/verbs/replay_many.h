@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Replays of many runs: on two devices in turn, or as a method wants them. */
+#ifndef ALIGNCTL_REPLAY_MANY_H
+#define ALIGNCTL_REPLAY_MANY_H
+
+#include <stdbool.h>
+
+#include "verbs/plan_options.h"
+#include "workload/workload.h"
+
+/**
+ * struct replay_many - what the command line says
+ * @on: the device
+ * @vs: the one to compare it with; NULL: a method, on @on
+ * @force: those that --force names, each of them one of the two; may be NULL
+ * @plan: the options of workloads
+ * @workload: what to replay; NULL: a trace, or a method
+ * @phased: does it prepare and check, and can do the three one by one?
+ */
+struct replay_many {
+	const char *on;
+	const char *vs;
+	const char *force[2];
+	const struct plan_options *plan;
+	const struct workload *workload;
+	bool phased;
+};
+
+/*
+ * Sees that the devices are there and not the same, and becomes the program
+ * that makes the runs, each guarded like any replay, with the arguments @argv of
+ * the verb argv[0]. Returns if that cannot be: enum alignctl_exit, reported.
+ */
+int replay_many(const struct replay_many *many, int argc, char **argv);
+
+#endif

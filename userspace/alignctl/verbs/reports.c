@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "verbs/reports.h"
+
+#define PYTHON	"python3"
+#define PACKAGE	"align_reports"
+
+/*
+ * The package: where it was installed, or, for an alignctl that runs where it
+ * was built, in the source tree. For free(); NULL: in neither.
+ */
+static char *find_package(const char *self)
+{
+	static const char *const places[] = {
+		"../share/alignctl", "../../userspace",
+	};
+	const char *end = strrchr(self, '/');
+	size_t i;
+
+	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = message_format("%.*s/%s/" PACKAGE,
+					    (int)(end - self), self, places[i]);
+
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* Until the program has made ready for them: see interrupt.py. */
+static void hold_signals_back(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int reports_become(const char *name, int argc, char **argv, char *const *more)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	CLEANUP_FREE char *package = NULL;
+	CLEANUP_FREE char **arguments = NULL;
+	size_t nr_more = 0;
+
+	if (length < 0) {
+		message_error("/proc/self/exe: %s", strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	self[length] = '\0';
+	package = find_package(self);
+	if (!package) {
+		message_error("%s: " PACKAGE " is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
+			      argv[0], self);
+		return ALIGNCTL_IO;
+	}
+	while (more && more[nr_more])
+		nr_more++;
+	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 3,
+					  sizeof(char *)));
+	arguments[0] = PYTHON;
+	arguments[1] = package;
+	arguments[2] = (char *)name;
+	/* what follows "--" is no option */
+	if (nr_more)
+		memcpy(&arguments[3], more, nr_more * sizeof(char *));
+	memcpy(&arguments[3 + nr_more], &argv[1],
+	       (size_t)(argc - 1) * sizeof(char *));
+	hold_signals_back();
+	output_flush();
+	/* its runs are made by this very program */
+	if (!setenv("ALIGNCTL", self, 1))
+		execvp(PYTHON, arguments);
+	message_error("%s: %s: %s; apt-get install python3", argv[0], PYTHON,
+		      strerror(errno));
+	return ALIGNCTL_IO;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl set: changes an align device while it is in use. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "device/dm.h"
+#include "device/mode.h"
+#include "device/sysfs.h"
+#include "verbs/verbs.h"
+
+struct set_options {
+	const char *mode;
+	uint64_t hold_ms;
+	uint64_t max_blocks;
+	bool flush;
+	bool drop_failed;
+	bool reset_stats;
+};
+
+enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
+	   ROW_RESET_STATS };
+
+static const struct option_row rows[] = {
+	[ROW_MODE] = { "mode", "MODE", "report, pad or coalesce" },
+	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
+	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
+	[ROW_FLUSH] = { "flush", NULL,
+			"write what is held, forget blocks that are known" },
+	[ROW_DROP_FAILED] = { "drop-failed", NULL,
+			      "give up held blocks that cannot be written" },
+	[ROW_RESET_STATS] = { "reset-stats", NULL,
+			      "count from here on in 'alignctl stats'" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct set_options *options = context;
+	const char *refusal = NULL;
+
+	switch ((enum row)row) {
+	case ROW_MODE:
+		options->mode = argument;
+		refusal = mode_refusal(argument);
+		break;
+	case ROW_HOLD_MS:
+		refusal = mode_hold_ms(argument, &options->hold_ms);
+		break;
+	case ROW_MAX_BLOCKS:
+		refusal = mode_max_blocks(argument, &options->max_blocks);
+		break;
+	case ROW_FLUSH:
+		options->flush = true;
+		break;
+	case ROW_DROP_FAILED:
+		options->drop_failed = true;
+		break;
+	case ROW_RESET_STATS:
+		options->reset_stats = true;
+		break;
+	}
+	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
+}
+
+/* Warns if another host may write below a target that rewrites neighbours. */
+static void warn_shared(const struct dm_align_target *target)
+{
+	CLEANUP_FREE char *reason = NULL;
+	struct device below;
+
+	if (device_open_devno(&below, target->table.device, "device below"))
+		return;
+	reason = device_shared_reason(&below);
+	if (reason)
+		message_warning("%s; the mode rewrites neighbouring sectors and needs to be the only writer, on all hosts together",
+				reason);
+	device_close(&below);
+}
+
+/* Sends a message with a number to each target, unless the number is 0. */
+static int tell_number(const struct dm_align *device, const char *name,
+		       uint64_t number)
+{
+	CLEANUP_FREE char *message = message_format("%s %" PRIu64, name,
+						    number);
+
+	return number ? dm_align_message_all(device, message) : ALIGNCTL_FINE;
+}
+
+/* Gives up what cannot be written, and says how much that was. */
+static int drop_failed(const struct dm_align *device)
+{
+	uint64_t blocks = device->target[0].status.degraded;
+	int result = dm_align_message_all(device, "drop_failed");
+
+	if (result)
+		return result;
+	if (blocks)
+		printf("%s: %" PRIu64
+		       " held blocks given up; the kernel log, 'dmesg', names each\n",
+		       device->name, blocks);
+	else
+		printf("%s: no held block had failed\n", device->name);
+	return ALIGNCTL_FINE;
+}
+
+/* Says how a device that cannot hold comes to be one that can. */
+static void print_way_to_hold(const struct dm_align *device)
+{
+	struct sysfs_device self;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return;
+	if (!mode_can_hold(self.disk_dir))
+		message_error("%s: has no volatile write cache, so nobody above sends it flushes, and what is held could not be made durable; 'alignctl detach %s' and attach it newly, with --mode coalesce or --write-cache on",
+			      device->name, device->name);
+	sysfs_device_close(&self);
+}
+
+/* @hold_ms: what was set just now; 0: what it was before is still so. */
+static int change_mode(const struct dm_align *device, const char *mode,
+		       int64_t hold_ms)
+{
+	CLEANUP_FREE char *message = message_format("mode %s", mode);
+	int result;
+	size_t i;
+
+	if (mode_rewrites(mode))
+		for (i = 0; i < device->nr_targets; i++)
+			warn_shared(&device->target[i]);
+	result = dm_align_message_all(device, message);
+	if (!mode_holds(mode))
+		return result;
+	if (result) {
+		print_way_to_hold(device);
+		return result;
+	}
+	for (i = 0; i < device->nr_targets && !hold_ms; i++)
+		hold_ms = device->target[i].hold_ms;
+	mode_print_volatile(device->name, hold_ms);
+	return ALIGNCTL_FINE;
+}
+
+/*
+ * What is given up comes first: while it is there, neither a mode that does not
+ * hold can be entered nor a flush succeed.
+ */
+static int change(const struct dm_align *device,
+		  const struct set_options *options)
+{
+	int result = ALIGNCTL_FINE;
+
+	if (options->drop_failed)
+		result = drop_failed(device);
+	if (!result)
+		result = tell_number(device, "hold_ms", options->hold_ms);
+	if (!result)
+		result = tell_number(device, "max_blocks", options->max_blocks);
+	if (!result && options->mode)
+		result = change_mode(device, options->mode, options->hold_ms);
+	if (!result && options->flush)
+		result = dm_align_message_all(device, "flush");
+	/* the ledger belongs to the device, not to a target */
+	if (!result && options->reset_stats)
+		result = dm_align_message(device, device->target[0].start,
+					  "reset_stats");
+	return result;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct set_options options = { 0 };
+	struct dm_align device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	if (!options.mode && !options.hold_ms && !options.max_blocks &&
+	    !options.flush && !options.drop_failed && !options.reset_stats) {
+		message_error("set: nothing to change; 'alignctl set --help' lists what can be set");
+		return ALIGNCTL_USAGE;
+	}
+	result = dm_align_find(&device, argv[first]);
+	if (result)
+		return result;
+	result = change(&device, &options);
+	if (result == ALIGNCTL_IO && dm_align_degraded(&device))
+		mode_report_degraded(device.name, dm_align_degraded(&device));
+	dm_align_free(&device);
+	return result;
+}
+
+const struct verb verb_set = {
+	"set", "NAME", 1, 1,
+	"Change an align device, also while it is mounted",
+	rows, NULL, run,
+};

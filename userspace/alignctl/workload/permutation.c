@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/mix.h"
+#include "geometry.h"
+#include "workload/permutation.h"
+
+#define ROUNDS	4	/* of a Feistel network: from here on it looks random */
+
+/*
+ * The network permutes the numbers of an even count of bits, at most four times
+ * as many as are wanted. A result that is too large goes through it again
+ * until one is not: a walk along a cycle of the network, which comes back to
+ * where it started and so cannot miss.
+ */
+static unsigned int half_bits(uint64_t size)
+{
+	return size > 1 ? align_log2(size - 1) / 2 + 1 : 1;
+}
+
+static uint64_t scramble(uint64_t half, uint64_t seed, unsigned int round)
+{
+	return mix64(half ^ mix64(seed + round + 1));
+}
+
+uint64_t permutation_number(uint64_t size, uint64_t seed, uint64_t turn)
+{
+	unsigned int bits = half_bits(size), round;
+	uint64_t mask = (1ULL << bits) - 1;
+
+	do {
+		uint64_t left = turn >> bits, right = turn & mask;
+
+		for (round = 0; round < ROUNDS; round++) {
+			uint64_t next = left ^ (scramble(right, seed, round) &
+						mask);
+
+			left = right;
+			right = next;
+		}
+		turn = left << bits | right;
+	} while (turn >= size);
+	return turn;
+}
+
+uint64_t permutation_turn(uint64_t size, uint64_t seed, uint64_t number)
+{
+	unsigned int bits = half_bits(size), round;
+	uint64_t mask = (1ULL << bits) - 1;
+
+	do {
+		uint64_t left = number >> bits, right = number & mask;
+
+		for (round = ROUNDS; round-- > 0; ) {
+			uint64_t last = right ^ (scramble(left, seed, round) &
+						 mask);
+
+			right = left;
+			left = last;
+		}
+		number = left << bits | right;
+	} while (number >= size);
+	return number;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "workload/source.h"
+
+int source_open(struct source *source, const char *name)
+{
+	const struct workload *w = workload_find(name);
+	int result;
+
+	*source = (struct source) { .name = name };
+	if (w) {
+		plan_init(&source->plan, w);
+		return ALIGNCTL_FINE;
+	}
+	result = trace_open(&source->trace, name);
+	/* a trace may be named without its ending, so that comes first */
+	if (result && *name && access(name, F_OK))
+		message_error("no workload '%s' either; 'alignctl workloads' lists them",
+			      name);
+	if (!result && trace_facts(source->trace)->origin.lost)
+		message_warning("%s: is not complete: %" PRIu64
+				" requests were lost while it was recorded",
+				name, trace_facts(source->trace)->origin.lost);
+	return result;
+}
+
+void source_close(struct source *source)
+{
+	trace_close(source->trace);
+	source->trace = NULL;
+}
+
+struct trace_facts source_facts(const struct source *source)
+{
+	if (source->trace)
+		return *trace_facts(source->trace);
+	return (struct trace_facts) {
+		.format = "workload",
+		.end_known = true, .end = plan_end(&source->plan),
+		.nr_known = true, .nr = plan_requests(&source->plan),
+	};
+}
+
+bool source_reads(const struct source *source)
+{
+	return !source->trace && source->plan.workload->reads;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where the next request goes, after sorting those of its window. */
+static uint64_t next_offset(struct source *source, uint32_t *bytes)
+{
+	const struct plan *plan = &source->plan;
+	uint64_t n = source->issued++, nr = plan->workload->window, i;
+	uint64_t offset = plan_request(plan, n, bytes);
+
+	if (nr < 2)
+		return offset;
+	if (n % nr == 0) {
+		if (nr > plan_requests(plan) - n)
+			nr = plan_requests(plan) - n;
+		for (i = 0; i < nr; i++)
+			source->window[i] = plan_request(plan, n + i, bytes);
+		qsort(source->window, nr, sizeof(source->window[0]), by_number);
+	}
+	return source->window[n % plan->workload->window];
+}
+
+/* The next request is a flush, of the same file and process at the same time. */
+static void flush_after(struct source *source,
+			const struct trace_request *write)
+{
+	source->flush_due = true;
+	source->flush = *write;
+	source->flush.op = TRACE_FLUSH;
+	source->flush.offset = source->flush.bytes = 0;
+	source->flush.preflush = source->flush.fua = false;
+}
+
+enum trace_next source_next(struct source *source,
+			    struct trace_request *request)
+{
+	enum trace_next next;
+	uint32_t bytes;
+
+	if (source->flush_due) {
+		source->flush_due = false;
+		*request = source->flush;
+		return TRACE_GOT;
+	}
+	if (source->trace) {
+		next = trace_next(source->trace, request);
+		source->issued += next == TRACE_GOT;
+		if (next == TRACE_GOT && source->plan.fdatasync &&
+		    request->op == TRACE_WRITE)
+			flush_after(source, request);
+		return next;
+	}
+	if (source->issued == plan_requests(&source->plan))
+		return TRACE_END;
+	*request = (struct trace_request) {
+		.op = source->plan.workload->reads ? TRACE_READ : TRACE_WRITE,
+		.offset = next_offset(source, &bytes),
+		.fua = source->plan.workload->sync == WORKLOAD_DSYNC,
+	};
+	request->bytes = bytes;
+	if (plan_syncs(&source->plan, source->issued - 1))
+		flush_after(source, request);
+	return TRACE_GOT;
+}
+
+int source_rewind(struct source *source)
+{
+	source->issued = 0;
+	source->flush_due = false;
+	return source->trace ? trace_rewind(source->trace) : ALIGNCTL_FINE;
+}
+
+bool source_has_way_back(const struct source *source)
+{
+	return !source->trace || trace_has_way_back(source->trace);
+}
+
+char *source_position(const struct source *source)
+{
+	if (source->trace)
+		return trace_position(source->trace);
+	return message_format("%s: request %" PRIu64, source->name,
+			      source->issued);
+}
