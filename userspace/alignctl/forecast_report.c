@@ -9,6 +9,8 @@
 #include "table.h"
 
 #define MB	1e6
+/* 1: what it was before documents had a number; there format was what is now source_format. */
+#define JSON_FORMAT	2
 
 static const char *const class_names[] = {
 	[ALIGN_WHOLE] = "aligned", [ALIGN_SUB_BLOCK] = "sub_block",
@@ -344,12 +346,12 @@ static struct json_object *json_ops(const uint64_t *requests,
 void forecast_report_json(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 	struct json_object *classes = json_new(), *shifts = json_new_array();
 	uint32_t i;
 
 	json_add_text(object, "source", source->name);
-	json_add_text(object, "format", source_facts(source).format);
+	json_add_text(object, "source_format", source_facts(source).format);
 	json_add_number(object, "physical_block_size", f->geometry.physical);
 	json_add_number(object, "logical_block_size", f->geometry.logical);
 	if (offset_known)

@@ -12,6 +12,8 @@
 #include "output.h"
 #include "table.h"
 
+#define JSON_FORMAT	1
+
 void ledger_device_free(struct ledger_device *device)
 {
 	ledger_free(&device->ledger);
@@ -243,7 +245,8 @@ static struct json_object *json_device(const struct ledger_device *device)
 void ledger_report_json(const struct ledger_device *devices, size_t nr,
 			uint64_t interval)
 {
-	struct json_object *object = json_new(), *array = json_new_array();
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
 	size_t i;
 
 	if (interval)

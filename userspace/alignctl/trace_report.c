@@ -13,6 +13,9 @@
 #define MB	1e6
 #define US	1000.0		/* nanoseconds */
 #define NS	1e9		/* in a second */
+/* 1: what it was before documents had a number; there format was what is now source_format. */
+#define JSON_FORMAT	2
+#define CRASH_JSON_FORMAT	1
 
 static const struct { const char *name; unsigned int rank; } percentiles[] = {
 	{ "p50", 5000 }, { "p90", 9000 }, { "p98", 9800 }, { "p99", 9900 },
@@ -261,10 +264,10 @@ static struct json_object *json_samples(const struct measures_samples *s)
 
 static struct json_object *json_head(const struct replay_trace *trace)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 
 	json_add_text(object, "source", trace->source.name);
-	json_add_text(object, "format",
+	json_add_text(object, "source_format",
 		      source_facts(&trace->source).format);
 	json_add_text(object, "device", trace->device->path);
 	json_add_text(object, "timing", engine_timing_names[trace->timing]);
@@ -451,7 +454,7 @@ void trace_report_crash(const struct trace_state *state,
 		text_crash(state, device, crash);
 		return;
 	}
-	object = json_new();
+	object = json_new_document(CRASH_JSON_FORMAT);
 	json_add_text(object, "source", state->trace);
 	json_add_text(object, "device", device->path);
 	json_add_number(object, "durable", state->durable);

@@ -16,6 +16,8 @@
 #include "table.h"
 #include "verbs.h"
 
+#define JSON_FORMAT	1
+
 static const struct option_row rows[] = {
 	{ "json", NULL, "print one JSON object" },
 	{ 0 },
@@ -73,7 +75,8 @@ static struct json_object *json_target(const struct dm_align_target *target)
 
 static void print_json(const struct dm_align *devices, size_t nr)
 {
-	struct json_object *object = json_new(), *array = json_new_array();
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
 	size_t i, k;
 
 	for (i = 0; i < nr; i++) {

@@ -17,6 +17,7 @@ from dmalign.pace import Limit, patience
 from dmalign.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of replay: whether each writes.

@@ -274,7 +274,7 @@ def test_a_trace_is_planned_by_process(tmp_path):
     rows += [f"{2 + k / 10},write,{65536 + k * 4096},4096,cp" for k in range(10)]
     trace.write_text("time_s,op,offset,bytes,comm\n" + "\n".join(rows) + "\n2.9,flush,,,cp\n")
     result = plan(trace)
-    assert (result["format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
+    assert (result["source_format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
     assert result["by_process"] == [{"comm": "db", "writes": 10, "misaligned": 10, "touches": 20},
                                     {"comm": "cp", "writes": 10, "misaligned": 0, "touches": 0}]
     assert result["modes"]["coalesce"]["rmw_host"] == result["modes"]["coalesce_as_timed"]["rmw_host"] == 2

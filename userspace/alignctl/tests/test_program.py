@@ -19,10 +19,9 @@ import pytest
 from dmalign.pace import patience, scaled
 from dmalign.paths import REPO
 
-from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, alignctl, keys, needs_io_uring,
-                              wait_for_run)
+from alignctl_program import (ALIGNCTL, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, VERBS, alignctl, keys,
+                              needs_io_uring, wait_for_run)
 
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
 # Writes, partial touches, unavoidable reads and blocks of ten repetitions, by hand, on 4096-byte blocks.
@@ -167,7 +166,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
+        "format", "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
         "stopped", "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size",
         "time_line", "method", "writes_expected", "reads_expected", "touches_expected", "rmin", "distinct_blocks",
         "physical_block_size", "alignment_offset", "data_check", "device_facts"]
@@ -566,7 +565,7 @@ def test_stats_subtracts_the_baseline(machine):
     shown = stats(root, "--json")
     assert shown.returncode == FINE and not shown.stderr
     result = json.loads(shown.stdout)
-    assert list(result) == ["devices"]
+    assert list(result) == ["format", "devices"]
     [device] = result["devices"]
     assert list(device) == ["name", "dm", "epoch", "suggested_physical_block_size", "targets", "counters", "raw",
                             "derived", "histograms"]
@@ -651,7 +650,7 @@ def test_a_drive_that_is_gone_is_a_finding_before_anything_is_written_to_it(mach
 
 def test_stats_without_devices_is_no_error(tmp_path):
     shown = stats(tmp_path, "--json")
-    assert shown.returncode == FINE and json.loads(shown.stdout) == {"devices": []}
+    assert shown.returncode == FINE and json.loads(shown.stdout) == {"format": 1, "devices": []}
 
 
 @pytest.mark.parametrize("inflight, status", [("0 0", FINDINGS), ("0 1", FINE)])
@@ -685,7 +684,7 @@ def test_an_interval_reports_what_happened_in_it(machine):
         running.wait(timeout=patience(20))
     assert running.returncode == -signal.SIGINT
     first, second = json.loads(first), json.loads(second)
-    assert first["interval_s"] == seconds
+    assert (first["format"], first["interval_s"]) == (1, seconds)
     assert first["devices"][0]["counters"]["writes"] == 42 and first["devices"][0]["raw"]["writes"] == 142
     assert second["devices"][0]["counters"]["writes"] == 0
 

@@ -42,7 +42,7 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
     assert done.returncode == FINE and not done.stderr, done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "source", "format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
+        "format", "source", "source_format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
         "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "bytes",
         "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
         "mb_per_s", "samples_1s", "service_us", "response_us", "lag_us", "drift", "by_kind", "by_size", "by_class",
@@ -130,7 +130,7 @@ def test_a_workload_that_reads_leaves_all_as_it_is(disk, workload):
                     "--json")
     assert done.returncode == FINE and not done.stderr, done.stderr
     result = json.loads(done.stdout)
-    assert (result["requests"], result["bytes"], result["format"]) == (100, 819200, "workload")
+    assert (result["requests"], result["bytes"], result["source_format"]) == (100, 819200, "workload")
     assert [row["kind"] for row in result["by_kind"]] == ["read"]
     assert result["data_check"]["status"] == "skipped"
     assert disk.read_bytes()[:1 << 20] == content
