@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libdevmapper.h>
+#include <linux/dm-ioctl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,8 @@
 
 #define TARGET_TYPE	"align"
 #define UUID_PREFIX	"ALIGN-"
+
+static_assert(DM_MAX_NAME + 1 == DM_NAME_LEN, "as the kernel has it");
 
 /* The last thing that libdevmapper complained about. */
 static char library_error[256];

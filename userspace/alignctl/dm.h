@@ -10,6 +10,9 @@
 
 #include "status.h"
 
+/* Bytes of the longest name of a device: DM_NAME_LEN without the final 0. */
+#define DM_MAX_NAME	127U
+
 /**
  * struct dm_align_target - one align target of a device
  * @index: its place in the table

@@ -52,6 +52,16 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
+/* Check that device-mapper takes a name of that length; report if not. */
+static bool name_fits(const char *name)
+{
+	if (strlen(name) <= DM_MAX_NAME)
+		return true;
+	message_error("--name %s: has %zu bytes; give a name of at most %u",
+		      name, strlen(name), DM_MAX_NAME);
+	return false;
+}
+
 static int take(size_t row, const char *argument, void *context)
 {
 	struct attach_options *options = context;
@@ -66,6 +76,8 @@ static int take(size_t row, const char *argument, void *context)
 		options->name = argument;
 		if (!*argument || strchr(argument, '/'))
 			refusal = "must be a name without '/'";
+		else if (!name_fits(argument))
+			return -1;
 		break;
 	case ROW_PHYSICAL:
 		options->physical_auto = !strcmp(argument, "auto");
@@ -333,6 +345,9 @@ static int attach(struct attach_options *options, const struct device *device)
 	const char *name = options->name ? options->name : own_name;
 	int result;
 
+	/* the default may be too long as well */
+	if (!name_fits(name))
+		return ALIGNCTL_USAGE;
 	result = choose_geometry(options, device);
 	if (!result)
 		result = check_free(device);

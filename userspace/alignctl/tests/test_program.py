@@ -113,6 +113,8 @@ def test_version(arguments):
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
     (["attach", "/dev/none", "--name", "a/b"], ["--name a/b", "'/'"]),
+    (["attach", "/dev/none", "--name", "a" * 128], ["--name " + "a" * 128, "has 128 bytes", "at most 127"]),
+    (["attach", "/dev/none", "--name", "a" * 127], ["/dev/none: No such file"]),
     (["set", "x"], ["nothing to change", "--help"]),
     (["set", "x", "--mode", "Coalesce"], ["--mode Coalesce", "report, pad and coalesce"]),
     (["set", "x", "--hold-ms", "never"], ["--hold-ms never", "from 1 to 600000"]),
