@@ -65,7 +65,10 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 /* Reports a bad argument of an option as "--NAME ARGUMENT: REASON". */
 int options_refuse(const char *name, const char *argument, const char *reason);
 
-/* A whole number of at least 1, with K, M or G for powers of 1024. */
+/*
+ * A whole number of at least 1, with K, M, G, T or P, or KiB and so on, for
+ * powers of 1024.
+ */
 bool parse_number(const char *text, uint64_t *number);
 
 /* The same, or 0: for places. */

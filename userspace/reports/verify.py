@@ -64,9 +64,10 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def number(text: str) -> int:
-    """As alignctl reads one: K, M and G are powers of 1024."""
-    power = "KMG".find(text[-1:].upper()) + 1 if text[-1:] else 0
-    return int(text[:-1]) << 10 * power if power else int(text)
+    """As alignctl reads one: K, M, G, T and P, or KiB and so on, are powers of 1024."""
+    digits = text.rstrip("KMGTPIBkmgtpib")
+    unit = text[len(digits):].upper().removesuffix("IB")
+    return int(digits) << 10 * ("KMGTP".index(unit) + 1 if unit else 0)
 
 
 def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:

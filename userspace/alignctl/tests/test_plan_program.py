@@ -431,3 +431,10 @@ def test_the_constants_are_the_targets():
     for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
                          ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
         assert of("userspace/alignctl/fixing.h", ours) == of("kmod/align.h", theirs)
+
+
+@pytest.mark.parametrize("size, same", [("1T", 1 << 40), ("1TiB", 1 << 40), ("2P", 2 << 50), ("4k", 4096), ("1g", 1 << 30)])
+def test_a_size_may_have_any_unit_to_p(size, same):
+    shown = [alignctl("plan", "rand512", "--count", 1, "--start", 0, "--size", "8P", "--span", each, "--json").stdout
+             for each in (size, same)]
+    assert shown[0] == shown[1] and json.loads(shown[0])["touches_expected"] == 1

@@ -252,7 +252,7 @@ def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):
     assert (facts["threads"], facts["access"]) == (4, "through the page cache")
 
 
-@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20)])
+@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20), ("2T", 2 << 40), ("1PiB", 1 << 50)])
 def test_numbers_are_read_as_alignctl_reads_them(text, value):
     assert verify.arguments(["w512", "--on", "d", "--repeat", text]).repeat == value
 
