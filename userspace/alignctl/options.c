@@ -10,6 +10,7 @@
 #include "decimal.h"
 #include "exit_codes.h"
 #include "message.h"
+#include "nearest.h"
 #include "options.h"
 
 #define HELP_COLUMN	24
@@ -74,6 +75,41 @@ int options_refuse(const char *name, const char *argument, const char *reason)
 {
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
 		      argument ? argument : "", reason);
+	return -1;
+}
+
+/* "a, b or c", for free(). */
+static char *list_of(const char *const *names, size_t nr)
+{
+	char *list = message_format("%s", names[0]), *longer;
+	size_t i;
+
+	for (i = 1; i < nr; i++) {
+		longer = message_format("%s%s%s", list,
+					i + 1 < nr ? ", " : " or ", names[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+int options_choose(const char *name, const char *argument,
+		   const char *const *names, size_t nr, size_t *chosen)
+{
+	struct nearest nearest = { .word = argument };
+	CLEANUP_FREE char *list = NULL, *hint = NULL;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(argument, names[i])) {
+			*chosen = i;
+			return 0;
+		}
+		nearest_try(&nearest, names[i]);
+	}
+	list = list_of(names, nr);
+	hint = nearest_hint(&nearest, "");
+	message_error("--%s %s: must be %s%s", name, argument, list, hint);
 	return -1;
 }
 

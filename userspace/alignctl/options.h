@@ -66,6 +66,13 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 int options_refuse(const char *name, const char *argument, const char *reason);
 
 /*
+ * Find @argument in a table, and set @chosen to its index. Return: 0, or -1 after
+ * an error that lists the table.
+ */
+int options_choose(const char *name, const char *argument,
+		   const char *const *names, size_t nr, size_t *chosen);
+
+/*
  * A whole number of at least 1, with K, M, G, T or P, or KiB and so on, for
  * powers of 1024.
  */

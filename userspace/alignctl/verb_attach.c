@@ -69,9 +69,7 @@ static int take(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		options->mode = argument;
-		refusal = mode_refusal(argument);
-		break;
+		return mode_take(argument, &options->mode);
 	case ROW_NAME:
 		options->name = argument;
 		if (!*argument || strchr(argument, '/'))

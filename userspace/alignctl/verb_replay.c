@@ -152,14 +152,11 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("think", argument,
 				      "must be a number of seconds, e.g. 0 or 0.5");
 	case ROW_PHASE:
-		for (i = 0; i <= PHASE_CHECK; i++) {
-			if (strcmp(argument, phase_names[i]))
-				continue;
-			options->phase = i;
-			return 0;
-		}
-		return options_refuse("phase", argument,
-				      "must be prepare, run, check or all");
+		if (options_choose("phase", argument, phase_names,
+				   PHASE_CHECK + 1, &i))
+			return -1;
+		options->phase = i;
+		return 0;
 	case ROW_THREADS:
 		if (parse_number(argument, &options->trace.threads) &&
 		    options->trace.threads <= ENGINE_MAX_DEPTH)
@@ -174,14 +171,11 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("warmup", argument,
 				      "must be seconds, above 0 and up to a day, e.g. 2.5");
 	case ROW_TIMING:
-		for (i = 0; i < ENGINE_NR_TIMINGS; i++) {
-			if (strcmp(argument, engine_timing_names[i]))
-				continue;
-			options->trace.timing = i;
-			return 0;
-		}
-		return options_refuse("timing", argument,
-				      "must be closed, fast or open");
+		if (options_choose("timing", argument, engine_timing_names,
+				   ENGINE_NR_TIMINGS, &i))
+			return -1;
+		options->trace.timing = i;
+		return 0;
 	case ROW_SPEED:
 		if (parse_positive(argument, &options->trace.speed))
 			return 0;
