@@ -310,6 +310,24 @@ static char *table_params(const struct attach_options *options,
 				   minor(device->devno));
 }
 
+/*
+ * Say how partitions on the new device are reached. Device-mapper writes some
+ * characters of a name as their numbers: the node is called as the kernel says.
+ */
+static void print_way_to_partitions(const struct dm_align *made)
+{
+	CLEANUP_FREE char *node = NULL, *word = NULL, *name = NULL;
+	struct sysfs_device self;
+
+	if (sysfs_device_open(&self, made->devno)) {
+		name = sysfs_text(self.dir, "dm/name");
+		sysfs_device_close(&self);
+	}
+	node = message_format("/dev/mapper/%s", name ? name : made->name);
+	word = message_shell_word(node);
+	printf("Partitions on it are reached with: kpartx -a %s\n", word);
+}
+
 /* What came of it, in the kernel's own figures. */
 static int print_result(const char *name, const struct device *device)
 {
@@ -329,9 +347,8 @@ static int print_result(const char *name, const struct device *device)
 		printf("%" PRId64 " bytes\n", status->offset);
 	if (mode_holds(status->mode))
 		mode_print_volatile(name, made.target[0].hold_ms);
-	if (!device->sys.partition)
-		printf("Partitions on it are reached with: kpartx -a /dev/mapper/%s\n",
-		       name);
+	if (guard_partition_table(device))
+		print_way_to_partitions(&made);
 	dm_align_free(&made);
 	return ALIGNCTL_FINE;
 }

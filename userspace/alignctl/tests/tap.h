@@ -33,6 +33,7 @@ extern const struct tap_test permutation_tests[];
 extern const struct tap_test plan_tests[];
 extern const struct tap_test pattern_tests[];
 extern const struct tap_test latency_tests[];
+extern const struct tap_test message_tests[];
 extern const struct tap_test nearest_tests[];
 extern const struct tap_test options_tests[];
 extern const struct tap_test status_tests[];

@@ -18,6 +18,7 @@ int main(void)
 		trace_tests, trace_recording_tests, trace_iolog_tests,
 		trace_blktrace_tests, forecast_tests, source_tests,
 		arrivals_tests, buffered_tests, decimal_tests, nearest_tests,
+		message_tests,
 	};
 	unsigned int number = 0, failed = 0;
 	const struct tap_test *test;
