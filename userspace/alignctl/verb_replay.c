@@ -287,6 +287,7 @@ static int guard(struct replay_options *options, const struct device *device,
 		 uint64_t end)
 {
 	struct guard_report report = { 0 };
+	const char *because = "as --force says";
 	int result;
 
 	if (options->force && !guard_same_device(device, options->force)) {
@@ -304,15 +305,16 @@ static int guard(struct replay_options *options, const struct device *device,
 		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
 	if (report.nr && !options->force && !options->trace.dry_run &&
-	    confirmed(device))
+	    confirmed(device)) {
 		options->force = device->path;
+		because = "as confirmed at the terminal";
+	}
 	if (report.nr && !options->force) {
 		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
 			      device->path, device->path);
 		result = ALIGNCTL_BUSY;
 	} else if (report.nr || (result && options->force)) {
-		message_warning("%s: going on, because of --force",
-				device->path);
+		message_warning("%s: going on, %s", device->path, because);
 		result = ALIGNCTL_FINE;
 	}
 	guard_free(&report);

@@ -464,7 +464,7 @@ def test_a_file_with_data_is_refused_unless_forced(disk):
     link.symlink_to(disk)
     forced = alignctl(*command, "--force", link)
     assert forced.returncode == FINE
-    assert "going on, because of --force" in forced.stderr
+    assert "going on, as --force says" in forced.stderr
     # and what an earlier replay left is no reason to refuse
     assert alignctl(*command).returncode == FINE
 
