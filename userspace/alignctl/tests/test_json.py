@@ -15,6 +15,7 @@ from alignctl_program import METHODS, VERBS, alignctl
 FINE = 0
 # A command of each document, and its heading in the manual; not of verify and record, which need a drive.
 DOCUMENTS = {
+    "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),
@@ -31,7 +32,7 @@ DOCUMENTS = {
     **{f"replay {method} --dry-run": (["replay", method, "--on", "DISK", "--dry-run"], "JSON OF MANY RUNS")
        for method in METHODS},
 }
-ELSEWHERE = {"verify", "record", "list"}
+ELSEWHERE = {"verify", "record"}
 
 
 def format_in_manual(heading):
@@ -63,7 +64,7 @@ def test_a_document_begins_with_the_format_that_the_manual_names(words, machine,
     if name == "replay --check":
         assert alignctl(*words(DOCUMENTS["replay TRACE"][0])).returncode == FINE
     done = alignctl(*words(arguments), "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])}
-                    if arguments[0] == "stats" else None)
+                    if arguments[0] in ("list", "stats") else None)
     assert done.returncode == FINE, done.stderr
     document = json.loads(done.stdout)
     assert next(iter(document)) == "format" and document["format"] == format_in_manual(heading)

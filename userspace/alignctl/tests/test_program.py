@@ -162,17 +162,27 @@ def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
         assert word in failed.stderr
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["detach", "x"], ["set", "x", "--drop-failed"],
-                                       ["set", "x", "--hold-ms", "5"]])
-def test_what_needs_root_says_so(arguments):
-    # a place that another user can reach, unlike pytest's own folders
+def as_nobody(*arguments, **environment):
+    """Runs the program without privilege, from a place that another user can reach, unlike pytest's own folders."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(ALIGNCTL, folder)
         nobody = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
-        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False, **nobody)
+        return subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False,
+                              env={**os.environ, **environment}, **nobody)
+
+
+@pytest.mark.parametrize("arguments", [["detach", "x"], ["set", "x", "--drop-failed"], ["set", "x", "--hold-ms", "5"]])
+def test_what_needs_root_says_so(arguments):
+    failed = as_nobody(*arguments)
     assert failed.returncode == IO
     assert "run alignctl as root" in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["stats"]])
+def test_to_look_needs_no_root(arguments):
+    done = as_nobody(*arguments)
+    assert done.returncode == FINE and "root" not in done.stderr
 
 
 # Replay, on a regular file
@@ -711,3 +721,29 @@ def test_help_of_stats_explains_every_counter():
     shown = alignctl("stats", "--help").stdout
     for name, _ in COUNTERS:
         assert re.search(rf"^ {name} +\w+ +\w+", shown, re.M), name
+
+
+# List, on a made-up machine
+
+def test_list_shows_what_sysfs_has(machine):
+    root, align = machine
+    put(align, target0_mode="coalesce", target0_memory_bytes=9216, target0_memory_high_water_bytes=46080,
+        target0_blocks=2, held_blocks=2, degraded=1)
+    (align.parent / "dm/suspended").write_text("1\n")
+    shown = alignctl("list", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert shown.returncode == FINE, shown.stderr
+    assert json.loads(shown.stdout) == {"format": 1, "devices": [{
+        "name": "align-sda", "dm": "dm-0", "open_count": None, "suspended": True, "held_blocks": 2, "degraded": 1,
+        "targets": [{"index": 0, "start_sector": None, "sectors": None, "device": "sda", "device_gone": False,
+                     "device_start_sector": None, "mode": "coalesce", "physical_block_size": 4096,
+                     "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2, "memory_bytes": 9216,
+                     "memory_high_water_bytes": 46080, "epoch": 1}]}]}
+    shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout.splitlines()
+    assert shown[1].split() == ["align-sda", "dm-0", "sda", "coalesce", "4096", "0", "-", "500", "2", "-", "degraded"]
+
+
+def test_a_device_of_which_sysfs_lacks_a_file_is_an_error_of_list(machine):
+    root, align = machine
+    (align / "held_blocks").unlink()
+    failed = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert failed.returncode == IO and "align/held_blocks" in failed.stderr
