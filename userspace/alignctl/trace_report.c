@@ -365,6 +365,31 @@ void trace_report(const struct replay_trace *trace)
 
 /* The plan of a run that is not made */
 
+/* Where what the trace reaches lies on the device. */
+static void text_placement(const struct replay_trace *trace)
+{
+	const struct placement *p = &trace->placement;
+
+	switch (p->how) {
+	case PLACEMENT_EXACT:
+		return;
+	case PLACEMENT_WRAP:
+		printf("  wrap        byte %" PRIu64
+		       " of the trace goes to byte 0 of %s, and so on after each %" PRIu64
+		       " bytes;\n              a request that would cross the end goes to the start as a whole\n",
+		       placement_period(p), trace->device->path,
+		       placement_period(p));
+		break;
+	case PLACEMENT_SCALE:
+		printf("  scale       bytes 0 to %" PRIu64
+		       " of the trace go to bytes 0 to %" PRIu64
+		       " of %s, by whole physical blocks\n", p->end, p->bytes,
+		       trace->device->path);
+		break;
+	}
+	printf("  moved       %" PRIu64 " requests\n", trace->scan.moved);
+}
+
 static void text_plan(const struct replay_trace *trace)
 {
 	const struct trace_scan *scan = &trace->scan;
@@ -378,6 +403,7 @@ static void text_plan(const struct replay_trace *trace)
 			       scan->bytes[i] / MB);
 	printf("  reaches     to byte %" PRIu64 " of %" PRIu64 "\n", scan->end,
 	       trace->placement.bytes);
+	text_placement(trace);
 	if (trace->timing == ENGINE_OPEN)
 		printf("  takes       %.3f s\n",
 		       scan->last_ns / trace->speed / NS);
@@ -405,6 +431,14 @@ static void json_plan(const struct replay_trace *trace)
 	json_add(object, "by_kind", kinds);
 	json_add_number(object, "end", scan->end);
 	json_add_number(object, "device_bytes", trace->placement.bytes);
+	json_add_text(object, "placement",
+		      placement_names[trace->placement.how]);
+	if (trace->placement.how == PLACEMENT_WRAP)
+		json_add_number(object, "wrap_bytes",
+				placement_period(&trace->placement));
+	else
+		json_add_null(object, "wrap_bytes");
+	json_add_number(object, "moved", scan->moved);
 	json_add_bool(object, "dry_run", true);
 	json_print(object, false);
 }

@@ -200,6 +200,22 @@ def test_a_dry_run_says_what_would_be_done_and_what_is_against_it(disk, trace):
         assert disk.read_bytes() == before
 
 
+def test_a_dry_run_says_how_the_trace_is_moved_to_the_device(disk, trace):
+    last = DISK_BYTES // 512
+    path = trace([(0, "write", last - 4, 8), (1, "write", last + 9, 8), (2, "write", 17, 8)])
+    said = alignctl("replay", path, "--on", disk, "--dry-run", "--wrap").stdout
+    assert f"wrap        byte {DISK_BYTES} of the trace goes to byte 0 of {disk}" in said
+    assert "cross the end goes to the start as a whole" in said and "moved       2 requests\n" in said
+    said = alignctl("replay", path, "--on", disk, "--dry-run", "--scale").stdout
+    assert f"scale       bytes 0 to {DISK_BYTES + 17 * 512} of the trace go to bytes 0 to {DISK_BYTES}" in said
+    for how, wrap, moved in (("wrap", DISK_BYTES, 2), ("scale", None, 3)):
+        plan = json.loads(alignctl("replay", path, "--on", disk, "--dry-run", f"--{how}", "--json").stdout)
+        assert (plan["placement"], plan["wrap_bytes"], plan["moved"]) == (how, wrap, moved)
+    plan = json.loads(alignctl("replay", trace(KINDS), "--on", disk, "--dry-run", "--json").stdout)
+    assert (plan["placement"], plan["wrap_bytes"], plan["moved"]) == ("exact", None, 0)
+    assert "moved" not in alignctl("replay", trace(KINDS), "--on", disk, "--dry-run").stdout
+
+
 def test_the_check_sees_what_is_not_on_the_device_below(disk, trace, tmp_path):
     below = tmp_path / "below"
     below.write_bytes(bytes(DISK_BYTES))
