@@ -638,13 +638,25 @@ def test_stats_shows_what_is_held(machine):
         rmw_expected=3, rmw_pending=3, touches_held=11, hold_time_histogram=" ".join(bins))
     shown = stats(root)
     assert shown.returncode == FINE and not shown.stderr
-    for words in ("9216 bytes of memory, at most 46080", "holds a block for 500 ms at most", "held blocks: 9, held up to p50",
+    for words in ("9216 bytes of memory, at most 46080", "holds a block for 500 ms at most", "held blocks: 9, held p50 < ",
                   "touches_held", "held_blocks"):
         assert words in shown.stdout
     [device] = json.loads(stats(root, "--json").stdout)["devices"]
     assert (device["counters"]["held_blocks"], device["counters"]["rmw_pending"]) == (2, 3)
     assert device["targets"][0]["memory_high_water_bytes"] == 46080
     assert device["histograms"]["hold_time"]["count"] == 9 and device["histograms"]["hold_time"]["p50_us"] > 0
+
+
+def test_a_percentile_of_bins_is_printed_as_a_bound(machine):
+    """A quarter above holding's own limit is no time that anything was held; and the last bin has no end."""
+    root, align = machine
+    for at, bound in ((80, r"< \d"), (BINS["latency"] - 1, r">= \d")):
+        bins = ["0"] * BINS["latency"]
+        bins[at] = "9"
+        put(align, hold_time_histogram=" ".join(bins))
+        shown = stats(root).stdout
+        assert re.search(rf"held blocks: 9, held p50 {bound}+\.\d  p90 {bound}+\.\d  p99 {bound}+\.\d us$", shown, re.M)
+        assert "up to" not in shown
 
 
 def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
