@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/nearest.h"
 #include "base/output.h"
 #include "verbs/verbs.h"
 
@@ -38,6 +40,20 @@ static void usage(void)
 	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
 }
 
+static int refuse(const char *word)
+{
+	struct nearest nearest = { .word = word };
+	CLEANUP_FREE char *hint = NULL;
+	size_t i;
+
+	for (i = 0; i < NR_VERBS; i++)
+		nearest_try(&nearest, verbs[i]->name);
+	hint = nearest_hint(&nearest, ";");
+	message_error("no verb '%s'%s 'alignctl --help' lists them", word,
+		      hint);
+	return ALIGNCTL_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
 	size_t i;
@@ -57,8 +73,7 @@ static int run(int argc, char **argv)
 	for (i = 0; i < NR_VERBS; i++)
 		if (!strcmp(argv[1], verbs[i]->name))
 			return verbs[i]->run(verbs[i], argc - 1, argv + 1);
-	message_error("no verb '%s'; 'alignctl --help' lists them", argv[1]);
-	return ALIGNCTL_USAGE;
+	return refuse(argv[1]);
 }
 
 int main(int argc, char **argv)

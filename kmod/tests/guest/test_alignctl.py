@@ -67,6 +67,20 @@ def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(rig):
             assert (device.target()["mode"], device.target()["hold_ms"]) == ("coalesce", 80)
 
 
+@pytest.mark.parametrize("table, name, said", [
+    (False, "held", None), (True, "held", "kpartx -a /dev/mapper/held\n"),
+    (True, "held by me", "kpartx -a '/dev/mapper/held\\x20by\\x20me'\n")])
+def test_kpartx_is_named_only_where_there_are_partitions(rig, monkeypatch, table, name, said):
+    monkeypatch.setattr(Attached, "name", name)
+    with rig.brd() as ram:
+        if table:
+            with open(ram, "r+b", buffering=0) as disk:
+                disk.write(bytes(446) + bytes([0, 0, 2, 0, 0x83, 0, 3, 0, 8, 0, 0, 0, 0, 16, 0, 0]) + bytes(48) +
+                           b"\x55\xaa")
+        with attached(ram) as device:
+            assert said in device.said if said else "kpartx" not in device.said
+
+
 def test_what_is_held_is_shown_and_written_on_demand(rig):
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, attached(drive.path, "--mode", "coalesce", "--hold-ms", 60000) as device:

@@ -103,7 +103,7 @@ def test_each_mode_does_to_commits_what_was_planned(rig, mode, touches):
         after = device.balanced()
     counted = {key: after[key] - before[key] for key in ("rmw_expected", "rmw_host", "rmw_drive", "writes", "flushes")}
     assert (counted["rmw_expected"], counted["writes"], counted["flushes"]) == (32, 16, 17)
-    assert counted["rmw_drive"] == plan["modes"][mode]["rmw_drive"] == touches
+    assert counted["rmw_drive"] == plan["modes"][mode]["touches_left"] == touches
     wanted = plan["modes"][mode]["rmw_host"]
     assert wanted == (8 if mode != "report" else 0)
     # If the machine is slow, what was known is forgotten, and read again.

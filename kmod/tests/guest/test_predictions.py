@@ -53,7 +53,7 @@ def test_a_prediction_is_what_the_target_and_the_drive_count(rig, case):
             assert counted["flushes"] == requests["flush"]["requests"] + prediction.plan["fua"] + 1
             # Read is nothing but what was prepared, to see that it is there.
             assert counted["read_bytes"] == SECTOR
-            assert stats["touches"] == predicted["rmw_drive"]
+            assert stats["touches"] == predicted["touches_left"]
             assert stats["read_bytes"] == predicted["pad_read_bytes"] + counted["read_bytes"]
 
 
@@ -73,6 +73,6 @@ def test_a_prediction_of_write_zeroes_is_what_the_target_and_the_drive_count(rig
         sum(oracle.touches(sector, sectors) for sector, sectors in zeroes)
     assert prediction.plan["write_zeroes_misaligned"] == counted["write_zeroes_misaligned"] == \
         sum(oracle.touches(*each) > 0 for each in zeroes)
-    assert stats["touches"] == stats["rmws"] == predicted["rmw_drive"]
+    assert stats["touches"] == stats["rmws"] == predicted["touches_left"]
     if mode != "report":
         assert (stats["write_touches"], stats["zero_touches"]) == (1, 1), "those of the edge"

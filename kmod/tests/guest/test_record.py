@@ -131,6 +131,7 @@ def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(r
         said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", "dd", "if=/dev/zero", f"of={path}",
                    "oflag=direct", "bs=4096", "seek=8", "count=6", "status=none").stdout
         recorded, planned = json.loads(said), json.loads(run(ALIGNCTL, "plan", recording, "--json").stdout)
+        assert (recorded["format"], recorded["output_format"], planned["source_format"]) == (2, "recording", "recording")
         assert (planned["physical_block_size"], planned["alignment_offset"]) == (4096, 512)
         assert recorded["touches"] == planned["touches_expected"] == drive.stats()["touches"] == 12
 
@@ -145,7 +146,7 @@ def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(rig, tmp
         drive.reset()
         said = run(ALIGNCTL, "record", path, "--output", recording, "--json", "--", *replayed(trace, path)).stdout
         counted = drive.stats()
-        recorded = json.loads(said[said.index('{\n  "device"'):])
+        recorded = json.loads(said[said.index('{\n  "format"'):])
         before = json.loads(run(ALIGNCTL, "plan", trace, "--on", path, "--json").stdout)
         after = json.loads(run(ALIGNCTL, "plan", recording, "--json").stdout)
     assert (recorded["operations"]["write-zeroes"]["count"], recorded["not_recorded"]) == (4, 0)

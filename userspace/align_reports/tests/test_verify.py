@@ -249,10 +249,10 @@ def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):
         assert "--offset 512 --span 8M --threads 4 --buffered" in line and "--direct" not in line
     assert not any("--threads" in line or "--buffered" in line for line in diary.lines if line.startswith("attach"))
     facts = verify.machine(given)
-    assert (facts["threads"], facts["access"]) == ("4", "through the page cache")
+    assert (facts["threads"], facts["access"]) == (4, "through the page cache")
 
 
-@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20)])
+@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20), ("2T", 2 << 40), ("1PiB", 1 << 50)])
 def test_numbers_are_read_as_alignctl_reads_them(text, value):
     assert verify.arguments(["w512", "--on", "d", "--repeat", text]).repeat == value
 
@@ -283,8 +283,10 @@ def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch
 
 def test_json_has_every_verdict_and_no_words_beside_it(made_up, monkeypatch, capsys):
     monkeypatch.setattr(verify, "measure", lambda given, folder, results, console: results.runs.extend(made_up.runs))
-    assert verify.main(["w512", "--on", "/dev/test", "--json"]) == 0
+    assert verify.main(["w512", "--on", "/dev/test", "--json", "--repeat", "4", "--threads", "2"]) == 0
     document = json.loads(capsys.readouterr().out)
+    assert next(iter(document)) == "format" and document["format"] == verify.FORMAT
+    assert (document["machine"]["repetitions"], document["machine"]["threads"]) == (4, 2)
     assert [(v["workload"], v["mode"]) for v in document["verdicts"]] == \
         [(v.workload, v.mode) for v in verdicts(made_up, list(MODES))]
     spoiled = copy.deepcopy(made_up)

@@ -34,7 +34,8 @@ from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import Verdict, findings, verdicts
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
-FORMAT = 1
+# Of the document that --json prints; in 1 machine had the number of repetitions and of threads as text.
+FORMAT = 2
 TABLE_WIDTH = 180
 # How the writes get to the device, in the words of the page.
 ACCESS = {
@@ -62,9 +63,10 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def number(text: str) -> int:
-    """As alignctl reads one: K, M and G are powers of 1024."""
-    power = "KMG".find(text[-1:].upper()) + 1 if text[-1:] else 0
-    return int(text[:-1]) << 10 * power if power else int(text)
+    """As alignctl reads one: K, M, G, T and P, or KiB and so on, are powers of 1024."""
+    digits = text.rstrip("KMGTPIBkmgtpib")
+    unit = text[len(digits):].upper().removesuffix("IB")
+    return int(digits) << 10 * ("KMGTP".index(unit) + 1 if unit else 0)
 
 
 def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
@@ -73,14 +75,14 @@ def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
     return tuple(word for name, value in values.items() if value is not None for word in (name, value))
 
 
-def machine(given: argparse.Namespace) -> dict[str, str]:
+def machine(given: argparse.Namespace) -> dict[str, str | int]:
     """How it was measured, in the words of the page."""
     return {
         "device": given.on,
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "kernel": f"{platform.release()} on {platform.node()}",
-        "repetitions": str(given.repeat),
-        "threads": given.threads or "1",
+        "repetitions": given.repeat,
+        "threads": number(given.threads) if given.threads else 1,
         "access": ACCESS[given.access],
         "order": "the modes of one workload directly after one another; each repetition begins "
                  "with another mode; before each run its range is written and flushed",

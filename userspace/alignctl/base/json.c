@@ -11,6 +11,14 @@ struct json_object *json_new(void)
 	return memory_or_exit(json_object_new_object());
 }
 
+struct json_object *json_new_document(unsigned int format)
+{
+	struct json_object *document = json_new();
+
+	json_add_number(document, "format", format);
+	return document;
+}
+
 struct json_object *json_new_array(void)
 {
 	return memory_or_exit(json_object_new_array());

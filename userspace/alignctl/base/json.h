@@ -8,6 +8,12 @@
 #include <stdint.h>
 
 struct json_object *json_new(void);
+/*
+ * Begin a document to be printed, with its member "format": @format, a number of
+ * its own for each kind of document, which rises when a member goes, or means
+ * something else; a new member leaves it.
+ */
+struct json_object *json_new_document(unsigned int format);
 struct json_object *json_new_array(void);
 void json_add(struct json_object *object, const char *key,
 	      struct json_object *value);

@@ -56,11 +56,13 @@ void latency_summarize(uint64_t *ns, size_t count,
 }
 
 double latency_histogram_percentile(const uint64_t *bins,
-				    unsigned int per_mille)
+				    unsigned int per_mille, bool *open)
 {
 	uint64_t count = 0, rank, seen = 0;
 	unsigned int i;
 
+	if (open)
+		*open = false;
 	for (i = 0; i < ALIGN_LATENCY_BINS; i++)
 		count += bins[i];
 	if (!count)
@@ -71,5 +73,7 @@ double latency_histogram_percentile(const uint64_t *bins,
 		if (seen >= rank)
 			return align_latency_bin_end(i) / 1000.0;
 	}
+	if (open)
+		*open = true;
 	return align_latency_bin_end(ALIGN_LATENCY_BINS - 2) / 1000.0;
 }

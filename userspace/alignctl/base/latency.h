@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_LATENCY_H
 #define ALIGNCTL_LATENCY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,9 +49,10 @@ void latency_summarize(uint64_t *ns, size_t count,
 /*
  * Percentile of a histogram with align_latency_bin() bins, in microseconds:
  * the upper end of the bin that holds it; for the last bin, which has none,
- * its lower end. 0 if the histogram is empty.
+ * its lower end, with @open set if it is not NULL. 0 if the histogram is empty.
+ * So it is a bound, not a time that anything took.
  */
 double latency_histogram_percentile(const uint64_t *bins,
-				    unsigned int per_mille);
+				    unsigned int per_mille, bool *open);
 
 #endif

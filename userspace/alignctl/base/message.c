@@ -65,6 +65,26 @@ char *message_visible(const char *text)
 	return visible;
 }
 
+char *message_shell_word(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-./:=@_";
+	char *quoted, *to;
+
+	if (*word && !word[strspn(word, plain)])
+		return memory_or_exit(strdup(word));
+	/* each quote in it becomes '\'' */
+	quoted = to = memory_or_exit(malloc(4 * strlen(word) + 3));
+	*to++ = '\'';
+	for (; *word; word++)
+		if (*word == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = *word;
+	stpcpy(to, "'");
+	return quoted;
+}
+
 void *memory_or_exit(void *pointer)
 {
 	if (!pointer) {

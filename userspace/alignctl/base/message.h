@@ -26,6 +26,12 @@ char *message_format(const char *format, ...)
  */
 char *message_visible(const char *text);
 
+/*
+ * A word as a shell reads it back, in single quotes unless all of its characters
+ * are plain, for commands that a person may copy. For free().
+ */
+char *message_shell_word(const char *word);
+
 /* Ends the program with ALIGNCTL_IO if @pointer is NULL. */
 void *memory_or_exit(void *pointer);
 

@@ -4,31 +4,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/nearest.h"
 #include "base/options.h"
 
 #define HELP_COLUMN	24
 
+/* Read a unit, "" for none, as a power of two; false if there is no such one. */
+static bool parse_unit(const char *text, unsigned int *power)
+{
+	static const char units[] = "KMGTP";
+	const char *unit;
+
+	*power = 0;
+	if (!*text)
+		return true;
+	unit = strchr(units, toupper((unsigned char)*text));
+	if (!unit || (text[1] && strcasecmp(text + 1, "iB")))
+		return false;
+	*power = 10 * (unit - units + 1);
+	return true;
+}
+
 bool parse_number(const char *text, uint64_t *number)
 {
-	static const char suffixes[] = "KMG";
-	const char *suffix;
-	unsigned int shift = 0;
+	unsigned int shift;
 	uint64_t value;
 
-	if (!decimal_read(&text, UINT64_MAX, &value))
-		return false;
-	if (*text) {
-		suffix = strchr(suffixes, toupper((unsigned char)*text));
-		if (!suffix || text[1])
-			return false;
-		shift = 10 * (suffix - suffixes + 1);
-	}
-	if (!value || value > UINT64_MAX >> shift)
+	if (!decimal_read(&text, UINT64_MAX, &value) ||
+	    !parse_unit(text, &shift) || !value || value > UINT64_MAX >> shift)
 		return false;
 	*number = value << shift;
 	return true;
@@ -66,6 +75,70 @@ int options_refuse(const char *name, const char *argument, const char *reason)
 {
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
 		      argument ? argument : "", reason);
+	return -1;
+}
+
+/* "a, b or c", for free(). */
+static char *list_of(const char *const *names, size_t nr)
+{
+	char *list = message_format("%s", names[0]), *longer;
+	size_t i;
+
+	for (i = 1; i < nr; i++) {
+		longer = message_format("%s%s%s", list,
+					i + 1 < nr ? ", " : " or ", names[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+int options_choose(const char *name, const char *argument,
+		   const char *const *names, size_t nr, size_t *chosen)
+{
+	struct nearest nearest = { .word = argument };
+	CLEANUP_FREE char *list = NULL, *hint = NULL;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(argument, names[i])) {
+			*chosen = i;
+			return 0;
+		}
+		nearest_try(&nearest, names[i]);
+	}
+	list = list_of(names, nr);
+	hint = nearest_hint(&nearest, "");
+	message_error("--%s %s: must be %s%s", name, argument, list, hint);
+	return -1;
+}
+
+/* Does an option take what parse_number() reads? Its row says so. */
+static bool takes_number(const struct option_row *row)
+{
+	static const char *const names[] = { "N", "N|auto", "KIB", "SECTORS" };
+	size_t i;
+
+	for (i = 0; row->argument && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(row->argument, names[i]))
+			return true;
+	return false;
+}
+
+/* Refuse a number with a unit that there is not, whatever the number is for. */
+static int check_unit(const struct option_row *row, const char *argument)
+{
+	unsigned int power;
+	const char *unit;
+
+	if (!takes_number(row))
+		return 0;
+	unit = argument + strspn(argument, "0123456789");
+	if (unit == argument || !isalpha((unsigned char)*unit) ||
+	    parse_unit(unit, &power))
+		return 0;
+	message_error("--%s %s: no unit '%s'; there are K, M, G, T and P, as in 4K or 4KiB, for powers of 1024",
+		      row->name, argument, unit);
 	return -1;
 }
 
@@ -127,7 +200,8 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	       (key = getopt_long(argc, argv, "hV", table, &row)) != -1) {
 		switch (key) {
 		case 0:
-			if (take(row, optarg, context))
+			if (check_unit(&verb->options[row], optarg) ||
+			    take(row, optarg, context))
 				result = ALIGNCTL_USAGE;
 			break;
 		case 'h':

@@ -65,7 +65,17 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 /* Reports a bad argument of an option as "--NAME ARGUMENT: REASON". */
 int options_refuse(const char *name, const char *argument, const char *reason);
 
-/* A whole number of at least 1, with K, M or G for powers of 1024. */
+/*
+ * Find @argument in a table, and set @chosen to its index. Return: 0, or -1 after
+ * an error that lists the table.
+ */
+int options_choose(const char *name, const char *argument,
+		   const char *const *names, size_t nr, size_t *chosen);
+
+/*
+ * A whole number of at least 1, with K, M, G, T or P, or KiB and so on, for
+ * powers of 1024.
+ */
 bool parse_number(const char *text, uint64_t *number);
 
 /* The same, or 0: for places. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libdevmapper.h>
+#include <linux/dm-ioctl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +18,13 @@
 #include "base/message.h"
 #include "device/dm.h"
 #include "device/kernel_log.h"
+#include "device/ledger.h"
 #include "device/sysfs.h"
 
 #define TARGET_TYPE	"align"
 #define UUID_PREFIX	"ALIGN-"
+
+static_assert(DM_MAX_NAME + 1 == DM_NAME_LEN, "as the kernel has it");
 
 /* The last thing that libdevmapper complained about. */
 static char library_error[256];
@@ -255,7 +260,8 @@ static int report_no_dm(struct dm_task *task)
 	return ALIGNCTL_IO;
 }
 
-int dm_align_list(struct dm_align **devices, size_t *nr)
+/* All align devices that device-mapper has, by name. */
+static int list_dm(struct dm_align **devices, size_t *nr)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST);
 	struct dm_names *names;
@@ -283,6 +289,115 @@ int dm_align_list(struct dm_align **devices, size_t *nr)
 	if (*nr)
 		qsort(*devices, *nr, sizeof(**devices), by_name);
 	return ALIGNCTL_FINE;
+}
+
+/* What sysfs has of a target, as its status line would say it. */
+static struct dm_align_target target_of(const struct ledger *ledger,
+					const struct ledger_target *found,
+					const char *dir)
+{
+	CLEANUP_FREE char *file = message_format("align/target%u_device",
+						 found->index);
+	struct dm_align_target target = {
+		.index = found->index,
+		.status = {
+			.physical = found->physical,
+			.offset = found->offset,
+			.max_blocks = found->max_blocks,
+			.blocks = found->blocks,
+			.memory_bytes = found->memory_bytes,
+			.epoch = ledger->epoch,
+			.held_blocks = ledger->raw[LEDGER_held_blocks],
+			.degraded = ledger->raw[LEDGER_degraded],
+		},
+		.device_gone = found->device_gone,
+		.hold_ms = found->hold_ms,
+		.memory_high_water = found->memory_high_water,
+	};
+
+	memcpy(target.status.mode, found->mode, sizeof(target.status.mode));
+	sysfs_devno(dir, file, &target.table.device);
+	return target;
+}
+
+struct sysfs_list {
+	struct dm_align *device;
+	size_t nr;
+	int result;
+};
+
+/* Adds a block device if it is an align device. */
+static void visit_block(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
+	CLEANUP_FREE char *error = NULL;
+	struct sysfs_list *list = context;
+	struct dm_align device = { .from_sysfs = true };
+	struct ledger ledger = { 0 };
+	int64_t suspended = 0;
+	size_t i;
+
+	if (!epoch || !sysfs_devno(dir, "dev", &device.devno))
+		return;
+	device.name = sysfs_text(dir, "dm/name");
+	if (!device.name)
+		return;
+	error = ledger_read(&ledger, dir);
+	if (error) {
+		message_error("%s", error);
+		list->result = ALIGNCTL_IO;
+		ledger_free(&ledger);
+		dm_align_free(&device);
+		return;
+	}
+	sysfs_number(dir, "dm/suspended", &suspended);
+	device.suspended = suspended;
+	device.target = memory_or_exit(calloc(ledger.nr_targets + 1,
+					      sizeof(*device.target)));
+	for (i = 0; i < ledger.nr_targets; i++)
+		device.target[device.nr_targets++] =
+			target_of(&ledger, &ledger.target[i], dir);
+	ledger_free(&ledger);
+	if (!device.nr_targets) {
+		dm_align_free(&device);
+		return;
+	}
+	list->device = memory_or_exit(reallocarray(list->device, list->nr + 1,
+						   sizeof(*list->device)));
+	list->device[list->nr++] = device;
+}
+
+static int list_sysfs(struct dm_align **devices, size_t *nr)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
+	struct sysfs_list list = { .result = ALIGNCTL_FINE };
+
+	sysfs_each(dir, visit_block, &list);
+	*devices = list.device;
+	*nr = list.nr;
+	if (list.nr)
+		qsort(list.device, list.nr, sizeof(*list.device), by_name);
+	if (!list.result)
+		return ALIGNCTL_FINE;
+	dm_align_list_free(list.device, list.nr);
+	return list.result;
+}
+
+/* Is there a device-mapper, of the machine that sysfs is of, that we may use? */
+static bool may_use_dm(void)
+{
+	CLEANUP_TASK struct dm_task *task = NULL;
+
+	if (sysfs_elsewhere())
+		return false;
+	task = new_task(DM_DEVICE_LIST);
+	return task && dm_task_run(task);
+}
+
+int dm_align_list(struct dm_align **devices, size_t *nr)
+{
+	return may_use_dm() ? list_dm(devices, nr) : list_sysfs(devices, nr);
 }
 
 /* The name below /dev/mapper of what the user wrote; for free(). */
@@ -329,7 +444,7 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 
 	if (name && read_device(device, name))
 		return ALIGNCTL_FINE;
-	if (dm_align_list(&devices, &nr))
+	if (list_dm(&devices, &nr))
 		return ALIGNCTL_IO;
 	message_error("%s: not an align device; 'alignctl list' shows them",
 		      wanted);

@@ -10,6 +10,9 @@
 
 #include "device/status.h"
 
+/* Bytes of the longest name of a device: DM_NAME_LEN without the final 0. */
+#define DM_MAX_NAME	127U
+
 /**
  * struct dm_align_target - one align target of a device
  * @index: its place in the table
@@ -40,6 +43,8 @@ struct dm_align_target {
  * @devno: its number
  * @open_count: how often it is open, mounts and holders included
  * @suspended: is it suspended?
+ * @from_sysfs: was it read without device-mapper? Then @uuid and @open_count, and
+ *	start, length and table.start of its targets, are not known
  * @nr_targets: align targets
  * @target: those, by rising start
  */
@@ -49,11 +54,15 @@ struct dm_align {
 	dev_t devno;
 	int open_count;
 	bool suspended;
+	bool from_sysfs;
 	size_t nr_targets;
 	struct dm_align_target *target;
 };
 
-/* All align devices, by name. Return: enum alignctl_exit; errors reported. */
+/*
+ * All align devices, by name: of device-mapper, which takes root, or else as far
+ * as sysfs has them, for any user. Return: enum alignctl_exit; errors reported.
+ */
 int dm_align_list(struct dm_align **devices, size_t *nr);
 void dm_align_list_free(struct dm_align *devices, size_t nr);
 

@@ -399,6 +399,25 @@ int guard_signatures(struct guard_report *report, const struct device *device)
 	return result;
 }
 
+bool guard_partition_table(const struct device *device)
+{
+	CLEANUP_CLOSE int fd = open(device->path, O_RDONLY | O_CLOEXEC);
+	blkid_probe probe;
+	const char *type;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	probe = memory_or_exit(blkid_new_probe());
+	has = !blkid_probe_set_device(probe, fd, 0, 0) &&
+	      !blkid_probe_enable_superblocks(probe, 0) &&
+	      !blkid_probe_enable_partitions(probe, 1) &&
+	      !blkid_do_safeprobe(probe) &&
+	      !blkid_probe_lookup_value(probe, "PTTYPE", &type, NULL);
+	blkid_free_probe(probe);
+	return has;
+}
+
 /* Has the device node a signature of LVM's physical volumes? */
 static bool is_lvm_node(const char *path)
 {

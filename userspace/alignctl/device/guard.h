@@ -37,6 +37,9 @@ void guard_usage(struct guard_report *report, const struct device *device);
  */
 int guard_signatures(struct guard_report *report, const struct device *device);
 
+/* Is there a partition table that libblkid knows? False if that cannot be read. */
+bool guard_partition_table(const struct device *device);
+
 /*
  * Find a physical volume of LVM: the block device itself, or the first partition
  * that is one. Return: the node, for free(), with @partition its number, 0 for

@@ -12,6 +12,8 @@
 #include "device/ledger_report.h"
 #include "device/mode.h"
 
+#define JSON_FORMAT	1
+
 void ledger_device_free(struct ledger_device *device)
 {
 	ledger_free(&device->ledger);
@@ -53,19 +55,28 @@ static void text_counters(const struct ledger *ledger)
 	table_print(&table);
 }
 
+/* Percentiles as the bounds that bins have: a time in one may be anywhere in it. */
 static void text_times(const struct ledger *ledger, const char *what,
 		       const char *measure, enum ledger_histogram histogram)
 {
+	static const struct { const char *name; unsigned int per_mille; }
+	percentiles[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 } };
 	uint64_t bins[LEDGER_MAX_BINS];
+	size_t i;
 
 	ledger_histogram(ledger, histogram, bins);
 	if (!sum_bins(bins))
 		return;
-	printf("  %s: %" PRIu64 ", %s up to p50 %.1f  p90 %.1f  p99 %.1f us\n",
-	       what, sum_bins(bins), measure,
-	       latency_histogram_percentile(bins, 500),
-	       latency_histogram_percentile(bins, 900),
-	       latency_histogram_percentile(bins, 990));
+	printf("  %s: %" PRIu64 ", %s", what, sum_bins(bins), measure);
+	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+		bool open;
+		double bound = latency_histogram_percentile(bins,
+					percentiles[i].per_mille, &open);
+
+		printf(" %s %s %.1f ", percentiles[i].name, open ? ">=" : "<",
+		       bound);
+	}
+	puts("us");
 }
 
 static void text_phase(const struct ledger *ledger)
@@ -195,11 +206,11 @@ static struct json_object *json_histogram(const struct ledger *ledger,
 	if (histogram == HISTOGRAM_PHASE || histogram == HISTOGRAM_SIZE)
 		return object;
 	json_add_real(object, "p50_us",
-		      latency_histogram_percentile(bins, 500));
+		      latency_histogram_percentile(bins, 500, NULL));
 	json_add_real(object, "p90_us",
-		      latency_histogram_percentile(bins, 900));
+		      latency_histogram_percentile(bins, 900, NULL));
 	json_add_real(object, "p99_us",
-		      latency_histogram_percentile(bins, 990));
+		      latency_histogram_percentile(bins, 990, NULL));
 	return object;
 }
 
@@ -243,7 +254,8 @@ static struct json_object *json_device(const struct ledger_device *device)
 void ledger_report_json(const struct ledger_device *devices, size_t nr,
 			uint64_t interval)
 {
-	struct json_object *object = json_new(), *array = json_new_array();
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
 	size_t i;
 
 	if (interval)

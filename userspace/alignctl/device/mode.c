@@ -9,12 +9,16 @@
 #include "device/mode.h"
 #include "device/sysfs.h"
 
-const char *mode_refusal(const char *mode)
+const char *const mode_names[MODE_NR] = { "report", "pad", "coalesce" };
+
+int mode_take(const char *argument, const char **mode)
 {
-	if (!strcmp(mode, "report") || !strcmp(mode, "pad") ||
-	    !strcmp(mode, "coalesce"))
-		return NULL;
-	return "no such mode; there are report, pad and coalesce";
+	size_t index;
+
+	if (options_choose("mode", argument, mode_names, MODE_NR, &index))
+		return -1;
+	*mode = mode_names[index];
+	return 0;
 }
 
 const char *mode_hold_ms(const char *text, uint64_t *ms)

@@ -16,8 +16,12 @@
 #define MODE_ROW_WRITE_CACHE \
 	{ "write-cache", "on|off", "advertise a volatile write cache" }
 
-/* NULL if there is such a mode, else which there are. */
-const char *mode_refusal(const char *mode);
+/* The modes that --mode takes. */
+#define MODE_NR		3
+extern const char *const mode_names[MODE_NR];
+
+/* Take the argument of --mode. Return: 0, or -1 after an error. */
+int mode_take(const char *argument, const char **mode);
 
 /* NULL if @text is a time to hold blocks, and sets @ms, else what it must be. */
 const char *mode_hold_ms(const char *text, uint64_t *ms);

@@ -16,9 +16,20 @@
 
 #define TEXT_MAX	8192	/* more than any file of one value or histogram */
 
+/* NULL: the machine that we run on. */
+static const char *sysfs_root(void)
+{
+	return secure_getenv("ALIGNCTL_SYSROOT");
+}
+
+bool sysfs_elsewhere(void)
+{
+	return sysfs_root();
+}
+
 char *sysfs_path(const char *format, ...)
 {
-	const char *root = secure_getenv("ALIGNCTL_SYSROOT");
+	const char *root = sysfs_root();
 	CLEANUP_FREE char *rest = NULL;
 	va_list args;
 

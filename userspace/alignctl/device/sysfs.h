@@ -27,6 +27,9 @@ struct sysfs_device {
 	bool partition;
 };
 
+/* Is another folder in front, so that what is read is not this machine's? */
+bool sysfs_elsewhere(void);
+
 /* The path of a file below the root in use, for free(). */
 char *sysfs_path(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));

@@ -5,14 +5,23 @@
 #include "base/pattern.h"
 #include "engine/placement.h"
 
+const char *const placement_names[PLACEMENT_SCALE + 1] = {
+	[PLACEMENT_EXACT] = "exact", [PLACEMENT_WRAP] = "wrap",
+	[PLACEMENT_SCALE] = "scale",
+};
+
+uint64_t placement_period(const struct placement *p)
+{
+	return p->bytes - p->bytes % p->physical;
+}
+
 /* The block to which another one is moved. */
 static uint64_t move_block(const struct placement *p, uint64_t block)
 {
-	uint64_t blocks = p->bytes / p->physical;
 	uint64_t extent, usable;
 
 	if (p->how == PLACEMENT_WRAP)
-		return block % blocks;
+		return block % (placement_period(p) / p->physical);
 	/* the longest one still ends inside if it starts at the last block */
 	extent = p->end / p->physical + 1;
 	usable = p->longest + p->physical < p->bytes ?

@@ -40,6 +40,12 @@ struct placement {
 	uint64_t longest;
 };
 
+/* "exact", "wrap", "scale": as options name them. */
+extern const char *const placement_names[PLACEMENT_SCALE + 1];
+
+/* Bytes after which PLACEMENT_WRAP begins at the start of the device again. */
+uint64_t placement_period(const struct placement *placement);
+
 /*
  * Moves @request to its place. A discard is cut off at the end of the device
  * unless that is PLACEMENT_EXACT: nothing depends on its length.

@@ -395,6 +395,16 @@ uint32_t forecast_best_shift(const struct forecast *f)
 	return best;
 }
 
+uint32_t forecast_worthwhile_shift(const struct forecast *f)
+{
+	uint32_t best = forecast_best_shift(f);
+	uint64_t saved = f->shifted[0] - f->shifted[best];
+
+	return (unsigned __int128)saved * 100 <
+	       (unsigned __int128)f->shifted[0] * FORECAST_WORTH_PERCENT ?
+	       0 : best;
+}
+
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
 		 uint32_t cache_block, struct plan_figures *figures)
 {

@@ -116,4 +116,14 @@ uint64_t forecast_most_reads(const struct forecast *forecast);
 /* The shortest move that leaves the fewest touches. */
 uint32_t forecast_best_shift(const struct forecast *forecast);
 
+/*
+ * Touches that a move must save to be recommended, in per cent of those that there
+ * are. Moving a partition means writing all that is on it elsewhere, and some risk:
+ * a tenth of the touches is less than what runs of one workload differ by on a disk.
+ */
+#define FORECAST_WORTH_PERCENT	10U
+
+/* The same if it saves as much as that, else 0. */
+uint32_t forecast_worthwhile_shift(const struct forecast *forecast);
+
 #endif

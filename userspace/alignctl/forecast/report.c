@@ -9,6 +9,8 @@
 #include "forecast/report.h"
 
 #define MB	1e6
+/* 1: what it was before documents had a number; there format was what is now source_format. */
+#define JSON_FORMAT	2
 
 static const char *const class_names[] = {
 	[ALIGN_WHOLE] = "aligned", [ALIGN_SUB_BLOCK] = "sub_block",
@@ -48,25 +50,32 @@ static void text_mode(struct table *table, const char *name,
 static void text_modes(const struct forecast *f)
 {
 	static const char *const heading[] = {
-		"  MODE", "DRIVE-RMWS", "BLOCK-READS", "AT-MOST", "AVOIDED",
+		"  MODE", "TOUCHES-LEFT", "BLOCK-READS", "AT-MOST", "AVOIDED",
 	};
 	const struct fixing_figures raw = { .drive = f->figures.touches };
 	uint64_t most = forecast_most_reads(f);
 	struct table table = new_table(5, heading);
 
 	text_mode(&table, "none, report", &raw, 0);
-	text_mode(&table, "pad", &f->pad, most);
-	text_mode(&table, "coalesce", &f->coalesce, most);
 	if (f->timed) {
 		text_mode(&table, "pad, as timed", &f->pad_timed, most);
 		text_mode(&table, "coalesce, as timed", &f->coalesce_timed,
 			  most);
 	}
+	text_mode(&table, f->timed ? "pad, untimed" : "pad", &f->pad, most);
+	text_mode(&table, f->timed ? "coalesce, untimed" : "coalesce",
+		  &f->coalesce, most);
 	table_print(&table);
-	printf("  for %s, one request at a time, less than %u ms between two touches\n"
-	       "  of a block; AT-MOST: however slowly, and however many in flight\n",
-	       f->cache_block ? "what the page cache sends" : "direct I/O",
-	       FIXING_KNOWN_MS);
+	printf("  TOUCHES-LEFT: to the drive, which does a read-modify-write of each without a cache\n"
+	       "  for %s, one request at a time; AT-MOST: however slowly, and however many in flight\n",
+	       f->cache_block ? "what the page cache sends" : "direct I/O");
+	if (f->timed)
+		printf("  as timed: at the times of the trace, a block being held for %u ms at most and\n"
+		       "  known for %u ms; untimed: as if no block had to wait that long\n",
+		       FIXING_HOLD_MS, FIXING_KNOWN_MS);
+	else
+		printf("  with less than %u ms between two touches of a block\n",
+		       FIXING_KNOWN_MS);
 	if (f->coalesce.crowded)
 		puts("  coalesce would hold more than three quarters of max_blocks: how many it then\n"
 		     "  reads depends on when it empties them");
@@ -76,7 +85,7 @@ static void text_shifts(const struct forecast *f)
 {
 	static const char *const heading[] = { "  SECTORS", "TOUCHES" };
 	uint32_t sectors = align_block_sectors(&f->geometry), shift;
-	uint32_t best = forecast_best_shift(f);
+	uint32_t best = forecast_worthwhile_shift(f);
 	struct table table = new_table(2, heading);
 
 	puts("\nIf the start moved on by so many sectors:");
@@ -87,11 +96,13 @@ static void text_shifts(const struct forecast *f)
 	}
 	table_print(&table);
 	if (!best)
-		puts("  best as it is");
+		puts("  nothing to gain by moving");
 	else
 		printf("  best: start moved by %" PRIu32 " sector%s: %" PRIu64
-		       " touches\n", best, best == 1 ? "" : "s",
-		       f->shifted[best]);
+		       " touches, %.0f %% less\n", best,
+		       best == 1 ? "" : "s", f->shifted[best],
+		       100.0 * (f->shifted[0] - f->shifted[best]) /
+		       f->shifted[0]);
 }
 
 /* Takes @name. */
@@ -198,8 +209,11 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 	if (f->requests[TRACE_WRITE_ZEROES])
 		printf(", %" PRIu64 " of them by write-zeroes",
 		       f->zero_touches);
-	printf("; %" PRIu64 " block reads if all else is avoided; %" PRIu64
-	       " distinct blocks\n\n", f->figures.rmin, f->figures.distinct);
+	printf("; %" PRIu64 " distinct blocks\n", f->figures.distinct);
+	printf("  block reads  %" PRIu64 " in mode coalesce%s; %" PRIu64
+	       " that nothing avoids\n\n",
+	       f->timed ? f->coalesce_timed.host : f->coalesce.host,
+	       f->timed ? ", as timed" : "", f->figures.rmin);
 	text_modes(f);
 	text_shifts(f);
 	text_rows(f);
@@ -210,13 +224,13 @@ static struct json_object *json_mode(const struct forecast *f,
 {
 	struct json_object *object = json_new();
 
-	/* as the counters of the ledger are called */
+	/* as the counters of the ledger are called, but for rmw_drive */
 	json_add_number(object, "rmw_expected", figures->expected);
 	json_add_number(object, "rmw_expected_zeroes",
 			figures->expected_zeroes);
 	json_add_number(object, "rmw_avoided", figures->avoided);
 	json_add_number(object, "rmw_host", figures->host);
-	json_add_number(object, "rmw_drive", figures->drive);
+	json_add_number(object, "touches_left", figures->drive);
 	json_add_number(object, "pad_read_bytes",
 			figures->host * f->geometry.physical);
 	json_add_number(object, "pad_writes", figures->written);
@@ -344,12 +358,12 @@ static struct json_object *json_ops(const uint64_t *requests,
 void forecast_report_json(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 	struct json_object *classes = json_new(), *shifts = json_new_array();
 	uint32_t i;
 
 	json_add_text(object, "source", source->name);
-	json_add_text(object, "format", source_facts(source).format);
+	json_add_text(object, "source_format", source_facts(source).format);
 	json_add_number(object, "physical_block_size", f->geometry.physical);
 	json_add_number(object, "logical_block_size", f->geometry.logical);
 	if (offset_known)
@@ -380,6 +394,8 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 		json_append_number(shifts, f->shifted[i]);
 	json_add(object, "touches_if_moved", shifts);
 	json_add_number(object, "best_move_sectors", forecast_best_shift(f));
+	json_add_number(object, "worthwhile_move_sectors",
+			forecast_worthwhile_shift(f));
 	json_add(object, "by_size", json_sizes(f));
 	json_add(object, "by_start_sector", json_phases(f));
 	json_add(object, "by_process", json_processes(f));

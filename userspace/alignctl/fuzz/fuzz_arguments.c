@@ -153,6 +153,13 @@ int __wrap_guard_signatures(struct guard_report *report,
 	return ALIGNCTL_FINE;
 }
 
+bool __wrap_guard_partition_table(const struct device *device);
+
+bool __wrap_guard_partition_table(const struct device *device)
+{
+	return strlen(device->path) % 2;
+}
+
 char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition);
 
 char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition)
@@ -218,7 +225,8 @@ bool __wrap_dm_name_taken(const char *name);
 
 bool __wrap_dm_name_taken(const char *name)
 {
-	FUZZ_CHECK(*name && !strchr(name, '/'));
+	FUZZ_CHECK(*name && !strchr(name, '/') &&
+		   strlen(name) <= DM_MAX_NAME);
 	return *name == '!';
 }
 
@@ -226,9 +234,10 @@ bool __wrap_dm_name_taken(const char *name)
 static void check_feature(const char *name, const char *value)
 {
 	size_t length = strlen(value);
+	const char *mode;
 
 	if (!strcmp(name, "mode"))
-		FUZZ_CHECK(!mode_refusal(value));
+		FUZZ_CHECK(!mode_take(value, &mode));
 	else if (!strcmp(name, "write_cache"))
 		FUZZ_CHECK(!strcmp(value, "on") || !strcmp(value, "off"));
 	else if (!strcmp(name, "hold_ms"))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Arguments of options: numbers with and without K, M, G, switches, times. */
+/* Arguments of options: numbers with and without a unit, switches, times. */
 #include "base/options.h"
 #include "device/mode.h"
 #include "fuzz.h"
+
+#include <strings.h>
 
 #define MARK	0x5a5a5a5a5a5a5a5aULL
 
@@ -18,9 +20,14 @@ static bool expected(const char *text, uint64_t *number)
 		if (value > UINT64_MAX)
 			return false;
 	}
-	if (!digits || !value || strlen(text) > digits + 1)
+	if (!digits || !value ||
+	    (strlen(text) > digits + 1 && strcasecmp(text + digits + 1, "iB")))
 		return false;
 	switch (text[digits]) {
+	case 'P': case 'p':
+		value <<= 10;	/* fall through */
+	case 'T': case 't':
+		value <<= 10;	/* fall through */
 	case 'G': case 'g':
 		value <<= 10;	/* fall through */
 	case 'M': case 'm':

@@ -7,6 +7,8 @@
 #include "record/record.h"
 
 #define MB	1e6
+/* 1: what it was before documents had a number; there format was what is now output_format. */
+#define JSON_FORMAT	2
 
 static uint64_t write_touches(const struct record *record)
 {
@@ -145,13 +147,14 @@ static void json_add_block_number(struct json_object *object,
 void record_report_json(const struct record *record,
 			const struct record_options *options)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 	struct utsname kernel;
 
 	uname(&kernel);
 	json_add_text(object, "device", options->device->path);
 	json_add_text(object, "output", options->output);
-	json_add_text(object, "format", trace_written_names[options->format]);
+	json_add_text(object, "output_format",
+		      trace_written_names[options->format]);
 	json_add_text(object, "kernel", kernel.release);
 	json_add_number(object, "requests", record_requests(record));
 	json_add(object, "operations", json_ops(record));

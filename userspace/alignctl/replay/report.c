@@ -10,6 +10,7 @@
 #define MB	1e6
 #define US	1000.0		/* nanoseconds */
 #define NS	1e9		/* in a second */
+#define JSON_FORMAT	1
 
 double per_second(double amount, double seconds)
 {
@@ -292,7 +293,7 @@ void replay_report_json(const struct replay_report *report)
 	const struct replay *replay = report->replay;
 	const struct replay_run *run = report->run;
 	const struct plan *plan = &replay->state.plan;
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 
 	json_add_text(object, "workload", plan->workload->name);
 	json_add_text(object, "device", replay->device->path);

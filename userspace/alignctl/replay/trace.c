@@ -39,11 +39,16 @@ static void count(struct trace_scan *scan, const struct trace_request *request)
 		scan->longest = request->bytes;
 }
 
-/* Reads the trace from its start; into @scan, or to see whether all fits. */
-static int read_all(struct replay_trace *trace, struct trace_scan *scan)
+/*
+ * Read the trace from its start: into its scan, or, after that, to see whether all
+ * fits and what has to be moved for it.
+ */
+static int read_all(struct replay_trace *trace, bool place)
 {
+	struct trace_scan *scan = &trace->scan;
 	struct trace_request request;
 	enum trace_next next;
+	uint64_t offset;
 
 	while ((next = source_next(&trace->source, &request)) == TRACE_GOT) {
 		CLEANUP_FREE char *wrong = NULL;
@@ -51,11 +56,13 @@ static int read_all(struct replay_trace *trace, struct trace_scan *scan)
 
 		if (interrupt_seen())
 			interrupt_obey();
-		if (scan) {
+		if (!place) {
 			count(scan, &request);
 			continue;
 		}
+		offset = request.offset;
 		wrong = placement_apply(&trace->placement, &request);
+		scan->moved += request.offset != offset;
 		if (!wrong)
 			continue;
 		position = source_position(&trace->source);
@@ -69,14 +76,14 @@ static int read_all(struct replay_trace *trace, struct trace_scan *scan)
 
 static int scan(struct replay_trace *trace)
 {
-	int result = read_all(trace, &trace->scan);
+	int result = read_all(trace, false);
 
 	if (result)
 		return result;
 	trace->scanned = true;
 	trace->placement.end = trace->scan.end;
 	trace->placement.longest = trace->scan.longest;
-	return read_all(trace, NULL);
+	return read_all(trace, true);
 }
 
 static int choose_timing(struct replay_trace *trace)

@@ -15,6 +15,7 @@
  * @end: byte after the last one that any request reaches
  * @longest: the longest request that is not a discard
  * @last_ns: time of the last request
+ * @moved: requests that go elsewhere on the device than they went in the trace
  */
 struct trace_scan {
 	uint64_t requests[TRACE_NR_OPS];
@@ -22,6 +23,7 @@ struct trace_scan {
 	uint64_t end;
 	uint64_t longest;
 	uint64_t last_ns;
+	uint64_t moved;
 };
 
 /**

@@ -13,6 +13,9 @@
 #define MB	1e6
 #define US	1000.0		/* nanoseconds */
 #define NS	1e9		/* in a second */
+/* 1: what it was before documents had a number; there format was what is now source_format. */
+#define JSON_FORMAT	2
+#define CRASH_JSON_FORMAT	1
 
 static const struct { const char *name; unsigned int rank; } percentiles[] = {
 	{ "p50", 5000 }, { "p90", 9000 }, { "p98", 9800 }, { "p99", 9900 },
@@ -261,10 +264,10 @@ static struct json_object *json_samples(const struct measures_samples *s)
 
 static struct json_object *json_head(const struct replay_trace *trace)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new_document(JSON_FORMAT);
 
 	json_add_text(object, "source", trace->source.name);
-	json_add_text(object, "format",
+	json_add_text(object, "source_format",
 		      source_facts(&trace->source).format);
 	json_add_text(object, "device", trace->device->path);
 	json_add_text(object, "timing", engine_timing_names[trace->timing]);
@@ -362,6 +365,31 @@ void trace_report(const struct replay_trace *trace)
 
 /* The plan of a run that is not made */
 
+/* Where what the trace reaches lies on the device. */
+static void text_placement(const struct replay_trace *trace)
+{
+	const struct placement *p = &trace->placement;
+
+	switch (p->how) {
+	case PLACEMENT_EXACT:
+		return;
+	case PLACEMENT_WRAP:
+		printf("  wrap        byte %" PRIu64
+		       " of the trace goes to byte 0 of %s, and so on after each %" PRIu64
+		       " bytes;\n              a request that would cross the end goes to the start as a whole\n",
+		       placement_period(p), trace->device->path,
+		       placement_period(p));
+		break;
+	case PLACEMENT_SCALE:
+		printf("  scale       bytes 0 to %" PRIu64
+		       " of the trace go to bytes 0 to %" PRIu64
+		       " of %s, by whole physical blocks\n", p->end, p->bytes,
+		       trace->device->path);
+		break;
+	}
+	printf("  moved       %" PRIu64 " requests\n", trace->scan.moved);
+}
+
 static void text_plan(const struct replay_trace *trace)
 {
 	const struct trace_scan *scan = &trace->scan;
@@ -375,6 +403,7 @@ static void text_plan(const struct replay_trace *trace)
 			       scan->bytes[i] / MB);
 	printf("  reaches     to byte %" PRIu64 " of %" PRIu64 "\n", scan->end,
 	       trace->placement.bytes);
+	text_placement(trace);
 	if (trace->timing == ENGINE_OPEN)
 		printf("  takes       %.3f s\n",
 		       scan->last_ns / trace->speed / NS);
@@ -402,6 +431,14 @@ static void json_plan(const struct replay_trace *trace)
 	json_add(object, "by_kind", kinds);
 	json_add_number(object, "end", scan->end);
 	json_add_number(object, "device_bytes", trace->placement.bytes);
+	json_add_text(object, "placement",
+		      placement_names[trace->placement.how]);
+	if (trace->placement.how == PLACEMENT_WRAP)
+		json_add_number(object, "wrap_bytes",
+				placement_period(&trace->placement));
+	else
+		json_add_null(object, "wrap_bytes");
+	json_add_number(object, "moved", scan->moved);
 	json_add_bool(object, "dry_run", true);
 	json_print(object, false);
 }
@@ -451,7 +488,7 @@ void trace_report_crash(const struct trace_state *state,
 		text_crash(state, device, crash);
 		return;
 	}
-	object = json_new();
+	object = json_new_document(CRASH_JSON_FORMAT);
 	json_add_text(object, "source", state->trace);
 	json_add_text(object, "device", device->path);
 	json_add_number(object, "durable", state->durable);

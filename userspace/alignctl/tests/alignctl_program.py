@@ -17,6 +17,7 @@ from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of replay: whether each writes.
@@ -70,7 +71,7 @@ def wait_for_run(process, seconds=60):
 
 
 def at_a_terminal(*arguments, answer):
-    """Runs the program for somebody who answers what it asks; what it said until it asked, and its exit status."""
+    """Runs the program for somebody who answers what it asks; what it said, and its exit status."""
     pid, terminal = pty.fork()
     if not pid:
         os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])
@@ -79,8 +80,8 @@ def at_a_terminal(*arguments, answer):
         said += os.read(terminal, 4096)
     os.write(terminal, answer.encode() + b"\n")
     try:
-        while select.select([terminal], [], [], 30)[0] and os.read(terminal, 4096):
-            pass
+        while select.select([terminal], [], [], 30)[0] and (more := os.read(terminal, 4096)):
+            said += more
     except OSError:
         pass    # the other end is closed
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -26,13 +26,22 @@ static const struct trace_written_format *const formats[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_CSV] = &trace_written_csv,
 };
 
-/* As a warning has them behind their number. */
-static const char *const lost_names[TRACE_NR_LOST] = {
-	[TRACE_LOST_FUA] = "requests with FUA: it is left out",
-	[TRACE_LOST_PREFLUSH] = "requests with a flush before them: it is left out",
-	[TRACE_LOST_ZEROES] = "write-zeroes: they are written as writes",
-	[TRACE_LOST_PROCESS] = "requests of processes that are known: they are left out",
-	[TRACE_LOST_LINE_END] = "requests of processes with an end of line in their names: it is written as \"?\"",
+/* What a format lacks, what becomes of the requests that have it, who keeps it. */
+static const struct { const char *lacks, *becomes, *kept_by; }
+lost_texts[TRACE_NR_LOST] = {
+	[TRACE_LOST_FUA] = { "FUA", "are written without it",
+			     "recording or csv" },
+	[TRACE_LOST_PREFLUSH] = { "flush before a write",
+				  "are written without it",
+				  "recording or csv" },
+	[TRACE_LOST_ZEROES] = { "write-zeroes", "are written as writes",
+				"recording or csv" },
+	[TRACE_LOST_PROCESS] = { "processes",
+				 "are written without number and name of theirs",
+				 "recording or csv" },
+	[TRACE_LOST_LINE_END] = { "ends of lines in names of processes",
+				  "are written with '?' for them",
+				  "recording" },
 };
 
 static int fail(const struct trace_writer *writer)
@@ -154,11 +163,29 @@ void trace_writer_lost(struct trace_writer *writer, uint64_t requests)
 	writer->origin.lost = requests;
 }
 
+/* Say what the format could not express. */
+static void warn_lost(const struct trace_writer *writer)
+{
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_WRITTEN; i++)
+		if (writer->format == formats[i])
+			name = trace_written_names[i];
+	for (i = 0; i < TRACE_NR_LOST; i++)
+		if (writer->lost[i])
+			message_warning("%s: format %s has no %s: %" PRIu64
+					" requests %s; --format %s keeps that",
+					writer->path, name,
+					lost_texts[i].lacks, writer->lost[i],
+					lost_texts[i].becomes,
+					lost_texts[i].kept_by);
+}
+
 int trace_writer_end(struct trace_writer *writer)
 {
 	FILE *stream = writer->stream;
 	bool written;
-	size_t i;
 
 	if (writer->format->end)
 		writer->format->end(writer);
@@ -169,10 +196,7 @@ int trace_writer_end(struct trace_writer *writer)
 		release(writer);
 		return ALIGNCTL_IO;
 	}
-	for (i = 0; i < TRACE_NR_LOST; i++)
-		if (writer->lost[i])
-			message_warning("%s: %" PRIu64 " %s", writer->path,
-					writer->lost[i], lost_names[i]);
+	warn_lost(writer);
 	release(writer);
 	return ALIGNCTL_FINE;
 }

@@ -52,6 +52,16 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
+/* Check that device-mapper takes a name of that length; report if not. */
+static bool name_fits(const char *name)
+{
+	if (strlen(name) <= DM_MAX_NAME)
+		return true;
+	message_error("--name %s: has %zu bytes; give a name of at most %u",
+		      name, strlen(name), DM_MAX_NAME);
+	return false;
+}
+
 static int take(size_t row, const char *argument, void *context)
 {
 	struct attach_options *options = context;
@@ -59,13 +69,13 @@ static int take(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		options->mode = argument;
-		refusal = mode_refusal(argument);
-		break;
+		return mode_take(argument, &options->mode);
 	case ROW_NAME:
 		options->name = argument;
 		if (!*argument || strchr(argument, '/'))
 			refusal = "must be a name without '/'";
+		else if (!name_fits(argument))
+			return -1;
 		break;
 	case ROW_PHYSICAL:
 		options->physical_auto = !strcmp(argument, "auto");
@@ -300,6 +310,24 @@ static char *table_params(const struct attach_options *options,
 				   minor(device->devno));
 }
 
+/*
+ * Say how partitions on the new device are reached. Device-mapper writes some
+ * characters of a name as their numbers: the node is called as the kernel says.
+ */
+static void print_way_to_partitions(const struct dm_align *made)
+{
+	CLEANUP_FREE char *node = NULL, *word = NULL, *name = NULL;
+	struct sysfs_device self;
+
+	if (sysfs_device_open(&self, made->devno)) {
+		name = sysfs_text(self.dir, "dm/name");
+		sysfs_device_close(&self);
+	}
+	node = message_format("/dev/mapper/%s", name ? name : made->name);
+	word = message_shell_word(node);
+	printf("Partitions on it are reached with: kpartx -a %s\n", word);
+}
+
 /* What came of it, in the kernel's own figures. */
 static int print_result(const char *name, const struct device *device)
 {
@@ -319,9 +347,8 @@ static int print_result(const char *name, const struct device *device)
 		printf("%" PRId64 " bytes\n", status->offset);
 	if (mode_holds(status->mode))
 		mode_print_volatile(name, made.target[0].hold_ms);
-	if (!device->sys.partition)
-		printf("Partitions on it are reached with: kpartx -a /dev/mapper/%s\n",
-		       name);
+	if (guard_partition_table(device))
+		print_way_to_partitions(&made);
 	dm_align_free(&made);
 	return ALIGNCTL_FINE;
 }
@@ -333,6 +360,9 @@ static int attach(struct attach_options *options, const struct device *device)
 	const char *name = options->name ? options->name : own_name;
 	int result;
 
+	/* the default may be too long as well */
+	if (!name_fits(name))
+		return ALIGNCTL_USAGE;
 	result = choose_geometry(options, device);
 	if (!result)
 		result = check_free(device);

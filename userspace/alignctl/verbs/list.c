@@ -16,6 +16,8 @@
 #include "geometry.h"
 #include "verbs/verbs.h"
 
+#define JSON_FORMAT	1
+
 static const struct option_row rows[] = {
 	{ "json", NULL, "print one JSON object" },
 	{ 0 },
@@ -42,17 +44,29 @@ static char *kernel_name(dev_t devno)
 	return name;
 }
 
-static struct json_object *json_target(const struct dm_align_target *target)
+/* Null where only device-mapper knows it. */
+static void json_add_known(struct json_object *object, const char *key,
+			   const struct dm_align *device, uint64_t n)
+{
+	if (device->from_sysfs)
+		json_add_null(object, key);
+	else
+		json_add_number(object, key, n);
+}
+
+static struct json_object *json_target(const struct dm_align *device,
+				       const struct dm_align_target *target)
 {
 	CLEANUP_FREE char *below = kernel_name(target->table.device);
 	struct json_object *object = json_new();
 
 	json_add_number(object, "index", target->index);
-	json_add_number(object, "start_sector", target->start);
-	json_add_number(object, "sectors", target->length);
+	json_add_known(object, "start_sector", device, target->start);
+	json_add_known(object, "sectors", device, target->length);
 	json_add_text(object, "device", below);
 	json_add_bool(object, "device_gone", target->device_gone);
-	json_add_number(object, "device_start_sector", target->table.start);
+	json_add_known(object, "device_start_sector", device,
+		       target->table.start);
 	json_add_text(object, "mode", target->status.mode);
 	json_add_number(object, "physical_block_size",
 			target->status.physical);
@@ -73,7 +87,8 @@ static struct json_object *json_target(const struct dm_align_target *target)
 
 static void print_json(const struct dm_align *devices, size_t nr)
 {
-	struct json_object *object = json_new(), *array = json_new_array();
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
 	size_t i, k;
 
 	for (i = 0; i < nr; i++) {
@@ -83,7 +98,8 @@ static void print_json(const struct dm_align *devices, size_t nr)
 
 		json_add_text(device, "name", devices[i].name);
 		json_add_text(device, "dm", dm);
-		json_add_number(device, "open_count", devices[i].open_count);
+		json_add_known(device, "open_count", &devices[i],
+			       devices[i].open_count);
 		json_add_bool(device, "suspended", devices[i].suspended);
 		json_add_number(device, "held_blocks",
 				devices[i].target[0].status.held_blocks);
@@ -91,7 +107,8 @@ static void print_json(const struct dm_align *devices, size_t nr)
 				devices[i].target[0].status.degraded);
 		for (k = 0; k < devices[i].nr_targets; k++)
 			json_append(targets,
-				    json_target(&devices[i].target[k]));
+				    json_target(&devices[i],
+						&devices[i].target[k]));
 		json_add(device, "targets", targets);
 		json_append(array, device);
 	}
@@ -141,15 +158,18 @@ static void print_table(const struct dm_align *devices, size_t nr)
 			table_add(&table, status->offset < 0 ?
 				  message_format("unknown") :
 				  message_format("%" PRId64, status->offset));
-			table_add(&table, message_format("%" PRIu64,
-				target->length >> (20 - ALIGN_SECTOR_SHIFT)));
+			table_add(&table, devices[i].from_sysfs ?
+				  message_format("-") :
+				  message_format("%" PRIu64, target->length >>
+						 (20 - ALIGN_SECTOR_SHIFT)));
 			table_add(&table, mode_holds(status->mode) ?
 				  message_format("%" PRId64, target->hold_ms) :
 				  message_format("-"));
 			table_add(&table, message_format("%" PRIu64,
 							 status->held_blocks));
-			table_add(&table, message_format("%d",
-				devices[i].open_count));
+			table_add(&table, devices[i].from_sysfs ?
+				  message_format("-") :
+				  message_format("%d", devices[i].open_count));
 			table_add(&table, message_format("%s",
 							 state(&devices[i])));
 		}

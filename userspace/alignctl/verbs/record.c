@@ -41,33 +41,24 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take_format(const char *argument, enum trace_written *format)
-{
-	unsigned int i;
-
-	for (i = 0; i < TRACE_NR_WRITTEN; i++) {
-		if (strcmp(argument, trace_written_names[i]))
-			continue;
-		*format = i;
-		return 0;
-	}
-	return options_refuse("format", argument,
-			      "must be recording, fio or csv");
-}
-
 static int take(size_t row, const char *argument, void *context)
 {
 	struct record_arguments *arguments = context;
 	struct record_options *options = &arguments->options;
 	const char *reason = "must be a whole number, at least 1";
 	uint64_t *number = NULL, max = UINT64_MAX;
+	size_t index;
 
 	switch (row) {
 	case ROW_OUTPUT:
 		options->output = argument;
 		return 0;
 	case ROW_FORMAT:
-		return take_format(argument, &options->format);
+		if (options_choose("format", argument, trace_written_names,
+				   TRACE_NR_WRITTEN, &index))
+			return -1;
+		options->format = index;
+		return 0;
 	case ROW_CONVERT:
 		arguments->convert = argument;
 		return 0;

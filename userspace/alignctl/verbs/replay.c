@@ -152,14 +152,11 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("think", argument,
 				      "must be a number of seconds, e.g. 0 or 0.5");
 	case ROW_PHASE:
-		for (i = 0; i <= PHASE_CHECK; i++) {
-			if (strcmp(argument, phase_names[i]))
-				continue;
-			options->phase = i;
-			return 0;
-		}
-		return options_refuse("phase", argument,
-				      "must be prepare, run, check or all");
+		if (options_choose("phase", argument, phase_names,
+				   PHASE_CHECK + 1, &i))
+			return -1;
+		options->phase = i;
+		return 0;
 	case ROW_THREADS:
 		if (parse_number(argument, &options->trace.threads) &&
 		    options->trace.threads <= ENGINE_MAX_DEPTH)
@@ -174,14 +171,11 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("warmup", argument,
 				      "must be seconds, above 0 and up to a day, e.g. 2.5");
 	case ROW_TIMING:
-		for (i = 0; i < ENGINE_NR_TIMINGS; i++) {
-			if (strcmp(argument, engine_timing_names[i]))
-				continue;
-			options->trace.timing = i;
-			return 0;
-		}
-		return options_refuse("timing", argument,
-				      "must be closed, fast or open");
+		if (options_choose("timing", argument, engine_timing_names,
+				   ENGINE_NR_TIMINGS, &i))
+			return -1;
+		options->trace.timing = i;
+		return 0;
 	case ROW_SPEED:
 		if (parse_positive(argument, &options->trace.speed))
 			return 0;
@@ -293,6 +287,7 @@ static int guard(struct replay_options *options, const struct device *device,
 		 uint64_t end)
 {
 	struct guard_report report = { 0 };
+	const char *because = "as --force says";
 	int result;
 
 	if (options->force && !guard_same_device(device, options->force)) {
@@ -310,15 +305,16 @@ static int guard(struct replay_options *options, const struct device *device,
 		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
 	if (report.nr && !options->force && !options->trace.dry_run &&
-	    confirmed(device))
+	    confirmed(device)) {
 		options->force = device->path;
+		because = "as confirmed at the terminal";
+	}
 	if (report.nr && !options->force) {
 		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
 			      device->path, device->path);
 		result = ALIGNCTL_BUSY;
 	} else if (report.nr || (result && options->force)) {
-		message_warning("%s: going on, because of --force",
-				device->path);
+		message_warning("%s: going on, %s", device->path, because);
 		result = ALIGNCTL_FINE;
 	}
 	guard_free(&report);

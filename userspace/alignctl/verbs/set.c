@@ -45,9 +45,7 @@ static int take(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		options->mode = argument;
-		refusal = mode_refusal(argument);
-		break;
+		return mode_take(argument, &options->mode);
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &options->hold_ms);
 		break;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/nearest.h"
 #include "device/mode.h"
 #include "engine/engine.h"
 #include "verbs/plan_options.h"
@@ -60,27 +61,25 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* NULL if @list names modes, each once, else what is wrong with it. */
-static const char *modes_refusal(const char *list)
+/* Take the argument of --modes: names, each once. Return: 0, or -1 after an error. */
+static int take_modes(const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
-	static const char *const known[] = { "raw", "report", "pad",
-					     "coalesce" };
-	bool seen[sizeof(known) / sizeof(known[0])] = { false };
+	const char *known[1 + MODE_NR] = { "raw" };
+	bool seen[1 + MODE_NR] = { false };
 	char *rest = copy, *name;
 	size_t i;
 
+	memcpy(known + 1, mode_names, sizeof(mode_names));
 	while ((name = strsep(&rest, ","))) {
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-			if (!strcmp(name, known[i]))
-				break;
-		if (i == sizeof(known) / sizeof(known[0]))
-			return "must be some of raw,report,pad,coalesce";
+		if (options_choose("modes", name, known, 1 + MODE_NR, &i))
+			return -1;
 		if (seen[i])
-			return "names a mode twice";
+			return options_refuse("modes", list,
+					      "names a mode twice");
 		seen[i] = true;
 	}
-	return NULL;
+	return 0;
 }
 
 static int take(size_t row, const char *argument, void *context)
@@ -111,8 +110,7 @@ static int take(size_t row, const char *argument, void *context)
 			refusal = "must be a number from 1 to 256";
 		break;
 	case ROW_MODES:
-		refusal = modes_refusal(argument);
-		break;
+		return take_modes(argument);
 	case ROW_PHYSICAL:
 		if (!parse_bytes(argument, &bytes) || !bytes)
 			refusal = "must be bytes, e.g. 4096 or 4K";
@@ -140,6 +138,21 @@ static int take(size_t row, const char *argument, void *context)
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
+static void report_unknown(const char *name)
+{
+	struct nearest nearest = { .word = name };
+	CLEANUP_FREE char *hint = NULL;
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++)
+		if (!w->reads)
+			nearest_try(&nearest, w->name);
+	hint = nearest_hint(&nearest, ";");
+	message_error("no workload '%s'%s 'alignctl workloads' lists them",
+		      name, hint);
+}
+
 /* Refuses what is no workload that writes, or not so many at once. */
 static int check_workload(const char *name,
 			  const struct verify_options *options)
@@ -159,8 +172,7 @@ static int check_workload(const char *name,
 		message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
 			      name);
 	else
-		message_error("no workload '%s'; 'alignctl replay --help' lists them",
-			      name);
+		report_unknown(name);
 	return ALIGNCTL_USAGE;
 }
 

@@ -15,6 +15,8 @@
 #include "workload/method.h"
 #include "workload/page_cache.h"
 
+#define JSON_FORMAT	1
+
 /* The disk that the first of them were measured on; random ones spread on it. */
 #define DISK_PHYSICAL	4096U
 #define DISK_LOGICAL	512U
@@ -235,7 +237,8 @@ static int print_text(void)
 
 static int print_json(void)
 {
-	struct json_object *object = json_new(), *array = json_new_array();
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
 	const struct workload *w;
 	size_t i;
 

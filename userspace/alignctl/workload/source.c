@@ -4,9 +4,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/nearest.h"
+#include "workload/method.h"
 #include "workload/source.h"
+
+/* Report that @name is neither a file nor something built in. */
+static void report_unknown(const char *name)
+{
+	struct nearest nearest = { .word = name };
+	CLEANUP_FREE char *hint = NULL;
+	const struct workload *w;
+	const struct method *m;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++)
+		nearest_try(&nearest, w->name);
+	for (i = 0; (m = method_at(i)); i++)
+		nearest_try(&nearest, m->name);
+	hint = nearest_hint(&nearest, ";");
+	message_error("no workload '%s' either%s 'alignctl workloads' lists them",
+		      name, hint);
+}
 
 int source_open(struct source *source, const char *name)
 {
@@ -21,8 +42,7 @@ int source_open(struct source *source, const char *name)
 	result = trace_open(&source->trace, name);
 	/* a trace may be named without its ending, so that comes first */
 	if (result && *name && access(name, F_OK))
-		message_error("no workload '%s' either; 'alignctl workloads' lists them",
-			      name);
+		report_unknown(name);
 	if (!result && trace_facts(source->trace)->origin.lost)
 		message_warning("%s: is not complete: %" PRIu64
 				" requests were lost while it was recorded",

@@ -15,11 +15,15 @@ static void numbers(void)
 		{ "1", true, 1 }, { "20000", true, 20000 },
 		{ "4K", true, 4096 }, { "4k", true, 4096 },
 		{ "2M", true, 2 << 20 }, { "1G", true, 1 << 30 },
+		{ "1T", true, 1ULL << 40 }, { "1TiB", true, 1ULL << 40 },
+		{ "3p", true, 3ULL << 50 }, { "4kib", true, 4096 },
 		{ "18446744073709551615", true, UINT64_MAX },
 		{ "0", false, 0 }, { "", false, 0 }, { "-1", false, 0 },
 		{ " 1", false, 0 }, { "1x", false, 0 }, { "1KB", false, 0 },
 		{ "0x10", false, 0 }, { "18446744073709551616", false, 0 },
 		{ "18014398509481984K", false, 0 }, { "K", false, 0 },
+		{ "1E", false, 0 }, { "1Ki", false, 0 }, { "1iB", false, 0 },
+		{ "16384P", false, 0 }, { "4KiBx", false, 0 },
 	};
 	size_t i;
 
@@ -121,7 +125,7 @@ static void refusing(void)
 }
 
 const struct tap_test options_tests[] = {
-	{ "numbers are whole, positive, and may end in K, M or G", numbers },
+	{ "numbers are whole, positive, and may end in a unit, K to P", numbers },
 	{ "sizes may be 0 and fit 32 bits; switches are on or off",
 	  bytes_and_switches },
 	{ "options and operands may come in any order", parsing },

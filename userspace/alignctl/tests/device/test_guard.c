@@ -230,6 +230,40 @@ static void signatures(void)
 	unlink(path);
 }
 
+/* Sectors of a disk: a table of DOS's kind with one partition, or part of it. */
+static void partition_tables(void)
+{
+	static const struct { const char *what; bool entry, magic, swap, table; }
+	rows[] = {
+		{ "an empty disk", false, false, false, false },
+		{ "a table", true, true, false, true },
+		{ "a table without its magic", true, false, false, false },
+		{ "a file system", false, false, true, false },
+	};
+	const uint8_t entry[16] = { 0, 0, 2, 0, 0x83, 0, 3, 0, 8, 0, 0, 0,
+				    0, 16, 0, 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char path[] = "/var/tmp/alignctl-file-XXXXXX";
+		int fd = mkstemp(path);
+		struct device device;
+
+		if (ftruncate(fd, 1 << 22) ||
+		    (rows[i].entry && pwrite(fd, entry, 16, 446) != 16) ||
+		    (rows[i].magic && pwrite(fd, "\x55\xaa", 2, 510) != 2) ||
+		    (rows[i].swap &&
+		     pwrite(fd, "SWAPSPACE2", 10, 4086) != 10))
+			perror(path);
+		close(fd);
+		CHECK(!device_open(&device, path) &&
+		      guard_partition_table(&device) == rows[i].table, "%s",
+		      rows[i].what);
+		device_close(&device);
+		unlink(path);
+	}
+}
+
 /* A prepared device must not look like one that holds something. */
 static void pattern_is_no_signature(void)
 {
@@ -277,6 +311,7 @@ const struct tap_test guard_tests[] = {
 	{ "a regular file is free if it holds nothing, or our own sectors",
 	  files },
 	{ "a signature is named with its place", signatures },
+	{ "a partition table is told from what is none", partition_tables },
 	{ "a prepared device carries no signature", pattern_is_no_signature },
 	{ 0 },
 };

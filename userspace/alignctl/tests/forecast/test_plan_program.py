@@ -182,12 +182,41 @@ def test_the_shifted_partition_is_three_sectors_off():
     moved = plan("shifted-partition", "--count", 1000, "--size", "1G", "--shift", 3)
     assert (moved["touches_expected"], moved["best_move_sectors"], moved["shift_sectors"]) == (0, 0, 3)
     shown = alignctl("plan", "shifted-partition", "--count", 1000, "--size", "1G").stdout
-    assert "best: start moved by 3 sectors: 0 touches" in shown
+    assert "best: start moved by 3 sectors: 0 touches, 100 % less\n" in shown
+
+
+@pytest.mark.parametrize("shifted, others, worthwhile", [(100, 0, 3), (10, 90, 3), (9, 91, 0), (1, 999, 0), (0, 100, 0)])
+def test_a_move_is_recommended_only_if_it_saves_a_tenth_of_the_touches(tmp_path, shifted, others, worthwhile):
+    """Writes that begin 5 sectors into a block gain by a move; those of one sector are the same wherever they are."""
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{5 + 16 * i},8\n" for i in range(shifted)) +
+                     "".join(f"write,{(1 << 20) + 16 * i},1\nwrite,{(1 << 21) + 16 * i},1\n" for i in range(others)))
+    result = plan(trace)
+    assert result["touches_expected"] == 2 * (shifted + others)
+    assert (result["best_move_sectors"], result["worthwhile_move_sectors"]) == (3 if shifted else 0, worthwhile)
+    shown = alignctl("plan", trace).stdout
+    assert ("best: start moved by 3 sectors" in shown) == bool(worthwhile)
+    assert ("nothing to gain by moving\n" in shown) == (not worthwhile)
+
+
+def test_the_headline_is_the_figure_of_the_row_that_one_gets(tmp_path):
+    """Each touch of a block comes a second after the last one, and holding ends before."""
+    trace = tmp_path / "trace"
+    trace.write_text("time_s,op,offset,bytes\n" + "".join(f"{i},write,{512 + 4096 * i},4096\n" for i in range(20)))
+    result, shown = plan(trace), alignctl("plan", trace).stdout
+    timed, untimed = (result["modes"][mode]["rmw_host"] for mode in ("coalesce_as_timed", "coalesce"))
+    assert (timed, untimed) == (40, 2)
+    assert "  block reads  40 in mode coalesce, as timed; 2 that nothing avoids\n" in shown
+    assert re.search(r"^  coalesce, as timed +0 +40 ", shown, re.M) and re.search(r"^  coalesce, untimed +0 +2 ", shown, re.M)
+    trace.write_text(re.sub(r"^[^,]*,", "", trace.read_text(), flags=re.M))
+    shown = alignctl("plan", trace).stdout
+    assert "  block reads  2 in mode coalesce; 2 that nothing avoids\n" in shown
+    assert re.search(r"^  coalesce +0 +2 ", shown, re.M) and "timed" not in shown
 
 
 def test_the_stream_that_took_seven_times_as_long_is_explained():
     modes = plan("w4k_132k")["modes"]
-    assert (modes["report"]["rmw_drive"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
+    assert (modes["report"]["touches_left"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
     shown = alignctl("plan", "w4k_132k").stdout
     for row in ("none, report +20000 +0 +0 +0", "pad +0 +10001 +20000 +9999", "coalesce +0 +2 +20000 +19998"):
         assert re.search(rf"^  {row}$", shown, re.M), row
@@ -274,7 +303,7 @@ def test_a_trace_is_planned_by_process(tmp_path):
     rows += [f"{2 + k / 10},write,{65536 + k * 4096},4096,cp" for k in range(10)]
     trace.write_text("time_s,op,offset,bytes,comm\n" + "\n".join(rows) + "\n2.9,flush,,,cp\n")
     result = plan(trace)
-    assert (result["format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
+    assert (result["source_format"], result["requests"]["flush"]["requests"]) == ("csv", 1)
     assert result["by_process"] == [{"comm": "db", "writes": 10, "misaligned": 10, "touches": 20},
                                     {"comm": "cp", "writes": 10, "misaligned": 0, "touches": 0}]
     assert result["modes"]["coalesce"]["rmw_host"] == result["modes"]["coalesce_as_timed"]["rmw_host"] == 2
@@ -290,7 +319,7 @@ def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_pat
     assert (result["touches_expected"], result["write_touches"], result["zero_touches"]) == (5, 2, 3)
     assert (result["writes_misaligned"], result["write_zeroes_misaligned"]) == (1, 2)
     assert sum(result["classes"].values()) == sum(row["writes"] for row in result["by_size"]) == 1
-    assert result["modes"]["report"]["rmw_drive"] == result["modes"]["pad"]["rmw_host"] == 5
+    assert result["modes"]["report"]["touches_left"] == result["modes"]["pad"]["rmw_host"] == 5
     assert {mode["rmw_expected_zeroes"] for mode in result["modes"].values() if isinstance(mode, dict)} == {3}
     shown = alignctl("plan", trace).stdout
     assert "misaligned   2 of 3 write-zeroes\n" in shown
@@ -431,3 +460,10 @@ def test_the_constants_are_the_targets():
     for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
                          ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
         assert of("userspace/alignctl/forecast/fixing.h", ours) == of("kmod/align.h", theirs)
+
+
+@pytest.mark.parametrize("size, same", [("1T", 1 << 40), ("1TiB", 1 << 40), ("2P", 2 << 50), ("4k", 4096), ("1g", 1 << 30)])
+def test_a_size_may_have_any_unit_to_p(size, same):
+    shown = [alignctl("plan", "rand512", "--count", 1, "--start", 0, "--size", "8P", "--span", each, "--json").stdout
+             for each in (size, same)]
+    assert shown[0] == shown[1] and json.loads(shown[0])["touches_expected"] == 1

@@ -42,7 +42,7 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
     assert done.returncode == FINE and not done.stderr, done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "source", "format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
+        "format", "source", "source_format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
         "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "bytes",
         "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
         "mb_per_s", "samples_1s", "service_us", "response_us", "lag_us", "drift", "by_kind", "by_size", "by_class",
@@ -130,7 +130,7 @@ def test_a_workload_that_reads_leaves_all_as_it_is(disk, workload):
                     "--json")
     assert done.returncode == FINE and not done.stderr, done.stderr
     result = json.loads(done.stdout)
-    assert (result["requests"], result["bytes"], result["format"]) == (100, 819200, "workload")
+    assert (result["requests"], result["bytes"], result["source_format"]) == (100, 819200, "workload")
     assert [row["kind"] for row in result["by_kind"]] == ["read"]
     assert result["data_check"]["status"] == "skipped"
     assert disk.read_bytes()[:1 << 20] == content
@@ -198,6 +198,22 @@ def test_a_dry_run_says_what_would_be_done_and_what_is_against_it(disk, trace):
     for source in (trace(KINDS), "w512"):
         alignctl("replay", source, "--on", disk, "--dry-run", "--force", disk)
         assert disk.read_bytes() == before
+
+
+def test_a_dry_run_says_how_the_trace_is_moved_to_the_device(disk, trace):
+    last = DISK_BYTES // 512
+    path = trace([(0, "write", last - 4, 8), (1, "write", last + 9, 8), (2, "write", 17, 8)])
+    said = alignctl("replay", path, "--on", disk, "--dry-run", "--wrap").stdout
+    assert f"wrap        byte {DISK_BYTES} of the trace goes to byte 0 of {disk}" in said
+    assert "cross the end goes to the start as a whole" in said and "moved       2 requests\n" in said
+    said = alignctl("replay", path, "--on", disk, "--dry-run", "--scale").stdout
+    assert f"scale       bytes 0 to {DISK_BYTES + 17 * 512} of the trace go to bytes 0 to {DISK_BYTES}" in said
+    for how, wrap, moved in (("wrap", DISK_BYTES, 2), ("scale", None, 3)):
+        plan = json.loads(alignctl("replay", path, "--on", disk, "--dry-run", f"--{how}", "--json").stdout)
+        assert (plan["placement"], plan["wrap_bytes"], plan["moved"]) == (how, wrap, moved)
+    plan = json.loads(alignctl("replay", trace(KINDS), "--on", disk, "--dry-run", "--json").stdout)
+    assert (plan["placement"], plan["wrap_bytes"], plan["moved"]) == ("exact", None, 0)
+    assert "moved" not in alignctl("replay", trace(KINDS), "--on", disk, "--dry-run").stdout
 
 
 def test_the_check_sees_what_is_not_on_the_device_below(disk, trace, tmp_path):
@@ -350,6 +366,7 @@ def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, stat
         file.write(b"precious")
     said, ended = at_a_terminal("replay", trace(KINDS), "--on", disk, answer=answer.format(disk=disk))
     assert "holds data" in said and ended == status
+    assert ("going on, as confirmed at the terminal" in said) == (status == FINE) and "because of --force" not in said
     assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
 
 

@@ -199,13 +199,13 @@ static void what_is_lost(void)
 	said = trace_kept_messages();
 	got = trace_read_all(trace_path("o"), &size);
 	CHECK(!strcmp(got, expected), "%s", got);
-	CHECK(strstr(said, "/o: 2 requests with FUA: it is left out\n"), "%s",
+	CHECK(strstr(said, "/o: format fio has no FUA: 2 requests are written without it; --format recording or csv keeps that\n"), "%s",
 	      said);
-	CHECK(strstr(said, "/o: 1 requests with a flush before them: it is left out\n"),
+	CHECK(strstr(said, "/o: format fio has no flush before a write: 1 requests are written without it; --format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: 1 write-zeroes: they are written as writes\n"),
+	CHECK(strstr(said, "/o: format fio has no write-zeroes: 1 requests are written as writes; --format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: 1 requests of processes that are known: they are left out\n"),
+	CHECK(strstr(said, "/o: format fio has no processes: 1 requests are written without number and name of theirs; --format recording or csv"),
 	      "%s", said);
 	CHECK(strstr(said, "/p: request 1 of 4294967296 bytes: fio reads no length above 4294967295; write CSV\n"),
 	      "%s", said);

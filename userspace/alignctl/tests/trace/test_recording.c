@@ -186,7 +186,7 @@ static void ends_of_lines(void)
 	trace_keep_messages();
 	CHECK(!trace_writer_end(writer), "end");
 	said = trace_kept_messages();
-	CHECK(strstr(said, ": 1 requests of processes with an end of line"),
+	CHECK(strstr(said, ": format csv has no ends of lines in names of processes: 1 requests"),
 	      "%s", said);
 	text = trace_read_all(trace_path("c"), &size);
 	CHECK(strstr(text, ",a?b?,"), "%s", text);

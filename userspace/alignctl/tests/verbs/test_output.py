@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-from alignctl_program import ALIGNCTL, METHODS
+from alignctl_program import ALIGNCTL, METHODS, VERBS
 from lab.pace import patience
 from lab.paths import REPO
 
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 IO = 3
 FULL = "alignctl: standard output: No space left on device\n"
 CLOSED = "alignctl: standard output: Bad file descriptor\n"
@@ -141,7 +140,7 @@ def test_an_interval_ends_when_its_output_does(machine):
     with subprocess.Popen([ALIGNCTL, "stats", "--interval", "1", "--json"], stdout=write, stderr=subprocess.PIPE,
                           text=True, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])}) as running:
         os.close(write)
-        assert os.read(read, 1 << 20).startswith(b'{"interval_s":1')
+        assert os.read(read, 1 << 20).startswith(b'{"format":1,"interval_s":1')
         os.close(read)
         assert running.wait(timeout=patience(20)) == -signal.SIGPIPE
         assert not running.stderr.read()

@@ -19,10 +19,9 @@ import pytest
 from lab.pace import patience, scaled
 from lab.paths import REPO
 
-from alignctl_program import (ALIGNCTL, AREAS, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, ONE_AT_A_TIME, alignctl,
+from alignctl_program import (ALIGNCTL, AREAS, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, ONE_AT_A_TIME, VERBS, alignctl,
                               keys, man_page, needs_io_uring, wait_for_run)
 
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
 # Writes, partial touches, unavoidable reads and blocks of ten repetitions, by hand, on 4096-byte blocks.
@@ -92,24 +91,42 @@ def test_version(arguments):
 
 @pytest.mark.parametrize("arguments, words", [
     ([], ["which verb", "--help"]),
-    (["fly"], ["no verb 'fly'", "--help"]),
+    (["fly"], ["no verb 'fly'; ", "--help"]),
+    (["lst"], ["no verb 'lst'; did you mean 'list'? ", "--help"]),
+    (["replay", "w4k-132k", "--on", "x"], ["no workload 'w4k-132k' either; did you mean 'w4k_132k'? 'alignctl w"]),
+    (["replay", "cncreed", "--on", "x"], ["did you mean 'cncread'?"]),
+    (["plan", "w4k132k"], ["did you mean 'w4k_132k'?"]),
+    (["verify", "w4k-132k", "--on", "x"], ["no workload 'w4k-132k'; did you mean 'w4k_132k'? 'alignctl workloads'"]),
+    (["verify", "w5", "--on", "x"], ["no workload 'w5'; 'alignctl workloads'"]),
+    (["verify", "w512", "--on", "x", "--modes", "raw,paad"],
+     ["--modes paad: must be raw, report, pad or coalesce; did you mean 'pad'?"]),
+    (["verify", "w512", "--on", "x", "--modes", "raw,pad,raw"], ["--modes raw,pad,raw: names a mode twice"]),
+    (["replay", "t", "--on", "x", "--timing", "fsat"], ["--timing fsat: must be ", "open", "did you mean 'fast'?"]),
+    (["record", "x", "--output", "y", "--format", "cvs"],
+     ["--format cvs: must be recording, fio or csv; did you mean 'csv'?"]),
     (["attach"], ["attach: needs DEV", "alignctl attach --help"]),
     (["attach", "/dev/null", "x"], ["unexpected argument 'x'"]),
     (["list", "--jsn"], ["alignctl list", "--jsn"]),
     (["attach", "/dev/none"], ["/dev/none", "No such file"]),
     (["attach", "/dev/null"], ["/dev/null", "neither a block device nor a regular file"]),
     (["attach", "/etc/passwd"], ["/etc/passwd", "regular file", "losetup"]),
-    (["attach", "/dev/none", "--mode", "fast"], ["--mode fast", "report, pad and coalesce"]),
+    (["attach", "/dev/none", "--mode", "fast"], ["--mode fast: must be report, pad or coalesce\n"]),
     (["attach", "/dev/none", "--hold-ms", "0"], ["--hold-ms 0", "from 1 to 600000"]),
     (["attach", "/dev/none", "--hold-ms", "600001"], ["--hold-ms 600001", "from 1 to 600000"]),
-    (["attach", "/dev/none", "--physical", "4x"], ["--physical 4x", "4096"]),
+    (["attach", "/dev/none", "--physical", "4x"], ["--physical 4x", "no unit 'x'", "K, M, G, T and P"]),
+    (["plan", "w512", "--size", "1TB"], ["--size 1TB", "no unit 'TB'", "K, M, G, T and P", "4KiB", "1024"]),
+    (["record", "/dev/none", "--buffer", "1m1"], ["--buffer 1m1", "no unit 'm1'"]),
+    (["replay", "rand4k", "--on", "x", "--span", "5bytes"], ["--span 5bytes", "no unit 'bytes'"]),
+    (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "no unit 'KB'"]),
     (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
     (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
     (["attach", "/dev/none", "--name", "a/b"], ["--name a/b", "'/'"]),
+    (["attach", "/dev/none", "--name", "a" * 128], ["--name " + "a" * 128, "has 128 bytes", "at most 127"]),
+    (["attach", "/dev/none", "--name", "a" * 127], ["/dev/none: No such file"]),
     (["set", "x"], ["nothing to change", "--help"]),
-    (["set", "x", "--mode", "Coalesce"], ["--mode Coalesce", "report, pad and coalesce"]),
+    (["set", "x", "--mode", "Coalesce"], ["--mode Coalesce: must be report, pad or coalesce; did you mean 'coalesce'?"]),
     (["set", "x", "--hold-ms", "never"], ["--hold-ms never", "from 1 to 600000"]),
     (["set", "x", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["stats", "--interval", "0"], ["--interval 0", "seconds"]),
@@ -127,7 +144,7 @@ def test_version(arguments):
     (["replay", "w512", "--on", "x", "--span", "1M"], ["--span", "rand512 and rand4k", "w512"]),
     (["replay", "rand512", "--on", "x", "--areas", "2"], ["--areas", "areasync", "rand512"]),
     (["replay", "w512", "--on", "x", "--start", "1x"], ["--start 1x"]),
-    (["replay", "w512", "--on", "x", "--phase", "read"], ["--phase read", "prepare, run, check"]),
+    (["replay", "w512", "--on", "x", "--phase", "read"], ["--phase read", "all, prepare, run or check"]),
     (["replay", "w512", "--on", "x", "--phase", "run"], ["--phase", "--state FILE"]),
     (["replay", "w512", "--on", "x", "--phase", "run", "--state", "/none"], ["/none", "--phase prepare"]),
 ])
@@ -139,17 +156,27 @@ def test_a_wrong_argument_is_named_with_the_way_out(arguments, words):
         assert word in failed.stderr
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["detach", "x"], ["set", "x", "--drop-failed"],
-                                       ["set", "x", "--hold-ms", "5"]])
-def test_what_needs_root_says_so(arguments):
-    # a place that another user can reach, unlike pytest's own folders
+def as_nobody(*arguments, **environment):
+    """Runs the program without privilege, from a place that another user can reach, unlike pytest's own folders."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(ALIGNCTL, folder)
         nobody = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
-        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False, **nobody)
+        return subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False,
+                              env={**os.environ, **environment}, **nobody)
+
+
+@pytest.mark.parametrize("arguments", [["detach", "x"], ["set", "x", "--drop-failed"], ["set", "x", "--hold-ms", "5"]])
+def test_what_needs_root_says_so(arguments):
+    failed = as_nobody(*arguments)
     assert failed.returncode == IO
     assert "run alignctl as root" in failed.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["stats"]])
+def test_to_look_needs_no_root(arguments):
+    done = as_nobody(*arguments)
+    assert done.returncode == FINE and "root" not in done.stderr
 
 
 # Replay, on a regular file
@@ -161,7 +188,7 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
+        "format", "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
         "stopped", "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size",
         "time_line", "method", "writes_expected", "reads_expected", "touches_expected", "rmin", "distinct_blocks",
         "physical_block_size", "alignment_offset", "data_check", "device_facts"]
@@ -441,7 +468,7 @@ def test_a_file_with_data_is_refused_unless_forced(disk):
     link.symlink_to(disk)
     forced = alignctl(*command, "--force", link)
     assert forced.returncode == FINE
-    assert "going on, because of --force" in forced.stderr
+    assert "going on, as --force says" in forced.stderr
     # and what an earlier replay left is no reason to refuse
     assert alignctl(*command).returncode == FINE
 
@@ -560,7 +587,7 @@ def test_stats_subtracts_the_baseline(machine):
     shown = stats(root, "--json")
     assert shown.returncode == FINE and not shown.stderr
     result = json.loads(shown.stdout)
-    assert list(result) == ["devices"]
+    assert list(result) == ["format", "devices"]
     [device] = result["devices"]
     assert list(device) == ["name", "dm", "epoch", "suggested_physical_block_size", "targets", "counters", "raw",
                             "derived", "histograms"]
@@ -605,13 +632,25 @@ def test_stats_shows_what_is_held(machine):
         rmw_expected=3, rmw_pending=3, touches_held=11, hold_time_histogram=" ".join(bins))
     shown = stats(root)
     assert shown.returncode == FINE and not shown.stderr
-    for words in ("9216 bytes of memory, at most 46080", "holds a block for 500 ms at most", "held blocks: 9, held up to p50",
+    for words in ("9216 bytes of memory, at most 46080", "holds a block for 500 ms at most", "held blocks: 9, held p50 < ",
                   "touches_held", "held_blocks"):
         assert words in shown.stdout
     [device] = json.loads(stats(root, "--json").stdout)["devices"]
     assert (device["counters"]["held_blocks"], device["counters"]["rmw_pending"]) == (2, 3)
     assert device["targets"][0]["memory_high_water_bytes"] == 46080
     assert device["histograms"]["hold_time"]["count"] == 9 and device["histograms"]["hold_time"]["p50_us"] > 0
+
+
+def test_a_percentile_of_bins_is_printed_as_a_bound(machine):
+    """A quarter above holding's own limit is no time that anything was held; and the last bin has no end."""
+    root, align = machine
+    for at, bound in ((80, r"< \d"), (BINS["latency"] - 1, r">= \d")):
+        bins = ["0"] * BINS["latency"]
+        bins[at] = "9"
+        put(align, hold_time_histogram=" ".join(bins))
+        shown = stats(root).stdout
+        assert re.search(rf"held blocks: 9, held p50 {bound}+\.\d  p90 {bound}+\.\d  p99 {bound}+\.\d us$", shown, re.M)
+        assert "up to" not in shown
 
 
 def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
@@ -645,7 +684,7 @@ def test_a_drive_that_is_gone_is_a_finding_before_anything_is_written_to_it(mach
 
 def test_stats_without_devices_is_no_error(tmp_path):
     shown = stats(tmp_path, "--json")
-    assert shown.returncode == FINE and json.loads(shown.stdout) == {"devices": []}
+    assert shown.returncode == FINE and json.loads(shown.stdout) == {"format": 1, "devices": []}
 
 
 @pytest.mark.parametrize("inflight, status", [("0 0", FINDINGS), ("0 1", FINE)])
@@ -679,7 +718,7 @@ def test_an_interval_reports_what_happened_in_it(machine):
         running.wait(timeout=patience(20))
     assert running.returncode == -signal.SIGINT
     first, second = json.loads(first), json.loads(second)
-    assert first["interval_s"] == seconds
+    assert (first["format"], first["interval_s"]) == (1, seconds)
     assert first["devices"][0]["counters"]["writes"] == 42 and first["devices"][0]["raw"]["writes"] == 142
     assert second["devices"][0]["counters"]["writes"] == 0
 
@@ -688,3 +727,29 @@ def test_help_of_stats_explains_every_counter():
     shown = alignctl("stats", "--help").stdout
     for name, _ in COUNTERS:
         assert re.search(rf"^ {name} +\w+ +\w+", shown, re.M), name
+
+
+# List, on a made-up machine
+
+def test_list_shows_what_sysfs_has(machine):
+    root, align = machine
+    put(align, target0_mode="coalesce", target0_memory_bytes=9216, target0_memory_high_water_bytes=46080,
+        target0_blocks=2, held_blocks=2, degraded=1)
+    (align.parent / "dm/suspended").write_text("1\n")
+    shown = alignctl("list", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert shown.returncode == FINE, shown.stderr
+    assert json.loads(shown.stdout) == {"format": 1, "devices": [{
+        "name": "align-sda", "dm": "dm-0", "open_count": None, "suspended": True, "held_blocks": 2, "degraded": 1,
+        "targets": [{"index": 0, "start_sector": None, "sectors": None, "device": "sda", "device_gone": False,
+                     "device_start_sector": None, "mode": "coalesce", "physical_block_size": 4096,
+                     "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2, "memory_bytes": 9216,
+                     "memory_high_water_bytes": 46080, "epoch": 1}]}]}
+    shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout.splitlines()
+    assert shown[1].split() == ["align-sda", "dm-0", "sda", "coalesce", "4096", "0", "-", "500", "2", "-", "degraded"]
+
+
+def test_a_device_of_which_sysfs_lacks_a_file_is_an_error_of_list(machine):
+    root, align = machine
+    (align / "held_blocks").unlink()
+    failed = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert failed.returncode == IO and "align/held_blocks" in failed.stderr

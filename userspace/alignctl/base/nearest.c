@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/nearest.h"
+
+/* No known name is longer. */
+#define MAX_LETTERS	63U
+/* One slip is forgiven, and one more for each so many letters of the shorter word. */
+#define LETTERS_A_SLIP	4U
+
+static bool same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* The distance of struct nearest, of words of at most MAX_LETTERS. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[3][MAX_LETTERS + 1];
+	unsigned int *before = row[0], *last = row[1], *now = row[2], *spare;
+	size_t length = strlen(b), i, k;
+
+	for (k = 0; k <= length; k++)
+		last[k] = k;
+	for (i = 1; i <= strlen(a); i++) {
+		now[0] = i;
+		for (k = 1; k <= length; k++) {
+			now[k] = last[k - 1] + !same(a[i - 1], b[k - 1]);
+			now[k] = least(now[k], last[k] + 1);
+			now[k] = least(now[k], now[k - 1] + 1);
+			if (i > 1 && k > 1 && same(a[i - 1], b[k - 2]) &&
+			    same(a[i - 2], b[k - 1]))
+				now[k] = least(now[k], before[k - 2] + 1);
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[length];
+}
+
+void nearest_try(struct nearest *nearest, const char *name)
+{
+	size_t letters = strlen(nearest->word), length = strlen(name);
+	unsigned int slips = 1 + least(letters, length) / LETTERS_A_SLIP;
+	unsigned int found;
+
+	if (letters > MAX_LETTERS || length > MAX_LETTERS)
+		return;
+	found = distance(nearest->word, name);
+	/* a name of which hardly a letter is right was not meant */
+	if (found > slips || found + 1 >= length)
+		return;
+	if (nearest->name && found >= nearest->distance)
+		return;
+	nearest->name = name;
+	nearest->distance = found;
+}
+
+char *nearest_hint(const struct nearest *nearest, const char *otherwise)
+{
+	return nearest->name ?
+		message_format("; did you mean '%s'?", nearest->name) :
+		message_format("%s", otherwise);
+}
