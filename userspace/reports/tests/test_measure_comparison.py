@@ -52,13 +52,14 @@ def test_pairs_show_what_the_spread_of_each_hides():
 
 
 def test_the_interval_of_a_ratio_is_not_cut_where_its_logarithm_is_below_0():
-    """Both ratios are above 1; what they say of the mean is not."""
-    ratio = ratio_interval([(1.1, 1), (100, 1)])
-    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 1e-10
+    """All ratios are above 1; what they say of the mean is not."""
+    ratio = ratio_interval([(1.1, 1), (100, 1), (1.2, 1)])
+    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 0.1
 
 
 @pytest.mark.parametrize("pairs, said", [
-    ([(1, 2)], "nothing can be said from one pair of runs"),
+    ([(1, 2)], "nothing can be said from fewer than 3 repetitions"),
+    ([(1, 2), (1, 900)], "nothing can be said from fewer than 3 repetitions"),
     ([(0, 1), (1, 1)], "nothing can be said: a figure is 0"),
     ([(1, 2), (2, 1), (1, 1)], "no difference shown"),
     ([(1, 2), (1, 2.1), (1, 1.9)], "shorter"), ([(2, 1), (2.1, 1), (1.9, 1)], "longer"),
@@ -81,7 +82,7 @@ def test_where_nothing_differs_or_too_little_was_made_that_is_said():
     same = samples([1, 1.05, 0.95])
     assert verdict(lines(same, "a", "b"), same, "a", "b").startswith("no difference shown between a and b")
     once = samples([2])
-    assert "nothing can be said from one pair" in verdict(lines(once, "a", "b"), once, "a", "b")
+    assert "nothing can be said from fewer than 3" in verdict(lines(once, "a", "b"), once, "a", "b")
     half = samples([2])[:1]
     assert verdict(lines(half, "a", "b"), half, "a", "b") == "nothing can be said: no repetition was made on both"
 

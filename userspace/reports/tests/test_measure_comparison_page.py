@@ -76,7 +76,7 @@ def test_every_pair_and_every_interval_is_in_its_row(samples):
 
 @pytest.mark.parametrize("values", [(1, 1), (1e-6, 1e6), (3, 3.0001)])
 def test_ratios_of_any_size_lie_in_the_picture(values):
-    samples = [sample(n, device, wall_s=value, flush_s=0) for n, pair in enumerate((values, values[::-1]), 1)
+    samples = [sample(n, device, wall_s=value, flush_s=0) for n, pair in enumerate((values, values[::-1], (1, 1)), 1)
                for device, value in zip((ON, VS), pair, strict=True)]
     drawing = comparison_page.ratio_panel(lines(samples, ON, VS), samples, ON, VS)
     places = [float(x) for x in re.findall(r' x1?2?="([\d.-]+)"', drawing)]

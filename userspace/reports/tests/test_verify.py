@@ -42,16 +42,23 @@ def test_a_mean_has_the_interval_of_students_t():
 
 
 def test_no_time_is_said_to_be_below_0(made_up):
-    interval = Interval.of([1.0, 40.0])
-    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 250
+    interval = Interval.of([1.0, 20.5, 40.0])
+    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 60
     for run in made_up.repetitions("/dev/test", "w512", "pad"):
         run.latency.update(mean=10.0 ** run.repetition, p99=10.0 ** run.repetition)
     figures = of(made_up, "w512", "pad").document()
     assert [figures[name]["low"] for name in ("mean_us", "p99_us")] == [0, 0]
 
 
-def test_one_value_has_no_interval():
+def test_fewer_than_three_values_have_no_interval():
     assert Interval.of([3.0]) == Interval(3.0, None, None, 1)
+    assert Interval.of([3.0, 5.0]) == Interval(4.0, None, None, 2)
+    assert Interval.of([3.0, 5.0, 4.0]).low is not None
+
+
+def test_from_two_repetitions_no_time_is_judged(made_up):
+    two = Results(made_up.machine, [run for run in made_up.runs if run.repetition <= 2])
+    assert of(two, "w4k_132k", "coalesce").words == "all RMWs taken from the drive, 97 % without a read"
 
 
 def test_the_interval_holds_the_mean_of_a_known_distribution_as_often_as_it_says():

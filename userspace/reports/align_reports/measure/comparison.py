@@ -14,7 +14,7 @@ from ..checks import check_data
 from ..results import Run
 from ..verify.experiment import Step
 from ..verify.machine import Refused
-from ..verify.verdict import Interval
+from ..verify.verdict import FEWEST, Interval
 from . import devices
 from .runs import Replays
 
@@ -117,7 +117,7 @@ def words(ratio: Interval | None, less: str) -> str:
     if ratio is None:
         return "nothing can be said: a figure is 0"
     if ratio.low is None:
-        return "nothing can be said from one pair of runs"
+        return f"nothing can be said from fewer than {FEWEST} repetitions"
     if ratio.low <= 1 <= ratio.high:
         return "no difference shown"
     return less if ratio.high < 1 else MORE[less]

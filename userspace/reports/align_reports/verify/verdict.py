@@ -18,11 +18,13 @@ STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.
               2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
               2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 NORMAL_95 = 1.960
+# Fewer repetitions give no interval: from two, Student's t makes one of 13 deviations to either side.
+FEWEST = 3
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean, and between which bounds it lies with 95 % confidence; none for a single value."""
+    """A mean, and between which bounds it lies with 95 % confidence; none from fewer values than FEWEST."""
 
     mean: float
     low: float | None
@@ -33,7 +35,7 @@ class Interval:
     def of(cls, values: list[float], least: float = 0) -> Interval:
         """least: what none of the values can be below, and so neither can their mean."""
         mean = statistics.fmean(values)
-        if len(values) < 2:
+        if len(values) < FEWEST:
             return cls(mean, None, None, len(values))
         freedom = len(values) - 1
         t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
@@ -100,7 +102,7 @@ class Verdict:
 
     @property
     def _time(self) -> str:
-        # From a single run nothing follows.
+        # From fewer than FEWEST repetitions nothing follows.
         if self.to_raw is None or self.mode == "raw" or self.to_raw.low is None:
             return ""
         if self.to_raw.high < 1:
