@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from ..verify.verdict import Interval
+from ..verify.intervals import Interval
 from .comparison import DRIVE, LEDGER, Line, Sample
 
 NONE = "\u2013"

@@ -11,9 +11,8 @@ from typing import Any
 from rich.table import Table
 
 from ..verify.experiment import steps
-from ..verify.verdict import Interval
+from ..verify.intervals import Interval, compare, words
 from . import depth, models
-from .comparison import ratio_interval, words
 from .comparison_table import NONE, figure, interval
 from .runs import Replays
 
@@ -300,16 +299,15 @@ class SortedReads:
             walls = [each.wall_s for each in runs if each.window == window]
             if not walls:
                 continue
-            ratio = None if window == 1 else ratio_interval(
+            ratio = None if window == 1 else compare(
                 [(wall, by_round[turn, 1]) for (turn, its), wall in by_round.items()
                  if its == window and (turn, 1) in by_round])
-            said = words(ratio, "shorter") if ratio else ""
+            said = words(ratio) if ratio else ""
             rows.append({"window": window, "wall_s": asdict(Interval.of(walls)),
                          "ratio": ratio and asdict(ratio), "words": said})
             table.add_row(str(window), interval(Interval.of(walls)), interval(ratio), said)
             if ratio:
-                sentences.append(f"windows of {window}: {interval(ratio)} times as long as unsorted"
-                                 f" ({said})")
+                sentences.append(f"windows of {window}, beside unsorted reads: {said}")
         return Found(sentences, table, {"windows": rows, "runs": [asdict(each) for each in runs]}, [
             Curve("Time of all reads", "s", "window",
                   [(row["window"], row["wall_s"]["mean"]) for row in rows])])

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from ..table import milliseconds, number
-from .verdict import Interval, Verdict
+from .intervals import Interval, span, times
+from .verdict import Verdict
 
 NONE = "\u2013"
 
@@ -22,8 +23,8 @@ def _ratio(interval: Interval | None) -> str:
     if interval is None:
         return NONE
     if interval.low is None:
-        return f"{interval.mean:.2f}"
-    return f"{interval.mean:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
+        return times(interval.mean)
+    return f"{times(interval.mean)} [{span(interval)}]"
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ COLUMNS = (
            lambda v: milliseconds(v.p99_us.mean)),
     Column("seconds", "until all writes were durable, the flush at the end included; mean of the "
            "repetitions", lambda v: f"{v.seconds.mean:.2f}"),
-    Column("\u00d7 raw", "that as a multiple of the raw run's of the same repetition: mean and its "
-           "95 % confidence interval", lambda v: NONE if v.mode == "raw" else _ratio(v.to_raw)),
+    Column("\u00d7 raw", "that as a multiple of the raw run's of the same repetition: geometric mean "
+           "and its 95 % confidence interval", lambda v: _ratio(v.to_raw)),
     Column("data", "every sector read back and compared, through the target and from the device "
            "beneath", lambda v: "ok" if v.data_ok else "DIFFERS", True),
     Column("verdict", "in words", lambda v: v.words, True),

@@ -3,45 +3,13 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..checks import check_below, check_data, check_ledger, check_unchanged
 from ..results import Results, Run
-
-# Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
-# Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
-# distribution, 1.960, is at most 4 % smaller.
-STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-              2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-              2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
-NORMAL_95 = 1.960
-# Fewer repetitions give no interval: from two, Student's t makes one of 13 deviations to either side.
-FEWEST = 3
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean, and between which bounds it lies with 95 % confidence; none from fewer values than FEWEST."""
-
-    mean: float
-    low: float | None
-    high: float | None
-    values: int
-
-    @classmethod
-    def of(cls, values: list[float], least: float = 0) -> Interval:
-        """least: what none of the values can be below, and so neither can their mean."""
-        mean = statistics.fmean(values)
-        if len(values) < FEWEST:
-            return cls(mean, None, None, len(values))
-        freedom = len(values) - 1
-        t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
-        half = t * statistics.stdev(values) / math.sqrt(len(values))
-        return cls(mean, max(mean - half, least), mean + half, len(values))
-
+from .intervals import Interval, compare, words
 
 @dataclass(frozen=True)
 class Verdict:
@@ -55,7 +23,7 @@ class Verdict:
     pad_reads       requests with which it read
     mean_us p99_us  latencies of the writes that were issued, over the repetitions
     seconds         until all of it was durable: the flush at the end is in it
-    to_raw          that time as a multiple of the raw run's of the same repetition
+    to_raw          that time as a multiple of the raw run's of the same repetition; None: mode raw
     data_ok         was every byte read back as it was written, above and below?
     """
 
@@ -102,12 +70,9 @@ class Verdict:
 
     @property
     def _time(self) -> str:
-        # From fewer than FEWEST repetitions nothing follows.
-        if self.to_raw is None or self.mode == "raw" or self.to_raw.low is None:
+        if self.to_raw is None or self.to_raw.low is None:
             return ""
-        if self.to_raw.high < 1:
-            return "faster"
-        return "slower" if self.to_raw.low > 1 else "no difference shown"
+        return words(self.to_raw)
 
     def document(self) -> dict[str, Any]:
         return {**asdict(self), "words": self.words}
@@ -122,7 +87,8 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
     """Of the repetitions of one workload through one mode, at least one."""
     ledgers = [run.ledger for run in runs if run.ledger]
     drives = [run.drive for run in runs if run.drive]
-    ratios = [ratio for ratio in map(results.ratio_to_raw, runs) if ratio is not None]
+    raw = {} if runs[0].mode == "raw" else {
+        run.repetition: run for run in results.repetitions(runs[0].profile, runs[0].workload, "raw")}
 
     def booked(name: str) -> int | None:
         return _same([ledger[name] for ledger in ledgers]) if ledgers else None
@@ -136,7 +102,7 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         Interval.of([run.latency["mean"] for run in runs]),
         Interval.of([run.latency["p99"] for run in runs]),
         Interval.of([run.seconds for run in runs]),
-        Interval.of(ratios) if ratios else None,
+        compare([(run.seconds, raw[run.repetition].seconds) for run in runs if run.repetition in raw]),
         not any(finding for run in runs for finding in (*check_data(run), *check_below(run))))
 
 
