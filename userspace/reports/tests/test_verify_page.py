@@ -27,7 +27,7 @@ def test_the_page_is_well_formed_and_shows_every_verdict(made_up):
     rows = [attrs for tag, attrs in outline.tags if tag == "tr" and "class" in attrs]
     assert len(rows) == len(SHAPES) * len(MODES)
     drawings = [attrs for tag, attrs in outline.tags if tag == "svg"]
-    assert len(drawings) == 5 * len(SHAPES)
+    assert len(drawings) == 5 * len(SHAPES) - 1, "of the touches of w4096 there is nothing to draw"
     assert all(drawing["aria-label"] for drawing in drawings)
 
 
@@ -63,9 +63,8 @@ def test_every_line_lies_inside_its_picture(made_up):
 def test_every_bar_lies_inside_its_picture(made_up):
     found = verdicts(made_up, list(MODES))
     for name in SHAPES:
-        runs = [run for run in made_up.runs if run.workload == name]
-        for drawing in (charts.rmw_panel([v for v in found if v.workload == name]),
-                        charts.phase_panel(runs), charts.time_panel(runs)):
+        runs, mine = ([each for each in of if each.workload == name] for of in (made_up.runs, found))
+        for drawing in (charts.rmw_panel(mine), charts.phase_panel(runs), charts.time_panel(mine, runs)):
             height = float(re.search(r'viewBox="0 0 \d+ (\d+)"', drawing)[1])
             bars = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" '
                               r'height="([\d.]+)"', drawing)

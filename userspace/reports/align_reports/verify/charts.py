@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pictures of a verification: latencies before and after, RMWs, where writes begin, the runs in time."""
+"""The pictures of a verification: times and latencies before and after, touches, where writes begin."""
 
 from __future__ import annotations
 
 import math
 
-from ..charts import (HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, duration, in_mode_order,
-                      ticks_us)
+from ..charts import HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, in_mode_order, ticks_us
 from ..results import Run
 from ..svg import WIDTH, line, polyline, rect, svg, text
-from ..table import milliseconds, number
+from ..table import duration, milliseconds, number
 from .verdict import Verdict
 
 
@@ -105,25 +104,25 @@ def line_panel(runs: list[Run]) -> str:
     return svg(HEIGHT + 24, f"Mean latency over time. {said}", parts)
 
 
-def time_panel(runs: list[Run]) -> str:
-    """The runs of one workload in the order of the repetitions: how long each took, by mode."""
-    groups = _by_mode(runs)
-    slowest = max(run.seconds for run in runs) or 1
-    row, gap = 26, 22
+def time_panel(verdicts: list[Verdict], runs: list[Run]) -> str:
+    """How long one workload took in each mode: the mean, its interval, and a mark for each repetition."""
+    row, gap = 16, 26
+    ends = [run.seconds for run in runs] + [v.seconds.high for v in verdicts if v.seconds.high]
+    scale = (WIDTH - LEFT - RIGHT) / (max(ends) or 1)
     parts, said = [], []
-    for i, (mode, same) in enumerate(groups.items()):
-        base = i * (row + gap) + gap + row
-        step = (WIDTH - LEFT - RIGHT) / len(same)
-        for k, run in enumerate(same):
-            height = run.seconds / slowest * row
-            parts.append(rect(LEFT + k * step, base - height, min(step - 2, 40), height,
-                              f"bar {mode}", f"repetition {run.repetition}: "
-                                             f"{run.seconds:.3f} s"))
-        times = [run.seconds for run in same]
-        note = f"{min(times):.2f} to {max(times):.2f} s"
-        parts.append(line(LEFT, base, WIDTH - RIGHT, base, "axis"))
-        parts.append(text(LEFT - 6, base - 2, mode, "name", "end"))
-        parts.append(text(WIDTH - RIGHT, base - row - 5, note, "note", "end"))
-        said.append(f"{mode}: {note}")
-    return svg(len(groups) * (row + gap) + 6, "Seconds of each repetition: " + "; ".join(said),
-               parts)
+    for i, verdict in enumerate(verdicts):
+        base = i * (row + gap) + gap
+        seconds, middle = verdict.seconds, base + row / 2
+        note = " \u00b7 ".join(each for each in (duration(seconds.mean * 1e6), verdict.time) if each)
+        parts.append(rect(LEFT, base, seconds.mean * scale, row, f"bar {verdict.mode}", note))
+        if seconds.low is not None:
+            parts.append(line(LEFT + seconds.low * scale, middle, LEFT + seconds.high * scale, middle, "interval"))
+        for run in (run for run in runs if run.mode == verdict.mode):
+            parts.append(rect(LEFT + run.seconds * scale - 1, base + 3, 2, row - 6, "repetition",
+                              f"repetition {run.repetition}: {duration(run.seconds * 1e6)}"))
+        parts.append(text(LEFT - 6, middle + 4, verdict.mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - 6, note, "note", "end"))
+        said.append(f"{verdict.mode}: {note}")
+    height = len(verdicts) * (row + gap) + 6
+    parts.append(line(LEFT, gap - 4, LEFT, height - 2, "axis"))
+    return svg(height, "Time until all writes were durable: " + "; ".join(said), parts)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from ..table import milliseconds, number
+from ..table import NONE, milliseconds, number
 from .intervals import Interval, span, times
 from .verdict import Verdict
-
-NONE = "\u2013"
 
 
 def _count(value: int | None) -> str:

@@ -9,11 +9,17 @@ from typing import Any
 
 from ..checks import check_below, check_data, check_ledger, check_unchanged
 from ..results import Results, Run
-from .intervals import Interval, compare, words
+from ..table import number
+from .intervals import FEWEST, Interval, compare, span, times, words
+
+# The modes that take touches from the drive.
+FIXING = ("pad", "coalesce")
+
 
 @dataclass(frozen=True)
 class Verdict:
     """
+    device          what was written to: a path, or the profile of an emulated drive
     written         writes that the device gets: others than were issued, if through the page cache
     touches         partial touches that those make
     at_drive        of them, what reached the drive, as writes or as write-zeroes; None: raw, and
@@ -27,6 +33,7 @@ class Verdict:
     data_ok         was every byte read back as it was written, above and below?
     """
 
+    device: str
     workload: str
     mode: str
     runs: int
@@ -46,9 +53,14 @@ class Verdict:
     data_ok: bool
 
     @property
+    def aligns(self) -> bool:
+        """Is there something to align, in a mode that does?"""
+        return bool(self.touches) and self.mode in FIXING
+
+    @property
     def words(self) -> str:
         """The verdict in words: the RMWs, then the time."""
-        return f"{self._rmws}; {self._time}" if self._time else self._rmws
+        return f"{self._rmws}; {self.time}" if self.time else self._rmws
 
     @property
     def _rmws(self) -> str:
@@ -69,8 +81,14 @@ class Verdict:
         return f"all RMWs taken from the drive, {share} % without a read"
 
     @property
-    def _time(self) -> str:
+    def time(self) -> str:
+        """The time beside the raw run's, in words; nothing of mode raw, and from fewer than FEWEST repetitions.
+
+        Without touches every write passes unchanged: what is faster then is so by chance, and not said.
+        """
         if self.to_raw is None or self.to_raw.low is None:
+            return ""
+        if not self.touches and self.to_raw.differs and self.to_raw.mean < 1:
             return ""
         return words(self.to_raw)
 
@@ -94,7 +112,7 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         return _same([ledger[name] for ledger in ledgers]) if ledgers else None
 
     return Verdict(
-        runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
+        runs[0].profile, runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
         runs[0].buffered, runs[0].touches_expected,
         _same([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
         _same([drive["rmws"] for drive in drives]) if drives else None,
@@ -107,10 +125,41 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
 
 
 def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
-    """In the order of the workloads, then of the modes."""
+    """In the order of the devices, then of the workloads, then of the modes."""
     return [verdict(results, runs) for profile in results.profiles
             for workload in results.workloads(profile) for mode in modes
             if (runs := results.repetitions(profile, workload, mode))]
+
+
+def headline(found: list[Verdict]) -> list[str]:
+    """What is said first: of the touches, then who became faster, who slower, and where nothing is shown.
+
+    Only of workloads that have touches, in the modes that take them from the drive.
+    """
+    aligned = [each for each in found if each.aligns]
+    if not aligned:
+        return ["No run had a touch to take from the drive."]
+    left = sum(each.at_drive or 0 for each in aligned)
+    sentences = [f"Of {number(sum(each.touches for each in aligned))} partial touches, "
+                 f"{number(left) if left else 'none'} reached the drive through "
+                 f"{' and '.join(mode for mode in FIXING if mode in {each.mode for each in aligned})}."]
+    several = len({each.device for each in found}) > 1
+
+    def named(each: Verdict) -> str:
+        place = f"{each.device} {each.workload}" if several else each.workload
+        factor = each.to_raw.inverse if each.to_raw.mean < 1 else each.to_raw
+        much = f", {times(factor.mean)} times [{span(factor)}]" if each.to_raw.differs else ""
+        return f"{place} through {each.mode}{much}"
+
+    judged = [each for each in aligned if each.to_raw and each.to_raw.low is not None]
+    for title, of in (("Faster than raw", [v for v in judged if v.to_raw.differs and v.to_raw.mean < 1]),
+                      ("Slower than raw", [v for v in judged if v.to_raw.differs and v.to_raw.mean > 1]),
+                      ("No difference in time shown", [v for v in judged if not v.to_raw.differs])):
+        if of:
+            sentences.append(f"{title}: {'; '.join(map(named, of))}.")
+    if len(judged) < len(aligned):
+        sentences.append(f"Times are judged from {FEWEST} repetitions with a raw run each.")
+    return sentences
 
 
 def findings(results: Results) -> list[str]:
