@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 STYLE = """
@@ -48,8 +49,9 @@ svg .host, .key .host { fill: var(--host); background: var(--host); }
   vertical-align: -.1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem;
   font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap; }
-th { vertical-align: bottom; white-space: normal; border-bottom: 2px solid var(--rule); }
+th, td { padding: .25rem .5rem; text-align: right; overflow-wrap: anywhere; }
+th { vertical-align: bottom; border-bottom: 2px solid var(--rule); overflow-wrap: normal; }
+th.title, td.title { white-space: nowrap; }
 .word { text-align: left; }
 tbody tr:first-child td { border-top: 1px solid var(--rule); }
 tr.pad, tr.coalesce { background: var(--panel); }
@@ -62,12 +64,12 @@ dd { margin: 0 0 .4rem; }
     grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
   tr { border: 1px solid var(--rule); border-radius: .4rem; padding: .3rem 0; }
   td, td.word { display: flex; justify-content: space-between; gap: 1rem; text-align: right;
-    white-space: normal; padding: .1rem .6rem; }
+    padding: .1rem .6rem; }
   tbody tr:first-child td { border-top: 0; }
-  td::before { content: attr(data-heading); color: var(--soft); text-align: left; }
-  td.word:nth-child(-n+2) { display: inline; font-weight: 600; }
-  td:nth-child(2) { padding-left: 0; }
-  td:nth-child(-n+2)::before { content: none; }
+  td::before { content: attr(data-heading); color: var(--soft); text-align: left; flex: 0 1 45%; }
+  td.title { display: inline; font-weight: 600; white-space: normal; }
+  td.title + td.title { padding-left: 0; }
+  td.title::before { content: none; }
 }
 """
 
@@ -103,6 +105,30 @@ def panel(title: str, drawing: str, words: str = "") -> str:
     summary = f"<p>{escape(words)}</p>" if words else ""
     return (f'<figure class="panel" style="margin:0"><h3>{escape(title)}</h3>{summary}{drawing}'
             "</figure>")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Of a column. word: words on the left, not a figure on the right; title: they name the row."""
+
+    name: str
+    word: bool = False
+    title: bool = False
+
+    def css(self) -> str:
+        kinds = [*(("word",) if self.word or self.title else ()), *(("title",) if self.title else ())]
+        return f' class="{" ".join(kinds)}"' if kinds else ""
+
+
+def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequence[str]]]]) -> str:
+    """Rows in bodies, each a class or none and its cells. In a narrow window each row is a card that names its values."""
+    head = "".join(f"<th{each.css()}>{escape(each.name)}</th>" for each in headings)
+    rows = "".join("<tbody>" + "".join(
+        (f'<tr class="{kind}">' if kind else "<tr>") + "".join(
+            f'<td{heading.css()} data-heading="{escape(heading.name)}">{escape(cell)}</td>'
+            for heading, cell in zip(headings, cells, strict=True)) + "</tr>"
+        for kind, cells in body) + "</tbody>" for body in bodies)
+    return f"<table><thead><tr>{head}</tr></thead>{rows}</table>"
 
 
 def definitions(title: str, entries: Iterable[tuple[object, object]]) -> str:

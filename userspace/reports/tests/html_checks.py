@@ -45,21 +45,29 @@ PROBE = """<script>onload = () => {
 const page = document.getElementById('f').contentDocument, e = page.documentElement;
 const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0);
 const style = getComputedStyle(page.body);
+const cards = [...page.querySelectorAll('td')].filter(td => getComputedStyle(td).display == 'flex');
+const unnamed = cards.filter(td => ['none', '""'].includes(getComputedStyle(td, '::before').content));
 document.title = JSON.stringify({scroll: e.scrollWidth, client: e.clientWidth,
-                                 paper: sum(style.backgroundColor), ink: sum(style.color)}); }
+                                 paper: sum(style.backgroundColor), ink: sum(style.color), cards: cards.length,
+                                 unnamed: unnamed.map(td => td.textContent)}); }
 </script>"""
 
 
 def check_layout(text, folder, width, scheme="light"):
-    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked."""
+    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked.
+
+    In a narrow window the rows of tables are cards, in which each value stands beside its name.
+    """
     found = layout(text, folder, width, scheme)
     assert 0 < found["client"] <= width
     assert found["scroll"] <= found["client"]
     assert (found["paper"] > found["ink"]) == (scheme == "light")
+    assert found["unnamed"] == [] and (found["cards"] > 0) == (width < 1000)
 
 
 def layout(text, folder, width, scheme="light"):
-    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness}.
+    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness,
+    "cards": values that stand beside a name, "unnamed": those of them without one}.
 
     Brightness is the sum of red, green and blue.
     """

@@ -93,6 +93,6 @@ def test_a_result_of_another_format_is_refused(made_up, tmp_path):
         Results.load(path)
 
 
-@pytest.mark.parametrize("width", [380, 1440])
+@pytest.mark.parametrize("width", [380, 1200, 1440])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width):
     check_layout(rendered(made_up), tmp_path, width)

@@ -100,6 +100,6 @@ def test_times_of_a_trace_are_read_from_its_file(tmp_path, clocked, times):
     assert saved_times(path, clocked) == times
 
 
-@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 380), ("light", 1440), ("dark", 1440)])
+@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 380), ("light", 1200), ("dark", 1440)])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(samples, tmp_path, scheme, width):
     check_layout(rendered(samples), tmp_path, width, scheme)

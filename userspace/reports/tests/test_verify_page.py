@@ -75,6 +75,6 @@ def test_every_bar_lies_inside_its_picture(made_up):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [380, 1440])
+@pytest.mark.parametrize("width", [380, 1200, 1440])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width, scheme):
     check_layout(rendered(made_up), tmp_path, width, scheme)

@@ -8,7 +8,7 @@ from statistics import median
 
 from rich.table import Table
 
-from ..page import definitions, document, key, panel
+from ..page import Heading, definitions, document, key, panel, table
 from ..svg import WIDTH, line, rect, svg, text
 from ..table import milliseconds, number
 from . import overhead
@@ -24,7 +24,6 @@ COLOURS = """
   --linear: #b692f6; --ebs: #f47067; } }
 svg .linear, .key .linear { fill: var(--linear); background: var(--linear); }
 svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
-td.long { white-space: normal; }
 """
 
 
@@ -151,16 +150,6 @@ def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
     return panel(engine, bars(rows, f"{engine}: overhead"), "instructions above raw, dm-linear = 1")
 
 
-def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: bool = False) -> str:
-    def cell(i: int, value: str) -> str:
-        css = ("word long" if long else "word") if i < words else ""
-        return f'<td class="{css}" data-heading="{escape(headings[i])}">{escape(value)}</td>'
-    head = "".join(f'<th class="{"word" if i < words else ""}">{escape(h)}</th>'
-                   for i, h in enumerate(headings))
-    body = "".join(f"<tr>{''.join(cell(i, v) for i, v in enumerate(row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
     """One HTML page that needs nothing else."""
     met = sum(figure.verdict == MET for figure in figures)
@@ -169,19 +158,19 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
     for on in record.drives:
         panels = "".join(case_panel(record, on, case) for case in CASES
                          if case in record.cases(on))
-        rows = [cells(record, runs) for runs in _groups(record, on)]
+        rows = [("", cells(record, runs)) for runs in _groups(record, on)]
+        headings = [Heading(name, title=name in ("case", "through")) for name in HEADINGS]
         drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
                    "<p>Wall time per write, median; each panel has a scale of its own.</p>"
-                   f'<div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
+                   f'<div class="panels">{panels}</div>{table(headings, [rows])}')
     costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
-    table = _table(("row", "measure", "required", "measured", "verdict"),
-                   [[f.row, f.measure, f.required, f.measured, f.verdict] for f in figures],
-                   5, True)
+    required = table([Heading(name, word=True) for name in ("row", "measure", "required", "measured", "verdict")],
+                     [[("", [f.row, f.measure, f.required, f.measured, f.verdict]) for f in figures]])
     return document("dm-align: benchmark", f"""\
 <div class="verdict{'' if met == len(figures) and not findings else ' bad'}">
 <strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
 <ul>{faults}</ul></div>
-{table}
+{required}
 {key(tuple((arm, arm) for arm in ARMS))}
 <h2>Instructions of an aligned write</h2>
 <div class="panels">{costs}</div>

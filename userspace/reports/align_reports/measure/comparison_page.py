@@ -21,8 +21,7 @@ svg .curve.vs { stroke: var(--pad); stroke-dasharray: 4 2; }
 svg .pair, .key .pair { fill: var(--soft); background: var(--soft); }
 svg .interval { stroke: var(--ink); stroke-width: 2; }
 svg .ratio, .key .ratio { fill: var(--ink); background: var(--ink); }
-h1, th, td, td::before, .key, .verdict { overflow-wrap: anywhere; }
-td { white-space: normal; }
+h1, th, td::before, .key, .verdict { overflow-wrap: anywhere; }
 """
 # The greatest of these that the ratios reach is marked, and what it is the inverse of.
 MARKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000)

@@ -10,7 +10,7 @@ from html import escape
 from rich.table import Table
 
 from ..charts import LEFT, RIGHT
-from ..page import definitions, document, panel
+from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from .methods import Curve, Found, Scatter, size_name
 from .models import percentile
@@ -92,14 +92,11 @@ def scatter(plot: Scatter) -> str:
                f"points, at most {max(y for _, y in plot.points):.4g}", parts)
 
 
-def figures(table: Table) -> str:
-    """The table of the terminal."""
-    head = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
-    cells = zip(*(list(column.cells) for column in table.columns), strict=True)
-    rows = "".join("<tr>" + "".join(
-        f'<td data-heading="{escape(str(column.header))}">{escape(str(cell))}</td>'
-        for column, cell in zip(table.columns, row, strict=True)) + "</tr>" for row in cells)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+def figures(found: Table) -> str:
+    """The table of the terminal. A first column without a heading names the rows."""
+    headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
+    rows = zip(*(list(column.cells) for column in found.columns), strict=True)
+    return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
 
 
 def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:

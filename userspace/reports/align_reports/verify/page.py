@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ..page import definitions, document, key, panel
+from ..page import Heading, definitions, document, key, panel, table
 from ..results import Results, Run
 from ..table import number
 from . import charts
@@ -30,7 +30,7 @@ svg .curve.raw { stroke: var(--raw); }
 svg .curve.report { stroke: var(--report); stroke-dasharray: 4 2; }
 svg .curve.pad { stroke: var(--pad); }
 svg .curve.coalesce { stroke: var(--coalesce); }
-td.word:last-child { white-space: normal; min-width: 12rem; }
+@media (min-width: 70rem) { td.word:last-child { min-width: 12rem; } }
 """
 
 MODE_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"))
@@ -56,18 +56,9 @@ def _section(title: str, words: str, legend: str, panels: list[str]) -> str:
 
 
 def _table(found: list[Verdict]) -> str:
-    head = "".join(f'<th{" class=" + chr(34) + "word" + chr(34) if c.text else ""}>'
-                   f"{escape(c.heading)}</th>" for c in COLUMNS)
-    bodies = ""
-    for workload in dict.fromkeys(verdict.workload for verdict in found):
-        rows = "".join(
-            f'<tr class="{verdict.mode}">' + "".join(
-                f'<td{" class=" + chr(34) + "word" + chr(34) if c.text else ""} '
-                f'data-heading="{escape(c.heading)}">{escape(c.cell(verdict))}</td>'
-                for c in COLUMNS) + "</tr>"
-            for verdict in found if verdict.workload == workload)
-        bodies += f"<tbody>{rows}</tbody>"
-    return f"<table><thead><tr>{head}</tr></thead>{bodies}</table>"
+    headings = [Heading(c.heading, c.text, c.title) for c in COLUMNS]
+    return table(headings, [[(v.mode, [c.cell(v) for c in COLUMNS]) for v in found if v.workload == workload]
+                            for workload in dict.fromkeys(v.workload for v in found)])
 
 
 def _verdict(found: list[Verdict], wrong: list[str], stopped: str | None) -> str:

@@ -27,18 +27,19 @@ def _ratio(interval: Interval | None) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, what it means, and the text of a cell."""
+    """A heading, what it means, and the text of a cell. title: it names the row."""
 
     heading: str
     meaning: str
     cell: Callable[[Verdict], str]
     text: bool = False  # left-aligned words rather than right-aligned figures
+    title: bool = False
 
 
 COLUMNS = (
-    Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True),
+    Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True, True),
     Column("through", "raw: the device itself; the others: dm-align in that mode",
-           lambda v: v.mode, True),
+           lambda v: v.mode, True, True),
     Column("writes", "writes issued; through the page cache also, as how many the device gets them",
            lambda v: f"{number(v.requests)} as {number(v.written)}" if v.buffered
            else number(v.requests)),
@@ -69,7 +70,7 @@ def render(found: list[Verdict], title: str) -> Table:
     table = Table(title=title, title_justify="left", header_style="bold")
     for column in COLUMNS:
         table.add_column(column.heading, justify="left" if column.text else "right",
-                         no_wrap=column.heading in ("workload", "through"))
+                         no_wrap=column.title)
     last = None
     for each in found:
         if last not in (None, each.workload):
