@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .results import MODES, Run
-from .svg import WIDTH, line, polyline, svg, text
+from .svg import CHARACTER, LINE, WIDTH, line, polyline, svg, text, text_width
 from .table import duration, milliseconds
 
 LEFT = 66       # room for the row's name
 RIGHT = 8
+TOP = 10        # room for half a label
 HEIGHT = 150    # of what stands above an axis that all rows share
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
 
@@ -28,11 +29,48 @@ def bounded(latency: dict[str, Any]) -> list[tuple[float, int]]:
     return [(upper or latency["max"], count) for upper, count in latency["histogram"] if count]
 
 
-def ticks_us(low: float, high: float) -> list[float]:
-    """Round latencies inside the axis: decades, and 2 and 5 between them if there is room."""
-    steps = (1,) if high / low > 300 else (1, 2, 5)
-    return [step * 10.0 ** exponent for exponent in range(8) for step in steps
-            if low * 1.1 <= step * 10.0 ** exponent <= high / 1.1]
+def round_values(low: float, high: float, steps: tuple[int, ...]) -> list[float]:
+    """Each of the steps times powers of ten, from `low` to `high`."""
+    first = math.floor(math.log10(low)) if low > 0 else 0
+    return [step * 10.0 ** power for power in range(first, math.ceil(math.log10(high)) + 1)
+            for step in steps if low <= step * 10.0 ** power <= high]
+
+
+def log_ticks(low: float, high: float) -> list[list[float]]:
+    """Round values of a logarithmic axis, the finest choice first."""
+    return [round_values(low, high, steps) for steps in ((1, 2, 5), (1, 5), (1,))]
+
+
+def across(choices: list[list[float]], x_of: Callable[[float], float],
+           name: Callable[[float], str]) -> list[tuple[float, float, str]]:
+    """Ticks of a horizontal axis whose labels do not meet: value, centre and words of the label of each.
+
+    The first of the choices that has room; of the last one what has room.
+    """
+    kept: list[tuple[float, float, str]] = []
+    for choice in choices:
+        kept = []
+        for value in choice:
+            half = text_width(name(value)) / 2
+            centre = min(max(x_of(value), half), WIDTH - half)
+            if not kept or centre - half >= kept[-1][1] + text_width(kept[-1][2]) / 2 + CHARACTER:
+                kept.append((value, centre, name(value)))
+        if len(kept) == len(choice):
+            break
+    return kept
+
+
+def upward(choices: list[list[float]], y_of: Callable[[float], float]) -> list[float]:
+    """The same of a vertical axis, from the bottom up."""
+    kept: list[float] = []
+    for choice in choices:
+        kept = []
+        for value in choice:
+            if not kept or y_of(value) <= y_of(kept[-1]) - LINE:
+                kept.append(value)
+        if len(kept) == len(choice):
+            break
+    return kept
 
 
 def cumulative(bins: Iterable[tuple[float, int]]) -> list[tuple[float, float]]:
@@ -57,13 +95,12 @@ def cumulative_panel(what: str, lines: list[tuple[str, str, list[tuple[float, fl
         return LEFT + math.log(max(us, low) / low) * scale
 
     def y_of(share: float) -> float:
-        return 4 + (1 - share) * HEIGHT
+        return TOP + (1 - share) * HEIGHT
 
     parts = []
-    # Half a label must fit beside the last one.
-    for us in ticks_us(low, high / 1.3):
+    for us, centre, name in across(log_ticks(low, high), x_of, duration):
         parts.append(line(x_of(us), y_of(1), x_of(us), y_of(0), "grid"))
-        parts.append(text(x_of(us), y_of(0) + 14, duration(us), "tick", "middle"))
+        parts.append(text(centre, y_of(0) + LINE + 2, name, "tick", "middle"))
     for share in SHARES:
         parts.append(line(LEFT, y_of(share), WIDTH - RIGHT, y_of(share), "grid"))
         parts.append(text(LEFT - 6, y_of(share) + 4, f"{share:.0%}", "tick", "end"))
@@ -76,7 +113,7 @@ def cumulative_panel(what: str, lines: list[tuple[str, str, list[tuple[float, fl
         parts.append(polyline([*corners, (WIDTH - RIGHT, y_of(share))], f"curve {kind}"))
     said = "; ".join(f"{name}: half within {milliseconds(_at(points, 0.5))} ms, 99 % within "
                      f"{milliseconds(_at(points, 0.99))} ms" for _, name, points in lines)
-    return svg(HEIGHT + 24, f"Share of the {what} by latency. {said}", parts)
+    return svg(TOP + HEIGHT + 22, f"Share of the {what} by latency. {said}", parts)
 
 
 def _at(points: list[tuple[float, float]], share: float) -> float:

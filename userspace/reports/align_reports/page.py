@@ -49,8 +49,8 @@ svg .host, .key .host { fill: var(--host); background: var(--host); }
   vertical-align: -.1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem;
   font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; overflow-wrap: anywhere; }
-th { vertical-align: bottom; border-bottom: 2px solid var(--rule); overflow-wrap: normal; }
+th, td { padding: .25rem .5rem; text-align: right; overflow-wrap: break-word; }
+th { vertical-align: bottom; border-bottom: 2px solid var(--rule); }
 th.title, td.title { white-space: nowrap; }
 .word { text-align: left; }
 tbody tr:first-child td { border-top: 1px solid var(--rule); }

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 
 from dmalign.pace import patience
 
+# Of a character of a picture's label, at least; and how far it goes above and below its line.
+CHARACTER, ABOVE, BELOW = 6, 8, 2
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
@@ -38,6 +40,28 @@ def stands_alone(text):
     return not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags} and \
         not any(name in ("src", "href") or name.startswith("on") for _, attrs in outline.tags for name in attrs) and \
         not any(word in text for word in ("url(", "@import", "http"))
+
+
+def labels(drawing):
+    """(words, left, top, right, bottom) of each label of a picture, about."""
+    for x, y, anchor, words in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>(.*?)</text>', drawing):
+        width = CHARACTER * len(unescape(words))
+        left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
+        yield unescape(words), left, float(y) - ABOVE, left + width, float(y) + BELOW
+
+
+def check_labels(drawing):
+    """Every label of a picture lies in it, meets no other one, and has no axis go through it."""
+    _, _, width, height = map(float, re.search(r'viewBox="([^"]*)"', drawing)[1].split())
+    found = list(labels(drawing))
+    axes = [tuple(map(float, ends)) for ends in re.findall(
+        r'<line x1="([\d.-]+)" y1="([\d.-]+)" x2="([\d.-]+)" y2="([\d.-]+)" class="axis"', drawing)]
+    for number, (words, left, top, right, bottom) in enumerate(found):
+        assert 0 <= left and right <= width and 0 <= top and bottom <= height, words
+        for other, its_left, its_top, its_right, its_bottom in found[:number]:
+            assert right <= its_left or its_right <= left or bottom <= its_top or its_bottom <= top, (words, other)
+        for x1, y1, x2, y2 in axes:
+            assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top, f"the axis goes through {words}"
 
 
 # Puts what it finds into the title of the page that holds the frame.

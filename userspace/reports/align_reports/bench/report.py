@@ -164,6 +164,7 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
                    "<p>Wall time per write, median; each panel has a scale of its own.</p>"
                    f'<div class="panels">{panels}</div>{table(headings, [rows])}')
     costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
+    made = {run.arm for run in record.runs} | {arm for found in record.overhead.values() for arm in found}
     required = table([Heading(name, word=True) for name in ("row", "measure", "required", "measured", "verdict")],
                      [[("", [f.row, f.measure, f.required, f.measured, f.verdict]) for f in figures]])
     return document("dm-align: benchmark", f"""\
@@ -171,7 +172,7 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
 <strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
 <ul>{faults}</ul></div>
 {required}
-{key(tuple((arm, arm) for arm in ARMS))}
+{key(tuple((arm, arm) for arm in ARMS if arm in made))}
 <h2>Instructions of an aligned write</h2>
 <div class="panels">{costs}</div>
 {drives}

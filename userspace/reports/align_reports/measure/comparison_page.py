@@ -21,7 +21,7 @@ svg .curve.vs { stroke: var(--pad); stroke-dasharray: 4 2; }
 svg .pair, .key .pair { fill: var(--soft); background: var(--soft); }
 svg .interval { stroke: var(--ink); stroke-width: 2; }
 svg .ratio, .key .ratio { fill: var(--ink); background: var(--ink); }
-h1, th, td::before, .key, .verdict { overflow-wrap: anywhere; }
+h1, th, td, td::before, .key, .verdict { overflow-wrap: anywhere; }
 """
 # The greatest of these that the ratios reach is marked, and what it is the inverse of.
 MARKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000)
@@ -85,7 +85,7 @@ def render(source: str, samples: list[Sample], on: str, vs: str, machine: dict[s
     curves = [curve for curve in curves if curve[2]]
     pictures = ""
     if curves:
-        names = key((("on", on), ("vs", vs)))
+        names = key(tuple((kind, device) for kind, device, _ in curves))
         kind = "Response time" if samples[0].clocked else "Latency"
         pictures += (f"<h2>{kind} on both</h2><p>Share of the requests of all runs that took no "
                      f"longer, on a logarithmic axis.</p>{names}<div class=\"panels\">"

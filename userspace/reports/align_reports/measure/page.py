@@ -9,7 +9,7 @@ from html import escape
 
 from rich.table import Table
 
-from ..charts import LEFT, RIGHT
+from ..charts import LEFT, RIGHT, across, log_ticks, upward
 from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from .methods import Curve, Found, Scatter, size_name
@@ -23,28 +23,19 @@ svg .best { fill: var(--raw); }
 """
 
 
-def round_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten from `low` to `high`."""
-    first = math.floor(math.log10(low)) if low > 0 else 0
-    return [step * 10.0 ** power for power in range(first, math.ceil(math.log10(high)) + 1)
-            for step in (1, 2, 5) if low <= step * 10.0 ** power <= high]
-
-
-def x_ticks(curve: Curve) -> list[tuple[float, str]]:
-    """At most about seven, of round values."""
-    low, high = curve.points[0][0], curve.points[-1][0]
-    if curve.x_unit == "bytes":
-        values = [x for x, _ in curve.points]
-        return [(x, size_name(int(x))) for x in values[::max(len(values) // 5, 1)]]
-    return [(x, f"{x:g}") for x in round_ticks(low, high)]
+def x_ticks(curve: Curve) -> list[list[float]]:
+    """Choices, the finest first: of sizes those that were measured, else round values."""
+    if curve.x_unit != "bytes":
+        return log_ticks(curve.points[0][0], curve.points[-1][0])
+    values = [x for x, _ in curve.points]
+    return [values[::step] for step in (1, 2, 3, 5)]
 
 
 def line_panel(curve: Curve) -> str:
     """The line of one figure, both axes logarithmic."""
     xs, ys = [x for x, _ in curve.points], [y for _, y in curve.points]
     low, high = min(ys) / 1.5, max(ys) * 1.5
-    across = math.log(max(max(xs) / min(xs), 1.0001))
-    scale = (WIDTH - LEFT - RIGHT - 16) / across
+    scale = (WIDTH - LEFT - RIGHT - 16) / math.log(max(max(xs) / min(xs), 1.0001))
 
     def x_of(x: float) -> float:
         return LEFT + 8 + math.log(x / min(xs)) * scale
@@ -53,12 +44,13 @@ def line_panel(curve: Curve) -> str:
         return 6 + HEIGHT - math.log(y / low) / math.log(high / low) * HEIGHT
 
     parts = []
-    for y in round_ticks(low, high):
+    for y in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(y), WIDTH - RIGHT, y_of(y), "grid"))
         parts.append(text(LEFT - 6, y_of(y) + 4, f"{y:,.6g}".replace(",", "\u202f"), "tick", "end"))
-    for x, name in x_ticks(curve):
+    for x, centre, name in across(x_ticks(curve), x_of, lambda x: size_name(int(x)) if curve.x_unit == "bytes"
+                                  else f"{x:g}"):
         parts.append(line(x_of(x), 6, x_of(x), HEIGHT + 6, "grid"))
-        parts.append(text(x_of(x), HEIGHT + 20, name, "tick", "end" if x == xs[-1] else "middle"))
+        parts.append(text(centre, HEIGHT + 20, name, "tick", "middle"))
     parts.append(polyline([(x_of(x), y_of(y)) for x, y in curve.points], "curve"))
     for x, y in curve.points:
         kind = "best" if x == curve.mark else "point"
@@ -73,7 +65,7 @@ def line_panel(curve: Curve) -> str:
 
 def scatter(plot: Scatter) -> str:
     """The points of one figure, both axes linear and from 0."""
-    across = max(x for x, _ in plot.points) or 1
+    most = max(x for x, _ in plot.points) or 1
     # what took far longer than nearly all others is shown at the edge
     high = min(max(y for _, y in plot.points),
                3 * percentile([y for _, y in plot.points], 99)) or 1
@@ -83,10 +75,10 @@ def scatter(plot: Scatter) -> str:
         x, y = LEFT + width * quarter / 4, 6 + HEIGHT * (1 - quarter / 4)
         parts.append(line(LEFT, y, WIDTH - RIGHT, y, "grid"))
         parts.append(text(LEFT - 6, y + 4, f"{high * quarter / 4:.4g}", "tick", "end"))
-        parts.append(text(x, HEIGHT + 20, f"{across * quarter / 4:.3g}", "tick",
+        parts.append(text(x, HEIGHT + 20, f"{most * quarter / 4:.3g}", "tick",
                           ("start", "middle", "middle", "middle", "end")[quarter]))
     for x, y in plot.points:
-        parts.append(rect(LEFT + x / across * width - 1,
+        parts.append(rect(LEFT + x / most * width - 1,
                           6 + HEIGHT * (1 - min(y / high, 1)) - 1, 2, 2, "point"))
     return svg(HEIGHT + 28, f"{plot.title} in {plot.unit} by {plot.x_unit}: {len(plot.points)} "
                f"points, at most {max(y for _, y in plot.points):.4g}", parts)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from ..page import Heading, definitions, document, key, panel, table
@@ -13,18 +14,18 @@ from .table import COLUMNS
 from .verdict import Verdict, headline
 
 COLOURS = """
-:root { --drive: #b35900; --avoided: #116329; --aligned: #116329;
-  --misaligned: #b35900; }
-@media (prefers-color-scheme: dark) { :root { --drive: #f0983c;
-  --avoided: #56d364; --aligned: #56d364; --misaligned: #f0983c; } }
+:root { --drive: #b35900; --avoided: #116329; --boundary: #6e7781; --inside: #b35900; }
+@media (prefers-color-scheme: dark) { :root { --drive: #f0983c; --avoided: #56d364;
+  --boundary: #8d97a3; --inside: #f0983c; } }
 svg .drive, .key .drive { fill: var(--drive); background: var(--drive); }
 svg .avoided, .key .avoided { fill: var(--avoided); background: var(--avoided); }
-svg .aligned, .key .aligned { fill: var(--aligned); background: var(--aligned); }
-svg .misaligned, .key .misaligned { fill: var(--misaligned); background: var(--misaligned); }
+svg .boundary, .key .boundary { fill: var(--boundary); background: var(--boundary); }
+svg .inside, .key .inside { fill: var(--inside); background: var(--inside); }
 svg .interval { stroke: var(--ink); stroke-width: 2; }
 svg .repetition, .key .repetition { fill: var(--ink); background: var(--ink); }
 .key .repetition { width: 2px; margin: 0 .7rem 0 .35rem; }
 .key .interval { height: 2px; background: var(--ink); vertical-align: .2rem; }
+svg .band { opacity: .2; }
 svg .curve { fill: none; stroke-width: 1.8; }
 svg .curve.raw { stroke: var(--raw); }
 svg .curve.report { stroke: var(--report); stroke-dasharray: 4 2; }
@@ -35,9 +36,10 @@ svg .curve.coalesce { stroke: var(--coalesce); }
 
 MODE_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"))
 TIME_KEY = (("repetition", "one repetition"), ("interval", "95 % confidence interval of the mean"))
-TOUCH_KEY = (("drive", "left to the drive"), ("host", "read for by dm-align"),
-             ("avoided", "removed"))
-PHASE_KEY = (("aligned", "at the start of a block"), ("misaligned", "elsewhere"))
+TOUCH_KEY = (("drive", "at drive: left to the drive"), ("host", "host: dm-align read the rest of the block"),
+             ("avoided", "avoided: removed without a read"))
+PHASE_KEY = (("boundary", "at the start of a block, and aligned if they also end at one"),
+             ("inside", "inside a block, and misaligned"))
 MODES = {
     "raw": "the device itself",
     "report": "dm-align watches and changes nothing",
@@ -46,6 +48,12 @@ MODES = {
     "coalesce": "dm-align also holds a partial block for the next write; a write ends when it is copied, and is on "
                 "the drive after the flush that ends each run",
 }
+
+
+def _key(entries: tuple[tuple[str, str], ...], occurring: Iterable[str]) -> str:
+    """The legend of what occurs."""
+    kinds = set(occurring)
+    return key(tuple(entry for entry in entries if entry[0] in kinds))
 
 
 def _section(title: str, words: str, legend: str, panels: list[str]) -> str:
@@ -74,7 +82,7 @@ def _before_and_after(title: str, found: list[Verdict], runs: list[Run]) -> str:
     of = {name: [v for v in found if v.workload == name] for name in names}
     touched = [name for name in names if of[name][0].touches]
     untouched = [name for name in names if name not in touched]
-    judged = any(verdict.seconds.low is not None for verdict in found)
+    marks = _key(TIME_KEY, ["repetition", *(("interval",) if any(v.seconds.low is not None for v in found) else ())])
 
     def times(those: list[str]) -> list[str]:
         return [panel(name, charts.time_panel(of[name], [run for run in runs if run.workload == name]))
@@ -82,31 +90,32 @@ def _before_and_after(title: str, found: list[Verdict], runs: list[Run]) -> str:
 
     return _section(
         f"{title}Time before and after", "Until all writes were durable, the flush behind the last one included.",
-        key(TIME_KEY[:1 + judged]), times(touched)
+        marks, times(touched)
     ) + _section(
         f"{title}What became of the partial touches", "Each would cost a drive without a cache a read-modify-write.",
-        key(TOUCH_KEY), [panel(name, charts.rmw_panel(of[name])) for name in touched]
+        _key(TOUCH_KEY, (kind for v in found for kind in charts.pieces(v))), [panel(name, charts.rmw_panel(of[name])) for name in touched]
     ) + _section(
         f"{title}Time where there is nothing to align", "These writes have no partial touches and pass unchanged: "
-        "there is nothing to gain.", key(TIME_KEY[:1 + judged]), times(untouched))
+        "there is nothing to gain.", marks, times(untouched))
 
 
 def _figures(title: str, found: list[Verdict], runs: list[Run]) -> str:
     """All the rest of one device."""
     names = list(dict.fromkeys(verdict.workload for verdict in found))
     of = {name: [run for run in runs if run.workload == name] for name in names}
-    modes = tuple(entry for entry in MODE_KEY if entry[0] in {v.mode for v in found})
+    modes = _key(MODE_KEY, (v.mode for v in found))
     counted = [name for name in names if any(run.phases for run in of[name])]
     return f"<h2>{escape(title)}Every figure</h2>{_table(found)}" + _section(
         f"{title}Latency before and after", "Share of the writes that took no longer, on a logarithmic axis.",
-        key(modes), [panel(name, charts.cdf_panel(of[name])) for name in names]
+        modes, [panel(name, charts.cdf_panel(of[name])) for name in names]
     ) + _section(
         f"{title}Where the writes begin", "Bytes from the start of a physical block.",
-        key(PHASE_KEY), [panel(name, charts.phase_panel(of[name])) for name in counted]
+        _key(PHASE_KEY, (charts.phase(byte) for run in runs for byte, count in run.phases or () if count)),
+        [panel(name, charts.phase_panel(of[name])) for name in counted]
     ) + _section(
-        f"{title}Latency over time", "The first repetition: mean latency of each hundredth of the writes, when they "
-        "had ended. The flush behind them is not shown.",
-        key(modes), [panel(name, charts.line_panel(of[name])) for name in names])
+        f"{title}Latency over time", "The first repetition: means of a hundredth of the writes each. The line is the "
+        "median, the band goes from the least to the greatest. The flush at the end is not shown.",
+        modes, [panel(name, charts.line_panel(of[name])) for name in names])
 
 
 def render(results: Results, found: list[Verdict], wrong: list[str], stopped: str | None) -> str:

@@ -22,7 +22,8 @@ def _ratio(interval: Interval | None) -> str:
         return NONE
     if interval.low is None:
         return times(interval.mean)
-    return f"{times(interval.mean)} [{span(interval)}]"
+    # Where a cell is narrow its interval goes to the next line as a whole.
+    return f"{times(interval.mean)} [{span(interval)}]".replace(" to ", "\u00a0to\u00a0")
 
 
 @dataclass(frozen=True)
