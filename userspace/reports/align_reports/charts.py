@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from .results import MODES, Run
 from .svg import CHARACTER, LINE, WIDTH, line, polyline, svg, text, text_width
-from .table import duration, milliseconds
+from .table import duration
 
 LEFT = 66       # room for the row's name
 RIGHT = 8
@@ -85,9 +86,25 @@ def cumulative(bins: Iterable[tuple[float, int]]) -> list[tuple[float, float]]:
     return points
 
 
-def cumulative_panel(what: str, lines: list[tuple[str, str, list[tuple[float, float]]]]) -> str:
-    """Share of the requests by latency. what: they are; lines: (class, name, cumulative())."""
-    every = [us for _, _, points in lines for us, _ in points]
+@dataclass(frozen=True)
+class Distribution:
+    """A line of shares by latency.
+
+    kind     class of the line
+    points   of cumulative()
+    p50 p99  in us, from the samples: the points are ends of bins and tell no more than between which two they lie
+    """
+
+    kind: str
+    name: str
+    points: list[tuple[float, float]]
+    p50: float
+    p99: float
+
+
+def cumulative_panel(what: str, lines: list[Distribution]) -> str:
+    """Share of the requests by latency. what: they are."""
+    every = [us for each in lines for us, _ in each.points]
     low, high = max(min(every) / 2, 1), max(max(every), 2)
     scale = (WIDTH - LEFT - RIGHT) / math.log(high / low)
 
@@ -104,20 +121,15 @@ def cumulative_panel(what: str, lines: list[tuple[str, str, list[tuple[float, fl
     for share in SHARES:
         parts.append(line(LEFT, y_of(share), WIDTH - RIGHT, y_of(share), "grid"))
         parts.append(text(LEFT - 6, y_of(share) + 4, f"{share:.0%}", "tick", "end"))
-    for kind, _, points in lines:
+    for each in lines:
         # A step at the end of each bin: what is inside is not known any finer.
         corners, share = [(x_of(low), y_of(0))], 0.0
-        for us, above in points:
+        for us, above in each.points:
             corners += [(x_of(us), y_of(share)), (x_of(us), y_of(above))]
             share = above
-        parts.append(polyline([*corners, (WIDTH - RIGHT, y_of(share))], f"curve {kind}"))
-    said = "; ".join(f"{name}: half within {milliseconds(_at(points, 0.5))} ms, 99 % within "
-                     f"{milliseconds(_at(points, 0.99))} ms" for _, name, points in lines)
+        parts.append(polyline([*corners, (WIDTH - RIGHT, y_of(share))], f"curve {each.kind}"))
+    said = "; ".join(f"{each.name}: p50 {duration(each.p50)}, p99 {duration(each.p99)}" for each in lines)
     return svg(TOP + HEIGHT + 22, f"Share of the {what} by latency. {said}", parts)
-
-
-def _at(points: list[tuple[float, float]], share: float) -> float:
-    return next(us for us, below in points if below >= share - 1e-9)
 
 
 def in_mode_order(runs: list[Run]) -> list[Run]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 import statistics
 
-from ..charts import (HEIGHT, LEFT, RIGHT, TOP, across, bounded, cumulative, cumulative_panel, in_mode_order,
-                      log_ticks, upward)
+from ..charts import (HEIGHT, LEFT, RIGHT, TOP, Distribution, across, bounded, cumulative, cumulative_panel,
+                      in_mode_order, log_ticks, upward)
 from ..results import Run
 from ..svg import LINE, WIDTH, line, polygon, polyline, rect, svg, text
 from ..table import duration, number
@@ -29,7 +29,8 @@ def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
 def cdf_panel(runs: list[Run]) -> str:
     """Share of the writes of one workload by latency: a line for each mode."""
     return cumulative_panel("writes", [
-        (mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)))
+        Distribution(mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)),
+                     *(statistics.fmean(run.latency[name] for run in same) for name in ("p50", "p99")))
         for mode, same in _by_mode(runs).items()])
 
 

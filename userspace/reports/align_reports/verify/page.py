@@ -106,7 +106,8 @@ def _figures(title: str, found: list[Verdict], runs: list[Run]) -> str:
     modes = _key(MODE_KEY, (v.mode for v in found))
     counted = [name for name in names if any(run.phases for run in of[name])]
     return f"<h2>{escape(title)}Every figure</h2>{_table(found)}" + _section(
-        f"{title}Latency before and after", "Share of the writes that took no longer, on a logarithmic axis.",
+        f"{title}Latency before and after", "Share of the writes that took no longer, on a logarithmic axis; each step is "
+        "the upper end of a bin.",
         modes, [panel(name, charts.cdf_panel(of[name])) for name in names]
     ) + _section(
         f"{title}Where the writes begin", "Bytes from the start of a physical block.",
