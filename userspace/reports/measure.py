@@ -35,6 +35,7 @@ from align_reports.measure import comparison, comparison_page, comparison_table,
 from align_reports.measure.methods import METHODS, SEED, Task
 from align_reports.measure.runs import Replays
 from align_reports.plan import clock
+from align_reports.table import duration
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
 from verify import TABLE_WIDTH, attempt, number, put, refused
@@ -117,7 +118,7 @@ class Comparing:
             self._samples.append(sample)
             self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition "
                                 f"{sample.repetition}: {sample.replay['requests']} requests in "
-                                f"{sample.seconds:.3f} s", markup=False, highlight=False,
+                                f"{duration(sample.seconds * 1e6)}", markup=False, highlight=False,
                                 soft_wrap=True)
 
     def report(self, stopped: str | None) -> int:

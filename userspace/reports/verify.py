@@ -28,6 +28,7 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.results import MODES, Results
+from align_reports.table import duration
 from align_reports.verify import page, table
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import Experiment, all_runs, steps
@@ -102,7 +103,7 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
         results.runs.append(run)
         console.print(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
-                      f"{run.requests} writes in {run.seconds:.2f} s", markup=False,
+                      f"{run.requests} writes in {duration(run.seconds * 1e6)}", markup=False,
                       highlight=False)
 
 

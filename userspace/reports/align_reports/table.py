@@ -7,14 +7,24 @@ NONE = "\u2013"
 
 
 def number(value: float) -> str:
-    """Digits in groups of three, a thin space between: 20 000."""
+    """A count: digits in groups of three, a thin space between (20 000), from a million on three of them (1.23 M)."""
+    for power, unit in ((9, "G"), (6, "M")):
+        if abs(value) >= 0.9995 * 10 ** power:
+            return f"{value / 10 ** power:.3g} {unit}"
     return f"{value:,.0f}".replace(",", "\u202f")
 
 
-def milliseconds(us: float) -> str:
-    """A latency in milliseconds with three significant digits: 0.532, 12.3."""
-    ms = us / 1000
-    return f"{ms:.3f}" if ms < 1 else f"{ms:.2f}" if ms < 10 else f"{ms:.1f}"
+def rate(value: float) -> str:
+    """A figure that need not be whole: four significant digits, or as number()."""
+    return number(value) if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def size_name(value: float) -> str:
+    """Bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if value >= 1 << power:
+            return f"{value / (1 << power):.4g} {unit}"
+    return f"{value:.0f} B"
 
 
 def duration(us: float) -> str:

@@ -8,7 +8,7 @@ import pytest
 from align_reports.charts import LEFT, RIGHT
 from align_reports.measure import comparison_page
 from align_reports.measure.comparison import QUANTITIES, Sample, lines, saved_times
-from align_reports.measure.comparison_table import interval
+from align_reports.measure.comparison_table import SHOWN, interval
 from align_reports.svg import WIDTH
 from html_checks import Outline, check_layout, stands_alone
 
@@ -44,8 +44,9 @@ def test_the_page_stands_alone_and_shows_every_figure(samples):
     text = rendered(samples)
     assert Outline(text).open == [] and stands_alone(text)
     for line in lines(samples, ON, VS):
-        row = re.search(rf"<tr><td[^>]*>{re.escape(line.name)} .*?</tr>", text)[0]
-        for shown in (interval(line.on), interval(line.vs), interval(line.ratio), line.words):
+        row = re.search(rf"<tr><td[^>]*>{re.escape(line.name)}</td>.*?</tr>", text)[0]
+        unit = SHOWN[line.unit]
+        for shown in (interval(line.on, unit), interval(line.vs, unit), interval(line.ratio), line.words):
             assert f">{shown}</td>" in row
     assert "times faster [" in text and "by the time until all was durable" in text and "kernel: writes" in text
     latencies, ratios = drawings(text)

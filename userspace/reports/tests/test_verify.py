@@ -16,6 +16,7 @@ import measure
 import verify
 from align_reports.interrupt import Interrupted
 from align_reports.results import MODES, Results, Run
+from align_reports.table import duration, number
 from align_reports.verify import table
 from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
@@ -180,6 +181,35 @@ def test_writes_above_the_queues_limit_are_a_finding_only_where_a_drive_counts(m
 def test_buffered_writes_are_shown_with_what_the_device_gets(made_up):
     cells = {v.workload: table.COLUMNS[2].cell(v) for v in verdicts(made_up, list(MODES))}
     assert (cells["w512"], cells["records-4000"]) == ("40", "40 as 60")
+
+
+def test_the_columns_are_named_as_the_members_of_the_document(made_up):
+    members = list(of(made_up, "w512", "pad").document())
+    named = [column.heading.lower().replace(" ", "_") for column in table.COLUMNS]
+    named = [f"{name}_us" if name in ("mean", "p99") else name for name in named]
+    assert [name for name in named if name not in members] == []
+    assert named == [member for member in members if member in named], "in the same order"
+
+
+def test_figures_of_any_size_are_short(made_up):
+    for run in made_up.runs:
+        run.replay.update(requests=12345678, wall_s=123456.7)
+        run.latency.update(mean=1234567.8, p99=98765432.1)
+    cells = {column.heading: column.cell(of(made_up, "w512", "pad")) for column in table.COLUMNS}
+    assert (cells["requests"], cells["mean"], cells["p99"]) == ("12.3 M", "1.23 s", "98.8 s")
+    assert cells["seconds"] == "123\u202f457"
+
+
+@pytest.mark.parametrize("us, said", [(0.25, "0.25 \u00b5s"), (532, "532 \u00b5s"), (999.7, "1 ms"), (16700, "16.7 ms"),
+                                      (999.7e3, "1 s"), (4.684e6, "4.68 s"), (1203.4e6, "1\u202f203 s")])
+def test_a_time_has_three_digits_and_a_unit(us, said):
+    assert duration(us) == said
+
+
+@pytest.mark.parametrize("count, said", [(0, "0"), (40, "40"), (999499, "999\u202f499"), (999501, "1 M"),
+                                         (12345678, "12.3 M"), (2.5e9, "2.5 G")])
+def test_a_count_has_at_most_six_digits(count, said):
+    assert number(count) == said
 
 
 def test_the_table_has_a_line_for_every_workload_and_mode(made_up):

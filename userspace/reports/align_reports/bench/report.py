@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ..page import Heading, definitions, document, key, panel, table
 from ..svg import WIDTH, line, rect, svg, text
-from ..table import milliseconds, number
+from ..table import duration, number
 from . import overhead
 from .arms import ARMS
 from .cases import CASES, DRIVES
@@ -52,9 +52,9 @@ def _ledger(run: Run, name: str) -> str:
     return DASH if run.ledger is None else number(run.ledger[name])
 
 
-HEADINGS = ("case", "through", "writes", "touches", "drive reads", "drive writes", "flushes",
-            "pad reads", "mean ms", "p99 ms", "wall ms", "writes/s", "\u00d7 raw", "spread",
-            "drive busy ms", "guest cpu", "load", "data")
+HEADINGS = ("case", "arm", "requests", "touches", "drive reads", "drive writes", "flushes",
+            "pad reads", "mean", "p99", "wall", "iops", "to raw", "spread",
+            "drive busy", "guest cpu", "load", "data")
 
 
 def cells(record: Record, runs: list[Run]) -> list[str]:
@@ -67,10 +67,10 @@ def cells(record: Record, runs: list[Run]) -> list[str]:
     return [last.case, last.arm, number(last.requests), number(last.drive["touches"]),
             number(last.drive["reads"]), number(last.drive["writes"]),
             number(last.drive["flushes"]), _ledger(last, "pad_reads"),
-            milliseconds(_middle(runs, lambda r: r.mean_us)),
-            milliseconds(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
-            milliseconds(times), f"{_middle(runs, lambda r: r.iops):.0f}", over_raw,
-            _spread(runs), milliseconds(_middle(runs, lambda r: r.busy_us)),
+            duration(_middle(runs, lambda r: r.mean_us)),
+            duration(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
+            duration(times), number(_middle(runs, lambda r: r.iops)), over_raw,
+            _spread(runs), duration(_middle(runs, lambda r: r.busy_us)),
             f"{_middle(runs, lambda r: r.cpu):.0%}",
             f"{_middle(runs, lambda r: r.machine['host_load']):.1f}", "ok" if ok else "WRONG"]
 
@@ -89,8 +89,8 @@ def drive_table(record: Record, on: str) -> Table:
     """Every run of one drive, times per write."""
     table = Table(title=drive_title(record, on), title_justify="left", header_style="bold")
     for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading in ("case", "through") else "right",
-                         no_wrap=heading in ("case", "through"))
+        table.add_column(heading, justify="left" if heading in ("case", "arm") else "right",
+                         no_wrap=heading in ("case", "arm"))
     before = None
     for runs in _groups(record, on):
         if before not in (None, runs[0].case):
@@ -104,8 +104,8 @@ def overhead_table(record: Record) -> Table:
     """Instructions of each arm: median, extremes, ratio to dm-linear."""
     table = Table(title="Instructions of an aligned 4 KiB write", title_justify="left",
                   header_style="bold")
-    for heading in ("engine", "through", "median", "least", "most", "above raw, linear = 1"):
-        table.add_column(heading, justify="left" if heading in ("engine", "through") else "right")
+    for heading in ("engine", "arm", "median", "least", "most", "above raw, linear = 1"):
+        table.add_column(heading, justify="left" if heading in ("engine", "arm") else "right")
     for engine, figures in record.overhead.items():
         for arm, values in figures.items():
             if values:
@@ -140,7 +140,7 @@ def case_panel(record: Record, on: str, case: str) -> str:
         runs = record.find(on, case, arm)
         if runs:
             wall = _middle(runs, lambda r: r.wall_us)
-            rows.append((arm, wall, f"{milliseconds(wall)} ms"))
+            rows.append((arm, wall, duration(wall)))
     return panel(case, bars(rows, f"{case} on {on}: time per write"), CASES[case].summary)
 
 
@@ -159,7 +159,7 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
         panels = "".join(case_panel(record, on, case) for case in CASES
                          if case in record.cases(on))
         rows = [("", cells(record, runs)) for runs in _groups(record, on)]
-        headings = [Heading(name, title=name in ("case", "through")) for name in HEADINGS]
+        headings = [Heading(name, title=name in ("case", "arm")) for name in HEADINGS]
         drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
                    "<p>Wall time per write, median; each panel has a scale of its own.</p>"
                    f'<div class="panels">{panels}</div>{table(headings, [rows])}')

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from ..table import NONE, milliseconds, number
+from ..table import NONE, duration, number
 from .intervals import Interval, span, times
 from .verdict import Verdict
 
@@ -37,33 +37,32 @@ class Column:
     title: bool = False
 
 
+# Named as the members of the document that --json prints.
 COLUMNS = (
     Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True, True),
-    Column("through", "raw: the device itself; the others: dm-align in that mode",
-           lambda v: v.mode, True, True),
-    Column("writes", "writes issued; through the page cache also, as how many the device gets them",
+    Column("mode", "raw: the device itself; the others: dm-align in that mode", lambda v: v.mode, True, True),
+    Column("requests", "writes issued; through the page cache also, as how many the device gets them",
            lambda v: f"{number(v.requests)} as {number(v.written)}" if v.buffered
            else number(v.requests)),
     Column("touches", "partial touches of physical blocks that they make: RMWs of a drive "
            "without a cache", lambda v: number(v.touches)),
     Column("at drive", "of them, what the drive received, of writes and of write-zeroes "
            "together: by its own count, or else by the target's", lambda v: _count(v.at_drive)),
-    Column("RMWs by drive", "by its own count, where it has one", lambda v: _count(v.drive_rmws)),
-    Column("read for", "touches whose block dm-align read, and wrote back whole",
-           lambda v: _count(v.host)),
-    Column("removed", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
-    Column("mean ms", "mean latency of a write, of a buffered one until the page cache has it; "
-           "mean of the repetitions",
-           lambda v: milliseconds(v.mean_us.mean)),
-    Column("p99 ms", "99 % of the writes took no longer, mean of the repetitions",
-           lambda v: milliseconds(v.p99_us.mean)),
+    Column("drive RMWs", "by the drive's own count, where it has one; its write cache may join several touches in one",
+           lambda v: _count(v.drive_rmws)),
+    Column("host", "touches whose block dm-align read, and wrote back whole", lambda v: _count(v.host)),
+    Column("avoided", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
+    Column("mean", "mean latency of a write, of a buffered one until the page cache has it; "
+           "mean of the repetitions", lambda v: duration(v.mean_us.mean)),
+    Column("p99", "99 % of the writes took no longer, mean of the repetitions; of fewer than 100 writes, the longest",
+           lambda v: duration(v.p99_us.mean)),
     Column("seconds", "until all writes were durable, the flush at the end included; mean of the "
-           "repetitions", lambda v: f"{v.seconds.mean:.2f}"),
-    Column("\u00d7 raw", "that as a multiple of the raw run's of the same repetition: geometric mean "
+           "repetitions", lambda v: f"{v.seconds.mean:.3g}" if v.seconds.mean < 1000 else number(v.seconds.mean)),
+    Column("to raw", "seconds as a multiple of the raw run's of the same repetition: geometric mean "
            "and its 95 % confidence interval", lambda v: _ratio(v.to_raw)),
-    Column("data", "every sector read back and compared, through the target and from the device "
-           "beneath", lambda v: "ok" if v.data_ok else "DIFFERS", True),
-    Column("verdict", "in words", lambda v: v.words, True),
+    Column("data ok", "every sector read back and compared, through the target and from the device "
+           "beneath", lambda v: "yes" if v.data_ok else "NO", True),
+    Column("words", "the verdict: the RMWs, then the time beside raw", lambda v: v.words, True),
 )
 
 
