@@ -40,7 +40,7 @@ SERIES = "6.12"
 BUDGET_S = 300
 REPEAT = FEWEST
 DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
-TABLE_WIDTH = 160
+TABLE_WIDTH = 190
 WRITE_CACHE = {"st1000dm003": "on", "hdd-nocache": "off"}
 
 

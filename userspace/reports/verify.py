@@ -37,7 +37,7 @@ from align_reports.verify.verdict import Verdict, findings, verdicts
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FORMAT = 1
-TABLE_WIDTH = 180
+TABLE_WIDTH = 190
 # How the writes get to the device, in the words of the page.
 ACCESS = {
     None: "each workload as it was published: by O_DIRECT, or through the page cache",

@@ -131,8 +131,14 @@ def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
             if (runs := results.repetitions(profile, workload, mode))]
 
 
+def _named(each: Verdict) -> str:
+    factor = each.to_raw.inverse if each.to_raw.mean < 1 else each.to_raw
+    much = f", {times(factor.mean)} times [{span(factor)}]" if each.to_raw.differs else ""
+    return f"{each.workload} through {each.mode}{much}"
+
+
 def headline(found: list[Verdict]) -> list[str]:
-    """What is said first: of the touches, then who became faster, who slower, and where nothing is shown.
+    """What is said first: of the touches, then what became faster, what slower, and where nothing is shown.
 
     Only of workloads that have touches, in the modes that take them from the drive.
     """
@@ -143,20 +149,16 @@ def headline(found: list[Verdict]) -> list[str]:
     sentences = [f"Of {number(sum(each.touches for each in aligned))} partial touches, "
                  f"{number(left) if left else 'none'} reached the drive through "
                  f"{' and '.join(mode for mode in FIXING if mode in {each.mode for each in aligned})}."]
-    several = len({each.device for each in found}) > 1
-
-    def named(each: Verdict) -> str:
-        place = f"{each.device} {each.workload}" if several else each.workload
-        factor = each.to_raw.inverse if each.to_raw.mean < 1 else each.to_raw
-        much = f", {times(factor.mean)} times [{span(factor)}]" if each.to_raw.differs else ""
-        return f"{place} through {each.mode}{much}"
-
+    devices = list(dict.fromkeys(each.device for each in found))
     judged = [each for each in aligned if each.to_raw and each.to_raw.low is not None]
-    for title, of in (("Faster than raw", [v for v in judged if v.to_raw.differs and v.to_raw.mean < 1]),
-                      ("Slower than raw", [v for v in judged if v.to_raw.differs and v.to_raw.mean > 1]),
-                      ("No difference in time shown", [v for v in judged if not v.to_raw.differs])):
-        if of:
-            sentences.append(f"{title}: {'; '.join(map(named, of))}.")
+    for device in devices:
+        mine = [each for each in judged if each.device == device]
+        where = f" on {device}" if len(devices) > 1 else ""
+        for title, of in ((f"Faster than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean < 1]),
+                          (f"Slower than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean > 1]),
+                          (f"No difference in time shown{where}", [v for v in mine if not v.to_raw.differs])):
+            if of:
+                sentences.append(f"{title}: {'; '.join(map(_named, of))}.")
     if len(judged) < len(aligned):
         sentences.append(f"Times are judged from {FEWEST} repetitions with a raw run each.")
     return sentences
