@@ -121,7 +121,7 @@ class Heading:
 
 
 def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequence[str]]]]) -> str:
-    """Rows in bodies, each a class or none and its cells. In a narrow window each row is a card that names its values."""
+    """Rows in bodies, each a class or none and its cells; in a narrow window a row is a card that names its values."""
     head = "".join(f"<th{each.css()}>{escape(each.name)}</th>" for each in headings)
     rows = "".join("<tbody>" + "".join(
         (f'<tr class="{kind}">' if kind else "<tr>") + "".join(

@@ -26,8 +26,8 @@ def made_up_latency(mean_us):
 
 
 def made_up_time_line(requests, mean_us):
-    return [{"end_s": requests / 4 * part * mean_us / 1e6, "count": requests // 4, "mean_us": mean_us * (0.9 + part / 20),
-             "max_us": mean_us * 8} for part in range(1, 5)]
+    return [{"end_s": requests / 4 * part * mean_us / 1e6, "count": requests // 4,
+             "mean_us": mean_us * (0.9 + part / 20), "max_us": mean_us * 8} for part in range(1, 5)]
 
 
 def made_up_run(profile, workload, mode, mean_us, repetition=1):

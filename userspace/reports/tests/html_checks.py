@@ -44,7 +44,8 @@ def stands_alone(text):
 
 def labels(drawing):
     """(words, left, top, right, bottom) of each label of a picture, about."""
-    for x, y, anchor, words in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>(.*?)</text>', drawing):
+    for x, y, anchor, words in re.findall(
+            r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>(.*?)</text>', drawing):
         width = CHARACTER * len(unescape(words))
         left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
         yield unescape(words), left, float(y) - ABOVE, left + width, float(y) + BELOW

@@ -98,7 +98,8 @@ def test_a_legend_names_what_the_pictures_show_and_nothing_else(made_up):
     assert legends(text) == {
         "Time before and after": ["repetition", "interval"], "What became of the partial touches": ["drive", "host"],
         "Time where there is nothing to align": ["repetition", "interval"],
-        "Latency before and after": ["raw", "pad"], "Where the writes begin": ["inside"], "Latency over time": ["raw", "pad"]}
+        "Latency before and after": ["raw", "pad"], "Where the writes begin": ["inside"],
+        "Latency over time": ["raw", "pad"]}
     for kinds in legends(text).values():
         assert all(re.search(rf'class="[\w ]*\b{kind}"', svg) for kind in kinds for svg in ["".join(drawings(text))])
 

@@ -71,6 +71,14 @@ def test_a_workload_without_touches_is_no_gain_however_fast(made_up):
     assert "times slower" in of.words, "what it costs is said"
 
 
+def test_mode_report_is_no_gain_however_fast(made_up):
+    for run in made_up.repetitions("st1000dm003", "w512", "report"):
+        run.replay.update(wall_s=1e-6)
+    found = verdicts(made_up, list(ALL_MODES))
+    [of] = [each for each in found if (each.device, each.workload, each.mode) == ("st1000dm003", "w512", "report")]
+    assert of.words == "every touch reaches the drive" and "report" not in " ".join(headline(found))
+
+
 def test_from_one_repetition_the_headline_names_nobody(made_up):
     once = Results(made_up.machine, [run for run in made_up.runs if run.repetition == 1])
     assert headline(verdicts(once, list(ALL_MODES)))[1:] == ["Times are judged from 3 repetitions with a raw run each."]

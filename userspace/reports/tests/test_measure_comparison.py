@@ -101,7 +101,8 @@ def test_an_open_loop_is_judged_by_its_response_times():
     assert verdict(lines(found, "a", "b"), found, "a", "b").endswith(
         "than b: by the mean response time, with 95 % confidence")
     rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
-    assert rows == ["wall", "mean response", "p50 response \u2264", "p99 response \u2264", "p99.9 response \u2264", "IOPS"]
+    assert rows == ["wall", "mean response", "p50 response \u2264", "p99 response \u2264", "p99.9 response \u2264",
+                    "IOPS"]
     assert document(found, "a", "b")["time"] == "response"
 
 

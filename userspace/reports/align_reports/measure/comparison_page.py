@@ -90,7 +90,8 @@ def render(source: str, samples: list[Sample], on: str, vs: str, machine: dict[s
         names = key(tuple((curve.kind, curve.name) for curve in curves))
         kind = "Response time" if samples[0].clocked else "Latency"
         pictures += (f"<h2>{kind} on both</h2><p>Share of the requests of all runs that took no "
-                     f"longer, on a logarithmic axis; each step is the upper end of a bin.</p>{names}<div class=\"panels\">"
+                     f"longer, on a logarithmic axis; each step is the upper end of a bin.</p>{names}"
+                     "<div class=\"panels\">"
                      f"{panel(source, cumulative_panel('requests', curves))}</div>")
     if found:
         kinds = key((("pair", "one pair of runs"), ("ratio", "their mean and its interval")))

@@ -52,7 +52,8 @@ def line_panel(curve: Curve) -> str:
     parts = []
     for y in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(y), WIDTH - RIGHT, y_of(y), "grid"))
-        parts.append(text(LEFT - 6, y_of(y) + 4, duration(y) if curve.unit == "us" else f"{y:,.6g}".replace(",", "\u202f"), "tick", "end"))
+        parts.append(text(LEFT - 6, y_of(y) + 4, duration(y) if curve.unit == "us" else rate(y),
+                          "tick", "end"))
     for x, centre, name in across(x_ticks(curve), x_of, size_name if curve.x_unit == "bytes" else "{:g}".format):
         parts.append(line(x_of(x), 6, x_of(x), HEIGHT + 6, "grid"))
         parts.append(text(centre, HEIGHT + 20, name, "tick", "middle"))
@@ -110,7 +111,8 @@ DRAW = {Curve: line_panel, Scatter: scatter}
 def render(method: str, device: str, found: Found, machine: dict[str, str],
            stopped: str | None) -> str:
     """The page. stopped: why the runs ended early, if they did."""
-    panels = "".join(panel(curve.title if curve.unit == "us" else f"{curve.title}, {curve.unit}", DRAW[type(curve)](curve))
+    panels = "".join(panel(curve.title if curve.unit == "us" else f"{curve.title}, {curve.unit}",
+                           DRAW[type(curve)](curve))
                      for curve in found.curves)
     return document(f"{method} on {device}", f"""\
 {said(found.words, stopped)}

@@ -93,7 +93,8 @@ def _before_and_after(title: str, found: list[Verdict], runs: list[Run]) -> str:
         marks, times(touched)
     ) + _section(
         f"{title}What became of the partial touches", "Each would cost a drive without a cache a read-modify-write.",
-        _key(TOUCH_KEY, (kind for v in found for kind in charts.pieces(v))), [panel(name, charts.rmw_panel(of[name])) for name in touched]
+        _key(TOUCH_KEY, (kind for v in found for kind in charts.pieces(v))),
+        [panel(name, charts.rmw_panel(of[name])) for name in touched]
     ) + _section(
         f"{title}Time where there is nothing to align", "These writes have no partial touches and pass unchanged: "
         "there is nothing to gain.", marks, times(untouched))
@@ -106,8 +107,8 @@ def _figures(title: str, found: list[Verdict], runs: list[Run]) -> str:
     modes = _key(MODE_KEY, (v.mode for v in found))
     counted = [name for name in names if any(run.phases for run in of[name])]
     return f"<h2>{escape(title)}Every figure</h2>{_table(found)}" + _section(
-        f"{title}Latency before and after", "Share of the writes that took no longer, on a logarithmic axis; each step is "
-        "the upper end of a bin.",
+        f"{title}Latency before and after", "Share of the writes that took no longer, on a logarithmic axis; "
+        "each step is the upper end of a bin.",
         modes, [panel(name, charts.cdf_panel(of[name])) for name in names]
     ) + _section(
         f"{title}Where the writes begin", "Bytes from the start of a physical block.",

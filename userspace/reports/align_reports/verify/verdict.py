@@ -84,11 +84,12 @@ class Verdict:
     def time(self) -> str:
         """The time beside the raw run's, in words; nothing of mode raw, and from fewer than FEWEST repetitions.
 
-        Without touches every write passes unchanged: what is faster then is so by chance, and not said.
+        Without touches, and in mode report, every write passes unchanged: what is faster then is so by
+        chance, and not said; what it costs is.
         """
         if self.to_raw is None or self.to_raw.low is None:
             return ""
-        if not self.touches and self.to_raw.differs and self.to_raw.mean < 1:
+        if not self.aligns and self.to_raw.differs and self.to_raw.mean < 1:
             return ""
         return words(self.to_raw)
 
