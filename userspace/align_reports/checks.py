@@ -109,20 +109,23 @@ def check_ledger(run: Run) -> Iterator[str]:
                f"drive's queue takes, so the drive's count cannot be compared")
 
 
-def check_complete(results: Results, profiles: tuple[str, ...],
-                   workloads: tuple[str, ...]) -> Iterator[str]:
+def check_complete(results: Results, profiles: tuple[str, ...], workloads: tuple[str, ...],
+                   repetitions: int) -> Iterator[str]:
     """Nothing is missing: a run that did not happen must not look like one that passed."""
     for profile in profiles:
         for workload in workloads:
             for mode in MODES[profile]:
-                if results.find(profile, workload, mode) is None:
+                made = len(results.repetitions(profile, workload, mode))
+                if not made:
                     yield f"{profile} {workload} {mode}: did not run"
+                elif made < repetitions:
+                    yield f"{profile} {workload} {mode}: ran {made} times of {repetitions}"
 
 
-def check(results: Results, profiles: tuple[str, ...],
-          workloads: tuple[str, ...]) -> list[str]:
+def check(results: Results, profiles: tuple[str, ...], workloads: tuple[str, ...],
+          repetitions: int) -> list[str]:
     """Every finding as a sentence that starts with the run; empty if the demo passes."""
-    findings = list(check_complete(results, profiles, workloads))
+    findings = list(check_complete(results, profiles, workloads, repetitions))
     for run in results.runs:
         findings += check_data(run)
         findings += check_traffic(run, BY_NAME[run.workload].requests(run.count))

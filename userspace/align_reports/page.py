@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo as one HTML page that needs nothing else: no script, no font, no network."""
+"""What all pages share: one HTML page each that needs nothing else: no script, no font, no network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
-
-from . import charts
-from .results import Results, Run
-from .table import COLUMNS, number
-from .workloads import BY_NAME
 
 STYLE = """
 :root { color-scheme: light dark;
   --paper: #ffffff; --ink: #1c2128; --soft: #57606a; --rule: #d0d7de; --panel: #f6f8fa;
-  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --coalesce: #1a7f37; --host: #8ab8f0; --touch: #1c2128;
+  --raw: #b35900; --report: #6e7781; --pad: #0b63ce; --coalesce: #1a7f37; --host: #8ab8f0;
   --good: #116329; --bad: #b3121d; --warm: #fff4e5; }
 @media (prefers-color-scheme: dark) { :root {
   --paper: #11151a; --ink: #e6edf3; --soft: #9aa5b1; --rule: #363d46; --panel: #1a2027;
-  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --coalesce: #57ab5a; --host: #2c5a8f; --touch: #e6edf3;
+  --raw: #f0983c; --report: #8d97a3; --pad: #4f9cf5; --coalesce: #57ab5a; --host: #2c5a8f;
   --good: #56d364; --bad: #ff7b72; --warm: #2d2212; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.2rem; max-width: 90rem; background: var(--paper);
@@ -42,8 +38,6 @@ svg .note { paint-order: stroke; stroke: var(--panel); stroke-width: 5px; }
 svg .name { font-weight: 600; }
 svg .grid { stroke: var(--rule); stroke-width: 1; }
 svg .axis { stroke: var(--soft); stroke-width: 1; }
-svg .mean { stroke: var(--ink); stroke-width: 1.5; }
-svg .touch { fill: none; stroke: var(--touch); stroke-width: 1; }
 svg .raw, .key .raw { fill: var(--raw); background: var(--raw); }
 svg .report, .key .report { fill: var(--report); background: var(--report); }
 svg .pad, .key .pad { fill: var(--pad); background: var(--pad); }
@@ -53,12 +47,11 @@ svg .host, .key .host { fill: var(--host); background: var(--host); }
   max-width: none; font-size: .9rem; }
 .key i { display: inline-block; width: .9rem; height: .9rem; margin-right: .4rem;
   vertical-align: -.1rem; }
-.key .touch { border: 1px solid var(--touch); }
-.key .mean { width: 2px; background: var(--ink); margin: 0 .7rem 0 .35rem; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem;
   font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap; }
-th { vertical-align: bottom; white-space: normal; border-bottom: 2px solid var(--rule); }
+th, td { padding: .25rem .5rem; text-align: right; overflow-wrap: break-word; }
+th { vertical-align: bottom; border-bottom: 2px solid var(--rule); }
+th.title, td.title { white-space: nowrap; }
 .word { text-align: left; }
 tbody tr:first-child td { border-top: 1px solid var(--rule); }
 tr.pad, tr.coalesce { background: var(--panel); }
@@ -71,22 +64,14 @@ dd { margin: 0 0 .4rem; }
     grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
   tr { border: 1px solid var(--rule); border-radius: .4rem; padding: .3rem 0; }
   td, td.word { display: flex; justify-content: space-between; gap: 1rem; text-align: right;
-    white-space: normal; padding: .1rem .6rem; }
+    padding: .1rem .6rem; }
   tbody tr:first-child td { border-top: 0; }
-  td::before { content: attr(data-heading); color: var(--soft); text-align: left; }
-  td.word:nth-child(-n+2) { display: inline; font-weight: 600; }
-  td:nth-child(2) { padding-left: 0; }
-  td:nth-child(-n+2)::before { content: none; }
+  td::before { content: attr(data-heading); color: var(--soft); text-align: left; flex: 0 1 45%; }
+  td.title { display: inline; font-weight: 600; white-space: normal; }
+  td.title + td.title { padding-left: 0; }
+  td.title::before { content: none; }
 }
 """
-
-RMW_KEY = (("raw", "RMWs by the drive, raw"), ("report", "through report"),
-           ("pad", "through pad"), ("coalesce", "through coalesce"),
-           ("host", "blocks that dm-align read instead"),
-           ("touch", "touches the drive received"))
-LATENCY_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"),
-               ("mean", "mean"))
-
 
 # By which a page is known again as one that may be replaced.
 MARK = '<meta name="generator" content="alignctl">'
@@ -122,98 +107,31 @@ def panel(title: str, drawing: str, words: str = "") -> str:
             "</figure>")
 
 
+@dataclass(frozen=True)
+class Heading:
+    """Of a column. word: words on the left, not a figure on the right; title: they name the row."""
+
+    name: str
+    word: bool = False
+    title: bool = False
+
+    def css(self) -> str:
+        kinds = [*(("word",) if self.word or self.title else ()), *(("title",) if self.title else ())]
+        return f' class="{" ".join(kinds)}"' if kinds else ""
+
+
+def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequence[str]]]]) -> str:
+    """Rows in bodies, each a class or none and its cells; in a narrow window a row is a card that names its values."""
+    head = "".join(f"<th{each.css()}>{escape(each.name)}</th>" for each in headings)
+    rows = "".join("<tbody>" + "".join(
+        (f'<tr class="{kind}">' if kind else "<tr>") + "".join(
+            f'<td{heading.css()} data-heading="{escape(heading.name)}">{escape(cell)}</td>'
+            for heading, cell in zip(headings, cells, strict=True)) + "</tr>"
+        for kind, cells in body) + "</tbody>" for body in bodies)
+    return f"<table><thead><tr>{head}</tr></thead>{rows}</table>"
+
+
 def definitions(title: str, entries: Iterable[tuple[object, object]]) -> str:
     items = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
                     for name, value in entries)
     return f"<h2>{escape(title)}</h2>\n<dl>{items}</dl>"
-
-
-def _panel(runs: list[Run], drawing: str) -> str:
-    workload = BY_NAME[runs[0].workload]
-    return panel(workload.name, drawing, f"{workload.summary}: {number(runs[0].requests)} writes")
-
-
-def _charts(results: Results, profile: str) -> str:
-    groups = [charts.in_mode_order([r for r in results.runs
-                                    if (r.profile, r.workload) == (profile, name)])
-              for name in results.workloads(profile)]
-    span = charts.latency_span([run for group in groups for run in group])
-    rmws = "".join(_panel(group, charts.rmw_panel(group)) for group in groups)
-    latencies = "".join(_panel(group, charts.latency_panel(group, span)) for group in groups)
-    name = escape(profile)
-    return (f"<h2>{name}: read-modify-writes before and after</h2>"
-            "<p>Per write issued. A write has at most two partial touches.</p>"
-            f'{key(RMW_KEY)}<div class="panels">{rmws}</div>'
-            f"<h2>{name}: latency before and after</h2>"
-            "<p>Share of the writes by latency, on a logarithmic axis that all panels of this "
-            "drive share.</p>"
-            f'{key(LATENCY_KEY)}<div class="panels">{latencies}</div>')
-
-
-def _cells(results: Results, run: Run) -> str:
-    cells = []
-    for column in COLUMNS:
-        css = ' class="word"' if column.text else ""
-        cells.append(f'<td{css} data-heading="{escape(column.heading)}">'
-                     f"{escape(column.cell(results, run))}</td>")
-    return f'<tr class="{run.mode}">{"".join(cells)}</tr>'
-
-
-def _table(results: Results, profile: str) -> str:
-    head = "".join(f'<th{" class=" + chr(34) + "word" + chr(34) if c.text else ""}>'
-                   f"{escape(c.heading)}</th>" for c in COLUMNS)
-    body = ""
-    for workload in results.workloads(profile):
-        rows = "".join(_cells(results, run) for run in results.runs
-                       if (run.profile, run.workload) == (profile, workload))
-        body += f"<tbody>{rows}</tbody>"
-    return (f"<h2>{escape(profile)}: every figure</h2>"
-            f"<table><thead><tr>{head}</tr></thead>{body}</table>")
-
-
-def _verdict(results: Results, findings: list[str]) -> str:
-    if findings:
-        items = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
-        return (f'<div class="verdict bad"><strong>{len(findings)} findings.</strong>'
-                f"<ul>{items}</ul></div>")
-    before = sum(run.drive["touches"] for run in results.runs if run.mode == "raw")
-    after = sum(run.drive["touches"] for run in results.runs if run.mode in ("pad", "coalesce"))
-    return (f'<div class="verdict"><strong>No finding in {len(results.runs)} runs.</strong> '
-            f"The drive received {number(before)} partial touches raw and {number(after)} "
-            "through pad and coalesce; its own counts and the ledger agree, every ledger balances, and "
-            "every sector read back is the one that was written.</div>")
-
-
-def _price(results: Results, profile: str) -> str:
-    """What pad costs or saves on this drive, in words made of the figures."""
-    ratios = {run.workload: results.ratio_to_raw(run) for run in results.runs
-              if run.profile == profile and run.mode == "pad"}
-    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
-    if not known:
-        return ""
-    best, worst = min(known, key=known.get), max(known, key=known.get)
-    return (f"<p><strong>{escape(profile)}:</strong> through pad the workloads take "
-            f"{known[best]:.2f} ({escape(best)}) to {known[worst]:.2f} ({escape(worst)}) times "
-            "as long as raw.</p>")
-
-
-def render(results: Results, findings: list[str]) -> str:
-    """The page; findings are the sentences of the checks, shown first."""
-    prices = "".join(_price(results, profile) for profile in results.profiles)
-    profiles = "".join(_charts(results, profile) + _table(results, profile)
-                       for profile in results.profiles)
-    return document("dm-align: a 512e drive before and after", f"""\
-<p>Five published workloads on an emulated drive with 512-byte logical and 4096-byte physical
-blocks: raw, through dm-align in mode <em>report</em> (watches, changes nothing), in mode
-<em>pad</em> (completes partial blocks before they reach the drive), and, where the drive has a
-write cache, in mode <em>coalesce</em> (also holds a partial block for the next write).</p>
-{_verdict(results, findings)}
-<p>A write through pad completes only when the drive has it, and a block that it covers in part
-is read before. A writer that waits for each write waits for that read too. On a drive without a
-cache it replaces the read that the drive would do itself; where a cache hides the drive's own
-read-modify-writes it comes on top. A write through coalesce completes when it is copied, as in a
-volatile write cache; what is held is on the drive after the flush that ends each run.</p>
-{prices}
-{profiles}
-{definitions("What the columns mean", ((c.heading, c.meaning) for c in COLUMNS))}
-{definitions("How it was measured", results.machine.items())}""")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many writes a demo makes, and how long it will still take.
+"""Which runs a demo makes, of how many writes, and how long they will still take.
 
 The costs below are for planning and for the ETA only: no result depends on them. Where
 they are wrong, the demo is longer or shorter than its budget.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .verify.experiment import steps
 from .workloads import WORKLOADS, Workload
 
 # The ways that the demo takes. Nothing may be held above a drive without a volatile cache.
@@ -35,8 +36,8 @@ COST_MS = {
 RANGE_MS_PER_MIB = 30.0
 FIXED_S = 2.2
 
-# Enough for a p99 that is not simply the largest value.
-FEWEST = 100
+# Enough for a mean whose spread over the repetitions is that of the drive, not that of its first writes.
+FEWEST = 40
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,14 @@ class Step:
     """One run to make, with its estimate in seconds."""
 
     profile: str
+    repetition: int
     workload: Workload
     mode: str
     count: int
 
     @property
     def title(self) -> str:
-        return f"{self.profile} {self.workload.name} {self.mode}"
+        return f"{self.profile} {self.workload.name} {self.mode}, repetition {self.repetition}"
 
     @property
     def estimate_s(self) -> float:
@@ -72,25 +74,30 @@ def _round_down(count: float) -> int:
     return int(count // unit) * unit
 
 
-def affordable(profile: str, workload: Workload, budget_s: float) -> int:
-    """The largest round count whose runs, one per mode, fit in budget_s together."""
+def least_s(profile: str, workload: Workload, repetitions: int) -> float:
+    """Seconds that the shortest runs of a workload take together, so many per mode."""
+    return repetitions * sum(FIXED_S + FEWEST * _variable_s(profile, workload, mode) for mode in MODES[profile])
+
+
+def affordable(profile: str, workload: Workload, repetitions: int, budget_s: float) -> int:
+    """The largest round count whose runs, so many per mode, fit in budget_s together."""
     modes = MODES[profile]
     per_count = sum(_variable_s(profile, workload, mode) for mode in modes)
-    count = (budget_s - len(modes) * FIXED_S) / per_count
+    count = (budget_s / repetitions - len(modes) * FIXED_S) / per_count
     return min(max(_round_down(max(count, 0)), FEWEST), workload.published_count)
 
 
 class Schedule:
-    """The runs still to make; the modes of one workload follow one another at once.
+    """The runs still to make: all repetitions of a workload in a row, and in each the modes as verify has them.
 
     The counts fit a time budget. They are chosen anew before each workload, from what is
     left of the budget and from how the runs so far compared to their estimates, so that a
     slow machine makes fewer writes rather than a longer demo.
     """
 
-    def __init__(self, profiles: tuple[str, ...], budget_s: float | None) -> None:
+    def __init__(self, profiles: tuple[str, ...], repetitions: int, budget_s: float | None) -> None:
         """budget_s: seconds for all the runs; None asks for the published counts."""
-        self._budget_s = budget_s
+        self._repetitions, self._budget_s = repetitions, budget_s
         self._todo = [(profile, workload) for profile in profiles for workload in WORKLOADS]
         self._steps: list[Step] = []
         self._fresh = True    # the next step is the first of its workload
@@ -104,12 +111,16 @@ class Schedule:
 
     def _choose_counts(self) -> None:
         self._steps = []
+        least = {each: least_s(*each, self._repetitions) for each in self._todo}
         for profile, workload in self._todo:
             count = workload.published_count
             if self._budget_s is not None:
-                share = (self._budget_s - self._taken) / len(self._todo)
-                count = affordable(profile, workload, share / self._pace)
-            self._steps += [Step(profile, workload, mode, count) for mode in MODES[profile]]
+                # What is left beyond the shortest runs of all is shared.
+                more = (self._budget_s - self._taken) / self._pace - sum(least.values())
+                share = least[profile, workload] + max(more, 0) / len(self._todo)
+                count = affordable(profile, workload, self._repetitions, share)
+            self._steps += [Step(profile, step.repetition, workload, step.mode, count) for step in
+                            steps([workload.name], list(MODES[profile]), self._repetitions)]
 
     def __len__(self) -> int:
         return len(self._steps)

@@ -81,13 +81,6 @@ class Results:
     def find(self, profile: str, workload: str, mode: str) -> Run | None:
         return next(iter(self.repetitions(profile, workload, mode)), None)
 
-    def ratio_to_raw(self, run: Run) -> float | None:
-        """Seconds of a run as a multiple of the raw run's of the same repetition, if any."""
-        for raw in self.repetitions(run.profile, run.workload, "raw"):
-            if raw.repetition == run.repetition and raw.seconds:
-                return run.seconds / raw.seconds
-        return None
-
     def repetitions(self, profile: str, workload: str, mode: str) -> list[Run]:
         return [run for run in self.runs
                 if (run.profile, run.workload, run.mode) == (profile, workload, mode)]

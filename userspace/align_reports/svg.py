@@ -6,6 +6,13 @@ from __future__ import annotations
 from html import escape
 
 WIDTH = 340
+# Of a character at the page's size of 11 pixels, in a wide font.
+CHARACTER = 6.6
+LINE = 14
+
+
+def text_width(words: str) -> float:
+    return CHARACTER * len(words)
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
@@ -26,6 +33,11 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 def polyline(points: list[tuple[float, float]], kind: str) -> str:
     places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline points="{places}" class="{kind}"/>'
+
+
+def polygon(points: list[tuple[float, float]], kind: str) -> str:
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polygon points="{places}" class="{kind}"/>'
 
 
 def svg(height: float, label: str, parts: list[str]) -> str:

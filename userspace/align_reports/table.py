@@ -1,83 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of the demo's page: a run a line."""
+"""How figures are written in the tables and on the pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from .results import SETTLED, Results, Run
+NONE = "\u2013"
 
 
 def number(value: float) -> str:
-    """Digits in groups of three, a thin space between: 20 000."""
+    """A count: digits in groups of three, a thin space between (20 000), from a million on three of them (1.23 M)."""
+    for power, unit in ((9, "G"), (6, "M")):
+        if abs(value) >= 0.9995 * 10 ** power:
+            return f"{value / 10 ** power:.3g} {unit}"
     return f"{value:,.0f}".replace(",", "\u202f")
 
 
-def milliseconds(us: float) -> str:
-    """A latency in milliseconds with three significant digits: 0.532, 12.3."""
-    ms = us / 1000
-    return f"{ms:.3f}" if ms < 1 else f"{ms:.2f}" if ms < 10 else f"{ms:.1f}"
+def rate(value: float) -> str:
+    """A figure that need not be whole: four significant digits, or as number()."""
+    return number(value) if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def ledger_sum(run: Run) -> str:
-    """The balance, its five right-hand terms in the ledger's order; zero gauges left out."""
-    if run.ledger is None:
-        return "\u2013"
-    terms = [run.ledger[name] for name in SETTLED]
-    shown = terms[:3] + [term for term in terms[3:] if term]
-    equals = "=" if sum(terms) == run.ledger["rmw_expected"] else "\u2260"
-    return f"{number(run.ledger['rmw_expected'])} {equals} " + " + ".join(map(number, shown))
+def size_name(value: float) -> str:
+    """Bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if value >= 1 << power:
+            return f"{value / (1 << power):.4g} {unit}"
+    return f"{value:.0f} B"
 
 
-def pad_reads(run: Run) -> str:
-    return "\u2013" if run.ledger is None else number(run.ledger["pad_reads"])
-
-
-def data_check(run: Run) -> str:
-    check = run.replay["data_check"]
-    if check["status"] == "ok":
-        return "ok"
-    return f"{check['status']}: {number(check['mismatches'])}"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A heading, what it means (shown below the table), and the text of a cell."""
-
-    heading: str
-    meaning: str
-    cell: Callable[[Results, Run], str]
-    text: bool = False  # left-aligned words rather than right-aligned figures
-
-
-def _ratio(results: Results, run: Run) -> str:
-    ratio = results.ratio_to_raw(run)
-    return "\u2013" if ratio is None else f"{ratio:.2f}"
-
-
-COLUMNS = (
-    Column("workload", "name that alignctl replay knows it by", lambda _, r: r.workload, True),
-    Column("through", "raw: the drive itself; report and pad: dm-align in that mode",
-           lambda _, r: r.mode, True),
-    Column("writes", "writes issued, one at a time, O_DIRECT",
-           lambda _, r: number(r.requests)),
-    Column("touches expected", "partial touches of physical blocks, from the workload's "
-           "offsets and lengths alone", lambda _, r: number(r.touches_expected)),
-    Column("touches at drive", "partial touches in the writes and write-zeroes that the "
-           "drive received, counted by the drive", lambda _, r: number(r.drive["touches"])),
-    Column("RMWs by drive", "read-modify-writes that the drive had to do; its cache can join "
-           "several touches in one", lambda _, r: number(r.drive["rmws"])),
-    Column("ledger", "rmw_expected = rmw_avoided + rmw_host + rmw_drive, counted by dm-align "
-           "(then rmw_lost and rmw_pending, where not 0)", lambda _, r: ledger_sum(r), True),
-    Column("pad reads", "reads that dm-align sent to complete blocks", lambda _, r: pad_reads(r)),
-    Column("mean ms", "mean latency of a write",
-           lambda _, r: milliseconds(r.latency["mean"])),
-    Column("p99 ms", "99 % of the writes took no longer",
-           lambda _, r: milliseconds(r.latency["p99"])),
-    Column("wall s", "time for all the writes", lambda _, r: f"{r.replay['wall_s']:.2f}"),
-    Column("\u00d7 raw", "time until all writes were on the drive, the flush behind them "
-           "included, as a multiple of the raw run's", _ratio),
-    Column("data", "every sector of the range read back and compared",
-           lambda _, r: data_check(r), True),
-)
+def duration(us: float) -> str:
+    """A time with its unit and three significant digits: 532 \u00b5s, 16.7 ms, 4.68 s."""
+    for unit, size in (("\u00b5s", 1), ("ms", 1e3)):
+        if us < 999.5 * size:
+            return f"{us / size:.3g} {unit}"
+    return f"{us / 1e6:.3g} s" if us < 999.5e6 else f"{number(us / 1e6)} s"

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from statistics import median
 
+from align_reports.table import size_name
+
 from . import duel, overhead, recording
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
@@ -432,9 +434,9 @@ def _memory(record: Record) -> Iterator[Figure]:
             most = blocks + buffers * buffer
             high = run.memory["memory_high_water_bytes"]
             yield Figure("memory", measure,
-                         f"<= {most} = {run.memory['max_blocks']} x {BLOCK + BLOCK_OVERHEAD} + "
-                         f"{buffers} x {buffer}",
-                         f"{high}, {high - blocks:+} against the blocks alone",
+                         f"<= {size_name(most)} = {run.memory['max_blocks']} x {size_name(BLOCK + BLOCK_OVERHEAD)} + "
+                         f"{buffers} x {size_name(buffer)}",
+                         f"{size_name(high)}, beside {size_name(blocks)} of the blocks alone",
                          _verdict(high <= most), high)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from html import escape
 from statistics import median
 
-from align_reports.page import definitions, document, key, panel
+from align_reports.page import Heading, definitions, document, key, panel, table
 from align_reports.svg import WIDTH, line, rect, svg, text
-from align_reports.table import milliseconds, number
+from align_reports.table import duration, number
 from rich.table import Table
 
 from . import overhead
@@ -24,7 +24,6 @@ COLOURS = """
   --linear: #b692f6; --ebs: #f47067; } }
 svg .linear, .key .linear { fill: var(--linear); background: var(--linear); }
 svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
-td.long { white-space: normal; }
 """
 
 
@@ -53,9 +52,9 @@ def _ledger(run: Run, name: str) -> str:
     return DASH if run.ledger is None else number(run.ledger[name])
 
 
-HEADINGS = ("case", "through", "writes", "touches", "drive reads", "drive writes", "flushes",
-            "pad reads", "mean ms", "p99 ms", "wall ms", "writes/s", "\u00d7 raw", "spread",
-            "drive busy ms", "guest cpu", "load", "data")
+HEADINGS = ("case", "arm", "requests", "touches", "drive reads", "drive writes", "flushes",
+            "pad reads", "mean", "p99", "wall", "iops", "to raw", "spread",
+            "drive busy", "guest cpu", "load", "data")
 
 
 def cells(record: Record, runs: list[Run]) -> list[str]:
@@ -68,10 +67,10 @@ def cells(record: Record, runs: list[Run]) -> list[str]:
     return [last.case, last.arm, number(last.requests), number(last.drive["touches"]),
             number(last.drive["reads"]), number(last.drive["writes"]),
             number(last.drive["flushes"]), _ledger(last, "pad_reads"),
-            milliseconds(_middle(runs, lambda r: r.mean_us)),
-            milliseconds(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
-            milliseconds(times), f"{_middle(runs, lambda r: r.iops):.0f}", over_raw,
-            _spread(runs), milliseconds(_middle(runs, lambda r: r.busy_us)),
+            duration(_middle(runs, lambda r: r.mean_us)),
+            duration(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
+            duration(times), number(_middle(runs, lambda r: r.iops)), over_raw,
+            _spread(runs), duration(_middle(runs, lambda r: r.busy_us)),
             f"{_middle(runs, lambda r: r.cpu):.0%}",
             f"{_middle(runs, lambda r: r.machine['host_load']):.1f}", "ok" if ok else "WRONG"]
 
@@ -90,8 +89,8 @@ def drive_table(record: Record, on: str) -> Table:
     """Every run of one drive, times per write."""
     table = Table(title=drive_title(record, on), title_justify="left", header_style="bold")
     for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading in ("case", "through") else "right",
-                         no_wrap=heading in ("case", "through"))
+        table.add_column(heading, justify="left" if heading in ("case", "arm") else "right",
+                         no_wrap=heading in ("case", "arm"))
     before = None
     for runs in _groups(record, on):
         if before not in (None, runs[0].case):
@@ -105,8 +104,8 @@ def overhead_table(record: Record) -> Table:
     """Instructions of each arm: median, extremes, ratio to dm-linear."""
     table = Table(title="Instructions of an aligned 4 KiB write", title_justify="left",
                   header_style="bold")
-    for heading in ("engine", "through", "median", "least", "most", "above raw, linear = 1"):
-        table.add_column(heading, justify="left" if heading in ("engine", "through") else "right")
+    for heading in ("engine", "arm", "median", "least", "most", "above raw, linear = 1"):
+        table.add_column(heading, justify="left" if heading in ("engine", "arm") else "right")
     for engine, figures in record.overhead.items():
         for arm, values in figures.items():
             if values:
@@ -141,7 +140,7 @@ def case_panel(record: Record, on: str, case: str) -> str:
         runs = record.find(on, case, arm)
         if runs:
             wall = _middle(runs, lambda r: r.wall_us)
-            rows.append((arm, wall, f"{milliseconds(wall)} ms"))
+            rows.append((arm, wall, duration(wall)))
     return panel(case, bars(rows, f"{case} on {on}: time per write"), CASES[case].summary)
 
 
@@ -149,16 +148,6 @@ def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
     rows = [(arm, ratio, f"{ratio:.2f}") for arm in figures
             if arm != "raw" and (ratio := overhead.ratio(figures, arm))]
     return panel(engine, bars(rows, f"{engine}: overhead"), "instructions above raw, dm-linear = 1")
-
-
-def _table(headings: tuple[str, ...], rows: list[list[str]], words: int, long: bool = False) -> str:
-    def cell(i: int, value: str) -> str:
-        css = ("word long" if long else "word") if i < words else ""
-        return f'<td class="{css}" data-heading="{escape(headings[i])}">{escape(value)}</td>'
-    head = "".join(f'<th class="{"word" if i < words else ""}">{escape(h)}</th>'
-                   for i, h in enumerate(headings))
-    body = "".join(f"<tr>{''.join(cell(i, v) for i, v in enumerate(row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
@@ -169,20 +158,21 @@ def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
     for on in record.drives:
         panels = "".join(case_panel(record, on, case) for case in CASES
                          if case in record.cases(on))
-        rows = [cells(record, runs) for runs in _groups(record, on)]
+        rows = [("", cells(record, runs)) for runs in _groups(record, on)]
+        headings = [Heading(name, title=name in ("case", "arm")) for name in HEADINGS]
         drives += (f"<h2>{escape(on)}</h2><p>{escape(drive_title(record, on))}</p>"
                    "<p>Wall time per write, median; each panel has a scale of its own.</p>"
-                   f'<div class="panels">{panels}</div>{_table(HEADINGS, rows, 2)}')
+                   f'<div class="panels">{panels}</div>{table(headings, [rows])}')
     costs = "".join(overhead_panel(engine, found) for engine, found in record.overhead.items())
-    table = _table(("row", "measure", "required", "measured", "verdict"),
-                   [[f.row, f.measure, f.required, f.measured, f.verdict] for f in figures],
-                   5, True)
+    made = {run.arm for run in record.runs} | {arm for found in record.overhead.values() for arm in found}
+    required = table([Heading(name, word=True) for name in ("row", "measure", "required", "measured", "verdict")],
+                     [[("", [f.row, f.measure, f.required, f.measured, f.verdict]) for f in figures]])
     return document("dm-align: benchmark", f"""\
 <div class="verdict{'' if met == len(figures) and not findings else ' bad'}">
 <strong>{met} of {len(figures)} figures met, {len(findings)} findings.</strong>
 <ul>{faults}</ul></div>
-{table}
-{key(tuple((arm, arm) for arm in ARMS))}
+{required}
+{key(tuple((arm, arm) for arm in ARMS if arm in made))}
 <h2>Instructions of an aligned write</h2>
 <div class="panels">{costs}</div>
 {drives}

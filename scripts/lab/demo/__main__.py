@@ -3,7 +3,7 @@
 
 Boots one guest with seven drives (two profiles, and for each of them one drive for each of
 the ways raw, report, pad and, above a write cache, coalesce), makes the runs as `alignctl
-verify` does, prints its table, and leaves the same as demo.json and demo.html.
+verify` does, prints its tables, and leaves the same as demo.json and as its page, demo.html.
 Exit status: 0 everything agrees, 1 findings, 2 it could not run, 3 its output could not be written.
 """
 
@@ -19,11 +19,11 @@ from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
 
-from align_reports import checks, folder, output, page, plan
-from align_reports.plan import MODES
-from align_reports.results import PROFILES, Results
-from align_reports.table import milliseconds
-from align_reports.verify import table
+from align_reports import checks, folder, output, plan
+from align_reports.results import MODES, PROFILES, Results
+from align_reports.table import duration
+from align_reports.verify import page, table
+from align_reports.verify.intervals import FEWEST
 from align_reports.verify.verdict import verdicts
 from align_reports.workloads import WORKLOADS
 from rich.console import Console
@@ -35,8 +35,11 @@ from .runner import MAX_BLOCKS, Arm, Runner
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
 FILES = ("demo.json", "demo.html", "demo.txt")
+# With the boot, some five minutes on two emulated processors.
+BUDGET_S = 300
+REPEAT = FEWEST
 DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
-TABLE_WIDTH = 160
+TABLE_WIDTH = 190
 WRITE_CACHE = {"st1000dm003": "on", "hdd-nocache": "off"}
 
 
@@ -44,9 +47,12 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lab.demo", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true",
-                        help="the published counts (over an hour) instead of what fits --budget")
-    parser.add_argument("--budget", type=float, default=200, metavar="SECONDS",
-                        help="time for all the runs, without boot and build (default: 200)")
+                        help="the published counts (some hours) instead of what fits --budget")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, metavar="SECONDS",
+                        help=f"time for all the runs, without boot and build (default: {BUDGET_S})")
+    parser.add_argument("--repeat", type=int, default=REPEAT, metavar="N",
+                        help=f"runs of each workload in each mode (default: {REPEAT}; no time is judged from "
+                             f"fewer than {FEWEST})")
     parser.add_argument("--profile", choices=PROFILES, action="append", dest="profiles",
                         help="only this drive; may be given again (default: both)")
     parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
@@ -60,7 +66,7 @@ def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
     """A drive for each profile and mode, in the order in which the guest will name them."""
     return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
                                            cache=WRITE_CACHE[profile])
-            for profile in profiles for mode in MODES[profile]}
+            for profile in profiles for mode in plan.MODES[profile]}
 
 
 def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
@@ -80,11 +86,11 @@ def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
             console.print(
                 f"[{total - len(schedule):2}/{total}] {plan.clock(time.monotonic() - began)} "
                 f"{step.title}: {run.requests} writes, "
-                f"mean {milliseconds(run.latency['mean'])} ms, "
+                f"mean {duration(run.latency['mean'])}, "
                 f"ETA {plan.clock(schedule.eta_s)}", markup=False, highlight=False)
 
 
-def machine(release: str, accelerator: str, full: bool) -> dict[str, str]:
+def machine(given: argparse.Namespace, release: str, accelerator: str) -> dict[str, str]:
     """How it was measured, in the words of the page."""
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
@@ -92,19 +98,21 @@ def machine(release: str, accelerator: str, full: bool) -> dict[str, str]:
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}",
         "emulator": qemu,
-        "counts": "as published" if full else "chosen to fit the time budget",
+        "counts": "as published" if given.full else "chosen to fit the time budget",
+        "repetitions": str(given.repeat),
         "drives": f"drive512e, {DRIVE_SIZE}, 512-byte logical and 4096-byte physical blocks; "
                   "one drive for each profile and mode, so that no run finds what another left "
                   "in a cache",
-        "order": "all modes of one workload directly after one another; before each "
-                 "run its range is written and flushed, the drive's read buffer is filled with "
-                 "other places, and both counts are set to 0",
+        "order": "all repetitions of one workload after one another, in each all modes directly "
+                 "after one another, and each begins with another mode; before each run its range "
+                 "is written and flushed, the drive's read buffer is filled with other places, "
+                 "and both counts are set to 0",
         "memory": f"max_blocks {MAX_BLOCKS}, so that all of a run may be held",
         "queue": "no merging above or below: nomerges=2, scheduler none, request-merging=off",
         "latency": "from submission to completion in the guest, so with what the guest adds to "
                    "every request: 0.25 to 1 ms if its processors are emulated (TCG)",
         "data check": "every sector carries its address and sequence; the whole range is read "
-                      "back through the same device and compared",
+                      "back through the target, and from the drive when the target is gone",
     }
 
 
@@ -118,8 +126,8 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     release = kernels.release(kernels.USUAL)
     console.print(f"building dm-align.ko for {release}", highlight=False)
     built, _ = modules.build_for(release)
-    schedule = plan.Schedule(given.profiles, None if given.full else given.budget)
-    results.machine.update(machine(release, accelerator, given.full))
+    schedule = plan.Schedule(given.profiles, given.repeat, None if given.full else given.budget)
+    results.machine.update(machine(given, release, accelerator))
     # Two demos at once, in folders of their own, need two machines.
     name = f"demo-{sha256(str(given.out.resolve()).encode()).hexdigest()[:8]}"
     wanted = servers(given.profiles)
@@ -137,15 +145,15 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
 
 
 def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
-    """The table on the terminal; the table, the figures and the page as files."""
+    """The tables on the terminal; the tables, the figures and the page as files."""
     figures, web, text = (out / name for name in FILES)
     results.save(figures, findings)
-    web.write_text(page.render(results, findings))
+    found = verdicts(results, list(MODES))
+    web.write_text(page.render(results, found, findings, None))
     with text.open("w") as file:
         for target in (console, Console(file=file, width=TABLE_WIDTH)):
             for profile in results.profiles:
-                mine = Results({}, [run for run in results.runs if run.profile == profile])
-                target.print(table.render(verdicts(mine, list(MODES[profile])), profile))
+                target.print(table.render([each for each in found if each.device == profile], profile))
             target.print(table.legend(), highlight=False)
             for finding in findings:
                 target.print(f"FINDING: {finding}", markup=False, highlight=False)
@@ -168,7 +176,7 @@ def demo(given: argparse.Namespace, console: Console) -> int:
     # A page of an older demo must not be taken for the result of one that failed.
     for name in FILES:
         (given.out / name).unlink(missing_ok=True)
-    results, broken = Results(), []
+    results, broken = Results({"device": f"emulated drives: {' and '.join(given.profiles)}"}), []
     began = time.monotonic()
     try:
         demonstrate(given, results, console)
@@ -181,7 +189,7 @@ def demo(given: argparse.Namespace, console: Console) -> int:
         print(f"demo: {broken[0]}", file=sys.stderr)
         return BROKEN
     findings = broken + checks.check(results, given.profiles,
-                                     tuple(w.name for w in WORKLOADS))
+                                     tuple(w.name for w in WORKLOADS), given.repeat)
     report(results, findings, given.out, console)
     return BROKEN if broken else FINDINGS if findings else FINE
 

@@ -72,7 +72,7 @@ class Runner:
             self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
             attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
             timeout=plan.patience(step.estimate_s))
-        run = verify.make(experiment.Step(1, step.workload.name, step.mode))
+        run = verify.make(experiment.Step(step.repetition, step.workload.name, step.mode))
         # By arithmetic that shares nothing with alignctl.
         return replace(run, profile=step.profile, count=step.count,
                        touches_expected=step.workload.touches_expected(step.count))

@@ -34,6 +34,7 @@ from align_reports.plan import clock
 from align_reports.probe import comparison, comparison_page, comparison_table, devices, page
 from align_reports.probe.methods import METHODS, SEED, Task
 from align_reports.probe.runs import Replays
+from align_reports.table import duration
 from align_reports.verify.command import TABLE_WIDTH, attempt, number, put, refused
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
@@ -116,7 +117,7 @@ class Comparing:
             self._samples.append(sample)
             self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition "
                                 f"{sample.repetition}: {sample.replay['requests']} requests in "
-                                f"{sample.seconds:.3f} s", markup=False, highlight=False,
+                                f"{duration(sample.seconds * 1e6)}", markup=False, highlight=False,
                                 soft_wrap=True)
 
     def report(self, stopped: str | None) -> int:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,8 +12,8 @@ from ..charts import bounded
 from ..checks import check_data
 from ..results import Run
 from ..verify.experiment import Step
+from ..verify.intervals import Interval, compare, span, times, words
 from ..verify.machine import Refused
-from ..verify.verdict import Interval
 from . import devices
 from .runs import Replays
 
@@ -86,41 +85,18 @@ class Quantity:
     name: str
     unit: str
     of: Callable[[Sample], float]
-    less: str    # said of the device with less of it
+    less: str    # said of the device with less of it, and with more
+    more: str
 
 
 QUANTITIES = (
-    Quantity("wall", "s", lambda s: s.seconds, "shorter"),
-    Quantity("mean", "us", lambda s: s.latency["mean"], "shorter"),
-    Quantity("p50", "us", lambda s: s.latency["p50"], "shorter"),
-    Quantity("p99", "us", lambda s: s.latency["p99"], "shorter"),
-    Quantity("p99.9", "us", lambda s: s.latency["p99_9"], "shorter"),
-    Quantity("IOPS", "1/s", lambda s: s.replay["iops"], "fewer"),
+    Quantity("wall", "s", lambda s: s.seconds, "faster", "slower"),
+    Quantity("mean", "us", lambda s: s.latency["mean"], "lower", "higher"),
+    Quantity("p50", "us", lambda s: s.latency["p50"], "lower", "higher"),
+    Quantity("p99", "us", lambda s: s.latency["p99"], "lower", "higher"),
+    Quantity("p99.9", "us", lambda s: s.latency["p99_9"], "lower", "higher"),
+    Quantity("IOPS", "1/s", lambda s: s.replay["iops"], "lower", "higher"),
 )
-MORE = {"shorter": "longer", "fewer": "more"}
-
-
-def ratio_interval(pairs: list[tuple[float, float]]) -> Interval | None:
-    """One as a multiple of the other: geometric mean of the pairs' ratios, 95 % interval.
-
-    By logarithms, so that it does not matter which of the two is the denominator. None: one is 0.
-    """
-    if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
-        return None
-    logs = Interval.of([math.log(one / other) for one, other in pairs], -math.inf)
-    return Interval(math.exp(logs.mean), None if logs.low is None else math.exp(logs.low),
-                    None if logs.high is None else math.exp(logs.high), logs.values)
-
-
-def words(ratio: Interval | None, less: str) -> str:
-    """What a ratio says of the first device; that nothing can be said, where that is so."""
-    if ratio is None:
-        return "nothing can be said: a figure is 0"
-    if ratio.low is None:
-        return "nothing can be said from one pair of runs"
-    if ratio.low <= 1 <= ratio.high:
-        return "no difference shown"
-    return less if ratio.high < 1 else MORE[less]
 
 
 @dataclass(frozen=True)
@@ -148,9 +124,10 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
     made = []
     for quantity in QUANTITIES if both else ():
         values = [(quantity.of(a), quantity.of(b)) for a, b in both]
-        ratio = ratio_interval(values)
+        ratio = compare(values)
         made.append(Line(quantity.name, quantity.unit, Interval.of([a for a, _ in values]),
-                         Interval.of([b for _, b in values]), ratio, words(ratio, quantity.less)))
+                         Interval.of([b for _, b in values]), ratio,
+                         words(ratio, quantity.less, quantity.more)))
     return made
 
 
@@ -167,14 +144,14 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
     done = "read" if samples[0].only_reads else "durable"
     mean = "the mean response time" if clocked else "the mean latency"
     what = mean if timed else f"the time until all was {done}"
-    if line.words.startswith("nothing"):
+    if line.ratio is None or line.ratio.low is None:
         return f"{line.words}; --repeat 5 or more would show what chance does"
-    spread = (f"{line.ratio.low:.3g} to {line.ratio.high:.3g} times that on {vs}, with 95 % "
-              "confidence")
-    if line.words.startswith("no "):
-        return f"no difference shown between {on} and {vs}: {what} on {on} is {spread}"
-    faster = on if line.words == "shorter" else vs
-    return f"{faster} is faster: {what} on {on} is {spread}"
+    if not line.ratio.differs:
+        return (f"no difference shown between {on} and {vs}: {what} on {on} is {span(line.ratio)} times that "
+                f"on {vs}, with 95 % confidence")
+    faster, slower, ratio = (on, vs, line.ratio.inverse) if line.ratio.mean < 1 else (vs, on, line.ratio)
+    return (f"{faster} is {times(ratio.mean)} times faster [{span(ratio)}] than {slower}: by {what}, with 95 % "
+            "confidence")
 
 
 def findings(samples: list[Sample], on: str, vs: str) -> list[str]:

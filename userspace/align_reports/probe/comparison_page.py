@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
+from statistics import fmean
 
-from ..charts import LEFT, RIGHT, cumulative, cumulative_panel
+from ..charts import LEFT, RIGHT, Distribution, cumulative, cumulative_panel
 from ..page import definitions, document, key, panel
 from ..svg import WIDTH, line, rect, svg, text
 from .comparison import QUANTITIES, Line, Sample, findings, lines, pairs, verdict
@@ -22,7 +23,6 @@ svg .pair, .key .pair { fill: var(--soft); background: var(--soft); }
 svg .interval { stroke: var(--ink); stroke-width: 2; }
 svg .ratio, .key .ratio { fill: var(--ink); background: var(--ink); }
 h1, th, td, td::before, .key, .verdict { overflow-wrap: anywhere; }
-td { white-space: normal; }
 """
 # The greatest of these that the ratios reach is marked, and what it is the inverse of.
 MARKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000)
@@ -80,16 +80,18 @@ def render(source: str, samples: list[Sample], on: str, vs: str, machine: dict[s
            stopped: str | None) -> str:
     """The page. stopped: why the runs ended early, if they did."""
     found, wrong = lines(samples, on, vs), findings(samples, on, vs)
-    curves = [(kind, device, cumulative(bin for sample in samples if sample.device == device
-                                        for bin in sample.times))
-              for kind, device in (("on", on), ("vs", vs))]
-    curves = [curve for curve in curves if curve[2]]
+    sides = [(kind, device, [sample for sample in samples if sample.device == device])
+             for kind, device in (("on", on), ("vs", vs))]
+    curves = [Distribution(kind, device, cumulative(bin for sample in mine for bin in sample.times),
+                           *(fmean(sample.latency[name] for sample in mine) for name in ("p50", "p99")))
+              for kind, device, mine in sides if any(sample.times for sample in mine)]
     pictures = ""
     if curves:
-        names = key((("on", on), ("vs", vs)))
+        names = key(tuple((curve.kind, curve.name) for curve in curves))
         kind = "Response time" if samples[0].clocked else "Latency"
         pictures += (f"<h2>{kind} on both</h2><p>Share of the requests of all runs that took no "
-                     f"longer, on a logarithmic axis.</p>{names}<div class=\"panels\">"
+                     f"longer, on a logarithmic axis; each step is the upper end of a bin.</p>{names}"
+                     "<div class=\"panels\">"
                      f"{panel(source, cumulative_panel('requests', curves))}</div>")
     if found:
         kinds = key((("pair", "one pair of runs"), ("ratio", "their mean and its interval")))

@@ -3,30 +3,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.table import Table
 
-from ..verify.verdict import Interval
+from ..table import NONE, duration, number, rate
+from ..verify.intervals import Interval, times
 from .comparison import DRIVE, LEDGER, Line, Sample
 
-NONE = "\u2013"
+# Of a quantity by its unit.
+SHOWN: dict[str, Callable[[float], str]] = {"s": lambda s: duration(s * 1e6), "us": duration, "1/s": rate}
 
 
-def figure(value: float) -> str:
-    return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def interval(one: Interval | None) -> str:
-    """A mean and its interval."""
+def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str:
+    """A mean and its interval: a ratio, if not said otherwise."""
     if one is None:
         return NONE
     if one.low is None:
-        return figure(one.mean)
-    return f"{figure(one.mean)} [{figure(one.low)} to {figure(one.high)}]"
+        return shown(one.mean)
+    return f"{shown(one.mean)} [{shown(one.low)} to {shown(one.high)}]"
 
 
 def counts(samples: list[Sample]) -> list[tuple[str, str]]:
     """What was counted during the runs on one device, by name: a figure, or from which to which."""
-    rows = [("partial touches expected", [s.replay.get("touches_expected") for s in samples])]
+    rows = [("touches expected", [s.replay.get("touches_expected") for s in samples])]
     for index, name in enumerate(("reads", "writes")):
         rows.append((f"kernel: {name}", [s.requests and s.requests[index] for s in samples]))
     rows += [(f"dm-align: {name}", [s.ledger and s.ledger[name] for s in samples])
@@ -36,9 +36,11 @@ def counts(samples: list[Sample]) -> list[tuple[str, str]]:
 
 
 def label(line: Line, samples: list[Sample]) -> str:
-    """Of a quantity's row: of requests that a clock starts, which time it is."""
+    """Of a quantity's row: of requests that a clock starts, which time it is; of a trace, that it is a bin's end."""
     kind = " response" if line.unit == "us" and samples[0].clocked else ""
-    return f"{line.name}{kind} {line.unit}"
+    # alignctl keeps the times of a trace in bins.
+    most = " \u2264" if line.name.startswith("p") and not samples[0].phased else ""
+    return f"{line.name}{kind}{most}"
 
 
 def span(values: list[int | None]) -> str:
@@ -46,7 +48,7 @@ def span(values: list[int | None]) -> str:
     if not known:
         return NONE
     low, high = min(known), max(known)
-    return figure(low) if low == high else f"{figure(low)} to {figure(high)}"
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
 def render(found: list[Line], samples: list[Sample], on: str, vs: str, title: str) -> Table:
@@ -54,9 +56,10 @@ def render(found: list[Line], samples: list[Sample], on: str, vs: str, title: st
     table.add_column("")
     for heading in (on, vs, "ratio"):
         table.add_column(heading, justify="right", overflow="fold")
-    table.add_column(f"on {on}", overflow="fold")
+    table.add_column("words", overflow="fold")
     for line in found:
-        table.add_row(label(line, samples), interval(line.on), interval(line.vs),
+        shown = SHOWN[line.unit]
+        table.add_row(label(line, samples), interval(line.on, shown), interval(line.vs, shown),
                       interval(line.ratio), line.words)
     table.add_section()
     sides = [counts([s for s in samples if s.device == device]) for device in (on, vs)]

@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.table import Table
 
+from ..table import NONE, duration, number, rate, size_name
 from ..verify.experiment import steps
-from ..verify.verdict import Interval
+from ..verify.intervals import Interval, compare, words
 from . import depth, models
-from .comparison import ratio_interval, words
-from .comparison_table import NONE, figure, interval
+from .comparison_table import SHOWN, interval
 from .runs import Replays
 
 LARGEST = 16 << 20
@@ -98,7 +98,7 @@ class Depth:
             found = depth.Probe(at, document["requests"], document["iops"], latency["mean"],
                                 latency["p90"])
             results.append(found)
-            say(f"depth {at}: {found.iops:.0f} IOPS, p90 {found.p90_us:.1f} us")
+            say(f"depth {at}: {rate(found.iops)} IOPS, p90 {duration(found.p90_us)}")
             return found
         depth.search(one, task.depth or depth.MOST)
 
@@ -107,19 +107,19 @@ class Depth:
         ratio = best.iops / probes[0].iops
         end = probes[-1].depth
         sure = end - best.depth >= depth.PAST
-        words = [f"best depth {best.depth}: {best.iops:.0f} IOPS, {ratio:.2f} times those at "
+        words = [f"best depth {best.depth}: {rate(best.iops)} IOPS, {ratio:.2f} times those at "
                  "depth 1"]
         if not sure:
             words.append(f"the last depth that was tried is {end}: a greater one may be better")
         table = Table(title=f"{task.device}: {probes[0].requests} random "
                             f"{'writes' if self.writes else 'reads'} at each depth",
                       title_justify="left")
-        for heading in ("depth", "IOPS", "\u00d7 depth 1", "mean us", "p90 us", "score"):
+        for heading in ("depth", "IOPS", "to depth 1", "mean", "p90" if self.writes else "p90 \u2264", "score"):
             table.add_column(heading, justify="right")
         for each, score in zip(probes, ranked, strict=True):
-            table.add_row(f"{each.depth}{' best' if each is best else ''}", figure(each.iops),
-                          f"{each.iops / probes[0].iops:.2f}", f"{each.mean_us:.1f}",
-                          f"{each.p90_us:.1f}", f"{score:.3f}",
+            table.add_row(f"{each.depth}{' best' if each is best else ''}", rate(each.iops),
+                          f"{each.iops / probes[0].iops:.2f}", duration(each.mean_us),
+                          duration(each.p90_us), f"{score:.3f}",
                           style="bold" if each is best else None)
         document = {"best": {"depth": best.depth, "iops": best.iops, "p90_us": best.p90_us,
                              "ratio_to_depth_1": ratio, "sure": sure},
@@ -228,13 +228,13 @@ class ChunkSize:
         kind = "writes" if self.writes else "reads"
         table = Table(title=f"{task.device}: random {kind} by size, {task.depth or 1} in flight",
                       title_justify="left")
-        for heading in ("size", "requests", "MB/s", "IOPS", "mean us", "p99 us", "model us"):
+        for heading in ("bytes", "requests", "MB/s", "IOPS", "mean", "p99 \u2264", "model"):
             table.add_column(heading, justify="right")
         for each in chunks:
             model = models.response_ms(0, drive[0], each.bytes, drive[1]) * 1000 if drive else None
-            table.add_row(size_name(each.bytes), str(each.requests), f"{each.mb_per_s:.2f}",
-                          figure(each.iops), f"{each.mean_us:.1f}", f"{each.p99_us:.1f}",
-                          NONE if model is None else f"{model:.1f}",
+            table.add_row(size_name(each.bytes), number(each.requests), f"{each.mb_per_s:.2f}",
+                          rate(each.iops), duration(each.mean_us), duration(each.p99_us),
+                          NONE if model is None else duration(model),
                           style="bold" if each is fastest else None)
         document = {"fastest_bytes": fastest.bytes, "nine_tenths_from_bytes": enough.bytes,
                     "model": drive and {"access_ms": drive[0], "mb_per_s": drive[1] / 1e6,
@@ -287,29 +287,28 @@ class SortedReads:
                 *trace_options(task))
             results.append(Sorted(step.repetition, int(step.mode), document["requests"],
                                   document["wall_s"]))
-            say(f"windows of {step.mode}, round {step.repetition}: {document['wall_s']:.3f} s")
+            say(f"windows of {step.mode}, round {step.repetition}: {duration(document['wall_s'] * 1e6)}")
 
     def found(self, task: Task, runs: list[Sorted]) -> Found:
         table = Table(title=f"{task.device}: {runs[0].requests} random reads, sorted in windows",
                       title_justify="left")
-        for heading in ("window", "wall s", "\u00d7 window 1", "verdict"):
-            table.add_column(heading, justify="left" if heading == "verdict" else "right")
+        for heading in ("window", "wall", "ratio", "words"):
+            table.add_column(heading, justify="left" if heading == "words" else "right")
         by_round = {(each.round, each.window): each.wall_s for each in runs}
         rows, sentences = [], []
         for window in map(int, self.WINDOWS):
             walls = [each.wall_s for each in runs if each.window == window]
             if not walls:
                 continue
-            ratio = None if window == 1 else ratio_interval(
+            ratio = None if window == 1 else compare(
                 [(wall, by_round[turn, 1]) for (turn, its), wall in by_round.items()
                  if its == window and (turn, 1) in by_round])
-            said = words(ratio, "shorter") if ratio else ""
+            said = words(ratio) if ratio else ""
             rows.append({"window": window, "wall_s": asdict(Interval.of(walls)),
                          "ratio": ratio and asdict(ratio), "words": said})
-            table.add_row(str(window), interval(Interval.of(walls)), interval(ratio), said)
+            table.add_row(str(window), interval(Interval.of(walls), SHOWN["s"]), interval(ratio), said)
             if ratio:
-                sentences.append(f"windows of {window}: {interval(ratio)} times as long as unsorted"
-                                 f" ({said})")
+                sentences.append(f"windows of {window}, beside unsorted reads: {said}")
         return Found(sentences, table, {"windows": rows, "runs": [asdict(each) for each in runs]}, [
             Curve("Time of all reads", "s", "window",
                   [(row["window"], row["wall_s"]["mean"]) for row in rows])])
@@ -337,13 +336,13 @@ class Distances:
         source, options = self.dry(replays, task)
         document = replays.make(source, task.device, *options)
         results += [Pair(each["distance"], each["us"]) for each in document["probes"]["each"]]
-        say(f"{len(results)} pairs in {document['wall_s']:.3f} s")
+        say(f"{len(results)} pairs in {duration(document['wall_s'] * 1e6)}")
 
     def found(self, task: Task, pairs: list[Pair]) -> Found:
         ordered = sorted(pairs, key=lambda pair: pair.distance)
         table = Table(title=f"{task.device}: the second read of {len(pairs)} pairs, by distance",
                       title_justify="left")
-        for heading in ("from", "to", "pairs", "p10 us", "p50 us", "p90 us"):
+        for heading in ("from", "to", "pairs", "p10", "p50", "p90"):
             table.add_column(heading, justify="right")
         rows = []
         for tenth in range(10):
@@ -354,21 +353,14 @@ class Distances:
             rows.append({"from_bytes": part[0].distance, "to_bytes": part[-1].distance,
                          "pairs": len(part), **dict(zip(("p10_us", "p50_us", "p90_us"), times,
                                                         strict=True))})
-            table.add_row(figure(part[0].distance), figure(part[-1].distance), str(len(part)),
-                          *(f"{us:.1f}" for us in times))
+            table.add_row(size_name(part[0].distance), size_name(part[-1].distance), number(len(part)),
+                          *map(duration, times))
         near, far = rows[0]["p50_us"], rows[-1]["p50_us"]
-        return Found([f"half of the nearest tenth took {near:.1f} us at most, of the farthest "
-                      f"{far:.1f} us"], table,
+        return Found([f"half of the nearest tenth took {duration(near)} at most, of the farthest "
+                      f"{duration(far)}"], table,
                      {"tenths": rows, "pairs": [asdict(pair) for pair in pairs]},
                      [Scatter("Time of the second read", "us", "bytes apart",
                               [(pair.distance, pair.us) for pair in ordered])])
-
-
-def size_name(size: int) -> str:
-    for unit, power in (("MiB", 20), ("KiB", 10)):
-        if size >= 1 << power and not size % (1 << power):
-            return f"{size >> power} {unit}"
-    return f"{size} B"
 
 
 METHODS: dict[str, Depth | ChunkSize | SortedReads | Distances] = {

@@ -9,10 +9,11 @@ from html import escape
 
 from rich.table import Table
 
-from ..charts import LEFT, RIGHT
-from ..page import definitions, document, panel
+from ..charts import LEFT, RIGHT, across, log_ticks, upward
+from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
-from .methods import Curve, Found, Scatter, size_name
+from ..table import duration, rate, size_name
+from .methods import Curve, Found, Scatter
 from .models import percentile
 
 HEIGHT = 170
@@ -23,28 +24,24 @@ svg .best { fill: var(--raw); }
 """
 
 
-def round_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten from `low` to `high`."""
-    first = math.floor(math.log10(low)) if low > 0 else 0
-    return [step * 10.0 ** power for power in range(first, math.ceil(math.log10(high)) + 1)
-            for step in (1, 2, 5) if low <= step * 10.0 ** power <= high]
+def x_ticks(curve: Curve) -> list[list[float]]:
+    """Choices, the finest first: of sizes those that were measured, else round values."""
+    if curve.x_unit != "bytes":
+        return log_ticks(curve.points[0][0], curve.points[-1][0])
+    values = [x for x, _ in curve.points]
+    return [values[::step] for step in (1, 2, 3, 5)]
 
 
-def x_ticks(curve: Curve) -> list[tuple[float, str]]:
-    """At most about seven, of round values."""
-    low, high = curve.points[0][0], curve.points[-1][0]
-    if curve.x_unit == "bytes":
-        values = [x for x, _ in curve.points]
-        return [(x, size_name(int(x))) for x in values[::max(len(values) // 5, 1)]]
-    return [(x, f"{x:g}") for x in round_ticks(low, high)]
+def shown(picture: Curve | Scatter, value: float) -> str:
+    """A value of a picture with its unit."""
+    return duration(value) if picture.unit == "us" else f"{rate(value)} {picture.unit}"
 
 
 def line_panel(curve: Curve) -> str:
     """The line of one figure, both axes logarithmic."""
     xs, ys = [x for x, _ in curve.points], [y for _, y in curve.points]
     low, high = min(ys) / 1.5, max(ys) * 1.5
-    across = math.log(max(max(xs) / min(xs), 1.0001))
-    scale = (WIDTH - LEFT - RIGHT - 16) / across
+    scale = (WIDTH - LEFT - RIGHT - 16) / math.log(max(max(xs) / min(xs), 1.0001))
 
     def x_of(x: float) -> float:
         return LEFT + 8 + math.log(x / min(xs)) * scale
@@ -53,27 +50,28 @@ def line_panel(curve: Curve) -> str:
         return 6 + HEIGHT - math.log(y / low) / math.log(high / low) * HEIGHT
 
     parts = []
-    for y in round_ticks(low, high):
+    for y in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(y), WIDTH - RIGHT, y_of(y), "grid"))
-        parts.append(text(LEFT - 6, y_of(y) + 4, f"{y:,.6g}".replace(",", "\u202f"), "tick", "end"))
-    for x, name in x_ticks(curve):
+        parts.append(text(LEFT - 6, y_of(y) + 4, duration(y) if curve.unit == "us" else rate(y),
+                          "tick", "end"))
+    for x, centre, name in across(x_ticks(curve), x_of, size_name if curve.x_unit == "bytes" else "{:g}".format):
         parts.append(line(x_of(x), 6, x_of(x), HEIGHT + 6, "grid"))
-        parts.append(text(x_of(x), HEIGHT + 20, name, "tick", "end" if x == xs[-1] else "middle"))
+        parts.append(text(centre, HEIGHT + 20, name, "tick", "middle"))
     parts.append(polyline([(x_of(x), y_of(y)) for x, y in curve.points], "curve"))
     for x, y in curve.points:
         kind = "best" if x == curve.mark else "point"
         size = 3.5 if x == curve.mark else 2
-        name = size_name(int(x)) if curve.x_unit == "bytes" else f"{curve.x_unit} {x:g}"
+        name = size_name(x) if curve.x_unit == "bytes" else f"{curve.x_unit} {x:g}"
         parts.append(rect(x_of(x) - size, y_of(y) - size, 2 * size, 2 * size, kind,
-                          f"{name}: {y:.4g} {curve.unit}"))
-    said = (f"{curve.title} in {curve.unit} by {curve.x_unit}: from {ys[0]:.4g} to {ys[-1]:.4g}, "
-            f"at most {max(ys):.4g}")
+                          f"{name}: {shown(curve, y)}"))
+    said = (f"{curve.title} by {curve.x_unit}: from {shown(curve, ys[0])} to {shown(curve, ys[-1])}, "
+            f"at most {shown(curve, max(ys))}")
     return svg(HEIGHT + 28, said, parts)
 
 
 def scatter(plot: Scatter) -> str:
-    """The points of one figure, both axes linear and from 0."""
-    across = max(x for x, _ in plot.points) or 1
+    """The points of one figure by distance in bytes, both axes linear and from 0."""
+    most = max(x for x, _ in plot.points) or 1
     # what took far longer than nearly all others is shown at the edge
     high = min(max(y for _, y in plot.points),
                3 * percentile([y for _, y in plot.points], 99)) or 1
@@ -82,24 +80,22 @@ def scatter(plot: Scatter) -> str:
     for quarter in range(5):
         x, y = LEFT + width * quarter / 4, 6 + HEIGHT * (1 - quarter / 4)
         parts.append(line(LEFT, y, WIDTH - RIGHT, y, "grid"))
-        parts.append(text(LEFT - 6, y + 4, f"{high * quarter / 4:.4g}", "tick", "end"))
-        parts.append(text(x, HEIGHT + 20, f"{across * quarter / 4:.3g}", "tick",
-                          ("start", "middle", "middle", "middle", "end")[quarter]))
+        parts.append(text(LEFT - 6, y + 4, shown(plot, high * quarter / 4), "tick", "end"))
+    quarters = [most * quarter / 4 for quarter in range(5)]
+    for _, centre, name in across([quarters, quarters[::2]], lambda x: LEFT + x / most * width, size_name):
+        parts.append(text(centre, HEIGHT + 20, name, "tick", "middle"))
     for x, y in plot.points:
-        parts.append(rect(LEFT + x / across * width - 1,
+        parts.append(rect(LEFT + x / most * width - 1,
                           6 + HEIGHT * (1 - min(y / high, 1)) - 1, 2, 2, "point"))
-    return svg(HEIGHT + 28, f"{plot.title} in {plot.unit} by {plot.x_unit}: {len(plot.points)} "
-               f"points, at most {max(y for _, y in plot.points):.4g}", parts)
+    return svg(HEIGHT + 28, f"{plot.title} by {plot.x_unit}: {len(plot.points)} points, at most "
+               f"{shown(plot, max(y for _, y in plot.points))}", parts)
 
 
-def figures(table: Table) -> str:
-    """The table of the terminal."""
-    head = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
-    cells = zip(*(list(column.cells) for column in table.columns), strict=True)
-    rows = "".join("<tr>" + "".join(
-        f'<td data-heading="{escape(str(column.header))}">{escape(str(cell))}</td>'
-        for column, cell in zip(table.columns, row, strict=True)) + "</tr>" for row in cells)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+def figures(found: Table) -> str:
+    """The table of the terminal. A first column without a heading names the rows."""
+    headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
+    rows = zip(*(list(column.cells) for column in found.columns), strict=True)
+    return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
 
 
 def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:
@@ -115,7 +111,8 @@ DRAW = {Curve: line_panel, Scatter: scatter}
 def render(method: str, device: str, found: Found, machine: dict[str, str],
            stopped: str | None) -> str:
     """The page. stopped: why the runs ended early, if they did."""
-    panels = "".join(panel(f"{curve.title}, {curve.unit}", DRAW[type(curve)](curve))
+    panels = "".join(panel(curve.title if curve.unit == "us" else f"{curve.title}, {curve.unit}",
+                           DRAW[type(curve)](curve))
                      for curve in found.curves)
     return document(f"{method} on {device}", f"""\
 {said(found.words, stopped)}

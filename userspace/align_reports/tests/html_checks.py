@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 
 from lab.pace import patience
 
+# Of a character of a picture's label, at least; and how far it goes above and below its line.
+CHARACTER, ABOVE, BELOW = 6, 8, 2
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
@@ -40,26 +42,57 @@ def stands_alone(text):
         not any(word in text for word in ("url(", "@import", "http"))
 
 
+def labels(drawing):
+    """(words, left, top, right, bottom) of each label of a picture, about."""
+    for x, y, anchor, words in re.findall(
+            r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>(.*?)</text>', drawing):
+        width = CHARACTER * len(unescape(words))
+        left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
+        yield unescape(words), left, float(y) - ABOVE, left + width, float(y) + BELOW
+
+
+def check_labels(drawing):
+    """Every label of a picture lies in it, meets no other one, and has no axis go through it."""
+    _, _, width, height = map(float, re.search(r'viewBox="([^"]*)"', drawing)[1].split())
+    found = list(labels(drawing))
+    axes = [tuple(map(float, ends)) for ends in re.findall(
+        r'<line x1="([\d.-]+)" y1="([\d.-]+)" x2="([\d.-]+)" y2="([\d.-]+)" class="axis"', drawing)]
+    for number, (words, left, top, right, bottom) in enumerate(found):
+        assert 0 <= left and right <= width and 0 <= top and bottom <= height, words
+        for other, its_left, its_top, its_right, its_bottom in found[:number]:
+            assert right <= its_left or its_right <= left or bottom <= its_top or its_bottom <= top, (words, other)
+        for x1, y1, x2, y2 in axes:
+            assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top, f"the axis goes through {words}"
+
+
 # Puts what it finds into the title of the page that holds the frame.
 PROBE = """<script>onload = () => {
 const page = document.getElementById('f').contentDocument, e = page.documentElement;
 const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0);
 const style = getComputedStyle(page.body);
+const cards = [...page.querySelectorAll('td')].filter(td => getComputedStyle(td).display == 'flex');
+const unnamed = cards.filter(td => ['none', '""'].includes(getComputedStyle(td, '::before').content));
 document.title = JSON.stringify({scroll: e.scrollWidth, client: e.clientWidth,
-                                 paper: sum(style.backgroundColor), ink: sum(style.color)}); }
+                                 paper: sum(style.backgroundColor), ink: sum(style.color), cards: cards.length,
+                                 unnamed: unnamed.map(td => td.textContent)}); }
 </script>"""
 
 
 def check_layout(text, folder, width, scheme="light"):
-    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked."""
+    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked.
+
+    In a narrow window the rows of tables are cards, in which each value stands beside its name.
+    """
     found = layout(text, folder, width, scheme)
     assert 0 < found["client"] <= width
     assert found["scroll"] <= found["client"]
     assert (found["paper"] > found["ink"]) == (scheme == "light")
+    assert found["unnamed"] == [] and (found["cards"] > 0) == (width < 1000)
 
 
 def layout(text, folder, width, scheme="light"):
-    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness}.
+    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness,
+    "cards": values that stand beside a name, "unnamed": those of them without one}.
 
     Brightness is the sum of red, green and blue.
     """

@@ -9,11 +9,11 @@ import pytest
 from rich.console import Console
 
 from align_reports.probe import command, comparison_table, devices
-from align_reports.probe.comparison import Comparison, Sample, document, findings, lines, ratio_interval, verdict, words
+from align_reports.probe.comparison import Comparison, Sample, document, findings, lines, verdict
 from align_reports.probe.runs import Quiet, Replays
 from align_reports.verify.experiment import Step
+from align_reports.verify.intervals import Interval, compare, words
 from align_reports.verify.machine import Refused
-from align_reports.verify.verdict import Interval
 
 REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verbs" / "replay.c"
 NEAR = (1.0, 1.03, 0.98)
@@ -36,50 +36,53 @@ def samples(paces, **other):
 
 def test_a_ratio_is_the_same_whichever_is_the_denominator():
     pairs = [(1, 2), (1.1, 2.5), (0.9, 1.7), (1, 2.2)]
-    one, other = ratio_interval(pairs), ratio_interval([(b, a) for a, b in pairs])
+    one, other = compare(pairs), compare([(b, a) for a, b in pairs])
     assert (one.mean, one.low, one.high) == pytest.approx((1 / other.mean, 1 / other.high, 1 / other.low))
-    assert ratio_interval([(1, 2)] * 3) == Interval(pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5), 3)
+    assert compare([(1, 2)] * 3) == Interval(pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5), 3)
 
 
 def test_pairs_show_what_the_spread_of_each_hides():
     """Each repetition is slower than the last one, on both; one device takes a tenth more in all of them."""
     pairs = [(pace * 1.1 * off, pace) for pace, off in ((1, 1), (5, 1.01), (20, 0.99), (60, 1))]
-    assert ratio_interval(pairs).low > 1.08
+    assert compare(pairs).low > 1.08
     one, other = Interval.of([a for a, _ in pairs]), Interval.of([b for _, b in pairs])
     assert one.low < other.high
 
 
 def test_the_interval_of_a_ratio_is_not_cut_where_its_logarithm_is_below_0():
-    """Both ratios are above 1; what they say of the mean is not."""
-    ratio = ratio_interval([(1.1, 1), (100, 1)])
-    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 1e-10
+    """All ratios are above 1; what they say of the mean is not."""
+    ratio = compare([(1.1, 1), (100, 1), (1.2, 1)])
+    assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 0.1
 
 
 @pytest.mark.parametrize("pairs, said", [
-    ([(1, 2)], "nothing can be said from one pair of runs"),
+    ([(1, 2)], "nothing can be said from fewer than 3 repetitions"),
+    ([(1, 2), (1, 900)], "nothing can be said from fewer than 3 repetitions"),
     ([(0, 1), (1, 1)], "nothing can be said: a figure is 0"),
     ([(1, 2), (2, 1), (1, 1)], "no difference shown"),
-    ([(1, 2), (1, 2.1), (1, 1.9)], "shorter"), ([(2, 1), (2.1, 1), (1.9, 1)], "longer"),
+    ([(1, 2), (1, 2.1), (1, 1.9)], "2.00 times faster [1.76 to 2.26]"),
+    ([(2, 1), (2.1, 1), (1.9, 1)], "2.00 times slower [1.76 to 2.26]"),
+    ([(1.002, 1), (1.003, 1), (1.004, 1)], "no difference shown"),
 ])
 def test_what_is_said_of_a_ratio(pairs, said):
-    assert words(ratio_interval(pairs), "shorter") == said
+    assert words(compare(pairs)) == said
 
 
 def test_the_faster_device_is_named_with_how_sure_that_is():
     found = samples([2, 2.1, 1.9])
-    assert re.match(r"a is faster: the time until all was durable on a is 0\.\d+ to 0\.\d+ times that on b, with 95 %",
-                    verdict(lines(found, "a", "b"), found, "a", "b"))
-    assert verdict(lines(found, "b", "a"), found, "b", "a").startswith("a is faster: the time until all was durable "
-                                                                       "on b is 1.")
-    iops = next(line for line in lines(found, "a", "b") if line.name == "IOPS")
-    assert (iops.words, iops.ratio.mean) == ("more", pytest.approx(2, rel=0.05))
+    for on, vs in ("ab", "ba"):
+        assert verdict(lines(found, on, vs), found, on, vs) == (
+            "a is 2.00 times faster [1.76 to 2.26] than b: by the time until all was durable, with 95 % confidence")
+    said = {line.name: line.words for line in lines(found, "a", "b")}
+    assert (said["wall"], said["mean"], said["IOPS"]) == (
+        "2.00 times faster [1.76 to 2.26]", "2.00 times lower [1.76 to 2.26]", "2.00 times higher [1.76 to 2.26]")
 
 
 def test_where_nothing_differs_or_too_little_was_made_that_is_said():
     same = samples([1, 1.05, 0.95])
     assert verdict(lines(same, "a", "b"), same, "a", "b").startswith("no difference shown between a and b")
     once = samples([2])
-    assert "nothing can be said from one pair" in verdict(lines(once, "a", "b"), once, "a", "b")
+    assert "nothing can be said from fewer than 3" in verdict(lines(once, "a", "b"), once, "a", "b")
     half = samples([2])[:1]
     assert verdict(lines(half, "a", "b"), half, "a", "b") == "nothing can be said: no repetition was made on both"
 
@@ -94,9 +97,11 @@ def test_an_open_loop_is_judged_by_its_response_times():
                                                    each.replay["latency_us"], "wall_s": 1, "flush_s": 0,
                                                    "by_kind": [{"kind": "write"}]},
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
-    assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the mean response time on a")
+    assert verdict(lines(found, "a", "b"), found, "a", "b").endswith(
+        "than b: by the mean response time, with 95 % confidence")
     rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
-    assert rows == ["wall s", "mean response us", "p50 response us", "p99 response us", "p99.9 response us", "IOPS 1/s"]
+    assert rows == ["wall", "mean response", "p50 response \u2264", "p99 response \u2264", "p99.9 response \u2264",
+                    "IOPS"]
     assert document(found, "a", "b")["time"] == "response"
 
 
@@ -110,7 +115,7 @@ def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
     [mean] = [line for line in lines(found, "a", "b") if line.name == "mean"]
     assert (mean.on.mean, mean.ratio.mean) == (pytest.approx(9000, rel=0.05), pytest.approx(0.5, rel=0.05))
     assert [comparison_table.label(line, found) for line in lines(found, "a", "b")] == [
-        "wall s", "mean us", "p50 us", "p99 us", "p99.9 us", "IOPS 1/s"]
+        "wall", "mean", "p50 \u2264", "p99 \u2264", "p99.9 \u2264", "IOPS"], "of a trace they are the ends of bins"
     assert document(found, "a", "b")["time"] == "service"
 
 
@@ -121,10 +126,11 @@ def test_reads_are_said_to_be_read_and_take_no_flush():
                         "by_kind": [{"kind": kind} for kind in kinds]}, False, None, None, None)
                 for each in samples([2, 2.1, 1.9])]
     found = of(["read"], 1000)
-    assert verdict(lines(found, "a", "b"), found, "a", "b").startswith("a is faster: the time until all was read on a")
+    assert verdict(lines(found, "a", "b"), found, "a", "b").endswith(
+        "than b: by the time until all was read, with 95 % confidence")
     assert lines(found, "a", "b")[0].on.mean == pytest.approx(1, rel=0.05)
     found = of(["read", "write"], 1000)
-    assert "the time until all was durable on a is 0.999 to 0.999 " in verdict(lines(found, "a", "b"), found, "a", "b")
+    assert "the time until all was durable on a is 1.00 to 1.00 times" in verdict(lines(found, "a", "b"), found, "a", "b")
 
 
 def test_a_warm_up_that_takes_more_on_one_device_changes_neither_the_requests_nor_the_verdict():
@@ -151,12 +157,13 @@ def test_the_table_has_both_devices_the_ratio_and_the_counts():
     console.print(comparison_table.render(lines(found, "a", "b"), found, "a", "b", "title"))
     rows = [re.split(r"\s*[│┃]\s*", row)[1:-1] for row in console.export_text().splitlines() if "│" in row]
     cells = {row[0]: row[1:] for row in rows}
-    assert list(cells) == ["wall s", "mean us", "p50 us", "p99 us", "p99.9 us", "IOPS 1/s", "partial touches expected",
+    assert list(cells) == ["wall", "mean", "p50", "p99", "p99.9", "IOPS", "touches expected",
                            "kernel: reads", "kernel: writes", "dm-align: rmw_expected", "dm-align: rmw_avoided",
                            "dm-align: rmw_host", "dm-align: rmw_drive", "dm-align: pad_reads"]
-    assert all(re.fullmatch(r"\S+( \d+)? \[\S+( \d+)? to \S+( \d+)?\]", cell.replace("\u202f", ""))
-               for name in ("wall s", "p99 us") for cell in cells[name][:3])
-    assert cells["mean us"][3] == "shorter" and cells["kernel: writes"][:2] == ["100", "100"]
+    assert cells["wall"] == ["1.1 s [1.03 s to 1.17 s]", "2.21 s [1.96 s to 2.46 s]", "0.50 [0.44 to 0.57]",
+                             "2.00 times faster [1.76 to 2.26]"]
+    assert re.fullmatch(r"20.1 ms \[\S+ ms to \S+ ms\]", cells["p99"][0])
+    assert cells["mean"][3] == "2.00 times lower [1.76 to 2.26]" and cells["kernel: writes"][:2] == ["100", "100"]
 
 
 def test_the_document_has_all_that_the_table_has():

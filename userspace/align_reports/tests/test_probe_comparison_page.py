@@ -8,7 +8,7 @@ import pytest
 from align_reports.charts import LEFT, RIGHT
 from align_reports.probe import comparison_page
 from align_reports.probe.comparison import QUANTITIES, Sample, lines, saved_times
-from align_reports.probe.comparison_table import interval
+from align_reports.probe.comparison_table import SHOWN, interval
 from align_reports.svg import WIDTH
 from html_checks import Outline, check_layout, stands_alone
 
@@ -44,13 +44,13 @@ def test_the_page_stands_alone_and_shows_every_figure(samples):
     text = rendered(samples)
     assert Outline(text).open == [] and stands_alone(text)
     for line in lines(samples, ON, VS):
-        row = re.search(rf"<tr><td[^>]*>{re.escape(line.name)} .*?</tr>", text)[0]
-        for shown in (interval(line.on), interval(line.vs), interval(line.ratio), line.words):
+        row = re.search(rf"<tr><td[^>]*>{re.escape(line.name)}</td>.*?</tr>", text)[0]
+        unit = SHOWN[line.unit]
+        for shown in (interval(line.on, unit), interval(line.vs, unit), interval(line.ratio), line.words):
             assert f">{shown}</td>" in row
-    assert "is faster: the time until all was durable" in text and "kernel: writes" in text
+    assert "times faster [" in text and "by the time until all was durable" in text and "kernel: writes" in text
     latencies, ratios = drawings(text)
-    assert f"{ON}: half within 9 ms, 99 % within 30 ms; {VS}: half within 4 ms, 99 % within 16 ms" in \
-        latencies.replace(".00", "").replace(".0 ", " ")
+    assert f"{ON}: p50 8.05 ms, p99 20.1 ms; {VS}: p50 4.05 ms, p99 10.1 ms" in latencies, "not the ends of bins"
     assert all(f"{quantity.name} " in ratios for quantity in QUANTITIES)
 
 
@@ -76,7 +76,7 @@ def test_every_pair_and_every_interval_is_in_its_row(samples):
 
 @pytest.mark.parametrize("values", [(1, 1), (1e-6, 1e6), (3, 3.0001)])
 def test_ratios_of_any_size_lie_in_the_picture(values):
-    samples = [sample(n, device, wall_s=value, flush_s=0) for n, pair in enumerate((values, values[::-1]), 1)
+    samples = [sample(n, device, wall_s=value, flush_s=0) for n, pair in enumerate((values, values[::-1], (1, 1)), 1)
                for device, value in zip((ON, VS), pair, strict=True)]
     drawing = comparison_page.ratio_panel(lines(samples, ON, VS), samples, ON, VS)
     places = [float(x) for x in re.findall(r' x1?2?="([\d.-]+)"', drawing)]
@@ -100,6 +100,6 @@ def test_times_of_a_trace_are_read_from_its_file(tmp_path, clocked, times):
     assert saved_times(path, clocked) == times
 
 
-@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 380), ("light", 1440), ("dark", 1440)])
+@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 380), ("light", 1200), ("dark", 1440)])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(samples, tmp_path, scheme, width):
     check_layout(rendered(samples), tmp_path, width, scheme)

@@ -10,6 +10,7 @@ from align_reports.probe import models, page
 from align_reports.probe.depth import Probe
 from align_reports.probe.methods import METHODS, Chunk, Curve, Pair, Sorted, Task, chunk_sizes
 from align_reports.svg import WIDTH
+from align_reports.table import duration
 from html_checks import Outline, check_layout, stands_alone
 
 TASK = Task("/dev/<test>", None, None, 1, None)
@@ -68,7 +69,7 @@ def test_every_point_lies_inside_its_picture(method, upto):
 
 def test_the_words_name_the_best_and_the_model():
     [best] = METHODS["cncread"].found(TASK, RESULTS["cncread"]).words
-    assert best == "best depth 4: 20000 IOPS, 4.00 times those at depth 1"
+    assert best == "best depth 4: 20\u202f000 IOPS, 4.00 times those at depth 1"
     unsure = METHODS["cncread"].found(TASK, RESULTS["cncread"][:4])
     assert "a greater one may be better" in unsure.words[1] and not unsure.document["best"]["sure"]
     found = METHODS["chunk-size"].found(TASK, RESULTS["chunk-size"])
@@ -81,9 +82,9 @@ def test_sorted_reads_are_compared_with_unsorted_ones_of_the_same_round():
     found = METHODS["sorted-reads"].found(TASK, RESULTS["sorted-reads"])
     ratios = {row["window"]: row["ratio"] and row["ratio"]["mean"] for row in found.document["windows"]}
     assert ratios == {1: None, 32: pytest.approx(12.19 / 18.11), 1024: pytest.approx(9.46 / 18.11)}
-    assert found.words[1] == "windows of 1024: 0.5224 [0.5224 to 0.5224] times as long as unsorted (shorter)"
+    assert found.words[1] == "windows of 1024, beside unsorted reads: 1.91 times faster [1.91 to 1.91]"
     once = METHODS["sorted-reads"].found(TASK, RESULTS["sorted-reads"][:3])
-    assert "nothing can be said from one pair" in once.words[0]
+    assert "nothing can be said from fewer than 3" in once.words[0]
 
 
 def test_times_of_second_reads_are_told_by_tenths_of_the_distances():
@@ -93,7 +94,17 @@ def test_times_of_second_reads_are_told_by_tenths_of_the_distances():
     assert (tenths[0]["from_bytes"], tenths[0]["to_bytes"], tenths[9]["to_bytes"]) == (4096, 20 * 4096, 200 * 4096)
     times = sorted(pair.us for pair in RESULTS["rnddeltaplot"][:20])
     assert (tenths[0]["p10_us"], tenths[0]["p50_us"], tenths[0]["p90_us"]) == (times[1], times[9], times[17])
-    assert found.words[0].startswith(f"half of the nearest tenth took {times[9]:.1f} us at most")
+    assert found.words[0].startswith(f"half of the nearest tenth took {duration(times[9])} at most")
+
+
+@pytest.mark.parametrize("method", RESULTS)
+def test_no_cell_has_a_figure_of_seven_digits_and_each_time_has_its_unit(method):
+    far = [Pair(987654321 * at, 1234567.8 * at) for at in range(1, 201)]
+    table = METHODS[method].found(TASK, far if method == "rnddeltaplot" else RESULTS[method]).table
+    cells = {str(column.header): list(map(str, column.cells)) for column in table.columns}
+    assert not any(re.search(r"\d[\d.\u202f]{6}", cell) for column in cells.values() for cell in column)
+    for name in set(cells) & {"mean", "p99 \u2264", "p90 \u2264", "model", "p50", "p10", "p90", "wall"}:
+        assert all(re.match(r"[\d.\u202f]+ (\u00b5s|ms|s)\b", cell) for cell in cells[name]), name
 
 
 @pytest.mark.parametrize("method", RESULTS)

@@ -16,10 +16,12 @@ from rich.console import Console
 import align_reports
 from align_reports.interrupt import Interrupted
 from align_reports.results import MODES, Results, Run
+from align_reports.table import duration, number
 from align_reports.verify import command as verify, table
 from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
-from align_reports.verify.verdict import Interval, findings, verdicts
+from align_reports.verify.intervals import Interval, compare
+from align_reports.verify.verdict import findings, verdicts
 from verify_samples import made_up_verification
 
 
@@ -42,16 +44,23 @@ def test_a_mean_has_the_interval_of_students_t():
 
 
 def test_no_time_is_said_to_be_below_0(made_up):
-    interval = Interval.of([1.0, 40.0])
-    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 250
+    interval = Interval.of([1.0, 20.5, 40.0])
+    assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 60
     for run in made_up.repetitions("/dev/test", "w512", "pad"):
         run.latency.update(mean=10.0 ** run.repetition, p99=10.0 ** run.repetition)
     figures = of(made_up, "w512", "pad").document()
     assert [figures[name]["low"] for name in ("mean_us", "p99_us")] == [0, 0]
 
 
-def test_one_value_has_no_interval():
+def test_fewer_than_three_values_have_no_interval():
     assert Interval.of([3.0]) == Interval(3.0, None, None, 1)
+    assert Interval.of([3.0, 5.0]) == Interval(4.0, None, None, 2)
+    assert Interval.of([3.0, 5.0, 4.0]).low is not None
+
+
+def test_from_two_repetitions_no_time_is_judged(made_up):
+    two = Results(made_up.machine, [run for run in made_up.runs if run.repetition <= 2])
+    assert of(two, "w4k_132k", "coalesce").words == "all RMWs taken from the drive, 97 % without a read"
 
 
 def test_the_interval_holds_the_mean_of_a_known_distribution_as_often_as_it_says():
@@ -82,11 +91,23 @@ def test_each_repetition_begins_with_another_mode_and_all_modes_follow_each_othe
 
 def test_removed_touches_and_shorter_time_are_told(made_up):
     assert of(made_up, "w4k_132k", "coalesce").words == \
-        "all RMWs taken from the drive, 97 % without a read; faster"
-    assert of(made_up, "w4k_132k", "pad").words.endswith("slower")
+        "all RMWs taken from the drive, 97 % without a read; 4.20 times faster [4.04 to 4.36]"
+    assert of(made_up, "w4k_132k", "pad").words.endswith("; 2.05 times slower [2.05 to 2.05]")
     assert of(made_up, "w512", "pad").words.startswith("all RMWs done by dm-align")
     assert of(made_up, "w512", "report").words == "every touch reaches the drive; no difference shown"
     assert of(made_up, "w4096", "pad").words.startswith("nothing to align")
+
+
+def test_a_mode_is_compared_with_raw_as_two_devices_are(made_up):
+    """By pairs of one repetition and their geometric mean: 4 times as long, then a quarter, is neither."""
+    for run, wall_s in zip(made_up.repetitions("/dev/test", "w512", "pad"), (4.0, 0.25, 1.0), strict=True):
+        run.replay.update(wall_s=wall_s, flush_s=0)
+    for run in made_up.repetitions("/dev/test", "w512", "raw"):
+        run.replay.update(wall_s=1.0, flush_s=0)
+    found = of(made_up, "w512", "pad")
+    assert found.to_raw == compare([(4.0, 1.0), (0.25, 1.0), (1.0, 1.0)])
+    assert found.to_raw.mean == pytest.approx(1) and found.words.endswith("; no difference shown")
+    assert of(made_up, "w512", "raw").to_raw is None
 
 
 def test_touches_that_went_to_the_drive_as_they_came_are_told(made_up):
@@ -160,6 +181,35 @@ def test_writes_above_the_queues_limit_are_a_finding_only_where_a_drive_counts(m
 def test_buffered_writes_are_shown_with_what_the_device_gets(made_up):
     cells = {v.workload: table.COLUMNS[2].cell(v) for v in verdicts(made_up, list(MODES))}
     assert (cells["w512"], cells["records-4000"]) == ("40", "40 as 60")
+
+
+def test_the_columns_are_named_as_the_members_of_the_document(made_up):
+    members = list(of(made_up, "w512", "pad").document())
+    named = [column.heading.lower().replace(" ", "_") for column in table.COLUMNS]
+    named = [f"{name}_us" if name in ("mean", "p99") else name for name in named]
+    assert [name for name in named if name not in members] == []
+    assert named == [member for member in members if member in named], "in the same order"
+
+
+def test_figures_of_any_size_are_short(made_up):
+    for run in made_up.runs:
+        run.replay.update(requests=12345678, wall_s=123456.7)
+        run.latency.update(mean=1234567.8, p99=98765432.1)
+    cells = {column.heading: column.cell(of(made_up, "w512", "pad")) for column in table.COLUMNS}
+    assert (cells["requests"], cells["mean"], cells["p99"]) == ("12.3 M", "1.23 s", "98.8 s")
+    assert cells["seconds"] == "123\u202f457"
+
+
+@pytest.mark.parametrize("us, said", [(0.25, "0.25 \u00b5s"), (532, "532 \u00b5s"), (999.7, "1 ms"), (16700, "16.7 ms"),
+                                      (999.7e3, "1 s"), (4.684e6, "4.68 s"), (1203.4e6, "1\u202f203 s")])
+def test_a_time_has_three_digits_and_a_unit(us, said):
+    assert duration(us) == said
+
+
+@pytest.mark.parametrize("count, said", [(0, "0"), (40, "40"), (999499, "999\u202f499"), (999501, "1 M"),
+                                         (12345678, "12.3 M"), (2.5e9, "2.5 G")])
+def test_a_count_has_at_most_six_digits(count, said):
+    assert number(count) == said
 
 
 def test_the_table_has_a_line_for_every_workload_and_mode(made_up):

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pictures of a verification: latencies before and after, RMWs, where writes begin, the runs in time."""
+"""The pictures of a verification: times and latencies before and after, touches, where writes begin."""
 
 from __future__ import annotations
 
 import math
+import statistics
 
-from ..charts import (HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, duration, in_mode_order,
-                      ticks_us)
+from ..charts import (HEIGHT, LEFT, RIGHT, TOP, Distribution, across, bounded, cumulative, cumulative_panel,
+                      in_mode_order, log_ticks, upward)
 from ..results import Run
-from ..svg import WIDTH, line, polyline, rect, svg, text
-from ..table import milliseconds, number
+from ..svg import LINE, WIDTH, line, polygon, polyline, rect, svg, text
+from ..table import duration, number
 from .verdict import Verdict
+
+
+SECTOR = 512
+# Of the time line: finer ones of several modes run into one block.
+TIME_COLUMNS = 20
 
 
 def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
@@ -23,8 +29,16 @@ def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
 def cdf_panel(runs: list[Run]) -> str:
     """Share of the writes of one workload by latency: a line for each mode."""
     return cumulative_panel("writes", [
-        (mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)))
+        Distribution(mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)),
+                     *(statistics.fmean(run.latency[name] for run in same) for name in ("p50", "p99")))
         for mode, same in _by_mode(runs).items()])
+
+
+def pieces(verdict: Verdict) -> dict[str, int]:
+    """What became of the partial touches: how many of each kind that occurs."""
+    drive = verdict.touches if verdict.at_drive is None else verdict.at_drive
+    every = {"drive": drive, "host": verdict.host, "avoided": verdict.avoided}
+    return {kind: count for kind, count in every.items() if count}
 
 
 def rmw_panel(verdicts: list[Verdict]) -> str:
@@ -33,51 +47,63 @@ def rmw_panel(verdicts: list[Verdict]) -> str:
     parts, said = [], []
     for i, verdict in enumerate(verdicts):
         base = i * (row + gap) + gap
-        drive = verdict.touches if verdict.at_drive is None else verdict.at_drive
-        pieces = [("drive", drive), ("host", verdict.host or 0), ("avoided", verdict.avoided or 0)]
-        words = ", ".join(f"{number(count)} {WHAT[kind]}" for kind, count in pieces if count)
+        words = ", ".join(f"{number(count)} {TOUCHES[kind]}" for kind, count in pieces(verdict).items())
         at, scale = float(LEFT), (WIDTH - LEFT - RIGHT) / max(verdict.touches, 1)
-        for kind, count in pieces:
-            parts.append(rect(at, base, count * scale, row, f"bar {kind}",
-                              f"{number(count)} {WHAT[kind]}"))
+        for kind, count in pieces(verdict).items():
+            parts.append(rect(at, base, count * scale, row, f"bar {kind}", f"{number(count)} {TOUCHES[kind]}"))
             at += count * scale
         parts.append(text(LEFT - 6, base + row / 2 + 4, verdict.mode, "name", "end"))
-        parts.append(text(WIDTH - RIGHT, base - 6, words or "no touches", "note", "end"))
-        said.append(f"{verdict.mode}: {words or 'no touches'}")
+        parts.append(text(WIDTH - RIGHT, base - 6, words, "note", "end"))
+        said.append(f"{verdict.mode}: {words}")
     return svg(len(verdicts) * (row + gap) + 6, "Partial touches: " + "; ".join(said), parts)
 
 
-WHAT = {"drive": "left to the drive", "host": "read for by dm-align", "avoided": "removed"}
+# By the names that they have in the table.
+TOUCHES = {"drive": "at drive", "host": "host", "avoided": "avoided"}
+
+
+def phase(byte: int) -> str:
+    """Of writes that begin so many bytes into a block: they are misaligned, or may be."""
+    return "inside" if byte else "boundary"
 
 
 def phase_panel(runs: list[Run]) -> str:
     """Where in a physical block the writes of one workload began; of the first run with a ledger."""
-    run = next((run for run in runs if run.phases), None)
-    if run is None:
-        return ""
+    run = next(run for run in runs if run.phases)
     total = sum(count for _, count in run.phases)
-    bottom = HEIGHT * 0.6
+    bottom = TOP + HEIGHT * 0.6
     physical = run.replay["physical_block_size"]
     scale = (WIDTH - LEFT - RIGHT) / physical
-    width = max(scale * 512 - 1, 1.5)
-    parts = [line(LEFT, 4 + bottom, WIDTH - RIGHT, 4 + bottom, "axis")]
-    for quarter in range(5):
-        byte = physical * quarter // 4
-        anchor = "end" if quarter == 4 else "middle" if quarter else "start"
-        parts.append(text(LEFT + byte * scale, bottom + 18, f"{byte}", "tick", anchor))
+    width = max(scale * SECTOR - 1, 1.5)
+    parts = [line(LEFT, bottom, WIDTH - RIGHT, bottom, "axis")]
+    places = [list(range(0, physical, step * SECTOR)) for step in (1, 2, 4, 8, 16)]
+    # A label stands under the bar that it names.
+    for _, centre, name in across(places, lambda byte: LEFT + byte * scale + width / 2, str):
+        parts.append(text(centre, bottom + LINE + 2, name, "tick", "middle"))
     most = max(count for _, count in run.phases)
     for byte, count in run.phases:
-        height = count / most * (bottom - 12)
-        kind = "bar aligned" if byte == 0 else "bar misaligned"
-        parts.append(rect(LEFT + byte * scale, 4 + bottom - height, width, height, kind,
+        height = count / most * (bottom - TOP)
+        parts.append(rect(LEFT + byte * scale, bottom - height, width, height, f"bar {phase(byte)}",
                           f"{count / total:.1%} of the writes begin {byte:g} bytes into a block"))
-    parts.append(text(LEFT - 6, 14, f"{most / total:.0%}", "tick", "end"))
+    parts.append(text(LEFT - 6, TOP + 4, f"{most / total:.0%}", "tick", "end"))
     said = ", ".join(f"{count / total:.1%} at byte {byte:g}" for byte, count in run.phases[:8])
-    return svg(bottom + 24, f"Where writes begin in a block of {physical} bytes: {said}", parts)
+    return svg(bottom + 22, f"Where writes begin in a block of {physical} bytes: {said}", parts)
+
+
+def in_columns(points: list[tuple[float, float]], width: float) -> list[tuple[float, float, float, float]]:
+    """Points (time, value) in columns so wide: middle in time, median, least and greatest of each that has any."""
+    columns: dict[int, list[tuple[float, float]]] = {}
+    for at, value in points:
+        columns.setdefault(int(at / width), []).append((at, value))
+    return [(statistics.fmean(at for at, _ in those), statistics.median(value for _, value in those),
+             min(value for _, value in those), max(value for _, value in those)) for those in columns.values()]
 
 
 def line_panel(runs: list[Run]) -> str:
-    """Latency over time of one workload: the mean of each hundredth of a run, a line for each mode."""
+    """Latency over time of one workload: for each mode a line of medians in the band from least to greatest.
+
+    Of the means of each hundredth of the first repetition's writes.
+    """
     lines = {mode: [(part["end_s"], part["mean_us"]) for part in same[0].replay["time_line"]]
              for mode, same in _by_mode(runs).items()}
     means = [us for points in lines.values() for _, us in points]
@@ -86,44 +112,47 @@ def line_panel(runs: list[Run]) -> str:
     scale = (WIDTH - LEFT - RIGHT) / longest
 
     def y_of(us: float) -> float:
-        return 4 + HEIGHT - math.log(max(us, low) / low) / math.log(high / low) * HEIGHT
+        return TOP + HEIGHT - math.log(max(us, low) / low) / math.log(high / low) * HEIGHT
 
     parts = [line(LEFT, y_of(low), WIDTH - RIGHT, y_of(low), "axis")]
-    for us in ticks_us(low, high):
+    for us in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(us), WIDTH - RIGHT, y_of(us), "grid"))
         parts.append(text(LEFT - 6, y_of(us) + 4, duration(us), "tick", "end"))
-    for share in (0, 0.5, 1):
-        anchor = ("start", "middle", "end")[int(2 * share)]
-        parts.append(text(LEFT + share * longest * scale, y_of(low) + 14,
-                          f"{share * longest:.3g} s", "tick", anchor))
+    for _, centre, name in across([[0, longest / 2, longest]], lambda s: LEFT + s * scale,
+                                  lambda s: duration(s * 1e6) if s else "0"):
+        parts.append(text(centre, y_of(low) + LINE + 2, name, "tick", "middle"))
     for mode, points in lines.items():
-        parts.append(polyline([(LEFT + end * scale, y_of(us)) for end, us in points],
-                              f"curve {mode}"))
-    said = "; ".join(f"{mode}: {points[-1][0]:.3g} s, between {milliseconds(min(us for _, us in points))} "
-                     f"and {milliseconds(max(us for _, us in points))} ms"
-                     for mode, points in lines.items())
-    return svg(HEIGHT + 24, f"Mean latency over time. {said}", parts)
+        columns = [(LEFT + at * scale, *map(y_of, values)) for at, *values in
+                   in_columns(points, longest / TIME_COLUMNS * (1 + 1e-9))]
+        # From the first write on, so that a short run is seen, too.
+        columns.insert(0, (LEFT, *columns[0][1:]))
+        parts.append(polygon([(x, least) for x, _, least, _ in columns]
+                             + [(x, most) for x, _, _, most in reversed(columns)], f"band {mode}"))
+        parts.append(polyline([(x, middle) for x, middle, _, _ in columns], f"curve {mode}"))
+    said = "; ".join(f"{mode}: {duration(points[-1][0] * 1e6)}, between {duration(min(us for _, us in points))} "
+                     f"and {duration(max(us for _, us in points))}" for mode, points in lines.items())
+    return svg(TOP + HEIGHT + 22, f"Mean latency over time. {said}", parts)
 
 
-def time_panel(runs: list[Run]) -> str:
-    """The runs of one workload in the order of the repetitions: how long each took, by mode."""
-    groups = _by_mode(runs)
-    slowest = max(run.seconds for run in runs) or 1
-    row, gap = 26, 22
+def time_panel(verdicts: list[Verdict], runs: list[Run]) -> str:
+    """How long one workload took in each mode: the mean, its interval, and a mark for each repetition."""
+    row, gap = 16, 26
+    ends = [run.seconds for run in runs] + [v.seconds.high for v in verdicts if v.seconds.high]
+    scale = (WIDTH - LEFT - RIGHT) / (max(ends) or 1)
     parts, said = [], []
-    for i, (mode, same) in enumerate(groups.items()):
-        base = i * (row + gap) + gap + row
-        step = (WIDTH - LEFT - RIGHT) / len(same)
-        for k, run in enumerate(same):
-            height = run.seconds / slowest * row
-            parts.append(rect(LEFT + k * step, base - height, min(step - 2, 40), height,
-                              f"bar {mode}", f"repetition {run.repetition}: "
-                                             f"{run.seconds:.3f} s"))
-        times = [run.seconds for run in same]
-        note = f"{min(times):.2f} to {max(times):.2f} s"
-        parts.append(line(LEFT, base, WIDTH - RIGHT, base, "axis"))
-        parts.append(text(LEFT - 6, base - 2, mode, "name", "end"))
-        parts.append(text(WIDTH - RIGHT, base - row - 5, note, "note", "end"))
-        said.append(f"{mode}: {note}")
-    return svg(len(groups) * (row + gap) + 6, "Seconds of each repetition: " + "; ".join(said),
-               parts)
+    for i, verdict in enumerate(verdicts):
+        base = i * (row + gap) + gap
+        seconds, middle = verdict.seconds, base + row / 2
+        note = " \u00b7 ".join(each for each in (duration(seconds.mean * 1e6), verdict.time) if each)
+        parts.append(rect(LEFT, base, seconds.mean * scale, row, f"bar {verdict.mode}", note))
+        if seconds.low is not None:
+            parts.append(line(LEFT + seconds.low * scale, middle, LEFT + seconds.high * scale, middle, "interval"))
+        for run in (run for run in runs if run.mode == verdict.mode):
+            parts.append(rect(LEFT + run.seconds * scale - 1, base + 3, 2, row - 6, "repetition",
+                              f"repetition {run.repetition}: {duration(run.seconds * 1e6)}"))
+        parts.append(text(LEFT - 6, middle + 4, verdict.mode, "name", "end"))
+        parts.append(text(WIDTH - RIGHT, base - 6, note, "note", "end"))
+        said.append(f"{verdict.mode}: {note}")
+    height = len(verdicts) * (row + gap) + 6
+    parts.append(line(LEFT, gap - 4, LEFT, height - 2, "axis"))
+    return svg(height, "Time until all writes were durable: " + "; ".join(said), parts)

@@ -27,6 +27,7 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.results import MODES, Results
+from align_reports.table import duration
 from align_reports.verify import page, table
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import Experiment, all_runs, steps
@@ -36,7 +37,7 @@ from align_reports.verify.verdict import Verdict, findings, verdicts
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 # Of the document that --json prints; in 1 machine had the number of repetitions and of threads as text.
 FORMAT = 2
-TABLE_WIDTH = 180
+TABLE_WIDTH = 190
 # How the writes get to the device, in the words of the page.
 ACCESS = {
     None: "each workload as it was published: by O_DIRECT, or through the page cache",
@@ -103,7 +104,7 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
         results.runs.append(run)
         console.print(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
-                      f"{run.requests} writes in {run.seconds:.2f} s", markup=False,
+                      f"{run.requests} writes in {duration(run.seconds * 1e6)}", markup=False,
                       highlight=False)
 
 

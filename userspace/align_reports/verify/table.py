@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from ..table import milliseconds, number
-from .verdict import Interval, Verdict
-
-NONE = "\u2013"
+from ..table import NONE, duration, number
+from .intervals import Interval, span, times
+from .verdict import Verdict
 
 
 def _count(value: int | None) -> str:
@@ -22,47 +21,48 @@ def _ratio(interval: Interval | None) -> str:
     if interval is None:
         return NONE
     if interval.low is None:
-        return f"{interval.mean:.2f}"
-    return f"{interval.mean:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
+        return times(interval.mean)
+    # Where a cell is narrow its interval goes to the next line as a whole.
+    return f"{times(interval.mean)} [{span(interval)}]".replace(" to ", "\u00a0to\u00a0")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, what it means, and the text of a cell."""
+    """A heading, what it means, and the text of a cell. title: it names the row."""
 
     heading: str
     meaning: str
     cell: Callable[[Verdict], str]
     text: bool = False  # left-aligned words rather than right-aligned figures
+    title: bool = False
 
 
+# Named as the members of the document that --json prints.
 COLUMNS = (
-    Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True),
-    Column("through", "raw: the device itself; the others: dm-align in that mode",
-           lambda v: v.mode, True),
-    Column("writes", "writes issued; through the page cache also, as how many the device gets them",
+    Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True, True),
+    Column("mode", "raw: the device itself; the others: dm-align in that mode", lambda v: v.mode, True, True),
+    Column("requests", "writes issued; through the page cache also, as how many the device gets them",
            lambda v: f"{number(v.requests)} as {number(v.written)}" if v.buffered
            else number(v.requests)),
     Column("touches", "partial touches of physical blocks that they make: RMWs of a drive "
            "without a cache", lambda v: number(v.touches)),
     Column("at drive", "of them, what the drive received, of writes and of write-zeroes "
            "together: by its own count, or else by the target's", lambda v: _count(v.at_drive)),
-    Column("RMWs by drive", "by its own count, where it has one", lambda v: _count(v.drive_rmws)),
-    Column("read for", "touches whose block dm-align read, and wrote back whole",
-           lambda v: _count(v.host)),
-    Column("removed", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
-    Column("mean ms", "mean latency of a write, of a buffered one until the page cache has it; "
-           "mean of the repetitions",
-           lambda v: milliseconds(v.mean_us.mean)),
-    Column("p99 ms", "99 % of the writes took no longer, mean of the repetitions",
-           lambda v: milliseconds(v.p99_us.mean)),
+    Column("drive RMWs", "by the drive's own count, where it has one; its write cache may join several touches in one",
+           lambda v: _count(v.drive_rmws)),
+    Column("host", "touches whose block dm-align read, and wrote back whole", lambda v: _count(v.host)),
+    Column("avoided", "touches resolved without a read of their own", lambda v: _count(v.avoided)),
+    Column("mean", "mean latency of a write, of a buffered one until the page cache has it; "
+           "mean of the repetitions", lambda v: duration(v.mean_us.mean)),
+    Column("p99", "99 % of the writes took no longer, mean of the repetitions; of fewer than 100 writes, the longest",
+           lambda v: duration(v.p99_us.mean)),
     Column("seconds", "until all writes were durable, the flush at the end included; mean of the "
-           "repetitions", lambda v: f"{v.seconds.mean:.2f}"),
-    Column("\u00d7 raw", "that as a multiple of the raw run's of the same repetition: mean and its "
-           "95 % confidence interval", lambda v: NONE if v.mode == "raw" else _ratio(v.to_raw)),
-    Column("data", "every sector read back and compared, through the target and from the device "
-           "beneath", lambda v: "ok" if v.data_ok else "DIFFERS", True),
-    Column("verdict", "in words", lambda v: v.words, True),
+           "repetitions", lambda v: f"{v.seconds.mean:.3g}" if v.seconds.mean < 1000 else number(v.seconds.mean)),
+    Column("to raw", "seconds as a multiple of the raw run's of the same repetition: geometric mean "
+           "and its 95 % confidence interval", lambda v: _ratio(v.to_raw)),
+    Column("data ok", "every sector read back and compared, through the target and from the device "
+           "beneath", lambda v: "yes" if v.data_ok else "NO", True),
+    Column("words", "the verdict: the RMWs, then the time beside raw", lambda v: v.words, True),
 )
 
 
@@ -70,7 +70,7 @@ def render(found: list[Verdict], title: str) -> Table:
     table = Table(title=title, title_justify="left", header_style="bold")
     for column in COLUMNS:
         table.add_column(column.heading, justify="left" if column.text else "right",
-                         no_wrap=column.heading in ("workload", "through"))
+                         no_wrap=column.title)
     last = None
     for each in found:
         if last not in (None, each.workload):

@@ -3,47 +3,23 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..checks import check_below, check_data, check_ledger, check_unchanged
 from ..results import Results, Run
+from ..table import number
+from .intervals import FEWEST, Interval, compare, span, times, words
 
-# Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
-# Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
-# distribution, 1.960, is at most 4 % smaller.
-STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-              2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-              2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
-NORMAL_95 = 1.960
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean, and between which bounds it lies with 95 % confidence; none for a single value."""
-
-    mean: float
-    low: float | None
-    high: float | None
-    values: int
-
-    @classmethod
-    def of(cls, values: list[float], least: float = 0) -> Interval:
-        """least: what none of the values can be below, and so neither can their mean."""
-        mean = statistics.fmean(values)
-        if len(values) < 2:
-            return cls(mean, None, None, len(values))
-        freedom = len(values) - 1
-        t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
-        half = t * statistics.stdev(values) / math.sqrt(len(values))
-        return cls(mean, max(mean - half, least), mean + half, len(values))
+# The modes that take touches from the drive.
+FIXING = ("pad", "coalesce")
 
 
 @dataclass(frozen=True)
 class Verdict:
     """
+    device          what was written to: a path, or the profile of an emulated drive
     written         writes that the device gets: others than were issued, if through the page cache
     touches         partial touches that those make
     at_drive        of them, what reached the drive, as writes or as write-zeroes; None: raw, and
@@ -53,10 +29,11 @@ class Verdict:
     pad_reads       requests with which it read
     mean_us p99_us  latencies of the writes that were issued, over the repetitions
     seconds         until all of it was durable: the flush at the end is in it
-    to_raw          that time as a multiple of the raw run's of the same repetition
+    to_raw          that time as a multiple of the raw run's of the same repetition; None: mode raw
     data_ok         was every byte read back as it was written, above and below?
     """
 
+    device: str
     workload: str
     mode: str
     runs: int
@@ -76,9 +53,14 @@ class Verdict:
     data_ok: bool
 
     @property
+    def aligns(self) -> bool:
+        """Is there something to align, in a mode that does?"""
+        return bool(self.touches) and self.mode in FIXING
+
+    @property
     def words(self) -> str:
         """The verdict in words: the RMWs, then the time."""
-        return f"{self._rmws}; {self._time}" if self._time else self._rmws
+        return f"{self._rmws}; {self.time}" if self.time else self._rmws
 
     @property
     def _rmws(self) -> str:
@@ -99,13 +81,17 @@ class Verdict:
         return f"all RMWs taken from the drive, {share} % without a read"
 
     @property
-    def _time(self) -> str:
-        # From a single run nothing follows.
-        if self.to_raw is None or self.mode == "raw" or self.to_raw.low is None:
+    def time(self) -> str:
+        """The time beside the raw run's, in words; nothing of mode raw, and from fewer than FEWEST repetitions.
+
+        Without touches, and in mode report, every write passes unchanged: what is faster then is so by
+        chance, and not said; what it costs is.
+        """
+        if self.to_raw is None or self.to_raw.low is None:
             return ""
-        if self.to_raw.high < 1:
-            return "faster"
-        return "slower" if self.to_raw.low > 1 else "no difference shown"
+        if not self.aligns and self.to_raw.differs and self.to_raw.mean < 1:
+            return ""
+        return words(self.to_raw)
 
     def document(self) -> dict[str, Any]:
         return {**asdict(self), "words": self.words}
@@ -120,13 +106,14 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
     """Of the repetitions of one workload through one mode, at least one."""
     ledgers = [run.ledger for run in runs if run.ledger]
     drives = [run.drive for run in runs if run.drive]
-    ratios = [ratio for ratio in map(results.ratio_to_raw, runs) if ratio is not None]
+    raw = {} if runs[0].mode == "raw" else {
+        run.repetition: run for run in results.repetitions(runs[0].profile, runs[0].workload, "raw")}
 
     def booked(name: str) -> int | None:
         return _same([ledger[name] for ledger in ledgers]) if ledgers else None
 
     return Verdict(
-        runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
+        runs[0].profile, runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
         runs[0].buffered, runs[0].touches_expected,
         _same([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
         _same([drive["rmws"] for drive in drives]) if drives else None,
@@ -134,15 +121,48 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
         Interval.of([run.latency["mean"] for run in runs]),
         Interval.of([run.latency["p99"] for run in runs]),
         Interval.of([run.seconds for run in runs]),
-        Interval.of(ratios) if ratios else None,
+        compare([(run.seconds, raw[run.repetition].seconds) for run in runs if run.repetition in raw]),
         not any(finding for run in runs for finding in (*check_data(run), *check_below(run))))
 
 
 def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
-    """In the order of the workloads, then of the modes."""
+    """In the order of the devices, then of the workloads, then of the modes."""
     return [verdict(results, runs) for profile in results.profiles
             for workload in results.workloads(profile) for mode in modes
             if (runs := results.repetitions(profile, workload, mode))]
+
+
+def _named(each: Verdict) -> str:
+    factor = each.to_raw.inverse if each.to_raw.mean < 1 else each.to_raw
+    much = f", {times(factor.mean)} times [{span(factor)}]" if each.to_raw.differs else ""
+    return f"{each.workload} through {each.mode}{much}"
+
+
+def headline(found: list[Verdict]) -> list[str]:
+    """What is said first: of the touches, then what became faster, what slower, and where nothing is shown.
+
+    Only of workloads that have touches, in the modes that take them from the drive.
+    """
+    aligned = [each for each in found if each.aligns]
+    if not aligned:
+        return ["No run had a touch to take from the drive."]
+    left = sum(each.at_drive or 0 for each in aligned)
+    sentences = [f"Of {number(sum(each.touches for each in aligned))} partial touches, "
+                 f"{number(left) if left else 'none'} reached the drive through "
+                 f"{' and '.join(mode for mode in FIXING if mode in {each.mode for each in aligned})}."]
+    devices = list(dict.fromkeys(each.device for each in found))
+    judged = [each for each in aligned if each.to_raw and each.to_raw.low is not None]
+    for device in devices:
+        mine = [each for each in judged if each.device == device]
+        where = f" on {device}" if len(devices) > 1 else ""
+        for title, of in ((f"Faster than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean < 1]),
+                          (f"Slower than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean > 1]),
+                          (f"No difference in time shown{where}", [v for v in mine if not v.to_raw.differs])):
+            if of:
+                sentences.append(f"{title}: {'; '.join(map(_named, of))}.")
+    if len(judged) < len(aligned):
+        sentences.append(f"Times are judged from {FEWEST} repetitions with a raw run each.")
+    return sentences
 
 
 def findings(results: Results) -> list[str]:

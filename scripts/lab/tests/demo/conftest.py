@@ -8,6 +8,7 @@ from align_reports.results import PROFILES, Results, Run
 from align_reports.workloads import WORKLOADS
 
 MADE_UP_COUNT = 40
+REPETITIONS = 3
 
 
 def made_up_latency(mean_us):
@@ -18,7 +19,14 @@ def made_up_latency(mean_us):
             "histogram": [[mean_us * factor, count] for factor, count in spread]}
 
 
-def made_up_run(profile, workload, mode, mean_us):
+def made_up_time_line(requests, mean_us):
+    return [{"end_s": requests / 4 * part * mean_us / 1e6, "count": requests // 4,
+             "mean_us": mean_us * (0.9 + part / 20), "max_us": mean_us * 8} for part in range(1, 5)]
+
+
+def made_up_run(profile, workload, mode, mean_us, repetition=1):
+    # No two repetitions take the same time.
+    mean_us *= 1 + 0.01 * ((repetition * 7 + len(mode)) % 3 - 1)
     requests = workload.requests(MADE_UP_COUNT)
     expected = workload.touches_expected(MADE_UP_COUNT)
     fixing = mode in ("pad", "coalesce")
@@ -32,17 +40,20 @@ def made_up_run(profile, workload, mode, mean_us):
     return Run(profile, workload.name, mode, MADE_UP_COUNT, expected,
                replay={"requests": requests, "touches_expected": expected,
                        "wall_s": requests * mean_us / 1e6, "flush_s": 0.001,
-                       "latency_us": made_up_latency(mean_us),
+                       "latency_us": made_up_latency(mean_us), "physical_block_size": 4096,
+                       "time_line": made_up_time_line(requests, mean_us),
                        "data_check": {"status": "ok", "sectors": 1000, "mismatches": 0,
                                       "first_mismatch_sector": None}},
                drive={"touches": at_drive, "rmws": at_drive, "writes": requests, "reads": 0},
-               ledger=ledger)
+               ledger=ledger, repetition=repetition,
+               phases=None if mode == "raw" else [[offset, requests // 2] for offset in (0, 512)])
 
 
 @pytest.fixture
 def made_up():
-    """Results of every profile, workload and mode, with no finding in them."""
+    """Results of every profile, workload, mode and repetition, with no finding in them."""
     pace = {"st1000dm003": 500, "hdd-nocache": 12000}
-    runs = [made_up_run(profile, workload, mode, pace[profile] / (2 if mode == "pad" else 1))
-            for profile in PROFILES for workload in WORKLOADS for mode in MODES[profile]]
-    return Results({"note": "made up by a test, not measured"}, runs)
+    runs = [made_up_run(profile, workload, mode, pace[profile] / (2 if mode == "pad" else 1), repetition)
+            for profile in PROFILES for workload in WORKLOADS for repetition in range(1, REPETITIONS + 1)
+            for mode in MODES[profile]]
+    return Results({"device": "emulated drives", "note": "made up by a test, not measured"}, runs)

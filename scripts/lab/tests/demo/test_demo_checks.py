@@ -9,11 +9,13 @@ from align_reports import checks
 from align_reports.results import PROFILES, Results
 from align_reports.workloads import WORKLOADS
 
+# As in conftest.py.
+REPETITIONS = 3
 NAMES = tuple(workload.name for workload in WORKLOADS)
 
 
 def findings(results):
-    return checks.check(results, PROFILES, NAMES)
+    return checks.check(results, PROFILES, NAMES, REPETITIONS)
 
 
 def test_a_consistent_result_has_no_finding(made_up):
@@ -76,6 +78,8 @@ def test_a_finding_is_made_when(what, made_up):
 
 def test_a_missing_run_is_a_finding(made_up):
     short = Results(made_up.machine, made_up.runs[:-1])
+    assert findings(short) == ["hdd-nocache w4k_132k pad: ran 2 times of 3"]
+    short.runs = [run for run in made_up.runs if run.title != "hdd-nocache w4k_132k pad"]
     assert findings(short) == ["hdd-nocache w4k_132k pad: did not run"]
 
 

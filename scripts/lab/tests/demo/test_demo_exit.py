@@ -22,9 +22,9 @@ def outcome(monkeypatch, tmp_path):
 
 def test_a_clean_result_exits_with_0_and_leaves_its_files(outcome, made_up, tmp_path, capsys):
     assert outcome(made_up) == 0
-    assert "35 runs, 0 findings" in capsys.readouterr().out
+    assert "105 runs, 0 findings" in capsys.readouterr().out
     assert json.loads((tmp_path / "demo" / "demo.json").read_text())["findings"] == []
-    assert "No finding" in (tmp_path / "demo" / "demo.html").read_text()
+    assert "Nothing was lost" in (tmp_path / "demo" / "demo.html").read_text()
     assert "w4k_132k" in (tmp_path / "demo" / "demo.txt").read_text()
 
 
@@ -42,7 +42,8 @@ def test_one_spoiled_figure_exits_with_1_and_is_named(spoil, mode, outcome, made
     assert f"FINDING: {run.title}" in capsys.readouterr().out
     findings = json.loads((tmp_path / "demo" / "demo.json").read_text())["findings"]
     assert findings and all(run.title in finding for finding in findings)
-    assert f"{len(findings)} findings." in (tmp_path / "demo" / "demo.html").read_text()
+    page = (tmp_path / "demo" / "demo.html").read_text()
+    assert "Not verified" in page and all(finding in page for finding in findings)
 
 
 def test_a_demo_that_cannot_run_exits_with_2_says_why_and_leaves_no_old_page(

@@ -1,66 +1,91 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table and the page show every run, and the page needs nothing but itself."""
 
-import itertools
 import re
 
 import pytest
 
-from align_reports import charts, page, table
-from align_reports.results import PROFILES, Results
+from lab.demo import __main__ as demo
+from align_reports.plan import MODES
+from align_reports.results import MODES as ALL_MODES, PROFILES, Results
+from align_reports.verify import page
+from align_reports.verify.table import COLUMNS
+from align_reports.verify.verdict import headline, verdicts
 from align_reports.workloads import WORKLOADS
 from html_checks import Outline, check_layout, stands_alone
 
-def test_the_page_is_well_formed_and_shows_every_run(made_up):
-    outline = Outline(page.render(made_up, []))
+
+def rendered(results, wrong=()):
+    return page.render(results, verdicts(results, list(ALL_MODES)), list(wrong), None)
+
+
+def test_the_page_is_verifys_with_a_table_and_pictures_for_each_drive(made_up):
+    text = rendered(made_up)
+    outline = Outline(text)
     assert outline.open == []
     rows = [a for tag, a in outline.tags if tag == "tr" and "class" in a]
+    assert len(rows) == len(WORKLOADS) * sum(len(MODES[profile]) for profile in PROFILES)
     drawings = [a for tag, a in outline.tags if tag == "svg"]
-    assert len(rows) == len(made_up.runs)
-    assert len(drawings) == 2 * len(PROFILES) * len(WORKLOADS)
+    untouched = sum(not workload.touches_expected(40) for workload in WORKLOADS)
+    assert len(drawings) == len(PROFILES) * (5 * len(WORKLOADS) - untouched)
     assert all(drawing["aria-label"] for drawing in drawings)
+    heads = re.findall(r"<thead><tr>(.*?)</tr></thead>", text)
+    assert [re.findall(r">([^<]+)</th>", head) for head in heads] == [[c.heading for c in COLUMNS]] * len(PROFILES)
+
+
+def test_the_times_and_the_touches_of_each_drive_come_first(made_up):
+    titles = re.findall(r"<h2>(.*?)</h2>", rendered(made_up))
+    assert titles[:6] == [f"{profile}: {title}" for profile in PROFILES for title in (
+        "Time before and after", "What became of the partial touches", "Time where there is nothing to align")]
 
 
 def test_the_page_needs_no_script_and_no_other_file(made_up):
-    assert stands_alone(page.render(made_up, ["a <finding>"]))
+    assert stands_alone(rendered(made_up, ["a <finding>"]))
 
 
 def test_findings_are_on_the_page_and_change_its_verdict(made_up):
-    assert "No finding in 35 runs" in page.render(made_up, [])
-    spoiled = page.render(made_up, ["w512 & co: 1 < 2"])
-    assert "No finding" not in spoiled and "w512 &amp; co: 1 &lt; 2" in spoiled
+    assert "Nothing was lost" in rendered(made_up)
+    spoiled = rendered(made_up, ["w512 & co: 1 < 2"])
+    assert "Nothing was lost" not in spoiled and "w512 &amp; co: 1 &lt; 2" in spoiled
 
 
-def test_an_unbalanced_ledger_is_shown_as_one(made_up):
-    run = made_up.find("st1000dm003", "w512", "pad")
-    assert "=" in table.ledger_sum(run)
-    run.ledger["rmw_host"] += 1
-    assert "=" not in table.ledger_sum(run) and "\u2260" in table.ledger_sum(run)
+def test_the_headline_tells_gains_with_their_interval_and_where_there_is_none(made_up):
+    touches, faster, same, without = headline(verdicts(made_up, list(ALL_MODES)))
+    assert re.fullmatch(r"Of [\d\u202f]+ partial touches, none reached the drive through pad and coalesce\.", touches)
+    assert faster.startswith("Faster than raw on st1000dm003: w512 through pad, 1.91 times [1.91 to 1.91]; ")
+    assert "coalesce" not in faster and without.startswith("Faster than raw on hdd-nocache: w512 through pad, ")
+    assert same.startswith("No difference in time shown on st1000dm003: w512 through coalesce; ")
 
 
-def test_shares_of_a_latency_distribution_add_up_to_one(made_up):
-    for run in made_up.runs:
-        assert abs(sum(charts.shares(run).values()) - 1) < 1e-9
+def test_a_workload_without_touches_is_no_gain_however_fast(made_up):
+    for run in made_up.repetitions("st1000dm003", "w4096", "pad"):
+        run.replay.update(wall_s=1e-6)
+    found = verdicts(made_up, list(ALL_MODES))
+    [of] = [each for each in found if (each.device, each.workload, each.mode) == ("st1000dm003", "w4096", "pad")]
+    assert of.to_raw.high < 0.1 and of.words == "nothing to align"
+    assert "w4096 " not in " ".join(headline(found))
+    for run in made_up.repetitions("st1000dm003", "w4096", "pad"):
+        run.replay.update(wall_s=1.0)
+    found = verdicts(made_up, list(ALL_MODES))
+    [of] = [each for each in found if (each.device, each.workload, each.mode) == ("st1000dm003", "w4096", "pad")]
+    assert "times slower" in of.words, "what it costs is said"
 
 
-def test_a_histogram_finer_than_the_chart_is_added_up(made_up):
-    run = made_up.runs[0]
-    run.latency["histogram"] = [[1000, 1], [1010, 2], [1020, 3], [1189, 4], [4000, 10]]
-    assert sorted(charts.shares(run).values()) == pytest.approx([0.2, 0.3, 0.5])
+def test_mode_report_is_no_gain_however_fast(made_up):
+    for run in made_up.repetitions("st1000dm003", "w512", "report"):
+        run.replay.update(wall_s=1e-6)
+    found = verdicts(made_up, list(ALL_MODES))
+    [of] = [each for each in found if (each.device, each.workload, each.mode) == ("st1000dm003", "w512", "report")]
+    assert of.words == "every touch reaches the drive" and "report" not in " ".join(headline(found))
 
 
-def test_every_bar_lies_inside_its_chart(made_up):
-    span = charts.latency_span(made_up.runs)
-    for profile, workload in itertools.product(made_up.profiles, WORKLOADS):
-        group = [run for run in made_up.runs if (run.profile, run.workload) == (profile, workload.name)]
-        for drawing in (charts.rmw_panel(group), charts.latency_panel(group, span)):
-            height = float(re.search(r'viewBox="0 0 \d+ (\d+)"', drawing)[1])
-            bars = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" '
-                              r'height="([\d.]+)"', drawing)
-            assert bars
-            for x, y, width, tall in (map(float, bar) for bar in bars):
-                assert charts.LEFT - 0.1 <= x and x + width <= charts.WIDTH + 0.1
-                assert 0 <= y and y + tall <= height
+def test_from_one_repetition_the_headline_names_nobody(made_up):
+    once = Results(made_up.machine, [run for run in made_up.runs if run.repetition == 1])
+    assert headline(verdicts(once, list(ALL_MODES)))[1:] == ["Times are judged from 3 repetitions with a raw run each."]
+
+
+def test_the_demo_repeats_often_enough_to_judge():
+    assert demo.arguments([]).repeat >= 3
 
 
 def test_saved_results_load_as_they_were(made_up, tmp_path):
@@ -77,6 +102,6 @@ def test_a_result_of_another_format_is_refused(made_up, tmp_path):
         Results.load(path)
 
 
-@pytest.mark.parametrize("width", [380, 1440])
+@pytest.mark.parametrize("width", [380, 1200, 1440])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width):
-    check_layout(page.render(made_up, []), tmp_path, width)
+    check_layout(rendered(made_up), tmp_path, width)

@@ -52,7 +52,7 @@ class Diary:
 def one_run(mode, **options):
     diary = Diary(**options)
     runner = Runner(diary, Path("/alignctl"), [Arm("st1000dm003", mode, diary, "vda")])
-    run = runner.make(Step("st1000dm003", BY_NAME["w512"], mode, 7))
+    run = runner.make(Step("st1000dm003", 2, BY_NAME["w512"], mode, 7))
     return run, diary.lines
 
 
@@ -76,13 +76,13 @@ def test_both_counts_start_after_the_preparation_and_end_before_the_check():
     assert run.drive["touches"] == 7 and run.ledger == {"rmw_expected": 7}
     assert run.replay["data_check"] == {"status": "from check"}
     # By the demo's own arithmetic, not by what replay says.
-    assert run.touches_expected == 7 and (run.profile, run.count) == ("st1000dm003", 7)
+    assert run.touches_expected == 7 and (run.profile, run.count, run.repetition) == ("st1000dm003", 7, 2)
 
 
 def test_the_reads_that_empty_the_drives_buffer_stay_off_every_workload():
     diary = Diary()
     arm = Arm("st1000dm003", "raw", diary, "vda")
-    Runner(diary, Path("/alignctl"), [arm]).make(Step("st1000dm003", BY_NAME["w512"], "raw", 7))
+    Runner(diary, Path("/alignctl"), [arm]).make(Step("st1000dm003", 1, BY_NAME["w512"], "raw", 7))
     assert diary.read_from > max(w.span(w.published_count) for w in WORKLOADS)
 
 

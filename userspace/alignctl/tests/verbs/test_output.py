@@ -110,7 +110,7 @@ def test_standard_error_that_is_full_changes_nothing(command):
     with open("/dev/full", "w") as full:
         done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
                               stdout=subprocess.PIPE, stderr=full, text=True, timeout=patience(60), check=False)
-    assert done.returncode == 0 and "wall s" in done.stdout
+    assert done.returncode == 0 and "wall" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["workloads"], ["--version"], ["replay", "w512", "--on", "DISK"],

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Repeated runs as a mean with its interval, and the one comparison of two sets of runs."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+# Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
+# Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
+# distribution, 1.960, is at most 4 % smaller.
+STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+              2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+              2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
+NORMAL_95 = 1.960
+# Fewer repetitions give no interval: from two, Student's t makes one of 13 deviations to either side.
+FEWEST = 3
+# A smaller factor is called no difference, however narrow its interval.
+LEAST = 1.01
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean, and between which bounds it lies with 95 % confidence; none from fewer values than FEWEST."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    values: int
+
+    @classmethod
+    def of(cls, values: list[float], least: float = 0) -> Interval:
+        """least: what none of the values can be below, and so neither can their mean."""
+        mean = statistics.fmean(values)
+        if len(values) < FEWEST:
+            return cls(mean, None, None, len(values))
+        freedom = len(values) - 1
+        t = STUDENT_95[freedom - 1] if freedom <= len(STUDENT_95) else NORMAL_95
+        half = t * statistics.stdev(values) / math.sqrt(len(values))
+        return cls(mean, max(mean - half, least), mean + half, len(values))
+
+    @property
+    def inverse(self) -> Interval:
+        """Of a ratio: what the denominator is as a multiple of the numerator."""
+        return Interval(1 / self.mean, self.high and 1 / self.high, self.low and 1 / self.low, self.values)
+
+    @property
+    def differs(self) -> bool:
+        """Of a ratio: is it LEAST or more away from 1, and its interval, if it has one, does not hold 1?"""
+        return (self.low is not None and not self.low <= 1 <= self.high
+                and not 1 / LEAST < self.mean < LEAST)
+
+
+def compare(pairs: list[tuple[float, float]]) -> Interval | None:
+    """Compare two sets of runs: geometric mean of the pairs' ratios, 95 % interval. None: a figure is 0.
+
+    A pair is one figure of both runs of a repetition, so that what a machine does meanwhile meets
+    both. By logarithms, so that it does not matter which of the two is the denominator.
+    """
+    if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
+        return None
+    logs = Interval.of([math.log(one / other) for one, other in pairs], -math.inf)
+    return Interval(math.exp(logs.mean), None if logs.low is None else math.exp(logs.low),
+                    None if logs.high is None else math.exp(logs.high), logs.values)
+
+
+def times(value: float) -> str:
+    """A ratio with three significant digits."""
+    return f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.3g}"
+
+
+def span(ratio: Interval) -> str:
+    """The interval of a ratio that has one."""
+    return f"{times(ratio.low)} to {times(ratio.high)}"
+
+
+def words(ratio: Interval | None, less: str = "faster", more: str = "slower") -> str:
+    """What a ratio says of its numerator, with the factor; that nothing can be said, where that is so.
+
+    less, more: the words for a ratio below and above 1
+    """
+    if ratio is None:
+        return "nothing can be said: a figure is 0"
+    if ratio.low is None:
+        return f"nothing can be said from fewer than {FEWEST} repetitions"
+    if not ratio.differs:
+        return "no difference shown"
+    word, factor = (less, ratio.inverse) if ratio.mean < 1 else (more, ratio)
+    return f"{times(factor.mean)} times {word} [{span(factor)}]"
