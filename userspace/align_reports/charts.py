@@ -15,7 +15,7 @@ from typing import Any
 
 from .results import MODES, Run
 from .svg import CHARACTER, LINE, WIDTH, line, polyline, svg, text, text_width
-from .table import duration
+from .table import duration, round_duration
 
 LEFT = 66       # room for the row's name
 RIGHT = 8
@@ -115,7 +115,7 @@ def cumulative_panel(what: str, lines: list[Distribution]) -> str:
         return TOP + (1 - share) * HEIGHT
 
     parts = []
-    for us, centre, name in across(log_ticks(low, high), x_of, duration):
+    for us, centre, name in across(log_ticks(low, high), x_of, round_duration):
         parts.append(line(x_of(us), y_of(1), x_of(us), y_of(0), "grid"))
         parts.append(text(centre, y_of(0) + LINE + 2, name, "tick", "middle"))
     for share in SHARES:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 NONE = "\u2013"
 
 
@@ -27,9 +29,21 @@ def size_name(value: float) -> str:
     return f"{value:.0f} B"
 
 
-def duration(us: float) -> str:
-    """A time with its unit and three significant digits: 532 \u00b5s, 16.7 ms, 4.68 s."""
+def digits(value: float) -> str:
+    """Three significant digits: 0.300, 4.68, 16.0, 532; of a thousand and more, all of them."""
+    if value >= 999.5:
+        return number(value)
+    return f"{value:#.3g}".rstrip(".") if value else "0"
+
+
+def duration(us: float, shown: Callable[[float], str] = digits) -> str:
+    """A time with its unit: 532 \u00b5s, 16.0 ms, 4.68 s."""
     for unit, size in (("\u00b5s", 1), ("ms", 1e3)):
         if us < 999.5 * size:
-            return f"{us / size:.3g} {unit}"
-    return f"{us / 1e6:.3g} s" if us < 999.5e6 else f"{number(us / 1e6)} s"
+            return f"{shown(us / size)} {unit}"
+    return f"{shown(us / 1e6)} s"
+
+
+def round_duration(us: float) -> str:
+    """The same of a round time, at a tick: 500 \u00b5s, 20 ms, 1 s."""
+    return duration(us, "{:.4g}".format)

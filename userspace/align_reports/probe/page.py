@@ -12,7 +12,7 @@ from rich.table import Table
 from ..charts import LEFT, RIGHT, across, log_ticks, upward
 from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
-from ..table import duration, rate, size_name
+from ..table import duration, rate, round_duration, size_name
 from .methods import Curve, Found, Scatter
 from .models import percentile
 
@@ -52,7 +52,7 @@ def line_panel(curve: Curve) -> str:
     parts = []
     for y in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(y), WIDTH - RIGHT, y_of(y), "grid"))
-        parts.append(text(LEFT - 6, y_of(y) + 4, duration(y) if curve.unit == "us" else rate(y),
+        parts.append(text(LEFT - 6, y_of(y) + 4, round_duration(y) if curve.unit == "us" else rate(y),
                           "tick", "end"))
     for x, centre, name in across(x_ticks(curve), x_of, size_name if curve.x_unit == "bytes" else "{:g}".format):
         parts.append(line(x_of(x), 6, x_of(x), HEIGHT + 6, "grid"))

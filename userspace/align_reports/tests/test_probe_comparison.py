@@ -160,7 +160,7 @@ def test_the_table_has_both_devices_the_ratio_and_the_counts():
     assert list(cells) == ["wall", "mean", "p50", "p99", "p99.9", "IOPS", "touches expected",
                            "kernel: reads", "kernel: writes", "dm-align: rmw_expected", "dm-align: rmw_avoided",
                            "dm-align: rmw_host", "dm-align: rmw_drive", "dm-align: pad_reads"]
-    assert cells["wall"] == ["1.1 s [1.03 s to 1.17 s]", "2.21 s [1.96 s to 2.46 s]", "0.50 [0.44 to 0.57]",
+    assert cells["wall"] == ["1.10 s [1.03 s to 1.17 s]", "2.21 s [1.96 s to 2.46 s]", "0.50 [0.44 to 0.57]",
                              "2.00 times faster [1.76 to 2.26]"]
     assert re.fullmatch(r"20.1 ms \[\S+ ms to \S+ ms\]", cells["p99"][0])
     assert cells["mean"][3] == "2.00 times lower [1.76 to 2.26]" and cells["kernel: writes"][:2] == ["100", "100"]

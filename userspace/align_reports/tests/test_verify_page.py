@@ -53,7 +53,7 @@ def test_percentiles_are_told_from_the_samples_not_from_the_ends_of_bins(made_up
     runs = [run for run in made_up.runs if (run.workload, run.mode) == ("w512", "raw")]
     for run in runs:
         run.latency.update(p50=17.0, p99=21.0, histogram=[[32, 90], [64, 10]])
-    assert "raw: p50 17 \u00b5s, p99 21 \u00b5s" in charts.cdf_panel(runs)
+    assert "raw: p50 17.0 \u00b5s, p99 21.0 \u00b5s" in charts.cdf_panel(runs)
 
 
 def test_every_line_lies_inside_its_picture(made_up):

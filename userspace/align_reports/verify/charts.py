@@ -10,7 +10,7 @@ from ..charts import (HEIGHT, LEFT, RIGHT, TOP, Distribution, across, bounded, c
                       in_mode_order, log_ticks, upward)
 from ..results import Run
 from ..svg import LINE, WIDTH, line, polygon, polyline, rect, svg, text
-from ..table import duration, number
+from ..table import duration, number, round_duration
 from .verdict import Verdict
 
 
@@ -117,7 +117,7 @@ def line_panel(runs: list[Run]) -> str:
     parts = [line(LEFT, y_of(low), WIDTH - RIGHT, y_of(low), "axis")]
     for us in upward(log_ticks(low, high), y_of):
         parts.append(line(LEFT, y_of(us), WIDTH - RIGHT, y_of(us), "grid"))
-        parts.append(text(LEFT - 6, y_of(us) + 4, duration(us), "tick", "end"))
+        parts.append(text(LEFT - 6, y_of(us) + 4, round_duration(us), "tick", "end"))
     for _, centre, name in across([[0, longest / 2, longest]], lambda s: LEFT + s * scale,
                                   lambda s: duration(s * 1e6) if s else "0"):
         parts.append(text(centre, y_of(low) + LINE + 2, name, "tick", "middle"))

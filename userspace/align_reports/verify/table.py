@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from ..table import NONE, duration, number
+from ..table import NONE, digits, duration, number
 from .intervals import Interval, span, times
 from .verdict import Verdict
 
@@ -57,7 +57,7 @@ COLUMNS = (
     Column("p99", "99 % of the writes took no longer, mean of the repetitions; of fewer than 100 writes, the longest",
            lambda v: duration(v.p99_us.mean)),
     Column("seconds", "until all writes were durable, the flush at the end included; mean of the "
-           "repetitions", lambda v: f"{v.seconds.mean:.3g}" if v.seconds.mean < 1000 else number(v.seconds.mean)),
+           "repetitions", lambda v: digits(v.seconds.mean)),
     Column("to raw", "seconds as a multiple of the raw run's of the same repetition: geometric mean "
            "and its 95 % confidence interval", lambda v: _ratio(v.to_raw)),
     Column("data ok", "every sector read back and compared, through the target and from the device "

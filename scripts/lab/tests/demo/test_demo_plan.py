@@ -43,7 +43,11 @@ def test_a_slow_machine_makes_fewer_writes_rather_than_a_longer_demo():
 
 
 def test_even_without_time_every_run_makes_some_writes():
-    assert {step.count for step in played(1)} == {plan.FEWEST}
+    assert {(step.profile, step.count) for step in played(1)} == set(plan.FEWEST.items())
+
+
+def test_the_shortest_runs_of_all_fit_the_time_of_the_demo():
+    assert 0.9 * demo.BUDGET_S < seconds(played(1)) <= demo.BUDGET_S <= 300
 
 
 def test_each_repetition_begins_with_another_mode_and_all_of_a_workload_have_one_count():
