@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/progress.h"
 #include "forecast/coverage.h"
 #include "forecast/forecast.h"
 #include "workload/page_cache.h"
@@ -15,6 +16,8 @@
  * 32 bits. It cuts what is asked for in one piece, and where, is the device's.
  */
 #define MAX_WRITE_BYTES		UINT32_MAX
+/* Requests from one look at the clock to the next: a few milliseconds. */
+#define SHOWN_EACH		(1U << 14)
 
 enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
 	     NR_MODELS };
@@ -24,6 +27,7 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @forecast: what comes of it
  * @source: where the requests come from
  * @cache: what they go through; NULL: nothing
+ * @number: of the pass, from 1
  * @count: is this the first pass, in which all is counted?
  * @coverage: of their writes and write-zeroes
  * @model: one of each mode, without and, if there are times, with them
@@ -36,6 +40,7 @@ struct pass {
 	struct forecast *forecast;
 	struct source *source;
 	struct page_cache *cache;
+	unsigned int number;
 	bool count;
 	struct coverage *coverage;
 	struct fixing *model[NR_MODELS];
@@ -260,17 +265,43 @@ static int take_cached(struct pass *pass, const struct trace_request *request)
 	return result;
 }
 
+/* On a terminal: how far the pass is, or, if nobody knows, how many it has read. */
+static void show(struct progress *progress, uint64_t requests)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (requests % SHOWN_EACH)
+		return;
+	if (progress->total) {
+		progress_step(progress, requests);
+		return;
+	}
+	text = message_format("%s: %" PRIu64 " requests", progress->label,
+			      requests);
+	progress_text(progress, text);
+}
+
 /* Reads all requests; what a cache has at the end, is written. */
 static int read_all(struct pass *pass)
 {
+	CLEANUP_FREE char *label = message_format("%s, pass %u",
+						  pass->source->name,
+						  pass->number);
+	const struct trace_facts facts = source_facts(pass->source);
 	struct trace_request request;
+	struct progress progress;
 	enum trace_next next;
 	int result = ALIGNCTL_FINE;
+	uint64_t requests = 0;
 
+	progress_start(&progress, label, facts.nr_known ? facts.nr : 0);
 	while (!result &&
-	       (next = source_next(pass->source, &request)) == TRACE_GOT)
+	       (next = source_next(pass->source, &request)) == TRACE_GOT) {
 		result = pass->cache ? take_cached(pass, &request) :
 				       take(pass, &request);
+		show(&progress, ++requests);
+	}
+	progress_end(&progress);
 	if (result)
 		return result;
 	if (next != TRACE_END)
@@ -336,7 +367,9 @@ static int make(struct forecast *f, struct source *source,
 		const struct align_geometry *g, uint64_t shift,
 		uint32_t cache_block, bool fixing)
 {
-	struct pass pass = { .forecast = f, .source = source, .count = true };
+	struct pass pass = {
+		.forecast = f, .source = source, .number = 1, .count = true,
+	};
 	size_t sectors = align_block_sectors(g);
 	unsigned int i;
 	int result;
@@ -358,6 +391,7 @@ static int make(struct forecast *f, struct source *source,
 	while (!result && coverage_end_pass(pass.coverage, &f->figures.distinct,
 					    &f->figures.rmin)) {
 		pass.count = false;
+		pass.number++;
 		result = source_rewind(source);
 		if (!result)
 			result = read_once(&pass);

@@ -25,6 +25,8 @@
  * processor from those who are recorded.
  */
 #define PAUSE_NS	10000000L
+/* Between two times that what was recorded is made safe from a kill. */
+#define CHECKPOINT_NS	NS_PER_S
 /* What is read of one buffer before the next one has its turn. */
 #define PAGES_A_TURN	256
 /*
@@ -50,6 +52,7 @@ struct recorder {
 	uint64_t nr_read;
 	uint64_t start_ns;	/* time at which the recording began */
 	uint64_t last_ns;	/* time of the last request that was written */
+	uint64_t checkpoint_ns;	/* when what is in the file was last made a trace */
 	pid_t command;		/* 0: none, or it has ended */
 };
 
@@ -434,6 +437,16 @@ static void show(struct recorder *recorder, struct progress *progress,
 	progress_text(progress, text);
 }
 
+static int checkpoint(struct recorder *recorder)
+{
+	uint64_t now = clock_ns();
+
+	if (now - recorder->checkpoint_ns < CHECKPOINT_NS)
+		return ALIGNCTL_FINE;
+	recorder->checkpoint_ns = now;
+	return trace_writer_checkpoint(recorder->writer);
+}
+
 /* From here on requests are recorded. */
 static int record_loop(struct recorder *recorder)
 {
@@ -448,6 +461,8 @@ static int record_loop(struct recorder *recorder)
 	progress_start(&progress, "", 0);
 	do {
 		result = take_turn(recorder, false, &more);
+		if (!result)
+			result = checkpoint(recorder);
 		ran_ns = clock_ns() - progress.start_ns;
 		if (record->stopped)
 			break;

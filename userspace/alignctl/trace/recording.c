@@ -68,6 +68,7 @@ static const char *take_header(struct recording_header *h)
 	h->end = le64toh(h->end);
 	h->logical = le32toh(h->logical);
 	h->physical = le32toh(h->physical);
+	h->last_ns = le64toh(h->last_ns);
 	h->lost = le64toh(h->lost);
 	h->offset = le32toh(h->offset);
 	h->offset_known = le32toh(h->offset_known);
@@ -76,9 +77,9 @@ static const char *take_header(struct recording_header *h)
 		return "its version is not 1; a newer alignctl may read it";
 	if (h->bytes != sizeof(*h) || le32toh(h->crc) != crc)
 		return "its header is damaged: the checksum is another";
-	if (h->complete != 1)
-		return "it was never finished: what recorded it was stopped";
-	if (h->end > TRACE_MAX_END || h->device[RECORDING_DEVICE - 1])
+	if (!h->complete && !h->nr)
+		return "it was never finished, and has no requests yet: what recorded it was killed";
+	if (h->complete > 1 || h->end > TRACE_MAX_END || h->device[RECORDING_DEVICE - 1])
 		return "its header makes no sense";
 	return NULL;
 }
@@ -105,6 +106,11 @@ static int recording_open(struct trace *trace)
 	if (fault) {
 		trace_refuse(trace, "%s", fault);
 		return ALIGNCTL_USAGE;
+	}
+	if (!h->complete && !trace->told) {
+		message_warning("%s: was cut short: %" PRIu64 " requests until %.3f s are there",
+				trace->input.path, h->nr, h->last_ns / 1e9);
+		trace->told = true;
 	}
 	trace->facts = (struct trace_facts) {
 		.format = "recording",
@@ -147,6 +153,9 @@ static enum trace_next take_chunk(struct trace *trace)
 	ssize_t got;
 
 	trace->at.number = input->byte;
+	/* what was written after the header did not count yet */
+	if (!r->header.complete && r->nr == r->header.nr)
+		return TRACE_END;
 	got = trace_input_peek(input, sizeof(chunk));
 	if (got < 0)
 		return TRACE_FAILED;

@@ -43,7 +43,7 @@
 #define RECORDING_VERSION	1U
 #define RECORDING_BODY		65536U
 #define RECORDING_CONTEXTS	256U
-#define RECORDING_DEVICE	184U
+#define RECORDING_DEVICE	176U
 
 /**
  * struct recording_header - what stands at byte 0
@@ -56,10 +56,12 @@
  * @logical: as in struct trace_origin
  * @physical: as in struct trace_origin
  * @device: name of the device, then zeroes, at least one; what is too long is cut
+ * @last_ns: time of the last request, if it is not complete; else 0
  * @lost: as in struct trace_origin
  * @offset: as in struct trace_origin
  * @offset_known: 1, or 0; likewise
- * @complete: 1, written last; 0: it was never finished
+ * @complete: 1, written last; 0: it was never finished, and @nr, @end and @last_ns
+ *	are those of the chunks that were in the file when the header was last written
  * @crc: CRC-32C of what stands before it
  */
 struct recording_header {
@@ -72,6 +74,7 @@ struct recording_header {
 	uint32_t logical;
 	uint32_t physical;
 	char device[RECORDING_DEVICE];
+	uint64_t last_ns;
 	uint64_t lost;
 	uint32_t offset;
 	uint32_t offset_known;

@@ -45,6 +45,7 @@ static void put_header(struct trace_writer *writer, bool complete)
 		.start_ns = htole64(origin->start_ns),
 		.nr = htole64(writer->nr),
 		.end = htole64(writer->end),
+		.last_ns = htole64(complete ? 0 : writer->last_ns),
 		.logical = htole32(origin->logical),
 		.physical = htole32(origin->physical),
 		.lost = htole64(origin->lost),
@@ -185,6 +186,16 @@ static bool recording_add(struct trace_writer *writer,
 	return true;
 }
 
+static void recording_checkpoint(struct trace_writer *writer)
+{
+	put_chunk(writer);
+	/* first what the header counts, then the header */
+	fflush(writer->stream);
+	put_header(writer, false);
+	fflush(writer->stream);
+	fseeko(writer->stream, 0, SEEK_END);
+}
+
 static void recording_end(struct trace_writer *writer)
 {
 	put_chunk(writer);
@@ -195,5 +206,6 @@ const struct trace_written_format trace_written_recording = {
 	.begin = recording_begin,
 	.file = recording_file,
 	.add = recording_add,
+	.checkpoint = recording_checkpoint,
 	.end = recording_end,
 };

@@ -82,7 +82,9 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 		trace_writer_abandon(writer);
 		return ALIGNCTL_IO;
 	}
-	setvbuf(writer->stream, NULL, _IOFBF, STREAM_BYTES);
+	/* the C library takes a size for a buffer that it is given only */
+	writer->buffer = memory_or_exit(malloc(STREAM_BYTES));
+	setvbuf(writer->stream, writer->buffer, _IOFBF, STREAM_BYTES);
 	writer->format->begin(writer);
 	*begun = writer;
 	return ALIGNCTL_FINE;
@@ -95,6 +97,7 @@ static void release(struct trace_writer *writer)
 	free((char *)writer->origin.device);
 	free(writer->path);
 	free(writer->draft);
+	free(writer->buffer);
 	free(writer->state);
 	trace_names_free(&writer->files);
 	free(writer);
@@ -129,6 +132,27 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 	return ALIGNCTL_FINE;
 }
 
+/* A buffer that fills up would be written in the middle of a line. */
+static void flush_lines(struct trace_writer *writer)
+{
+	uint64_t bytes = trace_writer_bytes(writer);
+
+	if (writer->format->checkpoint ||
+	    bytes - writer->flushed < STREAM_BYTES / 2)
+		return;
+	fflush(writer->stream);
+	writer->flushed = bytes;
+}
+
+int trace_writer_checkpoint(struct trace_writer *writer)
+{
+	if (writer->format->checkpoint)
+		writer->format->checkpoint(writer);
+	else
+		fflush(writer->stream);
+	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
+}
+
 int trace_writer_add(struct trace_writer *writer,
 		     const struct trace_request *request)
 {
@@ -150,6 +174,7 @@ int trace_writer_add(struct trace_writer *writer,
 	writer->last_ns = request->time_ns;
 	if (writer->end < request->offset + request->bytes)
 		writer->end = request->offset + request->bytes;
+	flush_lines(writer);
 	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
 }
 

@@ -39,6 +39,12 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 int trace_writer_add(struct trace_writer *writer,
 		     const struct trace_request *request);
 
+/*
+ * Write out what has been added, so that PATH.new, the file until trace_writer_end(),
+ * can be read as far as that if this process is killed. Return: as above.
+ */
+int trace_writer_checkpoint(struct trace_writer *writer);
+
 /* Bytes that the file has so far. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 

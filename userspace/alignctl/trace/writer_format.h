@@ -23,10 +23,13 @@ enum trace_lost {
  * @format: how
  * @path: where it will be
  * @draft: where it is until then
+ * @buffer: of @stream
  * @stream: the file; whether writing fails is seen by the caller
  * @origin: where it was taken; its device's name is a copy
  * @files: names of the files that have been named
  * @used: files that requests went to
+ * @flushed: bytes that have gone to the file, up to an end of line; not kept for a
+ *	format with checkpoints of its own
  * @nr: requests so far
  * @end: byte after the last one that they reach
  * @last_ns: time of the last one
@@ -37,10 +40,12 @@ struct trace_writer {
 	const struct trace_written_format *format;
 	char *path;
 	char *draft;
+	char *buffer;
 	FILE *stream;
 	struct trace_origin origin;
 	struct trace_names files;
 	bool used[TRACE_MAX_FILES];
+	uint64_t flushed;
 	uint64_t nr;
 	uint64_t end;
 	uint64_t last_ns;
@@ -53,6 +58,7 @@ struct trace_writer {
  * @begin: writes what comes first
  * @file: a file has been named; NULL: nothing to do
  * @add: writes a request; false: it cannot be expressed, which was reported
+ * @checkpoint: makes what is in the file a trace; NULL: whole lines are one
  * @end: writes what comes last; NULL: nothing does
  * @release: gives back what the state holds; NULL: nothing
  */
@@ -61,6 +67,7 @@ struct trace_written_format {
 	void (*file)(struct trace_writer *writer, uint32_t file);
 	bool (*add)(struct trace_writer *writer,
 		    const struct trace_request *request);
+	void (*checkpoint)(struct trace_writer *writer);
 	void (*end)(struct trace_writer *writer);
 	void (*release)(struct trace_writer *writer);
 };

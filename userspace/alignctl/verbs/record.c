@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "record/record.h"
+#include "replay/result_file.h"
 #include "trace/convert.h"
 #include "verbs/verbs.h"
 
@@ -140,6 +141,7 @@ static void warn_of_feedback(const struct record_options *options)
 
 static int check_output(const char *path)
 {
+	CLEANUP_FREE char *draft = NULL;
 	struct stat found;
 
 	if (!path) {
@@ -155,6 +157,12 @@ static int check_output(const char *path)
 		message_error("%s: exists, and is not written over; %sname another file",
 			      path, S_ISREG(found.st_mode) ? "remove it or " :
 			      "");
+		return ALIGNCTL_USAGE;
+	}
+	draft = result_file_draft(path);
+	if (!lstat(draft, &found) && found.st_size) {
+		message_error("%s: exists, maybe a recording that was cut short; rename it or remove it",
+			      draft);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;

@@ -2,13 +2,18 @@
 """alignctl plan and alignctl workloads as their user meets them. That the figures are right is shown elsewhere."""
 
 import json
+import os
+import pty
 import re
+import select
+import signal
 import struct
 import subprocess
+import time
 
 import pytest
 
-from lab.pace import patience
+from lab.pace import Limit, patience
 from lab.paths import REPO
 
 from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
@@ -460,6 +465,28 @@ def test_the_constants_are_the_targets():
     for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
                          ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
         assert of("userspace/alignctl/forecast/fixing.h", ours) == of("kmod/align.h", theirs)
+
+
+def test_a_long_plan_says_how_far_it_is_and_ends_at_ctrl_c():
+    pid, terminal = pty.fork()
+    if not pid:
+        # A shell starts what runs in the background with it ignored.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.execv(ALIGNCTL, ["alignctl", "plan", "w512", "--count", "4000000000"])
+    said, limit = b"", Limit(30)
+    while not re.search(rb"w512, pass 1: +\d+ %, \d+:\d\d left", said) and not limit.over():
+        if select.select([terminal], [], [], 1)[0]:
+            said += os.read(terminal, 4096)
+    os.write(terminal, b"\x03")
+    limit, ended, status = Limit(10), 0, 0
+    while not ended and not limit.over():
+        time.sleep(0.01)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os.close(terminal)
+    assert b" left" in said and ended and os.waitstatus_to_exitcode(status) == -signal.SIGINT, said
 
 
 @pytest.mark.parametrize("size, same", [("1T", 1 << 40), ("1TiB", 1 << 40), ("2P", 2 << 50), ("4k", 4096), ("1g", 1 << 30)])

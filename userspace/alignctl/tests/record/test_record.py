@@ -150,3 +150,11 @@ def test_every_member_of_the_json_is_documented():
     section = page.split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
     for member in re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"', source):
         assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+
+
+def test_a_recording_that_was_cut_short_is_not_written_over(tmp_path):
+    (tmp_path / "t").write_text("op,offset,bytes\nwrite,0,4096\n")
+    (tmp_path / "r.new").write_bytes(b"precious")
+    failed = alignctl("record", "--convert", tmp_path / "t", "--output", tmp_path / "r")
+    assert failed.returncode == USAGE and "r.new: exists" in failed.stderr and "cut short" in failed.stderr
+    assert (tmp_path / "r.new").read_bytes() == b"precious" and not (tmp_path / "r").exists()

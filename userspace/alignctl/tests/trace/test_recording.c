@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <endian.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -258,6 +260,80 @@ static void cut_between_chunks(void)
 	trace_folder_close();
 }
 
+/* Adds requests, twice after a checkpoint, and is killed. Return: the draft. */
+static const char *killed(const char *name, enum trace_written format,
+			  uint64_t nr, uint64_t more)
+{
+	const char *path = trace_path(name);
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		struct trace_writer *writer;
+		uint64_t n;
+
+		trace_writer_begin(&writer, path, format, &origin);
+		trace_writer_checkpoint(writer);
+		for (n = 0; n < nr + more; n++) {
+			struct trace_request request = request_number(n);
+
+			request.file = 0;
+			trace_writer_add(writer, &request);
+			if (n + 1 == nr / 2 || n + 1 == nr)
+				trace_writer_checkpoint(writer);
+		}
+		kill(getpid(), SIGKILL);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status),
+	      "status %x", status);
+	CHECK(access(path, F_OK), "it is there as if it were whole");
+	return trace_path(name[0] == 'r' ? "r.new" : "c.new");
+}
+
+static void cut_short(void)
+{
+	static const uint64_t more[] = { 0, 1, 30000 };
+	struct trace_request got, expected;
+	CLEANUP_FREE char *said = NULL;
+	struct trace *trace;
+	uint64_t n;
+	size_t i;
+
+	trace_folder_open();
+	trace_keep_messages();
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		CHECK(!trace_open(&trace, killed("r", TRACE_WRITE_RECORDING,
+						 20000, more[i])), "open");
+		for (n = 0; n < 20000; n++) {
+			expected = request_number(n);
+			expected.file = 0;
+			if (trace_next(trace, &got) != TRACE_GOT ||
+			    !is_same(&got, &expected))
+				break;
+		}
+		CHECK(n == 20000 && trace_next(trace, &got) == TRACE_END,
+		      "%llu requests", (unsigned long long)n);
+		CHECK(trace_facts(trace)->nr == 20000, "facts");
+		CHECK(!trace_rewind(trace) &&
+		      trace_next(trace, &got) == TRACE_GOT, "again");
+		trace_close(trace);
+	}
+	CHECK(trace_open(&trace, killed("r", TRACE_WRITE_RECORDING, 0, 9)) ==
+	      ALIGNCTL_USAGE, "nothing of it was safe");
+	CHECK(!trace_open(&trace, killed("c", TRACE_WRITE_CSV, 20, 9000)),
+	      "lines");
+	for (n = 0; trace_next(trace, &got) == TRACE_GOT; n++)
+		;
+	CHECK(n >= 20 && trace_next(trace, &got) == TRACE_END,
+	      "a line was cut after %llu", (unsigned long long)n);
+	trace_close(trace);
+	said = trace_kept_messages();
+	CHECK(strstr(said, "r.new: was cut short: 20000 requests until 0.020 s are there\n"),
+	      "%s", said);
+	CHECK(strstr(said, "was killed"), "%s", said);
+	trace_folder_close();
+}
+
 static void draft(void)
 {
 	CLEANUP_FREE char *said = NULL;
@@ -318,6 +394,7 @@ const struct tap_test trace_recording_tests[] = {
 	{ "an end of line in the name of a process is lost in CSV, and said", ends_of_lines },
 	{ "each byte of a recording that is lost or changed is noticed", damage },
 	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
+	{ "what was recorded before a kill can be read", cut_short },
 	{ "a trace appears when it is complete, and not before", draft },
 	{ 0 },
 };
