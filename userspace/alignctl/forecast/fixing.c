@@ -5,9 +5,9 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "forecast/fixing.h"
 
-#define NS_PER_MS	1000000U
 #define WORD_BITS	64U
 #define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
 
@@ -312,8 +312,8 @@ void fixing_flush(struct fixing *f)
 
 void fixing_time(struct fixing *f, uint64_t ns)
 {
-	const uint64_t hold = (uint64_t)FIXING_HOLD_MS * NS_PER_MS;
-	const uint64_t know = (uint64_t)FIXING_KNOWN_MS * NS_PER_MS;
+	const uint64_t hold = FIXING_HOLD_MS * NS_PER_MS;
+	const uint64_t know = FIXING_KNOWN_MS * NS_PER_MS;
 	struct block *block;
 
 	while ((block = TAILQ_FIRST(&f->held)) &&

@@ -6,9 +6,8 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "forecast/report.h"
-
-#define MB	1e6
 
 static const char *const class_names[] = {
 	[ALIGN_WHOLE] = "aligned", [ALIGN_SUB_BLOCK] = "sub_block",

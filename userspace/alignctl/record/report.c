@@ -4,9 +4,8 @@
 #include <sys/utsname.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "record/record.h"
-
-#define MB	1e6
 
 static uint64_t write_touches(const struct record *record)
 {
