@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "base/hash.h"
 #include "base/message.h"
+#include "base/mix.h"
 #include "base/units.h"
 #include "forecast/fixing.h"
 
@@ -86,7 +86,7 @@ static void forget(struct fixing *f, struct block *block)
 
 static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
 {
-	return &f->bucket[hash_bucket(number, f->nr_buckets)];
+	return &f->bucket[mix64(number) & (f->nr_buckets - 1)];
 }
 
 static struct block *find(const struct fixing *f, uint64_t number)
