@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/latency.h"
+#include "base/units.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -44,15 +45,15 @@ void latency_summarize(uint64_t *ns, size_t count,
 	for (i = 0; i < count; i++)
 		squares += (ns[i] - mean) * (ns[i] - mean);
 	summary->count = count;
-	summary->mean_us = mean / 1000;
-	summary->sd_us = count > 1 ? sqrt(squares / (count - 1)) / 1000 : 0;
-	summary->min_us = ns[0] / 1000.0;
-	summary->p50_us = latency_percentile(ns, count, 500) / 1000.0;
-	summary->p90_us = latency_percentile(ns, count, 900) / 1000.0;
-	summary->p98_us = latency_percentile(ns, count, 980) / 1000.0;
-	summary->p99_us = latency_percentile(ns, count, 990) / 1000.0;
-	summary->p99_9_us = latency_percentile(ns, count, 999) / 1000.0;
-	summary->max_us = ns[count - 1] / 1000.0;
+	summary->mean_us = ns_to_us(mean);
+	summary->sd_us = count > 1 ? ns_to_us(sqrt(squares / (count - 1))) : 0;
+	summary->min_us = ns_to_us(ns[0]);
+	summary->p50_us = ns_to_us(latency_percentile(ns, count, 500));
+	summary->p90_us = ns_to_us(latency_percentile(ns, count, 900));
+	summary->p98_us = ns_to_us(latency_percentile(ns, count, 980));
+	summary->p99_us = ns_to_us(latency_percentile(ns, count, 990));
+	summary->p99_9_us = ns_to_us(latency_percentile(ns, count, 999));
+	summary->max_us = ns_to_us(ns[count - 1]);
 }
 
 double latency_histogram_percentile(const uint64_t *bins,
@@ -71,9 +72,9 @@ double latency_histogram_percentile(const uint64_t *bins,
 	for (i = 0; i < ALIGN_LATENCY_BINS - 1; i++) {
 		seen += bins[i];
 		if (seen >= rank)
-			return align_latency_bin_end(i) / 1000.0;
+			return ns_to_us(align_latency_bin_end(i));
 	}
 	if (open)
 		*open = true;
-	return align_latency_bin_end(ALIGN_LATENCY_BINS - 2) / 1000.0;
+	return ns_to_us(align_latency_bin_end(ALIGN_LATENCY_BINS - 2));
 }

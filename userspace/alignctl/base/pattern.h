@@ -26,7 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATTERN_SECTOR	512U
+#include "geometry.h"
+
+#define PATTERN_SECTOR	ALIGN_SECTOR_SIZE
 
 /**
  * struct pattern_label - what a sector says of itself

@@ -8,8 +8,8 @@
 #include "base/exit_codes.h"
 #include "base/output.h"
 #include "base/progress.h"
+#include "base/units.h"
 
-#define NS_PER_S	1000000000ULL
 #define REDRAW_NS	(NS_PER_S / 5)
 
 uint64_t clock_ns(void)

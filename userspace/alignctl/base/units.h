@@ -3,6 +3,25 @@
 #ifndef ALIGNCTL_UNITS_H
 #define ALIGNCTL_UNITS_H
 
+#include <stdint.h>
+
+#define NS_PER_US	UINT64_C(1000)
+#define NS_PER_MS	UINT64_C(1000000)
+#define NS_PER_S	UINT64_C(1000000000)
+
+#define KIB		1024U
+#define MIB		(1U << 20)
+#define MB		1e6	/* rates are told in these */
 #define PAGE_BYTES	4096U	/* of the page cache; direct I/O suits it, too */
+
+static inline double ns_to_us(double ns)
+{
+	return ns / 1e3;
+}
+
+static inline double ns_to_s(double ns)
+{
+	return ns / 1e9;
+}
 
 #endif

@@ -84,8 +84,10 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 		return ALIGNCTL_IO;
 	}
 	dir = device->sys.disk_dir;
-	device->logical = attribute(dir, "queue/logical_block_size", 512);
-	device->physical = attribute(dir, "queue/physical_block_size", 512);
+	device->logical = attribute(dir, "queue/logical_block_size",
+				    ALIGN_SECTOR_SIZE);
+	device->physical = attribute(dir, "queue/physical_block_size",
+				     ALIGN_SECTOR_SIZE);
 	device->io_min = attribute(dir, "queue/minimum_io_size", 0);
 	device->io_opt = attribute(dir, "queue/optimal_io_size", 0);
 	device->rotational = attribute(dir, "queue/rotational", 1);

@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/units.h"
 #include "device/sysfs.h"
 
 /* Physical block of a regular file, which has none: the usual page. */
-#define DEVICE_FILE_PHYSICAL	4096U
+#define DEVICE_FILE_PHYSICAL	PAGE_BYTES
 
 /**
  * struct device - what a path leads to

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "device/ledger.h"
 #include "device/sysfs.h"
 
@@ -283,6 +284,6 @@ double ledger_bin_bound(const struct ledger *ledger,
 	default:
 		if (bin == ALIGN_LATENCY_BINS - 1)
 			bin--;
-		return align_latency_bin_end(bin) / 1000.0;
+		return ns_to_us(align_latency_bin_end(bin));
 	}
 }

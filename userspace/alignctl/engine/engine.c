@@ -14,6 +14,7 @@
 #include "base/message.h"
 #include "base/pattern.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "engine/engine.h"
 #include "engine/io_queue.h"
 #include "engine/order.h"
@@ -852,12 +853,12 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 			      strerror(errno));
 		return ALIGNCTL_IO;
 	}
-	done->flush_s = (clock_ns() - begin) / 1e9;
+	done->flush_s = ns_to_s(clock_ns() - begin);
 	if (setup->durable)
 		setup->durable(setup->context, done->issued);
 	if (!e.result && !interrupt_seen() && m->warmup_requests &&
 	    !measured(m))
 		message_warning("--warmup %g: %s ended within it, and nothing was measured",
-				setup->warmup_ns / 1e9, setup->source->name);
+				ns_to_s(setup->warmup_ns), setup->source->name);
 	return e.result;
 }

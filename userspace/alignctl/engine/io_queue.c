@@ -19,9 +19,8 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "engine/io_queue.h"
-
-#define NS_PER_S	1000000000ULL
 
 /* Requests, first come first served, linked by their own member. */
 struct fifo {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/units.h"
+
 struct io_queue;
 
 enum io_op {
@@ -42,7 +44,7 @@ struct io_request {
 	struct io_request *next;
 };
 
-#define IO_MEMORY_ALIGNMENT	4096U
+#define IO_MEMORY_ALIGNMENT	PAGE_BYTES
 
 /* Allocate memory fit for O_DIRECT, for free(). */
 void *io_memory(size_t bytes);

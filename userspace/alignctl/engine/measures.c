@@ -8,9 +8,8 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "engine/measures.h"
-
-#define NS_PER_S	1000000000ULL
 
 const char *const measures_class_names[MEASURES_CLASSES] = {
 	[ALIGN_WHOLE] = "whole", [ALIGN_SUB_BLOCK] = "sub-block",
@@ -168,7 +167,7 @@ void measures_end(struct measures *m)
 
 double measures_wall_s(const struct measures *m)
 {
-	return (double)(m->end_ns - m->begin_ns) / NS_PER_S;
+	return ns_to_s(m->end_ns - m->begin_ns);
 }
 
 struct histogram *measures_service(const struct measures *m)

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/latency.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "engine/probes.h"
 
 #define MB_PER_S	1e3	/* a byte per nanosecond is a thousand of them */
@@ -169,7 +170,7 @@ static struct json_object *pairs_json(const struct probes *probes)
 		struct json_object *pair = json_new();
 
 		json_add_number(pair, "distance", distance_of(probes, first + i));
-		json_add_real(pair, "us", ns[i] / 1e3);
+		json_add_real(pair, "us", ns_to_us(ns[i]));
 		json_append(each, pair);
 	}
 	latency_summarize(ns, nr, &l);

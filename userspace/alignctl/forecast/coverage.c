@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/message.h"
+#include "base/mix.h"
 #include "forecast/coverage.h"
 
 /*
@@ -63,7 +63,7 @@ static void empty_buckets(struct coverage *c)
 
 static uint32_t *bucket_of(struct coverage *c, uint64_t number)
 {
-	return &c->bucket[hash_bucket(number, c->nr_buckets)];
+	return &c->bucket[mix64(number) & (c->nr_buckets - 1)];
 }
 
 static void put_in_bucket(struct coverage *c, uint32_t i)

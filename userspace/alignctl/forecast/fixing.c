@@ -3,11 +3,11 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "base/hash.h"
 #include "base/message.h"
+#include "base/mix.h"
+#include "base/units.h"
 #include "forecast/fixing.h"
 
-#define NS_PER_MS	1000000U
 #define WORD_BITS	64U
 #define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
 
@@ -86,7 +86,7 @@ static void forget(struct fixing *f, struct block *block)
 
 static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
 {
-	return &f->bucket[hash_bucket(number, f->nr_buckets)];
+	return &f->bucket[mix64(number) & (f->nr_buckets - 1)];
 }
 
 static struct block *find(const struct fixing *f, uint64_t number)
@@ -312,8 +312,8 @@ void fixing_flush(struct fixing *f)
 
 void fixing_time(struct fixing *f, uint64_t ns)
 {
-	const uint64_t hold = (uint64_t)FIXING_HOLD_MS * NS_PER_MS;
-	const uint64_t know = (uint64_t)FIXING_KNOWN_MS * NS_PER_MS;
+	const uint64_t hold = FIXING_HOLD_MS * NS_PER_MS;
+	const uint64_t know = FIXING_KNOWN_MS * NS_PER_MS;
 	struct block *block;
 
 	while ((block = TAILQ_FIRST(&f->held)) &&

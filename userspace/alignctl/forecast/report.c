@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "forecast/report.h"
 
-#define MB	1e6
 /* 1: what it was before documents had a number; there format was what is now source_format. */
 #define JSON_FORMAT	2
 

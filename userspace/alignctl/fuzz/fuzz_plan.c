@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "workload/page_cache.h"
 
-#define SECTOR	512U
+#define SECTOR	ALIGN_SECTOR_SIZE
 
 static void check_request(const struct plan *plan, uint64_t number)
 {

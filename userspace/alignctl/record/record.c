@@ -14,12 +14,12 @@
 #include "base/message.h"
 #include "base/output.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "record/arrivals.h"
 #include "record/bio_event.h"
 #include "record/record.h"
 #include "record/tracefs.h"
 
-#define NS_PER_S	1000000000ULL
 /*
  * Between two turns. Who reads at once whatever has come is never done, and takes a
  * processor from those who are recorded.
@@ -477,7 +477,7 @@ static int record_loop(struct recorder *recorder)
 		show(recorder, &progress, ran_ns / NS_PER_S);
 	} while (!result && !record->stopped);
 	progress_end(&progress);
-	record->wall_s = (double)ran_ns / NS_PER_S;
+	record->wall_s = ns_to_s(ran_ns);
 	return result;
 }
 

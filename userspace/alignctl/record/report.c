@@ -4,9 +4,9 @@
 #include <sys/utsname.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "record/record.h"
 
-#define MB	1e6
 /* 1: what it was before documents had a number; there format was what is now output_format. */
 #define JSON_FORMAT	2
 

@@ -5,11 +5,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "replay/report.h"
 
-#define MB	1e6
-#define US	1000.0		/* nanoseconds */
-#define NS	1e9		/* in a second */
 #define JSON_FORMAT	1
 
 double per_second(double amount, double seconds)
@@ -41,13 +39,13 @@ static void text_run(const struct replay *replay, const struct replay_run *run)
 	if (replay->warmup_ns)
 		printf("  warm-up     %g s: %" PRIu64
 		       " writes that are in no figure below\n",
-		       replay->warmup_ns / NS, run->warmup_requests);
+		       ns_to_s(replay->warmup_ns), run->warmup_requests);
 	printf("  writes      %" PRIu64 " in %.3f s (%.1f IOPS, %.2f MB/s), then flush %.3f s\n",
 	       run->requests, wall_s, per_second(run->requests, wall_s),
 	       per_second(m->bytes / MB, wall_s), run->flush_s);
 	if (m->pauses)
 		printf("  pauses      %" PRIu64 ", %.3f s of that\n", m->pauses,
-		       m->pause_ns / NS);
+		       ns_to_s(m->pause_ns));
 	probes_text(run->probes);
 	text_latency("latency us", &run->latency);
 	if (run->flush_latency.count) {
@@ -58,7 +56,7 @@ static void text_run(const struct replay *replay, const struct replay_run *run)
 	for (i = 0; i < m->nr_sizes; i++)
 		printf("  by size     %" PRIu64 " bytes: %" PRIu64 " writes, mean %.1f us\n",
 		       m->by_size[i].bytes, m->by_size[i].service->count,
-		       histogram_mean(m->by_size[i].service) / US);
+		       ns_to_us(histogram_mean(m->by_size[i].service)));
 }
 
 /* Bytes that a plan writes; of the figures those are what the device gets. */
@@ -131,7 +129,7 @@ static struct json_object *json_latency(const struct latency_summary *l)
 	json_add_real(object, "p99_9", l->p99_9_us);
 	json_add_real(object, "max", l->max_us);
 	for (i = 0; i < ALIGN_LATENCY_BINS; i++) {
-		double upper = align_latency_bin_end(i) / 1000.0;
+		double upper = ns_to_us(align_latency_bin_end(i));
 
 		if (!l->histogram[i])
 			continue;
@@ -155,11 +153,11 @@ static struct json_object *json_time_line(const struct replay_run *run)
 		if (!slice->count)
 			continue;
 		object = json_new();
-		json_add_real(object, "end_s", slice->end_ns / 1e9);
+		json_add_real(object, "end_s", ns_to_s(slice->end_ns));
 		json_add_number(object, "count", slice->count);
 		json_add_real(object, "mean_us",
-			      slice->sum_ns / 1e3 / slice->count);
-		json_add_real(object, "max_us", slice->max_ns / 1e3);
+			      ns_to_us(slice->sum_ns) / slice->count);
+		json_add_real(object, "max_us", ns_to_us(slice->max_ns));
 		json_append(array, object);
 	}
 	return array;
@@ -176,7 +174,8 @@ static struct json_object *json_sizes(const struct measures *m)
 
 		json_add_number(size, "bytes", m->by_size[i].bytes);
 		json_add_number(size, "count", service->count);
-		json_add_real(size, "mean_us", histogram_mean(service) / US);
+		json_add_real(size, "mean_us",
+			      ns_to_us(histogram_mean(service)));
 		json_append(array, size);
 	}
 	return array;
@@ -265,14 +264,14 @@ static void json_add_run(struct json_object *object,
 	double wall_s = measures_wall_s(m);
 
 	if (replay->warmup_ns) {
-		json_add_real(object, "warmup_s", replay->warmup_ns / NS);
+		json_add_real(object, "warmup_s", ns_to_s(replay->warmup_ns));
 		json_add_number(object, "warmup_requests",
 				run->warmup_requests);
 	}
 	json_add_real(object, "wall_s", wall_s);
 	if (m->pauses) {
 		json_add_number(object, "pauses", m->pauses);
-		json_add_real(object, "pause_s", m->pause_ns / NS);
+		json_add_real(object, "pause_s", ns_to_s(m->pause_ns));
 	}
 	json_add_real(object, "flush_s", run->flush_s);
 	json_add_number(object, "flushes", run->flush_latency.count);

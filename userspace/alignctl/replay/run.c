@@ -4,6 +4,7 @@
 
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "engine/engine.h"
 #include "engine/io_queue.h"
 #include "replay/run.h"
@@ -98,7 +99,7 @@ int replay_run(struct replay *replay, struct replay_run *run)
 		.depth = replay->depth, .threads = replay->threads,
 		.warmup_ns = replay->warmup_ns,
 		.pause_after = w->think_writes,
-		.pause_ns = replay->think_s * 1e9,
+		.pause_ns = replay->think_s * NS_PER_S,
 		.run = state->run, .total = writes,
 		.ended = note, .context = &notes,
 	};

@@ -12,9 +12,9 @@
 #include "base/message.h"
 #include "base/pattern.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "replay/trace.h"
 
-#define NS_PER_S	1000000000ULL
 /* In flight as fast as possible, if nothing is said: as other tools do. */
 #define FAST_DEPTH	32U
 
@@ -309,7 +309,7 @@ int replay_trace_run(struct replay_trace *trace, int fd)
 		random = clock_ns();
 	setup.run = pattern_run(random);
 	setup.pause_after = w ? w->think_writes : 0;
-	setup.pause_ns = trace->options->think_s * 1e9;
+	setup.pause_ns = trace->options->think_s * NS_PER_S;
 	if (trace->options->state) {
 		result = begin_state(trace, &state, setup.run);
 		if (result)

@@ -7,12 +7,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "replay/report.h"
 #include "replay/trace.h"
 
-#define MB	1e6
-#define US	1000.0		/* nanoseconds */
-#define NS	1e9		/* in a second */
 /* 1: what it was before documents had a number; there format was what is now source_format. */
 #define JSON_FORMAT	2
 #define CRASH_JSON_FORMAT	1
@@ -60,12 +58,12 @@ static void text_times(const char *title, const struct histogram *h)
 	size_t i;
 
 	printf("  %-11s mean %.1f  sd %.1f  min %.1f  max %.1f\n", title,
-	       histogram_mean(h) / US, histogram_sd(h) / US,
-	       h->count ? h->min / US : 0, h->max / US);
+	       ns_to_us(histogram_mean(h)), ns_to_us(histogram_sd(h)),
+	       h->count ? ns_to_us(h->min) : 0, ns_to_us(h->max));
 	printf("  %-11s", "");
 	for (i = 0; i < NR_PERCENTILES; i++)
 		printf(" %s %.1f%s", percentiles[i].name,
-		       histogram_percentile(h, percentiles[i].rank) / US,
+		       ns_to_us(histogram_percentile(h, percentiles[i].rank)),
 		       i + 1 < NR_PERCENTILES ? " " : "\n");
 }
 
@@ -74,8 +72,8 @@ static void text_row(const char *title, const char *name,
 {
 	if (h)
 		printf("  %-11s %s: %" PRIu64 ", mean %.1f us, p99 %.1f us\n",
-		       title, name, h->count, histogram_mean(h) / US,
-		       histogram_percentile(h, 9900) / US);
+		       title, name, h->count, ns_to_us(histogram_mean(h)),
+		       ns_to_us(histogram_percentile(h, 9900)));
 }
 
 static void text_rows(const struct measures *m)
@@ -137,7 +135,7 @@ static void text_report(const struct replay_trace *trace)
 	if (trace->options->warmup_ns)
 		printf("  warm-up     %g s: %" PRIu64
 		       " requests that are in no figure below\n",
-		       trace->options->warmup_ns / NS, m->warmup_requests);
+		       ns_to_s(trace->options->warmup_ns), m->warmup_requests);
 	printf("  requests    %" PRIu64 " in %.3f s, then flush %.3f s\n",
 	       service->count, measures_wall_s(m), trace->done.flush_s);
 	printf("  whole run   %.1f IOPS, %.2f MB/s\n",
@@ -151,7 +149,7 @@ static void text_report(const struct replay_trace *trace)
 		       samples_sd(s), s->min, s->max, s->idle);
 	if (m->pauses)
 		printf("  pauses      %" PRIu64 ", %.3f s of the whole run\n",
-		       m->pauses, m->pause_ns / NS);
+		       m->pauses, ns_to_s(m->pause_ns));
 	probes_text(trace->probes);
 	text_times("service us", service);
 	if (trace->timing == ENGINE_OPEN) {
@@ -184,13 +182,14 @@ static struct json_object *json_times(const struct histogram *h)
 	size_t i;
 
 	json_add_number(object, "count", h->count);
-	json_add_real(object, "mean", histogram_mean(h) / US);
-	json_add_real(object, "sd", histogram_sd(h) / US);
-	json_add_real(object, "min", h->count ? h->min / US : 0);
+	json_add_real(object, "mean", ns_to_us(histogram_mean(h)));
+	json_add_real(object, "sd", ns_to_us(histogram_sd(h)));
+	json_add_real(object, "min", h->count ? ns_to_us(h->min) : 0);
 	for (i = 0; i < NR_PERCENTILES; i++)
 		json_add_real(object, percentiles[i].name,
-			histogram_percentile(h, percentiles[i].rank) / US);
-	json_add_real(object, "max", h->max / US);
+			      ns_to_us(histogram_percentile(
+					h, percentiles[i].rank)));
+	json_add_real(object, "max", ns_to_us(h->max));
 	return object;
 }
 
@@ -279,7 +278,7 @@ static struct json_object *json_head(const struct replay_trace *trace)
 	json_add_bool(object, "fdatasync", trace->source.plan.fdatasync);
 	json_add_number(object, "depth", trace->depth);
 	json_add_number(object, "threads", trace->threads);
-	json_add_real(object, "warmup_s", trace->options->warmup_ns / NS);
+	json_add_real(object, "warmup_s", ns_to_s(trace->options->warmup_ns));
 	json_add_number(object, "physical_block_size",
 			trace->geometry->physical);
 	if (trace->offset_known)
@@ -325,7 +324,7 @@ static void json_report(const struct replay_trace *trace)
 	json_add_real(object, "wall_s", measures_wall_s(m));
 	if (m->pauses) {
 		json_add_number(object, "pauses", m->pauses);
-		json_add_real(object, "pause_s", m->pause_ns / NS);
+		json_add_real(object, "pause_s", ns_to_s(m->pause_ns));
 	}
 	json_add_real(object, "flush_s", trace->done.flush_s);
 	json_add_real(object, "iops", per_second(service->count, measures_wall_s(m)));
@@ -406,7 +405,7 @@ static void text_plan(const struct replay_trace *trace)
 	text_placement(trace);
 	if (trace->timing == ENGINE_OPEN)
 		printf("  takes       %.3f s\n",
-		       scan->last_ns / trace->speed / NS);
+		       ns_to_s(scan->last_ns / trace->speed));
 	puts("  nothing was done: --dry-run");
 }
 

@@ -15,10 +15,9 @@
 
 #include "base/decimal.h"
 #include "base/exit_codes.h"
+#include "base/units.h"
+#include "geometry.h"
 #include "trace/format.h"
-
-#define SECTOR_SHIFT	9
-#define NS_PER_S	1000000000U
 
 /**
  * struct event - what stands at the front of each line
@@ -182,16 +181,16 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 		return trace_refuse(trace, "its flags must be R, W, D or N, with F before them, or F, A, S, M behind them");
 	skip_blanks(&at);
 	if (isdigit((unsigned char)*at)) {
-		if (!decimal_read(&at, UINT64_MAX >> SECTOR_SHIFT,
+		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
 				  &request->offset) ||
 		    strncmp(at, " + ", 3))
 			return trace_refuse(trace, "its sector must be a number on a device, and \" + \" follow");
 		at += 3;
-		if (!decimal_read(&at, UINT64_MAX >> SECTOR_SHIFT, &sectors) ||
-		    !sectors)
+		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
+				  &sectors) || !sectors)
 			return trace_refuse(trace, "its number of sectors must be from 1 to 36028797018963967");
-		request->offset <<= SECTOR_SHIFT;
-		request->bytes = sectors << SECTOR_SHIFT;
+		request->offset <<= ALIGN_SECTOR_SHIFT;
+		request->bytes = sectors << ALIGN_SECTOR_SHIFT;
 		request->preflush = flush;
 	} else {
 		at--;

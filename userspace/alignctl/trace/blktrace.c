@@ -17,11 +17,11 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "geometry.h"
 #include "trace/blktrace.h"
 #include "trace/format.h"
 
 #define VERSION		7U
-#define SECTOR_SHIFT	9
 #define MINOR_BITS	20
 #define MINOR_MASK	((1U << MINOR_BITS) - 1)
 #define CGROUP_BYTES	8U
@@ -411,7 +411,7 @@ static enum trace_next take_request(struct trace *trace,
 	}
 	if (event->time < b->base)
 		return trace_refuse(trace, "its time is before that of the first event");
-	if (event->sector > UINT64_MAX >> SECTOR_SHIFT)
+	if (event->sector > UINT64_MAX >> ALIGN_SECTOR_SHIFT)
 		return trace_refuse(trace, "sector %" PRIu64 " is on no device",
 				    (uint64_t)event->sector);
 	*request = (struct trace_request) {
@@ -421,7 +421,7 @@ static enum trace_next take_request(struct trace *trace,
 	if (process->pid == event->pid)
 		memcpy(request->comm, process->comm, sizeof(request->comm));
 	if (event->bytes) {
-		request->offset = (uint64_t)event->sector << SECTOR_SHIFT;
+		request->offset = (uint64_t)event->sector << ALIGN_SECTOR_SHIFT;
 		request->bytes = event->bytes;
 		request->preflush = flush;
 		request->fua = event->action & ACTION_FUA;

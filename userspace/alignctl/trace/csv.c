@@ -11,11 +11,10 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
+#include "geometry.h"
 #include "trace/format.h"
 #include "trace/writer_format.h"
-
-#define SECTOR_SHIFT	9
-#define NS_PER_S	1000000000U
 
 enum column {
 	COLUMN_TIME_NS,
@@ -206,9 +205,9 @@ static bool take_number(const char *field, uint64_t max, uint64_t *number)
 
 static bool take_sectors(const char *field, uint64_t *bytes)
 {
-	if (!take_number(field, UINT64_MAX >> SECTOR_SHIFT, bytes))
+	if (!take_number(field, UINT64_MAX >> ALIGN_SECTOR_SHIFT, bytes))
 		return false;
-	*bytes <<= SECTOR_SHIFT;
+	*bytes <<= ALIGN_SECTOR_SHIFT;
 	return true;
 }
 
@@ -276,8 +275,9 @@ static const char *take_value(struct trace_request *request,
 			return NULL;
 		return "must be a number of nanoseconds";
 	case COLUMN_TIME_US:
-		if (take_number(field, UINT64_MAX / 1000, &request->time_ns)) {
-			request->time_ns *= 1000;
+		if (take_number(field, UINT64_MAX / NS_PER_US,
+				&request->time_ns)) {
+			request->time_ns *= NS_PER_US;
 			return NULL;
 		}
 		return "must be a number of microseconds";

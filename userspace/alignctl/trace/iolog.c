@@ -16,11 +16,9 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "trace/format.h"
 #include "trace/writer_format.h"
-
-#define NS_PER_US	1000U
-#define NS_PER_MS	1000000U
 
 /* The longest name, and the longest request, that fio reads. */
 #define MAX_NAME	255U

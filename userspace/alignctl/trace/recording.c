@@ -8,6 +8,7 @@
 
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "trace/crc32c.h"
 #include "trace/format.h"
 #include "trace/recording.h"
@@ -109,7 +110,7 @@ static int recording_open(struct trace *trace)
 	}
 	if (!h->complete && !trace->told) {
 		message_warning("%s: was cut short: %" PRIu64 " requests until %.3f s are there",
-				trace->input.path, h->nr, h->last_ns / 1e9);
+				trace->input.path, h->nr, ns_to_s(h->last_ns));
 		trace->told = true;
 	}
 	trace->facts = (struct trace_facts) {

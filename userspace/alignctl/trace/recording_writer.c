@@ -6,12 +6,12 @@
 
 #include "base/message.h"
 #include "base/mix.h"
+#include "geometry.h"
 #include "trace/crc32c.h"
 #include "trace/recording.h"
 #include "trace/writer_format.h"
 
 #define NUMBER_BYTES	10U
-#define SECTOR_MASK	511U
 
 /* A request, the context that it may need before it, or a file's name. */
 #define ITEM_BYTES	(8 * NUMBER_BYTES + TRACE_MAX_NAME)
@@ -166,7 +166,7 @@ static bool recording_add(struct trace_writer *writer,
 	if (request->op != TRACE_FLUSH) {
 		if (request->bytes == r->length)
 			tag |= RECORDING_TAG_LENGTH;
-		if (!((distance | request->bytes) & SECTOR_MASK)) {
+		if (!((distance | request->bytes) & (ALIGN_SECTOR_SIZE - 1))) {
 			tag |= RECORDING_TAG_SECTORS;
 			shift = 9;
 		}

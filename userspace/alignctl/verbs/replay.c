@@ -13,6 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "device/device.h"
 #include "device/guard.h"
 #include "forecast/forecast.h"
@@ -165,7 +166,7 @@ static int take(size_t row, const char *argument, void *context)
 				      "must be a number from 1 to 256");
 	case ROW_WARMUP:
 		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
-			options->trace.warmup_ns = seconds * 1e9;
+			options->trace.warmup_ns = seconds * NS_PER_S;
 			return 0;
 		}
 		return options_refuse("warmup", argument,

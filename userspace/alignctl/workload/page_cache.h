@@ -14,10 +14,11 @@
 #ifndef ALIGNCTL_PAGE_CACHE_H
 #define ALIGNCTL_PAGE_CACHE_H
 
+#include "base/units.h"
 #include "trace/trace.h"
 
 /* Blocks that nothing else is said of. */
-#define PAGE_CACHE_BLOCK	4096U
+#define PAGE_CACHE_BLOCK	PAGE_BYTES
 /* Stretches of 64 blocks that there is memory for. */
 #define PAGE_CACHE_MAX_STRETCHES	(2U << 20)
 

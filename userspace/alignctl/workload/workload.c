@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
+#include "base/units.h"
 #include "workload/workload.h"
-
-#define MIB	(1U << 20)
-#define KIB	1024U
-#define PAGE	4096U
 
 /* Where they come from. */
 #define ONE_DISK	"ST1000DM003-1ER162 (7200 rpm, 512e), Linux 5.0"
@@ -36,8 +33,9 @@
 /* 1000 reads in a file of 70 GB. */
 #define SORTED_READS							\
 	.order = WORKLOAD_RANDOM, .start = WORKLOAD_INSIDE,		\
-	.period = PAGE, .places = 17089843, .default_count = 1000,	\
-	.nr_parts = 1, .part = { { 0, PAGE } }
+	.period = PAGE_BYTES, .places = 17089843,			\
+	.default_count = 1000,						\
+	.nr_parts = 1, .part = { { 0, PAGE_BYTES } }
 
 /*
  * bssplit=8k/20:16k/10:32k/10:512k/60 thinktime=8s thinktime_blocks=500, all
@@ -75,7 +73,7 @@
 	.nr_parts = 1, .part = { { 0, (length) } }
 
 /* A sector of which the last three bits are 5, as a partition's start. */
-#define SHIFTED		(WORKLOAD_INSIDE + 5 * 512)
+#define SHIFTED		(WORKLOAD_INSIDE + 5 * ALIGN_SECTOR_SIZE)
 
 static const struct workload workloads[] = {
 	/* Single O_DIRECT writes, one at a time. */
@@ -145,14 +143,16 @@ static const struct workload workloads[] = {
 	  .published = "mean 17.958 ms of an HDD, 0.129 ms of an SSD",
 	  .summary = "reads: random blocks, as long as the device says",
 	  .device = WORKLOAD_UNIT, .order = WORKLOAD_RANDOM,
-	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 20000,
-	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	  .start = WORKLOAD_INSIDE, .period = PAGE_BYTES,
+	  .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, PAGE_BYTES } } },
 	{ .name = "rndwrite", .origin = STUDY,
 	  .summary = "the same as writes, each with O_DSYNC",
 	  .device = WORKLOAD_UNIT, .order = WORKLOAD_RANDOM,
 	  .sync = WORKLOAD_DSYNC,
-	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 20000,
-	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	  .start = WORKLOAD_INSIDE, .period = PAGE_BYTES,
+	  .default_count = 20000,
+	  .nr_parts = 1, .part = { { 0, PAGE_BYTES } } },
 	{ .name = "seqread", .origin = STUDY, .reads = true,
 	  .published = "22 to 51 MB/s of an HDD, 363 to 421 of an SSD",
 	  .summary = "reads: probes of 128 MiB, 1 MiB each, all over",
@@ -164,8 +164,8 @@ static const struct workload workloads[] = {
 	  .published = "a turn of the disk 11 ms, its full stroke 21 ms",
 	  .summary = "reads: pairs at random; the second one is timed",
 	  .device = WORKLOAD_UNIT, .order = WORKLOAD_PAIRS,
-	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 2000,
-	  .nr_parts = 1, .part = { { 0, PAGE } } },
+	  .start = WORKLOAD_INSIDE, .period = PAGE_BYTES, .default_count = 2000,
+	  .nr_parts = 1, .part = { { 0, PAGE_BYTES } } },
 	{ .name = "sorted-reads-1", .origin = STUDY, .reads = true,
 	  .wall_s = 18.11,
 	  .summary = "reads: 4096 bytes at random in 70 GB, as they come",
@@ -192,10 +192,12 @@ static const struct workload workloads[] = {
 	  .published = "253 kB/s over USB",
 	  .summary = "each page eight times, as 512 bytes with -o sync",
 	  .sync = WORKLOAD_DSYNC,
-	  .start = WORKLOAD_INSIDE, .period = PAGE, .default_count = 2048,
+	  .start = WORKLOAD_INSIDE, .period = PAGE_BYTES, .default_count = 2048,
 	  .nr_parts = 8,
-	  .part = { { 0, PAGE }, { 0, PAGE }, { 0, PAGE }, { 0, PAGE },
-		    { 0, PAGE }, { 0, PAGE }, { 0, PAGE }, { 0, PAGE } } },
+	  .part = { { 0, PAGE_BYTES }, { 0, PAGE_BYTES },
+		    { 0, PAGE_BYTES }, { 0, PAGE_BYTES },
+		    { 0, PAGE_BYTES }, { 0, PAGE_BYTES },
+		    { 0, PAGE_BYTES }, { 0, PAGE_BYTES } } },
 	{ .name = "dd-4m-sync", .origin = STUDY,
 	  .published = "28.4 MB/s over USB",
 	  .summary = "4 MiB by 240 sectors, then fdatasync",

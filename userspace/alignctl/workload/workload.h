@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "geometry.h"
+
 #define WORKLOAD_MAX_PARTS	10
 #define WORKLOAD_MAX_WINDOW	1024
 
@@ -15,7 +17,7 @@
  * that place: one of the largest physical blocks inside the device, so that no
  * block they touch lies only partly in it. A multiple of every block.
  */
-#define WORKLOAD_INSIDE		65536U
+#define WORKLOAD_INSIDE		ALIGN_MAX_BLOCK_SIZE
 
 enum workload_order {
 	/*

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "base/latency.h"
+#include "base/units.h"
 #include "tests/tap.h"
-
-#define US	1000ULL		/* nanoseconds */
 
 static int near(double a, double b)
 {
@@ -27,7 +26,7 @@ static void same_mean(void)
 		uint64_t ns[10];
 
 		for (k = 0; k < 10; k++)
-			ns[k] = lists[i].us[k] * US;
+			ns[k] = lists[i].us[k] * NS_PER_US;
 		latency_summarize(ns, 10, &s);
 		CHECK(near(s.mean_us, 25), "list %zu: mean %f", i, s.mean_us);
 		CHECK(near(s.p90_us, lists[i].p90), "list %zu: p90 %f", i,
@@ -43,7 +42,7 @@ static void thousand(void)
 
 	/* 1 to 1000 us, in an order that is not sorted */
 	for (i = 0; i < 1000; i++)
-		ns[i] = (i * 387 % 1000 + 1) * US;
+		ns[i] = (i * 387 % 1000 + 1) * NS_PER_US;
 	latency_summarize(ns, 1000, &s);
 	CHECK(s.count == 1000, "count %llu", (unsigned long long)s.count);
 	CHECK(near(s.min_us, 1) && near(s.max_us, 1000), "min %f max %f",
@@ -60,7 +59,7 @@ static void thousand(void)
 static void few(void)
 {
 	struct latency_summary s;
-	uint64_t ns[] = { 7 * US };
+	uint64_t ns[] = { 7 * NS_PER_US };
 
 	latency_summarize(ns, 1, &s);
 	CHECK(near(s.mean_us, 7) && near(s.p50_us, 7) && near(s.p99_9_us, 7) &&
@@ -72,7 +71,8 @@ static void few(void)
 static void bins(void)
 {
 	struct latency_summary s;
-	uint64_t ns[] = { 255, 256, 1023, 1024, 272 * US, 130000000 * US };
+	uint64_t ns[] = { 255, 256, 1023, 1024, 272 * NS_PER_US,
+			  130000000 * NS_PER_US };
 	uint64_t total = 0;
 	unsigned int i;
 
@@ -89,7 +89,7 @@ static void bins(void)
 static void from_histogram(void)
 {
 	uint64_t counts[ALIGN_LATENCY_BINS] = { 0 };
-	unsigned int bin = align_latency_bin(100 * US);
+	unsigned int bin = align_latency_bin(100 * NS_PER_US);
 	double p50, p99;
 	bool open = true;
 

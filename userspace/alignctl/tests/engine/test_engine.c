@@ -12,6 +12,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/pattern.h"
+#include "base/units.h"
 #include "engine/engine.h"
 #include "replay/replay.h"
 #include "tests/compare_content.h"
@@ -22,7 +23,7 @@
 #define DISK_BYTES	(SECTORS * PATTERN_SECTOR)
 #define RUN		pattern_run(7)
 #define GONE		UINT64_MAX	/* discarded: a hole in a file */
-#define MS		1000000ULL
+#define MS		NS_PER_MS
 
 /* What a sector holds: 0 nothing, GONE, or the number of its write from 1. */
 static uint64_t model[SECTORS];

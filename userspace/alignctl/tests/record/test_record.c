@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "device/sysfs.h"
 #include "record/bio_event.h"
 #include "record/record.h"
@@ -19,7 +20,6 @@
 #include "tests/tap.h"
 #include "tests/tree.h"
 
-#define PAGE_BYTES	4096
 #define MAX_REQUESTS	512
 #define SDA1_START	32
 #define SDA1_SECTORS	64480
