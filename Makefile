@@ -53,10 +53,10 @@ quoted = '$(subst ','\'',$(1))'
 # What a target wants of scripts/setup, and then the builds.
 prepare = @scripts/setup $(1) && $(MAKE) --no-print-directory $(2)
 
-# Guests wait for their drives much of the time, and User Mode Linux has one processor: two workers fill two of them.
-JOBS ?= 2
+# Guests wait for their drives much of the time, and User Mode Linux has one processor: three workers fill two of them.
+JOBS ?= 3
 
-check:  ## the tests, in one pytest run: all on one kernel, on the others what differs [JOBS=2] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
+check:  ## the tests, in one pytest run: all on one kernel, on the others what differs [JOBS=3] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
 check-all:  ## every test on every kernel, slices at full length, KUnit in QEMU as well: hours; arguments as of check
 check-all: export DM_ALIGN_ALL := 1
 check-all: export DM_ALIGN_BUDGET_MINUTES ?= 0

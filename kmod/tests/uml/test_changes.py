@@ -181,6 +181,7 @@ def test_a_suspend_over_held_blocks_can_be_interrupted(rig, disk, stuck):
         device.balanced()
 
 
+@pytest.mark.check_all("it waits for half a minute; test_reboot.py meets the same deadline")
 def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuck):
     """What was begun is written when the disk answers again, and each other block is logged as lost."""
     places = [block * 3 * BLOCK for block in range(40)]
