@@ -83,7 +83,7 @@ soak:  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED
 	$(call prepare,check,programs modules test-tools)
 	scripts/soak --minutes $(SOAK_MINUTES) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 
-fuzz:  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=2]
+fuzz:  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=3]
 	@scripts/setup packages
 	@for program in $(PROGRAMS); do $(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) JOBS=$(JOBS) fuzz || exit 1; done
 
