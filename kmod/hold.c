@@ -1134,7 +1134,7 @@ static void reboot_report(struct align_target *at)
 	hold_fail_waiters(blocks);
 	spin_unlock_irq(&blocks->lock);
 	if (nr)
-		DMERR("%s: %u held blocks are not written at the end: error %d",
+		DMERR("%s: %u held blocks were not written before the reboot: error %d",
 		      dm_device_name(at->node->md), nr, error);
 }
 
