@@ -12,11 +12,11 @@
  *
  *   WAIT     touches are here, and ranges that came before them have not
  *            ended: block->blockers counts those. Nothing is sent.
- *   COLLECT  no range is in flight here; somebody is about to start
+ *   COLLECT  no range is in flight here; a task or worker is about to start
  *   READ     the pad read is in flight or has just ended
  *   WRITE    the whole block is in flight
- *   PASS     the read failed; what was to be written is in flight as it came
- *   HELD     acknowledged touches are in the buffer; nobody waits for them
+ *   PASS     the read failed; the touches are in flight unmodified
+ *   HELD     acknowledged touches are in the buffer; no request is in flight
  *   KNOWN    no touch; the buffer holds what a read would return
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
