@@ -58,7 +58,7 @@ struct block_run;
  * struct align_gate - stops changes while the mode changes
  * @users: writes, discards and write-zeroes between map and end_io
  * @drained: completed when @users has fallen to 0 behind a closed gate
- * @given_up: a wait for that was ended by a signal; under the change lock
+ * @given_up: a signal ended a wait for @drained; under the change lock
  * @lock: guards @closed and @deferred
  * @closed: newcomers go to @deferred
  * @deferred: bios to be mapped when the gate opens
@@ -77,14 +77,14 @@ struct align_gate {
 
 /**
  * struct align_shard - the blocks of some regions of the device
- * @lock: guards what follows, the state of every block here, and every range
- *	that touches a region of this shard; taken in any context, interrupts
- *	off, in the order of the shards, before blocks->lock
+ * @lock: guards the fields below, the state of every block here, and every
+ *	range that touches a region of this shard; taken in any context,
+ *	interrupts off, in the order of the shards, before blocks->lock
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
  * @known: blocks whose content is known and that have no touch, oldest first
  * @held: blocks in HELD whose write has not failed, by the order of their first
- *	held touch, but for those in @urgent
+ *	held touch, without the blocks in @urgent
  * @urgent: blocks in HELD whose write has not failed and that a range waits for
  * @failed: blocks in HELD whose write failed
  */
@@ -100,9 +100,9 @@ struct align_shard {
 
 /**
  * struct shard_span - the shards of some neighbouring blocks
- * @first: the index of the first of them
- * @second: of another one, or the same
- * @all: all of them
+ * @first: the index of the first shard
+ * @second: the index of another shard, or @first again
+ * @all: the span has every shard
  *
  * Always locked by rising index.
  */
@@ -113,11 +113,11 @@ struct shard_span {
 };
 
 /**
- * struct align_waiter - waits until what is held at a moment is on the device
- * @list: in blocks->waiters
- * @seq: blocks that began to hold up to here concern it
- * @left: how many of those are not settled
- * @failed: one of them could not be written
+ * struct align_waiter - waits until all blocks held at a moment are settled
+ * @list: entry in blocks->waiters
+ * @seq: the waiter waits for held blocks with a number up to this one
+ * @left: how many of these blocks are not settled
+ * @failed: one of these blocks could not be written
  * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
  */
 struct align_waiter {
@@ -128,55 +128,55 @@ struct align_waiter {
 	void (*done)(struct align_waiter *waiter);
 };
 
-/* Why nothing is held although the mode is coalesce: bits of @stopped. */
+/* Reasons to hold nothing although the mode is coalesce: bits of @stopped. */
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
 #define HOLD_STOPPED_REBOOT	4
 
 /**
  * struct align_blocks - the blocks that have touches, are held or are known
- * @shard: them
+ * @shard: the shards, each with its own lock
  * @long_ranges: registered ranges that touch more than two regions; changes
  *	under the locks of all shards, read under that of any
- * @nr: blocks allocated
- * @max: most blocks; read without a lock
- * @bytes: memory of blocks and runs
- * @bytes_high: the most that @bytes has been
- * @expire: ends what has been known for too long
+ * @nr: number of allocated blocks
+ * @max: limit of @nr; read without a lock
+ * @bytes: memory of blocks and runs of blocks
+ * @bytes_high: high-water mark of @bytes
+ * @expire: work that evicts blocks which have been known for too long
  * @jobs: steps that an interrupt or a full stack cannot take
  * @writes: writes in a fixing mode that have not ended
- * @ends: where recent misaligned writes ended; a hint, without a lock
- * @next_end: which of them is replaced next; without a lock
- * @nr_resting: blocks in the shards' @held
- * @nr_idle: blocks in the shards' @failed
- * @pressed: too many of them; a hint, without a lock
- * @hold_ms: how long they rest; read without a lock
- * @lock: guards what follows; taken inside a shard's
- * @reserve: the run that serves where no memory can be had
- * @reserve_busy: it does
- * @starved: blocks in COLLECT that wait for it
- * @spare_runs: runs in flight that have memory of their own
+ * @ends: sectors where recent misaligned writes ended; a hint, without a lock
+ * @next_end: the entry of @ends that is replaced next; without a lock
+ * @nr_resting: number of blocks in the shards' @held and @urgent
+ * @nr_idle: number of blocks in the shards' @failed
+ * @pressed: @nr_resting is too large; a hint, without a lock
+ * @hold_ms: how long a block is held; read without a lock
+ * @lock: guards the fields below; taken inside a shard's
+ * @reserve: the spare run of one block, for when no memory can be had
+ * @reserve_busy: @reserve is in use
+ * @starved: blocks in COLLECT that wait for @reserve
+ * @spare_runs: number of runs in flight that have memory of their own
  * @delayed: blocks in COLLECT that wait for the rest of a stream
- * @nr_delayed: how many; read without the lock
- * @delay: ends that
+ * @nr_delayed: number of blocks in @delayed; read without the lock
+ * @delay: timer that starts the delayed blocks
  * @holding: touches may be acknowledged when they have been copied
- * @stopped: why they may not, as bits
- * @frozen: nothing may be sent, because the device is suspended; read without
- *	the lock
+ * @stopped: reasons why @holding is false, as bits
+ * @frozen: no held block may be sent, because the device is suspended; read
+ *	without the lock
  * @quiet: woken when a block has nothing more in flight, while @frozen
  * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
  *	without the lock
- * @waiters: who waits for what is held to be written
- * @reboot: the reboot notifier waits with it; its @left is 0 if it does not
- * @seq: counts blocks that began to hold
- * @empty_seq: blocks that began to hold up to here must be emptied; read
+ * @waiters: flushes, messages and suspends that wait for held blocks
+ * @reboot: the reboot notifier's waiter; its @left is 0 if it does not wait
+ * @seq: number of the block that began to hold last
+ * @empty_seq: held blocks with a number up to this one must be written; read
  *	without the lock
- * @nr_held: blocks that hold something, in whatever state; read without it
- * @nr_failed: those of them whose write failed
- * @empty: sends what must not be held any longer
- * @due: queues @empty when a block has been held for long enough
- * @event: tells userspace that @nr_failed became 0 or more
- * @said_degraded: what it was told last; @event's own
+ * @nr_held: number of held blocks, in whatever state; read without the lock
+ * @nr_failed: number of held blocks whose write failed
+ * @empty: work that writes the blocks which must not be held any longer
+ * @due: timer that queues @empty when a block has been held for hold_ms
+ * @event: work that tells userspace when the target enters or leaves degraded
+ * @said_degraded: the state that userspace was told last; @event's own
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
@@ -225,24 +225,26 @@ struct align_blocks {
  * @ti: its dm_target
  * @dev: the device below
  * @start: first sector of the range on it
- * @geometry: the blocks; never changes
+ * @geometry: where physical blocks lie; never changes
  * @offset_unknown: the kernel says misaligned and no alignment_offset is given
- * @given: what the table line or a message has set, and a table line shows
+ * @given: the arguments that the table line or a message has set, and that
+ *	STATUSTYPE_TABLE shows
  * @suggested: io_min of a large-unit SSD, a better P than the drive's, or 0
  * @mode: changes under @change_lock with the gate closed
  * @change_lock: one change of the mode at a time
- * @gate: see there
- * @blocks: see there
- * @pieces: bios for runs that have to be cut and for touches that go down as
- *	they came; allocated without waiting, or where the last one has been sent
- * @joined: bios for a run and the blocks around it; never waited for, as one that
- *	failed is needed once more, by a worker
+ * @gate: gate that every change of data passes
+ * @blocks: blocks in memory
+ * @pieces: bios for runs that have to be cut and for touches that go down
+ *	unmodified; allocated without waiting, or where the last one has been
+ *	sent
+ * @joined: bios for a run and the blocks in front of it; never waited for, as a
+ *	worker sends a bio that failed once more
  * @devt: the mapped device's number
- * @node: the mapped device's, with the ledger
- * @ledger: the ledger in it
- * @node_list: in the node's list of targets, under the node's lock
- * @all: in the list of all targets, for a reboot; under its lock
- * @index: place among the align targets of its table
+ * @node: the mapped device's node
+ * @ledger: the ledger in @node
+ * @node_list: entry in the node's list of targets, under the node's lock
+ * @all: entry in the list of all targets, for a reboot; under its lock
+ * @index: position among the align targets of its table
  */
 struct align_target {
 	struct dm_target *ti;
@@ -276,15 +278,17 @@ struct align_target {
 
 /**
  * struct align_touch - one partial touch of one write or write-zeroes
- * @list: in one of its block's lists, under the blocks' lock
+ * @list: entry in one of its block's lists, under the lock of the block's shard
  * @io: the write
- * @part: the sectors covered
- * @iter: where they are in the write's bio; of write-zeroes without bytes
- * @how: how it was resolved; set before the write's part for it ends
- * @late: it ends a write of a stream, whose next write may complete the block
- * @cut: the block layer has cut its write-zeroes there, and the next part comes
- * @held: it was copied; it is resolved when its block is
- * @block: that serves it
+ * @part: the sectors that the write covers in the block
+ * @iter: the bytes of @part in the write's bio; write-zeroes have none
+ * @how: how the touch was resolved; set before the write's part for it ends
+ * @late: the touch ends a write of a stream, whose next write may complete the
+ *	block
+ * @cut: the touch ends write-zeroes that the block layer has cut, and the next
+ *	part comes
+ * @held: the touch was copied and acknowledged; it is resolved with its block
+ * @block: the block that serves the touch
  */
 struct align_touch {
 	struct list_head list;
@@ -300,8 +304,8 @@ struct align_touch {
 
 /**
  * struct align_pin - a held block of which a read takes bytes when it ends
- * @block: it
- * @kept: the sectors that were held when the read was mapped
+ * @block: the pinned block
+ * @kept: the sectors of @block that were held when the read was mapped
  */
 struct align_pin {
 	struct align_block *block;
@@ -309,45 +313,44 @@ struct align_pin {
 };
 
 /**
- * struct align_io - per-bio data: a bio that the target does more with than
- *	pass it on
+ * struct align_io - per-bio data of a bio that the target maps
  * @at: the target
- * @bio: the clone that dm gave us; its iterator stays as it came
- * @change: it may change data, and end_io has to account for it
- * @held_flush: the bio is a flush that had to wait for held blocks
- * @job: maps it after the gate, sends the run or the flush
- * @start_ns: when it came
- * @entered: it holds a reference on the gate
- * @counted: it stands in the ledger
- * @engine: it stands in blocks->writes
+ * @bio: dm's clone; its iterator is never changed
+ * @change: @bio may change data, and end_io has to account for it
+ * @held_flush: @bio is a flush that had to wait for held blocks
+ * @job: maps @bio after the gate, or sends the run or the flush
+ * @start_ns: time of arrival
+ * @entered: @bio has a reference on the gate
+ * @counted: the ledger has counted @bio
+ * @engine: blocks->writes has counted @bio
  * @in_range: @range is registered
- * @may_hold: its touches may be acknowledged when copied
- * @split_up: it went down in parts, @bio did not go down itself
+ * @may_hold: the touches may be acknowledged when copied
+ * @split_up: @bio went down in parts, and not itself
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
- * @span: the shards of the blocks that it touches
- * @range: what goes down without a block's buffer, in the tree of its shard,
- *	of each of its two shards, or of the long ranges
- * @blockers: blocks that must finish before it goes down; it may when that is 0
- * @start: its first sector
- * @end: the sector after its last
+ * @span: the shards of the blocks that the bio touches
+ * @range: the blocks of the run, in the tree of their shard, of both of their
+ *	shards, or of the long ranges
+ * @blockers: number of blocks that must end a turn before the run goes down
+ * @start: first sector of the run
+ * @end: the sector after the last one of the run
  * @pieces: requests of the run that have not ended, one of them the sender's
  * @run_sector: where the next piece of the run starts
  * @run_left: sectors of the run not yet sent
- * @run_iter: their bytes in @bio
+ * @run_iter: the bytes of @run_left in @bio
  * @joined: whole blocks in WRITE that go down with the first piece
- * @nr_joined: how many
- * @joined_bio: that request, if it failed
- * @joined_iter: the piece's bytes in @bio
- * @apart: sends each of them alone, if the request failed
+ * @nr_joined: number of blocks in @joined
+ * @joined_bio: the request of the blocks in @joined and the first piece
+ * @joined_iter: the bytes of the first piece in @bio
+ * @apart: resends blocks and piece one by one, if @joined_bio failed
  * @run: the last piece of the run, so that sending it needs no memory
  * @touch: the partial touches
- * @waiter: a flush waits with it
- * @read_iter: what a read takes its bytes to
- * @nr_pins: held blocks that concern a read
- * @pins: them: @few_pins, or allocated
- * @few_pins: for most reads
+ * @waiter: the waiter of a flush
+ * @read_iter: the bytes of a read in @bio
+ * @nr_pins: number of held blocks that a read covers
+ * @pins: the pins of these blocks: @few_pins, or allocated
+ * @few_pins: room for the pins of most reads
  */
 struct align_io {
 	struct align_target *at;
@@ -394,7 +397,7 @@ struct align_io {
 	};
 };
 
-/* Write-zeroes have no data: nobody may look for their bvecs. */
+/* Tell whether a bio is write-zeroes, which have no data and no bvecs. */
 static inline bool align_io_is_zeroes(const struct align_io *io)
 {
 	return bio_op(io->bio) == REQ_OP_WRITE_ZEROES;

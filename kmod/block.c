@@ -12,11 +12,11 @@
  *
  *   WAIT     touches are here, and ranges that came before them have not
  *            ended: block->blockers counts those. Nothing is sent.
- *   COLLECT  no range is in flight here; somebody is about to start
+ *   COLLECT  no range is in flight here; a task or worker is about to start
  *   READ     the pad read is in flight or has just ended
  *   WRITE    the whole block is in flight
- *   PASS     the read failed; what was to be written is in flight as it came
- *   HELD     acknowledged touches are in the buffer; nobody waits for them
+ *   PASS     the read failed; the touches are in flight unmodified
+ *   HELD     acknowledged touches are in the buffer; no request is in flight
  *   KNOWN    no touch; the buffer holds what a read would return
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
@@ -127,7 +127,7 @@ no_memory:
 	return false;
 }
 
-/* Also of what buffer_alloc() left half made. */
+/* Free the content of a block, a partial one of buffer_alloc() too. */
 void buffer_free(const struct align_target *at, struct bio_vec *vecs)
 {
 	unsigned int i;
@@ -142,7 +142,7 @@ void buffer_free(const struct align_target *at, struct bio_vec *vecs)
 	}
 }
 
-/* Account for memory that came, or went, below 0. */
+/* Account for allocated memory, or freed memory where @bytes is negative. */
 void block_charge(struct align_target *at, s64 bytes)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -154,13 +154,13 @@ void block_charge(struct align_target *at, s64 bytes)
 		;
 }
 
-/* What a block occupies. */
+/* Return the bytes of memory that a block occupies. */
 static s64 block_bytes(const struct align_block *block)
 {
 	return ksize(block) + block->single.at->geometry.physical;
 }
 
-/* Gives the memory and the place back. */
+/* Free a block and release its slot in blocks->nr. */
 void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
@@ -171,7 +171,7 @@ void block_release(struct align_block *block)
 	kfree(block);
 }
 
-/* A block for a place that is taken in blocks->nr, or NULL. */
+/* Allocate a block for a reserved slot. Return: NULL without memory. */
 static struct align_block *block_new(struct align_target *at, u64 number)
 {
 	struct align_block *block;
@@ -196,7 +196,7 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 	return block;
 }
 
-/* Lock held. */
+/* Insert a block into its shard's tree. Lock held. */
 static void block_insert(struct align_block *block)
 {
 	struct rb_root *tree = &block_shard(block)->tree;
@@ -215,7 +215,10 @@ static void block_insert(struct align_block *block)
 	rb_insert_color(&block->rb, tree);
 }
 
-/* Lock held; the block has no touch, and nothing of it is in flight. */
+/*
+ * Take a block without touches, of which no request is in flight, out of its
+ * shard, and free it unless it is pinned. Lock held.
+ */
 void block_remove(struct align_block *block)
 {
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
@@ -227,7 +230,7 @@ void block_remove(struct align_block *block)
 		block_release(block);
 }
 
-/* First block of a shard at @number or above it. Lock held. */
+/* Find the first block of a shard at @number or above it. Lock held. */
 struct align_block *block_at_or_above(const struct align_shard *shard,
 				      u64 number)
 {
@@ -248,13 +251,13 @@ struct align_block *block_at_or_above(const struct align_shard *shard,
 	return found;
 }
 
-/* The next block of the shard by number, or NULL. Lock held. */
+/* Return the next block of the shard by number, or NULL. Lock held. */
 struct align_block *block_following(struct align_block *block)
 {
 	return rb_entry_safe(rb_next(&block->rb), struct align_block, rb);
 }
 
-/* Ends the oldest known block of a shard. Lock held. */
+/* Evict the oldest known block of a shard. Return: false if none. Lock held. */
 static bool block_evict(struct align_shard *shard)
 {
 	struct align_block *block =
@@ -326,7 +329,7 @@ static void block_take_touch(struct align_block *block,
 		block->cut = true;
 }
 
-/* Serve what came too late for the touches before. Lock held. */
+/* Begin a turn with the touches that came too late for the last. Lock held. */
 static void block_take_next(struct align_block *block)
 {
 	struct align_touch *touch, *tmp;
@@ -338,7 +341,7 @@ static void block_take_next(struct align_block *block)
 	}
 }
 
-/* A block that is delayed is the caller's to start, after all. Lock held. */
+/* Take a block out of the delay list; the caller starts it. Lock held. */
 static void block_end_delay(struct align_block *block,
 			    struct list_head *started)
 {
@@ -355,7 +358,7 @@ static void block_end_delay(struct align_block *block,
 	spin_unlock(&blocks->lock);
 }
 
-/* Becomes active, and the caller starts it. Lock held. */
+/* Make a block active; the caller starts it. Lock held. */
 static void block_collect(struct align_block *block, struct list_head *started)
 {
 	block->state = BLOCK_IS_COLLECT;
@@ -363,8 +366,8 @@ static void block_collect(struct align_block *block, struct list_head *started)
 }
 
 /*
- * A touch comes to a block where no range is or waits: in HELD, or in no state
- * yet. Lock held.
+ * Hold or take a touch of a block where no range is or waits: in HELD, or in no
+ * state yet. Lock held.
  */
 static enum touch_fate block_join_quiet(struct align_block *block,
 					struct align_touch *touch,
@@ -391,7 +394,7 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 	return hold ? TOUCH_HELD : TOUCH_TAKEN;
 }
 
-/* Takes a place for a block, if there is one. */
+/* Reserve a slot for a block, if one is free. */
 static bool blocks_take_place(struct align_blocks *blocks)
 {
 	int nr = atomic_read(&blocks->nr);
@@ -404,8 +407,8 @@ static bool blocks_take_place(struct align_blocks *blocks)
 }
 
 /*
- * Takes a place for a block of @shard, if need be from a known block of this
- * shard or of one that nobody uses right now. The locks of io->span are held.
+ * Reserve a slot for a block of @shard. If none is free, evict a known block of
+ * this shard, or of one whose lock is free. The locks of io->span are held.
  */
 static bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 {
@@ -439,7 +442,7 @@ static bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 	return false;
 }
 
-/* How many registered ranges touch a block. Lock held. */
+/* Count the registered ranges that touch a block. Lock held. */
 static unsigned int block_count_ranges(struct align_blocks *blocks,
 				       struct align_shard *shard, u64 number)
 {
@@ -457,8 +460,8 @@ static unsigned int block_count_ranges(struct align_blocks *blocks,
 
 /**
  * blocks_add_touch - let a block serve a partial touch
- * @touch: it
- * @started: the block is added here if the caller has to start it
+ * @touch: the touch
+ * @started: receives the block if the caller has to start it
  *
  * Called with the locks of the write's shards held.
  *
@@ -561,7 +564,7 @@ static bool block_goes_first(const struct align_block *block, enum req_op op)
 /**
  * blocks_would_wait - whether a range would have to wait now
  * @at: the target
- * @op: what it is a range of
+ * @op: operation of the range: a discard waits for held blocks
  * @first: first block
  * @last: last block
  *
@@ -589,7 +592,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 }
 
 /**
- * blocks_forget_range - end what is known in a range, bit by bit
+ * blocks_forget_range - evict the known blocks of a long range in batches
  * @at: the target
  * @first: first block
  * @last: last block
@@ -630,14 +633,14 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 	}
 }
 
-/* Becomes active; somebody else's context. Lock held. */
+/* Make a block active, to be started by a worker. Lock held. */
 static void block_collect_and_queue(struct align_block *block)
 {
 	block->state = BLOCK_IS_COLLECT;
 	job_queue(&block->single.at->blocks.jobs, &block->single.job);
 }
 
-/* A range comes to the blocks of one shard. Lock held. */
+/* Register a range with the blocks of one shard. Lock held. */
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
 	enum req_op op = bio_op(io->bio);
@@ -663,7 +666,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 	}
 }
 
-/* The trees that a range is in, and which of its nodes is there. */
+/* Call @place with each tree that a range is in, and its node there. */
 static void range_place(struct align_io *io, const struct shard_span *span,
 			void (*place)(struct align_range *range,
 				      struct rb_root_cached *ranges))
@@ -705,7 +708,7 @@ bool blocks_add_range(struct align_io *io)
 	return !atomic_read(&io->blockers);
 }
 
-/* The last range in front of a block in WAIT has ended. Lock held. */
+/* Go on with a block in WAIT whose last range has ended. Lock held. */
 static void block_go_on(struct align_block *block)
 {
 	if (!list_empty(&block->touches) || (block->failed && block->waiting))
@@ -718,7 +721,7 @@ static void block_go_on(struct align_block *block)
 		block_remove(block);
 }
 
-/* A range has left the blocks of one shard. Lock held. */
+/* Unregister a range from the blocks of one shard. Lock held. */
 static void shard_end_range(struct align_shard *shard, struct align_io *io,
 			    bool ok)
 {
@@ -736,9 +739,9 @@ static void shard_end_range(struct align_shard *shard, struct align_io *io,
 }
 
 /**
- * blocks_end_range - a range has ended
- * @io: the write that it belongs to
- * @ok: all of it is on the device
+ * blocks_end_range - unregister a range that has ended
+ * @io: the write that the range belongs to
+ * @ok: the whole range is on the device
  */
 void blocks_end_range(struct align_io *io, bool ok)
 {
@@ -771,8 +774,8 @@ static void block_let_through(struct align_block *block,
 }
 
 /**
- * block_end_turn - the touches of this turn are on the device, or failed
- * @block: which may be gone afterwards
+ * block_end_turn - let waiting ranges through and begin the next turn
+ * @block: a block whose turn has ended; may be gone afterwards
  *
  * Called with the lock held.
  */
@@ -810,9 +813,9 @@ void block_end_turn(struct align_block *block)
 }
 
 /**
- * block_served - what a block was to write is on the device, or failed
- * @block: in WRITE or PASS, and in no list
- * @status: how it ended
+ * block_served - book the touches of a block and end its turn
+ * @block: a block in WRITE or PASS, in no list, whose requests have ended
+ * @status: result of the requests
  *
  * Neither block nor target may be used afterwards.
  */
@@ -852,7 +855,7 @@ void block_served(struct align_block *block, blk_status_t status)
 	}
 }
 
-/* Ends what has been known for too long. Return: jiffies to the next. */
+/* Evict blocks known for too long. Return: jiffies until the next is due. */
 static unsigned long shard_expire(struct align_shard *shard)
 {
 	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
@@ -891,7 +894,7 @@ static void blocks_expire(struct work_struct *work)
 		queue_delayed_work(blocks->jobs.wq, &blocks->expire, left);
 }
 
-/* Ends what is known, the oldest first, until at most @max blocks are left. */
+/* Evict known blocks, the oldest first, until at most @max blocks are left. */
 static void shard_shrink(struct align_blocks *blocks, struct align_shard *shard,
 			 unsigned int max)
 {
@@ -918,7 +921,7 @@ static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
 }
 
 /**
- * blocks_forget - end what is known
+ * blocks_forget - evict all known blocks
  * @at: the target
  */
 void blocks_forget(struct align_target *at)
@@ -929,9 +932,9 @@ void blocks_forget(struct align_target *at)
 }
 
 /**
- * blocks_set_max - change the ceiling
+ * blocks_set_max - change the limit of blocks in memory
  * @at: the target
- * @max: most blocks from now on; what is in use above it ends by itself
+ * @max: most blocks from now on; blocks in use above that end by themselves
  */
 void blocks_set_max(struct align_target *at, unsigned int max)
 {
@@ -941,7 +944,7 @@ void blocks_set_max(struct align_target *at, unsigned int max)
 }
 
 /**
- * blocks_init - no blocks
+ * blocks_init - initialise the blocks of a target
  * @at: the target, zeroed
  * @max: most blocks
  *
@@ -981,7 +984,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	return 0;
 }
 
-/* Every write has ended, and what could not be written is given up here. */
+/* Drop failed blocks and free all others; every write has ended. */
 void blocks_exit(struct align_target *at)
 {
 	hold_exit(at);

@@ -24,16 +24,16 @@ enum block_state {
 /**
  * struct block_run - neighbouring blocks that are read or written as one
  * @at: the target
- * @blocks: them, ascending, through block->list
- * @nr: how many
- * @spare: bytes of memory that are this run's own, beside the blocks'; not of
- *	the reserve
+ * @blocks: the blocks, ascending, through block->list
+ * @nr: number of blocks
+ * @spare: bytes of memory that are this run's own, beside the buffers of its
+ *	blocks; 0 for the reserve
  * @job: takes the next step in process context
- * @bio: the read, then the write
- * @vecs: what the bio reads into or writes from
+ * @bio: the request: the read, then the write
+ * @vecs: the memory that @bio reads into or writes from
  *
- * Belongs to whoever owns its blocks: the thread that took them out of COLLECT
- * or READ, or the bio.
+ * The run belongs to the owner of its blocks: the thread that took them out of
+ * COLLECT or READ, or the bio.
  */
 struct block_run {
 	struct align_target *at;
@@ -46,41 +46,42 @@ struct block_run {
 };
 
 /**
- * struct align_block - see the top of block.c
- * @rb: in the tree of blocks
- * @number: its number
- * @state: see there
- * @valid: the buffer held what a read would return before @touches came
- * @known: @valid when the serving of what is in it now began
- * @has_read: the pad read for that was sent, and has not failed
- * @late: the write that ends in it is part of a stream, and its rest may be on
- *	its way
+ * struct align_block - one physical block in memory; see the top of block.c
+ * @rb: node in the shard's tree
+ * @number: number of the block
+ * @state: state; the top of block.c has the transitions
+ * @valid: the buffer held the content that a read would return before @touches
+ *	came
+ * @known: value of @valid when this turn began
+ * @has_read: the pad read of this turn was sent, and has not failed
+ * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
- * @delayed: COLLECT: in blocks->delayed, waiting for that
- * @starved: COLLECT: woken from blocks->starved; wakes the next when it started
- * @failed: held touches could not be written
- * @gone: no longer in the tree, only pinned
+ * @delayed: COLLECT: the block is in blocks->delayed
+ * @starved: COLLECT: the block was woken from blocks->starved, and wakes the
+ *	next one when it has started
+ * @failed: the write of the held touches failed
+ * @gone: the block has left the tree, and only pins keep it
  * @pass_status: PASS: first error of a request
- * @blockers: WAIT: ranges that have to end first
- * @waiting: ranges that wait for this block
- * @passing: PASS: requests in flight
- * @pins: reads that will take bytes from the buffer when they end
- * @touches: touches that are served now, or next in WAIT
- * @next: touches that came too late for that
- * @list: COLLECT: with the one that will start it; READ, WRITE: in its run;
- *	HELD: in shard->held, urgent or failed; KNOWN: in shard->known;
- *	otherwise in none
- * @place: where the newest touch that was held is to be put
- * @held: touches acknowledged and not on the device
- * @held_data: one of them is of a write, not of write-zeroes
+ * @blockers: WAIT: number of ranges that have to end first
+ * @waiting: number of ranges that wait for this block
+ * @passing: PASS: number of requests in flight
+ * @pins: number of reads that will take bytes from the buffer when they end
+ * @touches: the touches of this turn
+ * @next: touches that came too late for this turn
+ * @list: entry in a list: COLLECT: of the context that will start the block;
+ *	READ, WRITE: in its run; HELD: in shard->held, urgent or failed; KNOWN:
+ *	in shard->known; otherwise in none
+ * @place: placement (write hint, stream) of the newest held touch
+ * @held: number of touches acknowledged and not on the device
+ * @held_data: one of the held touches is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
- * @seq: when the first of them came, in the order of blocks->seq
- * @held_ns: the same, by the clock
- * @since: HELD, KNOWN: since when, in jiffies
+ * @seq: number of the block among those that began to hold, from blocks->seq
+ * @held_ns: time of arrival of the first held touch
+ * @since: time in jiffies when the block became known, or held, or failed last
  * @kept: sectors of the buffer that hold acknowledged touches
  * @covered: sectors that @kept and @touches cover, up to READ
- * @single: for a read or write of this block alone, which needs no memory
- * @vecs: the buffer, one for each page of it
+ * @single: run for a read or write of this block alone, which needs no memory
+ * @vecs: the buffer, an entry for each page
  */
 struct align_block {
 	struct rb_node rb;
@@ -116,14 +117,14 @@ struct align_block {
 	struct bio_vec vecs[];
 };
 
-/* Memory must not be waited for, nor taken from the emergency reserves. */
+/* Allocate without waiting, and leave the emergency reserves alone. */
 #define BLOCK_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
 			 __GFP_NOWARN)
 
-/* Runs that may read into memory of their own at a time. */
+/* Most runs that may read into memory of their own at a time. */
 #define HOLD_MAX_RUNS	16
 
-/* Blocks that one holder of the lock deals with at most, where there are many. */
+/* Most blocks that are handled in one critical section. */
 #define BLOCKS_BATCH	64
 
 /* The shard of a block. */
@@ -132,7 +133,7 @@ static inline struct align_shard *block_shard(const struct align_block *block)
 	return shard_of(block->single.at, block->number);
 }
 
-/* Its rest is known, or its touches cover all of it. Lock held. */
+/* Tell whether a block needs no read: it is valid or covered. Lock held. */
 static inline bool block_is_whole(const struct align_block *block)
 {
 	const struct align_geometry *g = &block->single.at->geometry;

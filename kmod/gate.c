@@ -13,7 +13,7 @@ static void gate_drained(struct percpu_ref *users)
 	complete(&container_of(users, struct align_gate, users)->drained);
 }
 
-/* Return: 0 or -ENOMEM. */
+/* Initialise an open gate. Return: 0 or -ENOMEM. */
 int gate_init(struct align_gate *gate)
 {
 	init_completion(&gate->drained);
@@ -23,7 +23,7 @@ int gate_init(struct align_gate *gate)
 			       PERCPU_REF_ALLOW_REINIT, GFP_KERNEL);
 }
 
-/* The gate is closed. */
+/* Release a closed gate. */
 void gate_exit(struct align_gate *gate)
 {
 	/* The last user may still be about to complete a wait given up. */
@@ -75,8 +75,9 @@ void gate_leave(struct align_gate *gate)
 }
 
 /*
- * The completion wakes, the reference count decides: what completed it may be
- * the end of a wait that was given up, after which users came back to life.
+ * Begin to close a gate. The completion only wakes a waiter, the reference
+ * count decides: a wait that was given up may have left the completion done, with
+ * users that came back to life.
  */
 static void gate_shut(struct align_gate *gate)
 {
@@ -87,7 +88,7 @@ static void gate_shut(struct align_gate *gate)
 	percpu_ref_kill(&gate->users);
 }
 
-/* Closes the gate for good; returns when nobody is inside. */
+/* Close the gate for good; returns when no user is inside. */
 void gate_close(struct align_gate *gate)
 {
 	gate_shut(gate);
@@ -100,8 +101,8 @@ void gate_close(struct align_gate *gate)
  * gate_close_killable - close the gate, unless the device below hangs
  * @gate: the gate
  *
- * Return: 0 when nobody is inside, or -ERESTARTSYS if a fatal signal came
- * before. Either way the caller has to open the gate again.
+ * Return: 0 when no user is inside, or -ERESTARTSYS if a fatal signal came
+ * first. Either way the caller has to open the gate again.
  */
 int gate_close_killable(struct align_gate *gate)
 {

@@ -91,7 +91,7 @@ bool hold_allowed(const struct align_target *at, const struct bio *bio)
 	       bdev_write_cache(dm_disk(at->node->md)->part0);
 }
 
-/* See to it that what must be emptied is. Any context. */
+/* Schedule the work that writes held blocks. Any context. */
 void hold_kick(struct align_target *at)
 {
 	queue_work(at->blocks.jobs.wq, &at->blocks.empty);
@@ -102,14 +102,17 @@ static void hold_due(struct timer_list *timer)
 	hold_kick(container_of(timer, struct align_target, blocks.due));
 }
 
-/* Something held is not in flight any more: hold_freeze() may wait for that. */
+/* Wake hold_freeze(): a held block is no longer in flight. */
 static void hold_wake(struct align_blocks *blocks)
 {
 	if (wq_has_sleeper(&blocks->quiet))
 		wake_up(&blocks->quiet);
 }
 
-/* A block of @seq is settled, or has failed once more. blocks->lock held. */
+/*
+ * Tell the waiters that the block with number @seq is settled, or has failed
+ * once more. blocks->lock held.
+ */
 static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
 {
 	struct align_waiter *waiter, *tmp;
@@ -126,7 +129,7 @@ static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
 	}
 }
 
-/* The target has become degraded, or is so no longer. blocks->lock held. */
+/* Add @change to the number of failed blocks. blocks->lock held. */
 static void hold_count_failed(struct align_target *at, int change)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -164,7 +167,7 @@ static void hold_event(struct work_struct *work)
 	dm_table_event(at->ti->table);
 }
 
-/* A block begins to hold. Return: false if it must not. Lock held. */
+/* Let a block begin to hold. Return: false if it must not. Lock held. */
 static bool hold_begin(struct align_block *block,
 		       const struct align_touch *touch)
 {
@@ -189,8 +192,8 @@ static bool hold_begin(struct align_block *block,
 
 /**
  * hold_touch - copy a touch and hold it
- * @block: that no range touches, in HELD or about to rest or to be collected
- * @touch: it
+ * @block: a block that no range touches, in HELD or about to be held or started
+ * @touch: the touch
  *
  * Called with the lock of the block's shard held.
  *
@@ -214,7 +217,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 
 /**
  * hold_is_over - whether a block must not be held any longer
- * @block: that holds something
+ * @block: a held block
  *
  * Called with the lock of the block's shard held.
  */
@@ -236,8 +239,8 @@ bool hold_is_over(const struct align_block *block)
 }
 
 /**
- * hold_rest - nobody is busy with a block that holds something
- * @block: in no list
+ * hold_rest - put a held block into HELD
+ * @block: a held block in no list, of which no request is in flight
  *
  * Called with the lock of the block's shard held.
  */
@@ -278,8 +281,8 @@ void hold_rest(struct align_block *block)
 }
 
 /**
- * hold_hurry - have a block emptied before others
- * @block: in HELD and not failed, with one more range that waits for it
+ * hold_hurry - have a block written before others
+ * @block: a block in HELD, not failed, for which one more range waits
  *
  * Called with the lock of the block's shard held.
  */
@@ -291,8 +294,8 @@ void hold_hurry(struct align_block *block)
 }
 
 /**
- * hold_take_back - do not begin to empty a block after all
- * @block: in COLLECT, the caller's to start
+ * hold_take_back - put a block back into HELD if nothing may be sent
+ * @block: a block in COLLECT, the caller's to start
  *
  * Called with the lock of the block's shard held.
  *
@@ -310,7 +313,7 @@ bool hold_take_back(struct align_block *block)
 	return true;
 }
 
-/* What a block holds is settled. Lock held. */
+/* End the holding of a block whose held touches are settled. Lock held. */
 static void hold_end(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
@@ -334,10 +337,10 @@ static void hold_end(struct align_block *block)
 }
 
 /**
- * hold_resolve - what a block holds is settled: book it
- * @block: it
- * @how: what became of its oldest touch
- * @later: and of the others
+ * hold_resolve - book the held touches of a block, which are settled
+ * @block: the block
+ * @how: how its oldest held touch was resolved
+ * @later: how the others were resolved
  *
  * Called with the lock of the block's shard held.
  */
@@ -356,8 +359,8 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 }
 
 /**
- * hold_failed - what a block holds could not be written
- * @block: it
+ * hold_failed - note that the held touches of a block could not be written
+ * @block: the block
  *
  * Called with the lock of the block's shard held.
  */
@@ -377,14 +380,13 @@ void hold_failed(struct align_block *block)
 }
 
 /**
- * hold_overwritten - a range that lies over a held block has ended well
- * @block: in WAIT, holding something
- * @io: the range
+ * hold_overwritten - end what a block holds of the sectors of a range
+ * @block: a held block in WAIT
+ * @io: a write whose range over the block has ended well
  *
- * Ends what is held of its sectors. But a drive may leave a block as it is of
- * which only a part is discarded, and then what is held is still the newest. (A
- * discard comes here only with what could not be written, see rule 7.) It may not
- * leave what is erased securely, which is one with zeroes here.
+ * A drive may ignore the discard of a part of a block, and then the held bytes
+ * are still the newest. (A discard comes here only with a failed block, see
+ * rule 7.) It may not ignore a secure erase, which is treated like write-zeroes.
  *
  * Called with the lock of the block's shard held.
  */
@@ -409,8 +411,8 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 }
 
 /**
- * hold_leave - take a block out of the list that it is in while in HELD
- * @block: in HELD
+ * hold_leave - take a block in HELD out of its list
+ * @block: a block in HELD
  *
  * Called with the lock of the block's shard held.
  */
@@ -423,7 +425,7 @@ void hold_leave(struct align_block *block)
 		atomic_dec(&block->single.at->blocks.nr_resting);
 }
 
-/* The caller starts a block that is in HELD. Lock held. */
+/* Take a block out of HELD, for the caller to start. Lock held. */
 static void hold_take(struct align_block *block, struct list_head *started)
 {
 	hold_leave(block);
@@ -480,7 +482,7 @@ struct align_block *hold_before(struct align_block *block)
 }
 
 /**
- * hold_for_stream - let a block that is whole wait for what follows it
+ * hold_for_stream - let a whole block wait for the blocks that follow it
  * @block: maybe in @started, all of it held, and the next one is held as well
  * @started: blocks that the caller has to start
  *
@@ -513,7 +515,7 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 	}
 }
 
-/* Take a held block, and what lies beside it, for one request. Lock held. */
+/* Take a held block and its held neighbours, for one request. Lock held. */
 static void hold_gather(struct align_target *at, struct align_block *block,
 			struct list_head *started)
 {
@@ -560,7 +562,7 @@ static bool hold_retry(struct align_blocks *blocks, struct align_shard *shard,
 	return nr;
 }
 
-/* The block of a shard that has to be emptied before others, or NULL. Lock held. */
+/* Return the block of a shard to be written first, or NULL. Lock held. */
 static struct align_block *hold_first(struct align_shard *shard)
 {
 	return list_first_entry_or_null(list_empty(&shard->urgent) ?
@@ -569,8 +571,8 @@ static struct align_block *hold_first(struct align_shard *shard)
 }
 
 /*
- * A shard with an urgent block, or that with the oldest block that must be
- * emptied now, or NULL.
+ * Find a shard with an urgent block, or the shard with the oldest block that
+ * must be written now. Return: NULL if there is none.
  */
 static struct align_shard *hold_find(struct align_blocks *blocks)
 {
@@ -596,7 +598,7 @@ static struct align_shard *hold_find(struct align_blocks *blocks)
 	return oldest;
 }
 
-/* Jiffies until a block of a shard is due; MAX_JIFFY_OFFSET if none is there. */
+/* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */
 static unsigned long hold_left(struct align_blocks *blocks,
 			       struct align_shard *shard)
 {
@@ -618,7 +620,10 @@ static unsigned long hold_left(struct align_blocks *blocks,
 	return left;
 }
 
-/* Whether something may be sent; if not, the end of a run or a resume comes back. */
+/*
+ * Tell whether a held block may be sent. If not, the end of a run, or the
+ * resume, schedules the work again.
+ */
 static bool hold_may_send(struct align_blocks *blocks)
 {
 	bool may;
@@ -629,7 +634,7 @@ static bool hold_may_send(struct align_blocks *blocks)
 	return may;
 }
 
-/* Send what must not be held any longer, and come back when more is due. */
+/* Write blocks that must not be held any longer; set the timer for the next. */
 static void hold_empty_work(struct work_struct *work)
 {
 	struct align_target *at = container_of(work, struct align_target,
@@ -670,7 +675,7 @@ static void hold_empty_work(struct work_struct *work)
 		timer_reduce(&blocks->due, jiffies + left);
 }
 
-/* Everything that is held now shall be settled; @waiter waits. blocks->lock held. */
+/* Let @waiter wait until all blocks held now are settled. blocks->lock held. */
 static void hold_wait(struct align_target *at, struct align_waiter *waiter)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -684,9 +689,9 @@ static void hold_wait(struct align_target *at, struct align_waiter *waiter)
 }
 
 /**
- * struct hold_sync - somebody sleeps until what is held is settled
- * @waiter: see there
- * @settled: completed then
+ * struct hold_sync - a task that sleeps until held blocks are settled
+ * @waiter: waiter of the task
+ * @settled: completed when the blocks are settled
  */
 struct hold_sync {
 	struct align_waiter waiter;
@@ -699,7 +704,7 @@ static void hold_synced(struct align_waiter *waiter)
 }
 
 /**
- * hold_empty - write what is held
+ * hold_empty - write all held blocks
  * @at: the target
  * @timeout: how long to wait, in jiffies
  * @state: TASK_UNINTERRUPTIBLE or TASK_KILLABLE
@@ -744,7 +749,7 @@ int hold_empty(struct align_target *at, unsigned long timeout,
 }
 
 /**
- * hold_stop - hold no touch from now on; what is held is on its way
+ * hold_stop - hold no touch from now on, and begin to write held blocks
  * @at: the target
  * @why: HOLD_STOPPED_...
  */
@@ -760,9 +765,9 @@ void hold_stop(struct align_target *at, unsigned int why)
 }
 
 /**
- * hold_start - a reason against holding is gone
+ * hold_start - remove a reason against holding
  * @at: the target
- * @why: HOLD_STOPPED_...
+ * @why: the reason, HOLD_STOPPED_...
  */
 void hold_start(struct align_target *at, unsigned int why)
 {
@@ -775,14 +780,14 @@ void hold_start(struct align_target *at, unsigned int why)
 	spin_unlock_irq(&blocks->lock);
 }
 
-/* Whether nothing of what is held is in flight. */
+/* Tell whether no held block is in flight. */
 static bool hold_is_quiet(struct align_blocks *blocks)
 {
 	return READ_ONCE(blocks->nr_held) == atomic_read(&blocks->nr_idle) +
 					     atomic_read(&blocks->nr_resting);
 }
 
-/* The device below keeps a request; nothing but its answer ends the wait. */
+/* Log that a write below has not ended; nothing else ends the wait. */
 static void hold_say_waiting(const struct align_target *at)
 {
 	DMWARN_LIMIT("%s: still waiting for %s to end the writes of held blocks",
@@ -825,7 +830,7 @@ void hold_presuspend(struct align_target *at)
 	submit_bio_noacct(bio);
 }
 
-/* Fail all who wait for held blocks. blocks->lock held. */
+/* Fail all waiters. blocks->lock held. */
 static void hold_fail_waiters(struct align_blocks *blocks)
 {
 	struct align_waiter *waiter, *tmp;
@@ -839,7 +844,7 @@ static void hold_fail_waiters(struct align_blocks *blocks)
 }
 
 /**
- * hold_freeze - the device is suspended, or goes away
+ * hold_freeze - send no held block until hold_thaw(), and fail the waiters
  * @at: the target, which hold_empty() has emptied as far as that is possible
  *
  * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
@@ -915,7 +920,7 @@ int hold_settle_for_ioctl(struct align_target *at)
 			  TASK_KILLABLE);
 }
 
-/* The device is not suspended any more, or was not in the end. */
+/* Hold and send again: the device is resumed, or its suspend was undone. */
 void hold_thaw(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -929,7 +934,7 @@ void hold_thaw(struct align_target *at)
 		hold_kick(at);
 }
 
-/* Of what is held, forget what the device below had around it. */
+/* Forget the known sectors around held ones. */
 void hold_forget(struct align_target *at)
 {
 	unsigned int i;
@@ -949,7 +954,7 @@ void hold_forget(struct align_target *at)
 	}
 }
 
-/* Change how long a block is held; what is held for longer goes. */
+/* Set how long a block is held; blocks held for longer are written. */
 void hold_set_ms(struct align_target *at, unsigned int ms)
 {
 	WRITE_ONCE(at->blocks.hold_ms, ms);
@@ -1000,7 +1005,7 @@ void hold_drop_failed(struct align_target *at)
 			cond_resched();
 }
 
-/* Give up what the device below did not take in time, too. */
+/* Drop failed blocks, and blocks that the device did not take in time. */
 static void hold_drop_all(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -1068,7 +1073,7 @@ int hold_map_flush(struct align_io *io)
 	io->held_flush = true;
 	blocks->nr_flushes++;
 	hold_wait(io->at, &io->waiter);
-	/* Then it would wait in vain. */
+	/* A frozen target sends nothing: fail the pending waiters. */
 	if (hold_is_frozen(blocks))
 		hold_fail_waiters(blocks);
 	spin_unlock_irqrestore(&blocks->lock, flags);
@@ -1076,7 +1081,7 @@ int hold_map_flush(struct align_io *io)
 }
 
 /**
- * hold_end_flush - a flush that had to wait for held blocks has ended
+ * hold_end_flush - note the end of a flush that waited for held blocks
  * @at: the target
  */
 void hold_end_flush(struct align_target *at)
@@ -1129,11 +1134,11 @@ static void reboot_report(struct align_target *at)
 	hold_fail_waiters(blocks);
 	spin_unlock_irq(&blocks->lock);
 	if (nr)
-		DMERR("%s: %u held blocks are not written at the end: error %d",
+		DMERR("%s: %u held blocks were not written before the reboot: error %d",
 		      dm_device_name(at->node->md), nr, error);
 }
 
-/* Empty all targets: an orderly reboot suspends no device. */
+/* Write the held blocks of all targets: reboot does not suspend dm devices. */
 static int hold_reboot(struct notifier_block *notifier, unsigned long event,
 		       void *unused)
 {
@@ -1201,7 +1206,7 @@ void hold_init(struct align_target *at)
 	mutex_unlock(&targets_lock);
 }
 
-/* No bio is in flight, and what is held cannot be written. */
+/* Drop all held blocks; no bio is in flight. */
 void hold_exit(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;

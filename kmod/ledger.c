@@ -58,8 +58,8 @@ static const struct {
 };
 
 /**
- * ledger_init - an empty ledger
- * @ledger: to be filled
+ * ledger_init - initialise an empty ledger
+ * @ledger: the ledger
  *
  * Return: 0 or -ENOMEM.
  */
@@ -76,7 +76,7 @@ void ledger_exit(struct ledger *ledger)
 	free_percpu(ledger->cpu);
 }
 
-/* Name as it stands in status and in sysfs. */
+/* Return the name of a counter in status and in sysfs. */
 const char *ledger_name(enum ledger_counter counter)
 {
 	return ledger_rows[counter].name;
@@ -104,7 +104,7 @@ static u64 ledger_sum(const struct ledger *ledger, size_t offset)
 /**
  * ledger_read - a counter's value since the ledger was made
  * @ledger: the ledger
- * @counter: which
+ * @counter: the counter
  *
  * Under load the sum may be off by what moved while it was taken.
  */
@@ -126,7 +126,7 @@ u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
 }
 
 /**
- * ledger_reset - store what the counters say now as the baseline
+ * ledger_reset - store the present counts as the baseline
  * @ledger: the ledger
  *
  * Touches in flight at that moment are expected before it and resolved after
@@ -153,9 +153,9 @@ void ledger_reset(struct ledger *ledger)
 /**
  * ledger_print_histogram - counts of all bins, separated by spaces
  * @ledger: the ledger
- * @histogram: which
- * @baseline: as they stood at the last reset, instead of now
- * @buf: where to
+ * @histogram: the histogram
+ * @baseline: print the counts at the last reset, instead of the present ones
+ * @buf: receives the text
  * @size: room in @buf; 20 digits and a space a bin always fit in a page
  *
  * Return: length of the text, which ends with a newline.
@@ -189,10 +189,10 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 }
 
 /**
- * ledger_book - pending touches are resolved
+ * ledger_book - book pending touches as resolved
  * @ledger: the ledger
- * @how: how
- * @nr: how many
+ * @how: how the touches were resolved
+ * @nr: number of touches
  */
 void ledger_book(struct ledger *ledger, enum rmw_how how, unsigned int nr)
 {

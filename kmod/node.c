@@ -74,7 +74,7 @@ found:
 	return 0;
 }
 
-/* The target is about to go; with the last one of its device goes the node. */
+/* Take a target off its node; the last target of a device frees the node. */
 void node_leave(struct align_target *at)
 {
 	struct align_node *node = at->node;
@@ -106,8 +106,8 @@ void node_leave(struct align_target *at)
 }
 
 /*
- * The device is about to be resumed, with the limits of the table that it gets.
- * Whoever opens it from now on sees those.
+ * Note whether the device gains a write cache by its next table: openers so far
+ * do not know of it. The device is about to be resumed with that table's limits.
  */
 static void look_for_openers(struct align_node *node)
 {
@@ -123,8 +123,8 @@ static void look_for_openers(struct align_node *node)
  * node_is_flushed - whether all who have a device open know its write cache
  * @node: the device
  *
- * Return: false if somebody may have it open who looked before it had a volatile
- * write cache. That ends when nobody has it open.
+ * Return: false if an opener may have looked before the device had a volatile
+ * write cache. The last close ends that.
  */
 bool node_is_flushed(struct align_node *node)
 {

@@ -11,9 +11,9 @@
 struct align_files;
 
 /**
- * struct align_slot - what is remembered of the align target at one place
+ * struct align_slot - P and files of the align target at one index of a table
  * @physical: P when a table with it was last resumed, 0 if never
- * @files: its files in sysfs, or NULL
+ * @files: files of the target in sysfs, or NULL
  */
 struct align_slot {
 	unsigned int physical;
@@ -25,23 +25,23 @@ struct align_slot {
 
 /**
  * struct align_node - one mapped device with align targets
- * @list: in the list of nodes; under its lock, like @refs
- * @refs: targets of all tables
+ * @list: entry in the list of nodes; under its lock, like @refs
+ * @refs: number of targets, of all tables
  * @md: the mapped device
- * @ledger: its accounts
+ * @ledger: the ledger of the mapped device
  * @lock: guards @targets, @live, @epoch and the physical sizes in @slots; no
  *	sleeping, and never held while files are made or removed, because
  *	reading a file takes it
  * @targets: align targets of all tables
  * @live: the table that was resumed last, or NULL; not to be dereferenced
- * @epoch: counts from 1, and up when a table brings another P
+ * @epoch: number of the epoch, from 1; a table with another P begins a new one
  * @cached: the device had a volatile write cache when it got its present table;
  *	dm resumes a device in one context at a time
- * @unflushed: who has the device open may have looked before it had a volatile
- *	write cache, and then sends no flushes
+ * @unflushed: an opener may have looked before the device had a volatile write
+ *	cache, and then sends no flushes
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL
- * @slots: by a target's index
+ * @slots: slots, by a target's index
  */
 struct align_node {
 	struct list_head list;

@@ -17,7 +17,7 @@
 
 #include "block_state.h"
 
-/* The next block that holds sectors before @end, from @block on. Lock held. */
+/* Find the next block, from @block on, that holds sectors. Lock held. */
 static struct align_block *next_held(const struct align_target *at,
 				     struct align_block *block, u64 start,
 				     u64 end)
@@ -74,7 +74,7 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 	}
 }
 
-/* Lay what is held over a read, if @ok, and let the blocks go. */
+/* Overlay a read with its held sectors, if @ok, and unpin the blocks. */
 static void pins_end(struct align_io *io, bool ok)
 {
 	unsigned long flags;
@@ -95,7 +95,7 @@ static void pins_end(struct align_io *io, bool ok)
 	io->nr_pins = 0;
 }
 
-/* How many blocks of a shard hold sectors of [@start, @end). Lock held. */
+/* Count a shard's blocks that hold sectors of [@start, @end). Lock held. */
 static unsigned int shard_count_held(const struct align_target *at,
 				     const struct align_shard *shard, u64 start,
 				     u64 end)
@@ -206,9 +206,9 @@ int overlay_map_read(struct align_io *io)
 }
 
 /**
- * overlay_end_read - a read has ended
+ * overlay_end_read - overlay a read that has ended with its held sectors
  * @io: the read
- * @ok: well
+ * @ok: the read has succeeded
  */
 void overlay_end_read(struct align_io *io, bool ok)
 {

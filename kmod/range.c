@@ -19,13 +19,13 @@ void range_remove(struct align_range *range, struct rb_root_cached *ranges)
 	range_tree_remove(range, ranges);
 }
 
-/* First range that touches @block, or NULL. */
+/* Return the first range that touches @block, or NULL. */
 struct align_range *range_first(struct rb_root_cached *ranges, u64 block)
 {
 	return range_tree_iter_first(ranges, block, block);
 }
 
-/* The one after @range that touches @block, or NULL. */
+/* Return the range after @range that touches @block, or NULL. */
 struct align_range *range_next(struct align_range *range, u64 block)
 {
 	return range_tree_iter_next(range, block, block);

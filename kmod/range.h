@@ -14,8 +14,8 @@ struct align_io;
 
 /**
  * struct align_range - one registered range
- * @rb: in the tree of ranges
- * @subtree_last: for the interval tree
+ * @rb: node in the tree of ranges
+ * @subtree_last: last block of the subtree, for the interval tree
  * @first: first block touched
  * @last: last block touched
  * @io: the write that it belongs to

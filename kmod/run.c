@@ -189,14 +189,14 @@ static void run_read(struct block_run *run)
 	submit_bio_noacct(&run->bio);
 }
 
-/* What its buffer holds must not be overwritten by a read. */
+/* Tell whether a read must not go to the block's own buffer. */
 static bool block_needs_spare(const struct align_block *block)
 {
 	/* Pairs with unpin(): the read is done with the buffer. */
 	return block->held || smp_load_acquire(&block->pins);
 }
 
-/* The one spare run, or NULL: then the block waits for it, back in COLLECT. */
+/* Reserve the spare run. Return: NULL if the block has to wait, in COLLECT. */
 static struct block_run *run_reserve(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
@@ -219,7 +219,7 @@ static struct block_run *run_reserve(struct align_block *block)
 	return run;
 }
 
-/* A run that reads one block into memory of its own, or NULL. */
+/* Allocate a run that reads one block into memory of its own, or NULL. */
 static struct block_run *run_new_spare(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
@@ -242,7 +242,7 @@ static struct block_run *run_new_spare(struct align_block *block)
 
 /**
  * block_read - read one block
- * @block: in READ and in no list
+ * @block: a block in READ, in no list
  */
 void block_read(struct align_block *block)
 {
@@ -263,10 +263,10 @@ void block_read(struct align_block *block)
  * runs_read - read neighbours as one request
  * @at: the target
  * @list: blocks in READ, ascending
- * @nr: how many
+ * @nr: number of blocks
  *
- * Return: how many of them could be sent for, 0 if there is no memory, or too
- * much of it in use; those have left the list.
+ * Return: the number of blocks for which a read was sent, and which have left
+ * the list; 0 if there is no memory, or too much of it in use.
  */
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr)
@@ -374,10 +374,10 @@ static void run_write_end(struct bio *bio)
 }
 
 /**
- * block_patch - bring the touches of a block into its buffer
- * @block: in WRITE or PASS, so that touches and buffer are the caller's
+ * block_patch - copy the touches of a block into its buffer
+ * @block: a block in WRITE or PASS, so that touches and buffer are the caller's
  *
- * Return: REQ_FUA if one of them asks for it, else 0.
+ * Return: REQ_FUA if one of the touches asks for it, else 0.
  */
 blk_opf_t block_patch(struct align_block *block)
 {
@@ -401,11 +401,11 @@ blk_opf_t block_patch(struct align_block *block)
 }
 
 /**
- * block_sent_bytes - what the write of a block adds to sent_block_bytes
- * @block: in WRITE or PASS, so that the touches are the caller's
+ * block_sent_bytes - bytes that the write of a block adds to sent_block_bytes
+ * @block: a block in WRITE or PASS, so that the touches are the caller's
  *
- * That is compared with the blocks which the writes that arrived touch, so a
- * block that only write-zeroes touched does not count.
+ * The counter is compared with write_block_bytes, which counts writes alone, so
+ * a block that only write-zeroes touched does not count.
  *
  * Return: the bytes of the block, or 0.
  */
@@ -478,7 +478,7 @@ static void run_write(struct block_run *run)
 
 /**
  * block_write - write one block
- * @block: in WRITE and in no list
+ * @block: a block in WRITE, in no list
  */
 void block_write(struct align_block *block)
 {
@@ -486,9 +486,9 @@ void block_write(struct align_block *block)
 }
 
 /**
- * block_add_to_bio - let a bio write a block
- * @block: in WRITE
- * @bio: with room for block_nr_vecs()
+ * block_add_to_bio - add the buffer of a block to a bio
+ * @block: a block in WRITE
+ * @bio: the bio, with room for block_nr_vecs()
  */
 void block_add_to_bio(struct align_block *block, struct bio *bio)
 {
@@ -502,8 +502,8 @@ void block_add_to_bio(struct align_block *block, struct bio *bio)
 /**
  * runs_write - write neighbours as one request, or each alone
  * @at: the target
- * @list: blocks in WRITE, ascending; none is left in it
- * @nr: how many
+ * @list: blocks in WRITE, ascending; empty afterwards
+ * @nr: number of blocks
  */
 void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr)
@@ -542,7 +542,7 @@ static void touch_pass_end(struct bio *bio)
 	align_io_put(touch->io, status);
 }
 
-/* Send the touches as they came; in PASS, so they are ours. Process context. */
+/* Send the touches of a block in PASS unmodified. Process context. */
 static void block_pass_touches(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
@@ -645,7 +645,7 @@ static void block_pass_held(struct align_block *block)
 	block_put_passing(block, BLK_STS_OK);
 }
 
-/* The read of a run has ended; the blocks are in READ. */
+/* Go on with blocks in READ when the read of their run has ended. */
 static void run_go_on(struct block_run *run)
 {
 	struct align_target *at = run->at;
@@ -695,7 +695,7 @@ static void run_go_on(struct block_run *run)
 		block_pass_touches(block);
 }
 
-/* The write of several blocks failed: which of them is it? */
+/* Write the blocks of a failed run one by one, to find the bad one. */
 static void run_write_apart(struct block_run *run)
 {
 	struct align_block *block, *tmp;
@@ -712,7 +712,7 @@ static void run_write_apart(struct block_run *run)
 
 /**
  * run_job - take the next step of a run in process context
- * @job: a run's
+ * @job: job of the run
  *
  * Queued for a block's own run when the block has entered COLLECT in another
  * context, and for every run whose read has ended or whose write of several
@@ -748,7 +748,7 @@ void run_job(struct align_job *job)
 		run_write_apart(run);
 }
 
-/* Return: 0 or -ENOMEM. */
+/* Allocate the spare run. Return: 0 or -ENOMEM. */
 int runs_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -764,7 +764,7 @@ int runs_init(struct align_target *at)
 	return -ENOMEM;
 }
 
-/* Nothing is in flight. */
+/* Free the spare run; no run is in flight. */
 void runs_exit(struct align_target *at)
 {
 	buffer_free(at, at->blocks.reserve->vecs);

@@ -37,7 +37,7 @@ static int block_compare(void *unused, const struct list_head *a,
 	return first < second ? -1 : first > second;
 }
 
-/* What a block in COLLECT needs first. Lock held. */
+/* Begin a turn of a block in COLLECT. Return: its first step. Lock held. */
 static enum block_step block_begin(struct align_block *block)
 {
 	enum block_step step =
@@ -53,7 +53,7 @@ static enum block_step block_begin(struct align_block *block)
 }
 
 /**
- * start_take_whole - take what can be written together with what follows it
+ * start_take_whole - take the whole blocks in front of a run, to go with it
  * @block: maybe in COLLECT
  * @started: blocks that the caller has to start
  * @taken: where the blocks go, now in WRITE: @block, if it was in @started and
@@ -61,7 +61,7 @@ static enum block_step block_begin(struct align_block *block)
  *
  * Called with the lock of the block's shard held.
  *
- * Return: how many were taken.
+ * Return: the number of blocks taken.
  */
 unsigned int start_take_whole(struct align_block *block,
 			      struct list_head *started,
@@ -89,7 +89,7 @@ unsigned int start_take_whole(struct align_block *block,
 }
 
 /*
- * Whether a block in COLLECT had better wait for the rest of a stream. Not if
+ * Delay a block in COLLECT that may get the rest of a stream. Not if
  * no other write of the target is in flight: then nothing is on its way, unless
  * the block layer has cut write-zeroes there, and whoever has sent the one part
  * sends the other next. Lock held.
@@ -126,7 +126,7 @@ static bool block_delay(struct align_block *block)
 }
 
 /**
- * start_now - serve blocks
+ * start_now - begin to serve blocks
  * @at: the target
  * @started: blocks in COLLECT that are the caller's to start
  *
@@ -186,7 +186,7 @@ void start_now(struct align_target *at, struct list_head *started)
 	}
 }
 
-/* Those that wait for the rest of a stream have waited enough. blocks->lock held. */
+/* Queue all delayed blocks for the workers. blocks->lock held. */
 static void start_end_delay(struct align_blocks *blocks)
 {
 	struct align_block *block, *tmp;
@@ -212,7 +212,7 @@ static enum hrtimer_restart start_delayed(struct hrtimer *timer)
 }
 
 /**
- * start_hurry - a write has ended: nothing may be left to wait for
+ * start_hurry - end the delay if no other write is in flight
  * @at: the target
  */
 void start_hurry(struct align_target *at)
@@ -230,10 +230,10 @@ void start_hurry(struct align_target *at)
 
 /**
  * struct start_plug - blocks that wait for the end of a task's plug
- * @cb: the block layer's
+ * @cb: callback of the block layer
  * @blocks: the blocks; not initialised when new
- * @nr: how many blocks
- * @job: starts them, if the task cannot
+ * @nr: number of blocks
+ * @job: starts the blocks, if the task cannot
  *
  * Whoever plugs is about to send more, and what comes may complete a block.
  */
@@ -303,7 +303,7 @@ void start_late(struct align_target *at, struct list_head *started)
 	start_now(at, started);
 }
 
-/* Nothing is delayed. */
+/* Initialise the delay list. */
 void start_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -313,7 +313,7 @@ void start_init(struct align_target *at)
 		      HRTIMER_MODE_REL);
 }
 
-/* Nothing is delayed any more. */
+/* Cancel the timer of the delay list, which is empty. */
 void start_exit(struct align_target *at)
 {
 	hrtimer_cancel(&at->blocks.delay);

@@ -18,9 +18,9 @@ static const char group_name[] = "align";
 
 /**
  * struct align_file - one file
- * @attr: how sysfs knows it
- * @node: whose it is
- * @which: counter, histogram or row of target_files, as its reader needs it
+ * @attr: attribute of the file
+ * @node: node that the file belongs to
+ * @which: counter, histogram or row of target_files that the file shows
  * @target: index of the target, for files of a target
  */
 struct align_file {
@@ -32,8 +32,8 @@ struct align_file {
 
 /**
  * struct align_files - files that come and go together
- * @nr: how many of @file have a name
- * @file: them
+ * @nr: number of entries of @file that have a name
+ * @file: the files
  */
 struct align_files {
 	unsigned int nr;

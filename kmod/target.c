@@ -145,7 +145,7 @@ static const char *parse_features(struct align_target *at,
 			return error;
 		}
 	}
-	return as->argc ? "arguments after the feature arguments" : NULL;
+	return as->argc ? "unexpected arguments after the feature arguments" : NULL;
 }
 
 /*
@@ -173,7 +173,7 @@ static const char *find_geometry(struct align_target *at,
 		offset = args->offset;
 	} else if (at->given.physical && physical != own) {
 		if (!is_hardware(bdev))
-			return "physical_block_size needs alignment_offset: no disk or partition";
+			return "physical_block_size needs alignment_offset on this kind of device";
 		if (align_is_power_of_2(physical))
 			offset = align_shifted_offset(bdev_get_queue(bdev)->limits.alignment_offset,
 						      get_start_sect(bdev),
@@ -303,7 +303,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 
 	ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &at->dev);
 	if (ret) {
-		ti->error = "the device cannot be opened";
+		ti->error = "cannot open the device";
 		goto bad;
 	}
 	ret = -EINVAL;
@@ -579,7 +579,7 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	} else if (argc == 1 && !strcasecmp(argv[0], "drop_failed")) {
 		hold_drop_failed(at);
 	} else {
-		error = "known are mode, hold_ms, max_blocks, reset_stats, flush, drop_failed";
+		error = "not known: use mode, hold_ms, max_blocks, reset_stats, flush, drop_failed";
 	}
 	if (ret == -EIO)
 		DMERR("%s: message \"%s\": held blocks cannot be written (see drop_failed)",
@@ -688,7 +688,7 @@ static int align_preresume(struct dm_target *ti)
 	node_go_live(at);
 	if (!node_is_flushed(at->node) &&
 	    READ_ONCE(at->mode) == ALIGN_COALESCE)
-		DMWARN("%s: coalesce holds nothing: it was open before it had a write cache",
+		DMWARN("%s: coalesce holds nothing: device was open before it had a write cache",
 		       dm_device_name(at->node->md));
 	return 0;
 }

@@ -21,9 +21,9 @@
 #define RUN_MAP_PIECES	256
 
 /**
- * align_io_put - a part of a write has ended
+ * align_io_put - end a part of a write
  * @io: the write
- * @status: how; the first error is that of the write
+ * @status: result of the part; the first error is that of the write
  */
 void align_io_put(struct align_io *io, blk_status_t status)
 {
@@ -35,7 +35,7 @@ void align_io_put(struct align_io *io, blk_status_t status)
 	}
 }
 
-/* What one request of the device below may be at this moment. */
+/* Read the limits of one request of the device below, as they are now. */
 void align_get_limits(const struct align_target *at, struct align_limits *lim)
 {
 	struct request_queue *queue = bdev_get_queue(at->dev->bdev);
@@ -56,8 +56,8 @@ void align_get_limits(const struct align_target *at, struct align_limits *lim)
 }
 
 /*
- * Sectors from @sector on, whose bytes are @from, that fit in one request
- * behind so many blocks.
+ * Return how many sectors from @sector on, whose bytes are @from, fit in one
+ * request behind @blocks blocks.
  */
 static sector_t run_fit(const struct align_io *io, sector_t sector,
 			struct bvec_iter from, unsigned int blocks)
@@ -122,10 +122,10 @@ static bool surely_fits(const struct align_target *at, const struct bio *bio)
 }
 
 /**
- * run_cut - where to cut what is left of a run
+ * run_cut - where to cut the rest of a run
  * @io: the write or write-zeroes
- * @sector: where it starts, on the device below
- * @from: its bytes, or of write-zeroes how many they are
+ * @sector: first sector of the rest, on the device below
+ * @from: bytes of the rest; of write-zeroes only their number
  *
  * Return: sectors up to the last boundary that fits in one request, all of them
  * if they fit, 0 if not even the first boundary does.
@@ -193,7 +193,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	bio_clone_blkg_association(bio, io->bio);
 }
 
-/* They must be told apart: send each alone. */
+/* The joined request failed: resend its parts one by one to find the bad. */
 static void joined_send_apart(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, apart);
@@ -278,7 +278,7 @@ static sector_t joined_new(struct align_io *io)
 	return n;
 }
 
-/* The next piece of a run, or NULL; the last one needs no memory. */
+/* Allocate the next piece of a run, or NULL; the last one needs no memory. */
 static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 {
 	struct align_target *at = io->at;
@@ -290,7 +290,7 @@ static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 		NULL : &io->run;
 }
 
-/* The next @n sectors of a run are about to be sent. Return: they are the last. */
+/* Advance a run by @n sectors, about to be sent. Return: they are its last. */
 static bool run_advance(struct align_io *io, sector_t n)
 {
 	bool last = n == io->run_left;
@@ -327,7 +327,7 @@ static sector_t run_uncut(const struct align_io *io)
 }
 
 /*
- * Sends what is left of a run. Where memory cannot be had without waiting,
+ * Send the rest of a run. Where memory cannot be had without waiting,
  * the work goes on: outside map, the pieces that it waits for are on their
  * way and need nothing from us to end.
  */
@@ -373,7 +373,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 	run_put_piece(io);
 }
 
-/* The range of a write may go down, or its run could not be sent from map. */
+/* Send a range that may go down now, or a run that map could not send. */
 static void range_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
@@ -384,7 +384,7 @@ static void range_job(struct align_job *job)
 		dm_submit_bio_remap(io->bio, NULL);
 }
 
-/* The part of @io's bytes that starts at @sector. */
+/* Return the part of @io's bytes that starts at @sector. */
 static struct bvec_iter io_iter_at(const struct align_io *io, sector_t sector,
 				   sector_t sectors)
 {
@@ -396,7 +396,7 @@ static struct bvec_iter io_iter_at(const struct align_io *io, sector_t sector,
 	return iter;
 }
 
-/* Enter write-zeroes: classes, sizes, phases and latencies are those of writes. */
+/* Count write-zeroes; classes, sizes, phases and latencies are of writes. */
 static void align_count_zeroes(const struct align_io *io,
 			       const struct align_split *split)
 {
@@ -505,8 +505,8 @@ void align_io_resolve(struct align_io *io)
 }
 
 /*
- * Why a touch of @block must go down as it came, or RMW_HOW_NR. Limits can have
- * fallen since the mode was accepted.
+ * Return why a touch of @block must go down unmodified, or RMW_HOW_NR. Limits
+ * can have fallen since the mode was accepted.
  */
 static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 {
@@ -551,7 +551,7 @@ int align_again(struct align_io *io)
 
 /**
  * align_engine_map - map a write, discard or write-zeroes in a fixing mode
- * @io: it; the gate is entered
+ * @io: the bio; the gate is entered
  *
  * Return: DM_MAPIO_REMAPPED if io->bio may go down as it is now,
  * DM_MAPIO_SUBMITTED if it will be ended here.

@@ -145,7 +145,7 @@ def end(tmp_path_factory):
 
 def given_up(run):
     """The lines of the kernel log that tell what is left: (seconds, blocks, error) of each."""
-    line = r"\[ *([\d.]+)\] .*: (\d+) held blocks are not written at the end: error -(\d+)"
+    line = r"\[ *([\d.]+)\] .*: (\d+) held blocks were not written before the reboot: error -(\d+)"
     return [(float(at), int(blocks), int(error)) for at, blocks, error in re.findall(line, run.console)]
 
 

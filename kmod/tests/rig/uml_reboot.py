@@ -64,7 +64,7 @@ def rescue(log, counts, folder, stuck, disk):
     written then is what was on its way.
     """
     os.set_blocking(log, True)
-    while b"held blocks are not written at the end: error -110" not in os.read(log, 8192):
+    while b"held blocks were not written before the reboot: error -110" not in os.read(log, 8192):
         pass
     time.sleep(1)
     if counts:
