@@ -14,10 +14,12 @@ import platform
 import subprocess
 import sys
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
+
+from rich.console import Console
 
 from align_reports import checks, folder, output, page, plan
 from align_reports.plan import MODES
@@ -26,7 +28,6 @@ from align_reports.table import milliseconds
 from align_reports.verify import table
 from align_reports.verify.verdict import verdicts
 from align_reports.workloads import WORKLOADS
-from rich.console import Console
 
 from ..linux import kernels, modules
 from ..machines import drives, remote, vm
@@ -89,7 +90,7 @@ def machine(release: str, accelerator: str, full: bool) -> dict[str, str]:
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}",
         "emulator": qemu,
         "counts": "as published" if full else "chosen to fit the time budget",

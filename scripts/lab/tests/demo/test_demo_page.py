@@ -5,11 +5,12 @@ import itertools
 import re
 
 import pytest
+from html_checks import Outline, check_layout, stands_alone
 
 from align_reports import charts, page, table
 from align_reports.results import PROFILES, Results
 from align_reports.workloads import WORKLOADS
-from html_checks import Outline, check_layout, stands_alone
+
 
 def test_the_page_is_well_formed_and_shows_every_run(made_up):
     outline = Outline(page.render(made_up, []))
