@@ -147,7 +147,8 @@ def test_what_needs_root_says_so(arguments):
         os.chmod(folder, 0o755)
         program = shutil.copy(ALIGNCTL, folder)
         nobody = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
-        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False, **nobody)
+        failed = subprocess.run([program, *arguments], text=True, capture_output=True, timeout=patience(60), check=False,
+                                **nobody)
     assert failed.returncode == IO
     assert "run alignctl as root" in failed.stderr
 
@@ -566,7 +567,8 @@ def test_stats_subtracts_the_baseline(machine):
                             "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
+                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64,
+                                  "blocks": 0, "memory_bytes": 0,
                                   "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
     assert (device["counters"]["rmw_expected"], device["raw"]["rmw_expected"]) == (18, 30)
