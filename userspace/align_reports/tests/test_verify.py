@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from verify_samples import made_up_verification
 
 import align_reports
 from align_reports.interrupt import Interrupted
@@ -21,7 +22,6 @@ from align_reports.verify import command as verify, table
 from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import Interval, findings, verdicts
-from verify_samples import made_up_verification
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 
-from ..charts import (HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, duration, in_mode_order,
-                      ticks_us)
+from ..charts import HEIGHT, LEFT, RIGHT, bounded, cumulative, cumulative_panel, duration, in_mode_order, ticks_us
 from ..results import Run
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import milliseconds, number

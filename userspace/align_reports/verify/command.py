@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from align_reports import interrupt, needs, report_file
@@ -77,7 +77,7 @@ def machine(given: argparse.Namespace) -> dict[str, str]:
     """How it was measured, in the words of the page."""
     return {
         "device": given.on,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "kernel": f"{platform.release()} on {platform.node()}",
         "repetitions": str(given.repeat),
         "threads": given.threads or "1",

@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
+from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
 from lab.pace import patience
 from lab.paths import REPO
-
-from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
 
 FINE, FINDINGS, USAGE = range(3)
 

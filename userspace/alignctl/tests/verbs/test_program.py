@@ -16,11 +16,23 @@ from pathlib import Path
 
 import pytest
 
+from alignctl_program import (
+    ALIGNCTL,
+    AREAS,
+    BINS,
+    COUNTERS,
+    DISK_BYTES,
+    HISTOGRAMS,
+    METHODS,
+    ONE_AT_A_TIME,
+    alignctl,
+    keys,
+    man_page,
+    needs_io_uring,
+    wait_for_run,
+)
 from lab.pace import patience, scaled
 from lab.paths import REPO
-
-from alignctl_program import (ALIGNCTL, AREAS, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, ONE_AT_A_TIME, alignctl,
-                              keys, man_page, needs_io_uring, wait_for_run)
 
 VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
