@@ -64,6 +64,10 @@ check check-all:
 	$(call prepare,check,programs modules test-tools)
 	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
+lint:  ## the static checks, which make check runs as well [GATES="ruff mypy"]
+	@scripts/setup check
+	@$(PYTHON) -m lab.lint $(GATES)
+
 test:  ## the tests that a word names, at once: T=<file, or part of a name> [KERNELS=7.2] [PYTEST_ARGS=...]
 	@scripts/setup venv
 	@$(PYTHON) -m lab.pick $(if $(T),$(call quoted,$(T))) $(PYTEST_ARGS)
@@ -145,4 +149,4 @@ uninstall:  ## removes what install put there
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check check-all clean coverage debug-stress demo fuzz help install kunit kunit-qemu matrix modules programs proof setup soak test test-tools uninstall
+.PHONY: all bench bench-drive check check-all clean coverage debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof setup soak test test-tools uninstall

@@ -32,6 +32,8 @@ enum block_step {
  * block_first_step - begin to serve the touches of a block
  * @known: the buffer holds what a read at this moment would return
  * @full: the touches cover the whole block
+ *
+ * Return: BLOCK_WRITE if nothing is missing, else BLOCK_READ.
  */
 static inline enum block_step block_first_step(bool known, bool full)
 {
@@ -42,14 +44,16 @@ static inline enum block_step block_first_step(bool known, bool full)
  * block_step_after_read - go on when the pad read has ended
  * @failed: the read failed, and the buffer holds nothing
  * @full: the touches cover the whole block by now
+ *
+ * Return: BLOCK_PASS if a part of the block is unknown, else BLOCK_WRITE.
  */
 static inline enum block_step block_step_after_read(bool failed, bool full)
 {
 	return failed && !full ? BLOCK_PASS : BLOCK_WRITE;
 }
 
-/**
- * enum rmw_how - how a partial touch was resolved
+/*
+ * How a partial touch was resolved.
  *
  * Each is one counter of the ledger; ledger_book() has the table.
  */
@@ -76,6 +80,8 @@ enum rmw_how {
  * @known: its buffer was known before the touches came
  * @read: it was read, and the read succeeded
  * @nth: place of the touch in order of arrival, from 0
+ *
+ * Return: how the touch was resolved; never one of RMW_DRIVE_*.
  */
 static inline enum rmw_how block_how(bool failed, bool known, bool read,
 				     unsigned int nth)

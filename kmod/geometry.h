@@ -343,6 +343,8 @@ struct align_limits {
  * physical block size from sector 0, whatever alignment_offset says
  * (get_max_io_size() in block/blk-merge.c); this is the same figure, or the
  * smallest that it can be where the disk's own sectors are not known.
+ *
+ * Return: the length of that request, in sectors.
  */
 static inline __u32 align_max_io_sectors(const struct align_limits *lim,
 					 __u64 sector)
@@ -484,6 +486,8 @@ static inline __u32 align_zeroes_limit(const struct align_geometry *g,
  * @lim: the limits below
  * @block: a block that is not an edge
  * @page: bytes in each page of the buffer
+ *
+ * Return: true if it fits.
  */
 static inline bool align_block_fits(const struct align_geometry *g,
 				    const struct align_limits *lim,

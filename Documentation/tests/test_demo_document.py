@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from align_reports.verify.table import COLUMNS
 from align_reports.workloads import WORKLOADS
 

@@ -35,7 +35,8 @@ def test_every_link_leads_somewhere():
     for link in links:
         assert (TOP / link).exists(), link
     for anchor in re.findall(r"\]\(#([^)]+)\)", README):
-        titles = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)", README, re.MULTILINE)]
+        titles = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+                  for title in re.findall(r"^#+ (.*)", README, re.MULTILINE)]
         assert anchor in titles, anchor
 
 

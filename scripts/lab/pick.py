@@ -63,9 +63,11 @@ def pick(word):
     name, _, inside = word.partition("::")
     bare = stem(Path(name))
     named = [path for path in [*files("test_*.py"), *files("test_*.c"), *files("*_test.c")]
-             if path == Path(name).resolve() or path.name == name or stem(path) == bare and Path(name).suffix in ("", path.suffix)]
+             if path == Path(name).resolve() or path.name == name or
+             stem(path) == bare and Path(name).suffix in ("", path.suffix)]
     if named:
-        return Picked([f"{path.relative_to(REPO)}{'::' + inside if inside else ''}" for path in named if path.suffix == ".py"], "",
+        return Picked([f"{path.relative_to(REPO)}{'::' + inside if inside else ''}"
+                       for path in named if path.suffix == ".py"], "",
                       by_program([(program_of(path), stem(path)) for path in named if path.suffix == ".c" and program_of(path)]),
                       [path for path in named if path.parent.name == "kunit"])
     python = [path for path in files("test_*.py")
@@ -109,7 +111,8 @@ def main(argv):
         sys.exit(2)
     worst = 0
     for program, words in picked.c.items():
-        status = run("make", "-s", f"-j{os.cpu_count()}", "-C", REPO / "userspace" / program, f"OUT={OUT}", OUT / "bin" / f"{program}-unit")
+        status = run("make", "-s", f"-j{os.cpu_count()}", "-C", REPO / "userspace" / program, f"OUT={OUT}",
+                     OUT / "bin" / f"{program}-unit")
         worst = max(worst, status or run(OUT / "bin" / f"{program}-unit", *words))
     python = [*picked.python]
     expression = picked.expression
@@ -119,7 +122,8 @@ def main(argv):
         expression = " or ".join(filter(None, [expression, *(f"(um and {suite})" for suite in suites)]))
     if python:
         arguments = ["-k", expression] if expression else []
-        worst = max(worst, run(sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *arguments, *argv[1:], *python))
+        worst = max(worst, run(sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *arguments,
+                               *argv[1:], *python))
     sys.exit(worst)
 
 

@@ -12,7 +12,7 @@ from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
 # Versions that both generations have.
-SHARED = {"clang-19", "lld-19", "llvm-19"}
+SHARED = {"clang-19", "clang-tidy-19", "lld-19", "llvm-19"}
 
 
 def needs(*arguments, path=None, like="debian", tmp_path=None):
@@ -66,7 +66,8 @@ def test_what_is_missing_is_named_by_the_distributions_own_names(bare, tmp_path,
     done = needs("modules", path=bare, like=like, tmp_path=tmp_path)
     assert done.returncode == 2
     told = [sorted(words.split()) for words in done.stderr.splitlines()]
-    assert told == [sorted(words.split()) for words in ["missing on this machine: command:gcc command:make command:python3", line]]
+    assert told == [sorted(words.split()) for words in [
+        "missing on this machine: command:gcc command:make command:python3", line]]
 
 
 def test_an_unknown_distribution_is_told_the_names_of_all(bare, tmp_path):

@@ -9,7 +9,7 @@ if not __package__:
     # Python has put this folder on the path, where the one that it lies in belongs.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from align_reports import interrupt, output  # noqa: E402
+from align_reports import interrupt, output
 
 PROGRAMS = ("verify", "probe")
 

@@ -115,7 +115,7 @@ def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(rig):
                     for start in starts:
                         control.message(device.name, "max_blocks 9", start)
                         control.message(device.name, "hold_ms 7", start)
-            tables = control.tables_while(device.name, lambda: not os.waitid(
+            tables = control.tables_while(device.name, lambda sender=sender: not os.waitid(
                 os.P_PID, sender, os.WEXITED | os.WNOHANG | os.WNOWAIT))
             assert os.waitpid(sender, 0)[1] == 0
         for table in tables:
@@ -202,7 +202,7 @@ def test_sysfs_can_be_read_while_devices_come_and_go(rig):
     assert wanted <= seen
 
     with Align(drive.path) as device:
-        files = [open(path) for path in sorted(device.sysfs.iterdir())]
+        files = [path.open() for path in sorted(device.sysfs.iterdir())]
         assert all(os.pread(file.fileno(), 10, 0) for file in files)
     for file in files:
         with pytest.raises(OSError) as caught:

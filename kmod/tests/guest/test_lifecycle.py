@@ -154,7 +154,8 @@ def test_reloads_beneath_a_mounted_file_system_forget_nothing(rig, drive, mode):
                         before = device.ledger()
                         device.reload(device.line(mode=mode))
                         kept(before, device.ledger())
-                    eventually(lambda: writer.acknowledged > seen, f"no file is synced any more, after {seen}", 60)
+                    eventually(lambda writer=writer, seen=seen: writer.acknowledged > seen,
+                               f"no file is synced any more, after {seen}", 60)
                 writer.stop()
             fsck("ext4", device.path)
             with mounted("ext4", device.path, read_only=True) as root:
@@ -228,8 +229,8 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
             for _ in rig.progress(range(rig.rounds)):
                 before = device.ledger()
                 below.reload(f"0 {length} error")
-                eventually(lambda: device.counter("rmw_lost") > before["rmw_lost"] or device.counter("degraded") or
-                           not load.running(), "nothing fails", 60)
+                eventually(lambda before=before: device.counter("rmw_lost") > before["rmw_lost"] or
+                           device.counter("degraded") or not load.running(), "nothing fails", 60)
                 below.reload(*below.lines)
                 kept(before, device.ledger())
             # The last check needs a flush that succeeds.
@@ -255,7 +256,8 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(rig, tmp_pa
                           hold_ms=60000) as device:
                 files = [Sectors(device.path, f"{mode} {number}", thread) for thread in range(3)]
                 writers = [Writer(each, None) for each in files]
-                eventually(lambda: all(writer.acknowledged > 3 for writer in writers), "nothing is written", 60)
+                eventually(lambda writers=writers: all(writer.acknowledged > 3 for writer in writers),
+                           "nothing is written", 60)
                 disk.kill()
                 for writer in writers:
                     writer.wait()

@@ -38,7 +38,8 @@ def test_what_make_check_leaves_out_is_like_what_it_runs():
     assert {case.like for case in CASES if case.like} <= {case.name for case in CASES if not case.like}
 
 
-@pytest.mark.parametrize("case", [only_all(f"its writes are those of {case.like}", case) if case.like else case for case in CASES],
+@pytest.mark.parametrize("case",
+                         [only_all(f"its writes are those of {case.like}", case) if case.like else case for case in CASES],
                          ids=str)
 def test_a_prediction_is_what_the_target_and_the_drive_count(rig, case):
     drive = rig.drive("p4096")

@@ -18,7 +18,7 @@ from lab.plugins.extent import only_all
 from rig import postgres
 from rig.direct import Disk
 from rig.filesystem import fsck, make, mounted, replay_journal
-from rig.rig import STACKS_LIMIT, STACK_CUTS
+from rig.rig import STACK_CUTS, STACKS_LIMIT
 from rig.stacks import Stack, mirrored
 from rig.writers import Files, Sqlite, Writer
 

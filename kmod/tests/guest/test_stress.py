@@ -116,12 +116,10 @@ def test_a_flood_of_writes_to_one_block_starves_nobody(rig, mode):
 
 def shake(load, steps):
     """Does one step after the other while the load runs; how many."""
-    done = 0
-    for step in itertools.cycle(steps):
+    for done, step in enumerate(itertools.cycle(steps)):
         if not load.running():
             return done
         step()
-        done += 1
 
 
 @pytest.mark.parametrize("mode", MODES)

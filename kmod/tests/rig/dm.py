@@ -16,7 +16,8 @@ _names = itertools.count(1)
 
 
 def run(*command, ok=True, timeout=120):
-    """Runs a command, for `timeout` seconds of the reference machine; what came of it. A failure raises with what it said, unless `ok` is False."""
+    """Runs a command, for `timeout` seconds of the reference machine; what came of it. A failure raises with what it said, unless
+    `ok` is False."""
     # What a command says of hostile input is not always text.
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="backslashreplace",
                           timeout=patience(timeout))

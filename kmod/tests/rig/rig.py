@@ -19,7 +19,6 @@ from .direct import PAGE
 from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
-
 # How long one stress runs; some tests run a part of it.
 STRESS_SECONDS = length("DM_ALIGN_STRESS_SECONDS")
 # How many table lines the hostile test tries.

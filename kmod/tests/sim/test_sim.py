@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from lab.pace import patience
+
 HERE = Path(__file__).resolve().parent
 KMOD = HERE.parent.parent
 FULL = bool(int(os.environ.get("DM_ALIGN_MODEL_FULL", "0")))

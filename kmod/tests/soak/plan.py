@@ -279,11 +279,8 @@ def derive(seed):
     possible = [name for name in CHANGES if disk.delay or name != "delay"]
     changes = rng.choice((rng.sample(possible, rng.randrange(1, len(possible) + 1)), rng.sample(possible, 2),
                           [name for name in possible if name in KEEPING], ()))
-    if not disk.cache and "linear" in changes:
-        # linear takes the flag of the write cache away, and then nothing may be held any more.
-        modes = MODES[:2]
-    else:
-        modes = MODES
+    # linear takes the flag of the write cache away, and then nothing may be held any more.
+    modes = MODES[:2] if not disk.cache and "linear" in changes else MODES
     start = rng.randrange(2 * physical // logical) * unit if _chance(rng, 50) else 0
     length, load = _derive_load(rng, physical, offset, logical, place, start, disk.megabytes * 2048)
     table = Table(mode=rng.choice(modes + modes[1:]), start=start, length=length, physical=physical, offset=offset,

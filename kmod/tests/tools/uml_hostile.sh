@@ -37,6 +37,7 @@ scsi_debug()
 	modprobe scsi_debug dev_size_mb=32 sector_size=512 physblk_exp=3 ndelay=20000
 	tries=0
 	while :; do
+		# shellcheck disable=SC2012	# names of the kernel's
 		disk=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/* 2>/dev/null | head -1)
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || break
@@ -114,7 +115,8 @@ read_during()
 	dmsetup remove --retry hostile
 }
 
-# An ordinary user may read the statistics, and nothing more.
+# An ordinary user may read the statistics, and nothing more. $words and $user are words, and the inner shell has a $1.
+# shellcheck disable=SC2016,SC2086
 try_control()
 {
 	create hostile "2 mode pad"
@@ -174,8 +176,8 @@ keep_secret()
 	mkdir -m 700 /run/private
 	secret=/run/private/secret
 	head -c 16 /dev/urandom >"$secret"
-	for i in 1 2 3 4 5 6 7 8; do
-		for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32; do
+	for _ in 1 2 3 4 5 6 7 8; do
+		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32; do
 			cat "$secret"
 		done
 	done >"$secret.sectors"

@@ -43,6 +43,7 @@ scsi_debug()
 	modprobe scsi_debug dev_size_mb=32 sector_size=512 physblk_exp=3 "lowest_aligned=$1" ndelay=200000
 	tries=0
 	while :; do
+		# shellcheck disable=SC2012	# names of the kernel's
 		disk=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/* 2>/dev/null | head -1)
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || return 0

@@ -39,7 +39,7 @@ class Remaps:
 
     def __exit__(self, *_):
         self._event.write_text("0\n")
-        line = r"block_bio_remap: \d+,\d+ (\S+) (\d+) \+ (\d+) <- \(%s\) (\d+)" % self._device
+        line = rf"block_bio_remap: \d+,\d+ (\S+) (\d+) \+ (\d+) <- \({self._device}\) (\d+)"
         for flags, *numbers in re.findall(line, (TRACING / "trace").read_text()):
             self.seen.append((flags, *map(int, numbers)))
 

@@ -253,7 +253,7 @@ def test_no_other_disk_gets_the_number_of_one_that_is_gone_while_it_is_open(rig)
             (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")
             for count in range(1, 4):
                 ADD_HOST.write_text("1")
-                eventually(lambda: len(disks()) == count, "no other disk comes")
+                eventually(lambda count=count: len(disks()) == count, "no other disk comes")
                 assert number not in disks().values()
                 assert alignctl("list").stdout.splitlines()[1].split()[-1] == "gone"
         ADD_HOST.write_text("1")

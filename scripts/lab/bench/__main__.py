@@ -18,13 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from string import ascii_lowercase
 
+from rich.console import Console
+
 from align_reports import folder, output
 from align_reports.plan import clock, patience
-from rich.console import Console
 
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
@@ -286,7 +287,7 @@ def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[s
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}, "
                  f"{os.cpu_count()} processors",
         "emulator": qemu,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
+from typing import Any
 
 from align_reports.table import size_name
 
@@ -79,7 +80,7 @@ def _scale(run: Run, published: int) -> str:
     return f"{run.count}" if run.count == published else f"{run.count} (published {published})"
 
 
-def _worst(runs: list[Run], quantity: Callable[[Run], float]) -> Run:
+def _worst(runs: list[Run], quantity: Callable[[Run], Any]) -> Run:
     """Counts must hold in every repetition."""
     return max(runs, key=quantity)
 

@@ -93,10 +93,8 @@ class Step:
 
 def count_for(on: str, case: str, arm: str, quick: bool) -> int:
     """How large a run is."""
-    if (on, case) in COUNTS:
-        count = COUNTS[on, case][0 if quick else 1]
-    else:
-        count = TABLE_COUNTS[case] // (4 if quick else 1)
+    short, full = COUNTS.get((on, case)) or (TABLE_COUNTS[case] // 4, TABLE_COUNTS[case])
+    count = short if quick else full
     if arm == "ebs":
         count = max(count // EBS_DIVISOR.get(case, 1), 4)
     return count

@@ -6,10 +6,11 @@ from __future__ import annotations
 from html import escape
 from statistics import median
 
+from rich.table import Table
+
 from align_reports.page import Heading, definitions, document, key, panel, table
 from align_reports.svg import WIDTH, line, rect, svg, text
 from align_reports.table import duration, number
-from rich.table import Table
 
 from . import overhead
 from .arms import ARMS

@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
@@ -26,7 +26,6 @@ from align_reports.verify import page, table
 from align_reports.verify.intervals import FEWEST
 from align_reports.verify.verdict import verdicts
 from align_reports.workloads import WORKLOADS
-from rich.console import Console
 
 from ..linux import kernels, modules
 from ..machines import drives, remote, vm
@@ -95,7 +94,7 @@ def machine(given: argparse.Namespace, release: str, accelerator: str) -> dict[s
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "guest": f"Linux {release}, two processors under {accelerator}, on {platform.platform()}",
         "emulator": qemu,
         "counts": "as published" if given.full else "chosen to fit the time budget",

@@ -13,7 +13,7 @@ import os
 import platform
 import re
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ..paths import OUT, REPO, commit, fail
 
@@ -48,7 +48,7 @@ def note(release, level, detail=""):
     """Leave what a run has found about a release on this host; `detail`: a few words for the table."""
     FOUND.mkdir(parents=True, exist_ok=True)
     entry = {"host": host(), "kernel": kernel(release), "level": level,
-             "words": "; ".join(filter(None, [detail, release, f"{datetime.now(timezone.utc):%Y-%m-%d}", commit()]))}
+             "words": "; ".join(filter(None, [detail, release, f"{datetime.now(UTC):%Y-%m-%d}", commit()]))}
     scratch = FOUND / f"{level}-{release}.{os.getpid()}"
     scratch.write_text(json.dumps(entry))
     scratch.rename(FOUND / f"{level}-{release}.json")

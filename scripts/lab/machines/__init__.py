@@ -18,7 +18,8 @@ STUCK = r"(?m)^(?:KVM internal error|KVM: entry failed|KVM: unknown exit|error: 
 # What User Mode Linux says whenever it boots here: its console is a file, and it has no disk.
 _ALWAYS = r"^epollctl add err fd|^Failed to initialize ubd device"
 # What in a console tells why a kernel or its machine gave up, the most telling first.
-_TELLING = (STUCK, r"errno = -?\d+", r"^qemu-system\S*: ", r"(?i)not permitted|permission denied|no such file|not found|must be|expected SIGSTOP",
+_TELLING = (STUCK, r"errno = -?\d+", r"^qemu-system\S*: ",
+            r"(?i)not permitted|permission denied|no such file|not found|must be|expected SIGSTOP",
             r"(?i)\bcannot\b|\bfailed\b|\bunable\b")
 
 

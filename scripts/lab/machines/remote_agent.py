@@ -22,7 +22,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_kept = []
+_kept: list = []
 
 
 def port(name):

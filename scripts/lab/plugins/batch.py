@@ -176,7 +176,8 @@ class Batch:
         for boot in range(1, MAX_BOOTS + 1):
             if not remaining or self._stop.is_set() or budget.over():
                 break
-            run = again.run(lambda suffix: self._begin(f"tests-{self.series}-{boot}{suffix}", module, remaining))
+            run = again.run(lambda suffix, boot=boot, remaining=remaining:
+                            self._begin(f"tests-{self.series}-{boot}{suffix}", module, remaining))
             why = vm.explain(run) or "its pytest did not run this test"
             self._blame(run)
             self._publish()

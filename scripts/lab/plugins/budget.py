@@ -28,7 +28,7 @@ EXIT_STATUS = 10
 INTERVAL = 5
 
 
-class OutOfTime(pytest.skip.Exception):
+class OutOfTime(pytest.skip.Exception):  # type: ignore[name-defined]  # a class that pytest makes while it runs
     """The session's time is over; what meets this is not run."""
 
     def __init__(self):

@@ -55,7 +55,7 @@ def table():
     return "\n".join([rule, lines[0], rule, *lines[1:], rule])
 
 
-LEFT_OUT = pytest.StashKey()
+LEFT_OUT = pytest.StashKey[list]()
 
 
 def only_all(why, *values):

@@ -17,7 +17,7 @@ from . import budget, extent
 from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
-BATCHES = pytest.StashKey()
+BATCHES = pytest.StashKey[dict]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main():

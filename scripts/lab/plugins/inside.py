@@ -50,7 +50,7 @@ def _ask(**question):
         if _port is None:
             name = next(path.parent.name for path in Path("/sys/class/virtio-ports").glob("*/name")
                         if path.read_text().strip() == PORT)
-            _port = open(f"/dev/{name}", "r+b", buffering=0)
+            _port = open(f"/dev/{name}", "r+b", buffering=0)  # noqa: SIM115 it stays open
         _port.write(json.dumps(question).encode() + b"\n")
         answer = b""
         while not answer.endswith(b"\n"):

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.table import Table
@@ -125,7 +125,7 @@ def run(part, scale, folder, console):
         running.wait()
     return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
                    # What cannot be shortened was run in full.
-                   scale if part.scaled else 1, datetime.now(timezone.utc).strftime("%Y-%m-%d"), commit())
+                   scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
 
 
 def length(outcome):
@@ -208,7 +208,8 @@ def prove(parts, given, folder):
         known[part.name] = outcome
         console.print(f"    {outcome.verdict}, {length(outcome)}\n{outcome.words}", markup=False, highlight=False)
         everything = [known[name] for name in PARTS if name in known]
-        (folder / "proof.json").write_text(json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
+        (folder / "proof.json").write_text(
+            json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
     with open(folder / "proof.txt", "w") as file:
         for target in (console, Console(file=file, width=160)):
             target.print(table(made))

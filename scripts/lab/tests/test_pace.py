@@ -132,9 +132,10 @@ def unstretched(text):
         given = [word.value for word in node.keywords if word.arg == "timeout"]
         if node.func.attr == "settimeout":
             given += node.args
-        if on_subprocess or node.func.attr in ("communicate", "wait", "settimeout"):
-            if any(isinstance(value, ast.Constant) and value.value for value in given):
-                yield node.lineno
+        if not on_subprocess and node.func.attr not in ("communicate", "wait", "settimeout"):
+            continue
+        if any(isinstance(value, ast.Constant) and value.value for value in given):
+            yield node.lineno
 
 
 def test_no_limit_of_a_test_is_only_for_a_fast_machine():

@@ -156,7 +156,7 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
 
 def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
     """What is wrong, a sentence each."""
-    found = []
+    found: list[str] = []
     for sample in samples:
         if sample.replay["data_check"]["status"] != "skipped":
             run = Run(sample.device, sample.replay.get("workload", sample.replay.get("source", "")),
@@ -223,7 +223,7 @@ class Comparison:
         return self.replays.make(self.source, device, *self.options, *more, ok=ok)
 
     def _counted(self, device: str,
-                 make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple]:
+                 make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple[Any, Any, Any]]:
         """What `make` returns, and what device, target and drive counted meanwhile."""
         if self.control:
             self.control("reset")

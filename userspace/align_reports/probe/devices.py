@@ -43,7 +43,7 @@ def overlapping(one: str, other: str) -> list[str]:
     names = [block_name(path) for path in (one, other)]
     if None in names or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
         return []
-    return common(*names)
+    return common(names[0], names[1])
 
 
 def block_device(path: str) -> str | None:

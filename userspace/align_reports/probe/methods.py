@@ -295,7 +295,8 @@ class SortedReads:
         for heading in ("window", "wall", "ratio", "words"):
             table.add_column(heading, justify="left" if heading == "words" else "right")
         by_round = {(each.round, each.window): each.wall_s for each in runs}
-        rows, sentences = [], []
+        rows: list[dict[str, Any]] = []
+        sentences = []
         for window in map(int, self.WINDOWS):
             walls = [each.wall_s for each in runs if each.window == window]
             if not walls:

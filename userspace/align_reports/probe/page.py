@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
+from typing import Any
 
 from rich.table import Table
 
@@ -105,7 +106,7 @@ def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> st
             + "".join(f"<li>{escape(each)}</li>" for each in words) + "</ul></div>")
 
 
-DRAW = {Curve: line_panel, Scatter: scatter}
+DRAW: dict[type, Callable[[Any], str]] = {Curve: line_panel, Scatter: scatter}
 
 
 def render(method: str, device: str, found: Found, machine: dict[str, str],

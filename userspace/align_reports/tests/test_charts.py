@@ -5,6 +5,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from html_checks import check_labels, labels
+from verify_samples import made_up_verification
 
 from align_reports import charts
 from align_reports.probe import page as method_page
@@ -12,8 +14,6 @@ from align_reports.probe.methods import Curve
 from align_reports.results import MODES
 from align_reports.verify import charts as verify_charts, page
 from align_reports.verify.verdict import verdicts
-from html_checks import check_labels, labels
-from verify_samples import made_up_verification
 
 
 @pytest.fixture

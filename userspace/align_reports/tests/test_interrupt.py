@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from verify_samples import made_up_verification
 
-from lab.pace import Limit, patience
 import align_reports
 from align_reports import interrupt
 from align_reports.verify.machine import Here
-from verify_samples import made_up_verification
+from lab.pace import Limit, patience
 
 # Stands in for alignctl. The run through a target lasts until a signal ends it, and a detach takes its time.
 ALIGNCTL = """#!/bin/sh

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What two devices' runs say together, who may overwrite whom, and which options are passed on."""
 
+import io
 import json
 import re
 from pathlib import Path
@@ -153,7 +154,7 @@ def test_bytes_that_differ_and_requests_that_were_not_the_same_are_findings():
 
 def test_the_table_has_both_devices_the_ratio_and_the_counts():
     found = samples([2, 2.1, 1.9])
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))
+    console = Console(width=200, record=True, file=io.StringIO())
     console.print(comparison_table.render(lines(found, "a", "b"), found, "a", "b", "title"))
     rows = [re.split(r"\s*[│┃]\s*", row)[1:-1] for row in console.export_text().splitlines() if "│" in row]
     cells = {row[0]: row[1:] for row in rows}

@@ -4,13 +4,13 @@
 import re
 
 import pytest
+from html_checks import Outline, check_layout, stands_alone
 
 from align_reports.charts import LEFT, RIGHT
 from align_reports.probe import comparison_page
 from align_reports.probe.comparison import QUANTITIES, Sample, lines, saved_times
 from align_reports.probe.comparison_table import SHOWN, interval
 from align_reports.svg import WIDTH
-from html_checks import Outline, check_layout, stands_alone
 
 ON = "/dev/disk/by-id/ata-A_MADE_UP_DRIVE_WITH_A_LONG_NAME_S3Z9NB0K123456<&>"
 VS = "/dev/mapper/align-of-the-same"

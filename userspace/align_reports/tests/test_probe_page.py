@@ -4,6 +4,7 @@
 import re
 
 import pytest
+from html_checks import Outline, check_layout, stands_alone
 
 from align_reports.charts import LEFT, RIGHT
 from align_reports.probe import models, page
@@ -11,7 +12,6 @@ from align_reports.probe.depth import Probe
 from align_reports.probe.methods import METHODS, Chunk, Curve, Pair, Sorted, Task, chunk_sizes
 from align_reports.svg import WIDTH
 from align_reports.table import duration
-from html_checks import Outline, check_layout, stands_alone
 
 TASK = Task("/dev/<test>", None, None, 1, None)
 MACHINE = {"date": "made up", "kernel": "none"}

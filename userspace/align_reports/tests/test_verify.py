@@ -2,6 +2,7 @@
 """What verify concludes from runs, in which order it makes them, and what it leaves when one fails."""
 
 import copy
+import io
 import json
 import math
 import os
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from verify_samples import made_up_verification
 
 import align_reports
 from align_reports.interrupt import Interrupted
@@ -19,10 +21,9 @@ from align_reports.results import MODES, Results, Run
 from align_reports.table import duration, number
 from align_reports.verify import command as verify, table
 from align_reports.verify.experiment import Experiment, all_runs, steps
-from align_reports.verify.machine import Here, Refused
 from align_reports.verify.intervals import Interval, compare
+from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import findings, verdicts
-from verify_samples import made_up_verification
 
 
 @pytest.fixture
@@ -214,7 +215,7 @@ def test_a_count_has_at_most_six_digits(count, said):
 
 
 def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
-    console = Console(width=260, record=True, file=open("/dev/null", "w"))
+    console = Console(width=260, record=True, file=io.StringIO())
     console.print(table.render(verdicts(made_up, list(MODES)), "title"))
     lines = console.export_text().splitlines()
     for found in verdicts(made_up, list(MODES)):
@@ -355,7 +356,8 @@ def test_results_of_several_repetitions_load_as_they_were(made_up, tmp_path):
 @pytest.mark.parametrize("program", ["verify", "probe"])
 def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program, tmp_path):
     (tmp_path / "rich.py").write_text("raise ImportError")
-    done = subprocess.run([sys.executable, os.path.dirname(align_reports.__file__), program], env={"PYTHONPATH": str(tmp_path)}, capture_output=True,
+    done = subprocess.run([sys.executable, os.path.dirname(align_reports.__file__), program],
+                          env={"PYTHONPATH": str(tmp_path)}, capture_output=True,
                           text=True, check=False)
     assert done.returncode == 3 and "apt-get install python3-rich" in done.stderr
     assert f"which {sys.executable} does not have" in done.stderr and "put /usr/bin first in PATH" in done.stderr

@@ -4,12 +4,12 @@
 import re
 
 import pytest
+from html_checks import Outline, check_layout, stands_alone
+from verify_samples import SHAPES, made_up_verification
 
 from align_reports.results import MODES
 from align_reports.verify import charts, page
 from align_reports.verify.verdict import verdicts
-from html_checks import Outline, check_layout, stands_alone
-from verify_samples import SHAPES, made_up_verification
 
 
 @pytest.fixture

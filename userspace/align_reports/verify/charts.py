@@ -6,13 +6,24 @@ from __future__ import annotations
 import math
 import statistics
 
-from ..charts import (HEIGHT, LEFT, RIGHT, TOP, Distribution, across, bounded, cumulative, cumulative_panel,
-                      in_mode_order, log_ticks, upward)
+from ..charts import (
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    Distribution,
+    across,
+    bounded,
+    cumulative,
+    cumulative_panel,
+    in_mode_order,
+    log_ticks,
+    upward,
+)
 from ..results import Run
 from ..svg import LINE, WIDTH, line, polygon, polyline, rect, svg, text
 from ..table import duration, number, round_duration
 from .verdict import Verdict
-
 
 SECTOR = 512
 # Of the time line: finer ones of several modes run into one block.

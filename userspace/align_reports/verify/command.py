@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from align_reports import interrupt, needs, report_file
@@ -80,7 +80,7 @@ def machine(given: argparse.Namespace) -> dict[str, str | int]:
     """How it was measured, in the words of the page."""
     return {
         "device": given.on,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "kernel": f"{platform.release()} on {platform.node()}",
         "repetitions": given.repeat,
         "threads": number(given.threads) if given.threads else 1,

@@ -102,7 +102,7 @@ void replay_report_text(const struct replay_report *report)
 	       " distinct blocks\n", f->touches, f->rmin, f->distinct);
 	if (report->run)
 		text_run(replay, report->run);
-	if (report->stopped)
+	if (report->run && report->stopped)
 		printf("  stopped     by %s after %" PRIu64 " of %" PRIu64
 		       " writes\n", report->stopped,
 		       report->run->requests + report->run->warmup_requests,

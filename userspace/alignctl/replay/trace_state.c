@@ -49,7 +49,8 @@ static int write_file(struct trace_state *state, bool ended)
 {
 	struct json_object *object = constant(state);
 	const char *text = json_object_to_json_string(object);
-	FILE *file = fdopen(dup(state->fd), "w");
+	int fd = dup(state->fd);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	uint32_t i;
 	bool wrong;
 

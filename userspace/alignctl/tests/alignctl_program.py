@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 

@@ -158,7 +158,8 @@ def test_floors_that_are_no_floors_are_found():
 def test_a_symbol_of_a_higher_floor_is_found_in_an_object_file(tmp_path, called):
     """With the real floors, and a file in base/ that calls a verb."""
     texts = {"base/low.c": "int verb_new(void);\nint low(void) { return verb_new(); }\n",
-             "verbs/new.c": "int low(void);\nstatic int own(void) { return 1; }\nint verb_new(void) { return own() ? 0 : low(); }\n"}
+             "verbs/new.c": "int low(void);\nstatic int own(void) { return 1; }\n"
+                            "int verb_new(void) { return own() ? 0 : low(); }\n"}
     objects = {}
     for source, text in texts.items():
         file = tmp_path / source.replace("/", "_")

@@ -59,7 +59,8 @@ static void put_header(struct trace_writer *writer, bool complete)
 		memcpy(h.device, origin->device,
 		       strnlen(origin->device, sizeof(h.device) - 1));
 	h.crc = htole32(crc32c(0, &h, offsetof(struct recording_header, crc)));
-	rewind(writer->stream);
+	/* Not rewind(), which forgets that an earlier write has failed. */
+	fseek(writer->stream, 0, SEEK_SET);
 	fwrite(&h, sizeof(h), 1, writer->stream);
 }
 

@@ -277,6 +277,7 @@ static bool confirmed(const struct device *device)
 	got = getline(&line, &size, stdin);
 	if (got > 0 && line[got - 1] == '\n')
 		line[got - 1] = '\0';
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): CLEANUP_FREE */
 	return got > 0 && !strcmp(line, device->path);
 }
 

@@ -3,6 +3,7 @@
 
 One request at a time per connection; open several for concurrency.
 """
+import contextlib
 import errno
 import json
 import os
@@ -120,10 +121,8 @@ class NbdClient:
     def close(self):
         if self.sock.fileno() < 0:
             return
-        try:
+        with contextlib.suppress(OSError):
             self.sock.sendall(struct.pack(">IHHQQI", REQUEST, 0, CMD_DISC, 0, 0, 0))
-        except OSError:
-            pass
         self.sock.close()
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.pace import Limit
 import nbd_client
+from lab.pace import Limit
 
 HERE = Path(__file__).resolve().parent
 OUT = Path(os.environ.get("DM_ALIGN_OUT") or HERE.parents[2] / "out")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.pace import patience, scaled
 import nbd_client
+from lab.pace import patience, scaled
 from nbd_drive import PLUGIN, Drive, drive, within
 
 MIB = 1 << 20

@@ -256,7 +256,7 @@ def test_it_tells_what_was_under_way_at_the_last_cut():
         for name, args, counter in (("read", (0, BLOCK), "reads"), ("flush", (), "flushes"),
                                     ("zero", (BLOCK, 512), "zeroes")):
             sent.append(Sent(d, name, *args))
-            assert within(10, lambda: d.stats()[counter] == 1)
+            assert within(10, lambda counter=counter: d.stats()[counter] == 1)
         cut(d)
         assert d.stats()["under_way_at_cut"] == [["R", 0, BLOCK], ["F", 0, 0], ["Z", BLOCK, 512]]
         assert all(request.wait().failed for request in sent)
@@ -390,7 +390,7 @@ def test_cuts_under_load_leave_each_sector_old_or_new(tear):
         for round_ in range(1, 9):
             sent, safe = [0] * 8, [0] * 8
 
-            def work(number):
+            def work(number, sent=sent, safe=safe):
                 with d.connect() as own:
                     for version in range(1, 200):
                         sent[number] = version
@@ -405,7 +405,7 @@ def test_cuts_under_load_leave_each_sector_old_or_new(tear):
             writers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
             for writer in writers:
                 writer.start()
-            assert within(10, lambda: max(safe) > 0)
+            assert within(10, lambda safe=safe: max(safe) > 0)
             cut(d, f"at={10 * round_} tear={tear} seed={round_}")
             for writer in writers:
                 writer.join(30)

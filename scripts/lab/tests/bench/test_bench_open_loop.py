@@ -5,12 +5,12 @@ import json
 import subprocess
 
 import pytest
-from lab.paths import OUT
 
 from lab.bench import open_loop
 from lab.bench.arms import BLOCK
 from lab.bench.figures import MET, MISSING, NOT_MET, ROWS
 from lab.bench.record import Record
+from lab.paths import OUT
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 

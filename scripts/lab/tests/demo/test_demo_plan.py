@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The plan keeps to its time budget and tells what is left of it."""
 
-from lab.demo import __main__ as demo
 from align_reports import plan
 from align_reports.plan import MODES
 from align_reports.results import PROFILES
 from align_reports.workloads import WORKLOADS
-
+from lab.demo import __main__ as demo
 
 REPETITIONS = 3
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -80,7 +81,8 @@ def test_a_release_without_headers_is_not_taken():
                           ["linux-headers-7.2.12+deb14-amd64"]) == "7.2.12+deb14-amd64"
 
 
-@pytest.mark.parametrize("own, where", [("bookworm", "bookworm"), ("trixie", "trixie"), ("forky", "bookworm"), (None, "bookworm")])
+@pytest.mark.parametrize("own, where", [("bookworm", "bookworm"), ("trixie", "trixie"), ("forky", "bookworm"),
+                                        (None, "bookworm")])
 def test_a_series_of_two_generations_is_the_machines_own(own, where, monkeypatch):
     monkeypatch.setattr(archive, "own_generation", lambda: own)
     assert kernels._series_origin("6.12").name == where
@@ -192,7 +194,7 @@ def test_headers_whose_programs_or_compiler_do_not_run_here_are_not_usable(tmp_p
     here = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip()
     (tmp_path / ".kernelvariables").write_text(f"CC = gcc-{here}\n")
     modpost = tmp_path / "scripts/mod/modpost"
-    modpost.write_bytes(open("/bin/true", "rb").read())
+    modpost.write_bytes(Path("/bin/true").read_bytes())
     modpost.chmod(0o755)
     assert kernels.usable(tmp_path)
     # Another C library's: as a program of a later generation asks for a version that is not there.

@@ -26,7 +26,7 @@ STALE = """\
 [    9.746660] Code: 00 e8 d4 8a 00 00 8b 03 85 c0 74 de 0f 0b eb da 0f 0b eb ad 0f 0b eb bc 66 90 90 90 90 90 90 90 90 90 90 90 90 90 90 90 90 cc <f3> 0f 1e fa 0f 1f 44 00 00 8b 07 48 8b 57 08 83 e0 01 89 c1 65 48
 [    9.747311]  </TASK>
 [    9.747791] ---[ end trace 0000000000000000 ]---
-"""
+"""  # noqa: E501 as the kernel printed it
 PANIC = "[    9.748169] Kernel panic - not syncing: Fatal exception in interrupt\n"
 BOOT = "[    0.000000] Linux version 6.12\n[    3.200000] Run /init as init process\n"
 SECOND = STALE.replace("[#1]", "[#2]")

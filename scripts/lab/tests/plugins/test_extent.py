@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from lab.plugins import extent
 from lab.paths import REPO
+from lab.plugins import extent
 
 TESTS = """import pytest
 

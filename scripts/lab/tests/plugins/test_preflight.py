@@ -37,7 +37,8 @@ Checking PROT_EXEC mmap in /dev/shm...OK
     ("[    1.0] Run /init\n[    2.0] BUG: kernel NULL pointer dereference\n[    2.1] Call Trace:\n",
      "BUG: kernel NULL pointer dereference"),
     ("[    0.5] Failed to initialize ubd device 0 :Couldn't determine size of device's file\n"
-     "[    0.6] epollctl add err fd 1, Operation not permitted\nmount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'.\n",
+     "[    0.6] epollctl add err fd 1, Operation not permitted\n"
+     "mount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'.\n",
      "mount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'."),
     ("one\n\ntwo\n\n", "two"),
     ("", "it said nothing")])
@@ -147,7 +148,8 @@ def test_a_session_ends_at_once_with_the_line(fake_qemu, workers):
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadgroup")])
 def test_what_is_left_out_is_skipped_with_the_reason(fake_qemu, workers):
-    done = pytest_in({**fake_qemu, machines.VARIABLE: "uml qemu"}, "kmod/tests/uml/test_unload.py", "kmod/tests/guest/test_hold.py", "scripts/lab/tests/machines/test_guests.py",
+    done = pytest_in({**fake_qemu, machines.VARIABLE: "uml qemu"}, "kmod/tests/uml/test_unload.py",
+                     "kmod/tests/guest/test_hold.py", "scripts/lab/tests/machines/test_guests.py",
                      "-k", "unload or hold_ms_bounds or time_limit_ends_a_guest", *workers)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "QEMU is left out (DM_ALIGN_WITHOUT=uml qemu)" in done.stdout

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A slice of the soak (scripts/soak) under KASAN and lockdep, always of the same rounds; and how a soak fails.
 
-DM_ALIGN_SOAK_SECONDS: how long the slice takes (see lab/plugins/extent.py); DM_ALIGN_SOAK_SEED: where it begins (1). scripts/soak itself
-begins somewhere else each time.
+DM_ALIGN_SOAK_SECONDS: how long the slice takes (see lab/plugins/extent.py); DM_ALIGN_SOAK_SEED: where it begins (1).
+scripts/soak itself begins somewhere else each time.
 """
 
 import json

@@ -16,8 +16,6 @@ import pytest
 from lab.pace import Limit, patience
 from lab.paths import REPO
 
-from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
-
 FINE, FINDINGS, USAGE = range(3)
 
 # Of the published run, worked out by hand: writes, partial touches, unavoidable reads, blocks.

@@ -65,9 +65,9 @@ def machine(tmp_path):
     root = tmp_path / "root"
     disk = root / "sys/devices/virtual/block/loop3"
     (disk / "queue").mkdir(parents=True)
-    (disk / "dev").write_text("%d:%d\n" % DISK)
+    (disk / "dev").write_text("{}:{}\n".format(*DISK))
     (disk / "size").write_text("2048\n")
-    for folder, name in (("sys/dev/block", "%d:%d" % DISK), ("sys/class/block", "loop3")):
+    for folder, name in (("sys/dev/block", "{}:{}".format(*DISK)), ("sys/class/block", "loop3")):
         (root / folder).mkdir(parents=True)
         (root / folder / name).symlink_to(disk)
     node = tmp_path / "node"
@@ -100,7 +100,7 @@ def test_an_instance_that_cannot_be_set_up_is_removed(machine, tmp_path):
 def test_an_output_on_the_recorded_device_is_warned_of(machine, tmp_path):
     root, _ = machine
     number = os.stat(tmp_path).st_dev
-    name = "%d:%d" % (os.major(number), os.minor(number))
+    name = f"{os.major(number)}:{os.minor(number)}"
     (root / "sys/devices/virtual/block/loop3/dev").write_text(name + "\n")
     (root / "sys/dev/block" / name).symlink_to(root / "sys/devices/virtual/block/loop3")
     node = tmp_path / "own"

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from lab.pace import patience
 from alignctl_program import DISK_BYTES, alignctl
+from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 # Of a trace that was made with buffered writes: no multiples of anything.

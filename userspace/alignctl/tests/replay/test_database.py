@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from lab.pace import patience
 from alignctl_program import alignctl
+from lab.pace import patience
 
 FINE, FINDINGS, USAGE = range(3)
 START = 65536

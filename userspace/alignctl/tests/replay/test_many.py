@@ -9,10 +9,9 @@ import subprocess
 
 import pytest
 
+from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
 from lab.pace import patience
 from lab.paths import REPO
-
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 

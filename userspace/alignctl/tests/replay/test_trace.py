@@ -10,10 +10,9 @@ from collections import Counter
 
 import pytest
 
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted
 from lab.pace import Limit, patience, scaled
 from lab.paths import REPO
-
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]

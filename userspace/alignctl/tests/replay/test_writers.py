@@ -9,8 +9,17 @@ from collections import Counter
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, ONE_AT_A_TIME, alignctl, histogram_counts, keys, man_page, \
-    needs_io_uring, wait_for_run
+from alignctl_program import (
+    ALIGNCTL,
+    DISK_BYTES,
+    ONE_AT_A_TIME,
+    alignctl,
+    histogram_counts,
+    keys,
+    man_page,
+    needs_io_uring,
+    wait_for_run,
+)
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO = range(4)

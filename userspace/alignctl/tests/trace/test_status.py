@@ -2,6 +2,8 @@
 """What alignctl's exit status says of a trace: 2 where its content is wrong, wherever that is, 3 where reading fails."""
 
 import os
+import resource
+import signal
 import socket
 import struct
 from pathlib import Path
@@ -108,6 +110,27 @@ def test_a_trace_that_cannot_be_read_is_an_io_error(read, verb, form):
 def test_a_recording_that_cannot_be_read_is_an_io_error(read, tmp_path, verb, length):
     failed = cut_by_an_error(read, verb, recording(tmp_path)[:length])
     assert is_io_error(failed), failed
+
+
+@pytest.mark.parametrize("missing", [1, 20000])
+def test_a_recording_whose_last_chunk_cannot_be_written_is_an_io_error(tmp_path, missing):
+    """The header is written after that chunk, and it fits."""
+    rows = "".join(f"{n * 99991},write,{n * 7919 % 2**20 * 512},{512 + n % 7 * 512}\n" for n in range(1, 15000))
+    (tmp_path / "rows").write_text("time_ns,op,offset,bytes\n" + rows)
+
+    def convert(name, **options):
+        return alignctl("record", "--convert", tmp_path / "rows", "--output", tmp_path / name, **options)
+
+    assert convert("whole").returncode == FINE
+    size = (tmp_path / "whole").stat().st_size - missing
+    assert size > 65536
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    assert convert("cut", preexec_fn=limit).returncode == IO
+    assert not (tmp_path / "cut").exists()
 
 
 def test_a_trace_that_was_changed_unseen_after_its_run_is_a_wrong_argument(tmp_path, disk):

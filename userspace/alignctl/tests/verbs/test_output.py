@@ -178,6 +178,6 @@ output.run("alignctl", verify.main)
 @pytest.mark.parametrize("program", ["bench", "demo"])
 def test_so_do_the_developers_programs(program):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([REPO / "scripts/python", "-m", f"lab.{program}", "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
-                              timeout=patience(60), check=False)
+        done = subprocess.run([REPO / "scripts/python", "-m", f"lab.{program}", "--help"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=patience(60), check=False)
     assert (done.returncode, done.stderr) == (IO, FULL.replace("alignctl", program))

@@ -16,11 +16,24 @@ from pathlib import Path
 
 import pytest
 
+from alignctl_program import (
+    ALIGNCTL,
+    AREAS,
+    BINS,
+    COUNTERS,
+    DISK_BYTES,
+    HISTOGRAMS,
+    METHODS,
+    ONE_AT_A_TIME,
+    VERBS,
+    alignctl,
+    keys,
+    man_page,
+    needs_io_uring,
+    wait_for_run,
+)
 from lab.pace import patience, scaled
 from lab.paths import REPO
-
-from alignctl_program import (ALIGNCTL, AREAS, BINS, COUNTERS, DISK_BYTES, HISTOGRAMS, METHODS, ONE_AT_A_TIME, VERBS, alignctl,
-                              keys, man_page, needs_io_uring, wait_for_run)
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -593,7 +606,8 @@ def test_stats_subtracts_the_baseline(machine):
                             "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64, "blocks": 0, "memory_bytes": 0,
+                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64,
+                                  "blocks": 0, "memory_bytes": 0,
                                   "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
     assert (device["counters"]["rmw_expected"], device["raw"]["rmw_expected"]) == (18, 30)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the static checks over the tree: `make lint`.
+
+    scripts/python -m lab.lint [GATE...]      all gates without a name: see GATES
+
+Prints a line for each gate, with its findings below. Exit status 1 if there are findings, 2 if a tool is missing, with the
+package that has it.
+
+A gate takes the folder to check, so that a test can give it one with a fault. The slow gates remember, in out/lint, by
+content, which files had no findings, and look at the others only.
+"""
+
+import concurrent.futures
+import configparser
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+from .linux import gates, kernels
+from .paths import OUT, REPO, locked
+
+CACHE = OUT / "lint"
+# What builds and tests leave behind, and what is no source of ours: input for parsers, as it came.
+NOT_SOURCES = {".git", "out", "__pycache__", ".pytest_cache", "corpus", "samples"}
+SUFFIXES = {".c", ".h", ".sh", ".py", ".mk", ".rst", ".md"}
+NAMES = {"Makefile", "Kbuild", "Kconfig"}
+LICENCE = "SPDX-License-Identifier: GPL-2.0"
+# The version that Debian 12 and 13 share: another one finds other things.
+CLANG_TIDY = "clang-tidy-19"
+KERNEL_CODE = ("kmod", "kunit")
+PROGRAMS = ("alignctl", "drive512e")
+
+
+class Missing(Exception):
+    """A tool that a gate runs is not on this machine."""
+
+
+def tool(name, package=None):
+    """The path of a program. Raises Missing, with the package that has it."""
+    path = shutil.which(name)
+    if not path:
+        raise Missing(f"{name} is missing: apt-get install {package or name}")
+    return path
+
+
+def run(command, **options):
+    """What a checker prints; it must print something if it is not content."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    said = [line for line in done.stdout.splitlines() if line.strip()]
+    if done.returncode and not said:
+        said = [f"{command[0]} ended with status {done.returncode}: {done.stderr.strip()}"]
+    return said if done.returncode else []
+
+
+def sources(folder):
+    """The source files below a folder, sorted, each with the interpreter that its first line names, or "" without one."""
+    found = {}
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in NOT_SOURCES]
+        for path in (folder / where / name for name in names):
+            if path.is_symlink():
+                continue
+            with open(path, "rb") as file:
+                start = re.match(rb"#! *(\S+)(?: +(\S+))?", file.readline(200))
+            interpreter = os.path.basename((start[2] if start[1].endswith(b"/env") else start[1]).decode()) if start else ""
+            if interpreter or path.suffix in SUFFIXES or path.name in NAMES:
+                found[path] = interpreter
+    return dict(sorted(found.items()))
+
+
+def python_files(folder):
+    return [path for path, interpreter in sources(folder).items() if path.suffix == ".py" or interpreter.startswith("python")]
+
+
+def shell_files(folder):
+    return [path for path, interpreter in sources(folder).items() if path.suffix == ".sh" or interpreter in ("sh", "bash")]
+
+
+def kernel_files(folder):
+    return [path for room in KERNEL_CODE for path in sorted((folder / room).glob("*.[ch]"))]
+
+
+def digest(*parts):
+    """A key of texts and of the contents of files."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(hashlib.sha256(part.encode() if isinstance(part, str) else part.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def changed(name, keys, look):
+    """Findings in the files that have changed since `look` had none in them. `keys` has each file's key."""
+    with locked(f"lint-{name}", OUT):
+        known = CACHE / f"{name}.clean"
+        clean = set(known.read_text().split()) if known.exists() else set()
+        todo = [path for path, key in keys.items() if key not in clean]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = dict(zip(todo, pool.map(look, todo)))
+        CACHE.mkdir(parents=True, exist_ok=True)
+        # Those of another folder, as a test's, stay.
+        known.write_text("".join(f"{key}\n" for key in sorted(clean | {keys[path] for path in todo if not found[path]})))
+    return [line for lines in found.values() for line in lines]
+
+
+def ruff(folder):
+    """Python: unused and undefined names, likely faults, order of imports."""
+    return run([sys.executable, "-m", "ruff", "check", "--quiet", "--output-format", "concise", "--cache-dir", CACHE / "ruff",
+                "--config", REPO / ".ruff.toml", *python_files(folder)])
+
+
+def mypy(folder):
+    """Python: types."""
+    files = [] if folder == REPO else python_files(folder)
+    return run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", CACHE / "mypy", "--config-file",
+                REPO / ".mypy.ini", *files], cwd=REPO)
+
+
+def shellcheck(folder):
+    """Shell scripts."""
+    return run([tool("shellcheck"), "--external-sources", "--format", "gcc", *shell_files(folder)], cwd=REPO)
+
+
+def checkpatch(folder):
+    """The kernel code: its style."""
+    script = kernels.fetch_source(kernels.USUAL) / "scripts/checkpatch.pl"
+    keys = {path: digest(path.name, path, script) for path in kernel_files(folder)}
+    return changed("checkpatch", keys, gates.checkpatch)
+
+
+def kernel_doc(folder):
+    """The kernel code's headers: comments that describe something else than what stands below them."""
+    script = kernels.fetch_source(kernels.USUAL) / "scripts/kernel-doc"
+    headers = [path for path in kernel_files(folder) if path.suffix == ".h"]
+    done = subprocess.run(["perl", script, "-none", "-Wall", *headers], capture_output=True, text=True, cwd=REPO, check=True)
+    return done.stderr.splitlines()
+
+
+def clang_tidy(folder):
+    """The programs: the checks of .clang-tidy."""
+    program = tool(CLANG_TIDY)
+    commands = compile_commands(folder)
+
+    def look(path):
+        return [line for line in run([program, "--quiet", "--warnings-as-errors=*", f"--config-file={REPO / '.clang-tidy'}", path,
+                                      "--", *commands[path]]) if re.search(r": (warning|error):", line)]
+
+    keys = {path: digest(CLANG_TIDY, " ".join(flags), REPO / ".clang-tidy", path, *included(path, flags))
+            for path, flags in commands.items()}
+    return changed("clang-tidy", keys, look)
+
+
+def compile_commands(folder):
+    """The flags that decide what the sources of the programs mean, by file, as their Makefiles have them."""
+    found = {}
+    for program in PROGRAMS:
+        where = folder / "userspace" / program
+        shown = subprocess.run(["make", "-s", "-n", "-B", "-C", where, f"OUT={CACHE}", "CC=cc", "all"], capture_output=True,
+                               text=True, check=True).stdout
+        for words in map(shlex.split, shown.splitlines()):
+            if words[:1] == ["cc"] and "-c" in words:
+                found[(where / words[-1]).resolve()] = [word for word in words if re.match(r"-[DI]|-std=", word)]
+    return found
+
+
+def included(path, flags):
+    """The project's own headers that a C file includes, and those that these include."""
+    folders = [flag[2:] for flag in flags if flag.startswith("-I")]
+    found, todo = set(), [path]
+    while todo:
+        including = todo.pop()
+        for name in re.findall(r'^#include "(.*)"$', including.read_text(), re.M):
+            header = next((os.path.join(each, name) for each in (including.parent, *folders)
+                           if os.path.exists(os.path.join(each, name))), None)
+            if header and (header := REPO / os.path.realpath(header)) not in found:
+                found.add(header)
+                todo.append(header)
+    return sorted(found)
+
+
+def editorconfig(folder):
+    """All sources: what .editorconfig says of indents, ends of lines and the end of the file."""
+    rules = configparser.ConfigParser()
+    rules.read_string("[top]\n" + (REPO / ".editorconfig").read_text())
+    findings = []
+    for path in sources(folder):
+        text = path.read_bytes().decode(errors="replace")
+        said = {"last line without an end": not text.endswith("\n"), "empty lines at the end": text.endswith("\n\n")}
+        style = next((rules[name].get("indent_style") for name in reversed(rules.sections()) if name != "top" and
+                      rules[name].get("indent_style") and matches(path.name, name)), None)
+        # After tabs, what aligns may be spaces: fewer than a tab has. Of Python ruff knows what is code.
+        indent = {"tab": r"\t* {8}", "space": r" *\t"}.get(style) if path.suffix != ".py" else None
+        findings += [f"{path}: {what}" for what, is_so in said.items() if is_so]
+        for number, line in enumerate(text.split("\n"), 1):
+            if line != line.rstrip():
+                findings.append(f"{path}:{number}: white space at the end of the line")
+            if indent and re.match(indent, line):
+                findings.append(f"{path}:{number}: not indented with {style}s")
+    return findings
+
+
+def matches(name, pattern):
+    """Whether a file's name matches a section of .editorconfig: *, and {one,other} that may hold another such choice."""
+    special = {"{": "(?:", "}": ")", ",": "|", "*": ".*"}
+    return bool(re.fullmatch("".join(special.get(sign, re.escape(sign)) for sign in pattern), name))
+
+
+def licence(folder):
+    """All sources: the licence, in one of the first lines."""
+    found = []
+    for path in sources(folder):
+        with open(path, encoding="utf-8") as file:
+            if not any(LICENCE in line for _, line in zip(range(3), file)):
+                found.append(f"{path}:1: no '{LICENCE}' in the first three lines")
+    return found
+
+
+# The slow ones first.
+GATES = {"clang-tidy": clang_tidy, "mypy": mypy, "checkpatch": checkpatch, "shellcheck": shellcheck, "ruff": ruff,
+         "kernel-doc": kernel_doc, "editorconfig": editorconfig, "licence": licence}
+
+
+def timed(gate):
+    """A gate's findings in the tree, or why there are none, and its seconds."""
+    began = time.monotonic()
+    try:
+        found, why = GATES[gate](REPO), None
+    except Missing as missing:
+        found, why = [], missing
+    return found, why, time.monotonic() - began
+
+
+def main(argv):
+    unknown = [name for name in argv if name not in GATES]
+    if unknown:
+        print(f"lint: no gate '{unknown[0]}': name some of {' '.join(GATES)}", file=sys.stderr)
+        return 2
+    wanted = argv or list(GATES)
+    status = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, (found, why, seconds) in zip(wanted, pool.map(timed, wanted)):
+            told = why or (f"{len(found)} finding{'s'[:len(found) != 1]}" if found else "ok")
+            print(f"{name:13} {seconds:5.1f} s  {told}", flush=True)
+            print("".join(f"  {line.replace(f'{REPO}/', '')}\n" for line in found), end="")
+            status = max(status, 2 if why else 1 if found else 0)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

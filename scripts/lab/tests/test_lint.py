@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tree passes each static check, and each has something to say of a file with a fault."""
+
+import subprocess
+
+import pytest
+
+from lab import lint
+
+C = "// SPDX-License-Identifier: GPL-2.0\n"
+SCRIPT = "# SPDX-License-Identifier: GPL-2.0\n"
+PLAIN = "all: one.o\none.o: one.c\n\t$(CC) -std=gnu11 -c -o one.o $(CURDIR)/one.c\n"
+
+# A file with a fault, what is found in it, and the same without the fault.
+FAULTS = {
+    "clang-tidy": ("userspace/alignctl/one.c", C + "int f(int *p)\n{\n\tif (!p)\n\t\treturn *p;\n\treturn 0;\n}\n",
+                   "NullDereference", C + "int f(int *p)\n{\n\treturn p ? *p : 0;\n}\n"),
+    "mypy": ("one.py", SCRIPT + 'NUMBER: int = "one"\n', "assignment", SCRIPT + "NUMBER: int = 1\n"),
+    "checkpatch": ("kmod/one.c", C + "int f(void)\n{\n        return 0;\n}\n", "CODE_INDENT",
+                   C + "int f(void)\n{\n\treturn 0;\n}\n"),
+    "shellcheck": ("one", "#!/bin/sh\n" + SCRIPT + "rm -f $1\n", "SC2086", "#!/bin/sh\n" + SCRIPT + 'rm -f "$1"\n'),
+    "ruff": ("one.py", SCRIPT + "import os\n", "F401", SCRIPT + "import os\n\nprint(os.sep)\n"),
+    "kernel-doc": ("kmod/one.h", "/**\n * f - one\n * @there: is not\n */\nvoid f(int here);\n", "not described",
+                   "/**\n * f - one\n * @here: is\n */\nvoid f(int here);\n"),
+    "editorconfig": ("one.c", C + "int i;\nint f(void)\n{\n        return i;\n}\n", "not indented with tabs", C + "int i;\n"),
+    "licence": ("one.c", "int i;\n", "no 'SPDX", C + "int i;\n"),
+}
+
+
+@pytest.fixture
+def sample(tmp_path, monkeypatch):
+    """A function that writes one file of a tree and returns the tree; what gates remember is forgotten afterwards."""
+    monkeypatch.setattr(lint, "CACHE", tmp_path / "cache")
+    tree = tmp_path / "tree"
+    for program in lint.PROGRAMS:
+        (tree / "userspace" / program).mkdir(parents=True)
+        (tree / "userspace" / program / "Makefile").write_text(SCRIPT + "all:\n")
+
+    def write(name, text):
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if path.parent.name in lint.PROGRAMS:
+            (path.parent / "Makefile").write_text(SCRIPT + PLAIN)
+        return tree
+    return write
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("gate", lint.GATES)
+def test_the_tree_passes(gate):
+    assert not lint.GATES[gate](lint.REPO)
+
+
+@pytest.mark.parametrize("gate", lint.GATES)
+def test_a_fault_is_found_and_its_mend_passes(gate, sample):
+    name, fault, said, mended = FAULTS[gate]
+    assert any(said in line for line in lint.GATES[gate](sample(name, fault)))
+    # Again, as a finding is not remembered as clean.
+    assert any(said in line for line in lint.GATES[gate](sample(name, fault)))
+    assert not lint.GATES[gate](sample(name, mended))
+
+
+@pytest.mark.parametrize("text, said", [
+    (C + "int i;", "last line without an end"),
+    (C + "int i;\n\n", "empty lines at the end"),
+    (C + "int i; \n", "one.c:2: white space"),
+    (C + "int i;\r\n", "one.c:2: white space"),
+])
+def test_the_rules_of_editorconfig(sample, text, said):
+    assert any(said in line for line in lint.editorconfig(sample("one.c", text)))
+
+
+def test_a_header_that_changes_has_its_includers_looked_at_again(sample):
+    name, fault, said, _ = FAULTS["clang-tidy"]
+    sample("userspace/alignctl/one.h", C + "#define LOOK 0\n")
+    tree = sample(name, fault.replace("if (!p)", "if (LOOK && !p)").replace(C, C + '#include "one.h"\n'))
+    assert not lint.clang_tidy(tree)
+    assert any(said in line for line in lint.clang_tidy(sample("userspace/alignctl/one.h", C + "#define LOOK 1\n")))
+
+
+@pytest.mark.parametrize("gate, package", [("shellcheck", "shellcheck"), ("clang-tidy", lint.CLANG_TIDY)])
+def test_a_missing_tool_is_named_with_its_package(gate, package, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert lint.main([gate]) == 2
+    assert f"apt-get install {package}" in capsys.readouterr().out
+
+
+def test_findings_are_printed_below_their_gate_and_make_the_status_1(monkeypatch, capsys):
+    monkeypatch.setitem(lint.GATES, "licence", lambda _: [f"{lint.REPO}/one.c:1: none"])
+    monkeypatch.setitem(lint.GATES, "ruff", lambda _: [])
+    assert lint.main(["licence", "ruff"]) == 1
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.split()[0] == "licence" and first.endswith("1 finding")
+    assert second == "  one.c:1: none"
+    assert third.split()[0] == "ruff" and third.endswith("ok")
+    assert lint.main(["ruff"]) == 0
+
+
+def test_an_unknown_gate_is_refused_with_the_known_ones(capsys):
+    assert lint.main(["everything"]) == 2
+    assert "clang-tidy" in capsys.readouterr().err
+
+
+def test_make_lint_passes_on_which_gates():
+    shown = subprocess.run(["make", "-n", "-C", lint.REPO, "lint", "GATES=ruff mypy"], capture_output=True, text=True, check=True)
+    assert "scripts/setup check" in shown.stdout and "lab.lint ruff mypy" in shown.stdout
