@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from string import ascii_lowercase
 
+from rich.console import Console
+
 from align_reports import checks, folder, output, plan
 from align_reports.results import MODES, PROFILES, Results
 from align_reports.table import duration

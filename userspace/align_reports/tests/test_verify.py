@@ -201,8 +201,8 @@ def test_figures_of_any_size_are_short(made_up):
     assert cells["seconds"] == "123\u202f457"
 
 
-@pytest.mark.parametrize("us, said", [(0.25, "0.250 \u00b5s"), (532, "532 \u00b5s"), (0, "0 \u00b5s"), (999.7, "1.00 ms"), (16700, "16.7 ms"),
-                                      (999.7e3, "1.00 s"), (17000, "17.0 ms"),
+@pytest.mark.parametrize("us, said", [(0.25, "0.250 \u00b5s"), (532, "532 \u00b5s"), (0, "0 \u00b5s"), (999.7, "1.00 ms"),
+                                      (16700, "16.7 ms"), (999.7e3, "1.00 s"), (17000, "17.0 ms"),
                                       (4.684e6, "4.68 s"), (1203.4e6, "1\u202f203 s")])
 def test_a_time_has_three_digits_and_a_unit(us, said):
     assert duration(us) == said

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
 from lab.pace import Limit, patience
 from lab.paths import REPO
 
