@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ def log_ticks(low: float, high: float) -> list[list[float]]:
     return [round_values(low, high, steps) for steps in ((1, 2, 5), (1, 5), (1,))]
 
 
-def across(choices: list[list[float]], x_of: Callable[[float], float],
+def across(choices: Sequence[Sequence[float]], x_of: Callable[[float], float],
            name: Callable[[float], str]) -> list[tuple[float, float, str]]:
     """Ticks of a horizontal axis whose labels do not meet: value, centre and words of the label of each.
 
