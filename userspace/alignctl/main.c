@@ -19,6 +19,7 @@ static const struct verb *const verbs[] = {
 	&verb_replay,
 	&verb_verify,
 	&verb_record,
+	&verb_convert,
 	&verb_workloads,
 	&verb_plan,
 };

@@ -150,10 +150,12 @@ static void usage(const struct verb *verb)
 	       verb->name, *verb->operands ? " " : "", verb->operands,
 	       verb->summary);
 	for (row = verb->options; row->name; row++) {
-		int used = printf(" --%s%s%s", row->name,
-				  row->argument ? " " : "",
-				  row->argument ? row->argument : "");
+		int used;
 
+		if (!row->help)
+			continue;
+		used = printf(" --%s%s%s", row->name, row->argument ? " " : "",
+			      row->argument ? row->argument : "");
 		if (used >= HELP_COLUMN) {
 			putchar('\n');
 			used = 0;

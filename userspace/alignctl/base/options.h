@@ -14,7 +14,8 @@
  * struct option_row - one long option of a verb
  * @name: without the dashes; NULL ends the table
  * @argument: what its argument is called, or NULL if it takes none
- * @help: one line for --help
+ * @help: one line for --help; NULL: not shown, the verb refuses the option and
+ *	names what took its place
  */
 struct option_row {
 	const char *name;

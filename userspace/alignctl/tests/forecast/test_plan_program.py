@@ -249,7 +249,7 @@ def recorded_on(path, physical, offset, lost=0):
     """A recording of four writes, with a header as of that device. offset: None: not known."""
     table = path.with_suffix(".csv")
     table.write_text("time_us,op,offset,bytes\n" + "".join(f"{n},write,{n * 8192 + 512},4096\n" for n in range(4)))
-    subprocess.run([ALIGNCTL, "record", "--convert", table, "--output", path], check=True)
+    subprocess.run([ALIGNCTL, "convert", table, "--output", path], check=True)
     header = bytearray(path.read_bytes()[:252])
     struct.pack_into("<II", header, 40, 512, physical)
     struct.pack_into("<QII", header, 232, lost, offset or 0, offset is not None)
