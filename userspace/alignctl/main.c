@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/nearest.h"
 #include "base/output.h"
+#include "verbs/complete.h"
 #include "verbs/verbs.h"
 
 static const struct verb *const verbs[] = {
@@ -19,6 +20,7 @@ static const struct verb *const verbs[] = {
 	&verb_replay,
 	&verb_verify,
 	&verb_record,
+	&verb_convert,
 	&verb_workloads,
 	&verb_plan,
 };
@@ -70,6 +72,8 @@ static int run(int argc, char **argv)
 		puts("alignctl " ALIGNCTL_VERSION);
 		return ALIGNCTL_FINE;
 	}
+	if (!strcmp(argv[1], COMPLETE_WORD))
+		return complete(verbs, NR_VERBS, argc - 2, argv + 2);
 	for (i = 0; i < NR_VERBS; i++)
 		if (!strcmp(argv[1], verbs[i]->name))
 			return verbs[i]->run(verbs[i], argc - 1, argv + 1);

@@ -53,7 +53,7 @@ def make_trace(alignctl: Path, folder: Path, requests: int) -> Path:
     table, recording = folder / "open-loop.csv", folder / Path(TRACE).name
     with table.open("w") as file:
         file.writelines(trace_lines(requests, RATE))
-    done = subprocess.run([alignctl, "record", "--convert", table, "--output", recording],
+    done = subprocess.run([alignctl, "convert", table, "--output", recording],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{table} does not become a recording: {done.stderr.strip()}")

@@ -15,6 +15,13 @@
 
 #define HELP_COLUMN	24
 
+/* What options_values() asks of the verb that it runs; @found is NULL else. */
+static struct {
+	size_t row;
+	void (*found)(const char *name, void *context);
+	void *context;
+} asked;
+
 /* Read a unit, "" for none, as a power of two; false if there is no such one. */
 static bool parse_unit(const char *text, unsigned int *power)
 {
@@ -73,6 +80,9 @@ bool parse_switch(const char *text, bool *on)
 
 int options_refuse(const char *name, const char *argument, const char *reason)
 {
+	/* there was no argument to refuse */
+	if (asked.found)
+		return -1;
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
 		      argument ? argument : "", reason);
 	return -1;
@@ -100,6 +110,11 @@ int options_choose(const char *name, const char *argument,
 	CLEANUP_FREE char *list = NULL, *hint = NULL;
 	size_t i;
 
+	if (asked.found) {
+		for (i = 0; i < nr; i++)
+			asked.found(names[i], asked.context);
+		return -1;
+	}
 	for (i = 0; i < nr; i++) {
 		if (!strcmp(argument, names[i])) {
 			*chosen = i;
@@ -150,10 +165,12 @@ static void usage(const struct verb *verb)
 	       verb->name, *verb->operands ? " " : "", verb->operands,
 	       verb->summary);
 	for (row = verb->options; row->name; row++) {
-		int used = printf(" --%s%s%s", row->name,
-				  row->argument ? " " : "",
-				  row->argument ? row->argument : "");
+		int used;
 
+		if (!row->help)
+			continue;
+		used = printf(" --%s%s%s", row->name, row->argument ? " " : "",
+			      row->argument ? row->argument : "");
 		if (used >= HELP_COLUMN) {
 			putchar('\n');
 			used = 0;
@@ -183,6 +200,10 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	size_t rows = 0, i;
 	int key, row, given, result = OPTIONS_CONTINUE;
 
+	if (asked.found) {
+		take(asked.row, "", context);
+		return ALIGNCTL_FINE;
+	}
 	while (verb->options[rows].name)
 		rows++;
 	table = memory_or_exit(calloc(rows + 3, sizeof(*table)));
@@ -235,4 +256,17 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		return ALIGNCTL_USAGE;
 	}
 	return OPTIONS_CONTINUE;
+}
+
+void options_values(const struct verb *verb, size_t row,
+		    void (*found)(const char *name, void *context),
+		    void *context)
+{
+	char *words[] = { (char *)verb->name, NULL };
+
+	asked.row = row;
+	asked.found = found;
+	asked.context = context;
+	verb->run(verb, 1, words);
+	asked.found = NULL;
 }

@@ -14,7 +14,8 @@
  * struct option_row - one long option of a verb
  * @name: without the dashes; NULL ends the table
  * @argument: what its argument is called, or NULL if it takes none
- * @help: one line for --help
+ * @help: one line for --help; NULL: not shown, the verb refuses the option and
+ *	names what took its place
  */
 struct option_row {
 	const char *name;
@@ -71,6 +72,15 @@ int options_refuse(const char *name, const char *argument, const char *reason);
  */
 int options_choose(const char *name, const char *argument,
 		   const char *const *names, size_t nr, size_t *chosen);
+
+/*
+ * Call @found with each name that options_choose() would let the option of that
+ * row be, none if the argument is no such name. Of the verb nothing is done but to
+ * take that option.
+ */
+void options_values(const struct verb *verb, size_t row,
+		    void (*found)(const char *name, void *context),
+		    void *context);
 
 /*
  * A whole number of at least 1, with K, M, G, T or P, or KiB and so on, for

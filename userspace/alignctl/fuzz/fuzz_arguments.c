@@ -180,13 +180,16 @@ int __wrap_guard_file_data(struct guard_report *report,
 	return ALIGNCTL_FINE;
 }
 
-int __wrap_trace_convert(const char *source, const char *output,
-			 enum trace_written format);
+int __wrap_trace_convert(const struct trace_conversion *conversion,
+			 struct trace_converted *done);
 
-int __wrap_trace_convert(const char *source, const char *output,
-			 enum trace_written format)
+int __wrap_trace_convert(const struct trace_conversion *conversion,
+			 struct trace_converted *done)
 {
-	FUZZ_CHECK(source && output && format < TRACE_NR_WRITTEN);
+	FUZZ_CHECK(conversion->source && conversion->output);
+	FUZZ_CHECK(conversion->from <= TRACE_NR_READABLE &&
+		   conversion->to < TRACE_NR_WRITTEN);
+	*done = (struct trace_converted) { .format = "csv" };
 	return ALIGNCTL_FINE;
 }
 

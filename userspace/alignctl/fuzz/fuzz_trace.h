@@ -108,6 +108,17 @@ static struct fuzz_trace_sum fuzz_read(struct trace *trace)
 	return sum;
 }
 
+static int fuzz_convert(const char *path, enum trace_written format)
+{
+	const struct trace_conversion conversion = {
+		.source = path, .from = TRACE_NR_READABLE,
+		.output = fuzz_written, .to = format,
+	};
+	struct trace_converted done;
+
+	return trace_convert(&conversion, &done);
+}
+
 static void fuzz_check_written(const char *path,
 			       const struct fuzz_trace_sum *expected,
 			       enum trace_written format)
@@ -115,7 +126,7 @@ static void fuzz_check_written(const char *path,
 	struct fuzz_trace_sum sum;
 	struct trace *trace;
 
-	FUZZ_CHECK(trace_convert(path, fuzz_written, format) == ALIGNCTL_FINE);
+	FUZZ_CHECK(fuzz_convert(path, format) == ALIGNCTL_FINE);
 	FUZZ_CHECK(trace_open(&trace, fuzz_written) == ALIGNCTL_FINE);
 	sum = fuzz_read(trace);
 	FUZZ_CHECK(sum.whole && sum.nr == expected->nr);
@@ -144,8 +155,8 @@ static void fuzz_trace(const void *data, size_t size)
 		   again.whole == sum.whole);
 	trace_close(trace);
 	if (!sum.whole) {
-		FUZZ_CHECK(trace_convert(path, fuzz_written,
-					 TRACE_WRITE_RECORDING) != ALIGNCTL_FINE);
+		FUZZ_CHECK(fuzz_convert(path, TRACE_WRITE_RECORDING) !=
+			   ALIGNCTL_FINE);
 		return;
 	}
 	fuzz_check_written(path, &sum, TRACE_WRITE_RECORDING);

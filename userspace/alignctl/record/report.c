@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "record/record.h"
+#include "trace/operations.h"
 
 /* 1: what it was before documents had a number; there format was what is now output_format. */
 #define JSON_FORMAT	2
@@ -118,21 +119,6 @@ static struct json_object *json_lost(const struct record *record)
 	return array;
 }
 
-static struct json_object *json_ops(const struct record *record)
-{
-	struct json_object *ops = json_new();
-	unsigned int op;
-
-	for (op = 0; op < TRACE_NR_OPS; op++) {
-		struct json_object *one = json_new();
-
-		json_add_number(one, "count", record->count[op]);
-		json_add_number(one, "bytes", record->bytes[op]);
-		json_add(ops, trace_op_names[op], one);
-	}
-	return ops;
-}
-
 /* Null where the device's blocks are not known. */
 static void json_add_block_number(struct json_object *object,
 				  const struct record *record,
@@ -157,7 +143,8 @@ void record_report_json(const struct record *record,
 		      trace_written_names[options->format]);
 	json_add_text(object, "kernel", kernel.release);
 	json_add_number(object, "requests", record_requests(record));
-	json_add(object, "operations", json_ops(record));
+	json_add(object, "operations",
+		 trace_operations_json(record->count, record->bytes));
 	json_add_block_number(object, record, "physical_block_size",
 			      record->geometry.physical);
 	json_add_block_number(object, record, "alignment_offset",

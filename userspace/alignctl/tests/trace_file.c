@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
+#include "trace/convert.h"
 
 #define NR_PATHS	8
 
@@ -85,6 +86,18 @@ const char *trace_bytes(const char *name, const void *bytes, size_t size)
 const char *trace_text(const char *name, const char *text)
 {
 	return trace_bytes(name, text, strlen(text));
+}
+
+int trace_convert_to(const char *source, const char *output,
+		     enum trace_written format)
+{
+	const struct trace_conversion conversion = {
+		.source = source, .from = TRACE_NR_READABLE,
+		.output = output, .to = format,
+	};
+	struct trace_converted done;
+
+	return trace_convert(&conversion, &done);
 }
 
 char *trace_read_all(const char *path, size_t *size)

@@ -19,6 +19,10 @@ const char *trace_fixture(const char *name);
 const char *trace_bytes(const char *name, const void *bytes, size_t size);
 const char *trace_text(const char *name, const char *text);
 
+/* Write the trace @source anew. Return: as trace_convert(). */
+int trace_convert_to(const char *source, const char *output,
+		     enum trace_written format);
+
 /* All of a file; for free(). A 0 follows it. */
 char *trace_read_all(const char *path, size_t *size);
 

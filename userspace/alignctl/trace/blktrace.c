@@ -98,6 +98,14 @@ bool blktrace_is_member(const char *path)
 	return stem_length(path);
 }
 
+bool blktrace_same(const char *path, const char *other)
+{
+	size_t length = stem_length(path);
+
+	return length && length == stem_length(other) &&
+	       !strncmp(path, other, length);
+}
+
 static int compare_members(const void *a, const void *b)
 {
 	const char *one = *(char *const *)a, *other = *(char *const *)b;

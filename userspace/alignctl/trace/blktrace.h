@@ -8,6 +8,9 @@
 /* Is that the name of one of them? */
 bool blktrace_is_member(const char *path);
 
+/* Are both names of files of one blktrace, those of its processors? */
+bool blktrace_same(const char *path, const char *other);
+
 /* One of the files of that NAME, for free(); NULL: there is none. */
 char *blktrace_member(const char *name);
 

@@ -15,7 +15,8 @@ static int name_file(struct trace *trace, struct trace_writer *writer,
 	return trace_writer_file(writer, file, name);
 }
 
-static int copy(struct trace *trace, struct trace_writer *writer)
+static int copy(struct trace *trace, struct trace_writer *writer,
+		struct trace_converted *done)
 {
 	bool named[TRACE_MAX_FILES] = { false };
 	struct trace_request request;
@@ -28,28 +29,48 @@ static int copy(struct trace *trace, struct trace_writer *writer)
 			failed = trace_writer_add(writer, &request);
 		if (failed)
 			return failed;
+		done->count[request.op]++;
+		done->bytes[request.op] += request.bytes;
 	}
 	return trace_next_status(next);
 }
 
-int trace_convert(const char *source, const char *output,
-		  enum trace_written format)
+/* Note what trace and writer know of the conversion, while they are there. */
+static void note(struct trace_converted *done, const struct trace *trace,
+		 const struct trace_writer *writer)
+{
+	enum trace_lost what;
+
+	done->format = trace_facts(trace)->format;
+	done->lost = trace_facts(trace)->origin.lost;
+	done->left_out = trace_left_out(trace);
+	for (what = 0; what < TRACE_NR_LOST; what++)
+		done->not_expressed[what] =
+			trace_writer_not_expressed(writer, what);
+}
+
+int trace_convert(const struct trace_conversion *conversion,
+		  struct trace_converted *done)
 {
 	struct trace_writer *writer;
 	struct trace *trace;
 	int failed;
 
-	failed = trace_open(&trace, source);
+	*done = (struct trace_converted) { 0 };
+	failed = trace_open_as(&trace, conversion->source, conversion->from);
 	if (failed)
 		return failed;
-	failed = trace_writer_begin(&writer, output, format,
+	failed = trace_writer_begin(&writer, conversion->output,
+				    conversion->to,
 				    &trace_facts(trace)->origin);
 	if (!failed) {
-		failed = copy(trace, writer);
-		if (failed)
+		failed = copy(trace, writer, done);
+		if (failed) {
 			trace_writer_abandon(writer);
-		else
+		} else {
+			note(done, trace, writer);
 			failed = trace_writer_end(writer);
+		}
 	}
 	trace_close(trace);
 	return failed;

@@ -26,23 +26,35 @@ const char *const trace_op_names[TRACE_NR_OPS] = {
 	[TRACE_WRITE_ZEROES] = "write-zeroes",
 };
 
-static const struct trace_format *const formats[] = {
-	&trace_recording, &trace_iolog, &trace_blktrace, &trace_blkparse,
-	&trace_csv,
+const char *const trace_readable_names[TRACE_NR_READABLE] = {
+	[TRACE_READABLE_RECORDING] = "recording",
+	[TRACE_READABLE_IOLOG] = "fio",
+	[TRACE_READABLE_BLKTRACE] = "blktrace",
+	[TRACE_READABLE_BLKPARSE] = "blkparse",
+	[TRACE_READABLE_CSV] = "csv",
 };
 
-static const struct trace_format *recognize(const char *head, size_t length)
-{
-	size_t i;
+static const struct trace_format *const formats[TRACE_NR_READABLE] = {
+	[TRACE_READABLE_RECORDING] = &trace_recording,
+	[TRACE_READABLE_IOLOG] = &trace_iolog,
+	[TRACE_READABLE_BLKTRACE] = &trace_blktrace,
+	[TRACE_READABLE_BLKPARSE] = &trace_blkparse,
+	[TRACE_READABLE_CSV] = &trace_csv,
+};
 
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+/* Return the first format that a file with this head has; TRACE_NR_READABLE: none. */
+static enum trace_readable recognize(const char *head, size_t length)
+{
+	enum trace_readable i;
+
+	for (i = 0; i < TRACE_NR_READABLE; i++)
 		if (formats[i]->recognize(head, length))
-			return formats[i];
-	return NULL;
+			break;
+	return i;
 }
 
 /* Finds the format of what is open. */
-static int find_format(struct trace *trace)
+static int find_format(struct trace *trace, enum trace_readable *found)
 {
 	char head[HEAD_BYTES + 1];
 	ssize_t length = trace_input_peek(&trace->input, HEAD_BYTES);
@@ -51,7 +63,7 @@ static int find_format(struct trace *trace)
 		return ALIGNCTL_IO;
 	/* a processor that did nothing has an empty file */
 	if (!length && blktrace_is_member(trace->input.path)) {
-		trace->format = &trace_blktrace;
+		*found = TRACE_READABLE_BLKTRACE;
 		return ALIGNCTL_FINE;
 	}
 	if (!length) {
@@ -61,12 +73,30 @@ static int find_format(struct trace *trace)
 	}
 	memcpy(head, trace->input.buffer + trace->input.start, (size_t)length);
 	head[length] = '\0';
-	trace->format = recognize(head, (size_t)length);
-	if (!trace->format) {
+	*found = recognize(head, (size_t)length);
+	if (*found == TRACE_NR_READABLE) {
 		message_error("%s: is in no format that is known; these are: recording, fio iolog v2 and v3, blktrace, blkparse, CSV with a line of column names",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
+	return ALIGNCTL_FINE;
+}
+
+/* Set trace->format to that of what is open, which must be @wanted. */
+static int set_format(struct trace *trace, enum trace_readable wanted)
+{
+	enum trace_readable found;
+	int failed = find_format(trace, &found);
+
+	if (failed)
+		return failed;
+	if (wanted != TRACE_NR_READABLE && wanted != found) {
+		message_error("%s: is in format %s, not %s",
+			      trace->input.path, trace_readable_names[found],
+			      trace_readable_names[wanted]);
+		return ALIGNCTL_USAGE;
+	}
+	trace->format = formats[found];
 	return ALIGNCTL_FINE;
 }
 
@@ -83,6 +113,12 @@ static int open_format(struct trace *trace)
 
 int trace_open(struct trace **opened, const char *path)
 {
+	return trace_open_as(opened, path, TRACE_NR_READABLE);
+}
+
+int trace_open_as(struct trace **opened, const char *path,
+		  enum trace_readable format)
+{
 	CLEANUP_FREE char *member = NULL;
 	struct trace *trace;
 	int failed;
@@ -98,7 +134,7 @@ int trace_open(struct trace **opened, const char *path)
 	failed = trace_input_open(&trace->input, member ? member : path,
 				  INPUT_BYTES);
 	if (!failed)
-		failed = find_format(trace);
+		failed = set_format(trace, format);
 	if (!failed)
 		failed = open_format(trace);
 	if (failed) {
@@ -157,6 +193,11 @@ int trace_rewind(struct trace *trace)
 bool trace_has_way_back(const struct trace *trace)
 {
 	return trace_input_has_way_back(&trace->input);
+}
+
+uint64_t trace_left_out(const struct trace *trace)
+{
+	return trace->left_out;
 }
 
 const char *trace_file(const struct trace *trace, uint32_t file)

@@ -74,6 +74,19 @@ struct trace_origin {
 	uint64_t lost;
 };
 
+/* What traces are read in. */
+enum trace_readable {
+	TRACE_READABLE_RECORDING,
+	TRACE_READABLE_IOLOG,	/* fio iolog, version 2 or 3 */
+	TRACE_READABLE_BLKTRACE,
+	TRACE_READABLE_BLKPARSE,
+	TRACE_READABLE_CSV,
+	TRACE_NR_READABLE,
+};
+
+/* "recording", "fio", "blktrace", "blkparse", "csv": as options name them. */
+extern const char *const trace_readable_names[TRACE_NR_READABLE];
+
 /**
  * struct trace_facts - what a trace says of itself before its first request
  * @format: its name: "recording", "fio iolog v2", "fio iolog v3", "blktrace",
@@ -115,6 +128,11 @@ struct trace;
  * NULL then; else it is for trace_close(), which takes NULL as well.
  */
 int trace_open(struct trace **trace, const char *path);
+
+/* The same of a trace that must be in @format; TRACE_NR_READABLE: in any. */
+int trace_open_as(struct trace **trace, const char *path,
+		  enum trace_readable format);
+
 void trace_close(struct trace *trace);
 
 const struct trace_facts *trace_facts(const struct trace *trace);
@@ -130,6 +148,9 @@ int trace_rewind(struct trace *trace);
 
 /* Can it be rewound? Not if it comes through a pipe. */
 bool trace_has_way_back(const struct trace *trace);
+
+/* How much was read so far that makes no request: after TRACE_END, all there is. */
+uint64_t trace_left_out(const struct trace *trace);
 
 /* The name of a file that requests so far went to; NULL: it has none. */
 const char *trace_file(const struct trace *trace, uint32_t file);

@@ -26,6 +26,14 @@ static const struct trace_written_format *const formats[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_CSV] = &trace_written_csv,
 };
 
+const char *const trace_lost_names[TRACE_NR_LOST] = {
+	[TRACE_LOST_FUA] = "fua",
+	[TRACE_LOST_PREFLUSH] = "preflush",
+	[TRACE_LOST_ZEROES] = "write_zeroes",
+	[TRACE_LOST_PROCESS] = "process",
+	[TRACE_LOST_LINE_END] = "line_end",
+};
+
 /* What a format lacks, what becomes of the requests that have it, who keeps it. */
 static const struct { const char *lacks, *becomes, *kept_by; }
 lost_texts[TRACE_NR_LOST] = {
@@ -178,6 +186,12 @@ int trace_writer_add(struct trace_writer *writer,
 	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
 }
 
+uint64_t trace_writer_not_expressed(const struct trace_writer *writer,
+				    enum trace_lost what)
+{
+	return writer->lost[what];
+}
+
 uint64_t trace_writer_bytes(const struct trace_writer *writer)
 {
 	return (uint64_t)ftello(writer->stream);
@@ -200,7 +214,7 @@ static void warn_lost(const struct trace_writer *writer)
 	for (i = 0; i < TRACE_NR_LOST; i++)
 		if (writer->lost[i])
 			message_warning("%s: format %s has no %s: %" PRIu64
-					" requests %s; --format %s keeps that",
+					" requests %s; format %s keeps that",
 					writer->path, name,
 					lost_texts[i].lacks, writer->lost[i],
 					lost_texts[i].becomes,

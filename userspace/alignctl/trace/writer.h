@@ -15,6 +15,19 @@ enum trace_written {
 /* "recording", "fio", "csv": as options name them. */
 extern const char *const trace_written_names[TRACE_NR_WRITTEN];
 
+/* What a format cannot express. */
+enum trace_lost {
+	TRACE_LOST_FUA,
+	TRACE_LOST_PREFLUSH,
+	TRACE_LOST_ZEROES,
+	TRACE_LOST_PROCESS,
+	TRACE_LOST_LINE_END,	/* in the name of a process */
+	TRACE_NR_LOST,
+};
+
+/* "fua", "preflush", "write_zeroes", "process", "line_end": in JSON. */
+extern const char *const trace_lost_names[TRACE_NR_LOST];
+
 struct trace_writer;
 
 /*
@@ -44,6 +57,10 @@ int trace_writer_add(struct trace_writer *writer,
  * can be read as far as that if this process is killed. Return: as above.
  */
 int trace_writer_checkpoint(struct trace_writer *writer);
+
+/* Number of requests so far that have something which the format cannot express. */
+uint64_t trace_writer_not_expressed(const struct trace_writer *writer,
+				    enum trace_lost what);
 
 /* Bytes that the file has so far. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);

@@ -8,16 +8,6 @@
 #include "trace/names.h"
 #include "trace/writer.h"
 
-/* What a format cannot express. */
-enum trace_lost {
-	TRACE_LOST_FUA,
-	TRACE_LOST_PREFLUSH,
-	TRACE_LOST_ZEROES,
-	TRACE_LOST_PROCESS,
-	TRACE_LOST_LINE_END,	/* in the name of a process */
-	TRACE_NR_LOST,
-};
-
 /**
  * struct trace_writer - a trace that is being written
  * @format: how

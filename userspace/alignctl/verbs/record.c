@@ -11,8 +11,7 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "record/record.h"
-#include "replay/result_file.h"
-#include "trace/convert.h"
+#include "verbs/new_trace.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_BUFFER_KIB	4096
@@ -36,8 +35,7 @@ static const struct option_row rows[] = {
 	[ROW_SIZE] = { "size", "N", "end when FILE has so many bytes" },
 	[ROW_BUFFER] = { "buffer", "KIB",
 			 "kernel memory for each processor; 4096" },
-	[ROW_CONVERT] = { "convert", "SOURCE",
-			  "record nothing: write the trace SOURCE anew" },
+	[ROW_CONVERT] = { "convert", "SOURCE", NULL },
 	[ROW_JSON] = { "json", NULL, "print JSON" },
 	{ 0 },
 };
@@ -139,35 +137,6 @@ static void warn_of_feedback(const struct record_options *options)
 				options->output, options->device->path);
 }
 
-static int check_output(const char *path)
-{
-	CLEANUP_FREE char *draft = NULL;
-	struct stat found;
-
-	if (!path) {
-		message_error("record: --output FILE is needed");
-		return ALIGNCTL_USAGE;
-	}
-	if (!*path || !strcmp(path, "-")) {
-		message_error("--output \"%s\": must name a file, which appears when it is complete; standard output cannot be it",
-			      path);
-		return ALIGNCTL_USAGE;
-	}
-	if (!lstat(path, &found)) {
-		message_error("%s: exists, and is not written over; %sname another file",
-			      path, S_ISREG(found.st_mode) ? "remove it or " :
-			      "");
-		return ALIGNCTL_USAGE;
-	}
-	draft = result_file_draft(path);
-	if (!lstat(draft, &found) && found.st_size) {
-		message_error("%s: exists, maybe a recording that was cut short; rename it or remove it",
-			      draft);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 static int record_device(struct record_arguments *arguments, const char *path)
 {
 	struct record_options *options = &arguments->options;
@@ -219,6 +188,19 @@ static char **cut_command(int *argc, char **argv)
 	return NULL;
 }
 
+/* Name the verb that converts, with what the user has written. */
+static int refuse_conversion(const struct record_arguments *arguments)
+{
+	const struct record_options *options = &arguments->options;
+	enum trace_written to = options->format;
+
+	message_error("record --convert is now: alignctl convert %s --output %s%s%s",
+		      arguments->convert,
+		      options->output ? options->output : "OUT",
+		      to ? " --to " : "", to ? trace_written_names[to] : "");
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct record_arguments arguments = { 0 };
@@ -234,38 +216,22 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	options->command = command;
-	if (!arguments.convert != (first < argc)) {
-		message_error(arguments.convert ?
-			      "record: --convert takes no device: %s" :
-			      "record: needs DEV or --convert SOURCE%s",
-			      arguments.convert ? argv[first] : "");
-		return ALIGNCTL_USAGE;
-	}
-	if (arguments.convert && (options->seconds || options->requests ||
-				  options->bytes || options->buffer_kib ||
-				  command)) {
-		message_error("record: --convert takes all of %s: --seconds, --requests, --size, --buffer and a command are for recording",
-			      arguments.convert);
-		return ALIGNCTL_USAGE;
-	}
-	if (arguments.convert && arguments.json) {
-		message_error("--json: has what a recording found, and --convert %s prints nothing; leave it out",
-			      arguments.convert);
+	if (arguments.convert)
+		return refuse_conversion(&arguments);
+	if (first == argc) {
+		message_error("record: needs DEV");
 		return ALIGNCTL_USAGE;
 	}
 	if (!options->buffer_kib)
 		options->buffer_kib = DEFAULT_BUFFER_KIB;
-	result = check_output(options->output);
+	result = new_trace_check(verb->name, options->output);
 	if (result)
 		return result;
-	if (arguments.convert)
-		return trace_convert(arguments.convert, options->output,
-				     options->format);
 	return record_device(&arguments, argv[first]);
 }
 
 const struct verb verb_record = {
 	"record", "DEV [-- COMMAND...]", 0, 1,
-	"Record what reaches a block device, or convert a trace",
+	"Record what reaches a block device, as a trace",
 	rows, more_help, run,
 };

@@ -13,6 +13,7 @@ extern const struct verb verb_stats;
 extern const struct verb verb_replay;
 extern const struct verb verb_verify;
 extern const struct verb verb_record;
+extern const struct verb verb_convert;
 extern const struct verb verb_workloads;
 extern const struct verb verb_plan;
 

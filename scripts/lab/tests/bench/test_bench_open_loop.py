@@ -51,6 +51,6 @@ def test_the_recording_has_its_requests_at_their_rate(tmp_path):
     planned = subprocess.run([ALIGNCTL, "plan", recording, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(planned.stdout)["requests"]["write"] == {"requests": 1000, "bytes": 1000 * BLOCK}
     back = tmp_path / "back.csv"
-    subprocess.run([ALIGNCTL, "record", "--convert", recording, "--format", "csv", "--output", back], check=True)
+    subprocess.run([ALIGNCTL, "convert", recording, "--to", "csv", "--output", back], check=True)
     assert [int(line.split(",")[0]) for line in back.read_text().splitlines()[1:]] == \
         [number * 10**9 // open_loop.RATE for number in range(1000)]

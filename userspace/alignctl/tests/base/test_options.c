@@ -124,11 +124,58 @@ static void refusing(void)
 	}
 }
 
+static const char *const colours[] = { "red", "green" };
+
+static int take_colour(size_t row, const char *argument, void *context)
+{
+	size_t chosen;
+
+	(void)context;
+	CHECK(row == 1, "row %zu", row);
+	return options_choose("colour", argument, colours, 2, &chosen);
+}
+
+static int run_colour(const struct verb *of, int argc, char **argv)
+{
+	int first, result = options_parse(of, argc, argv, take_colour, NULL,
+					  &first);
+
+	CHECK(result != OPTIONS_CONTINUE, "it would go on");
+	return result;
+}
+
+static void note_name(const char *name, void *context)
+{
+	strcat(strcat(context, name), ".");
+}
+
+static void values(void)
+{
+	static const struct option_row chosen[] = {
+		{ "size", "N", "a size" }, { "colour", "COLOUR", "a colour" },
+		{ 0 },
+	};
+	const struct verb paint = {
+		.name = "paint", .operands = "DEV", .min_operands = 1,
+		.max_operands = 1, .options = chosen, .run = run_colour,
+	};
+	char *bad[] = { "paint", "a", "--size=x", NULL };
+	char names[32] = "";
+	struct taken taken = { 0 };
+	int first;
+
+	options_values(&paint, 1, note_name, names);
+	CHECK(!strcmp(names, "red.green."), "%s", names);
+	CHECK(parse(bad, &taken, &first) == ALIGNCTL_USAGE, "parsed as before");
+}
+
 const struct tap_test options_tests[] = {
 	{ "numbers are whole, positive, and may end in a unit, K to P", numbers },
 	{ "sizes may be 0 and fit 32 bits; switches are on or off",
 	  bytes_and_switches },
 	{ "options and operands may come in any order", parsing },
 	{ "what a verb does not take is a usage error", refusing },
+	{ "the names that an option can be are told, and nothing is done",
+	  values },
 	{ 0 },
 };

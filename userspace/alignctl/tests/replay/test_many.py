@@ -11,7 +11,6 @@ import pytest
 
 from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
 from lab.pace import patience
-from lab.paths import REPO
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -322,13 +321,11 @@ def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk):
     assert said.returncode == FINE and "nothing was done" in said.stdout and not any(disk.read_bytes())
 
 
-def test_methods_are_listed_in_help_workloads_man_page_and_completion():
+def test_methods_are_listed_in_help_workloads_and_man_page():
     listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
     assert {name: method["writes"] for name, method in listed.items()} == METHODS
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
     page = man_page()
-    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
-    assert set(re.search(r'local methods="(.*?)"', completion, re.S)[1].split()) == set(METHODS)
     shown, told = alignctl("replay", "--help").stdout, alignctl("workloads").stdout
     for name, method in listed.items():
         assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)

@@ -9,7 +9,6 @@
 #include "base/message.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
-#include "trace/convert.h"
 
 #define V2	"fio version 2 iolog\n"
 #define V3	"fio version 3 iolog\n"
@@ -186,26 +185,26 @@ static void what_is_lost(void)
 
 	trace_folder_open();
 	trace_keep_messages();
-	CHECK(!trace_convert(trace_text("t", text), trace_path("o"),
-			     TRACE_WRITE_IOLOG), "convert");
-	CHECK(trace_convert(trace_text("t", "op,offset,bytes\nread,0,4294967296\n"),
-			    trace_path("p"), TRACE_WRITE_IOLOG) == ALIGNCTL_USAGE,
-	      "too long");
-	CHECK(trace_convert(trace_text("t", "op,offset,bytes,file\nread,0,1,a b\n"),
-			    trace_path("p"), TRACE_WRITE_IOLOG) == ALIGNCTL_USAGE,
-	      "a blank");
+	CHECK(!trace_convert_to(trace_text("t", text), trace_path("o"),
+				TRACE_WRITE_IOLOG), "convert");
+	CHECK(trace_convert_to(trace_text("t", "op,offset,bytes\nread,0,4294967296\n"),
+			       trace_path("p"), TRACE_WRITE_IOLOG) ==
+	      ALIGNCTL_USAGE, "too long");
+	CHECK(trace_convert_to(trace_text("t", "op,offset,bytes,file\nread,0,1,a b\n"),
+			       trace_path("p"), TRACE_WRITE_IOLOG) ==
+	      ALIGNCTL_USAGE, "a blank");
 	CHECK(access(trace_path("p"), F_OK) && access(trace_path("p.new"), F_OK),
 	      "nothing stays");
 	said = trace_kept_messages();
 	got = trace_read_all(trace_path("o"), &size);
 	CHECK(!strcmp(got, expected), "%s", got);
-	CHECK(strstr(said, "/o: format fio has no FUA: 2 requests are written without it; --format recording or csv keeps that\n"), "%s",
+	CHECK(strstr(said, "/o: format fio has no FUA: 2 requests are written without it; format recording or csv keeps that\n"), "%s",
 	      said);
-	CHECK(strstr(said, "/o: format fio has no flush before a write: 1 requests are written without it; --format recording or csv"),
+	CHECK(strstr(said, "/o: format fio has no flush before a write: 1 requests are written without it; format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: format fio has no write-zeroes: 1 requests are written as writes; --format recording or csv"),
+	CHECK(strstr(said, "/o: format fio has no write-zeroes: 1 requests are written as writes; format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: format fio has no processes: 1 requests are written without number and name of theirs; --format recording or csv"),
+	CHECK(strstr(said, "/o: format fio has no processes: 1 requests are written without number and name of theirs; format recording or csv"),
 	      "%s", said);
 	CHECK(strstr(said, "/p: request 1 of 4294967296 bytes: fio reads no length above 4294967295; write CSV\n"),
 	      "%s", said);
@@ -243,8 +242,8 @@ static void read_by_fio(void)
 			      "0,write,512,1024,%s\n10,flush,,,%s\n"
 			      "300000,write,65536,4096,%s\n300000,read,0,512,%s\n",
 			      file, file, file, file);
-	CHECK(!trace_convert(trace_text("t", text), trace_path("log"),
-			     TRACE_WRITE_IOLOG), "convert");
+	CHECK(!trace_convert_to(trace_text("t", text), trace_path("log"),
+				TRACE_WRITE_IOLOG), "convert");
 	command = message_format("fio --name=a --thread --ioengine=psync --read_iolog=%s --output-format=json --output=%s >/dev/null 2>&1",
 				 trace_path("log"), trace_path("json"));
 	CHECK(!system(command), "%s", command);

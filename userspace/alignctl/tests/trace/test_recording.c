@@ -14,7 +14,6 @@
 #include "base/mix.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
-#include "trace/convert.h"
 #include "trace/crc32c.h"
 #include "trace/recording.h"
 
@@ -161,9 +160,9 @@ static void to_csv_and_back(void)
 	again = trace_path("r2");
 	csv_again = trace_path("c2");
 	trace_keep_messages();
-	CHECK(!trace_convert(recording, csv, TRACE_WRITE_CSV), "to csv");
-	CHECK(!trace_convert(csv, again, TRACE_WRITE_RECORDING), "back");
-	CHECK(!trace_convert(again, csv_again, TRACE_WRITE_CSV), "to csv");
+	CHECK(!trace_convert_to(recording, csv, TRACE_WRITE_CSV), "to csv");
+	CHECK(!trace_convert_to(csv, again, TRACE_WRITE_RECORDING), "back");
+	CHECK(!trace_convert_to(again, csv_again, TRACE_WRITE_CSV), "to csv");
 	said = trace_kept_messages();
 	CHECK(!*said, "%s", said);
 	first = trace_read_all(csv, &size);

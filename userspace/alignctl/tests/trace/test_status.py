@@ -14,9 +14,9 @@ from alignctl_program import alignctl
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TRACES = Path(__file__).with_name("samples")
-VERBS = ["plan", "replay", "replay --scan", "record"]
+VERBS = ["plan", "replay", "replay --scan", "convert"]
 # A pipe is read once.
-ONCE = ["plan", "replay --no-check", "record"]
+ONCE = ["plan", "replay --no-check", "convert"]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def read(disk, tmp_path):
     def run(verb, trace, **options):
         name, *more = verb.split()
         arguments = {"plan": [trace], "replay": [trace, "--on", disk, "--wrap", *more],
-                     "record": ["--convert", trace, "--output", tmp_path / "new"]}
+                     "convert": [trace, "--output", tmp_path / "new"]}
         return alignctl(name, *arguments[name], **options)
     return run
 
@@ -34,7 +34,7 @@ def recording(folder):
     """Some 10000 bytes of requests, all in one chunk."""
     rows = "".join(f"{n * 99991},write,{n * n % 1000 * 512},{512 + n % 7 * 512},{n}\n" for n in range(1, 1500))
     (folder / "rows").write_text("time_ns,op,offset,bytes,pid\n" + rows)
-    assert alignctl("record", "--convert", folder / "rows", "--output", folder / "recording").returncode == FINE
+    assert alignctl("convert", folder / "rows", "--output", folder / "recording").returncode == FINE
     return (folder / "recording").read_bytes()
 
 

@@ -18,6 +18,7 @@ DOCUMENTS = {
     "stats": (["stats"], "JSON OF STATS"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),
+    "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
     "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "JSON OF REPLAY"),
     "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "JSON OF REPLAY"),
     "replay TRACE": (["replay", "TRACE", "--on", "DISK", "--state", "STATE"], "JSON OF REPLAYING A TRACE"),
@@ -48,7 +49,7 @@ def words(disk, tmp_path):
     with open(other, "wb") as file:
         file.truncate(disk.stat().st_size)
     trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
-    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state"}
+    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "NEW": tmp_path / "new"}
     return lambda arguments: [files.get(word, word) for word in arguments]
 
 

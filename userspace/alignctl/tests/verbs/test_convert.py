@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl convert as its user meets it: usage, errors, what is written."""
+
+import csv
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from alignctl_program import alignctl, man_page
+from lab.paths import REPO
+
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+TRACES = Path(__file__).parents[1] / "trace/samples"
+ROWS = "time_ns,op,offset,bytes,flags\n0,write,512,4096,fua\n5,flush,,,\n"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], ["convert: needs IN..."]),
+    (["{old}"], ["convert: --output FILE is needed"]),
+    (["", "--output", "{new}"], ['SOURCE "": is empty', "path of a trace"]),
+    (["{old}", "--output", "-"], ['--output "-"', "must name a file"]),
+    (["{old}", "--output", "/dev/stdout"], ["/dev/stdout", "not written over; name another file"]),
+    (["{old}", "--output", "{old}"], ["{old}", "not written over; remove it or name another file"]),
+    (["{old}", "{new}", "--output", "{new}"], ["{old} and {new} are no files of one blktrace", "one trace at a time"]),
+    (["{old}", "--output", "{new}", "--to", "blktrace"], ["--to blktrace: must be recording, fio or csv"]),
+    (["{old}", "--output", "{new}", "--from", "cvs"],
+     ["--from cvs: must be recording, fio, blktrace, blkparse or csv; did you mean 'csv'?"]),
+    (["{old}", "--output", "{new}", "--from", "fio"], ["{old}: is in format csv, not fio"]),
+    (["{old}", "--output", "{new}", "--seconds", "1"], ["unrecognized option '--seconds'"]),
+    (["/none", "--output", "{new}"], ["/none", "No such file"]),
+])
+def test_a_wrong_use_is_named(tmp_path, arguments, words):
+    (tmp_path / "old").write_text(ROWS)
+    names = {"old": tmp_path / "old", "new": tmp_path / "new"}
+    done = alignctl("convert", *(word.format(**names) for word in arguments), cwd=tmp_path)
+    assert done.returncode == USAGE and not done.stdout
+    for word in words:
+        assert word.format(**names) in done.stderr
+    assert os.listdir(tmp_path) == ["old"], "something was left behind"
+
+
+def test_a_trace_is_converted_there_and_back(tmp_path):
+    first, packed, second = tmp_path / "a.csv", tmp_path / "a.rec", tmp_path / "b.csv"
+    first.write_text("time_ns,op,offset,bytes,flags,pid,comm\n"
+                     "0,write,512,4096,,7,a b]c\n"
+                     "5,flush,0,0,,7,a b]c\n"
+                     "9,write-zeroes,8192,65536,,8,dd\n")
+    assert alignctl("convert", first, "--output", packed).returncode == FINE
+    assert alignctl("convert", packed, "--output", second, "--to", "csv").returncode == FINE
+    with open(second, newline="") as file:
+        named = list(csv.DictReader(file))
+    assert [(row["time_ns"], row["op"], row["offset"], row["bytes"], row["pid"], row["comm"]) for row in named] == \
+        [("0", "write", "512", "4096", "7", "a b]c"), ("5", "flush", "0", "0", "7", "a b]c"),
+         ("9", "write-zeroes", "8192", "65536", "8", "dd")]
+
+
+def test_names_of_processes_have_fifteen_characters(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("op,offset,bytes,comm\nwrite,0,512,0123456789abcdefgh\nwrite,0,512,0123456789abcde\n")
+    assert alignctl("convert", first, "--output", second, "--to", "csv").returncode == FINE
+    with open(second, newline="") as file:
+        assert [row["comm"] for row in csv.DictReader(file)] == 2 * ["0123456789abcde"]
+    page = (REPO / "Documentation/man/alignctl.8").read_text()
+    formats = page.split(".SH TRACE FORMATS")[1].split("\n.SH ")[0]
+    assert re.search(r"\n\.I comm\nhas 15 bytes at most", formats)
+
+
+def test_a_source_that_is_no_trace_leaves_no_file(tmp_path):
+    (tmp_path / "text").write_text("once upon a time\n")
+    done = alignctl("convert", tmp_path / "text", "--output", tmp_path / "new")
+    assert done.returncode == USAGE and "text" in done.stderr
+    assert os.listdir(tmp_path) == ["text"]
+
+
+def test_a_recording_that_was_cut_short_is_not_written_over(tmp_path):
+    (tmp_path / "t").write_text("op,offset,bytes\nwrite,0,4096\n")
+    (tmp_path / "r.new").write_bytes(b"precious")
+    failed = alignctl("convert", tmp_path / "t", "--output", tmp_path / "r")
+    assert failed.returncode == USAGE and "r.new: exists" in failed.stderr and "cut short" in failed.stderr
+    assert (tmp_path / "r.new").read_bytes() == b"precious" and not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("form", ["recording", "fio", "csv"])
+def test_a_trace_that_is_written_is_read_as_what_it_was_written_as(tmp_path, form):
+    (tmp_path / "rows").write_text(ROWS)
+    assert alignctl("convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", form).returncode == FINE
+    again = alignctl("convert", "-", "--from", form, "--output", tmp_path / "again", "--to", "csv",
+                     stdin=(tmp_path / "new").open("rb"))
+    assert again.returncode == FINE and not again.stdout, again.stderr
+    assert [row["op"] for row in csv.DictReader((tmp_path / "again").open(newline=""))] == ["write", "flush"]
+
+
+def test_the_document_says_what_was_written_and_what_could_not_be_expressed(tmp_path):
+    (tmp_path / "rows").write_text(ROWS)
+    done = alignctl("convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", "fio", "--json")
+    assert done.returncode == FINE and "format fio has no FUA: 1 requests" in done.stderr
+    document = json.loads(done.stdout)
+    assert (document["source"], document["source_format"]) == (str(tmp_path / "rows"), "csv")
+    assert (document["output"], document["output_format"]) == (str(tmp_path / "new"), "fio")
+    assert (document["requests"], document["lost"], document["left_out"]) == (2, 0, 0)
+    assert {name: (op["count"], op["bytes"]) for name, op in document["operations"].items() if op["count"]} == \
+        {"write": (1, 4096), "flush": (1, 0)}
+    assert document["not_expressed"] == {"fua": 1, "preflush": 0, "write_zeroes": 0, "process": 0, "line_end": 0}
+    section = man_page().split(".SH JSON OF CONVERT")[1].split("\n.SH ")[0]
+    for member in (*document, *document["not_expressed"]):
+        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+
+
+def test_what_is_left_out_is_counted(tmp_path):
+    (tmp_path / "log").write_text("fio version 3 iolog\n0 f add\n0 f open\n0 f sync_file_range 0 512\n0 f write 0 512\n")
+    done = alignctl("convert", tmp_path / "log", "--output", tmp_path / "new", "--json")
+    assert done.returncode == FINE, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["source_format"], document["requests"], document["left_out"]) == ("fio iolog v3", 1, 1)
+
+
+def test_the_files_of_a_blktrace_are_one_trace(tmp_path):
+    """As the shell writes disk.blktrace.* out."""
+    for file in TRACES.glob("disk.blktrace.*"):
+        shutil.copy(file, tmp_path)
+    members = sorted(tmp_path.iterdir())
+    assert len(members) > 1
+    documents = [json.loads(alignctl("convert", *sources, "--output", tmp_path / f"new{number}", "--json").stdout)
+                 for number, sources in enumerate([members, members[:1]])]
+    assert documents[0]["operations"] == documents[1]["operations"] and documents[0]["requests"] > 10
+    other = shutil.copy(members[0], tmp_path / "other.blktrace.0")
+    refused = alignctl("convert", members[0], other, "--output", tmp_path / "new")
+    assert refused.returncode == USAGE and "no files of one blktrace" in refused.stderr

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/dm.h"
+#include "device/sysfs.h"
+#include "verbs/complete.h"
+#include "verbs/verbs.h"
+#include "workload/method.h"
+#include "workload/workload.h"
+
+/**
+ * struct asker - what is to be completed
+ * @word: the beginning of the word
+ * @list: how much of @word is a list already, up to its last comma; 0 where a
+ *	word is no list
+ * @verb: the verb that it belongs to; NULL: the word is the verb
+ */
+struct asker {
+	const char *word;
+	size_t list;
+	const struct verb *verb;
+};
+
+/* Is the name in the part of the list that is there already? */
+static bool in_list(const struct asker *asker, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = asker->word;
+
+	while (at < asker->word + asker->list) {
+		size_t part = strcspn(at, ",");
+
+		if (part == length && !strncmp(at, name, length))
+			return true;
+		at += part + 1;
+	}
+	return false;
+}
+
+/* Print a word that the one to be completed is the beginning of. */
+static void offer(const char *name, void *context)
+{
+	const struct asker *asker = context;
+	const char *begun = asker->word + asker->list;
+
+	if (!strncmp(name, begun, strlen(begun)) && !in_list(asker, name))
+		printf("%.*s%s\n", (int)asker->list, asker->word, name);
+}
+
+static void offer_files(struct asker *asker)
+{
+	(void)asker;
+	puts("/");
+}
+
+/* By the path that its user knows; of device-mapper's that is not the kernel's. */
+static void offer_block_device(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s/dm", name);
+	CLEANUP_FREE char *mapped = sysfs_text(dir, "name");
+	CLEANUP_FREE char *path = mapped ?
+		message_format("/dev/mapper/%s", mapped) :
+		message_format("/dev/%s", name);
+	char *mark;
+
+	/* sysfs has '!' where the name of a device has '/' */
+	while (!mapped && (mark = strchr(path, '!')))
+		*mark = '/';
+	offer(path, context);
+}
+
+static void offer_block_devices(struct asker *asker)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
+
+	sysfs_each(dir, offer_block_device, asker);
+}
+
+static void offer_devices_and_files(struct asker *asker)
+{
+	offer_block_devices(asker);
+	offer_files(asker);
+}
+
+static void offer_align_devices(struct asker *asker)
+{
+	struct dm_align *devices;
+	size_t nr, i;
+
+	if (dm_align_list(&devices, &nr))
+		return;
+	for (i = 0; i < nr; i++)
+		offer(devices[i].name, asker);
+	dm_align_list_free(devices, nr);
+}
+
+static void offer_workloads(struct asker *asker)
+{
+	const struct workload *w;
+	size_t i;
+
+	for (i = 0; (w = workload_at(i)); i++)
+		offer(w->name, asker);
+}
+
+static void offer_sources(struct asker *asker)
+{
+	const struct method *m;
+	size_t i;
+
+	offer_workloads(asker);
+	for (i = 0; asker->verb == &verb_replay && (m = method_at(i)); i++)
+		offer(m->name, asker);
+	offer_files(asker);
+}
+
+/**
+ * struct kind - what a word of --help stands for
+ * @name: the word
+ * @offer: offers all there are
+ */
+struct kind {
+	const char *name;
+	void (*offer)(struct asker *asker);
+};
+
+static const struct kind operand_kinds[] = {
+	{ "DEV", offer_block_devices },
+	{ "IN", offer_files },
+	{ "NAME", offer_align_devices },
+	{ "SOURCE", offer_sources },
+	{ "WORKLOAD", offer_workloads },
+	{ NULL, NULL },
+};
+
+/* What is in neither this nor a table of names is a number, or a new name. */
+static const struct kind argument_kinds[] = {
+	{ "DEV", offer_devices_and_files },
+	{ "FILE", offer_files },
+	{ "SOCKET", offer_files },
+	{ "STATE", offer_files },
+	{ NULL, NULL },
+};
+
+/* Offer what words like "WORKLOAD..." stand for; false: they are not known. */
+static bool offer_kind(struct asker *asker, const struct kind *kinds,
+		       const char *words)
+{
+	/* "DEV [-- COMMAND...]", "[NAME...]" */
+	const char *begin = words + strspn(words, "[");
+	size_t length = strcspn(begin, " .]");
+
+	for (; kinds->name; kinds++) {
+		if (strlen(kinds->name) != length ||
+		    strncmp(kinds->name, begin, length))
+			continue;
+		kinds->offer(asker);
+		return true;
+	}
+	return false;
+}
+
+/* Offer the words that stand for themselves in "on|off" or "N|auto". */
+static void offer_alternatives(struct asker *asker, const char *words)
+{
+	CLEANUP_FREE char *copy = message_format("%s", words);
+	char *rest = copy, *word;
+
+	while (strchr(words, '|') && (word = strsep(&rest, "|")))
+		if (islower((unsigned char)*word))
+			offer(word, asker);
+}
+
+static void offer_argument(struct asker *asker, const struct option_row *row)
+{
+	const char *comma = strrchr(asker->word, ',');
+
+	if (offer_kind(asker, argument_kinds, row->argument))
+		return;
+	if (!strcmp(row->argument, "LIST") && comma)
+		asker->list = (size_t)(comma + 1 - asker->word);
+	offer_alternatives(asker, row->argument);
+	options_values(asker->verb, (size_t)(row - asker->verb->options),
+		       offer, asker);
+}
+
+static void offer_options(struct asker *asker)
+{
+	const struct option_row *row;
+
+	for (row = asker->verb->options; row->name; row++) {
+		CLEANUP_FREE char *option = message_format("--%s", row->name);
+
+		if (row->help)
+			offer(option, asker);
+	}
+	offer("--help", asker);
+	offer("--version", asker);
+}
+
+/* The option that takes an argument and that the word is; NULL: it is none. */
+static const struct option_row *find_option(const struct verb *verb,
+					    const char *word)
+{
+	const struct option_row *row;
+
+	if (strncmp(word, "--", 2))
+		return NULL;
+	for (row = verb->options; row->name; row++)
+		if (row->argument && !strcmp(row->name, word + 2))
+			return row;
+	return NULL;
+}
+
+/* Offer what can follow a verb and some words. */
+static void offer_behind(struct asker *asker, int nr, char **words)
+{
+	const struct option_row *row;
+	int operands = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		/* what follows is a command, or operands, but no option */
+		if (!strcmp(words[i], "--")) {
+			offer_files(asker);
+			return;
+		}
+		row = find_option(asker->verb, words[i]);
+		if (row && i + 1 < nr && !strcmp(words[i + 1], "="))
+			i++;
+		if (row && ++i >= nr) {
+			if (!strcmp(asker->word, "="))
+				asker->word = "";
+			offer_argument(asker, row);
+			return;
+		}
+		operands += !row && *words[i] != '-';
+	}
+	offer_options(asker);
+	if (operands < asker->verb->max_operands && *asker->word != '-')
+		offer_kind(asker, operand_kinds, asker->verb->operands);
+}
+
+int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)
+{
+	struct asker asker = { .word = argc ? argv[argc - 1] : "" };
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (argc <= 1) {
+			offer(verbs[i]->name, &asker);
+		} else if (!strcmp(argv[0], verbs[i]->name)) {
+			asker.verb = verbs[i];
+			offer_behind(&asker, argc - 2, argv + 1);
+		}
+	}
+	if (argc <= 1) {
+		offer("--help", &asker);
+		offer("--version", &asker);
+	}
+	return ALIGNCTL_FINE;
+}

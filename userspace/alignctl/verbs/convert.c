@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl convert: a trace, written anew in another format. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "trace/blktrace.h"
+#include "trace/convert.h"
+#include "trace/operations.h"
+#include "verbs/new_trace.h"
+#include "verbs/verbs.h"
+
+#define JSON_FORMAT	1
+
+struct convert_arguments {
+	struct trace_conversion conversion;
+	bool json;
+};
+
+enum row { ROW_OUTPUT, ROW_FROM, ROW_TO, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_FROM] = { "from", "FORMAT", "refuse an IN in any other format" },
+	[ROW_TO] = { "to", "FORMAT",
+		     "recording (default), fio (iolog 3) or csv" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct convert_arguments *arguments = context;
+	struct trace_conversion *conversion = &arguments->conversion;
+	size_t index;
+
+	switch (row) {
+	case ROW_OUTPUT:
+		conversion->output = argument;
+		break;
+	case ROW_FROM:
+		if (options_choose("from", argument, trace_readable_names,
+				   TRACE_NR_READABLE, &index))
+			return -1;
+		conversion->from = index;
+		break;
+	case ROW_TO:
+		if (options_choose("to", argument, trace_written_names,
+				   TRACE_NR_WRITTEN, &index))
+			return -1;
+		conversion->to = index;
+		break;
+	default:
+		arguments->json = true;
+	}
+	return 0;
+}
+
+static void more_help(void)
+{
+	puts("\nSeveral IN are the files of one blktrace, as DEV.blktrace.* names them.");
+}
+
+/* Check that several operands are one trace, so that any of them names it. */
+static int check_one(int nr, char **sources)
+{
+	int i;
+
+	for (i = 1; i < nr; i++) {
+		if (blktrace_same(sources[0], sources[i]))
+			continue;
+		message_error("convert: %s and %s are no files of one blktrace; convert one trace at a time",
+			      sources[0], sources[i]);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+static void print_json(const struct trace_conversion *conversion,
+		       const struct trace_converted *done)
+{
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *lacks = json_new();
+	uint64_t requests = 0;
+	unsigned int i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		requests += done->count[i];
+	for (i = 0; i < TRACE_NR_LOST; i++)
+		json_add_number(lacks, trace_lost_names[i],
+				done->not_expressed[i]);
+	json_add_text(object, "source", conversion->source);
+	json_add_text(object, "source_format", done->format);
+	json_add_text(object, "output", conversion->output);
+	json_add_text(object, "output_format",
+		      trace_written_names[conversion->to]);
+	json_add_number(object, "requests", requests);
+	json_add(object, "operations",
+		 trace_operations_json(done->count, done->bytes));
+	json_add_number(object, "lost", done->lost);
+	json_add_number(object, "left_out", done->left_out);
+	json_add(object, "not_expressed", lacks);
+	json_print(object, false);
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct convert_arguments arguments = {
+		.conversion.from = TRACE_NR_READABLE,
+	};
+	struct trace_conversion *conversion = &arguments.conversion;
+	struct trace_converted done;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	conversion->source = argv[first];
+	result = check_one(argc - first, argv + first);
+	if (!result)
+		result = new_trace_check(verb->name, conversion->output);
+	if (!result)
+		result = trace_convert(conversion, &done);
+	if (!result && arguments.json)
+		print_json(conversion, &done);
+	return result;
+}
+
+const struct verb verb_convert = {
+	"convert", "IN...", 1, INT_MAX,
+	"Write a trace anew, in another format",
+	rows, more_help, run,
+};
