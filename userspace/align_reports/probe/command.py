@@ -31,9 +31,10 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.plan import clock
-from align_reports.probe import comparison, comparison_page, comparison_table, devices, page
+from align_reports.compare import comparison, devices, page as comparison_page, table as comparison_table
+from align_reports.probe import page
 from align_reports.probe.methods import METHODS, SEED, Task
-from align_reports.probe.runs import Replays
+from align_reports.replays import Replays
 from align_reports.table import duration
 from align_reports.verify.command import TABLE_WIDTH, attempt, number, put, refused
 from align_reports.verify.drive import Control

@@ -14,8 +14,8 @@ from ..table import NONE, duration, number, rate, size_name
 from ..verify.experiment import steps
 from ..verify.intervals import Interval, compare, words
 from . import depth, models
-from .comparison_table import SHOWN, interval
-from .runs import Replays
+from ..compare.table import SHOWN, interval
+from ..replays import Replays
 
 LARGEST = 16 << 20
 # Of one size: enough of the smallest for a p99, and of the largest no more than this.

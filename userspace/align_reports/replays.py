@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import interrupt
-from ..verify.machine import Here, Refused, execute
+from . import interrupt
+from .verify.machine import Here, Refused, execute
 
 USAGE, BUSY = 2, 4
 

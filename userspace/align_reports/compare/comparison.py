@@ -15,7 +15,7 @@ from ..verify.experiment import Step
 from ..verify.intervals import Interval, compare, span, times, words
 from ..verify.machine import Refused
 from . import devices
-from .runs import Replays
+from ..replays import Replays
 
 # Of the target's ledger, what a run adds to.
 LEDGER = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")
