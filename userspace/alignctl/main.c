@@ -18,6 +18,7 @@ static const struct verb *const verbs[] = {
 	&verb_stats,
 	&verb_replay,
 	&verb_verify,
+	&verb_probe,
 	&verb_record,
 	&verb_workloads,
 	&verb_plan,

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from align_reports.compare import devices, table
+from align_reports.compare import command, devices, table
 from align_reports.compare.comparison import Comparison, Sample, document, findings, lines, verdict
-from align_reports.probe import command
 from align_reports.replays import Quiet, Replays
 from align_reports.verify.experiment import Step
 from align_reports.verify.intervals import Interval, compare, words

@@ -17,10 +17,10 @@ from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "workloads", "plan")
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "probe", "record", "workloads", "plan")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
-# Of replay: whether each writes.
+# Of probe: whether each writes.
 METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
            "rnddeltaplot": False}
 # Workloads whose requests must follow each other.
@@ -41,6 +41,12 @@ def alignctl(*arguments, **options):
 
 def man_page():
     return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+
+
+def spoil(path):
+    """Puts data at the start of a disk, which a guard must find."""
+    with open(path, "r+b") as file:
+        file.write(b"precious")
 
 
 def needs_io_uring(done):

@@ -43,7 +43,6 @@ struct replay_options {
 	const char *check;
 	const char *not_for_check;	/* an option that --check has no use for */
 	bool for_two;		/* something that only --vs knows was given */
-	bool html;
 	struct plan_options plan;
 	uint64_t depth;
 	bool think_given;
@@ -93,7 +92,7 @@ static const struct option_row rows[] = {
 	[ROW_REPEAT] = { "repeat", "N", "--vs: runs on each (default: 5)" },
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
 				"--vs: of a drive512e: its own counts" },
-	[ROW_HTML] = { "html", "FILE", "--vs, method: write a page with pictures" },
+	[ROW_HTML] = { "html", "FILE", "--vs: write a page with pictures" },
 	{ 0 },
 };
 
@@ -224,40 +223,33 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("repeat", argument,
 				      "must be a number from 1 to 1000");
 	case ROW_DRIVE_CONTROL:
-		options->for_two = true;
-		return 0;
 	case ROW_HTML:
-		options->html = true;
+		options->for_two = true;
 		return 0;
 	}
 	return -1;
 }
 
 /* One of them, under the others; behind a long name, on a line of its own. */
-static void list_one(const char *name, uint32_t count, char between,
-		     const char *summary)
+static void list_one(const struct workload *w)
 {
 	enum { WIDTH = 18 };
 
-	if (strlen(name) > WIDTH)
-		printf(" %s\n %*s", name, WIDTH, "");
+	if (strlen(w->name) > WIDTH)
+		printf(" %s\n %*s", w->name, WIDTH, "");
 	else
-		printf(" %-*s", WIDTH, name);
-	printf(" %7" PRIu32 " %c %s\n", count, between, summary);
+		printf(" %-*s", WIDTH, w->name);
+	printf(" %7" PRIu32 " x %s\n", w->default_count, w->summary);
 }
 
 static void list_workloads(void)
 {
 	const struct workload *w;
-	const struct method *m;
 	size_t i;
 
 	puts("\nWorkloads (with the default count):");
 	for (i = 0; (w = workload_at(i)); i++)
-		list_one(w->name, w->default_count, 'x', w->summary);
-	puts("\nMethods, which make many runs (with the requests of each):");
-	for (i = 0; (m = method_at(i)); i++)
-		list_one(m->name, m->default_count, ' ', m->summary);
+		list_one(w);
 }
 
 /*
@@ -534,33 +526,28 @@ static bool is_prepared(const struct replay_options *options,
 }
 
 /*
- * Refuses options that mean nothing for what is to be replayed: a workload, a
- * method, or, if @w and @method are NULL, a trace.
+ * Refuses options that mean nothing for what is to be replayed: a workload, or,
+ * if @w is NULL, a trace.
  */
 static int check_source_options(const struct replay_options *options,
-				const struct workload *w,
-				const struct method *method)
+				const struct workload *w)
 {
-	enum { WRITES = 1, READS = 2, TRACE = 4, METHOD = 8, CACHED = 16 };
+	enum { WRITES = 1, READS = 2, TRACE = 4, CACHED = 8 };
 	static const char *const kinds[] = {
 		[WRITES] = "a workload that writes",
 		[READS] = "a workload that reads", [TRACE] = "a trace",
-		[METHOD] = "a method",
 		[CACHED] = "a workload that is buffered, or of records",
 	};
-	const unsigned int kind = method ? METHOD : !w ? TRACE :
+	const unsigned int kind = !w ? TRACE :
 				  w->reads ? READS :
 				  is_prepared(options, w) ? WRITES : CACHED;
 	const struct replay_trace_options *trace = &options->trace;
 	const struct { bool given; unsigned int is_for; const char *name; } all[] = {
-		{ options->plan.count, WRITES | READS | CACHED | METHOD,
-		  "count" },
+		{ options->plan.count, WRITES | READS | CACHED, "count" },
 		{ options->plan.start_given, WRITES | READS | CACHED, "start" },
-		{ options->plan.span, WRITES | READS | CACHED | METHOD,
-		  "span" },
+		{ options->plan.span, WRITES | READS | CACHED, "span" },
 		{ options->plan.areas, WRITES | READS | CACHED, "areas" },
-		{ options->plan.seed_given, WRITES | READS | CACHED | METHOD,
-		  "seed" },
+		{ options->plan.seed_given, WRITES | READS | CACHED, "seed" },
 		{ options->plan.access == PLAN_BUFFERED,
 		  WRITES | READS | CACHED | TRACE, "buffered" },
 		{ options->plan.access == PLAN_DIRECT,
@@ -582,8 +569,6 @@ static int check_source_options(const struct replay_options *options,
 		  "histogram" },
 		{ trace->no_check, CACHED | TRACE, "no-check" },
 		{ trace->verify_below, CACHED | TRACE, "verify-below" },
-		{ options->vs, WRITES | READS | CACHED | TRACE, "vs" },
-		{ options->html && !options->vs, METHOD, "html" },
 	};
 	size_t i;
 
@@ -647,7 +632,7 @@ static int check_results(const struct replay_options *options,
 
 /* Refuses what means nothing with one device, or with two. */
 static int check_devices(const struct replay_options *options,
-			 const struct method *method, const char *source)
+			 const char *source)
 {
 	const struct replay_trace_options *trace = &options->trace;
 	const struct { bool given; const char *name; } not_for_two[] = {
@@ -662,7 +647,7 @@ static int check_devices(const struct replay_options *options,
 
 	if (!options->vs) {
 		if (options->for_two)
-			message_error("--repeat, --drive-control: compare two devices; --vs DEV names the other one");
+			message_error("--repeat, --drive-control, --html: compare two devices; --vs DEV names the other one");
 		else if (options->force_too)
 			message_error("--force: names two devices, and nothing but --on %s is to be written to",
 				      options->on);
@@ -676,7 +661,7 @@ static int check_devices(const struct replay_options *options,
 			      not_for_two[i].name);
 		return ALIGNCTL_USAGE;
 	}
-	if (strcmp(source, "-") || method)
+	if (strcmp(source, "-"))
 		return ALIGNCTL_FINE;
 	message_error("-: standard input can be read once, and --vs reads it for each run; give a file");
 	return ALIGNCTL_USAGE;
@@ -807,7 +792,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct replay replay = { .fd = -1, .cached_fd = -1 };
 	struct device device;
 	const struct workload *w;
-	const struct method *method;
 	bool phased;	/* prepared, run and checked */
 	int first, result;
 
@@ -826,12 +810,17 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
 		return ALIGNCTL_USAGE;
 	}
+	if (method_find(argv[first])) {
+		message_error("%s: is a method: alignctl probe %s %s",
+			      argv[first], argv[first],
+			      options.on ? options.on : "DEV");
+		return ALIGNCTL_USAGE;
+	}
 	if (!options.on) {
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
 	w = workload_find(argv[first]);
-	method = method_find(argv[first]);
 	phased = is_prepared(&options, w);
 	options.trace.buffered = plan_options_buffered(&options.plan, w);
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
@@ -839,12 +828,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 	options.trace.state = options.state;
 	if (w && !options.think_given)
 		options.trace.think_s = w->think_s;
-	result = check_source_options(&options, w, method);
+	result = check_source_options(&options, w);
 	if (!result)
-		result = check_devices(&options, method, argv[first]);
+		result = check_devices(&options, argv[first]);
 	if (result)
 		return result;
-	if (method || options.vs)
+	if (options.vs)
 		return run_many(&options, w, phased, argc, argv);
 	result = check_results(&options, argv[first], phased);
 	if (result)

@@ -71,17 +71,15 @@ static int check_force(const struct replay_many *many, const struct device *on,
 		const char *path = many->force[i];
 
 		if (!path || guard_same_device(on, path) ||
-		    (vs && guard_same_device(vs, path)))
+		    guard_same_device(vs, path))
 			continue;
-		message_error("--force names %s, but --on is %s%s%s; name the same device",
-			      path, many->on, vs ? " and --vs " : "",
-			      vs ? many->vs : "");
+		message_error("--force names %s, but --on is %s and --vs %s; name the same device",
+			      path, many->on, many->vs);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }
 
-/* @vs: NULL for a method. */
 static int become(const struct replay_many *many, const struct device *on,
 		  const struct device *vs, int argc, char **argv)
 {
@@ -91,20 +89,20 @@ static int become(const struct replay_many *many, const struct device *on,
 	uint64_t span = 0;
 	size_t nr = 0;
 
-	if (vs && guard_same_device(on, vs->path)) {
+	if (guard_same_device(on, vs->path)) {
 		message_error("--vs %s: is the same device as --on %s; name another one",
 			      many->vs, many->on);
 		return ALIGNCTL_USAGE;
 	}
 	if (check_force(many, on, vs) ||
-	    (vs && common_span(many, on, vs, &span)))
+	    common_span(many, on, vs, &span))
 		return ALIGNCTL_USAGE;
 	span_option = message_format("--span=%" PRIu64, span);
 	if (many->phased)
 		more[nr++] = phased;
 	if (span)
 		more[nr++] = span_option;
-	return reports_become("probe", argc, argv, more);
+	return reports_become("compare", argc, argv, more);
 }
 
 int replay_many(const struct replay_many *many, int argc, char **argv)
@@ -114,14 +112,10 @@ int replay_many(const struct replay_many *many, int argc, char **argv)
 
 	if (result)
 		return result;
-	if (!many->vs) {
-		result = become(many, &on, NULL, argc, argv);
-	} else {
-		result = device_open(&vs, many->vs);
-		if (!result) {
-			result = become(many, &on, &vs, argc, argv);
-			device_close(&vs);
-		}
+	result = device_open(&vs, many->vs);
+	if (!result) {
+		result = become(many, &on, &vs, argc, argv);
+		device_close(&vs);
 	}
 	device_close(&on);
 	return result;

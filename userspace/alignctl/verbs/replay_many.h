@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replays of many runs: on two devices in turn, or as a method wants them. */
+/* Replays of many runs: on two devices in turn. */
 #ifndef ALIGNCTL_REPLAY_MANY_H
 #define ALIGNCTL_REPLAY_MANY_H
 
@@ -11,10 +11,10 @@
 /**
  * struct replay_many - what the command line says
  * @on: the device
- * @vs: the one to compare it with; NULL: a method, on @on
+ * @vs: the one to compare it with
  * @force: those that --force names, each of them one of the two; may be NULL
  * @plan: the options of workloads
- * @workload: what to replay; NULL: a trace, or a method
+ * @workload: what to replay; NULL: a trace
  * @phased: does it prepare and check, and can do the three one by one?
  */
 struct replay_many {

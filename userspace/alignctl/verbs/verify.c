@@ -169,7 +169,7 @@ static int check_workload(const char *name,
 		message_error("%s: only reads, which no mode changes; take a workload that writes",
 			      name);
 	else if (method_find(name))
-		message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
+		message_error("%s: is a method, which 'alignctl probe' runs; take a workload that writes",
 			      name);
 	else
 		report_unknown(name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl replay with --vs, and with a method, on regular files, as its user meets it."""
+"""alignctl replay with --vs, on regular files, as its user meets it."""
 
 import json
 import os
@@ -10,9 +10,8 @@ import subprocess
 import pytest
 
 from lab.pace import patience
-from lab.paths import REPO
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, keys, man_page, spoil
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -30,11 +29,6 @@ def trace(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("op,offset,bytes\n" + "".join(f"write,{i * 4608},4096\nread,{i * 4608},512\n" for i in range(20)))
     return path
-
-
-def spoil(path):
-    with open(path, "r+b") as file:
-        file.write(b"precious")
 
 
 def compared(source, disk, other, *options, status=FINE):
@@ -182,7 +176,7 @@ def test_at_a_terminal_both_names_confirm(disk, other, names, status):
 @pytest.mark.parametrize("options, words", [
     (["--repeat", "2"], ["--repeat", "--vs DEV"]),
     (["--drive-control", "x"], ["--drive-control", "--vs DEV"]),
-    (["--html", "x"], ["--html", "means nothing for a workload that writes"]),
+    (["--html", "x"], ["--html", "--vs DEV"]),
     (["--vs", "{other}", "--phase", "run", "--state", "x"], ["--phase", "not with --vs"]),
     (["--vs", "{other}", "--state", "x"], ["--state", "not with --vs"]),
     (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "from 1 to 1000"]),
@@ -242,100 +236,6 @@ def test_a_trace_that_is_seen_to_read_only_is_done_on_what_holds_data(disk, tmp_
     assert disk.read_bytes()[:8] == b"precious"
 
 
-# Methods
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_that_writes_is_guarded_and_one_that_reads_changes_nothing(disk, method):
-    spoil(disk)
-    before = disk.read_bytes()
-    options = ["--count", 10, "--span", "8M", *(["--depth", 2] if method != "rnddeltaplot" else [])]
-    done = alignctl("replay", method, "--on", disk, *options)
-    assert done.returncode == (BUSY if METHODS[method] else FINE), done.stderr
-    assert disk.read_bytes() == before
-    if METHODS[method]:
-        assert alignctl("replay", method, "--on", disk, *options, "--force", disk).returncode == FINE
-        assert disk.read_bytes() != before
-
-
-@pytest.mark.parametrize("method", ["cncread", "cncwrite"])
-def test_the_best_depth_is_found_among_those_tried(disk, method):
-    done = alignctl("replay", method, "--on", disk, "--count", 20, "--span", "8M", "--depth", 4, "--json")
-    assert done.returncode == FINE, done.stderr
-    result = json.loads(done.stdout)
-    assert [probe["depth"] for probe in result["probes"]] == [1, 2, 3, 4]
-    assert all(probe["requests"] == 20 for probe in result["probes"])
-    top = max(result["probes"], key=lambda probe: probe["score"])
-    assert result["best"]["depth"] == top["depth"] and not result["best"]["sure"]
-    assert result["best"]["ratio_to_depth_1"] == pytest.approx(top["iops"] / result["probes"][0]["iops"])
-    assert f"depth {top['depth']}: " in done.stderr
-
-
-@pytest.mark.parametrize("method", ["chunk-size", "chunk-size-write"])
-def test_the_rate_is_measured_for_each_size(disk, method, tmp_path):
-    page = tmp_path / "page.html"
-    done = alignctl("replay", method, "--on", disk, "--count", 6, "--json", "--html", page)
-    assert done.returncode == FINE, done.stderr
-    chunks = json.loads(done.stdout)["chunks"]
-    assert [chunk["bytes"] for chunk in chunks] == [512 << i for i in range(15)]
-    assert [chunk["requests"] for chunk in chunks] == [6] * 13 + [6 if DISK_BYTES >> 22 >= 6 else DISK_BYTES >> 22,
-                                                                 DISK_BYTES >> 23]
-    text = page.read_text()
-    assert "<svg" in text and "8 MiB" in text and "<script" not in text and "http" not in text
-
-
-def test_sorted_reads_are_made_in_turn_with_places_of_their_own(disk):
-    done = alignctl("replay", "sorted-reads", "--on", disk, "--count", 64, "--span", "8M", "--json")
-    assert done.returncode == FINE, done.stderr
-    result = json.loads(done.stdout)
-    assert [(run["round"], run["window"]) for run in result["runs"]] == [
-        (1, 1), (1, 32), (1, 1024), (2, 32), (2, 1024), (2, 1), (3, 1024), (3, 1), (3, 32)]
-    assert [row["window"] for row in result["windows"]] == [1, 32, 1024]
-    assert all(row["ratio"]["values"] == 3 and row["words"] for row in result["windows"][1:])
-
-
-def test_pairs_are_plotted_by_distance(disk, tmp_path):
-    page = tmp_path / "page.html"
-    done = alignctl("replay", "rnddeltaplot", "--on", disk, "--count", 30, "--json", "--html", page)
-    assert done.returncode == FINE, done.stderr
-    pairs = json.loads(done.stdout)["pairs"]
-    assert len(pairs) == 30 and all(0 < pair["distance"] < DISK_BYTES and pair["us"] > 0 for pair in pairs)
-    assert page.read_text().count('class="point"') == 30
-
-
-@pytest.mark.parametrize("options, words", [
-    (["--vs", "x"], ["--vs", "means nothing for a method"]),
-    (["--repeat", "2"], ["--repeat"]),
-    (["--timing", "fast"], ["--timing", "means nothing for a method"]),
-    (["--phase", "run"], ["--phase", "means nothing for a method"]),
-    (["--html", "/none/page"], ["/none/page", "No such file"]),
-    (["--depth", "300"], ["--depth 300", "from 1 to 256"]),
-    (["--span", "1X"], ["1X"]),
-])
-def test_options_that_mean_nothing_for_a_method_are_refused(disk, options, words):
-    failed = alignctl("replay", "cncread", "--on", disk, *options)
-    assert failed.returncode == USAGE, failed.stderr
-    for word in words:
-        assert word in failed.stderr
-
-
-def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk):
-    said = alignctl("replay", "cncwrite", "--on", disk, "--count", 10, "--span", "8M", "--dry-run")
-    assert said.returncode == FINE and "nothing was done" in said.stdout and not any(disk.read_bytes())
-
-
-def test_methods_are_listed_in_help_workloads_man_page_and_completion():
-    listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
-    assert {name: method["writes"] for name, method in listed.items()} == METHODS
-    assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
-    page = man_page()
-    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
-    assert set(re.search(r'local methods="(.*?)"', completion, re.S)[1].split()) == set(METHODS)
-    shown, told = alignctl("replay", "--help").stdout, alignctl("workloads").stdout
-    for name, method in listed.items():
-        assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)
-        assert re.search(rf"^  {name} ", told, re.M) and re.search(rf"^{name} +{method['count']} ", page, re.M)
-
-
 def test_every_key_of_the_json_is_documented(disk, other):
     page = man_page()
     part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
@@ -343,23 +243,18 @@ def test_every_key_of_the_json_is_documented(disk, other):
     for document in documents:
         for run in document["runs"]:
             run["replay"] = None
-    for method in ("cncread", "chunk-size", "sorted-reads", "rnddeltaplot"):
-        depth = ["--depth", 2] if method == "cncread" else []
-        documents.append(json.loads(alignctl("replay", method, "--on", disk, "--count", 5, *depth, "--span", "8M",
-                                             "--json").stdout))
-        assert documents[-1]["device_facts"]["logical_block_size"]
-        documents[-1]["device_facts"] = None
     for key in {key for document in documents for key in keys(document)}:
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
 
 
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("arguments", [["w512", "--vs", "{other}", "--repeat", "1000"], ["cncread", "--span", "8M"]])
+@pytest.mark.parametrize("arguments", [["replay", "w512", "--on", "{disk}", "--vs", "{other}", "--repeat", "1000"],
+                                       ["probe", "cncread", "{disk}", "--span", "8M"]])
 def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, arguments, number):
     (tmp_path / "tmp").mkdir()
-    with subprocess.Popen([ALIGNCTL, "replay", *(word.format(other=other) for word in arguments), "--on", disk,
-                           "--count", "100", "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    with subprocess.Popen([ALIGNCTL, *(word.format(disk=disk, other=other) for word in arguments), "--count", "100",
+                           "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, start_new_session=True) as running:
         for _ in range(3):
             assert running.stderr.readline()
@@ -374,7 +269,7 @@ def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, argum
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [["replay", "w512", "--on", "{disk}", "--vs", "{other}", "--count", "5"],
-                                       ["replay", "cncread", "--on", "{disk}"], ["verify", "w512", "--on", "{disk}"]])
+                                       ["probe", "cncread", "{disk}"], ["verify", "w512", "--on", "{disk}"]])
 def test_a_signal_in_the_first_moments_ends_it_before_anything_is_done(disk, other, tmp_path, arguments, number):
     path = os.environ["PATH"]
     python = tmp_path / "bin" / "python3"
@@ -385,7 +280,7 @@ def test_a_signal_in_the_first_moments_ends_it_before_anything_is_done(disk, oth
     done = alignctl(*(word.format(disk=disk, other=other) for word in arguments),
                     env={**os.environ, "PATH": f"{python.parent}:{path}", "TMPDIR": str(tmp_path / "tmp")})
     assert done.returncode == 128 + number, done.stderr
-    assert re.fullmatch(r"alignctl (replay|verify): interrupted.*\n", done.stderr) and not done.stdout
+    assert re.fullmatch(r"alignctl (replay|probe|verify): interrupted.*\n", done.stderr) and not done.stdout
     assert not any(disk.read_bytes()) and os.listdir(tmp_path / "tmp") == []
 
 

@@ -27,8 +27,8 @@ DOCUMENTS = {
                     "JSON OF MANY RUNS"),
     "replay --vs --dry-run": (["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
                               "JSON OF MANY RUNS"),
-    "replay METHOD": (["replay", "sorted-reads", "--on", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
-    **{f"replay {method} --dry-run": (["replay", method, "--on", "DISK", "--dry-run"], "JSON OF MANY RUNS")
+    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
+    **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run"], "JSON OF MANY RUNS")
        for method in METHODS},
 }
 ELSEWHERE = {"verify", "record"}

@@ -29,8 +29,8 @@ PRINTED = [
     ["replay", "w512", "--on", "DISK", "--count", "20", "--phase", "prepare", "--state", "STATE"],
     *(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
-    *(["replay", method, "--on", "DISK", "--dry-run"] for method in METHODS),
-    ["replay", "sorted-reads", "--on", "DISK", "--count", "20", "--span", "8M"],
+    *(["probe", method, "DISK", "--dry-run"] for method in METHODS),
+    ["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"],
 ]
 
 
