@@ -23,7 +23,7 @@
 #include "replay/run.h"
 #include "replay/trace.h"
 #include "verbs/plan_options.h"
-#include "verbs/replay_many.h"
+#include "verbs/compare.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 

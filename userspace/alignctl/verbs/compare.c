@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "device/guard.h"
-#include "verbs/replay_many.h"
+#include "verbs/compare.h"
 #include "verbs/reports.h"
 
 /* What the workload is on a device, if spread over @span, or 0: all of it. */
