@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two devices compared: the same requests on both, in turn."""
+"""`alignctl verify --vs`: two devices, the same requests on both, in turn."""

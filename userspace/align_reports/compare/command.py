@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The same requests on two devices, in turn: alignctl replay with --vs.
+"""The same requests on two devices, in turn: alignctl verify with --vs.
 
 Prints one table and what it says. Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error,
 4 busy or unsafe.
@@ -18,7 +18,7 @@ from align_reports import interrupt, needs
 try:
     from rich.console import Console
 except ImportError:
-    print(needs.rich("alignctl replay --vs"), file=sys.stderr)
+    print(needs.rich("alignctl verify --vs"), file=sys.stderr)
     sys.exit(3)
 
 from align_reports.compare import comparison, devices, page, table
@@ -32,21 +32,21 @@ from align_reports.verify.experiment import steps
 FINE, FINDINGS = 0, 1
 FORMAT = 1
 REPEAT = 5
-# Of replay, passed on to each run.
+# Of each run, and passed on to replay.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed")
 SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
-# Of replay, refused by alignctl where there are many runs: see check_devices() in verbs/replay.c.
-NOT_HERE = ("phase", "state", "histogram", "verify-below", "wrap", "scale", "check")
+# Of verify, refused by alignctl with --vs: see verify_two() in verbs/verify.c.
+NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verbs/replay.c."""
-    parser = argparse.ArgumentParser(prog="alignctl replay", add_help=False, allow_abbrev=True)
+    """What alignctl has checked and documented: see verbs/verify.c."""
+    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
     parser.add_argument("source")
     for name in (*VALUES, "on", "vs", "drive-control"):
         parser.add_argument(f"--{name}")
-    for name in (*SWITCHES, "json", "dry-run", "phased"):
+    for name in (*SWITCHES, "json", "dry-run", "in-phases"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--force", action="append", default=[])
     parser.add_argument("--repeat", type=number, default=REPEAT)
@@ -63,7 +63,7 @@ def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
 
 
 class Comparing:
-    """replay SOURCE --on DEV --vs DEV2."""
+    """verify SOURCE --on DEV --vs DEV2."""
 
     def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
         self._given, self._on, self._vs = given, given.on, given.vs
@@ -95,7 +95,7 @@ class Comparing:
     def run(self) -> None:
         given = self._given
         compared = comparison.Comparison(
-            self._replays, given.source, passed_on(given), given.phased,
+            self._replays, given.source, passed_on(given), given.in_phases,
             Control(given.drive_control) if given.drive_control else None, given.html is not None)
         wanted = steps([given.source], [self._on, self._vs], given.repeat)
         began = time.monotonic()
@@ -114,7 +114,7 @@ class Comparing:
         document = comparison.document(self._samples, self._on, self._vs)
         status = FINE
         if self._given.html:
-            status = put("replay", self._given.html, page.render(
+            status = put("verify", self._given.html, page.render(
                 self._given.source, self._samples, self._on, self._vs,
                 {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
         interrupt.release()
@@ -137,5 +137,5 @@ class Comparing:
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
-    return carry_out("replay", given.html, [given.source, given.on, given.vs], given.force, given.dry_run,
+    return carry_out("verify", given.html, [given.source, given.on, given.vs], given.force, given.dry_run,
                      given.json, FORMAT, lambda replays: Comparing(given, replays))

@@ -15,7 +15,7 @@ from align_reports.verify.experiment import Step
 from align_reports.verify.intervals import Interval, compare, words
 from align_reports.verify.machine import Refused
 
-REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verbs" / "replay.c"
+VERBS = Path(__file__).resolve().parents[2] / "alignctl" / "verbs"
 NEAR = (1.0, 1.03, 0.98)
 
 
@@ -261,17 +261,18 @@ def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
     assert devices.overlapping(str(tmp_path / "a"), str(tmp_path / "b")) == []
 
 
-def test_every_option_of_replay_is_passed_on_or_has_its_place():
+def test_every_option_of_verify_is_passed_on_or_has_its_place():
     """One that alignctl has, and this program does not know, would be lost, or fail."""
-    text = REPLAY_C.read_text() + (REPLAY_C.parent / "plan_options.h").read_text()
-    known = set(re.findall(r'\[(?:ROW|PLAN_ROW)_\w+\] = \{\s*\\?\s*"([a-z-]+)"', text))
-    assert {"count", "timing", "vs"} < known
+    files = ("verbs/verify.c", "verbs/run_options.h", "verbs/plan_options.h", "device/mode.h")
+    text = "".join((VERBS.parent / file).read_text() for file in files)
+    known = set(re.findall(r'(?:ROW_\w+\] =|define MODE_ROW_\w+) *\\?\s*\{\s*\\?\s*"([a-z-]+)"', text))
+    assert {"count", "timing", "vs", "hold-ms"} < known
     assert known == {*command.VALUES, *command.SWITCHES, *command.NOT_HERE, "on", "vs", "repeat", "drive-control",
                      "html", "force", "json", "dry-run"}
 
 
 def test_options_are_passed_on_as_they_were_given():
     given = command.arguments(["w512", "--on", "a", "--vs=b", "--coun", "5", "--scan", "--span", "8M", "--rep", "3",
-                               "--phased", "--force", "a", "--force", "b"])
+                               "--in-phases", "--force", "a", "--force", "b"])
     assert command.passed_on(given) == ("--count", "5", "--span", "8M", "--scan")
-    assert (given.repeat, given.force, given.phased) == (3, ["a", "b"], True)
+    assert (given.repeat, given.force, given.in_phases) == (3, ["a", "b"], True)

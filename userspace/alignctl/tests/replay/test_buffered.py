@@ -75,7 +75,7 @@ def test_an_iolog_of_fio_with_records_is_done(disk, tmp_path):
 def test_buffered_runs_on_two_devices_are_compared(disk, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(bytes(DISK_BYTES))
-    done = alignctl("replay", "records-4000", "--on", disk, "--vs", other, "--count", 100, "--span", "1M", "--repeat", 2,
+    done = alignctl("verify", "records-4000", "--on", disk, "--vs", other, "--count", 100, "--span", "1M", "--repeat", 2,
                     "--force", disk, "--force", other, "--json")
     assert done.returncode == FINE, done.stderr
     runs = json.loads(done.stdout)["runs"]
