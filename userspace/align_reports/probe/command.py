@@ -22,11 +22,12 @@ except ImportError:
 
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.probe import page
+from align_reports.probe.area import Area, area_of, preserved, refusal
 from align_reports.probe.methods import METHODS, SEED, Task
 from align_reports.replays import Replays
 from align_reports.verify.command import number, put
 
-FINE = 0
+FINE, USAGE = 0, 2
 FORMAT = 1
 VALUES = ("count", "span", "seed", "depth")
 
@@ -40,19 +41,21 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=number)
     for name in ("json", "dry-run"):
         parser.add_argument(f"--{name}", action="store_true")
-    parser.add_argument("--force")
-    parser.add_argument("--html", type=Path)
+    for name in ("force", "write"):
+        parser.add_argument(f"--{name}")
+    for name in ("html", "save"):
+        parser.add_argument(f"--{name}", type=Path)
     return parser.parse_intermixed_args(argv)
 
 
 class Measuring:
     """probe METHOD DEV."""
 
-    def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
-        self._given, self._replays = given, replays
+    def __init__(self, given: argparse.Namespace, area: Area | None, replays: Replays) -> None:
+        self._given, self._area, self._replays = given, area, replays
         self._method = METHODS[given.method]
         self._task = Task(given.device, given.count, given.span, SEED if given.seed is None else given.seed,
-                          given.depth)
+                          given.depth, area)
         self._results: list[Any] = []
         self._console = Console(stderr=True)
 
@@ -65,17 +68,32 @@ class Measuring:
 
     def permit(self) -> None:
         source, options = self._method.dry(self._replays, self._task)
-        self._replays.permit(source, [self._given.device], *options, ask=not self._given.dry_run)
+        self._replays.permit(source, [self._given.device], *options, ask=not self._given.dry_run,
+                             restored=str(self._area) if self._area else None)
 
     def plan(self) -> str:
         source, options = self._method.dry(self._replays, self._task)
+        kept = (f"; writes only in {self._area}, which is saved in {self._area.file} and restored"
+                if self._area else "")
         return (f"{self._given.method} on {self._given.device}: many runs as of alignctl replay "
-                f"{Path(source).name} {' '.join(options)}")
+                f"{Path(source).name} {' '.join(options)}{kept}")
 
     def run(self) -> None:
+        if not self._area:
+            self._measure()
+            return
+        with preserved(self._area):
+            self._say(f"{self._area} of {self._area.device} is saved in {self._area.file} and restored in the end; if "
+                      f"this is killed, wait until no alignctl runs, and: {self._area.way_back}")
+            self._measure()
+        self._say(f"{self._area} of {self._area.device} is restored")
+
+    def _say(self, words: str) -> None:
+        self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+    def _measure(self) -> None:
         with running(self._console, f"{self._given.method} on {self._given.device}", None):
-            self._method.run(self._replays, self._task, lambda words: self._console.print(
-                words, markup=False, highlight=False, soft_wrap=True), self._results)
+            self._method.run(self._replays, self._task, self._say, self._results)
 
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
@@ -99,6 +117,10 @@ class Measuring:
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
+    area = area_of(given.device, given.write, given.save) if given.write else None
+    reason = area and refusal(area, given.html)
+    if reason:
+        print(f"alignctl probe: --save {area.file}: {reason}", file=sys.stderr)
+        return USAGE
     return carry_out("probe", given.html, [given.device], [given.force] if given.force else [],
-                     given.dry_run, given.json, FORMAT,
-                     lambda replays: Measuring(given, replays))
+                     given.dry_run, given.json, FORMAT, lambda replays: Measuring(given, area, replays))

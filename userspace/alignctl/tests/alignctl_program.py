@@ -23,6 +23,8 @@ DISK_BYTES = 24 << 20
 # Of probe: whether each writes.
 METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
            "rnddeltaplot": False}
+# What a method that writes may be let write to.
+AREA = ["--write", "0+8M"]
 # Workloads whose requests must follow each other.
 AREAS = ("areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted")
 ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)

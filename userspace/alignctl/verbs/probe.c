@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -19,13 +20,20 @@
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
+/* What an area starts and ends with, and the least that is one. */
+#define AREA_UNIT	4096U
+#define AREA_LEAST	(1U << 20)
+
 struct probe_options {
 	const char *force;
+	const char *write;
+	const char *save;
+	uint64_t area_end;
 	struct plan_options plan;	/* only what it refuses */
 };
 
-enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_DRY_RUN, ROW_FORCE,
-	   ROW_HTML, ROW_JSON };
+enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE, ROW_SAVE,
+	   ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_COUNT] = { "count", "N",
@@ -34,6 +42,10 @@ static const struct option_row rows[] = {
 	[ROW_SEED] = { "seed", "N", "another order (default: 1)" },
 	[ROW_DEPTH] = { "depth", "N",
 			"cnc: the deepest to try; else in flight at most" },
+	[ROW_WRITE] = { "write", "START+LENGTH",
+			"let a method write to this area, and restore it" },
+	[ROW_SAVE] = { "save", "FILE",
+		       "save the area there meanwhile (default: in this folder)" },
 	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
@@ -41,6 +53,27 @@ static const struct option_row rows[] = {
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
+
+static int take_area(struct probe_options *options, const char *argument)
+{
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(argument));
+	char *length_text = strchr(copy, '+');
+	uint64_t start, length;
+
+	options->write = argument;
+	if (length_text)
+		*length_text++ = '\0';
+	if (!length_text || !parse_position(copy, &start) ||
+	    !parse_number(length_text, &length))
+		return options_refuse("write", argument,
+				      "must be START+LENGTH in bytes, e.g. 0+1G or 512M+1G");
+	if (start % AREA_UNIT || length % AREA_UNIT || length < AREA_LEAST ||
+	    length > UINT64_MAX - start)
+		return options_refuse("write", argument,
+				      "must be multiples of 4096, and 1M long at least");
+	options->area_end = start + length;
+	return 0;
+}
 
 static int take(size_t row, const char *argument, void *context)
 {
@@ -62,6 +95,11 @@ static int take(size_t row, const char *argument, void *context)
 			return 0;
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
+	case ROW_WRITE:
+		return take_area(options, argument);
+	case ROW_SAVE:
+		options->save = argument;
+		return 0;
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
@@ -103,29 +141,61 @@ static void report_unknown(const char *name, const char *device)
 		      name, hint);
 }
 
+/* Does the method write, and only where it may? Return: enum alignctl_exit. */
+static int check_area(const struct probe_options *options,
+		      const struct method *method)
+{
+	if (method->writes && !options->write)
+		message_error("%s: writes: --write START+LENGTH, e.g. 0+1G, names the area, which is restored",
+			      method->name);
+	else if (!method->writes && (options->write || options->save))
+		message_error("--%s: %s only reads; leave it out",
+			      options->write ? "write" : "save", method->name);
+	else if (options->write && options->plan.span)
+		message_error("--span: --write says where; leave it out");
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
+/* Refuses what does not fit the device. Return: enum alignctl_exit. */
+static int check_device(const struct probe_options *options,
+			const struct device *device)
+{
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+
+	if (options->force && !guard_same_device(device, options->force))
+		message_error("--force names %s, but the device is %s; name the same device",
+			      options->force, device->path);
+	else if (options->area_end > have)
+		message_error("--write %s: %s has %" PRIu64 " bytes; name an area in it",
+			      options->write, device->path, have);
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct probe_options options = { 0 };
+	const struct method *method;
 	struct device device;
-	const char *path;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	path = argv[first + 1];
-	if (!method_find(argv[first])) {
-		report_unknown(argv[first], path);
+	method = method_find(argv[first]);
+	if (!method) {
+		report_unknown(argv[first], argv[first + 1]);
 		return ALIGNCTL_USAGE;
 	}
-	result = device_open(&device, path);
+	result = check_area(&options, method);
+	if (!result)
+		result = device_open(&device, argv[first + 1]);
 	if (result)
 		return result;
-	if (options.force && !guard_same_device(&device, options.force)) {
-		message_error("--force names %s, but the device is %s; name the same device",
-			      options.force, path);
-		result = ALIGNCTL_USAGE;
-	}
+	result = check_device(&options, &device);
 	if (!result)
 		result = reports_become("probe", argc, argv, NULL);
 	device_close(&device);

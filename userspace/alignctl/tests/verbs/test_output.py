@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from alignctl_program import ALIGNCTL, METHODS, VERBS
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -29,7 +29,8 @@ PRINTED = [
     ["replay", "w512", "--on", "DISK", "--count", "20", "--phase", "prepare", "--state", "STATE"],
     *(["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
-    *(["probe", method, "DISK", "--dry-run"] for method in METHODS),
+    *(["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])]
+      for method, writes in METHODS.items()),
     ["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"],
 ]
 
