@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What alignctl starts for runs that go together: `python3 .../align_reports verify|probe ARGUMENT...`."""
+"""What alignctl starts for runs that go together: `python3 .../align_reports verify|compare|probe ARGUMENT...`."""
 
 import importlib
 import os
@@ -11,7 +11,7 @@ if not __package__:
 
 from align_reports import interrupt, output
 
-PROGRAMS = ("verify", "probe")
+PROGRAMS = ("verify", "compare", "probe")
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")

@@ -19,6 +19,7 @@ static const struct verb *const verbs[] = {
 	&verb_stats,
 	&verb_replay,
 	&verb_verify,
+	&verb_probe,
 	&verb_record,
 	&verb_convert,
 	&verb_workloads,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `alignctl replay` makes of many runs: two devices compared, and the methods."""
+"""`alignctl probe`: what a device can do, by methods of many runs."""

@@ -10,12 +10,13 @@ from typing import Any
 
 from rich.table import Table
 
+from ..compare.table import SHOWN, interval
+from ..replays import Replays
 from ..table import NONE, duration, number, rate, size_name
 from ..verify.experiment import steps
 from ..verify.intervals import Interval, compare, words
 from . import depth, models
-from .comparison_table import SHOWN, interval
-from .runs import Replays
+from .area import Area
 
 LARGEST = 16 << 20
 # Of one size: enough of the smallest for a p99, and of the largest no more than this.
@@ -28,6 +29,7 @@ class Task:
     """
     count    requests of each run; None: as published
     span     bytes of the device that they spread over; None: all
+    area     where methods that write do so; None: of one that reads
     seed     of their places
     depth    cnc: at most so deep; chunk-size: so many in flight
     """
@@ -37,6 +39,7 @@ class Task:
     span: int | None
     seed: int
     depth: int | None
+    area: Area | None = None
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,9 @@ Say = Callable[[str], None]
 
 def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:
     """Each run has places of its own, so that no cache knows them from the last one."""
+    start, span = task.area.inside if task.area else (None, task.span)
     return ("--count", str(task.count or probes), "--depth", str(at), "--seed", str(task.seed + at),
-            *(("--span", str(task.span)) if task.span else ()))
+            *(("--start", str(start)) if start is not None else ()), *(("--span", str(span)) if span else ()))
 
 
 class Depth:
@@ -154,12 +158,12 @@ def chunk_sizes(smallest: int, span: int) -> list[int]:
     return sizes
 
 
-def chunk_places(size: int, span: int, count: int, seed: int) -> list[int]:
-    """Where the requests of one size go: multiples of it, none twice."""
-    room = span // size
+def chunk_places(size: int, span: int, count: int, seed: int, start: int = 0) -> list[int]:
+    """Where the requests of one size go, in so many bytes from start on: multiples of it, none twice."""
+    places = range(-(-start // size), (start + span) // size)
     drawn = random.Random(seed * 1000003 + size)
     return [place * size
-            for place in drawn.sample(range(room), min(count, room, MOST_BYTES // size))]
+            for place in drawn.sample(places, min(count, len(places), MOST_BYTES // size))]
 
 
 def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
@@ -195,8 +199,9 @@ class ChunkSize:
 
     def _runs(self, replays: Replays, task: Task) -> list[tuple[int, list[int]]]:
         facts = device_facts(replays, task.device)
-        span = min(task.span or facts["size_bytes"], facts["size_bytes"])
-        return [(size, chunk_places(size, span, task.count or self.COUNT, task.seed))
+        start, span = (task.area.start, task.area.length) if task.area else \
+            (0, min(task.span or facts["size_bytes"], facts["size_bytes"]))
+        return [(size, chunk_places(size, span, task.count or self.COUNT, task.seed, start))
                 for size in chunk_sizes(facts["logical_block_size"], span)]
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from align_reports import report_file
+from align_reports.compare import command as compare
 from align_reports.page import document
 from align_reports.probe import command as probe
 from align_reports.verify import command as verify
@@ -94,10 +95,10 @@ def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
 
 
 @pytest.mark.parametrize("arguments", [["w512", "--on", "{disk}"], ["w512", "--on", "d", "--vs", "{disk}"],
-                                       ["{disk}", "--on", "d", "--vs", "e"], ["cncread", "--on", "{disk}"]])
+                                       ["{disk}", "--on", "d", "--vs", "e"], ["cncread", "{disk}"]])
 def test_each_verb_refuses_what_it_reads_or_writes(arguments, path, capsys):
     path.write_text(PAGE)
-    main = probe.main if "--vs" in arguments or "cncread" in arguments else verify.main
+    main = (compare if "--vs" in arguments else probe if "cncread" in arguments else verify).main
     assert main([*(word.format(disk=path) for word in arguments), "--html", str(path)]) == 2
     assert f"--html {path}: is {path}, which the runs need" in capsys.readouterr().err
     assert path.read_text() == PAGE

@@ -353,7 +353,7 @@ def test_results_of_several_repetitions_load_as_they_were(made_up, tmp_path):
     assert Results.load(tmp_path / "verify.json") == made_up
 
 
-@pytest.mark.parametrize("program", ["verify", "probe"])
+@pytest.mark.parametrize("program", ["verify", "compare", "probe"])
 def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program, tmp_path):
     (tmp_path / "rich.py").write_text("raise ImportError")
     done = subprocess.run([sys.executable, os.path.dirname(align_reports.__file__), program],

@@ -18,12 +18,14 @@ from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "record", "convert", "workloads", "plan")
+VERBS = ("attach", "detach", "list", "set", "stats", "replay", "verify", "probe", "record", "convert", "workloads", "plan")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
-# Of replay: whether each writes.
+# Of probe: whether each writes.
 METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
            "rnddeltaplot": False}
+# What a method that writes may be let write to.
+AREA = ["--write", "0+8M"]
 # Workloads whose requests must follow each other.
 AREAS = ("areasync-512", "areasync-512-128k", "areasync-4k", "areasync-4k-shifted")
 ONE_AT_A_TIME = ("diskbenchi-fresh", "append-512-dsync", "dd-512-sync", *AREAS)
@@ -42,6 +44,12 @@ def alignctl(*arguments, **options):
 
 def man_page():
     return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+
+
+def spoil(path):
+    """Puts data at the start of a disk, which a guard must find."""
+    with open(path, "r+b") as file:
+        file.write(b"precious")
 
 
 def needs_io_uring(done):

@@ -108,14 +108,18 @@ static void offer_workloads(struct asker *asker)
 		offer(w->name, asker);
 }
 
-static void offer_sources(struct asker *asker)
+static void offer_methods(struct asker *asker)
 {
 	const struct method *m;
 	size_t i;
 
-	offer_workloads(asker);
-	for (i = 0; asker->verb == &verb_replay && (m = method_at(i)); i++)
+	for (i = 0; (m = method_at(i)); i++)
 		offer(m->name, asker);
+}
+
+static void offer_sources(struct asker *asker)
+{
+	offer_workloads(asker);
 	offer_files(asker);
 }
 
@@ -132,6 +136,7 @@ struct kind {
 static const struct kind operand_kinds[] = {
 	{ "DEV", offer_block_devices },
 	{ "IN", offer_files },
+	{ "METHOD", offer_methods },
 	{ "NAME", offer_align_devices },
 	{ "SOURCE", offer_sources },
 	{ "WORKLOAD", offer_workloads },
@@ -217,6 +222,17 @@ static const struct option_row *find_option(const struct verb *verb,
 	return NULL;
 }
 
+/* Find what the next operand stands for: in "METHOD DEV" each has its own, in "NAME..." all have one. */
+static const char *operand_words(const char *words, int operands)
+{
+	const char *next;
+
+	while (operands-- > 0 && (next = strchr(words, ' ')) &&
+	       isupper((unsigned char)next[1]))
+		words = next + 1;
+	return words;
+}
+
 /* Offer what can follow a verb and some words. */
 static void offer_behind(struct asker *asker, int nr, char **words)
 {
@@ -242,7 +258,8 @@ static void offer_behind(struct asker *asker, int nr, char **words)
 	}
 	offer_options(asker);
 	if (operands < asker->verb->max_operands && *asker->word != '-')
-		offer_kind(asker, operand_kinds, asker->verb->operands);
+		offer_kind(asker, operand_kinds,
+			   operand_words(asker->verb->operands, operands));
 }
 
 int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)

@@ -248,7 +248,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (method_find(argv[first])) {
-		message_error("%s: is a method, which 'alignctl replay' runs; take a workload or a trace",
+		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
 			      argv[first]);
 		return ALIGNCTL_USAGE;
 	}

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/progress.h"
-#include "base/units.h"
 #include "device/device.h"
 #include "device/guard.h"
 #include "forecast/forecast.h"
@@ -22,13 +20,9 @@
 #include "replay/result_file.h"
 #include "replay/run.h"
 #include "replay/trace.h"
-#include "verbs/plan_options.h"
-#include "verbs/replay_many.h"
+#include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
-
-#define MAX_REPEAT	1000U
-#define DAY_S	86400
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
@@ -36,51 +30,29 @@ static const char *const phase_names[] = { "all", "prepare", "run", "check" };
 
 struct replay_options {
 	const char *on;
-	const char *vs;
 	const char *force;
-	const char *force_too;	/* the other one of two devices */
 	const char *state;
 	const char *check;
 	const char *not_for_check;	/* an option that --check has no use for */
-	bool for_two;		/* something that only --vs knows was given */
-	bool html;
-	struct plan_options plan;
-	uint64_t depth;
-	bool think_given;
+	struct run_options run;
 	enum phase phase;
 	bool reads_only;	/* what was asked for changes nothing */
-	struct replay_trace_options trace;
 };
 
-enum row { ROW_ON = PLAN_NR_ROWS, ROW_DEPTH, ROW_THINK, ROW_PHASE, ROW_STATE,
-	   ROW_THREADS, ROW_WARMUP, ROW_TIMING, ROW_SPEED, ROW_WRAP, ROW_SCALE,
-	   ROW_SCAN, ROW_HISTOGRAM, ROW_NO_CHECK, ROW_BELOW, ROW_CHECK,
-	   ROW_DRY_RUN, ROW_FORCE, ROW_JSON, ROW_VS, ROW_REPEAT,
-	   ROW_DRIVE_CONTROL, ROW_HTML };
+enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE, ROW_WRAP, ROW_SCALE,
+	   ROW_HISTOGRAM, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE,
+	   ROW_JSON };
 
 static const struct option_row rows[] = {
-	PLAN_OPTION_ROWS,
+	RUN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
-	[ROW_DEPTH] = { "depth", "N", "writes in flight at most (default: 1)" },
-	[ROW_THINK] = { "think", "SECONDS",
-			"db-daemon: its pauses (default: 8; 0: none)" },
-	[ROW_THREADS] = { "threads", "N",
-			  "that make requests, --depth each (default: 1)" },
-	[ROW_WARMUP] = { "warmup", "SECONDS",
-			 "leave what starts in these out of all figures" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
 			"what one phase leaves for the next; or for --check" },
-	[ROW_TIMING] = { "timing", "HOW",
-			 "trace: closed, fast or open (default: as it has times)" },
-	[ROW_SPEED] = { "speed", "X", "open: X times as fast as the trace" },
 	[ROW_WRAP] = { "wrap", NULL, "trace: what lies beyond DEV starts anew" },
 	[ROW_SCALE] = { "scale", NULL, "trace: its extent becomes that of DEV" },
-	[ROW_SCAN] = { "scan", NULL, "trace: see whether all of it fits, first" },
 	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the times there" },
-	[ROW_NO_CHECK] = { "no-check", NULL,
-			   "trace: do not compare what was written" },
 	[ROW_BELOW] = { "verify-below", "DEV",
 			"trace: compare on DEV, the one below" },
 	[ROW_CHECK] = { "check", "STATE",
@@ -89,175 +61,89 @@ static const struct option_row rows[] = {
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
-	[ROW_VS] = { "vs", "DEV", "the same on DEV too, in turn, and compare" },
-	[ROW_REPEAT] = { "repeat", "N", "--vs: runs on each (default: 5)" },
-	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
-				"--vs: of a drive512e: its own counts" },
-	[ROW_HTML] = { "html", "FILE", "--vs, method: write a page with pictures" },
 	{ 0 },
 };
-
-static bool parse_positive(const char *text, double *number)
-{
-	char *end;
-
-	*number = strtod(text, &end);
-	return end != text && !*end && *number > 0 && isfinite(*number);
-}
-
-static bool parse_seconds(const char *text, double *seconds)
-{
-	char *end;
-
-	*seconds = strtod(text, &end);
-	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
-}
 
 /* --wrap or --scale. */
 static int take_placement(struct replay_options *options,
 			  enum placement_how how)
 {
-	if (options->trace.how != PLACEMENT_EXACT && options->trace.how != how) {
+	if (options->run.trace.how != PLACEMENT_EXACT && options->run.trace.how != how) {
 		message_error("--wrap, --scale: a request can be moved in one way only; leave one out");
 		return -1;
 	}
-	options->trace.how = how;
+	options->run.trace.how = how;
 	return 0;
 }
 
 static int take(size_t row, const char *argument, void *context)
 {
 	struct replay_options *options = context;
-	double seconds;
-	uint64_t number;
 	size_t i;
 
 	if (row != ROW_CHECK && row != ROW_ON && row != ROW_JSON)
 		options->not_for_check = rows[row].name;
-	if (row < PLAN_NR_ROWS)
-		return plan_options_take(&options->plan, row, argument);
+	if (row < RUN_NR_ROWS)
+		return run_options_take(&options->run, row, argument);
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;
 		return 0;
-	case ROW_DEPTH:
-		if (parse_number(argument, &options->depth) &&
-		    options->depth <= REPLAY_MAX_DEPTH)
-			return 0;
-		return options_refuse("depth", argument,
-				      "must be a number from 1 to 256");
-	case ROW_THINK:
-		options->think_given = true;
-		if (parse_seconds(argument, &options->trace.think_s))
-			return 0;
-		return options_refuse("think", argument,
-				      "must be a number of seconds, e.g. 0 or 0.5");
 	case ROW_PHASE:
 		if (options_choose("phase", argument, phase_names,
 				   PHASE_CHECK + 1, &i))
 			return -1;
 		options->phase = i;
 		return 0;
-	case ROW_THREADS:
-		if (parse_number(argument, &options->trace.threads) &&
-		    options->trace.threads <= ENGINE_MAX_DEPTH)
-			return 0;
-		return options_refuse("threads", argument,
-				      "must be a number from 1 to 256");
-	case ROW_WARMUP:
-		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
-			options->trace.warmup_ns = seconds * NS_PER_S;
-			return 0;
-		}
-		return options_refuse("warmup", argument,
-				      "must be seconds, above 0 and up to a day, e.g. 2.5");
-	case ROW_TIMING:
-		if (options_choose("timing", argument, engine_timing_names,
-				   ENGINE_NR_TIMINGS, &i))
-			return -1;
-		options->trace.timing = i;
-		return 0;
-	case ROW_SPEED:
-		if (parse_positive(argument, &options->trace.speed))
-			return 0;
-		return options_refuse("speed", argument,
-				      "must be a number above 0, e.g. 0.5 or 10");
 	case ROW_WRAP:
 		return take_placement(options, PLACEMENT_WRAP);
 	case ROW_SCALE:
 		return take_placement(options, PLACEMENT_SCALE);
-	case ROW_SCAN:
-		options->trace.scan = true;
-		return 0;
 	case ROW_HISTOGRAM:
-		options->trace.histogram = argument;
-		return 0;
-	case ROW_NO_CHECK:
-		options->trace.no_check = true;
+		options->run.trace.histogram = argument;
 		return 0;
 	case ROW_BELOW:
-		options->trace.verify_below = argument;
+		options->run.trace.verify_below = argument;
 		return 0;
 	case ROW_CHECK:
 		options->check = argument;
 		return 0;
 	case ROW_DRY_RUN:
-		options->trace.dry_run = true;
+		options->run.trace.dry_run = true;
 		return 0;
 	case ROW_STATE:
 		options->state = argument;
 		return 0;
 	case ROW_FORCE:
-		options->force_too = options->force;
 		options->force = argument;
 		return 0;
 	case ROW_JSON:
-		options->trace.json = true;
-		return 0;
-	case ROW_VS:
-		options->vs = argument;
-		return 0;
-	case ROW_REPEAT:
-		options->for_two = true;
-		if (parse_number(argument, &number) && number <= MAX_REPEAT)
-			return 0;
-		return options_refuse("repeat", argument,
-				      "must be a number from 1 to 1000");
-	case ROW_DRIVE_CONTROL:
-		options->for_two = true;
-		return 0;
-	case ROW_HTML:
-		options->html = true;
+		options->run.trace.json = true;
 		return 0;
 	}
 	return -1;
 }
 
 /* One of them, under the others; behind a long name, on a line of its own. */
-static void list_one(const char *name, uint32_t count, char between,
-		     const char *summary)
+static void list_one(const struct workload *w)
 {
 	enum { WIDTH = 18 };
 
-	if (strlen(name) > WIDTH)
-		printf(" %s\n %*s", name, WIDTH, "");
+	if (strlen(w->name) > WIDTH)
+		printf(" %s\n %*s", w->name, WIDTH, "");
 	else
-		printf(" %-*s", WIDTH, name);
-	printf(" %7" PRIu32 " %c %s\n", count, between, summary);
+		printf(" %-*s", WIDTH, w->name);
+	printf(" %7" PRIu32 " x %s\n", w->default_count, w->summary);
 }
 
 static void list_workloads(void)
 {
 	const struct workload *w;
-	const struct method *m;
 	size_t i;
 
 	puts("\nWorkloads (with the default count):");
 	for (i = 0; (w = workload_at(i)); i++)
-		list_one(w->name, w->default_count, 'x', w->summary);
-	puts("\nMethods, which make many runs (with the requests of each):");
-	for (i = 0; (m = method_at(i)); i++)
-		list_one(m->name, m->default_count, ' ', m->summary);
+		list_one(w);
 }
 
 /*
@@ -306,7 +192,7 @@ static int guard(struct replay_options *options, const struct device *device,
 	else
 		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
-	if (report.nr && !options->force && !options->trace.dry_run &&
+	if (report.nr && !options->force && !options->run.trace.dry_run &&
 	    confirmed(device)) {
 		options->force = device->path;
 		because = "as confirmed at the terminal";
@@ -375,25 +261,25 @@ static bool same_plan(const struct replay_options *options,
 		      const struct workload *w, const struct plan *plan)
 {
 	return plan->workload == w &&
-	       (!options->plan.count || options->plan.count == plan->count) &&
-	       (!options->plan.start_given || options->plan.start == plan->start) &&
-	       (!options->plan.span || same_span(plan, options->plan.span)) &&
-	       (!options->plan.areas || options->plan.areas == plan->places) &&
-	       (options->plan.access == PLAN_AS_PUBLISHED ||
-		plan_options_buffered(&options->plan, w) == plan->buffered) &&
-	       (!options->plan.seed_given || options->plan.seed == plan->seed);
+	       (!options->run.plan.count || options->run.plan.count == plan->count) &&
+	       (!options->run.plan.start_given || options->run.plan.start == plan->start) &&
+	       (!options->run.plan.span || same_span(plan, options->run.plan.span)) &&
+	       (!options->run.plan.areas || options->run.plan.areas == plan->places) &&
+	       (options->run.plan.access == PLAN_AS_PUBLISHED ||
+		plan_options_buffered(&options->run.plan, w) == plan->buffered) &&
+	       (!options->run.plan.seed_given || options->run.plan.seed == plan->seed);
 }
 
 static int check_depth(const struct replay_options *options,
 		       const struct workload *w)
 {
-	int result = plan_options_parallel(w, "depth", options->depth);
+	int result = plan_options_parallel(w, "depth", options->run.depth);
 
 	if (!result)
 		result = plan_options_parallel(w, "threads",
-					       options->trace.threads);
+					       options->run.trace.threads);
 	if (!result && workload_one_at_a_time(w) &&
-	    options->trace.timing == ENGINE_FAST) {
+	    options->run.trace.timing == ENGINE_FAST) {
 		message_error("--timing fast: the %s of %s must follow each other; leave it out",
 			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;
@@ -417,28 +303,28 @@ static int choose_plan(struct replay *replay,
 		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
 		return ALIGNCTL_USAGE;
 	}
-	result = plan_options_check(&options->plan, w);
+	result = plan_options_check(&options->run.plan, w);
 	if (result)
 		return result;
 	result = check_depth(options, w);
 	if (result)
 		return result;
-	replay->depth = options->depth ? options->depth : 1;
-	replay->threads = options->trace.threads ? options->trace.threads : 1;
-	replay->warmup_ns = options->trace.warmup_ns;
-	replay->think_s = options->trace.think_s;
+	replay->depth = options->run.depth ? options->run.depth : 1;
+	replay->threads = options->run.trace.threads ? options->run.trace.threads : 1;
+	replay->warmup_ns = options->run.trace.warmup_ns;
+	replay->think_s = options->run.trace.think_s;
 	result = engine_check_depth(replay->threads, replay->depth);
 	if (result)
 		return result;
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
 		plan_init(plan, w);
-		plan_options_apply(&options->plan, plan);
+		plan_options_apply(&options->run.plan, plan);
 		return ALIGNCTL_FINE;
 	}
 	result = replay_state_load(state, options->state);
 	if (result)
 		return result;
-	plan->fdatasync = options->plan.fdatasync;
+	plan->fdatasync = options->run.plan.fdatasync;
 	if (!same_plan(options, w, plan)) {
 		message_error("%s: is for %s with --count %" PRIu64 " --start %"
 			      PRIu64 "; --phase prepare starts anew",
@@ -499,9 +385,9 @@ static int do_phases(struct replay *replay,
 	}
 	if (phase != PHASE_CHECK && options->state)
 		saved = replay_state_save(&replay->state, options->state);
-	if (report.run && options->trace.histogram && !saved)
+	if (report.run && options->run.trace.histogram && !saved)
 		saved = measures_write(&run.measures,
-				       options->trace.histogram);
+				       options->run.trace.histogram);
 	if (!result && !interrupt_seen() &&
 	    (phase == PHASE_ALL || phase == PHASE_CHECK)) {
 		result = replay_check(replay, &check);
@@ -511,7 +397,7 @@ static int do_phases(struct replay *replay,
 	}
 	if (interrupt_seen())
 		report.stopped = "signal";
-	if (options->trace.json)
+	if (options->run.trace.json)
 		replay_report_json(&report);
 	else
 		replay_report_text(&report);
@@ -521,85 +407,28 @@ static int do_phases(struct replay *replay,
 }
 
 /*
- * Is a workload one whose every sector is labelled before the run? Those whose
- * owners are not known by arithmetic are so if phases are asked for, and else
- * done as a trace is.
- */
-static bool is_prepared(const struct replay_options *options,
-			const struct workload *w)
-{
-	return w && !w->reads &&
-	       (options->phase != PHASE_ALL ||
-		(w->order != WORKLOAD_DRAWS &&
-		 !plan_options_buffered(&options->plan, w)));
-}
-
-/*
- * Refuses options that mean nothing for what is to be replayed: a workload, a
- * method, or, if @w and @method are NULL, a trace.
+ * Refuses options that mean nothing for what is to be replayed: a workload, or,
+ * if @w is NULL, a trace.
  */
 static int check_source_options(const struct replay_options *options,
-				const struct workload *w,
-				const struct method *method)
+				enum run_kind kind, const struct workload *w)
 {
-	enum { WRITES = 1, READS = 2, TRACE = 4, METHOD = 8, CACHED = 16 };
-	static const char *const kinds[] = {
-		[WRITES] = "a workload that writes",
-		[READS] = "a workload that reads", [TRACE] = "a trace",
-		[METHOD] = "a method",
-		[CACHED] = "a workload that is buffered, or of records",
+	const struct replay_trace_options *trace = &options->run.trace;
+	const struct run_fit fit[] = {
+		{ options->phase != PHASE_ALL, RUN_WRITES, "phase" },
+		{ options->state, RUN_WRITES | RUN_TRACE, "state" },
+		{ trace->how == PLACEMENT_WRAP, RUN_READS | RUN_TRACE, "wrap" },
+		{ trace->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
+		  "scale" },
+		{ trace->verify_below, RUN_CACHED | RUN_TRACE, "verify-below" },
 	};
-	const unsigned int kind = method ? METHOD : !w ? TRACE :
-				  w->reads ? READS :
-				  is_prepared(options, w) ? WRITES : CACHED;
-	const struct replay_trace_options *trace = &options->trace;
-	const struct { bool given; unsigned int is_for; const char *name; } all[] = {
-		{ options->plan.count, WRITES | READS | CACHED | METHOD,
-		  "count" },
-		{ options->plan.start_given, WRITES | READS | CACHED, "start" },
-		{ options->plan.span, WRITES | READS | CACHED | METHOD,
-		  "span" },
-		{ options->plan.areas, WRITES | READS | CACHED, "areas" },
-		{ options->plan.seed_given, WRITES | READS | CACHED | METHOD,
-		  "seed" },
-		{ options->plan.access == PLAN_BUFFERED,
-		  WRITES | READS | CACHED | TRACE, "buffered" },
-		{ options->plan.access == PLAN_DIRECT,
-		  WRITES | READS | CACHED | TRACE, "direct" },
-		{ options->plan.fdatasync, WRITES | CACHED | TRACE,
-		  "fdatasync" },
-		{ options->think_given, WRITES | CACHED, "think" },
-		{ options->phase != PHASE_ALL, WRITES, "phase" },
-		{ options->state, WRITES | TRACE, "state" },
-		{ trace->threads, WRITES | READS | CACHED | TRACE, "threads" },
-		{ trace->warmup_ns, WRITES | READS | CACHED | TRACE, "warmup" },
-		{ trace->timing != ENGINE_NR_TIMINGS, READS | CACHED | TRACE,
-		  "timing" },
-		{ trace->speed > 0, READS | CACHED | TRACE, "speed" },
-		{ trace->how == PLACEMENT_WRAP, READS | TRACE, "wrap" },
-		{ trace->how == PLACEMENT_SCALE, READS | TRACE, "scale" },
-		{ trace->scan, READS | CACHED | TRACE, "scan" },
-		{ trace->histogram, WRITES | READS | CACHED | TRACE,
-		  "histogram" },
-		{ trace->no_check, CACHED | TRACE, "no-check" },
-		{ trace->verify_below, CACHED | TRACE, "verify-below" },
-		{ options->vs, WRITES | READS | CACHED | TRACE, "vs" },
-		{ options->html && !options->vs, METHOD, "html" },
-	};
-	size_t i;
+	int result = run_options_check(&options->run, kind, w);
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!all[i].given || all[i].is_for & kind)
-			continue;
-		message_error("--%s: means nothing for %s; leave it out",
-			      all[i].name, kinds[kind]);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->think_given && !w->think_writes) {
-		message_error("--think: is for db-daemon, not for %s; leave it out",
-			      w->name);
-		return ALIGNCTL_USAGE;
-	}
+	if (!result)
+		result = run_options_fit(kind, fit,
+					 sizeof(fit) / sizeof(fit[0]));
+	if (result)
+		return result;
 	if (trace->histogram && (options->phase == PHASE_PREPARE ||
 				 options->phase == PHASE_CHECK)) {
 		message_error("--histogram: has the times of a run, and --phase %s makes none; leave it out",
@@ -618,7 +447,7 @@ static int check_results(const struct replay_options *options,
 			 const char *source, bool phased)
 {
 	const char *mark = phased ? RESULT_WORKLOAD_STATE : RESULT_TRACE_STATE;
-	const char *histogram = options->trace.histogram;
+	const char *histogram = options->run.trace.histogram;
 	const char *state = options->phase == PHASE_CHECK ? NULL :
 							     options->state;
 	int result = ALIGNCTL_FINE;
@@ -646,55 +475,18 @@ static int check_results(const struct replay_options *options,
 	return result;
 }
 
-/* Refuses what means nothing with one device, or with two. */
-static int check_devices(const struct replay_options *options,
-			 const struct method *method, const char *source)
+/* Is what only verify does asked for, two devices? Return: enum alignctl_exit. */
+static int refuse_vs(int argc, char **argv)
 {
-	const struct replay_trace_options *trace = &options->trace;
-	const struct { bool given; const char *name; } not_for_two[] = {
-		{ options->phase != PHASE_ALL, "phase" },
-		{ options->state, "state" },
-		{ trace->histogram, "histogram" },
-		{ trace->verify_below, "verify-below" },
-		{ trace->how == PLACEMENT_WRAP, "wrap" },
-		{ trace->how == PLACEMENT_SCALE, "scale" },
-	};
-	size_t i;
+	int i;
 
-	if (!options->vs) {
-		if (options->for_two)
-			message_error("--repeat, --drive-control: compare two devices; --vs DEV names the other one");
-		else if (options->force_too)
-			message_error("--force: names two devices, and nothing but --on %s is to be written to",
-				      options->on);
-		return options->for_two || options->force_too ?
-			ALIGNCTL_USAGE : ALIGNCTL_FINE;
-	}
-	for (i = 0; i < sizeof(not_for_two) / sizeof(not_for_two[0]); i++) {
-		if (!not_for_two[i].given)
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (strcmp(argv[i], "--vs") && strncmp(argv[i], "--vs=", 5))
 			continue;
-		message_error("--%s: not with --vs, which makes many runs of the same requests; leave it out",
-			      not_for_two[i].name);
+		message_error("--vs: verify compares devices: alignctl verify SOURCE --on DEV --vs DEV");
 		return ALIGNCTL_USAGE;
 	}
-	if (strcmp(source, "-") || method)
-		return ALIGNCTL_FINE;
-	message_error("-: standard input can be read once, and --vs reads it for each run; give a file");
-	return ALIGNCTL_USAGE;
-}
-
-static int run_many(const struct replay_options *options,
-		    const struct workload *w, bool phased, int argc,
-		    char **argv)
-{
-	const struct replay_many many = {
-		.on = options->on, .vs = options->vs,
-		.force = { options->force, options->force_too },
-		.plan = &options->plan, .workload = w,
-		.phased = phased,
-	};
-
-	return replay_many(&many, argc, argv);
+	return ALIGNCTL_FINE;
 }
 
 /* What a workload would do, instead of doing it. */
@@ -710,7 +502,7 @@ static int show_workload(const struct replay *replay,
 
 	if (result)
 		return result;
-	if (options->trace.json)
+	if (options->run.trace.json)
 		replay_report_json(&report);
 	else
 		replay_report_text(&report);
@@ -726,14 +518,14 @@ static int run_workload(struct replay *replay, struct replay_options *options,
 
 	/* a state has it */
 	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE)
-		plan_options_places(&options->plan, plan, device);
+		plan_options_places(&options->run.plan, plan, device);
 	result = plan_check_fit(plan, device);
-	if (!result && options->trace.dry_run)
+	if (!result && options->run.trace.dry_run)
 		result = show_workload(replay, options, offset_known);
 	if (!result && options->phase != PHASE_CHECK)
 		result = guard(options, device,
 			       plan_end(plan) + 2 * replay->geometry.physical);
-	if (result || options->trace.dry_run)
+	if (result || options->run.trace.dry_run)
 		return result;
 	result = open_target(replay, options, false);
 	if (!result && plan->buffered && options->phase == PHASE_RUN)
@@ -746,15 +538,15 @@ static int open_source(struct replay_trace *trace,
 		       const struct replay_options *options, const char *name)
 {
 	const struct workload *w = workload_find(name);
-	int result = w ? plan_options_check(&options->plan, w) : ALIGNCTL_FINE;
+	int result = w ? plan_options_check(&options->run.plan, w) : ALIGNCTL_FINE;
 
 	if (!result && w)
 		result = check_depth(options, w);
 	if (!result)
 		result = replay_trace_open(trace, name);
 	if (!result && w)
-		plan_options_apply(&options->plan, &trace->source.plan);
-	trace->source.plan.fdatasync = options->plan.fdatasync;
+		plan_options_apply(&options->run.plan, &trace->source.plan);
+	trace->source.plan.fdatasync = options->run.plan.fdatasync;
 	return result;
 }
 
@@ -781,37 +573,38 @@ static int run_trace(struct replay *replay, struct replay_options *options,
 	int result = ALIGNCTL_FINE;
 
 	if (plan->workload) {
-		plan_options_places(&options->plan, plan, device);
+		plan_options_places(&options->run.plan, plan, device);
 		result = plan_check_fit(plan, device);
 	}
 	if (!result)
 		result = replay_trace_fit(trace);
 	options->reads_only |= !result && only_reads(trace);
-	if (!result && options->trace.dry_run)
+	if (!result && options->run.trace.dry_run)
 		trace_report_plan(trace);
 	if (!result && !options->reads_only)
 		result = guard(options, device, plan->workload ?
 			       plan_end(plan) :
 			       device->sectors << ALIGN_SECTOR_SHIFT);
-	if (result || options->trace.dry_run)
+	if (result || options->run.trace.dry_run)
 		return result;
-	result = open_target(replay, options, options->trace.buffered);
+	result = open_target(replay, options, options->run.trace.buffered);
 	return result ? result : replay_trace_run(trace, replay->fd);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct replay_options options = {
-		.trace.timing = ENGINE_NR_TIMINGS,
-	};
-	struct replay_trace trace = { .options = &options.trace };
+	struct replay_options options = { 0 };
+	struct replay_trace trace = { .options = &options.run.trace };
 	struct replay replay = { .fd = -1, .cached_fd = -1 };
 	struct device device;
 	const struct workload *w;
-	const struct method *method;
+	enum run_kind kind;
 	bool phased;	/* prepared, run and checked */
 	int first, result;
 
+	if (refuse_vs(argc, argv))
+		return ALIGNCTL_USAGE;
+	run_options_init(&options.run);
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
@@ -822,9 +615,15 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	if (options.check && first == argc)
 		return replay_trace_crash(options.check, options.on,
-					  options.trace.json);
+					  options.run.trace.json);
 	if (options.check || first == argc) {
 		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
+		return ALIGNCTL_USAGE;
+	}
+	if (method_find(argv[first])) {
+		message_error("%s: is a method: alignctl probe %s %s",
+			      argv[first], argv[first],
+			      options.on ? options.on : "DEV");
 		return ALIGNCTL_USAGE;
 	}
 	if (!options.on) {
@@ -832,22 +631,17 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	w = workload_find(argv[first]);
-	method = method_find(argv[first]);
-	phased = is_prepared(&options, w);
-	options.trace.buffered = plan_options_buffered(&options.plan, w);
+	kind = run_options_kind(&options.run, w, options.phase != PHASE_ALL);
+	phased = kind == RUN_WRITES;
+	options.run.trace.buffered = plan_options_buffered(&options.run.plan, w);
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
-	options.trace.depth = options.depth;
-	options.trace.state = options.state;
-	if (w && !options.think_given)
-		options.trace.think_s = w->think_s;
-	result = check_source_options(&options, w, method);
+	options.run.trace.depth = options.run.depth;
+	options.run.trace.state = options.state;
+	if (w && !options.run.think_given)
+		options.run.trace.think_s = w->think_s;
+	result = check_source_options(&options, kind, w);
 	if (!result)
-		result = check_devices(&options, method, argv[first]);
-	if (result)
-		return result;
-	if (method || options.vs)
-		return run_many(&options, w, phased, argc, argv);
-	result = check_results(&options, argv[first], phased);
+		result = check_results(&options, argv[first], phased);
 	if (result)
 		return result;
 	result = phased ? choose_plan(&replay, &options, argv[first]) :
@@ -861,7 +655,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	replay.device = trace.device = &device;
 	trace.geometry = &replay.geometry;
-	result = plan_options_geometry(&options.plan, &device, &replay.geometry,
+	result = plan_options_geometry(&options.run.plan, &device, &replay.geometry,
 				       &trace.offset_known);
 	if (!result && phased)
 		result = run_workload(&replay, &options, trace.offset_known);

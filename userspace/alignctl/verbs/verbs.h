@@ -12,6 +12,7 @@ extern const struct verb verb_set;
 extern const struct verb verb_stats;
 extern const struct verb verb_replay;
 extern const struct verb verb_verify;
+extern const struct verb verb_probe;
 extern const struct verb verb_record;
 extern const struct verb verb_convert;
 extern const struct verb verb_workloads;

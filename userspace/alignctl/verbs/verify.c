@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * alignctl verify: the whole experiment, made of the other verbs. Its arguments
- * are understood here, as every verb's; orchestration, statistics and pictures
- * are Python's, in userspace/align_reports.
+ * alignctl verify: experiments of many runs, made of the other verbs: each mode
+ * on one device, or two devices. Its arguments are understood here, as every
+ * verb's; orchestration, statistics and pictures are Python's, in
+ * userspace/align_reports.
  */
 #include <limits.h>
 #include <string.h>
@@ -12,54 +13,67 @@
 #include "base/message.h"
 #include "base/nearest.h"
 #include "device/mode.h"
-#include "engine/engine.h"
-#include "verbs/plan_options.h"
+#include "verbs/compare.h"
 #include "verbs/reports.h"
+#include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
+#define MAX_REPEAT	1000U
+
 struct verify_options {
 	const char *on;
+	const char *vs;
 	const char *force;
-	uint64_t threads;
-	struct plan_options plan;	/* only what it refuses */
+	const char *force_too;	/* the other one of two devices */
+	const char *for_modes;	/* an option that --vs has no use for */
+	const char *for_two;	/* one that only --vs has a use for */
+	uint64_t repeat;
+	struct run_options run;
 };
 
-enum row { ROW_ON, ROW_COUNT, ROW_SPAN, ROW_REPEAT, ROW_MODES, ROW_THREADS,
-	   ROW_BUFFERED, ROW_DIRECT, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
-	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_FORCE,
-	   ROW_HTML, ROW_JSON };
+enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_REPEAT, ROW_MODES, ROW_HOLD_MS,
+	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_DRY_RUN,
+	   ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
+	RUN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device" },
-	[ROW_COUNT] = { "count", "N", "repetitions of a workload's pattern" },
-	[ROW_SPAN] = { "span", "N",
-		       "random, probes: over N bytes (default: DEV)" },
+	[ROW_VS] = { "vs", "DEV",
+		     "in place of modes: on DEV too, in turn, and compare" },
 	[ROW_REPEAT] = { "repeat", "N",
-			 "runs of each workload in each mode (default: 3)" },
+			 "runs in each mode (default: 3), or on each (5)" },
 	[ROW_MODES] = { "modes", "LIST",
 			"some of raw,report,pad,coalesce (default: all)" },
-	[ROW_THREADS] = { "threads", "N",
-			  "that make the writes (default: 1)" },
-	[ROW_BUFFERED] = { "buffered", NULL,
-			   "through the page cache, not by O_DIRECT" },
-	[ROW_DIRECT] = { "direct", NULL,
-			 "by O_DIRECT also what was published buffered" },
-	[ROW_PHYSICAL] = { "physical", "N",
-			   "physical block, bytes, if DEV does not tell" },
-	[ROW_OFFSET] = { "offset", "N",
-			 "alignment offset, bytes, if DEV does not tell" },
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
 				"of the drive512e that DEV is: its own counts" },
+	[ROW_DRY_RUN] = { "dry-run", NULL,
+			  "--vs: say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_HTML] = { "html", "FILE", "the same as a page with pictures" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
+
+/* Does this option of a run mean something for the modes of one device, too? */
+static bool for_modes_too(size_t row)
+{
+	switch (row) {
+	case PLAN_ROW_COUNT:
+	case PLAN_ROW_SPAN:
+	case PLAN_ROW_PHYSICAL:
+	case PLAN_ROW_OFFSET:
+	case PLAN_ROW_BUFFERED:
+	case PLAN_ROW_DIRECT:
+	case RUN_ROW_THREADS:
+		return true;
+	}
+	return false;
+}
 
 /* Take the argument of --modes: names, each once. Return: 0, or -1 after an error. */
 static int take_modes(const char *list)
@@ -87,38 +101,34 @@ static int take(size_t row, const char *argument, void *context)
 	struct verify_options *options = context;
 	const char *refusal = NULL;
 	uint64_t number;
-	uint32_t bytes;
 
+	if (row < RUN_NR_ROWS) {
+		if (!for_modes_too(row))
+			options->for_two = rows[row].name;
+		return run_options_take(&options->run, row, argument);
+	}
+	if (row >= ROW_MODES && row <= ROW_WRITE_CACHE)
+		options->for_modes = rows[row].name;
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;
 		break;
+	case ROW_VS:
+		options->vs = argument;
+		break;
 	case ROW_FORCE:
+		options->force_too = options->force;
 		options->force = argument;
 		break;
-	case ROW_COUNT:
 	case ROW_REPEAT:
-		if (!parse_number(argument, &number))
+		if (!parse_number(argument, &options->repeat))
 			refusal = "must be a number, at least 1";
 		break;
-	case ROW_SPAN:
-		return plan_options_take(&options->plan, PLAN_ROW_SPAN,
-					 argument);
-	case ROW_THREADS:
-		if (!parse_number(argument, &options->threads) ||
-		    options->threads > ENGINE_MAX_DEPTH)
-			refusal = "must be a number from 1 to 256";
+	case ROW_DRY_RUN:
+		options->for_two = rows[row].name;
 		break;
 	case ROW_MODES:
 		return take_modes(argument);
-	case ROW_PHYSICAL:
-		if (!parse_bytes(argument, &bytes) || !bytes)
-			refusal = "must be bytes, e.g. 4096 or 4K";
-		break;
-	case ROW_OFFSET:
-		if (!parse_bytes(argument, &bytes))
-			refusal = "must be bytes";
-		break;
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &number);
 		break;
@@ -128,8 +138,6 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_WRITE_CACHE:
 		refusal = mode_write_cache_refusal(argument);
 		break;
-	case ROW_BUFFERED:
-	case ROW_DIRECT:
 	case ROW_DRIVE_CONTROL:
 	case ROW_HTML:
 	case ROW_JSON:
@@ -161,31 +169,92 @@ static int check_workload(const char *name,
 	int result;
 
 	if (w && !w->reads) {
-		result = plan_options_check(&options->plan, w);
+		result = plan_options_check(&options->run.plan, w);
 		return result ? result :
-		       plan_options_parallel(w, "threads", options->threads);
+		       plan_options_parallel(w, "threads",
+					     options->run.trace.threads);
 	}
 	if (w)
 		message_error("%s: only reads, which no mode changes; take a workload that writes",
 			      name);
 	else if (method_find(name))
-		message_error("%s: is a method, which 'alignctl replay' runs; take a workload that writes",
+		message_error("%s: is a method, which 'alignctl probe' runs; take a workload that writes",
 			      name);
 	else
 		report_unknown(name);
 	return ALIGNCTL_USAGE;
 }
 
+/* One workload or trace on two devices. */
+static int verify_two(const struct verify_options *options, const char *source,
+		      bool one, int argc, char **argv)
+{
+	const struct run_options *run = &options->run;
+	const struct workload *w = workload_find(source);
+	enum run_kind kind = run_options_kind(run, w, false);
+	const struct compare compare = {
+		.on = options->on, .vs = options->vs,
+		.force = { options->force, options->force_too },
+		.plan = &run->plan, .workload = w, .phased = kind == RUN_WRITES,
+	};
+
+	if (options->for_modes)
+		message_error("--%s: is for the modes of one device, not for --vs; leave it out",
+			      options->for_modes);
+	else if (!one)
+		message_error("--vs: compares with one workload or trace at a time; name one");
+	else if (options->repeat > MAX_REPEAT)
+		message_error("--repeat: must be a number from 1 to %u with --vs",
+			      MAX_REPEAT);
+	else if (method_find(source))
+		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
+			      source);
+	else if (!strcmp(source, "-"))
+		message_error("--vs reads the trace once for each run: give a file, not standard input");
+	else if (!run_options_check(run, kind, w))
+		return compare_devices(&compare, argc, argv);
+	return ALIGNCTL_USAGE;
+}
+
+/* Refuses what does not fit workloads on one device, in each mode. */
+static int check_modes(const struct verify_options *options, int first,
+		       int argc, char **argv)
+{
+	int i, result;
+
+	if (options->for_two) {
+		message_error("--%s: is for two devices, and --vs DEV names the other one; leave it out",
+			      options->for_two);
+		return ALIGNCTL_USAGE;
+	}
+	for (i = first; i < argc; i++) {
+		result = check_workload(argv[i], options);
+		if (result)
+			return result;
+	}
+	if (options->force_too) {
+		message_error("--force: names two devices, and nothing but --on DEV is to be written to");
+		return ALIGNCTL_USAGE;
+	}
+	if (options->on && options->force && strcmp(options->force, options->on)) {
+		message_error("--force names %s, but --on is %s; name the same device",
+			      options->force, options->on);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct verify_options options = { 0 };
-	int first, i, result;
+	int first, result;
 
+	run_options_init(&options.run);
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	for (i = first; i < argc; i++) {
-		result = check_workload(argv[i], &options);
+	if (!options.vs) {
+		result = check_modes(&options, first, argc, argv);
 		if (result)
 			return result;
 	}
@@ -193,16 +262,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("verify: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
-	if (options.force && strcmp(options.force, options.on)) {
-		message_error("--force names %s, but --on is %s; name the same device",
-			      options.force, options.on);
-		return ALIGNCTL_USAGE;
-	}
+	if (options.vs)
+		return verify_two(&options, argv[first], argc - first == 1,
+				  argc, argv);
 	return reports_become("verify", argc, argv, NULL);
 }
 
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
-	"Show what each mode does to workloads, and that nothing is lost",
+	"Show what each mode does to workloads; or compare two devices",
 	rows, NULL, run,
 };

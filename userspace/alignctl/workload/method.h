@@ -13,7 +13,7 @@
 
 /**
  * struct method - a named method
- * @name: as alignctl replay knows it
+ * @name: as alignctl probe knows it
  * @summary: one line for people
  * @origin: where it comes from
  * @published: what was found with it, or NULL

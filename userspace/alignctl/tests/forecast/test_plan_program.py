@@ -345,7 +345,7 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
 @pytest.mark.parametrize("arguments, words", [
     (["plan"], ["plan: needs SOURCE"]),
     (["plan", "w5"], ["w5", "No such file", "no workload 'w5'", "'alignctl workloads'"]),
-    *((["plan", method], [f"{method}: is a method, which 'alignctl replay' runs"]) for method in METHODS),
+    *((["plan", method], [f"{method}: is a method, which 'alignctl probe' runs"]) for method in METHODS),
     (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
     (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
     (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),

@@ -75,7 +75,7 @@ def test_an_iolog_of_fio_with_records_is_done(disk, tmp_path):
 def test_buffered_runs_on_two_devices_are_compared(disk, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(bytes(DISK_BYTES))
-    done = alignctl("replay", "records-4000", "--on", disk, "--vs", other, "--count", 100, "--span", "1M", "--repeat", 2,
+    done = alignctl("verify", "records-4000", "--on", disk, "--vs", other, "--count", 100, "--span", "1M", "--repeat", 2,
                     "--force", disk, "--force", other, "--json")
     assert done.returncode == FINE, done.stderr
     runs = json.loads(done.stdout)["runs"]
@@ -162,7 +162,6 @@ def test_the_daemon_rests_also_when_buffered(tmp_path):
     (["replay", "areasync", "--state", "s"], ["--state", "means nothing for"]),
     (["replay", "db-read", "--buffered", "--phase", "prepare", "--state", "s"], ["--phase", "that reads"]),
     (["replay", "areasync", "--depth", "2"], ["--depth 2", "must follow each other"]),
-    (["replay", "cncread", "--buffered"], ["--buffered", "a method"]),
     (["verify", "w512", "areasync", "--threads", "2"], ["--threads 2", "writes of areasync must follow each other"]),
     (["verify", "records-4096", "areasync", "--span", "8M"], ["--span", "not for areasync"]),
     (["verify", "records-4000", "--threads", "257"], ["--threads 257", "from 1 to 256"]),

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted, spoil
 from lab.pace import Limit, patience, scaled
 from lab.paths import REPO
 
@@ -490,7 +490,7 @@ def test_an_option_that_a_check_of_a_state_has_no_use_for_is_refused(disk, trace
     state = tmp_path / "state"
     assert alignctl("replay", trace(KINDS), "--on", disk, "--state", state).returncode == FINE
     assert alignctl("replay", "--check", state, "--on", disk, "--json").returncode == FINE
-    for options in (["--histogram", "x"], ["--count", 3], ["--vs", disk], ["--wrap"]):
+    for options in (["--histogram", "x"], ["--count", 3], ["--wrap"]):
         failed = alignctl("replay", "--check", state, *options)
         assert failed.returncode == USAGE and f"{options[0]}: means nothing for --check" in failed.stderr
 
@@ -499,3 +499,15 @@ def test_an_option_that_a_check_of_a_state_has_no_use_for_is_refused(disk, trace
 def test_a_source_or_a_state_is_needed(arguments):
     failed = alignctl("replay", *arguments)
     assert failed.returncode == USAGE and "needs SOURCE" in failed.stderr and "--check STATE" in failed.stderr
+
+
+def test_a_trace_that_is_seen_to_read_only_is_done_on_what_holds_data(disk, tmp_path):
+    spoil(disk)
+    path = tmp_path / "reads.csv"
+    path.write_text("op,offset,bytes\nread,0,4096\nread,8192,512\n")
+    assert alignctl("replay", path, "--on", disk).returncode == BUSY
+    done = alignctl("replay", path, "--on", disk, "--scan", "--json")
+    assert done.returncode == FINE and json.loads(done.stdout)["requests"] == 2
+    path.write_text("op,offset,bytes\nread,0,4096\nwrite,8192,512\n")
+    assert alignctl("replay", path, "--on", disk, "--scan").returncode == BUSY
+    assert disk.read_bytes()[:8] == b"precious"

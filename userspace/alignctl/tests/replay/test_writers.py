@@ -197,7 +197,7 @@ def test_two_devices_are_compared_with_threads_and_a_warm_up(disk):
     other = disk.with_name("other")
     with open(other, "wb") as file:
         file.truncate(DISK_BYTES)
-    done = alignctl("replay", "rand512", "--on", disk, "--vs", other, "--count", 3000, "--threads", 2, "--warmup", "0.0001",
+    done = alignctl("verify", "rand512", "--on", disk, "--vs", other, "--count", 3000, "--threads", 2, "--warmup", "0.0001",
                     "--repeat", 2, "--json")
     assert done.returncode == FINE, done.stderr
     result = json.loads(done.stdout)

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from align_reports.verify import command as verify
-from alignctl_program import METHODS, VERBS, alignctl
+from alignctl_program import AREA, METHODS, VERBS, alignctl
 from lab.paths import REPO
 
 FINE = 0
-# A command of each document, and its heading in the manual; not of verify and record, which need a drive.
+# A command of each document, and its heading in the manual; not of verify's modes and record, which need a drive.
 DOCUMENTS = {
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
@@ -24,15 +24,15 @@ DOCUMENTS = {
     "replay TRACE": (["replay", "TRACE", "--on", "DISK", "--state", "STATE"], "JSON OF REPLAYING A TRACE"),
     "replay TRACE --dry-run": (["replay", "TRACE", "--on", "DISK", "--dry-run"], "JSON OF REPLAYING A TRACE"),
     "replay --check": (["replay", "--check", "STATE"], r"JSON OF REPLAY --CHECK"),
-    "replay --vs": (["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--repeat", "2"],
+    "verify --vs": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--repeat", "2"],
                     "JSON OF MANY RUNS"),
-    "replay --vs --dry-run": (["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
+    "verify --vs --dry-run": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
                               "JSON OF MANY RUNS"),
-    "replay METHOD": (["replay", "sorted-reads", "--on", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
-    **{f"replay {method} --dry-run": (["replay", method, "--on", "DISK", "--dry-run"], "JSON OF MANY RUNS")
-       for method in METHODS},
+    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
+    **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])],
+                                     "JSON OF MANY RUNS") for method, writes in METHODS.items()},
 }
-ELSEWHERE = {"verify", "record"}
+ELSEWHERE = {"record"}
 
 
 def format_in_manual(heading):
@@ -76,5 +76,5 @@ def test_the_manual_has_the_format_of_verify():
 
 
 def test_numbers_of_many_runs_are_numbers(words):
-    done = alignctl(*words(DOCUMENTS["replay --vs"][0]), "--json")
+    done = alignctl(*words(DOCUMENTS["verify --vs"][0]), "--json")
     assert json.loads(done.stdout)["repetitions"] == 2

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from alignctl_program import ALIGNCTL, METHODS, VERBS
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -27,10 +27,11 @@ PRINTED = [
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
     ["replay", "db-read", "--on", "DISK", "--count", "20"],
     ["replay", "w512", "--on", "DISK", "--count", "20", "--phase", "prepare", "--state", "STATE"],
-    *(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
+    *(["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
-    *(["replay", method, "--on", "DISK", "--dry-run"] for method in METHODS),
-    ["replay", "sorted-reads", "--on", "DISK", "--count", "20", "--span", "8M"],
+    *(["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])]
+      for method, writes in METHODS.items()),
+    ["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"],
 ]
 
 
@@ -44,7 +45,8 @@ def command(disk, tmp_path):
     files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state"}
 
     def words(arguments):
-        few = [] if "--count" in arguments or "w512" not in arguments or arguments[0] != "replay" else ["--count", "20"]
+        runs = "w512" in arguments and arguments[0] in ("replay", "verify")
+        few = ["--count", "20"] if runs and "--count" not in arguments else []
         return [ALIGNCTL, *(str(files.get(word, word)) for word in arguments), *few]
     return words
 
@@ -77,7 +79,7 @@ def test_a_pipe_that_nobody_reads_ends_it_without_a_word(command, machine, argum
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["workloads"], ["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat",
+@pytest.mark.parametrize("arguments", [["workloads"], ["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat",
                                                        "1"]], ids=" ".join)
 def test_that_is_so_where_the_caller_ignores_the_signal(command, arguments):
     """As systemd does for services: there the write fails, and the program is told."""
@@ -97,7 +99,7 @@ def test_a_pipe_under_standard_error_that_nobody_reads_ends_many_runs_without_a_
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
+        done = subprocess.run(command(["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
                               stdout=subprocess.PIPE, stderr=write, text=True, timeout=patience(60), check=False,
                               env={**os.environ, "TMPDIR": str(folder)})
     finally:
@@ -108,13 +110,13 @@ def test_a_pipe_under_standard_error_that_nobody_reads_ends_many_runs_without_a_
 
 def test_standard_error_that_is_full_changes_nothing(command):
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command(["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
+        done = subprocess.run(command(["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]),
                               stdout=subprocess.PIPE, stderr=full, text=True, timeout=patience(60), check=False)
     assert done.returncode == 0 and "wall" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["workloads"], ["--version"], ["replay", "w512", "--on", "DISK"],
-                                       ["replay", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]],
+                                       ["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]],
                          ids=" ".join)
 def test_output_that_is_closed_is_an_error_and_nothing_is_written_onto_a_device(command, disk, arguments):
     """The next file that is opened would have its number."""

@@ -141,7 +141,7 @@ def test_version(arguments):
     (["replay", "w512"], ["--on DEV"]),
     (["replay", "w5", "--on", "x"], ["no workload 'w5'", "'alignctl workloads'"]),
     (["replay", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
-    *((["verify", method, "--on", "x"], [f"{method}: is a method, which 'alignctl replay' runs"])
+    *((["verify", method, "--on", "x"], [f"{method}: is a method, which 'alignctl probe' runs"])
       for method in METHODS),
     (["replay", "w512", "--on", "x", "--count", "0"], ["--count 0"]),
     (["replay", "w512", "--on", "x", "--depth", "0"], ["--depth 0", "1 to 256"]),

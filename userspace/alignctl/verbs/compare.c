@@ -6,19 +6,19 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "device/guard.h"
-#include "verbs/replay_many.h"
+#include "verbs/compare.h"
 #include "verbs/reports.h"
 
 /* What the workload is on a device, if spread over @span, or 0: all of it. */
-static struct plan plan_on(const struct replay_many *many,
+static struct plan plan_on(const struct compare *compare,
 			   const struct device *device, uint64_t span)
 {
-	struct plan_options options = *many->plan;
+	struct plan_options options = *compare->plan;
 	struct plan plan;
 
 	if (span)
 		options.span = span;
-	plan_init(&plan, many->workload);
+	plan_init(&plan, compare->workload);
 	plan_options_apply(&options, &plan);
 	plan_options_places(&options, &plan, device);
 	return plan;
@@ -34,7 +34,7 @@ static bool same_requests(const struct plan *a, const struct plan *b)
  * Finds over how many bytes to spread a workload so that its requests are the
  * same on both devices; 0: they are anyway. Return: enum alignctl_exit.
  */
-static int common_span(const struct replay_many *many, const struct device *on,
+static int common_span(const struct compare *compare, const struct device *on,
 		       const struct device *vs, uint64_t *span)
 {
 	const struct device *small = on->sectors < vs->sectors ? on : vs;
@@ -42,86 +42,80 @@ static int common_span(const struct replay_many *many, const struct device *on,
 	struct plan a, b;
 
 	*span = 0;
-	if (!many->workload)
+	if (!compare->workload)
 		return ALIGNCTL_FINE;
-	a = plan_on(many, on, 0);
-	b = plan_on(many, vs, 0);
+	a = plan_on(compare, on, 0);
+	b = plan_on(compare, vs, 0);
 	if (same_requests(&a, &b))
 		return ALIGNCTL_FINE;
-	if (!many->plan->span && have > a.start + WORKLOAD_INSIDE) {
+	if (!compare->plan->span && have > a.start + WORKLOAD_INSIDE) {
 		*span = have - a.start - WORKLOAD_INSIDE;
-		a = plan_on(many, on, *span);
-		b = plan_on(many, vs, *span);
+		a = plan_on(compare, on, *span);
+		b = plan_on(compare, vs, *span);
 	}
 	if (same_requests(&a, &b))
 		return ALIGNCTL_FINE;
 	message_error("%s: its requests would have %" PRIu64 " bytes on %s and %"
 		      PRIu64 " on %s, whose blocks differ; --physical N for both, or another workload",
-		      many->workload->name, a.length, many->on, b.length,
-		      many->vs);
+		      compare->workload->name, a.length, compare->on, b.length,
+		      compare->vs);
 	return ALIGNCTL_USAGE;
 }
 
-static int check_force(const struct replay_many *many, const struct device *on,
+static int check_force(const struct compare *compare, const struct device *on,
 		       const struct device *vs)
 {
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		const char *path = many->force[i];
+		const char *path = compare->force[i];
 
 		if (!path || guard_same_device(on, path) ||
-		    (vs && guard_same_device(vs, path)))
+		    guard_same_device(vs, path))
 			continue;
-		message_error("--force names %s, but --on is %s%s%s; name the same device",
-			      path, many->on, vs ? " and --vs " : "",
-			      vs ? many->vs : "");
+		message_error("--force names %s, but --on is %s and --vs %s; name the same device",
+			      path, compare->on, compare->vs);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }
 
-/* @vs: NULL for a method. */
-static int become(const struct replay_many *many, const struct device *on,
+static int become(const struct compare *compare, const struct device *on,
 		  const struct device *vs, int argc, char **argv)
 {
-	static char phased[] = "--phased";
+	static char phased[] = "--in-phases";
 	CLEANUP_FREE char *span_option = NULL;
 	char *more[3] = { NULL };
 	uint64_t span = 0;
 	size_t nr = 0;
 
-	if (vs && guard_same_device(on, vs->path)) {
+	if (guard_same_device(on, vs->path)) {
 		message_error("--vs %s: is the same device as --on %s; name another one",
-			      many->vs, many->on);
+			      compare->vs, compare->on);
 		return ALIGNCTL_USAGE;
 	}
-	if (check_force(many, on, vs) ||
-	    (vs && common_span(many, on, vs, &span)))
+	if (check_force(compare, on, vs) ||
+	    common_span(compare, on, vs, &span))
 		return ALIGNCTL_USAGE;
 	span_option = message_format("--span=%" PRIu64, span);
-	if (many->phased)
+	if (compare->phased)
 		more[nr++] = phased;
 	if (span)
 		more[nr++] = span_option;
-	return reports_become("probe", argc, argv, more);
+	return reports_become("compare", argc, argv, more);
 }
 
-int replay_many(const struct replay_many *many, int argc, char **argv)
+int compare_devices(const struct compare *compare, int argc, char **argv)
 {
 	struct device on, vs;
-	int result = device_open(&on, many->on);
+	int result = device_open(&on, compare->on);
 
 	if (result)
 		return result;
-	if (!many->vs) {
-		result = become(many, &on, NULL, argc, argv);
-	} else {
-		result = device_open(&vs, many->vs);
-		if (!result) {
-			result = become(many, &on, &vs, argc, argv);
-			device_close(&vs);
-		}
+	result = device_open(&vs, compare->vs);
+	if (!result) {
+		result = become(compare, &on, &vs, argc, argv);
+		device_close(&vs);
 	}
 	device_close(&on);
 	return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replays of many runs: on two devices in turn, or as a method wants them. */
-#ifndef ALIGNCTL_REPLAY_MANY_H
-#define ALIGNCTL_REPLAY_MANY_H
+/* The same runs on two devices, in turn: verify with --vs. */
+#ifndef ALIGNCTL_COMPARE_H
+#define ALIGNCTL_COMPARE_H
 
 #include <stdbool.h>
 
@@ -9,15 +9,15 @@
 #include "workload/workload.h"
 
 /**
- * struct replay_many - what the command line says
+ * struct compare - what the command line says
  * @on: the device
- * @vs: the one to compare it with; NULL: a method, on @on
+ * @vs: the one to compare it with
  * @force: those that --force names, each of them one of the two; may be NULL
  * @plan: the options of workloads
- * @workload: what to replay; NULL: a trace, or a method
+ * @workload: what to replay; NULL: a trace
  * @phased: does it prepare and check, and can do the three one by one?
  */
-struct replay_many {
+struct compare {
 	const char *on;
 	const char *vs;
 	const char *force[2];
@@ -31,6 +31,6 @@ struct replay_many {
  * that makes the runs, each guarded like any replay, with the arguments @argv of
  * the verb argv[0]. Returns if that cannot be: enum alignctl_exit, reported.
  */
-int replay_many(const struct replay_many *many, int argc, char **argv);
+int compare_devices(const struct compare *compare, int argc, char **argv);
 
 #endif

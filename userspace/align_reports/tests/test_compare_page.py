@@ -7,9 +7,9 @@ import pytest
 from html_checks import Outline, check_layout, stands_alone
 
 from align_reports.charts import LEFT, RIGHT
-from align_reports.probe import comparison_page
-from align_reports.probe.comparison import QUANTITIES, Sample, lines, saved_times
-from align_reports.probe.comparison_table import SHOWN, interval
+from align_reports.compare import page
+from align_reports.compare.comparison import QUANTITIES, Sample, lines, saved_times
+from align_reports.compare.table import SHOWN, interval
 from align_reports.svg import WIDTH
 
 ON = "/dev/disk/by-id/ata-A_MADE_UP_DRIVE_WITH_A_LONG_NAME_S3Z9NB0K123456<&>"
@@ -33,7 +33,7 @@ def samples():
 
 
 def rendered(samples, stopped=None):
-    return comparison_page.render("w512", samples, ON, VS, MACHINE, stopped)
+    return page.render("w512", samples, ON, VS, MACHINE, stopped)
 
 
 def drawings(text):
@@ -56,8 +56,8 @@ def test_the_page_stands_alone_and_shows_every_figure(samples):
 
 def test_every_pair_and_every_interval_is_in_its_row(samples):
     found = lines(samples, ON, VS)
-    drawing = comparison_page.ratio_panel(found, samples, ON, VS)
-    each = comparison_page.ratios(samples, ON, VS)
+    drawing = page.ratio_panel(found, samples, ON, VS)
+    each = page.ratios(samples, ON, VS)
     assert all(len(each[quantity.name]) == 3 for quantity in QUANTITIES)
     places = {kind: [tuple(map(float, place)) for place in re.findall(
         rf'<rect x="([\d.-]+)" y="([\d.-]+)" width="4.0" height="[\d.]+" class="{kind}"', drawing)]
@@ -78,7 +78,7 @@ def test_every_pair_and_every_interval_is_in_its_row(samples):
 def test_ratios_of_any_size_lie_in_the_picture(values):
     samples = [sample(n, device, wall_s=value, flush_s=0) for n, pair in enumerate((values, values[::-1], (1, 1)), 1)
                for device, value in zip((ON, VS), pair, strict=True)]
-    drawing = comparison_page.ratio_panel(lines(samples, ON, VS), samples, ON, VS)
+    drawing = page.ratio_panel(lines(samples, ON, VS), samples, ON, VS)
     places = [float(x) for x in re.findall(r' x1?2?="([\d.-]+)"', drawing)]
     assert places and all(0 <= x <= WIDTH for x in places)
 

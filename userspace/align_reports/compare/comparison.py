@@ -10,12 +10,12 @@ from typing import Any
 
 from ..charts import bounded
 from ..checks import check_data
+from ..replays import Replays
 from ..results import Run
 from ..verify.experiment import Step
 from ..verify.intervals import Interval, compare, span, times, words
 from ..verify.machine import Refused
 from . import devices
-from .runs import Replays
 
 # Of the target's ledger, what a run adds to.
 LEDGER = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")

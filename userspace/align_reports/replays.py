@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import interrupt
-from ..verify.machine import Here, Refused, execute
+from . import interrupt
+from .verify.machine import Here, Refused, execute
 
 USAGE, BUSY = 2, 4
 
@@ -64,9 +64,11 @@ class Replays:
         return self.here.status(self.alignctl, "replay", source, "--on", device, "--dry-run",
                                 "--json", *options, *self.force(device))[0]
 
-    def permit(self, source: str, devices: list[str], *options: str, ask: bool = True) -> None:
+    def permit(self, source: str, devices: list[str], *options: str, ask: bool = True,
+               restored: str | None = None) -> None:
         """Sees whether runs can be made on all devices, before any is; asks a person who must say.
 
+        restored: the part of each that is written to, and restored in the end; None: it is overwritten
         Raises Refused.
         """
         busy = []
@@ -78,17 +80,19 @@ class Replays:
                 busy.append(device)
         if not busy:
             return
-        if not ask or not confirmed(devices):
-            raise Refused(f"{' and '.join(busy)}: refused, see above; nothing was written", BUSY)
+        if not ask or not confirmed(devices, restored):
+            kept = (f"; {restored} alone would be overwritten, and restored, if nobody else writes there: "
+                    f"--force {busy[0]} allows that" if restored else "")
+            raise Refused(f"{' and '.join(busy)}: refused, see above; nothing was written{kept}", BUSY)
         self.forced += devices
 
 
-def confirmed(devices: list[str]) -> bool:
+def confirmed(devices: list[str], restored: str | None) -> bool:
     """Lets a person at a terminal confirm by typing the names. A script has --force."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     names = " ".join(devices)
-    print(f"All of that will be overwritten on {' and '.join(devices)}. Type {names} to go on: ",
-          end="", file=sys.stderr, flush=True)
+    what = f"{restored} will be overwritten, and restored," if restored else "All of that will be overwritten"
+    print(f"{what} on {' and '.join(devices)}. Type {names} to go on: ", end="", file=sys.stderr, flush=True)
     with interrupt.allowed():
         return sys.stdin.readline().strip() == names

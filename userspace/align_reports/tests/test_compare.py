@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from align_reports.probe import command, comparison_table, devices
-from align_reports.probe.comparison import Comparison, Sample, document, findings, lines, verdict
-from align_reports.probe.runs import Quiet, Replays
+from align_reports.compare import command, devices, table
+from align_reports.compare.comparison import Comparison, Sample, document, findings, lines, verdict
+from align_reports.replays import Quiet, Replays
 from align_reports.verify.experiment import Step
 from align_reports.verify.intervals import Interval, compare, words
 from align_reports.verify.machine import Refused
 
-REPLAY_C = Path(__file__).resolve().parents[2] / "alignctl" / "verbs" / "replay.c"
+VERBS = Path(__file__).resolve().parents[2] / "alignctl" / "verbs"
 NEAR = (1.0, 1.03, 0.98)
 
 
@@ -100,7 +100,7 @@ def test_an_open_loop_is_judged_by_its_response_times():
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
     assert verdict(lines(found, "a", "b"), found, "a", "b").endswith(
         "than b: by the mean response time, with 95 % confidence")
-    rows = [comparison_table.label(line, found) for line in lines(found, "a", "b")]
+    rows = [table.label(line, found) for line in lines(found, "a", "b")]
     assert rows == ["wall", "mean response", "p50 response \u2264", "p99 response \u2264", "p99.9 response \u2264",
                     "IOPS"]
     assert document(found, "a", "b")["time"] == "response"
@@ -115,7 +115,7 @@ def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
     [mean] = [line for line in lines(found, "a", "b") if line.name == "mean"]
     assert (mean.on.mean, mean.ratio.mean) == (pytest.approx(9000, rel=0.05), pytest.approx(0.5, rel=0.05))
-    assert [comparison_table.label(line, found) for line in lines(found, "a", "b")] == [
+    assert [table.label(line, found) for line in lines(found, "a", "b")] == [
         "wall", "mean", "p50 \u2264", "p99 \u2264", "p99.9 \u2264", "IOPS"], "of a trace they are the ends of bins"
     assert document(found, "a", "b")["time"] == "service"
 
@@ -155,7 +155,7 @@ def test_bytes_that_differ_and_requests_that_were_not_the_same_are_findings():
 def test_the_table_has_both_devices_the_ratio_and_the_counts():
     found = samples([2, 2.1, 1.9])
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(comparison_table.render(lines(found, "a", "b"), found, "a", "b", "title"))
+    console.print(table.render(lines(found, "a", "b"), found, "a", "b", "title"))
     rows = [re.split(r"\s*[│┃]\s*", row)[1:-1] for row in console.export_text().splitlines() if "│" in row]
     cells = {row[0]: row[1:] for row in rows}
     assert list(cells) == ["wall", "mean", "p50", "p99", "p99.9", "IOPS", "touches expected",
@@ -262,17 +262,18 @@ def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
     assert devices.overlapping(str(tmp_path / "a"), str(tmp_path / "b")) == []
 
 
-def test_every_option_of_replay_is_passed_on_or_has_its_place():
+def test_every_option_of_verify_is_passed_on_or_has_its_place():
     """One that alignctl has, and this program does not know, would be lost, or fail."""
-    text = REPLAY_C.read_text() + (REPLAY_C.parent / "plan_options.h").read_text()
-    known = set(re.findall(r'\[(?:ROW|PLAN_ROW)_\w+\] = \{\s*\\?\s*"([a-z-]+)"', text))
-    assert {"count", "timing", "vs"} < known
+    files = ("verbs/verify.c", "verbs/run_options.h", "verbs/plan_options.h", "device/mode.h")
+    text = "".join((VERBS.parent / file).read_text() for file in files)
+    known = set(re.findall(r'(?:ROW_\w+\] =|define MODE_ROW_\w+) *\\?\s*\{\s*\\?\s*"([a-z-]+)"', text))
+    assert {"count", "timing", "vs", "hold-ms"} < known
     assert known == {*command.VALUES, *command.SWITCHES, *command.NOT_HERE, "on", "vs", "repeat", "drive-control",
                      "html", "force", "json", "dry-run"}
 
 
 def test_options_are_passed_on_as_they_were_given():
     given = command.arguments(["w512", "--on", "a", "--vs=b", "--coun", "5", "--scan", "--span", "8M", "--rep", "3",
-                               "--phased", "--force", "a", "--force", "b"])
+                               "--in-phases", "--force", "a", "--force", "b"])
     assert command.passed_on(given) == ("--count", "5", "--span", "8M", "--scan")
-    assert (given.repeat, given.force, given.phased) == (3, ["a", "b"], True)
+    assert (given.repeat, given.force, given.in_phases) == (3, ["a", "b"], True)

@@ -8,10 +8,10 @@ from statistics import fmean
 
 from ..charts import LEFT, RIGHT, Distribution, cumulative, cumulative_panel
 from ..page import definitions, document, key, panel
+from ..probe.page import figures, said
 from ..svg import WIDTH, line, rect, svg, text
 from .comparison import QUANTITIES, Line, Sample, findings, lines, pairs, verdict
-from .comparison_table import interval, render as table
-from .page import figures, said
+from .table import interval, render as table
 
 COLOURS = """
 svg .curve { fill: none; stroke-width: 1.8; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl replay with --vs, and with a method, on regular files, as its user meets it."""
+"""alignctl verify with --vs, on regular files, as its user meets it."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, METHODS, alignctl, at_a_terminal, keys, man_page
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, keys, man_page, spoil
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -30,13 +30,8 @@ def trace(tmp_path):
     return path
 
 
-def spoil(path):
-    with open(path, "r+b") as file:
-        file.write(b"precious")
-
-
 def compared(source, disk, other, *options, status=FINE):
-    done = alignctl("replay", source, "--on", disk, "--vs", other, "--json", *options)
+    done = alignctl("verify", source, "--on", disk, "--vs", other, "--json", *options)
     assert done.returncode == status, done.stderr
     return json.loads(done.stdout)
 
@@ -60,7 +55,7 @@ def test_a_workload_on_two_devices_is_one_table_with_both(disk, other):
 
 
 def test_the_table_says_when_nothing_can_be_said(disk, other):
-    done = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 20, "--repeat", 1)
+    done = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 20, "--repeat", 1)
     assert done.returncode == FINE
     assert "nothing can be said from fewer than 3 repetitions; --repeat 5" in done.stdout
     assert re.search(r"touches expected\W+20\W+20", done.stdout)
@@ -109,7 +104,7 @@ def test_the_page_has_every_latency_of_both(disk, other, trace, tmp_path, writes
 
 
 def test_a_page_that_cannot_be_written_is_said_before_anything_is(disk, other):
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", "/none/page")
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", "/none/page")
     assert failed.returncode == USAGE and "--html /none/page: No such file" in failed.stderr
     assert not any(disk.read_bytes()) and not any(other.read_bytes())
 
@@ -132,7 +127,7 @@ def test_probes_are_the_same_on_devices_of_different_sizes(disk, other):
 
 def test_the_same_device_twice_is_refused(disk, tmp_path):
     (tmp_path / "link").symlink_to(disk)
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", tmp_path / "link", "--count", 5)
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", tmp_path / "link", "--count", 5)
     assert failed.returncode == USAGE and "is the same device" in failed.stderr and "another" in failed.stderr
     assert not any(disk.read_bytes())
 
@@ -141,14 +136,14 @@ def test_the_same_device_twice_is_refused(disk, tmp_path):
 def test_nothing_is_written_to_either_if_one_holds_data(disk, other, spoilt):
     spoil((disk, other)[spoilt])
     before = disk.read_bytes(), other.read_bytes()
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5)
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5)
     assert failed.returncode == BUSY and not failed.stdout
     assert "holds data in the sector at byte 0" in failed.stderr and "nothing was written" in failed.stderr
     assert (disk.read_bytes(), other.read_bytes()) == before
     # the other one's name does not do
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--force", (other, disk)[spoilt])
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--force", (other, disk)[spoilt])
     assert failed.returncode == BUSY and (disk.read_bytes(), other.read_bytes()) == before
-    done = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1, "--force", disk,
+    done = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1, "--force", disk,
                     "--force", other)
     assert done.returncode == FINE, done.stderr
     assert disk.read_bytes()[:8] == other.read_bytes()[:8] == b"alignctl"
@@ -156,14 +151,14 @@ def test_nothing_is_written_to_either_if_one_holds_data(disk, other, spoilt):
 
 def test_a_device_that_is_too_small_is_seen_before_the_other_is_written(disk, other):
     os.truncate(other, 1 << 16)
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 1000)
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 1000)
     assert failed.returncode == USAGE and "too small" in failed.stderr and not any(disk.read_bytes())
 
 
 def test_a_dry_run_says_what_would_be_done(disk, other):
-    said = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 4, "--dry-run")
+    said = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 4, "--dry-run")
     assert said.returncode == FINE and "4 times each" in said.stdout and "nothing was done" in said.stdout
-    said = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--dry-run", "--json")
+    said = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--dry-run", "--json")
     assert json.loads(said.stdout)["dry_run"] and "5 times each" in json.loads(said.stdout)["plan"]
     assert not any(disk.read_bytes()) and not any(other.read_bytes())
 
@@ -171,39 +166,59 @@ def test_a_dry_run_says_what_would_be_done(disk, other):
 @pytest.mark.parametrize("names, status", [("{disk} {other}", FINE), ("{disk}", BUSY)])
 def test_at_a_terminal_both_names_confirm(disk, other, names, status):
     spoil(other)
-    assert at_a_terminal("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1,
+    assert at_a_terminal("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1,
                          answer=names.format(disk=disk, other=other))[1] == status
     assert (other.read_bytes()[:8] == b"precious") == (status == BUSY)
     assert any(disk.read_bytes()) == (status == FINE)
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--repeat", "2"], ["--repeat", "--vs DEV"]),
-    (["--drive-control", "x"], ["--drive-control", "--vs DEV"]),
-    (["--html", "x"], ["--html", "means nothing for a workload that writes"]),
-    (["--vs", "{other}", "--phase", "run", "--state", "x"], ["--phase", "not with --vs"]),
-    (["--vs", "{other}", "--state", "x"], ["--state", "not with --vs"]),
-    (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "from 1 to 1000"]),
+    (["--dry-run"], ["--dry-run", "--vs DEV"]),
+    (["--depth", "2"], ["--depth", "--vs DEV"]),
+    (["--start", "0"], ["--start", "--vs DEV"]),
+    (["--no-check"], ["--no-check", "--vs DEV"]),
+    (["--vs", "{other}", "--modes", "raw"], ["--modes: is for the modes of one device", "leave it out"]),
+    (["--vs", "{other}", "--hold-ms", "5"], ["--hold-ms: is for the modes of one device"]),
+    (["--vs", "{other}", "--write-cache", "on"], ["--write-cache: is for the modes of one device"]),
+    (["--vs", "{other}", "w4096"], ["--vs", "one workload or trace at a time"]),
+    (["--vs", "{other}", "--timing", "fast"], ["--timing: means nothing for a workload that writes"]),
+    (["--vs", "{other}", "--think", "1"], ["--think: is for db-daemon, not for w512"]),
+    (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "at least 1"]),
+    (["--vs", "{other}", "--repeat", "1001"], ["--repeat", "from 1 to 1000"]),
     (["--vs", "{other}", "--force", "/dev/null"], ["/dev/null"]),
     (["--vs", "/dev/none"], ["/dev/none", "No such file"]),
     (["--force", "{disk}", "--force", "{other}"], ["--force", "names two devices"]),
 ])
 def test_options_that_do_not_fit_are_named(disk, other, options, words):
-    failed = alignctl("replay", "w512", "--on", disk, *(option.format(disk=disk, other=other) for option in options))
+    failed = alignctl("verify", "w512", "--on", disk, *(option.format(disk=disk, other=other) for option in options))
     assert failed.returncode == USAGE, failed.stderr
     for word in words:
         assert word in failed.stderr
     assert not any(disk.read_bytes())
 
 
-@pytest.mark.parametrize("options", [["--wrap"], ["--scale"], ["--histogram", "x"], ["--verify-below", "x"]])
-def test_options_that_make_other_requests_or_files_are_not_for_two(disk, other, trace, options):
-    failed = alignctl("replay", trace, "--on", disk, "--vs", other, *options)
-    assert failed.returncode == USAGE and f"{options[0]}: not with --vs" in failed.stderr
+@pytest.mark.parametrize("options", [["--wrap"], ["--scale"], ["--histogram", "x"], ["--verify-below", "x"],
+                                     ["--phase", "run"], ["--state", "x"]])
+def test_what_is_of_one_run_alone_is_no_option_of_many(disk, other, trace, options):
+    failed = alignctl("verify", trace, "--on", disk, "--vs", other, *options)
+    assert failed.returncode == USAGE and f"unrecognized option '{options[0]}'" in failed.stderr
+
+
+@pytest.mark.parametrize("options", [["--vs", "{other}"], ["--vs={other}"], ["--json", "--vs", "{other}", "--repeat", "3"]])
+def test_replay_refuses_two_devices_and_says_how_they_are_compared(disk, other, options):
+    failed = alignctl("replay", "w512", "--on", disk, *(option.format(other=other) for option in options))
+    assert failed.returncode == USAGE and not failed.stdout
+    assert failed.stderr == "alignctl: --vs: verify compares devices: alignctl verify SOURCE --on DEV --vs DEV\n"
+    assert not any(disk.read_bytes()) and not any(other.read_bytes())
+
+
+def test_a_method_is_not_compared(disk, other):
+    failed = alignctl("verify", "cncread", "--on", disk, "--vs", other)
+    assert failed.returncode == USAGE and "cncread: is a method, which 'alignctl probe' runs" in failed.stderr
 
 
 def test_standard_input_cannot_be_read_again(disk, other):
-    failed = alignctl("replay", "-", "--on", disk, "--vs", other, stdin=subprocess.DEVNULL)
+    failed = alignctl("verify", "-", "--on", disk, "--vs", other, stdin=subprocess.DEVNULL)
     assert failed.returncode == USAGE and "standard input" in failed.stderr
 
 
@@ -213,7 +228,7 @@ def test_a_disk_and_what_lies_on_it_are_told(disk):
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     loop = made.stdout.strip()
     try:
-        done = alignctl("replay", "w512", "--on", loop, "--vs", disk, "--count", 20, "--repeat", 1, "--force", disk,
+        done = alignctl("verify", "w512", "--on", loop, "--vs", disk, "--count", 20, "--repeat", 1, "--force", disk,
                         "--json")
         assert done.returncode == FINE, done.stderr
         result = json.loads(done.stdout)
@@ -226,112 +241,6 @@ def test_a_disk_and_what_lies_on_it_are_told(disk):
         subprocess.run(["losetup", "-d", loop], timeout=patience(20), check=True)
 
 
-# A trace that only reads
-
-def test_a_trace_that_is_seen_to_read_only_is_done_on_what_holds_data(disk, tmp_path):
-    spoil(disk)
-    path = tmp_path / "reads.csv"
-    path.write_text("op,offset,bytes\nread,0,4096\nread,8192,512\n")
-    assert alignctl("replay", path, "--on", disk).returncode == BUSY
-    done = alignctl("replay", path, "--on", disk, "--scan", "--json")
-    assert done.returncode == FINE and json.loads(done.stdout)["requests"] == 2
-    path.write_text("op,offset,bytes\nread,0,4096\nwrite,8192,512\n")
-    assert alignctl("replay", path, "--on", disk, "--scan").returncode == BUSY
-    assert disk.read_bytes()[:8] == b"precious"
-
-
-# Methods
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_that_writes_is_guarded_and_one_that_reads_changes_nothing(disk, method):
-    spoil(disk)
-    before = disk.read_bytes()
-    options = ["--count", 10, "--span", "8M", *(["--depth", 2] if method != "rnddeltaplot" else [])]
-    done = alignctl("replay", method, "--on", disk, *options)
-    assert done.returncode == (BUSY if METHODS[method] else FINE), done.stderr
-    assert disk.read_bytes() == before
-    if METHODS[method]:
-        assert alignctl("replay", method, "--on", disk, *options, "--force", disk).returncode == FINE
-        assert disk.read_bytes() != before
-
-
-@pytest.mark.parametrize("method", ["cncread", "cncwrite"])
-def test_the_best_depth_is_found_among_those_tried(disk, method):
-    done = alignctl("replay", method, "--on", disk, "--count", 20, "--span", "8M", "--depth", 4, "--json")
-    assert done.returncode == FINE, done.stderr
-    result = json.loads(done.stdout)
-    assert [probe["depth"] for probe in result["probes"]] == [1, 2, 3, 4]
-    assert all(probe["requests"] == 20 for probe in result["probes"])
-    top = max(result["probes"], key=lambda probe: probe["score"])
-    assert result["best"]["depth"] == top["depth"] and not result["best"]["sure"]
-    assert result["best"]["ratio_to_depth_1"] == pytest.approx(top["iops"] / result["probes"][0]["iops"])
-    assert f"depth {top['depth']}: " in done.stderr
-
-
-@pytest.mark.parametrize("method", ["chunk-size", "chunk-size-write"])
-def test_the_rate_is_measured_for_each_size(disk, method, tmp_path):
-    page = tmp_path / "page.html"
-    done = alignctl("replay", method, "--on", disk, "--count", 6, "--json", "--html", page)
-    assert done.returncode == FINE, done.stderr
-    chunks = json.loads(done.stdout)["chunks"]
-    assert [chunk["bytes"] for chunk in chunks] == [512 << i for i in range(15)]
-    assert [chunk["requests"] for chunk in chunks] == [6] * 13 + [6 if DISK_BYTES >> 22 >= 6 else DISK_BYTES >> 22,
-                                                                 DISK_BYTES >> 23]
-    text = page.read_text()
-    assert "<svg" in text and "8 MiB" in text and "<script" not in text and "http" not in text
-
-
-def test_sorted_reads_are_made_in_turn_with_places_of_their_own(disk):
-    done = alignctl("replay", "sorted-reads", "--on", disk, "--count", 64, "--span", "8M", "--json")
-    assert done.returncode == FINE, done.stderr
-    result = json.loads(done.stdout)
-    assert [(run["round"], run["window"]) for run in result["runs"]] == [
-        (1, 1), (1, 32), (1, 1024), (2, 32), (2, 1024), (2, 1), (3, 1024), (3, 1), (3, 32)]
-    assert [row["window"] for row in result["windows"]] == [1, 32, 1024]
-    assert all(row["ratio"]["values"] == 3 and row["words"] for row in result["windows"][1:])
-
-
-def test_pairs_are_plotted_by_distance(disk, tmp_path):
-    page = tmp_path / "page.html"
-    done = alignctl("replay", "rnddeltaplot", "--on", disk, "--count", 30, "--json", "--html", page)
-    assert done.returncode == FINE, done.stderr
-    pairs = json.loads(done.stdout)["pairs"]
-    assert len(pairs) == 30 and all(0 < pair["distance"] < DISK_BYTES and pair["us"] > 0 for pair in pairs)
-    assert page.read_text().count('class="point"') == 30
-
-
-@pytest.mark.parametrize("options, words", [
-    (["--vs", "x"], ["--vs", "means nothing for a method"]),
-    (["--repeat", "2"], ["--repeat"]),
-    (["--timing", "fast"], ["--timing", "means nothing for a method"]),
-    (["--phase", "run"], ["--phase", "means nothing for a method"]),
-    (["--html", "/none/page"], ["/none/page", "No such file"]),
-    (["--depth", "300"], ["--depth 300", "from 1 to 256"]),
-    (["--span", "1X"], ["1X"]),
-])
-def test_options_that_mean_nothing_for_a_method_are_refused(disk, options, words):
-    failed = alignctl("replay", "cncread", "--on", disk, *options)
-    assert failed.returncode == USAGE, failed.stderr
-    for word in words:
-        assert word in failed.stderr
-
-
-def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk):
-    said = alignctl("replay", "cncwrite", "--on", disk, "--count", 10, "--span", "8M", "--dry-run")
-    assert said.returncode == FINE and "nothing was done" in said.stdout and not any(disk.read_bytes())
-
-
-def test_methods_are_listed_in_help_workloads_and_man_page():
-    listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
-    assert {name: method["writes"] for name, method in listed.items()} == METHODS
-    assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
-    page = man_page()
-    shown, told = alignctl("replay", "--help").stdout, alignctl("workloads").stdout
-    for name, method in listed.items():
-        assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)
-        assert re.search(rf"^  {name} ", told, re.M) and re.search(rf"^{name} +{method['count']} ", page, re.M)
-
-
 def test_every_key_of_the_json_is_documented(disk, other):
     page = man_page()
     part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
@@ -339,23 +248,18 @@ def test_every_key_of_the_json_is_documented(disk, other):
     for document in documents:
         for run in document["runs"]:
             run["replay"] = None
-    for method in ("cncread", "chunk-size", "sorted-reads", "rnddeltaplot"):
-        depth = ["--depth", 2] if method == "cncread" else []
-        documents.append(json.loads(alignctl("replay", method, "--on", disk, "--count", 5, *depth, "--span", "8M",
-                                             "--json").stdout))
-        assert documents[-1]["device_facts"]["logical_block_size"]
-        documents[-1]["device_facts"] = None
     for key in {key for document in documents for key in keys(document)}:
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
 
 
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("arguments", [["w512", "--vs", "{other}", "--repeat", "1000"], ["cncread", "--span", "8M"]])
+@pytest.mark.parametrize("arguments", [["verify", "w512", "--on", "{disk}", "--vs", "{other}", "--repeat", "1000"],
+                                       ["probe", "cncread", "{disk}", "--span", "8M"]])
 def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, arguments, number):
     (tmp_path / "tmp").mkdir()
-    with subprocess.Popen([ALIGNCTL, "replay", *(word.format(other=other) for word in arguments), "--on", disk,
-                           "--count", "100", "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    with subprocess.Popen([ALIGNCTL, *(word.format(disk=disk, other=other) for word in arguments), "--count", "100",
+                           "--json"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, start_new_session=True) as running:
         for _ in range(3):
             assert running.stderr.readline()
@@ -369,8 +273,8 @@ def test_ctrl_c_and_its_kin_print_what_was_measured(disk, other, tmp_path, argum
 
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("arguments", [["replay", "w512", "--on", "{disk}", "--vs", "{other}", "--count", "5"],
-                                       ["replay", "cncread", "--on", "{disk}"], ["verify", "w512", "--on", "{disk}"]])
+@pytest.mark.parametrize("arguments", [["verify", "w512", "--on", "{disk}", "--vs", "{other}", "--count", "5"],
+                                       ["probe", "cncread", "{disk}"], ["verify", "w512", "--on", "{disk}"]])
 def test_a_signal_in_the_first_moments_ends_it_before_anything_is_done(disk, other, tmp_path, arguments, number):
     path = os.environ["PATH"]
     python = tmp_path / "bin" / "python3"
@@ -381,7 +285,7 @@ def test_a_signal_in_the_first_moments_ends_it_before_anything_is_done(disk, oth
     done = alignctl(*(word.format(disk=disk, other=other) for word in arguments),
                     env={**os.environ, "PATH": f"{python.parent}:{path}", "TMPDIR": str(tmp_path / "tmp")})
     assert done.returncode == 128 + number, done.stderr
-    assert re.fullmatch(r"alignctl (replay|verify): interrupted.*\n", done.stderr) and not done.stdout
+    assert re.fullmatch(r"alignctl (probe|verify): interrupted.*\n", done.stderr) and not done.stdout
     assert not any(disk.read_bytes()) and os.listdir(tmp_path / "tmp") == []
 
 
@@ -389,7 +293,7 @@ def test_an_old_page_survives_what_is_refused_and_what_is_not_done(disk, other, 
     page = tmp_path / "page.html"
     compared("w512", disk, other, "--count", 5, "--repeat", 1, "--html", page, "--force", disk, "--force", other)
     old = page.read_text()
-    arguments = ["replay", "rand4k", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1, "--html", page]
+    arguments = ["verify", "rand4k", "--on", disk, "--vs", other, "--count", 5, "--repeat", 1, "--html", page]
     spoil(other)
     assert alignctl(*arguments).returncode == BUSY and page.read_text() == old
     assert alignctl(*arguments, "--force", disk, "--force", other, "--dry-run").returncode == FINE
@@ -401,6 +305,6 @@ def test_an_old_page_survives_what_is_refused_and_what_is_not_done(disk, other, 
 @pytest.mark.parametrize("which", ["disk", "other"])
 def test_a_page_does_not_go_where_the_requests_go(disk, other, which):
     path = {"disk": disk, "other": other}[which]
-    failed = alignctl("replay", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", path)
+    failed = alignctl("verify", "w512", "--on", disk, "--vs", other, "--count", 5, "--html", path)
     assert failed.returncode == USAGE and f"--html {path}: is {path}, which the runs need" in failed.stderr
     assert path.stat().st_size == DISK_BYTES and not any(path.read_bytes())

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The same requests on two devices, in turn: alignctl verify with --vs.
+
+Prints one table and what it says. Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error,
+4 busy or unsafe.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from align_reports import interrupt, needs
+
+try:
+    from rich.console import Console
+except ImportError:
+    print(needs.rich("alignctl verify --vs"), file=sys.stderr)
+    sys.exit(3)
+
+from align_reports.compare import comparison, devices, page, table
+from align_reports.many import carry_out, machine, running, wide
+from align_reports.replays import Replays
+from align_reports.table import duration
+from align_reports.verify.command import number, put
+from align_reports.verify.drive import Control
+from align_reports.verify.experiment import steps
+
+FINE, FINDINGS = 0, 1
+FORMAT = 1
+REPEAT = 5
+# Of each run, and passed on to replay.
+VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
+          "threads", "warmup", "timing", "speed")
+SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
+# Of verify, refused by alignctl with --vs: see verify_two() in verbs/verify.c.
+NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """What alignctl has checked and documented: see verbs/verify.c."""
+    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
+    parser.add_argument("source")
+    for name in (*VALUES, "on", "vs", "drive-control"):
+        parser.add_argument(f"--{name}")
+    for name in (*SWITCHES, "json", "dry-run", "in-phases"):
+        parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("--force", action="append", default=[])
+    parser.add_argument("--repeat", type=number, default=REPEAT)
+    parser.add_argument("--html", type=Path)
+    return parser.parse_intermixed_args(argv)
+
+
+def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
+    """The options of each run."""
+    values = {name: getattr(given, name.replace("-", "_")) for name in VALUES}
+    return (*(word for name, value in values.items() if value is not None
+              for word in (f"--{name}", value)),
+            *(f"--{name}" for name in SWITCHES if getattr(given, name.replace("-", "_"))))
+
+
+class Comparing:
+    """verify SOURCE --on DEV --vs DEV2."""
+
+    def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
+        self._given, self._on, self._vs = given, given.on, given.vs
+        self._replays = replays
+        self._shared = devices.overlapping(given.on, given.vs)
+        self._samples: list[comparison.Sample] = []
+        self._console = Console(stderr=True)
+
+    @property
+    def made(self) -> bool:
+        return bool(self._samples)
+
+    def warnings(self) -> list[str]:
+        if not self._shared:
+            return []
+        after = ("nothing is compared, as --no-check says" if self._given.no_check else
+                 "what a run has written is compared before the next one starts")
+        return [f"{self._on} and {self._vs} both lie on {', '.join(self._shared)} and may "
+                f"overwrite each other's data: {after}"]
+
+    def permit(self) -> None:
+        self._replays.permit(self._given.source, [self._on, self._vs], *passed_on(self._given),
+                             ask=not self._given.dry_run)
+
+    def plan(self) -> str:
+        return (f"{self._given.source} on {self._on} and on {self._vs}, {self._given.repeat} times "
+                "each, in turn")
+
+    def run(self) -> None:
+        given = self._given
+        compared = comparison.Comparison(
+            self._replays, given.source, passed_on(given), given.in_phases,
+            Control(given.drive_control) if given.drive_control else None, given.html is not None)
+        wanted = steps([given.source], [self._on, self._vs], given.repeat)
+        began = time.monotonic()
+        for made, step in enumerate(wanted, 1):
+            pace = (time.monotonic() - began) / (made - 1) if made > 1 else None
+            left = pace and pace * (len(wanted) - made + 1)
+            with running(self._console, f"[{made}/{len(wanted)}] {step.mode}", left):
+                sample = compared.make(step)
+            self._samples.append(sample)
+            self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition "
+                                f"{sample.repetition}: {sample.replay['requests']} requests in "
+                                f"{duration(sample.seconds * 1e6)}", markup=False, highlight=False,
+                                soft_wrap=True)
+
+    def report(self, stopped: str | None) -> int:
+        document = comparison.document(self._samples, self._on, self._vs)
+        status = FINE
+        if self._given.html:
+            status = put("verify", self._given.html, page.render(
+                self._given.source, self._samples, self._on, self._vs,
+                {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
+        interrupt.release()
+        if self._given.json:
+            print(json.dumps({
+                "format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,
+                "machine": machine(), "repetitions": self._given.repeat,
+                "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))
+        else:
+            out = wide()
+            out.print(table.render(
+                comparison.lines(self._samples, self._on, self._vs), self._samples, self._on,
+                self._vs, f"{self._given.source}: means of the repetitions and their 95 % "
+                "confidence intervals"))
+            wrong = (f"FINDING: {each}" for each in document["findings"])
+            for line in (document["verdict"], *wrong):
+                out.print(line, markup=False, highlight=False, soft_wrap=True)
+        return status or (FINDINGS if document["findings"] else FINE)
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    return carry_out("verify", given.html, [given.source, given.on, given.vs], given.force, given.dry_run,
+                     given.json, FORMAT, lambda replays: Comparing(given, replays))

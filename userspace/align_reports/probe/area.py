@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The area of a device that a method may write to: saved to a file first, restored at the end.
+
+The file outlives whatever ends the program, and goes only when the area holds what it held
+before, on the device itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import interrupt
+from ..compare import devices
+from ..verify.command import number
+from ..verify.machine import Refused
+
+IO = 3
+CHUNK = 4 << 20
+# The largest physical block. A workload that writes labels the blocks around its own, too.
+BLOCK = 64 << 10
+AROUND = 2 * BLOCK
+
+
+@dataclass(frozen=True)
+class Area:
+    """
+    device   the path
+    start    first byte
+    length   bytes
+    file     where it is saved
+    """
+
+    device: str
+    start: int
+    length: int
+    file: Path
+
+    def __str__(self) -> str:
+        return f"{self.start}+{self.length}"
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """Start and length of what a workload may be given, so that the blocks around are in the area, too."""
+        start = -(-self.start // BLOCK) * BLOCK + AROUND
+        return start, self.start + self.length - AROUND - start
+
+    @property
+    def way_back(self) -> str:
+        """The command that restores it."""
+        return shlex.join(["dd", f"if={self.file}", f"of={os.path.abspath(self.device)}", "bs=1M", f"seek={self.start}",
+                           "oflag=seek_bytes", "conv=notrunc,fsync"])
+
+
+def area_of(device: str, words: str, file: Path | None) -> Area:
+    """The area that --write names, as alignctl has checked it."""
+    start, length = map(number, words.split("+"))
+    name = f"alignctl-probe-{os.path.basename(device)}-{start}+{length}.saved"
+    return Area(device, start, length, (file or Path(name)).absolute())
+
+
+def refusal(area: Area, html: Path | None) -> str | None:
+    """Why the area cannot be saved there; nothing is changed. html: the page to be written in the end"""
+    folder = area.file.parent
+    if html and html.resolve() == area.file.resolve():
+        return "is the page of --html, too; name another file"
+    if os.path.lexists(area.file):
+        return "exists, and may be what an earlier run could not restore; restore and remove it, or name another file"
+    try:
+        room = os.statvfs(folder)
+        if not os.access(folder, os.W_OK):
+            return f"{folder} must be a folder in which you may make files"
+        if devices.overlapping(area.device, str(folder)):
+            return f"lies on {area.device}; name a file on another disk"
+    except OSError as error:
+        return f"{error.strerror}; name a file in a folder that exists"
+    if room.f_bavail * room.f_frsize < area.length:
+        return f"{area.length} bytes to save, and {room.f_bavail * room.f_frsize} free there; name a file elsewhere"
+    return None
+
+
+@contextlib.contextmanager
+def preserved(area: Area) -> Iterator[None]:
+    """Saves the area, and restores it in the end, however that comes. Raises Refused if one of the two cannot be.
+
+    A signal ends the saving; the restoring it does not.
+    """
+    # The same open file for both: the name may lead elsewhere by then.
+    fd = os.open(area.device, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        _save(fd, area)
+        try:
+            yield
+        finally:
+            _restore(fd, area)
+    finally:
+        os.close(fd)
+
+
+def _save(fd: int, area: Area) -> None:
+    try:
+        out = os.open(area.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Refused(f"--save {area.file}: {error.strerror}; nothing was written to {area.device}", IO) from error
+    try:
+        try:
+            os.posix_fallocate(out, 0, area.length)
+            for at, size in _chunks(area):
+                with interrupt.allowed():
+                    pass
+                _write(out, _read(fd, area.start + at, size), at)
+            os.fsync(out)
+            _sync_folder(area.file.parent)
+        finally:
+            os.close(out)
+    except BaseException as error:
+        area.file.unlink()
+        if isinstance(error, OSError):
+            raise Refused(f"--save {area.file}: {error.strerror}; nothing was written to {area.device}",
+                          IO) from error
+        raise
+
+
+def _restore(fd: int, area: Area) -> None:
+    try:
+        saved = os.open(area.file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            for at, size in _chunks(area):
+                _write(fd, _read(saved, at, size), area.start + at)
+            os.fsync(fd)
+            # from here on what is read comes from the device
+            os.posix_fadvise(fd, area.start, area.length, os.POSIX_FADV_DONTNEED)
+            for at, size in _chunks(area):
+                if _read(fd, area.start + at, size) != _read(saved, at, size):
+                    raise OSError(0, f"the {size} bytes from {area.start + at} on read back otherwise")
+        finally:
+            os.close(saved)
+    except OSError as error:
+        raise Refused(f"{area.device}: {area} is NOT restored: {error.strerror}; {area.file} holds what was there: "
+                      f"{area.way_back}", IO) from error
+    area.file.unlink()
+
+
+def _chunks(area: Area) -> Iterator[tuple[int, int]]:
+    """(offset, length) of each part, from the start of the area."""
+    for at in range(0, area.length, CHUNK):
+        yield at, min(CHUNK, area.length - at)
+
+
+def _read(fd: int, at: int, size: int) -> bytes:
+    parts = []
+    while size:
+        part = os.pread(fd, size, at)
+        if not part:
+            raise OSError(0, f"it ends at byte {at}")
+        parts.append(part)
+        at, size = at + len(part), size - len(part)
+    return b"".join(parts)
+
+
+def _write(fd: int, data: bytes, at: int) -> None:
+    rest = memoryview(data)
+    while rest:
+        done = os.pwrite(fd, rest, at)
+        at, rest = at + done, rest[done:]
+
+
+def _sync_folder(folder: Path) -> None:
+    """The name of a new file is durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

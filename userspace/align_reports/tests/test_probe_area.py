@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An area that a method writes to holds afterwards what it held before, or the file that holds it stays and is named."""
+
+import errno
+import random
+import signal
+import subprocess
+from collections import namedtuple
+
+import pytest
+
+from align_reports import interrupt
+from align_reports.probe import area as module, command
+from align_reports.probe.area import AROUND, BLOCK, Area, area_of, preserved, refusal
+from align_reports.replays import Replays
+from align_reports.verify.machine import Refused
+
+MIB = 1 << 20
+START, LENGTH = 3 * 4096, 9 * MIB
+SPOILT = b"spoilt" * 1000
+
+
+@pytest.fixture
+def data():
+    return random.Random(3).randbytes(16 * MIB)
+
+
+@pytest.fixture
+def area(tmp_path, data):
+    (tmp_path / "device").write_bytes(data)
+    return Area(str(tmp_path / "device"), START, LENGTH, tmp_path / "saved")
+
+
+def content(area):
+    with open(area.device, "rb") as file:
+        return file.read()
+
+
+def spoil(area):
+    with open(area.device, "r+b") as file:
+        file.seek(area.start + 5 * MIB)
+        file.write(SPOILT)
+
+
+@pytest.mark.parametrize("failure", [None, Refused("a run failed", 3), OSError(errno.EIO, "an error"),
+                                     interrupt.Interrupted(signal.SIGTERM), ValueError("anything else")])
+def test_an_area_is_restored_and_its_file_removed_however_the_runs_end(area, data, failure):
+    try:
+        with preserved(area):
+            assert area.file.read_bytes() == data[START:START + LENGTH]
+            spoil(area)
+            if failure:
+                raise failure
+    except BaseException as raised:
+        assert raised is failure
+    assert content(area) == data and not area.file.exists()
+
+
+def told(area, data, raised):
+    """The words of a restoring that failed name the file, which holds the data, and a command that restores it."""
+    assert raised.value.status == 3
+    assert f"{area} is NOT restored" in str(raised.value) and str(area.file) in str(raised.value)
+    assert area.file.read_bytes() == data[START:START + LENGTH]
+    assert str(raised.value).endswith(area.way_back)
+    subprocess.run(area.way_back, shell=True, check=True, capture_output=True)
+    assert content(area) == data
+
+
+@pytest.mark.parametrize("call", ["pwrite", "fsync"])
+@pytest.mark.parametrize("failure", [None, interrupt.Interrupted(signal.SIGINT), Refused("a run failed", 4)])
+def test_if_an_area_cannot_be_restored_its_file_stays_and_is_named(area, data, monkeypatch, call, failure):
+    def fail(*_arguments):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(Refused, match="Input/output error") as raised, monkeypatch.context() as broken:
+        with preserved(area):
+            spoil(area)
+            broken.setattr(module.os, call, fail)
+            if failure:
+                raise failure
+    told(area, data, raised)
+
+
+def test_an_area_that_reads_back_otherwise_is_not_restored(area, data, monkeypatch):
+    """As of a drive that loses a write and says nothing."""
+    with pytest.raises(Refused, match="read back otherwise") as raised, monkeypatch.context() as broken:
+        with preserved(area):
+            spoil(area)
+            broken.setattr(module.os, "pwrite", lambda _fd, rest, _at: len(rest))
+    told(area, data, raised)
+
+
+@pytest.mark.parametrize("call", ["posix_fallocate", "pwrite", "fsync", "pread"])
+def test_what_cannot_be_saved_is_not_begun_and_leaves_no_file(area, data, monkeypatch, call):
+    def fail(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module.os, call, fail)
+    with pytest.raises(Refused, match="No space left on device; nothing was written"), preserved(area):
+        pytest.fail("it was begun")
+    assert not area.file.exists() and content(area) == data
+
+
+def test_a_file_that_comes_meanwhile_is_not_overwritten(area, data):
+    area.file.write_text("precious")
+    with pytest.raises(Refused, match="File exists"), preserved(area):
+        pytest.fail("it was begun")
+    assert area.file.read_text() == "precious" and content(area) == data
+
+
+def test_a_signal_while_it_is_saved_ends_it_before_anything_is_done(area, data, monkeypatch):
+    monkeypatch.setattr(interrupt._State, "pending", signal.SIGINT)
+    with pytest.raises(interrupt.Interrupted), preserved(area):
+        pytest.fail("it was begun")
+    assert not area.file.exists() and content(area) == data
+
+
+def test_too_little_room_is_seen_before_anything_is_done(area, monkeypatch):
+    room = namedtuple("Room", "f_bavail f_frsize")
+    monkeypatch.setattr(module.os, "statvfs", lambda _folder: room(LENGTH // 4096 - 1, 4096))
+    assert f"{LENGTH} bytes to save, and {LENGTH - 4096} free there" in refusal(area, None)
+    monkeypatch.setattr(module.os, "statvfs", lambda _folder: room(LENGTH // 4096, 4096))
+    assert refusal(area, None) is None
+
+
+def test_the_file_does_not_go_where_the_requests_go(area, monkeypatch):
+    monkeypatch.setattr(module.devices, "overlapping", lambda device, folder: ["sda"])
+    assert "name a file on another disk" in refusal(area, None)
+
+
+def test_what_a_workload_may_have_leaves_two_of_the_largest_blocks_on_either_side():
+    for start in (0, 4096, BLOCK, BLOCK + 4096, 1001 * 4096):
+        area = area_of("/dev/x", f"{start}+1M", None)
+        at, span = area.inside
+        assert at % BLOCK == 0 and at >= start + AROUND and at + span == start + MIB - AROUND
+
+
+def test_a_method_whose_run_fails_leaves_what_was_there(area, data, monkeypatch, capsys):
+    def fail(_replays, _source, _device, *_options, **_more):
+        spoil(area)
+        raise Refused("a run failed", 3)
+
+    monkeypatch.setenv("ALIGNCTL", "none")
+    monkeypatch.setattr(Replays, "permit", lambda *_arguments, **_more: None)
+    monkeypatch.setattr(Replays, "make", fail)
+    assert command.main(["cncwrite", area.device, "--write", f"{START}+9M", "--save", str(area.file)]) == 3
+    assert "a run failed" in capsys.readouterr().err
+    assert content(area) == data and not area.file.exists()

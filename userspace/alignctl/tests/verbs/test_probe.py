@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl probe on regular files, as its user meets it."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+
+import pytest
+
+from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, alignctl, keys, man_page
+from lab.pace import patience
+from lab.paths import REPO
+
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+WRITING = [method for method, writes in METHODS.items() if writes]
+# An area in the middle of the disk, of odd blocks.
+START, LENGTH = 4096 * 1001, 9 << 20
+
+
+@pytest.mark.parametrize("device", [[], ["--on", "/dev/sdX"]])
+@pytest.mark.parametrize("method", METHODS)
+def test_replay_refuses_a_method_and_says_how_it_is_made(method, device):
+    failed = alignctl("replay", method, *device)
+    assert failed.returncode == USAGE and not failed.stdout
+    assert failed.stderr == f"alignctl: {method}: is a method: alignctl probe {method} {'/dev/sdX' if device else 'DEV'}\n"
+
+
+@pytest.mark.parametrize("source, words", [
+    ("w512", ["w512: is a workload: alignctl replay w512 --on /dev/sdX"]),
+    ("cncreed", ["no method 'cncreed'; did you mean 'cncread'?", "'alignctl probe --help'"]),
+    ("x", ["no method 'x'; 'alignctl probe --help' lists them"]),
+])
+def test_what_is_no_method_is_refused_with_the_way_out(source, words):
+    failed = alignctl("probe", source, "/dev/sdX")
+    assert failed.returncode == USAGE and all(word in failed.stderr for word in words), failed.stderr
+
+
+@pytest.fixture
+def data(disk):
+    """A disk that holds data all over; what it holds."""
+    held = random.Random(7).randbytes(DISK_BYTES)
+    disk.write_bytes(held)
+    return held
+
+
+def of(method, area=AREA):
+    """Options of a short run of a method."""
+    return ["--count", 10, *(area if METHODS[method] else ["--span", "8M"]),
+            *(["--depth", 2] if method != "rnddeltaplot" else [])]
+
+
+@pytest.mark.parametrize("method", [method for method, writes in METHODS.items() if not writes])
+def test_a_method_that_reads_is_done_on_what_holds_data_and_changes_nothing(disk, data, method):
+    done = alignctl("probe", method, disk, *of(method))
+    assert done.returncode == FINE, done.stderr
+    assert disk.read_bytes() == data
+
+
+@pytest.mark.parametrize("method", WRITING)
+def test_a_method_that_writes_is_guarded_and_says_that_it_restores(disk, data, tmp_path, method):
+    failed = alignctl("probe", method, disk, *of(method), cwd=tmp_path)
+    assert failed.returncode == BUSY and "holds data in the sector at byte 0" in failed.stderr
+    assert f"0+8388608 alone would be overwritten, and restored, if nobody else writes there: --force {disk}" in failed.stderr
+    assert disk.read_bytes() == data and os.listdir(tmp_path) == ["disk"]
+
+
+@pytest.mark.parametrize("method", WRITING)
+def test_an_area_holds_after_a_method_what_it_held_before(disk, data, tmp_path, method):
+    done = alignctl("probe", method, disk, *of(method, ["--write", f"{START}+{LENGTH}"]), "--force", disk, cwd=tmp_path)
+    assert done.returncode == FINE, done.stderr
+    assert disk.read_bytes() == data and os.listdir(tmp_path) == ["disk"]
+    assert f"{START}+{LENGTH} of {disk} is saved in {tmp_path}/alignctl-probe-disk-{START}+{LENGTH}.saved" in done.stderr
+    assert f"{START}+{LENGTH} of {disk} is restored" in done.stderr
+
+
+@contextlib.contextmanager
+def under_way(disk, method, saved, *more):
+    """A method with an area in the middle of the disk, and the first of its runs made."""
+    with subprocess.Popen([ALIGNCTL, "probe", method, disk, "--write", f"{START}+{LENGTH}", "--save", saved, "--force",
+                           disk, "--count", "2200", *more], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as running:
+        said = [running.stderr.readline()]
+        while not re.search(r"depth 1:|512 B|512: ", said[-1]):
+            assert said[-1], said
+            said.append(running.stderr.readline())
+        yield running, "".join(said)
+
+
+@pytest.mark.usefixtures("hangup")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("method", WRITING)
+def test_a_signal_in_the_middle_leaves_what_was_there(disk, data, tmp_path, method, number):
+    with under_way(disk, method, tmp_path / "saved") as (running, _):
+        for _ in range(3):
+            os.killpg(running.pid, number)
+        err = running.communicate(timeout=patience(60))[1]
+    assert running.returncode == 128 + number, err
+    assert disk.read_bytes() == data and os.listdir(tmp_path) == ["disk"]
+
+
+@pytest.mark.parametrize("method", WRITING)
+def test_what_is_killed_has_written_nothing_outside_and_its_file_restores_the_rest(disk, data, tmp_path, method):
+    saved = tmp_path / "saved"
+    with under_way(disk, method, saved) as (running, said):
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate(timeout=patience(60))
+    left = disk.read_bytes()
+    assert left[:START] == data[:START] and left[START + LENGTH:] == data[START + LENGTH:]
+    assert left != data, "nothing was written"
+    assert saved.read_bytes() == data[START:START + LENGTH] and saved.stat().st_mode & 0o077 == 0
+    # a second one does not overwrite what the first one could not restore
+    again = alignctl("probe", method, disk, "--write", f"{START}+{LENGTH}", "--save", saved, "--force", disk)
+    assert again.returncode == USAGE and f"--save {saved}: exists" in again.stderr
+    subprocess.run(re.search(r"and: (dd .*)", said)[1], shell=True, check=True, capture_output=True)
+    assert disk.read_bytes() == data
+
+
+@pytest.mark.parametrize("method", ["cncread", "cncwrite"])
+def test_the_best_depth_is_found_among_those_tried(disk, method):
+    done = alignctl("probe", method, disk, "--count", 20, *(AREA if METHODS[method] else ["--span", "8M"]), "--depth", 4,
+                    "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert [probe["depth"] for probe in result["probes"]] == [1, 2, 3, 4]
+    assert all(probe["requests"] == 20 for probe in result["probes"])
+    top = max(result["probes"], key=lambda probe: probe["score"])
+    assert result["best"]["depth"] == top["depth"] and not result["best"]["sure"]
+    assert result["best"]["ratio_to_depth_1"] == pytest.approx(top["iops"] / result["probes"][0]["iops"])
+    assert f"depth {top['depth']}: " in done.stderr
+
+
+@pytest.mark.parametrize("method", ["chunk-size", "chunk-size-write"])
+def test_the_rate_is_measured_for_each_size(disk, method, tmp_path):
+    page = tmp_path / "page.html"
+    done = alignctl("probe", method, disk, "--count", 6, *(["--write", f"0+{DISK_BYTES}"] if METHODS[method] else []),
+                    "--json", "--html", page)
+    assert done.returncode == FINE, done.stderr
+    chunks = json.loads(done.stdout)["chunks"]
+    assert [chunk["bytes"] for chunk in chunks] == [512 << i for i in range(15)]
+    assert [chunk["requests"] for chunk in chunks] == [6] * 13 + [6 if DISK_BYTES >> 22 >= 6 else DISK_BYTES >> 22,
+                                                                 DISK_BYTES >> 23]
+    text = page.read_text()
+    assert "<svg" in text and "8 MiB" in text and "<script" not in text and "http" not in text
+
+
+def test_sorted_reads_are_made_in_turn_with_places_of_their_own(disk):
+    done = alignctl("probe", "sorted-reads", disk, "--count", 64, "--span", "8M", "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert [(run["round"], run["window"]) for run in result["runs"]] == [
+        (1, 1), (1, 32), (1, 1024), (2, 32), (2, 1024), (2, 1), (3, 1024), (3, 1), (3, 32)]
+    assert [row["window"] for row in result["windows"]] == [1, 32, 1024]
+    assert all(row["ratio"]["values"] == 3 and row["words"] for row in result["windows"][1:])
+
+
+def test_pairs_are_plotted_by_distance(disk, tmp_path):
+    page = tmp_path / "page.html"
+    done = alignctl("probe", "rnddeltaplot", disk, "--count", 30, "--json", "--html", page)
+    assert done.returncode == FINE, done.stderr
+    pairs = json.loads(done.stdout)["pairs"]
+    assert len(pairs) == 30 and all(0 < pair["distance"] < DISK_BYTES and pair["us"] > 0 for pair in pairs)
+    assert page.read_text().count('class="point"') == 30
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--vs", "x"], ["unrecognized option '--vs'"]),
+    (["--repeat", "2"], ["unrecognized option '--repeat'"]),
+    (["--force", "/dev/null"], ["--force names /dev/null", "name the same device"]),
+    (["--html", "/none/page"], ["/none/page", "No such file"]),
+    (["--depth", "300"], ["--depth 300", "from 1 to 256"]),
+    (["--span", "1X"], ["1X"]),
+    (["--write", "0+8M"], ["--write: cncread only reads; leave it out"]),
+    (["--save", "x"], ["--save: cncread only reads; leave it out"]),
+])
+def test_a_wrong_option_is_named(disk, options, words):
+    failed = alignctl("probe", "cncread", disk, *options)
+    assert failed.returncode == USAGE, failed.stderr
+    for word in words:
+        assert word in failed.stderr
+
+
+@pytest.mark.parametrize("options, words", [
+    ([], ["cncwrite: writes: --write START+LENGTH, e.g. 0+1G, names the area"]),
+    (["--force", "{disk}"], ["cncwrite: writes: --write START+LENGTH"]),
+    (["--write", "8M"], ["--write 8M: must be START+LENGTH"]),
+    (["--write", "0+"], ["--write 0+: must be START+LENGTH"]),
+    (["--write", "-1+8M"], ["--write -1+8M: must be START+LENGTH"]),
+    (["--write", "512+8M"], ["--write 512+8M: must be multiples of 4096"]),
+    (["--write", "0+8389120"], ["must be multiples of 4096"]),
+    (["--write", "0+512K"], ["1M long at least"]),
+    (["--write", "20M+5M"], ["--write 20M+5M: {disk} has", "name an area in it"]),
+    (["--write", "18446744073709547520+1M"], ["must be"]),
+    (["--write", "0+8M", "--span", "8M"], ["--span: --write says where"]),
+    (["--write", "0+8M", "--save", "/none/x"], ["--save /none/x: No such file", "name a file"]),
+    (["--write", "0+8M", "--save", "{disk}"], ["--save {disk}: exists"]),
+    (["--write", "0+8M", "--save", "{disk}.page", "--html", "{disk}.page"], ["is the page of --html, too"]),
+    (["--write", "0+8M", "--count", "100000"], ["rndwrite", "places", "smaller --count"]),
+])
+def test_what_does_not_fit_an_area_is_refused_before_anything_is_done(disk, tmp_path, options, words):
+    failed = alignctl("probe", "cncwrite", disk, *(option.format(disk=disk) for option in options), cwd=tmp_path)
+    assert failed.returncode == USAGE, failed.stderr
+    for word in words:
+        assert word.format(disk=disk) in failed.stderr
+    assert not any(disk.read_bytes()) and os.listdir(tmp_path) == ["disk"]
+
+
+def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk, tmp_path):
+    said = alignctl("probe", "cncwrite", disk, "--count", 10, *AREA, "--dry-run", cwd=tmp_path)
+    assert said.returncode == FINE and "nothing was done" in said.stdout and not any(disk.read_bytes())
+    assert f"saved in {tmp_path}/alignctl-probe-disk-0+8388608.saved and restored" in said.stdout
+    assert os.listdir(tmp_path) == ["disk"]
+
+
+def test_methods_are_listed_in_help_workloads_man_page_and_completion():
+    listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
+    assert {name: method["writes"] for name, method in listed.items()} == METHODS
+    assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
+    page = man_page()
+    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
+    assert set(re.search(r'local methods="(.*?)"', completion, re.S)[1].split()) == set(METHODS)
+    shown, told = alignctl("probe", "--help").stdout, alignctl("workloads").stdout
+    for name, method in listed.items():
+        assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)
+        assert re.search(rf"^  {name} ", told, re.M) and re.search(rf"^{name} +{method['count']} ", page, re.M)
+
+
+def test_every_key_of_the_json_is_documented(disk):
+    page = man_page()
+    part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
+    documents = []
+    for method in ("cncread", "chunk-size", "sorted-reads", "rnddeltaplot"):
+        depth = ["--depth", 2] if method == "cncread" else []
+        documents.append(json.loads(alignctl("probe", method, disk, "--count", 5, *depth, "--span", "8M",
+                                             "--json").stdout))
+        assert documents[-1]["device_facts"]["logical_block_size"]
+        documents[-1]["device_facts"] = None
+    for key in {key for document in documents for key in keys(document)}:
+        assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"

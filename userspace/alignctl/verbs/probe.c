@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * alignctl probe: what a device can do, by a method of many runs. Its arguments
+ * are understood here, as every verb's; the runs and what they say together are
+ * Python's, in userspace/align_reports.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/nearest.h"
+#include "device/device.h"
+#include "device/guard.h"
+#include "engine/engine.h"
+#include "verbs/plan_options.h"
+#include "verbs/reports.h"
+#include "verbs/verbs.h"
+#include "workload/method.h"
+
+/* What an area starts and ends with, and the least that is one. */
+#define AREA_UNIT	4096U
+#define AREA_LEAST	(1U << 20)
+
+struct probe_options {
+	const char *force;
+	const char *write;
+	const char *save;
+	uint64_t area_end;
+	struct plan_options plan;	/* only what it refuses */
+};
+
+enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE, ROW_SAVE,
+	   ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_COUNT] = { "count", "N",
+			"requests of each run (default: see below)" },
+	[ROW_SPAN] = { "span", "N", "over N bytes (default: DEV)" },
+	[ROW_SEED] = { "seed", "N", "another order (default: 1)" },
+	[ROW_DEPTH] = { "depth", "N",
+			"cnc: the deepest to try; else in flight at most" },
+	[ROW_WRITE] = { "write", "START+LENGTH",
+			"let a method write to this area, and restore it" },
+	[ROW_SAVE] = { "save", "FILE",
+		       "save the area there meanwhile (default: in this folder)" },
+	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
+	[ROW_FORCE] = { "force", "DEV",
+			"write to DEV although it is in use or holds data" },
+	[ROW_HTML] = { "html", "FILE", "the same as a page with pictures" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take_area(struct probe_options *options, const char *argument)
+{
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(argument));
+	char *length_text = strchr(copy, '+');
+	uint64_t start, length;
+
+	options->write = argument;
+	if (length_text)
+		*length_text++ = '\0';
+	if (!length_text || !parse_position(copy, &start) ||
+	    !parse_number(length_text, &length))
+		return options_refuse("write", argument,
+				      "must be START+LENGTH in bytes, e.g. 0+1G or 512M+1G");
+	if (start % AREA_UNIT || length % AREA_UNIT || length < AREA_LEAST ||
+	    length > UINT64_MAX - start)
+		return options_refuse("write", argument,
+				      "must be multiples of 4096, and 1M long at least");
+	options->area_end = start + length;
+	return 0;
+}
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct probe_options *options = context;
+	uint64_t depth;
+
+	switch ((enum row)row) {
+	case ROW_COUNT:
+		return plan_options_take(&options->plan, PLAN_ROW_COUNT,
+					 argument);
+	case ROW_SPAN:
+		return plan_options_take(&options->plan, PLAN_ROW_SPAN,
+					 argument);
+	case ROW_SEED:
+		return plan_options_take(&options->plan, PLAN_ROW_SEED,
+					 argument);
+	case ROW_DEPTH:
+		if (parse_number(argument, &depth) && depth <= ENGINE_MAX_DEPTH)
+			return 0;
+		return options_refuse("depth", argument,
+				      "must be a number from 1 to 256");
+	case ROW_WRITE:
+		return take_area(options, argument);
+	case ROW_SAVE:
+		options->save = argument;
+		return 0;
+	case ROW_FORCE:
+		options->force = argument;
+		return 0;
+	case ROW_DRY_RUN:
+	case ROW_HTML:
+	case ROW_JSON:
+		return 0;
+	}
+	return -1;
+}
+
+static void list_methods(void)
+{
+	const struct method *m;
+	size_t i;
+
+	puts("\nMethods (with the requests of each run):");
+	for (i = 0; (m = method_at(i)); i++)
+		printf(" %-18s %7" PRIu32 "  %s\n", m->name, m->default_count,
+		       m->summary);
+}
+
+static void report_unknown(const char *name, const char *device)
+{
+	struct nearest nearest = { .word = name };
+	CLEANUP_FREE char *hint = NULL;
+	const struct method *m;
+	size_t i;
+
+	if (workload_find(name)) {
+		message_error("%s: is a workload: alignctl replay %s --on %s",
+			      name, name, device);
+		return;
+	}
+	for (i = 0; (m = method_at(i)); i++)
+		nearest_try(&nearest, m->name);
+	hint = nearest_hint(&nearest, ";");
+	message_error("no method '%s'%s 'alignctl probe --help' lists them",
+		      name, hint);
+}
+
+/* Does the method write, and only where it may? Return: enum alignctl_exit. */
+static int check_area(const struct probe_options *options,
+		      const struct method *method)
+{
+	if (method->writes && !options->write)
+		message_error("%s: writes: --write START+LENGTH, e.g. 0+1G, names the area, which is restored",
+			      method->name);
+	else if (!method->writes && (options->write || options->save))
+		message_error("--%s: %s only reads; leave it out",
+			      options->write ? "write" : "save", method->name);
+	else if (options->write && options->plan.span)
+		message_error("--span: --write says where; leave it out");
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
+/* Refuses what does not fit the device. Return: enum alignctl_exit. */
+static int check_device(const struct probe_options *options,
+			const struct device *device)
+{
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT;
+
+	if (options->force && !guard_same_device(device, options->force))
+		message_error("--force names %s, but the device is %s; name the same device",
+			      options->force, device->path);
+	else if (options->area_end > have)
+		message_error("--write %s: %s has %" PRIu64 " bytes; name an area in it",
+			      options->write, device->path, have);
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct probe_options options = { 0 };
+	const struct method *method;
+	struct device device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	method = method_find(argv[first]);
+	if (!method) {
+		report_unknown(argv[first], argv[first + 1]);
+		return ALIGNCTL_USAGE;
+	}
+	result = check_area(&options, method);
+	if (!result)
+		result = device_open(&device, argv[first + 1]);
+	if (result)
+		return result;
+	result = check_device(&options, &device);
+	if (!result)
+		result = reports_become("probe", argc, argv, NULL);
+	device_close(&device);
+	return result;
+}
+
+const struct verb verb_probe = {
+	"probe", "METHOD DEV", 2, 2,
+	"Measure what a device can do, by a method of many runs",
+	rows, list_methods, run,
+};

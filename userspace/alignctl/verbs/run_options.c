@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "verbs/run_options.h"
+
+#define DAY_S	86400
+
+void run_options_init(struct run_options *options)
+{
+	*options = (struct run_options) { .trace.timing = ENGINE_NR_TIMINGS };
+}
+
+static bool parse_positive(const char *text, double *number)
+{
+	char *end;
+
+	*number = strtod(text, &end);
+	return end != text && !*end && *number > 0 && isfinite(*number);
+}
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
+}
+
+int run_options_take(struct run_options *options, size_t row,
+		     const char *argument)
+{
+	struct replay_trace_options *trace = &options->trace;
+	double seconds;
+	size_t i;
+
+	if (row < PLAN_NR_ROWS)
+		return plan_options_take(&options->plan, row, argument);
+	switch ((enum run_row)row) {
+	case RUN_ROW_DEPTH:
+		if (parse_number(argument, &options->depth) &&
+		    options->depth <= REPLAY_MAX_DEPTH)
+			return 0;
+		return options_refuse("depth", argument,
+				      "must be a number from 1 to 256");
+	case RUN_ROW_THINK:
+		options->think_given = true;
+		if (parse_seconds(argument, &trace->think_s))
+			return 0;
+		return options_refuse("think", argument,
+				      "must be a number of seconds, e.g. 0 or 0.5");
+	case RUN_ROW_THREADS:
+		if (parse_number(argument, &trace->threads) &&
+		    trace->threads <= ENGINE_MAX_DEPTH)
+			return 0;
+		return options_refuse("threads", argument,
+				      "must be a number from 1 to 256");
+	case RUN_ROW_WARMUP:
+		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
+			trace->warmup_ns = seconds * NS_PER_S;
+			return 0;
+		}
+		return options_refuse("warmup", argument,
+				      "must be seconds, above 0 and up to a day, e.g. 2.5");
+	case RUN_ROW_TIMING:
+		if (options_choose("timing", argument, engine_timing_names,
+				   ENGINE_NR_TIMINGS, &i))
+			return -1;
+		trace->timing = i;
+		return 0;
+	case RUN_ROW_SPEED:
+		if (parse_positive(argument, &trace->speed))
+			return 0;
+		return options_refuse("speed", argument,
+				      "must be a number above 0, e.g. 0.5 or 10");
+	case RUN_ROW_SCAN:
+		trace->scan = true;
+		return 0;
+	case RUN_ROW_NO_CHECK:
+		trace->no_check = true;
+		return 0;
+	case RUN_NR_ROWS:
+		break;
+	}
+	return -1;
+}
+
+enum run_kind run_options_kind(const struct run_options *options,
+			       const struct workload *w, bool phases)
+{
+	if (!w)
+		return RUN_TRACE;
+	if (w->reads)
+		return RUN_READS;
+	if (phases || (w->order != WORKLOAD_DRAWS &&
+		       !plan_options_buffered(&options->plan, w)))
+		return RUN_WRITES;
+	return RUN_CACHED;
+}
+
+int run_options_fit(enum run_kind kind, const struct run_fit *fit, size_t nr)
+{
+	static const char *const kinds[] = {
+		[RUN_WRITES] = "a workload that writes",
+		[RUN_READS] = "a workload that reads", [RUN_TRACE] = "a trace",
+		[RUN_CACHED] = "a workload that is buffered, or of records",
+	};
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!fit[i].given || fit[i].is_for & kind)
+			continue;
+		message_error("--%s: means nothing for %s; leave it out",
+			      fit[i].name, kinds[kind]);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+int run_options_check(const struct run_options *options, enum run_kind kind,
+		      const struct workload *w)
+{
+	enum { WORKLOADS = RUN_WRITES | RUN_READS | RUN_CACHED };
+	const struct plan_options *plan = &options->plan;
+	const struct replay_trace_options *trace = &options->trace;
+	const struct run_fit fit[] = {
+		{ plan->count, WORKLOADS, "count" },
+		{ plan->start_given, WORKLOADS, "start" },
+		{ plan->span, WORKLOADS, "span" },
+		{ plan->areas, WORKLOADS, "areas" },
+		{ plan->seed_given, WORKLOADS, "seed" },
+		{ plan->fdatasync, RUN_WRITES | RUN_CACHED | RUN_TRACE,
+		  "fdatasync" },
+		{ options->think_given, RUN_WRITES | RUN_CACHED, "think" },
+		{ trace->timing != ENGINE_NR_TIMINGS,
+		  RUN_READS | RUN_CACHED | RUN_TRACE, "timing" },
+		{ trace->speed > 0, RUN_READS | RUN_CACHED | RUN_TRACE,
+		  "speed" },
+		{ trace->scan, RUN_READS | RUN_CACHED | RUN_TRACE, "scan" },
+		{ trace->no_check, RUN_CACHED | RUN_TRACE, "no-check" },
+	};
+	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
+
+	if (!result && options->think_given && !w->think_writes) {
+		message_error("--think: is for db-daemon, not for %s; leave it out",
+			      w->name);
+		result = ALIGNCTL_USAGE;
+	}
+	return result;
+}
