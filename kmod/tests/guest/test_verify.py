@@ -78,7 +78,7 @@ def test_published_shapes_are_clean_also_through_the_page_cache(rig, tmp_path, w
             assert verdict["at_drive"] == (touches if mode == "report" else 0)
     assert counted == 2 * touches
     assert document["machine"]["threads"] == (1 if buffered else 4)
-    assert "Nothing was lost" in page.read_text() and f"{workload} through coalesce" in page.read_text()
+    assert "Nothing was lost" in page.read_text() and f"<h3>{workload}</h3>" in page.read_text()
 
 
 def test_a_device_in_use_is_left_alone(rig):
