@@ -6,7 +6,7 @@
 Prints a line for each gate, with its findings below. Exit status 1 if there are findings, 2 if a tool is missing, with the
 package that has it.
 
-A gate takes the folder to check, so that a test can give it one with a fault. The slow gates remember, in out/lint, by
+A gate takes the folder to check, so that a test can give it one with a fault. The slow gates remember, in the cache, by
 content, which files had no findings, and look at the others only.
 """
 
@@ -21,10 +21,12 @@ import subprocess
 import sys
 import time
 
+from . import paths
 from .linux import gates, kernels
-from .paths import OUT, REPO, locked
+from .paths import REPO, locked
 
-CACHE = OUT / "lint"
+# What was found clean, in whatever checkout.
+CACHE = paths.CACHE / "lint"
 # What builds and tests leave behind, and what is no source of ours: input for parsers, as it came.
 NOT_SOURCES = {".git", "out", "__pycache__", ".pytest_cache", "corpus", "samples"}
 SUFFIXES = {".c", ".h", ".sh", ".py", ".mk", ".rst", ".md"}
@@ -95,7 +97,7 @@ def digest(*parts):
 
 def changed(name, keys, look):
     """Findings in the files that have changed since `look` had none in them. `keys` has each file's key."""
-    with locked(f"lint-{name}", OUT):
+    with locked(f"lint-{name}"):
         known = CACHE / f"{name}.clean"
         clean = set(known.read_text().split()) if known.exists() else set()
         todo = [path for path, key in keys.items() if key not in clean]
@@ -149,7 +151,7 @@ def clang_tidy(folder):
         return [line for line in run([program, "--quiet", "--warnings-as-errors=*", f"--config-file={REPO / '.clang-tidy'}", path,
                                       "--", *commands[path]]) if re.search(r": (warning|error):", line)]
 
-    keys = {path: digest(CLANG_TIDY, " ".join(flags), REPO / ".clang-tidy", path, *included(path, flags))
+    keys = {path: digest(CLANG_TIDY, " ".join(flags).replace(str(REPO), ""), REPO / ".clang-tidy", path, *included(path, flags))
             for path, flags in commands.items()}
     return changed("clang-tidy", keys, look)
 
