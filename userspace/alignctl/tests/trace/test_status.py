@@ -119,7 +119,7 @@ def test_a_recording_whose_last_chunk_cannot_be_written_is_an_io_error(tmp_path,
     (tmp_path / "rows").write_text("time_ns,op,offset,bytes\n" + rows)
 
     def convert(name, **options):
-        return alignctl("record", "--convert", tmp_path / "rows", "--output", tmp_path / name, **options)
+        return alignctl("convert", tmp_path / "rows", "--output", tmp_path / name, **options)
 
     assert convert("whole").returncode == FINE
     size = (tmp_path / "whole").stat().st_size - missing
