@@ -13,7 +13,6 @@ import pytest
 
 from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, alignctl, keys, man_page
 from lab.pace import patience
-from lab.paths import REPO
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 WRITING = [method for method, writes in METHODS.items() if writes]
@@ -215,13 +214,11 @@ def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk, tmp_path):
     assert os.listdir(tmp_path) == ["disk"]
 
 
-def test_methods_are_listed_in_help_workloads_man_page_and_completion():
+def test_methods_are_listed_in_help_workloads_and_man_page():
     listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
     assert {name: method["writes"] for name, method in listed.items()} == METHODS
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
     page = man_page()
-    completion = (REPO / "userspace/alignctl/completion/alignctl").read_text()
-    assert set(re.search(r'local methods="(.*?)"', completion, re.S)[1].split()) == set(METHODS)
     shown, told = alignctl("probe", "--help").stdout, alignctl("workloads").stdout
     for name, method in listed.items():
         assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)
