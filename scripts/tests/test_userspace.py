@@ -24,3 +24,6 @@ def test_make_check_passes(program, target, subtests):
         with subtests.test(name):
             assert verdict == "ok", done.stdout[-4000:]
     assert done.returncode == 0, done.stdout[-4000:]
+    # A word that no test has must not pass for a success.
+    if target == "check":
+        assert subprocess.run([OUT / "bin" / f"{program}-unit", "no such test"], capture_output=True).returncode == 2

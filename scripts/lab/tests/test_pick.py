@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """make test T=<word> finds the tests that the word names, of each kind, and builds no more than they need."""
 
-import subprocess
-
 import pytest
 
 from lab import pick
-from lab.paths import OUT, REPO
+from lab.paths import REPO
 
 
 @pytest.mark.parametrize("word", ["test_hold.py", "test_hold", "hold", "kmod/tests/guest/test_hold.py"])
@@ -45,11 +43,3 @@ def test_what_no_test_is_called_is_nothing():
 ])
 def test_no_more_is_set_up_than_is_needed(paths, expected):
     assert pick.needs(paths) == expected
-
-
-@pytest.mark.parametrize("program", ["alignctl", "drive512e"])
-def test_a_unit_test_program_runs_what_its_words_name_and_tells_if_nothing_has(program):
-    unit = OUT / "bin" / f"{program}-unit"
-    if not unit.exists():
-        pytest.skip(f"{unit.name} is not built")
-    assert subprocess.run([unit, "no such test"], capture_output=True).returncode == 2

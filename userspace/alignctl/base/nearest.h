@@ -5,7 +5,7 @@
 
 /**
  * struct nearest - a search; all but @word begins as 0
- * @word: what was written
+ * @word: the word that the user wrote
  * @name: the nearest name so far; NULL: none is near enough
  * @distance: letters to insert, leave out, replace or swap to get from one to
  *	the other, upper and lower case being the same

@@ -3,10 +3,9 @@
  * Run the unit tests: all, or those of the files, or with the words in what they
  * promise, that the arguments name. Exit status 1 if one failed, 2 if none ran.
  */
-#include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "../../tap_words.h"
 #include "tests/tap.h"
 
 unsigned int tap_failures;
@@ -20,18 +19,6 @@ static const struct {
 	TAP_FILES(FILE_ENTRY)
 };
 
-/* Tell whether a word of @words names the file @name or is a part of @promise. */
-static bool wanted(char *const *words, const char *name, const char *promise)
-{
-	if (!*words)
-		return true;
-	for (; *words; words++) {
-		if (!strcmp(*words, name) || strstr(promise, *words))
-			return true;
-	}
-	return false;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int number = 0, failed = 0;
@@ -42,7 +29,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		for (test = files[i].tests; test->run; test++) {
-			if (!wanted(argv + 1, files[i].name, test->promise))
+			if (!tap_wanted(argv + 1, files[i].name, test->promise))
 				continue;
 			tap_failures = 0;
 			tap_skipped = NULL;

@@ -25,7 +25,7 @@ struct trace_conversion {
  * @count: requests by what they do
  * @bytes: their lengths together
  * @lost: requests that the source says are missing
- * @left_out: what in the source makes no request, how often
+ * @left_out: number of the source's entries that make no request
  * @not_expressed: requests that the output's format could not express in full, by
  *	what it lacks
  */

@@ -56,7 +56,7 @@ struct trace {
 
 /**
  * struct trace_format - how to read a format
- * @left_out: what trace->left_out counts; NULL: there is no such thing
+ * @left_out: the name of the entries that trace->left_out counts; NULL: the format has none
  * @recognize: does a file that begins with these bytes have it? A 0 follows
  * @open: reads all of the header, sets facts and state. Return: enum
  *	alignctl_exit; reported. close() follows also when it fails

@@ -14,7 +14,7 @@
  * @vs: the one to compare it with
  * @force: those that --force names, each of them one of the two; may be NULL
  * @plan: the options of workloads
- * @workload: what to replay; NULL: a trace
+ * @workload: the workload to replay; NULL: a trace is replayed
  * @phased: does it prepare and check, and can do the three one by one?
  */
 struct compare {

@@ -4,11 +4,10 @@
  * the words in what they promise, that the arguments name. Exit status 1 if one
  * failed, 2 if none ran.
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "../../tap_words.h"
 #include "tap.h"
 
 unsigned int tap_failures;
@@ -29,18 +28,6 @@ static const struct {
 	TAP_FILES(FILE_ENTRY)
 };
 
-/* Tell whether a word of @words names the file @name or is a part of @promise. */
-static bool wanted(char *const *words, const char *name, const char *promise)
-{
-	if (!*words)
-		return true;
-	for (; *words; words++) {
-		if (!strcmp(*words, name) || strstr(promise, *words))
-			return true;
-	}
-	return false;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int n = 0, failed = 0;
@@ -48,7 +35,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		for (const struct tap_test *t = files[i].tests; t->run; t++) {
-			if (!wanted(argv + 1, files[i].name, t->promise))
+			if (!tap_wanted(argv + 1, files[i].name, t->promise))
 				continue;
 			tap_failures = 0;
 			t->run();
