@@ -5,7 +5,7 @@ A run is one workload, through one way to the drive (its *mode*), on one drive: 
 profile, or the device that `alignctl verify` was given. The documents it holds keep the keys
 of the programs that made them:
 
-replay  `alignctl replay --json`: requests, writes_expected, wall_s, latency_us, data_check, ...
+replay  `alignctl replay --json`: requests, writes_expected, wall_s, service_us, data_check, ...
 drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone; None
         for a drive that does not count
 ledger  `alignctl stats --json`, `counters` of the one device; None in the mode `raw`,
@@ -22,7 +22,7 @@ from typing import Any
 
 from . import folder
 
-FORMAT = 2
+FORMAT = 3
 MODES = ("raw", "report", "pad", "coalesce")
 PROFILES = ("st1000dm003", "hdd-nocache")
 
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def latency(self) -> dict[str, Any]:
-        return self.replay["latency_us"]
+        return self.replay["service_us"]
 
     @property
     def seconds(self) -> float:

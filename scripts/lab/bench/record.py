@@ -26,7 +26,7 @@ from .duel import Result
 from .open_loop import OpenLoop
 from .recording import Recorded
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Run:
 
     @property
     def mean_us(self) -> float:
-        return self.replay["latency_us"]["mean"]
+        return self.replay["service_us"]["mean"]
 
     @property
     def iops(self) -> float:

@@ -69,7 +69,7 @@ def cells(record: Record, runs: list[Run]) -> list[str]:
             number(last.drive["reads"]), number(last.drive["writes"]),
             number(last.drive["flushes"]), _ledger(last, "pad_reads"),
             duration(_middle(runs, lambda r: r.mean_us)),
-            duration(_middle(runs, lambda r: r.replay["latency_us"]["p99"])),
+            duration(_middle(runs, lambda r: r.replay["service_us"]["p99"])),
             duration(times), number(_middle(runs, lambda r: r.iops)), over_raw,
             _spread(runs), duration(_middle(runs, lambda r: r.busy_us)),
             f"{_middle(runs, lambda r: r.cpu):.0%}",

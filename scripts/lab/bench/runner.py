@@ -145,7 +145,7 @@ class Runner:
 
 def without_histograms(replayed: dict[str, Any]) -> dict[str, Any]:
     """Means and percentiles are enough here, and a full benchmark makes a thousand runs."""
-    for latency in ("latency_us", "flush_latency_us"):
-        if replayed.get(latency):
-            replayed[latency].pop("histogram", None)
+    for times in ("service_us", "flush_us"):
+        if replayed.get(times):
+            replayed[times].pop("histogram", None)
     return replayed

@@ -30,7 +30,7 @@ from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
 
 FINE, FINDINGS = 0, 1
-FORMAT = 1
+FORMAT = 2
 REPEAT = 5
 # Of each run, and passed on to replay.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",

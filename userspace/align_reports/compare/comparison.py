@@ -54,8 +54,6 @@ class Sample:
 
         Without a schedule no request is late, and there is nothing but its service time.
         """
-        if self.phased:
-            return self.replay["latency_us"]
         return self.replay["response_us" if self.clocked else "service_us"]
 
     @property
@@ -217,7 +215,7 @@ class Comparison:
         checked = self._replay(device, "--phase", "check", "--state", state, ok=(0, 1))
         replay["data_check"] = checked["data_check"]
         return Sample(step.repetition, device, replay, True, *counts,
-                      tuple(bounded(replay["latency_us"])) if self.times else ())
+                      tuple(bounded(replay["service_us"])) if self.times else ())
 
     def _replay(self, device: str, *more: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
         return self.replays.make(self.source, device, *self.options, *more, ok=ok)

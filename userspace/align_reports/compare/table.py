@@ -39,7 +39,7 @@ def label(line: Line, samples: list[Sample]) -> str:
     """Of a quantity's row: of requests that a clock starts, which time it is; of a trace, that it is a bin's end."""
     kind = " response" if line.unit == "us" and samples[0].clocked else ""
     # alignctl keeps the times of a trace in bins.
-    most = " \u2264" if line.name.startswith("p") and not samples[0].phased else ""
+    most = " \u2264" if line.name.startswith("p") else ""
     return f"{line.name}{kind}{most}"
 
 

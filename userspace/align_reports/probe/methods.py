@@ -98,7 +98,7 @@ class Depth:
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
         def one(at: int) -> depth.Probe:
             document = replays.make(self._probe, task.device, *probe_options(task, self.PROBES, at))
-            latency = document["latency_us" if self.writes else "service_us"]
+            latency = document["service_us"]
             found = depth.Probe(at, document["requests"], document["iops"], latency["mean"],
                                 latency["p90"])
             results.append(found)
@@ -118,7 +118,7 @@ class Depth:
         table = Table(title=f"{task.device}: {probes[0].requests} random "
                             f"{'writes' if self.writes else 'reads'} at each depth",
                       title_justify="left")
-        for heading in ("depth", "IOPS", "to depth 1", "mean", "p90" if self.writes else "p90 \u2264", "score"):
+        for heading in ("depth", "IOPS", "to depth 1", "mean", "p90 \u2264", "score"):
             table.add_column(heading, justify="right")
         for each, score in zip(probes, ranked, strict=True):
             table.add_row(f"{each.depth}{' best' if each is best else ''}", rate(each.iops),

@@ -23,7 +23,7 @@ NEAR = (1.0, 1.03, 0.98)
 def sample(repetition, device, pace, **other):
     replay = {"requests": 100, "bytes": 51200, "wall_s": pace, "flush_s": 0.1 * pace, "iops": 100 / pace,
               "stopped": None, "touches_expected": 100, "data_check": {"status": "ok", "sectors": 9, "mismatches": 0},
-              "latency_us": {"mean": 9000 * pace, "p50": 8000 * pace, "p99": 20000 * pace, "p99_9": 30000 * pace}}
+              "service_us": {"mean": 9000 * pace, "p50": 8000 * pace, "p99": 20000 * pace, "p99_9": 30000 * pace}}
     replay.update(other)
     return Sample(repetition, device, replay, True, (0, 100), {"rmw_expected": 100, "rmw_avoided": 0, "rmw_host": 0,
                                                               "rmw_drive": 100, "pad_reads": 0}, None)
@@ -95,7 +95,7 @@ def test_a_repetition_that_was_made_on_one_only_does_not_count():
 
 def test_an_open_loop_is_judged_by_its_response_times():
     found = [Sample(each.repetition, each.device, {**each.replay, "timing": "open", "response_us":
-                                                   each.replay["latency_us"], "wall_s": 1, "flush_s": 0,
+                                                   each.replay["service_us"], "wall_s": 1, "flush_s": 0,
                                                    "by_kind": [{"kind": "write"}]},
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
     assert verdict(lines(found, "a", "b"), found, "a", "b").endswith(
@@ -110,20 +110,20 @@ def test_an_open_loop_is_judged_by_its_response_times():
 def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
     """Nothing says when a request was to start, so none of it can be late."""
     found = [Sample(each.repetition, each.device,
-                    {**each.replay, "timing": timing, "service_us": each.replay["latency_us"], "response_us":
+                    {**each.replay, "timing": timing, "response_us":
                      {"mean": 5125, "p50": 5125, "p99": 5125, "p99_9": 5125}, "by_kind": [{"kind": "write"}]},
                     False, None, None, None) for each in samples([2, 2.1, 1.9])]
     [mean] = [line for line in lines(found, "a", "b") if line.name == "mean"]
     assert (mean.on.mean, mean.ratio.mean) == (pytest.approx(9000, rel=0.05), pytest.approx(0.5, rel=0.05))
     assert [table.label(line, found) for line in lines(found, "a", "b")] == [
-        "wall", "mean", "p50 \u2264", "p99 \u2264", "p99.9 \u2264", "IOPS"], "of a trace they are the ends of bins"
+        "wall", "mean", "p50 \u2264", "p99 \u2264", "p99.9 \u2264", "IOPS"], "percentiles are the ends of bins"
     assert document(found, "a", "b")["time"] == "service"
 
 
 def test_reads_are_said_to_be_read_and_take_no_flush():
     def of(kinds, flush_s):
         return [Sample(each.repetition, each.device,
-                       {**each.replay, "service_us": each.replay["latency_us"], "flush_s": flush_s,
+                       {**each.replay, "flush_s": flush_s,
                         "by_kind": [{"kind": kind} for kind in kinds]}, False, None, None, None)
                 for each in samples([2, 2.1, 1.9])]
     found = of(["read"], 1000)

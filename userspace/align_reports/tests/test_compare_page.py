@@ -23,7 +23,7 @@ def sample(repetition, device, **other):
     pace = PACES[repetition] * (1 if device == ON else 0.5 * PACES[-repetition])
     replay = {"requests": 100, "bytes": 51200, "wall_s": pace, "flush_s": 0.1 * pace, "iops": 100 / pace,
               "stopped": None, "touches_expected": 100, "data_check": {"status": "ok", "sectors": 9, "mismatches": 0},
-              "latency_us": {"mean": 9000 * pace, "p50": 8000 * pace, "p99": 20000 * pace, "p99_9": 30000 * pace}}
+              "service_us": {"mean": 9000 * pace, "p50": 8000 * pace, "p99": 20000 * pace, "p99_9": 30000 * pace}}
     return Sample(repetition, device, replay | other, True, (0, 100), None, None, TIMES[device])
 
 

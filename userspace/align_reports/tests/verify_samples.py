@@ -33,7 +33,7 @@ def _run(workload, mode, repetition):
                "histogram": [[mean * 0.8, 10], [mean, 20], [mean * 1.25, 9], [None, 1]]}
     replay = {"requests": WRITES, "buffered": workload in PAGES,
               "writes_expected": PAGES.get(workload, WRITES), "touches_expected": touches, "wall_s": WRITES * mean / 1e6,
-              "flush_s": 0.001, "latency_us": latency, "physical_block_size": 4096,
+              "flush_s": 0.001, "service_us": latency, "physical_block_size": 4096,
               "time_line": [{"end_s": WRITES / 4 * part * mean / 1e6, "count": WRITES // 4,
                              "mean_us": mean * (0.9 + part / 20), "max_us": mean * 8}
                             for part in range(1, 5)],

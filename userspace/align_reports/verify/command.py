@@ -36,7 +36,7 @@ from align_reports.verify.verdict import Verdict, findings, verdicts
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 # Of the document that --json prints; in 1 machine had the number of repetitions and of threads as text.
-FORMAT = 2
+FORMAT = 3
 TABLE_WIDTH = 190
 # How the writes get to the device, in the words of the page.
 ACCESS = {

@@ -33,12 +33,15 @@ const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
 /**
  * struct pending - a request that was read from the trace and has not ended
  * @request: it, where it goes
- * @number: as in struct engine_end
+ * @number: its number in the source, from 0; of a flush that the plan adds, that
+ *	of the write before the flush
+ * @added: it is such a flush
  * @intended_ns: when it was to start
  */
 struct pending {
 	struct trace_request request;
 	uint64_t number;
+	bool added;
 	uint64_t intended_ns;
 };
 
@@ -98,8 +101,8 @@ struct worker {
  * So a request is put into @order in the same moment as it is read from the
  * trace, whoever reads it, and who ends one sees what may start because of it.
  * The lock is never held over a system call for a request, while its data is
- * made, or asleep; nothing else is taken under it but what messages,
- * setup->ended and setup->durable need. A worker that is the only one has nobody
+ * made, or asleep; nothing else is taken under it but what messages
+ * and setup->durable need. A worker that is the only one has nobody
  * to take it from, and does without.
  *
  * Who has a slot free and finds nothing to do sleeps, until a request of its
@@ -570,6 +573,7 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 	struct trace_request place;
 	struct pending *pending;
 	unsigned int index;
+	bool added;
 
 	*wake_ns = UINT64_MAX;
 	if (interrupt_seen() && !e->ended)
@@ -580,12 +584,14 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 		read_next(e);
 	if (e->ended || !is_due(worker, now, wake_ns))
 		return false;
+	/* the source does not count the flushes that the plan adds */
+	added = e->done->issued == e->setup->source->issued;
 	e->done->issued = e->setup->source->issued;
 	index = e->unused[--e->nr_unused];
 	pending = &e->pending[index];
 	*pending = (struct pending) {
 		.request = e->next, .number = e->done->issued - 1,
-		.intended_ns = e->next_ns,
+		.added = added, .intended_ns = e->next_ns,
 	};
 	e->next_read = false;
 	place = place_in_order(e, &pending->request);
@@ -650,7 +656,8 @@ static void fail(struct engine *e, const struct pending *pending,
 			      pending->request.bytes, pending->request.offset,
 			      strerror(-io->result), e->setup->source->name,
 			      pending->number + 1);
-	e->done->failed[e->done->nr_failed++] = pending->number;
+	if (!pending->added)
+		e->done->failed[e->done->nr_failed++] = pending->number;
 	stop(e, ALIGNCTL_IO);
 }
 
@@ -660,9 +667,8 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 	const struct pending *pending = &e->pending[slot->pending];
 	const struct trace_request *request = &pending->request;
 	const struct engine_setup *setup = e->setup;
-	struct engine_end end = {
-		.request = request, .number = pending->number,
-		.times = { pending->intended_ns, slot->issued_ns, now },
+	const struct measures_times times = {
+		pending->intended_ns, slot->issued_ns, now,
 	};
 	uint64_t wanted = is_transfer(request) ? request->bytes : 0;
 
@@ -671,17 +677,15 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 	} else if (slot->io.result < 0 ||
 		   (uint64_t)slot->io.result != (slot->preflush ? 0 : wanted)) {
 		fail(e, pending, &slot->io);
-		end.failed = true;
+		return;
 	} else {
-		measures_add(e->m, request, &end.times);
+		measures_add(e->m, request, &times, pending->added);
 		if (!measures_warming_up(e->m, pending->intended_ns))
 			probes_add(setup->probes, pending->number,
 				   request->offset, request->bytes,
 				   slot->issued_ns, now);
 	}
-	if (setup->ended)
-		setup->ended(setup->context, &end);
-	if (setup->durable && !end.failed &&
+	if (setup->durable &&
 	    (request->op == TRACE_FLUSH || request->preflush))
 		setup->durable(setup->context, pending->number +
 			       (request->op == TRACE_FLUSH));
@@ -810,17 +814,6 @@ int engine_check_depth(unsigned int threads, unsigned int depth)
 	return ALIGNCTL_USAGE;
 }
 
-/* Is there any request that is not of the warm-up? */
-static bool measured(const struct measures *m)
-{
-	size_t i;
-
-	for (i = 0; i < TRACE_NR_OPS; i++)
-		if (m->service[i])
-			return true;
-	return false;
-}
-
 int engine_run(const struct engine_setup *setup, struct measures *m,
 	       struct engine_done *done)
 {
@@ -857,7 +850,7 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	if (setup->durable)
 		setup->durable(setup->context, done->issued);
 	if (!e.result && !interrupt_seen() && m->warmup_requests &&
-	    !measured(m))
+	    !m->requests)
 		message_warning("--warmup %g: %s ended within it, and nothing was measured",
 				ns_to_s(setup->warmup_ns), setup->source->name);
 	return e.result;

@@ -39,21 +39,6 @@ enum engine_timing {
 extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
 
 /**
- * struct engine_end - how a request ended
- * @request: it, where it went
- * @number: which of the source's it is, from 0; of a workload's flush, that of
- *	the write before it
- * @times: when it started and ended
- * @failed: or did it go well?
- */
-struct engine_end {
-	const struct trace_request *request;
-	uint64_t number;
-	struct measures_times times;
-	bool failed;
-};
-
-/**
  * struct engine_setup - what to do
  * @source: the trace, at its first request
  * @device: where
@@ -71,10 +56,9 @@ struct engine_end {
  * @run: mark of this run, in every sector that is written
  * @total: requests of the trace, for the progress line; 0: not known
  * @probes: what probes take, or NULL
- * @ended: called when a request has ended, for one at a time; may be NULL
  * @durable: called when a flush has ended, with the number of requests from the
  *	start, it included, whose writes are durable now; may be NULL
- * @context: for both
+ * @context: argument of @durable
  */
 struct engine_setup {
 	struct source *source;
@@ -92,7 +76,6 @@ struct engine_setup {
 	uint64_t run;
 	uint64_t total;
 	struct probes *probes;
-	void (*ended)(void *context, const struct engine_end *end);
 	void (*durable)(void *context, uint64_t requests);
 	void *context;
 };
@@ -102,8 +85,9 @@ struct engine_setup {
  * @method: how requests were issued
  * @issued: requests from the start of the source, as it counts them, that were
  *	made; each has ended
- * @nr_failed: those of them that failed
- * @failed: their numbers, from 0
+ * @nr_failed: number of these that failed; a flush that the plan adds after a
+ *	write is none of them
+ * @failed: their numbers in the source, from 0
  * @flush_s: the flush after all of them, seconds
  */
 struct engine_done {

@@ -30,6 +30,7 @@ void measures_begin(struct measures *m, const struct align_geometry *geometry,
 		m->response = histogram_new();
 		m->lag = histogram_new();
 	}
+	m->per_slice = 1;
 	m->begin_ns = clock_ns() + warmup_ns;
 	m->end_ns = m->begin_ns;
 }
@@ -40,6 +41,7 @@ void measures_free(struct measures *m)
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
 		free(m->service[i]);
+	free(m->added);
 	free(m->response);
 	free(m->lag);
 	for (i = 0; i < m->nr_sizes; i++)
@@ -88,6 +90,42 @@ static void sample(struct measures *m, uint64_t bytes)
 	s->bytes += bytes;
 }
 
+/* Join neighbours, so that half of the slices are free again. */
+static void join_slices(struct measures *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nr_slices / 2; i++) {
+		const struct measures_slice *a = &m->slice[2 * i], *b = a + 1;
+
+		m->slice[i] = (struct measures_slice) {
+			.end_ns = b->end_ns, .count = a->count + b->count,
+			.sum_ns = a->sum_ns + b->sum_ns,
+			.max_ns = a->max_ns > b->max_ns ? a->max_ns : b->max_ns,
+		};
+	}
+	m->nr_slices /= 2;
+	m->per_slice *= 2;
+}
+
+/* Add a request that took @ns, and ended last, to the slices. */
+static void show_in_time(struct measures *m, uint64_t ns)
+{
+	struct measures_slice *slice;
+
+	if (!m->nr_slices || m->slice[m->nr_slices - 1].count == m->per_slice) {
+		if (m->nr_slices == 2 * MEASURES_SLICES)
+			join_slices(m);
+		m->slice[m->nr_slices++] = (struct measures_slice) { 0 };
+	}
+	slice = &m->slice[m->nr_slices - 1];
+	slice->end_ns = m->end_ns - m->begin_ns;
+	slice->count++;
+	slice->sum_ns += ns;
+	if (ns > slice->max_ns)
+		slice->max_ns = ns;
+}
+
 static struct measures_size *size_of(struct measures *m, uint64_t bytes)
 {
 	uint32_t i;
@@ -107,7 +145,7 @@ bool measures_warming_up(const struct measures *m, uint64_t intended_ns)
 }
 
 void measures_add(struct measures *m, const struct trace_request *request,
-		  const struct measures_times *times)
+		  const struct measures_times *times, bool added)
 {
 	uint64_t sectors = request->bytes >> ALIGN_SECTOR_SHIFT;
 	uint64_t sector = request->offset >> ALIGN_SECTOR_SHIFT;
@@ -117,7 +155,7 @@ void measures_add(struct measures *m, const struct trace_request *request,
 	struct align_split split;
 
 	if (measures_warming_up(m, times->intended_ns)) {
-		m->warmup_requests++;
+		m->warmup_requests += !added;
 		return;
 	}
 	/* threads do not come in the order in which they looked at the clock */
@@ -127,7 +165,11 @@ void measures_add(struct measures *m, const struct trace_request *request,
 		m->last_intended_ns = times->intended_ns - m->begin_ns;
 		m->last_lag_ns = lag;
 	}
-	add_to(&m->service[request->op], ns);
+	add_to(added ? &m->added : &m->service[request->op], ns);
+	if (!added) {
+		m->requests++;
+		show_in_time(m, ns);
+	}
 	if (m->response) {
 		histogram_add(m->response,
 			      times->ended_ns - times->intended_ns);
@@ -199,6 +241,9 @@ int measures_write(const struct measures *m, const char *path)
 			if (m->service[i])
 				histogram_write(m->service[i], name, file);
 		}
+		/* lines of the same name are added up */
+		if (m->added)
+			histogram_write(m->added, "service-flush", file);
 		if (m->response) {
 			histogram_write(m->response, "response", file);
 			histogram_write(m->lag, "lag", file);

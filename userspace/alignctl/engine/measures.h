@@ -10,6 +10,8 @@
 /* Lengths with a row of their own; those that come later share one. */
 #define MEASURES_SIZES		32U
 #define MEASURES_CLASSES	(ALIGN_BOTH + 1)
+/* A run is shown in time in at least this many slices, if it has the requests. */
+#define MEASURES_SLICES		100U
 
 /* "whole", "sub-block", "head", "tail", "both": by enum align_class. */
 extern const char *const measures_class_names[MEASURES_CLASSES];
@@ -51,15 +53,33 @@ struct measures_samples {
 };
 
 /**
+ * struct measures_slice - requests that ended one after the other
+ * @end_ns: when the last of them had ended, nanoseconds since the run began
+ * @count: number of requests
+ * @sum_ns: sum of their service times
+ * @max_ns: longest of their service times
+ */
+struct measures_slice {
+	uint64_t end_ns;
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+};
+
+/**
  * struct measures - of one run
  * @geometry: the blocks that classes and phases are of; NULL: there are none
  * @begin_ns: when the run, or what of it is measured, began
  * @end_ns: when the last request ended
- * @warmup_requests: that were to start before, and are in no other figure
+ * @warmup_requests: requests of the source that were to start before @begin_ns,
+ *	and are in no other figure
+ * @requests: requests of the source that are measured
  * @pauses: of the run that were over since then
  * @pause_ns: how long they were together
  * @bytes: read and written
  * @service: issue to completion, by enum trace_op; NULL where there is none
+ * @added: service times of the flushes that the plan adds after writes, which are
+ *	in no other histogram but @response and @lag; NULL where there is none
  * @response: intended start to completion; NULL unless a clock says when each
  *	request is to start: without a schedule nothing is late
  * @lag: intended start to issue; NULL likewise
@@ -68,6 +88,10 @@ struct measures_samples {
  * @by_class: writes by how they lie on the blocks
  * @by_phase: writes by the logical block of a physical one at which they start
  * @samples: one-second samples
+ * @nr_slices: slices in use
+ * @slice: @requests in the order in which they ended, @per_slice in each but the
+ *	last; when all slices are full, neighbours are joined and @per_slice doubles
+ * @per_slice: requests of a full slice
  * @unsupported: discards that the device does not know
  * @waited: requests that had to wait for one before them
  * @most_in_flight: at any time
@@ -79,10 +103,12 @@ struct measures {
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	uint64_t warmup_requests;
+	uint64_t requests;
 	uint64_t pauses;
 	uint64_t pause_ns;
 	uint64_t bytes;
 	struct histogram *service[TRACE_NR_OPS];
+	struct histogram *added;
 	struct histogram *response;
 	struct histogram *lag;
 	uint32_t nr_sizes;
@@ -90,6 +116,9 @@ struct measures {
 	struct histogram *by_class[MEASURES_CLASSES];
 	struct histogram *by_phase[ALIGN_PHASE_BINS];
 	struct measures_samples samples;
+	uint32_t nr_slices;
+	struct measures_slice slice[2 * MEASURES_SLICES];
+	uint64_t per_slice;
 	uint64_t unsupported;
 	uint64_t waited;
 	uint32_t most_in_flight;
@@ -120,9 +149,12 @@ void measures_free(struct measures *m);
 /* Is what was to start then left out? */
 bool measures_warming_up(const struct measures *m, uint64_t intended_ns);
 
-/* Counts a request that went well; it is where it was issued. */
+/*
+ * Count a request that succeeded, at the place where it was issued. @added: it is
+ * a flush that the plan adds after a write, and no request of the source.
+ */
 void measures_add(struct measures *m, const struct trace_request *request,
-		  const struct measures_times *times);
+		  const struct measures_times *times, bool added);
 
 /* There was a pause from @begin_ns to @end_ns. */
 void measures_pause(struct measures *m, uint64_t begin_ns, uint64_t end_ns);
@@ -133,7 +165,7 @@ void measures_end(struct measures *m);
 /* How long it took, seconds: until the last request ended, pauses included. */
 double measures_wall_s(const struct measures *m);
 
-/* The service times of all requests in one, for free(). */
+/* Return the service times of all requests of the source in one, for free(). */
 struct histogram *measures_service(const struct measures *m);
 
 /*

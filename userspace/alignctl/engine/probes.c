@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/latency.h"
+#include "base/histogram.h"
 #include "base/message.h"
 #include "base/units.h"
 #include "engine/probes.h"
@@ -116,24 +116,28 @@ static struct summary summarize(const struct probes *probes)
 	return s;
 }
 
-/*
- * Times of the second requests of pairs, as they were made: of @nr pairs from
- * @first on, as those before it are of a warm-up.
- */
-static uint64_t *pair_times(const struct probes *probes, uint64_t *first,
-			    size_t *nr)
+static uint64_t pair_ns(const struct probes *probes, uint64_t pair)
 {
+	return probes->probe[pair].end_ns - probes->probe[pair].begin_ns;
+}
+
+/*
+ * Return the service times of the second requests of pairs, and set @first and
+ * @nr: the pairs before @first are of a warm-up. For free().
+ */
+static struct histogram *pair_times(const struct probes *probes,
+				    uint64_t *first, uint64_t *nr)
+{
+	struct histogram *times = memory_or_exit(calloc(1, sizeof(*times)));
 	uint64_t count = probes->plan->count, i;
-	uint64_t *ns = memory_or_exit(calloc(count, sizeof(*ns)));
 
 	for (i = 0; i < count && !probes->probe[i].bytes; i++)
 		;
 	*first = i;
 	for (; i < count && probes->probe[i].bytes; i++)
-		ns[i - *first] = probes->probe[i].end_ns -
-				 probes->probe[i].begin_ns;
+		histogram_add(times, pair_ns(probes, i));
 	*nr = i - *first;
-	return ns;
+	return times;
 }
 
 static uint64_t distance_of(const struct probes *probes, uint64_t pair)
@@ -144,42 +148,44 @@ static uint64_t distance_of(const struct probes *probes, uint64_t pair)
 	       plan_request(probes->plan, 2 * pair, &bytes);
 }
 
+static double percentile_us(const struct histogram *times, unsigned int rank)
+{
+	return ns_to_us(histogram_percentile(times, rank));
+}
+
 static void pairs_text(const struct probes *probes)
 {
-	struct latency_summary l;
-	uint64_t first;
-	size_t nr;
-	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
+	uint64_t first, nr;
+	CLEANUP_FREE struct histogram *times = pair_times(probes, &first, &nr);
 
-	latency_summarize(ns, nr, &l);
-	printf("  second us   mean %.1f  sd %.1f  min %.1f  max %.1f, of %zu pairs\n"
+	printf("  second us   mean %.1f  sd %.1f  min %.1f  max %.1f, of %" PRIu64
+	       " pairs\n"
 	       "              p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f\n",
-	       l.mean_us, l.sd_us, l.min_us, l.max_us, nr, l.p50_us, l.p90_us,
-	       l.p99_us, l.p99_9_us);
+	       ns_to_us(histogram_mean(times)), ns_to_us(histogram_sd(times)),
+	       nr ? ns_to_us(times->min) : 0, ns_to_us(times->max), nr,
+	       percentile_us(times, 5000), percentile_us(times, 9000),
+	       percentile_us(times, 9900), percentile_us(times, 9990));
 }
 
 static struct json_object *pairs_json(const struct probes *probes)
 {
 	struct json_object *object = json_new(), *each = json_new_array();
-	struct latency_summary l;
-	uint64_t first;
-	size_t nr, i;
-	CLEANUP_FREE uint64_t *ns = pair_times(probes, &first, &nr);
+	uint64_t first, nr, i;
+	CLEANUP_FREE struct histogram *times = pair_times(probes, &first, &nr);
 
-	for (i = 0; i < nr; i++) {
+	for (i = first; i < first + nr; i++) {
 		struct json_object *pair = json_new();
 
-		json_add_number(pair, "distance", distance_of(probes, first + i));
-		json_add_real(pair, "us", ns_to_us(ns[i]));
+		json_add_number(pair, "distance", distance_of(probes, i));
+		json_add_real(pair, "us", ns_to_us(pair_ns(probes, i)));
 		json_append(each, pair);
 	}
-	latency_summarize(ns, nr, &l);
 	json_add_number(object, "complete", nr);
-	json_add_real(object, "mean_us", l.mean_us);
-	json_add_real(object, "sd_us", l.sd_us);
-	json_add_real(object, "p50_us", l.p50_us);
-	json_add_real(object, "p90_us", l.p90_us);
-	json_add_real(object, "max_us", l.max_us);
+	json_add_real(object, "mean_us", ns_to_us(histogram_mean(times)));
+	json_add_real(object, "sd_us", ns_to_us(histogram_sd(times)));
+	json_add_real(object, "p50_us", percentile_us(times, 5000));
+	json_add_real(object, "p90_us", percentile_us(times, 9000));
+	json_add_real(object, "max_us", ns_to_us(times->max));
 	json_add(object, "each", each);
 	return object;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Workloads with any figures: where each write lies and who wrote a sector. */
+/* Workloads with any figures: where each request lies. */
 #include "forecast/forecast.h"
 #include "fuzz.h"
 #include "workload/page_cache.h"
@@ -8,7 +8,7 @@
 
 static void check_request(const struct plan *plan, uint64_t number)
 {
-	uint64_t end = plan_end(plan), requests = plan_requests(plan), owner;
+	uint64_t end = plan_end(plan);
 	uint32_t bytes = 0;
 	uint64_t start = plan_request(plan, number, &bytes);
 
@@ -18,14 +18,6 @@ static void check_request(const struct plan *plan, uint64_t number)
 	FUZZ_CHECK(start + bytes > start && start + bytes <= end);
 	FUZZ_CHECK(start + plan->workload->first >= plan->start);
 	FUZZ_CHECK(start % plan_granularity(plan) == 0);
-	if (plan->workload->order == WORKLOAD_PAIRS || !plan_has_owners(plan))
-		return;
-	/* who wrote last is the write itself as long as no later one counts */
-	FUZZ_CHECK(plan_owner(plan, number + 1, start / SECTOR, &owner) &&
-		   owner == number);
-	FUZZ_CHECK(plan_owner(plan, requests, start / SECTOR, &owner) &&
-		   owner >= number && owner < requests);
-	FUZZ_CHECK(!plan_owner(plan, requests, end / SECTOR, &owner));
 }
 
 /* Of a device that it fits; where it is buffered, in blocks of the cache. */

@@ -14,7 +14,7 @@
 
 #define BLOCK_SECTORS	8U
 #define BLOCK_BYTES	(BLOCK_SECTORS * PATTERN_SECTOR)
-#define READ_BLOCKS	64U		/* as replay.c's bulk requests */
+#define READ_BLOCKS	64U		/* 256 KiB, as prepare.c writes at once */
 #define READ_DEPTH	16U
 #define MAX_BLOCKS	((16U << 20) / sizeof(struct block))
 #define MISMATCHES_SHOWN	5U
@@ -38,6 +38,8 @@
  * @durable: what was durable there last; ANYTHING: nothing that counts
  * @zeroed: bits of sectors that may hold zeroes, as later ones made some
  * @cut: bits of sectors that are in pieces
+ * @doubtful: bits of sectors that a request which failed may have changed, or not
+ * @doubtful_zeroes: bits of those that it may have zeroed
  */
 struct block {
 	uint64_t number;
@@ -45,6 +47,8 @@ struct block {
 	uint64_t durable[BLOCK_SECTORS];
 	uint8_t zeroed;
 	uint8_t cut;
+	uint8_t doubtful;
+	uint8_t doubtful_zeroes;
 };
 
 /**
@@ -179,12 +183,14 @@ static struct block *want_block(struct model *m, uint64_t number)
  * @end: the one after the last
  * @what: what they hold after it
  * @durable: was it durable?
+ * @doubtful: the request failed, so the bytes may hold this or what they held
  */
 struct change {
 	uint64_t first;
 	uint64_t end;
 	uint64_t what;
 	bool durable;
+	bool doubtful;
 };
 
 /* Makes room for the pieces of a change; those of one block always fit. */
@@ -242,6 +248,33 @@ static void cut(struct model *m, struct block *block, uint32_t sector,
 	block->holds[sector] = first;
 }
 
+/* Note that a request which failed may have put @what into a sector. */
+static void doubt(struct model *m, struct block *block, uint32_t sector,
+		  uint64_t what)
+{
+	/* of parts of a sector nothing can be told any more */
+	if (block->cut >> sector & 1) {
+		give_pieces(m, block, sector);
+		block->holds[sector] = ANYTHING;
+	}
+	block->doubtful |= 1U << sector;
+	if (what == ZEROES) {
+		block->doubtful_zeroes |= 1U << sector;
+		block->zeroed |= 1U << sector;
+	}
+}
+
+/* Give up what is known of a doubtful sector, a part of which changes now. */
+static void end_doubt(struct model *m, struct block *block, uint32_t sector)
+{
+	if (!(block->doubtful >> sector & 1))
+		return;
+	give_pieces(m, block, sector);
+	block->doubtful &= ~(1U << sector);
+	block->doubtful_zeroes &= ~(1U << sector);
+	block->holds[sector] = ANYTHING;
+}
+
 /* Notes what a change does to the sectors of one block. */
 static void hold(struct model *m, struct block *block,
 		 const struct change *change)
@@ -256,13 +289,20 @@ static void hold(struct model *m, struct block *block,
 		if (end <= change->first || start >= change->end)
 			continue;
 		if (start < change->first || end > change->end) {
+			end_doubt(m, block, i);
 			cut(m, block, i, start < change->first ?
 			    change->first - start : 0,
 			    (end > change->end ? change->end : end) - start,
-			    change->what);
+			    change->doubtful ? ANYTHING : change->what);
+			continue;
+		}
+		if (change->doubtful) {
+			doubt(m, block, i, change->what);
 			continue;
 		}
 		give_pieces(m, block, i);
+		block->doubtful &= ~(1U << i);
+		block->doubtful_zeroes &= ~(1U << i);
 		block->holds[i] = change->what;
 		/* once forgotten, what was durable is no promise any more */
 		if (change->durable || change->what == ANYTHING) {
@@ -274,8 +314,8 @@ static void hold(struct model *m, struct block *block,
 	}
 }
 
-/* Nothing is known any more of its sectors. */
-static void forget(struct model *m, const struct change *change)
+/* Change those blocks that are in the model, and add none. */
+static void change_known(struct model *m, const struct change *change)
 {
 	uint64_t number = change->first / BLOCK_BYTES;
 	uint64_t last = (change->end - 1) / BLOCK_BYTES;
@@ -330,7 +370,7 @@ static void note_prepared(struct model *m)
 		note(m, &(struct change) {
 		     .first = content->prepared[i].first * PATTERN_SECTOR,
 		     .end = content->prepared[i].end * PATTERN_SECTOR,
-		     .what = PREPARED });
+		     .what = PREPARED, .durable = true });
 }
 
 /* Reads the trace, as far as it was made, into the model. */
@@ -372,17 +412,22 @@ static int read_trace(struct model *m)
 		change.first = request.offset;
 		change.end = change.first + request.bytes;
 		change.durable = number < content->durable;
+		change.doubtful = failed(content->done, number);
 		change.what = request.op == TRACE_WRITE ? number + 1 : ZEROES;
 		if (request.op == TRACE_WRITE &&
 		    !pattern_has_labels(request.offset, request.bytes))
 			change.what |= STREAM;
 		if (request.op == TRACE_DISCARD ||
-		    failed(content->done, number)) {
+		    (change.doubtful && change.what != ZEROES &&
+		     change.what & STREAM)) {
 			change.what = ANYTHING;
-			forget(m, &change);
-		} else {
-			note(m, &change);
+			change.doubtful = false;
 		}
+		/* what may be anything needs no place in the model */
+		if (change.what == ANYTHING || change.doubtful)
+			change_known(m, &change);
+		else
+			note(m, &change);
 	}
 	return ALIGNCTL_FINE;
 }
@@ -525,6 +570,22 @@ static enum found compare_pieces(const struct model *m, const char *bytes,
 	return worst;
 }
 
+/* Return whether a request that failed left the sector @i of the block so. */
+static bool left_by_failed(const struct model *m, const struct block *block,
+			   uint32_t i, const char *bytes)
+{
+	static const char zeroes[PATTERN_SECTOR];
+	struct pattern_label label;
+
+	if ((block->doubtful_zeroes >> i & 1) &&
+	    !memcmp(bytes, zeroes, PATTERN_SECTOR))
+		return true;
+	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
+	       label.sector == block->number * BLOCK_SECTORS + i &&
+	       label.run == m->content->run && label.sequence &&
+	       failed(m->content->done, label.sequence - 1);
+}
+
 static enum found compare_sector(const struct model *m,
 				 const struct block *block, uint32_t i,
 				 const char *bytes, bool say)
@@ -532,6 +593,9 @@ static enum found compare_sector(const struct model *m,
 	const struct part all = { 0, PATTERN_SECTOR, block->holds[i] };
 	uint64_t sector = block->number * BLOCK_SECTORS + i;
 
+	if ((block->doubtful >> i & 1) && block->holds[i] != ANYTHING &&
+	    left_by_failed(m, block, i, bytes))
+		return FOUND_RIGHT;
 	if (block->cut >> i & 1)
 		return compare_pieces(m, bytes, sector, block->holds[i], say);
 	if (all.holds == ZEROES || !(all.holds & STREAM)) {
@@ -587,7 +651,7 @@ static enum content_verdict judge_sector(const struct model *m,
 	struct pattern_label label;
 	enum pattern_state kind = pattern_read(bytes, &label);
 
-	if (block->holds[i] == ANYTHING ||
+	if (block->holds[i] == ANYTHING || (block->doubtful >> i & 1) ||
 	    right(m, bytes, sector, block->holds[i]))
 		return CONTENT_NEW;
 	if (kind == PATTERN_TORN)
@@ -600,7 +664,7 @@ static enum content_verdict judge_sector(const struct model *m,
 	if (kind == PATTERN_WHOLE && label.sector == sector &&
 	    label.run == m->content->run &&
 	    (durable == ZEROES ? label.sequence > m->content->durable :
-				 label.sequence >= durable))
+				 label.sequence >= sequence(durable)))
 		return CONTENT_OLD;
 	return CONTENT_LOST;
 }
@@ -625,6 +689,7 @@ static enum content_verdict judge_block(const struct model *m,
 		for (k = 0; k < sectors; k++)
 			if (block->holds[i] == block->holds[k] &&
 			    block->holds[i] != ANYTHING &&
+			    !((block->doubtful >> i | block->doubtful >> k) & 1) &&
 			    each[i] == CONTENT_NEW && each[k] == CONTENT_OLD)
 				return CONTENT_TORN;
 	return verdict;

@@ -83,9 +83,11 @@ struct content {
 };
 
 /*
- * A discard leaves nothing to rely on, nor does a write that failed: their
- * sectors are not compared until they are written again. Stops early, with
- * ALIGNCTL_FINE, when interrupt_seen().
+ * Compare the device with the model. A discard leaves nothing to rely on: its
+ * sectors are not compared until they are written again. A sector that a failed
+ * request covers may hold what was there before it, or what any failed request
+ * wrote there; if the request covers a part of the sector only, it is not
+ * compared. Stops early, with ALIGNCTL_FINE, when interrupt_seen().
  * Return: enum alignctl_exit; errors have been reported.
  */
 int content_check(const struct content *content, struct content_check *check);

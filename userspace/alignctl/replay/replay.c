@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -12,288 +11,326 @@
 #include "base/message.h"
 #include "base/pattern.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "engine/io_queue.h"
-#include "replay/content.h"
+#include "replay/phases.h"
 #include "replay/replay.h"
 
-#define BULK_DEPTH		16U	/* requests in flight: prepare, check */
+/* In flight as fast as possible, if nothing is said: as other tools do. */
+#define FAST_DEPTH	32U
+
+static void count(struct replay_scan *scan, const struct trace_request *request)
+{
+	scan->requests[request->op]++;
+	scan->bytes[request->op] += request->bytes;
+	scan->last_ns = request->time_ns;
+	if (request->offset + request->bytes > scan->end)
+		scan->end = request->offset + request->bytes;
+	if (request->op != TRACE_DISCARD && request->bytes > scan->longest)
+		scan->longest = request->bytes;
+}
+
 /*
- * 256 KiB: at most 64 pages, so no disk's limits split it, and a multiple of
- * every physical block.
+ * Read the source from its start: into the scan, or, after that, to see whether
+ * all requests fit and which of them have to be moved for it.
  */
-#define BULK_SECTORS		512U
-#define MISMATCHES_SHOWN	5U
-
-/* One request of a bulk transfer. */
-struct slot {
-	struct io_request request;
-	uint64_t sector;
-};
-
-struct placement replay_placement(const struct replay *replay)
+static int read_all(struct replay *replay, bool place)
 {
-	return (struct placement) {
-		.bytes = replay->device->sectors << ALIGN_SECTOR_SHIFT,
-		.logical = replay->device->logical,
-		.physical = replay->geometry.physical,
-		.buffered = replay->state.plan.buffered,
-	};
-}
+	struct replay_scan *scan = &replay->scan;
+	struct trace_request request;
+	enum trace_next next;
+	uint64_t offset;
 
-static bool failed(const struct replay_state *state, uint64_t write)
-{
-	uint32_t i;
+	while ((next = source_next(&replay->source, &request)) == TRACE_GOT) {
+		CLEANUP_FREE char *wrong = NULL;
+		CLEANUP_FREE char *position = NULL;
 
-	for (i = 0; i < state->nr_failed; i++)
-		if (state->failed[i] == write)
-			return true;
-	return false;
-}
-
-bool replay_expects(const struct replay_state *state, uint64_t sector,
-		    uint64_t sequence)
-{
-	uint64_t writes = state->issued;
-
-	/* if the last one failed, what was there before may be there still */
-	while (plan_owner(&state->plan, writes, sector, &writes)) {
-		if (sequence == writes + 1)
-			return true;
-		if (!failed(state, writes))
-			return false;
-	}
-	return sequence == 0;
-}
-
-/* Sectors from @sector to where the next bulk request starts: a boundary. */
-static uint64_t bulk_sectors(const struct replay *replay,
-			     const struct plan_extent *extent, uint64_t sector)
-{
-	uint64_t left = extent->end - sector;
-	uint64_t into = (sector + replay->state.prepared.lead) % BULK_SECTORS;
-
-	return left < BULK_SECTORS - into ? left : BULK_SECTORS - into;
-}
-
-static char *describe_sequence(uint64_t sequence)
-{
-	return sequence ? message_format("write %" PRIu64, sequence - 1) :
-			  message_format("what was prepared");
-}
-
-/* Says what is wrong with a sector. */
-static void show_mismatch(const struct replay *replay, uint64_t sector,
-			  const void *bytes)
-{
-	const struct replay_state *state = &replay->state;
-	struct pattern_label found;
-	uint64_t owner, expected = 0;
-	enum pattern_state kind = pattern_read(bytes, &found);
-	CLEANUP_FREE char *wanted = NULL;
-	CLEANUP_FREE char *got = NULL;
-
-	if (plan_owner(&state->plan, state->issued, sector, &owner))
-		expected = owner + 1;
-	wanted = describe_sequence(expected);
-	if (kind == PATTERN_ABSENT) {
-		got = message_format("bytes that no replay wrote");
-	} else {
-		CLEANUP_FREE char *which = describe_sequence(found.sequence);
-
-		got = message_format("%s%s of sector %" PRIu64 "%s",
-			kind == PATTERN_TORN ? "damaged bytes of " : "", which,
-			found.sector,
-			found.run == state->run ? "" : " of another run");
-	}
-	message_error("%s: sector %" PRIu64 ": expected %s, found %s",
-		      replay->device->path, sector, wanted, got);
-}
-
-static void compare(const struct replay *replay, const struct slot *slot,
-		    struct replay_check *check)
-{
-	const char *bytes = slot->request.buffer;
-	uint64_t sectors = slot->request.bytes >> ALIGN_SECTOR_SHIFT;
-	uint64_t sector;
-
-	for (sector = slot->sector; sector < slot->sector + sectors;
-	     sector++, bytes += PATTERN_SECTOR) {
-		struct pattern_label found;
-
-		if (pattern_read(bytes, &found) == PATTERN_WHOLE &&
-		    found.sector == sector && found.run == replay->state.run &&
-		    replay_expects(&replay->state, sector, found.sequence))
+		if (interrupt_seen())
+			interrupt_obey();
+		if (!place) {
+			count(scan, &request);
 			continue;
-		if (!check->mismatches || sector < check->first_mismatch)
-			check->first_mismatch = sector;
-		if (check->mismatches++ < MISMATCHES_SHOWN)
-			show_mismatch(replay, sector, bytes);
+		}
+		offset = request.offset;
+		wrong = placement_apply(&replay->placement, &request);
+		scan->moved += request.offset != offset;
+		if (!wrong)
+			continue;
+		position = source_position(&replay->source);
+		message_error("%s: %s", position, wrong);
+		return ALIGNCTL_USAGE;
 	}
-	check->sectors += sectors;
+	if (next != TRACE_END)
+		return trace_next_status(next);
+	return source_rewind(&replay->source);
 }
 
-/*
- * Goes through the prepared extents with large requests: writes them, or, if
- * @check is given, reads them and compares.
- */
-static int bulk(struct replay *replay, const char *label,
-		struct replay_check *check)
+static int scan(struct replay *replay)
 {
-	const size_t bytes = BULK_SECTORS << ALIGN_SECTOR_SHIFT;
-	size_t nr, at = 0;
-	CLEANUP_FREE struct plan_extent *extent =
-		plan_extents(&replay->state.plan, &replay->state.prepared, &nr);
-	struct io_queue *queue = io_queue_open(replay->fd, BULK_DEPTH);
-	char *memory = io_memory(BULK_DEPTH * bytes);
-	struct slot slots[BULK_DEPTH], *idle[BULK_DEPTH];
-	uint64_t sector = extent[0].first, total = 0, done = 0;
-	unsigned int nr_idle, i;
-	struct progress progress;
-	int result = ALIGNCTL_FINE;
+	int result = read_all(replay, false);
 
-	pattern_fill(memory, BULK_DEPTH * BULK_SECTORS);
-	for (i = 0; i < BULK_DEPTH; i++) {
-		slots[i].request.buffer = memory + i * bytes;
-		slots[i].request.dsync = false;
-		idle[i] = &slots[i];
+	if (result)
+		return result;
+	replay->scanned = true;
+	replay->placement.end = replay->scan.end;
+	replay->placement.longest = replay->scan.longest;
+	return read_all(replay, true);
+}
+
+static int choose_timing(struct replay *replay)
+{
+	const struct replay_options *options = replay->options;
+	bool timed = source_facts(&replay->source).timed;
+
+	replay->timing = options->timing;
+	if (replay->timing == ENGINE_NR_TIMINGS)
+		replay->timing = timed ? ENGINE_OPEN : ENGINE_CLOSED;
+	if (replay->timing == ENGINE_OPEN && !timed) {
+		message_error("--timing open: %s has no times; closed or fast",
+			      replay->source.name);
+		return ALIGNCTL_USAGE;
 	}
-	nr_idle = BULK_DEPTH;
-	for (i = 0; i < nr; i++)
-		total += extent[i].end - extent[i].first;
-	progress_start(&progress, label, total);
-	for (;;) {
-		struct slot *slot;
-
-		while (nr_idle && at < nr && !result && !interrupt_seen()) {
-			uint64_t sectors = bulk_sectors(replay, &extent[at],
-							sector);
-
-			slot = idle[--nr_idle];
-			slot->sector = sector;
-			slot->request.op = check ? IO_READ : IO_WRITE;
-			slot->request.offset = sector << ALIGN_SECTOR_SHIFT;
-			slot->request.bytes = sectors << ALIGN_SECTOR_SHIFT;
-			if (!check)
-				pattern_label(slot->request.buffer,
-					      &(struct pattern_label) {
-						      sector, 0,
-						      replay->state.run },
-					      sectors);
-			io_queue_start(queue, &slot->request);
-			sector += sectors;
-			if (sector == extent[at].end && ++at < nr)
-				sector = extent[at].first;
-		}
-		if (nr_idle == BULK_DEPTH)
-			break;
-		/* the request is the first member of its slot */
-		slot = (struct slot *)io_queue_wait(queue);
-		if (io_request_check(&slot->request, replay->device->path))
-			result = ALIGNCTL_IO;
-		else if (check)
-			compare(replay, slot, check);
-		idle[nr_idle++] = slot;
-		done += slot->request.bytes >> ALIGN_SECTOR_SHIFT;
-		progress_step(&progress, done);
+	if (options->speed > 0 && replay->timing != ENGINE_OPEN) {
+		message_error("--speed: is for --timing open, not for %s",
+			      engine_timing_names[replay->timing]);
+		return ALIGNCTL_USAGE;
 	}
-	progress_end(&progress);
-	free(memory);
-	io_queue_close(queue);
-	if (check)
-		check->done = !result && at == nr;
+	replay->speed = options->speed > 0 ? options->speed : 1;
+	replay->threads = options->threads ? options->threads : 1;
+	replay->depth = options->depth;
+	if (!replay->depth && replay->timing == ENGINE_CLOSED)
+		replay->depth = 1;
+	else if (!replay->depth)
+		replay->depth = ENGINE_MAX_DEPTH / replay->threads;
+	if (!options->depth && replay->timing == ENGINE_FAST &&
+	    replay->depth > FAST_DEPTH)
+		replay->depth = FAST_DEPTH;
+	return engine_check_depth(replay->threads, replay->depth);
+}
+
+/* Return whether the source will be read more than once. */
+static bool is_read_again(const struct replay *replay)
+{
+	const struct replay_options *options = replay->options;
+
+	return options->scan || options->dry_run ||
+	       options->how == PLACEMENT_SCALE ||
+	       (!options->no_check && !source_reads(&replay->source));
+}
+
+/* Refuse a pipe that would be read twice, before any request is made. */
+static int check_way_back(const struct replay *replay)
+{
+	const struct source *source = &replay->source;
+
+	if (source_has_way_back(source) || !is_read_again(replay))
+		return ALIGNCTL_FINE;
+	message_error("%s: a pipe can be read once; the check of the data reads the trace again, and so do --scan, --scale and --dry-run: save it to a file, or --no-check",
+		      source->name);
+	return ALIGNCTL_USAGE;
+}
+
+/* Check that all that is written can be looked for on the device below. */
+static int check_below(const struct replay *replay)
+{
+	const char *path = replay->options->verify_below;
+	const struct device *device = replay->device;
+	struct device below;
+	int result;
+
+	if (!path)
+		return ALIGNCTL_FINE;
+	result = device_open(&below, path);
+	if (result)
+		return result;
+	if (below.block == device->block && below.devno == device->devno &&
+	    below.inode == device->inode) {
+		message_error("--verify-below %s: is %s itself, which is compared anyway; leave it out",
+			      path, device->path);
+		result = ALIGNCTL_USAGE;
+	} else if (below.sectors < device->sectors) {
+		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
+			      path, device->path);
+		result = ALIGNCTL_USAGE;
+	}
+	device_close(&below);
 	return result;
 }
 
-static int flush(const struct replay *replay)
+int replay_fit(struct replay *replay)
 {
-	if (!fdatasync(replay->fd))
+	const struct trace_facts facts = source_facts(&replay->source);
+	const struct replay_options *options = replay->options;
+	uint64_t bytes = replay->device->sectors << ALIGN_SECTOR_SHIFT;
+	bool buffered = replay->source.plan.buffered;
+	int result = choose_timing(replay);
+
+	if (!result)
+		result = check_way_back(replay);
+	if (!result)
+		result = check_below(replay);
+	if (result)
+		return result;
+	replay->placement = (struct placement) {
+		.how = options->how, .bytes = bytes,
+		.logical = replay->device->logical,
+		.physical = replay->geometry.physical,
+		.buffered = buffered,
+		/* of a trace a crash is to be judged; a workload may have no labels */
+		.labelled = buffered && options->state && replay->source.trace,
+	};
+	if (facts.end_known && facts.end > bytes &&
+	    options->how == PLACEMENT_EXACT) {
+		message_error("%s: reaches to byte %" PRIu64 ", and %s has %"
+			      PRIu64 "; --wrap or --scale",
+			      replay->source.name, facts.end,
+			      replay->device->path, bytes);
+		return ALIGNCTL_USAGE;
+	}
+	if (options->scan || options->dry_run ||
+	    options->how == PLACEMENT_SCALE)
+		return scan(replay);
+	return ALIGNCTL_FINE;
+}
+
+static uint64_t total(const struct replay *replay)
+{
+	const struct trace_facts facts = source_facts(&replay->source);
+	uint64_t requests = 0;
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++)
+		requests += replay->scan.requests[i];
+	return facts.nr_known ? facts.nr : requests;
+}
+
+/* Check that the kernel keeps as many in flight as were asked for by name. */
+static int check_parallel(const struct replay *replay)
+{
+	struct io_queue *queue;
+	bool parallel;
+
+	if (replay->options->depth <= 1)
 		return ALIGNCTL_FINE;
-	message_error("%s: flushing: %s", replay->device->path,
-		      strerror(errno));
+	queue = io_queue_open(replay->fd, replay->depth);
+	parallel = io_queue_parallel(queue);
+	io_queue_close(queue);
+	if (parallel)
+		return ALIGNCTL_FINE;
+	message_error("--depth %u: needs io_uring, which this kernel lacks or forbids (sysctl kernel.io_uring_disabled); leave --depth out, or take --threads in its place",
+		      replay->depth);
 	return ALIGNCTL_IO;
 }
 
-int replay_prepare(struct replay *replay)
+int replay_run(struct replay *replay)
 {
-	struct replay_state *state = &replay->state;
+	const struct replay_options *options = replay->options;
+	const struct workload *w = replay->source.plan.workload;
+	struct engine_setup setup = {
+		.source = &replay->source, .device = replay->device,
+		.fd = replay->fd, .placement = &replay->placement,
+		.geometry = &replay->geometry,
+		.timing = replay->timing, .speed = replay->speed,
+		.depth = replay->depth, .threads = replay->threads,
+		.warmup_ns = options->warmup_ns,
+		.pause_after = w ? w->think_writes : 0,
+		.pause_ns = options->think_s * NS_PER_S,
+		.total = total(replay),
+	};
+	struct replay_state state;
 	uint64_t random;
-	int result;
+	int result = check_parallel(replay);
 
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = clock_ns();
-	state->run = pattern_run(random);
-	state->issued = 0;
-	state->nr_failed = 0;
-	state->prepared = replay->geometry;
-	result = bulk(replay, "preparing", NULL);
-	return result ? result : flush(replay);
-}
-
-int replay_still_prepared(const struct replay *replay)
-{
-	const struct replay_state *state = &replay->state;
-	uint32_t bytes = replay->geometry.logical;
-	size_t nr;
-	CLEANUP_FREE struct plan_extent *extent =
-		plan_extents(&state->plan, &state->prepared, &nr);
-	uint64_t sector = extent[nr - 1].end - (bytes >> ALIGN_SECTOR_SHIFT);
-	CLEANUP_FREE void *block = io_memory(bytes);
-	struct pattern_label label;
-	ssize_t got = pread(replay->fd, block, bytes,
-			    (off_t)(sector << ALIGN_SECTOR_SHIFT));
-
-	if (got != (ssize_t)bytes) {
-		message_error("%s: reading sector %" PRIu64 ": %s",
-			      replay->device->path, sector,
-			      got < 0 ? strerror(errno) : "end of the device");
-		return ALIGNCTL_IO;
+	if (result)
+		return result;
+	if (!replay->prepared) {
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			random = clock_ns();
+		replay->mark = pattern_run(random);
 	}
-	if (pattern_read(block, &label) == PATTERN_WHOLE &&
-	    label.sector == sector && label.run == state->run)
-		return ALIGNCTL_FINE;
-	message_error("%s: sector %" PRIu64
-		      " does not hold what --phase prepare wrote; prepare again",
-		      replay->device->path, sector);
-	return ALIGNCTL_BUSY;
-}
-
-/* Compares with a model, as of a trace, that is made of the writes in order. */
-static int check_with_model(const struct replay *replay,
-			    struct replay_check *check)
-{
-	const struct replay_state *state = &replay->state;
-	const struct placement placement = replay_placement(replay);
-	struct source source = {
-		.name = state->plan.workload->name, .plan = state->plan,
-	};
-	struct engine_done done = {
-		.issued = state->issued, .nr_failed = state->nr_failed,
-	};
-	size_t nr;
-	CLEANUP_FREE struct plan_extent *extent =
-		plan_extents(&state->plan, &state->prepared, &nr);
-	const struct content content = {
-		.source = &source, .placement = &placement, .run = state->run,
-		.prepared = extent, .nr_prepared = nr, .done = &done,
-		.device = replay->device, .fd = replay->fd,
-	};
-	struct content_check found;
-	int result;
-
-	memcpy(done.failed, state->failed, sizeof(state->failed));
-	result = content_check(&content, &found);
-	*check = (struct replay_check) {
-		.done = found.done, .sectors = found.sectors,
-		.mismatches = found.mismatches,
-		.first_mismatch = found.first_mismatch,
-	};
+	setup.run = replay->mark;
+	if (options->state) {
+		result = replay_begin_state(replay, &state);
+		if (result)
+			return result;
+		setup.durable = replay_state_durable;
+		setup.context = &state;
+	}
+	setup.probes = replay->probes = probes_new(&replay->source.plan);
+	interrupt_catch();
+	result = engine_run(&setup, &replay->measures, &replay->done);
+	replay->ran = true;
+	if (options->state)
+		replay->saved = replay_end_state(replay, &state);
+	if (result)
+		replay->stopped = "error";
+	else if (interrupt_seen())
+		replay->stopped = "signal";
+	if (options->histogram && !replay->saved)
+		replay->saved = measures_write(&replay->measures,
+					       options->histogram);
 	return result;
 }
 
-int replay_check(struct replay *replay, struct replay_check *check)
+/*
+ * Open what is to be compared past the page cache, which would say that all is
+ * there; but for a file system that has nothing else.
+ */
+static int open_for_check(const struct replay *replay, const char *path,
+			  int *opened)
 {
-	if (!plan_has_owners(&replay->state.plan))
-		return check_with_model(replay, check);
-	memset(check, 0, sizeof(*check));
-	return bulk(replay, "checking", check);
+	*opened = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (*opened < 0 && errno == EINVAL &&
+	    !replay->options->verify_below && replay->fd >= 0) {
+		posix_fadvise(replay->fd, 0, 0, POSIX_FADV_DONTNEED);
+		*opened = fcntl(replay->fd, F_DUPFD_CLOEXEC, 0);
+	}
+	if (*opened >= 0)
+		return ALIGNCTL_FINE;
+	message_error("%s: %s", path, strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+int replay_check(struct replay *replay)
+{
+	const char *path = replay->options->verify_below;
+	CLEANUP_FREE struct plan_extent *prepared = NULL;
+	CLEANUP_CLOSE int fd = -1;
+	struct device below = { 0 };
+	struct content content = {
+		.source = &replay->source, .placement = &replay->placement,
+		.run = replay->mark, .done = &replay->done,
+		.device = replay->device,
+	};
+	int result;
+
+	if (path) {
+		result = device_open(&below, path);
+		if (result)
+			return result;
+		content.device = &below;
+	}
+	if (replay->prepared)
+		content.prepared = prepared =
+			plan_extents(&replay->source.plan, &replay->blocks,
+				     &content.nr_prepared);
+	result = open_for_check(replay, content.device->path, &fd);
+	content.fd = fd;
+	if (!result)
+		result = content_check(&content, &replay->check);
+	if (path)
+		device_close(&below);
+	if (interrupt_seen())
+		replay->stopped = "signal";
+	if (!result && replay->check.mismatches)
+		return ALIGNCTL_FINDINGS;
+	return result;
+}
+
+void replay_close(struct replay *replay)
+{
+	if (replay->ran)
+		measures_free(&replay->measures);
+	probes_free(replay->probes);
+	source_close(&replay->source);
 }

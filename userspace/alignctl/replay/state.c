@@ -1,89 +1,261 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/message.h"
+#include "base/units.h"
+#include "geometry.h"
 #include "replay/result_file.h"
 #include "replay/state.h"
 
-int replay_state_save(const struct replay_state *state, const char *path)
-{
-	CLEANUP_FREE char *draft = result_file_draft(path);
-	struct json_object *object = json_new(), *failed = json_new_array();
-	const struct align_geometry *prepared = &state->prepared;
-	uint32_t i;
-	int wrong;
+/* The same length whatever its value, so that it can be written over. */
+#define FIGURE	"%20" PRIu64
 
-	json_add_text(object, "workload", state->plan.workload->name);
-	json_add_number(object, "count", state->plan.count);
-	json_add_number(object, "start", state->plan.start);
-	json_add_number(object, "places", state->plan.places);
-	json_add_number(object, "period", state->plan.period);
-	json_add_number(object, "length", state->plan.length);
-	json_add_number(object, "seed", state->plan.seed);
-	json_add_bool(object, "buffered", state->plan.buffered);
-	json_add_number(object, "physical_block_size", prepared->physical);
-	json_add_number(object, "logical_block_size", prepared->logical);
-	json_add_number(object, "alignment_offset", prepared->offset);
-	json_add_number(object, "sectors", prepared->end_sector);
-	json_add_number(object, "run", state->run);
-	json_add_number(object, "issued", state->issued);
-	for (i = 0; i < state->nr_failed; i++)
-		json_append_number(failed, state->failed[i]);
-	json_add(object, "failed", failed);
-	wrong = json_object_to_file_ext(draft, object, JSON_C_TO_STRING_PRETTY);
-	json_object_put(object);
-	/* by rename, so that a reader sees the old file or the new one */
-	if (wrong || rename(draft, path)) {
-		message_error("%s: cannot be written: %s", path,
-			      strerror(errno));
-		return ALIGNCTL_IO;
-	}
-	return ALIGNCTL_FINE;
+static int refuse(const struct replay_state *state)
+{
+	message_error("%s: cannot be written: %s", state->path,
+		      strerror(errno));
+	return ALIGNCTL_IO;
 }
 
-/* Fills @state; false if something is missing or makes no sense. */
+static void add_plan(struct json_object *object, const struct plan *plan)
+{
+	json_add_number(object, "count", plan->count);
+	json_add_number(object, "start", plan->start);
+	json_add_number(object, "places", plan->places);
+	json_add_number(object, "period", plan->period);
+	json_add_number(object, "length", plan->length);
+	json_add_number(object, "seed", plan->seed);
+}
+
+/* Return the members that do not change during the run. */
+static struct json_object *constant(const struct replay_state *state)
+{
+	const struct placement *p = &state->placement;
+	struct json_object *object = json_new();
+
+	/* the first member: result_file.h knows the file by it */
+	json_add_text(object, state->plan.workload ? "workload" : "trace",
+		      state->source);
+	if (state->plan.workload) {
+		add_plan(object, &state->plan);
+	} else {
+		json_add_number(object, "trace_bytes", state->trace_bytes);
+		json_add_number(object, "trace_mtime_ns",
+				state->trace_mtime_ns);
+	}
+	json_add_bool(object, "buffered", state->plan.buffered);
+	json_add_text(object, "device", state->device);
+	json_add_number(object, "device_bytes", p->bytes);
+	json_add_number(object, "logical_block_size", state->blocks.logical);
+	json_add_number(object, "physical_block_size", state->blocks.physical);
+	json_add_number(object, "alignment_offset", state->blocks.offset);
+	json_add_number(object, "placement", p->how);
+	json_add_number(object, "end", p->end);
+	json_add_number(object, "longest", p->longest);
+	json_add_bool(object, "prepared", state->prepared);
+	json_add_number(object, "run", state->mark);
+	return object;
+}
+
+/* Write all of it into a new file; issued and failed only if they are known. */
+static int write_file(struct replay_state *state)
+{
+	struct json_object *object = constant(state);
+	const char *text = json_object_to_json_string(object);
+	int fd = dup(state->fd);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	uint32_t i;
+	bool wrong;
+
+	if (!file) {
+		json_object_put(object);
+		return refuse(state);
+	}
+	fprintf(file, "%.*s, \"durable\": ", (int)strlen(text) - 1, text);
+	json_object_put(object);
+	state->figures = ftell(file);
+	fprintf(file, FIGURE, state->durable);
+	if (state->done.issued != REPLAY_STATE_NOT_KNOWN) {
+		fprintf(file, ", \"issued\": %" PRIu64 ", \"failed\": [",
+			state->done.issued);
+		for (i = 0; i < state->done.nr_failed; i++)
+			fprintf(file, "%s%" PRIu64, i ? ", " : "",
+				state->done.failed[i]);
+		fputs("]", file);
+	}
+	fputs(" }\n", file);
+	wrong = fflush(file) || fsync(state->fd);
+	fclose(file);
+	return wrong ? refuse(state) : ALIGNCTL_FINE;
+}
+
+/* Replace the file by rename, so that a reader sees the old or the new one. */
+static int replace_file(struct replay_state *state)
+{
+	CLEANUP_FREE char *draft = result_file_draft(state->path);
+	int result;
+
+	state->fd = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW |
+			 O_CLOEXEC, 0666);
+	if (state->fd < 0)
+		return refuse(state);
+	result = write_file(state);
+	if (!result && rename(draft, state->path))
+		result = refuse(state);
+	return result;
+}
+
+int replay_state_begin(struct replay_state *state)
+{
+	state->done = (struct engine_done) { .issued = REPLAY_STATE_NOT_KNOWN };
+	return replace_file(state);
+}
+
+void replay_state_durable(void *context, uint64_t requests)
+{
+	struct replay_state *state = context;
+	char text[32];
+	int length;
+
+	/* flushes may end in another order than they began */
+	if (requests <= state->durable)
+		return;
+	state->durable = requests;
+	length = snprintf(text, sizeof(text), FIGURE, requests);
+	/* a promise that is not noted is one less to be kept: no error */
+	if (pwrite(state->fd, text, length, state->figures) != length)
+		message_warning("%s: %s", state->path, strerror(errno));
+}
+
+static void close_file(struct replay_state *state)
+{
+	cleanup_close(&state->fd);
+	state->fd = -1;
+}
+
+int replay_state_save(struct replay_state *state)
+{
+	int result = replace_file(state);
+
+	close_file(state);
+	return result;
+}
+
+int replay_state_end(struct replay_state *state)
+{
+	close_file(state);
+	return replay_state_save(state);
+}
+
+/* Check for blocks as a device may have them, and addresses that can be counted. */
+static bool placement_possible(const struct placement *p, uint64_t how)
+{
+	return how <= PLACEMENT_SCALE && p->bytes <= INT64_MAX &&
+	       p->end <= INT64_MAX && p->longest <= INT64_MAX;
+}
+
+/* Set which requests were made and which of them failed, if that is there. */
+static bool take_done(struct engine_done *done, struct json_object *object)
+{
+	size_t nr = 0, i;
+
+	done->issued = REPLAY_STATE_NOT_KNOWN;
+	if (json_object_object_get_ex(object, "issued", NULL) &&
+	    (!json_get_number(object, "issued", &done->issued) ||
+	     !json_get_numbers(object, "failed", done->failed,
+			       sizeof(done->failed) / sizeof(done->failed[0]),
+			       &nr)))
+		return false;
+	done->nr_failed = nr;
+	for (i = 0; i < nr; i++)
+		if (done->failed[i] >= done->issued)
+			return false;
+	return true;
+}
+
+/* Set the plan of a workload; false if a member is missing or makes no sense. */
+static bool take_plan(struct replay_state *state, struct json_object *object)
+{
+	struct plan *plan = &state->plan;
+
+	return json_get_number(object, "count", &plan->count) &&
+	       json_get_number(object, "start", &plan->start) &&
+	       json_get_number(object, "places", &plan->places) &&
+	       json_get_number(object, "period", &plan->period) &&
+	       json_get_number(object, "length", &plan->length) &&
+	       json_get_number(object, "seed", &plan->seed) &&
+	       plan_possible(plan) &&
+	       (state->done.issued == REPLAY_STATE_NOT_KNOWN ||
+		state->done.issued <= plan_requests(plan)) &&
+	       plan_end(plan) <= state->placement.bytes;
+}
+
+static bool take_blocks(struct replay_state *state, struct json_object *object)
+{
+	struct placement *p = &state->placement;
+	uint64_t physical, logical, offset, how;
+
+	if (!json_get_number(object, "device_bytes", &p->bytes) ||
+	    !json_get_number(object, "logical_block_size", &logical) ||
+	    !json_get_number(object, "physical_block_size", &physical) ||
+	    !json_get_number(object, "alignment_offset", &offset) ||
+	    !json_get_number(object, "placement", &how) ||
+	    !json_get_number(object, "end", &p->end) ||
+	    !json_get_number(object, "longest", &p->longest))
+		return false;
+	if (physical > UINT32_MAX || logical > UINT32_MAX ||
+	    offset > UINT32_MAX || !placement_possible(p, how))
+		return false;
+	p->how = how;
+	p->logical = logical;
+	p->physical = physical;
+	return !align_geometry_init(&state->blocks, physical, logical, offset,
+				    0, p->bytes >> ALIGN_SECTOR_SHIFT);
+}
+
+/* Fill @state; false if a member is missing or makes no sense. */
 static bool take(struct replay_state *state, struct json_object *object)
 {
-	const char *name = json_get_text(object, "workload");
-	struct plan *plan = &state->plan;
-	uint64_t physical, logical, offset, sectors;
-	size_t nr_failed, i;
+	const char *workload = json_get_text(object, "workload");
+	const char *source = workload ? workload :
+					json_get_text(object, "trace");
+	const char *device = json_get_text(object, "device");
 
-	plan->workload = name ? workload_find(name) : NULL;
-	if (!plan->workload ||
-	    !json_get_number(object, "count", &plan->count) ||
-	    !json_get_number(object, "start", &plan->start) ||
-	    !json_get_number(object, "places", &plan->places) ||
-	    !json_get_number(object, "period", &plan->period) ||
-	    !json_get_number(object, "length", &plan->length) ||
-	    !json_get_number(object, "seed", &plan->seed) ||
-	    !json_get_bool(object, "buffered", &plan->buffered) ||
-	    !json_get_number(object, "physical_block_size", &physical) ||
-	    !json_get_number(object, "logical_block_size", &logical) ||
-	    !json_get_number(object, "alignment_offset", &offset) ||
-	    !json_get_number(object, "sectors", &sectors) ||
-	    !json_get_number(object, "run", &state->run) ||
-	    !json_get_number(object, "issued", &state->issued) ||
-	    !json_get_numbers(object, "failed", state->failed,
-			      REPLAY_MAX_DEPTH, &nr_failed))
+	if (!source || !device || !take_blocks(state, object) ||
+	    !take_done(&state->done, object) ||
+	    !json_get_bool(object, "buffered", &state->plan.buffered) ||
+	    !json_get_bool(object, "prepared", &state->prepared) ||
+	    !json_get_number(object, "run", &state->mark) ||
+	    !json_get_number(object, "durable", &state->durable))
 		return false;
-	state->nr_failed = (uint32_t)nr_failed;
-	for (i = 0; i < nr_failed; i++)
-		if (state->failed[i] >= state->issued)
+	if (workload) {
+		state->plan.workload = workload_find(workload);
+		if (!state->plan.workload || !take_plan(state, object))
 			return false;
-	if (physical > UINT32_MAX || logical > UINT32_MAX ||
-	    offset > UINT32_MAX || sectors > UINT64_MAX >> ALIGN_SECTOR_SHIFT)
+		state->placement.buffered = state->plan.buffered;
+	} else if (state->prepared ||
+		   !json_get_number(object, "trace_bytes",
+				    &state->trace_bytes) ||
+		   !json_get_number(object, "trace_mtime_ns",
+				    &state->trace_mtime_ns)) {
 		return false;
-	return plan_possible(plan) && state->issued <= plan_requests(plan) &&
-	       plan_end(plan) <= sectors << ALIGN_SECTOR_SHIFT &&
-	       !align_geometry_init(&state->prepared, (uint32_t)physical,
-				    (uint32_t)logical, (uint32_t)offset, 0,
-				    sectors);
+	} else if (state->plan.buffered) {
+		/* it was made with whole sectors only */
+		state->placement.logical = ALIGN_SECTOR_SIZE;
+	}
+	state->source = memory_or_exit(strdup(source));
+	state->device = memory_or_exit(strdup(device));
+	return true;
 }
 
 int replay_state_load(struct replay_state *state, const char *path)
@@ -91,19 +263,67 @@ int replay_state_load(struct replay_state *state, const char *path)
 	struct json_object *object;
 	bool complete;
 
+	*state = (struct replay_state) { .path = path, .fd = -1 };
 	if (access(path, R_OK)) {
-		message_error("%s: %s; --phase prepare writes it", path,
-			      strerror(errno));
+		message_error("%s: %s; --phase prepare writes it, and replay TRACE --state",
+			      path, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
 	object = json_object_from_file(path);
-	memset(state, 0, sizeof(*state));
 	complete = object && take(state, object);
 	json_object_put(object);
-	if (!complete) {
-		message_error("%s: not a state file of replay; --phase prepare writes one",
-			      path);
+	if (complete)
+		return ALIGNCTL_FINE;
+	message_error("%s: not a state file of replay; --phase prepare writes one, and replay TRACE --state",
+		      path);
+	return ALIGNCTL_USAGE;
+}
+
+static uint64_t mtime_ns(const struct stat *found)
+{
+	return found->st_mtim.tv_sec * NS_PER_S + found->st_mtim.tv_nsec;
+}
+
+int replay_state_name_source(struct replay_state *state,
+			     const struct source *source)
+{
+	struct stat found;
+
+	if (!source->trace) {
+		state->source = memory_or_exit(strdup(source->name));
+		return ALIGNCTL_FINE;
+	}
+	state->source = realpath(source->name, NULL);
+	if (!state->source || stat(state->source, &found)) {
+		message_error("--state: %s: %s; a state is for a trace in one file",
+			      source->name, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
+	state->trace_bytes = found.st_size;
+	state->trace_mtime_ns = mtime_ns(&found);
 	return ALIGNCTL_FINE;
+}
+
+bool replay_state_trace_unchanged(const struct replay_state *state)
+{
+	struct stat found;
+
+	return !stat(state->source, &found) &&
+	       (uint64_t)found.st_size == state->trace_bytes &&
+	       mtime_ns(&found) == state->trace_mtime_ns;
+}
+
+bool replay_state_labelled(const struct replay_state *state)
+{
+	const struct plan *plan = &state->plan;
+
+	return !plan->workload ||
+	       plan_granularity(plan) % ALIGN_SECTOR_SIZE == 0;
+}
+
+void replay_state_free(struct replay_state *state)
+{
+	free(state->source);
+	free(state->device);
+	state->source = state->device = NULL;
 }

@@ -15,11 +15,9 @@
 #include "device/device.h"
 #include "device/guard.h"
 #include "forecast/forecast.h"
-#include "replay/replay.h"
+#include "replay/phases.h"
 #include "replay/report.h"
 #include "replay/result_file.h"
-#include "replay/run.h"
-#include "replay/trace.h"
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
@@ -28,10 +26,9 @@ enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
 static const char *const phase_names[] = { "all", "prepare", "run", "check" };
 
-struct replay_options {
+struct verb_options {
 	const char *on;
 	const char *force;
-	const char *state;
 	const char *check;
 	const char *not_for_check;	/* an option that --check has no use for */
 	struct run_options run;
@@ -65,20 +62,20 @@ static const struct option_row rows[] = {
 };
 
 /* --wrap or --scale. */
-static int take_placement(struct replay_options *options,
+static int take_placement(struct verb_options *options,
 			  enum placement_how how)
 {
-	if (options->run.trace.how != PLACEMENT_EXACT && options->run.trace.how != how) {
+	if (options->run.replay.how != PLACEMENT_EXACT && options->run.replay.how != how) {
 		message_error("--wrap, --scale: a request can be moved in one way only; leave one out");
 		return -1;
 	}
-	options->run.trace.how = how;
+	options->run.replay.how = how;
 	return 0;
 }
 
 static int take(size_t row, const char *argument, void *context)
 {
-	struct replay_options *options = context;
+	struct verb_options *options = context;
 	size_t i;
 
 	if (row != ROW_CHECK && row != ROW_ON && row != ROW_JSON)
@@ -100,25 +97,25 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_SCALE:
 		return take_placement(options, PLACEMENT_SCALE);
 	case ROW_HISTOGRAM:
-		options->run.trace.histogram = argument;
+		options->run.replay.histogram = argument;
 		return 0;
 	case ROW_BELOW:
-		options->run.trace.verify_below = argument;
+		options->run.replay.verify_below = argument;
 		return 0;
 	case ROW_CHECK:
 		options->check = argument;
 		return 0;
 	case ROW_DRY_RUN:
-		options->run.trace.dry_run = true;
+		options->run.replay.dry_run = true;
 		return 0;
 	case ROW_STATE:
-		options->state = argument;
+		options->run.replay.state = argument;
 		return 0;
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
 	case ROW_JSON:
-		options->run.trace.json = true;
+		options->run.replay.json = true;
 		return 0;
 	}
 	return -1;
@@ -171,7 +168,7 @@ static bool confirmed(const struct device *device)
  * Refuses a device that is in use or holds data, unless --force names it or
  * somebody types its name. Return: enum alignctl_exit.
  */
-static int guard(struct replay_options *options, const struct device *device,
+static int guard(struct verb_options *options, const struct device *device,
 		 uint64_t end)
 {
 	struct guard_report report = { 0 };
@@ -192,7 +189,7 @@ static int guard(struct replay_options *options, const struct device *device,
 	else
 		result = guard_file_data(&report, device, end);
 	guard_print(&report, device);
-	if (report.nr && !options->force && !options->run.trace.dry_run &&
+	if (report.nr && !options->force && !options->run.replay.dry_run &&
 	    confirmed(device)) {
 		options->force = device->path;
 		because = "as confirmed at the terminal";
@@ -209,9 +206,10 @@ static int guard(struct replay_options *options, const struct device *device,
 	return result;
 }
 
-/* Opens, for O_DIRECT unless buffered; a block device for ourselves alone. */
-static int open_target(struct replay *replay,
-		       const struct replay_options *options, bool buffered)
+/* Open the device, with O_DIRECT unless @buffered; a block device exclusively. */
+static int open_target(const struct replay *replay,
+		       const struct verb_options *options,
+		       bool buffered, int *fd)
 {
 	const struct device *device = replay->device;
 	int flags = O_CLOEXEC | (buffered ? 0 : O_DIRECT);
@@ -219,8 +217,8 @@ static int open_target(struct replay *replay,
 	flags |= options->reads_only ? O_RDONLY : O_RDWR;
 	if (device->block && !options->reads_only && !options->force)
 		flags |= O_EXCL;
-	replay->fd = open(device->path, flags);
-	if (replay->fd >= 0)
+	*fd = open(device->path, flags);
+	if (*fd >= 0)
 		return ALIGNCTL_FINE;
 	if (errno == EBUSY) {
 		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
@@ -237,14 +235,30 @@ static int open_target(struct replay *replay,
 	return ALIGNCTL_IO;
 }
 
-/* The same once more, for what goes through the page cache. */
+/* Open the device once more, for requests through the page cache. */
 static int open_cached(struct replay *replay)
 {
-	replay->cached_fd = open(replay->device->path, O_RDWR | O_CLOEXEC);
-	if (replay->cached_fd >= 0)
+	replay->fd = open(replay->device->path, O_RDWR | O_CLOEXEC);
+	if (replay->fd >= 0)
 		return ALIGNCTL_FINE;
 	message_error("%s: %s", replay->device->path, strerror(errno));
 	return ALIGNCTL_IO;
+}
+
+/* Open the device for the phases that were asked for. */
+static int open_device(struct replay *replay,
+		       const struct verb_options *options)
+{
+	bool buffered = replay->source.plan.buffered;
+	int result;
+
+	if (!options->run.replay.prepare)
+		return open_target(replay, options, buffered, &replay->fd);
+	result = open_target(replay, options, false, &replay->direct_fd);
+	if (!result && buffered && options->phase == PHASE_RUN)
+		return open_cached(replay);
+	replay->fd = replay->direct_fd;
+	return result;
 }
 
 static bool same_span(const struct plan *plan, uint64_t span)
@@ -257,7 +271,7 @@ static bool same_span(const struct plan *plan, uint64_t span)
 }
 
 /* Is what was asked for what the state file has? */
-static bool same_plan(const struct replay_options *options,
+static bool same_plan(const struct verb_options *options,
 		      const struct workload *w, const struct plan *plan)
 {
 	return plan->workload == w &&
@@ -270,16 +284,16 @@ static bool same_plan(const struct replay_options *options,
 	       (!options->run.plan.seed_given || options->run.plan.seed == plan->seed);
 }
 
-static int check_depth(const struct replay_options *options,
+static int check_depth(const struct verb_options *options,
 		       const struct workload *w)
 {
-	int result = plan_options_parallel(w, "depth", options->run.depth);
+	int result = plan_options_parallel(w, "depth", options->run.replay.depth);
 
 	if (!result)
 		result = plan_options_parallel(w, "threads",
-					       options->run.trace.threads);
+					       options->run.replay.threads);
 	if (!result && workload_one_at_a_time(w) &&
-	    options->run.trace.timing == ENGINE_FAST) {
+	    options->run.replay.timing == ENGINE_FAST) {
 		message_error("--timing fast: the %s of %s must follow each other; leave it out",
 			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;
@@ -288,139 +302,92 @@ static int check_depth(const struct replay_options *options,
 }
 
 /*
- * What to replay, as asked for or as the state file says. How far random writes
- * spread is left open where only the device can tell.
+ * Open the source, a workload with its plan as asked for or as the state file has
+ * it. How far random writes spread is left open where only the device can tell.
  */
-static int choose_plan(struct replay *replay,
-		       const struct replay_options *options, const char *name)
+static int open_source(struct replay *replay,
+		       const struct verb_options *options,
+		       const char *name, const struct workload *w)
 {
-	const struct workload *w = workload_find(name);
-	struct replay_state *state = &replay->state;
-	struct plan *plan = &state->plan;
-	int result;
+	const char *state = options->run.replay.state;
+	struct plan *plan = &replay->source.plan;
+	int result = w ? plan_options_check(&options->run.plan, w) :
+			 ALIGNCTL_FINE;
 
-	if (options->phase != PHASE_ALL && !options->state) {
-		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
-		return ALIGNCTL_USAGE;
-	}
-	result = plan_options_check(&options->run.plan, w);
+	if (!result && w)
+		result = check_depth(options, w);
+	if (!result)
+		result = source_open(&replay->source, name);
 	if (result)
 		return result;
-	result = check_depth(options, w);
-	if (result)
-		return result;
-	replay->depth = options->run.depth ? options->run.depth : 1;
-	replay->threads = options->run.trace.threads ? options->run.trace.threads : 1;
-	replay->warmup_ns = options->run.trace.warmup_ns;
-	replay->think_s = options->run.trace.think_s;
-	result = engine_check_depth(replay->threads, replay->depth);
-	if (result)
-		return result;
-	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE) {
-		plan_init(plan, w);
+	if (w)
 		plan_options_apply(&options->run.plan, plan);
-		return ALIGNCTL_FINE;
-	}
-	result = replay_state_load(state, options->state);
-	if (result)
-		return result;
+	plan->buffered = plan_options_buffered(&options->run.plan, w);
 	plan->fdatasync = options->run.plan.fdatasync;
-	if (!same_plan(options, w, plan)) {
-		message_error("%s: is for %s with --count %" PRIu64 " --start %"
-			      PRIu64 "; --phase prepare starts anew",
-			      options->state, plan->workload->name, plan->count,
-			      plan->start);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->phase == PHASE_RUN && state->issued) {
-		message_error("%s: was run already, and a second run could not be told from the first; --phase prepare starts anew",
-			      options->state);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
-static int figures(const struct replay *replay, struct plan_figures *figures)
-{
-	const struct plan *plan = &replay->state.plan;
-
-	return plan_figures(plan, &replay->geometry, plan->buffered ?
-			    device_cache_block(replay->device) : 0, figures);
-}
-
-/* The phases that were asked for, and the report. */
-static int do_phases(struct replay *replay,
-		     const struct replay_options *options, bool offset_known)
-{
-	struct replay_report report = {
-		.replay = replay, .offset_known = offset_known,
-	};
-	enum phase phase = options->phase;
-	struct replay_run run = { .method = NULL };
-	struct replay_check check;
-	int result, saved = ALIGNCTL_FINE;
-
-	result = figures(replay, &report.figures);
-	if (result)
+	if (options->phase != PHASE_RUN && options->phase != PHASE_CHECK)
+		return ALIGNCTL_FINE;
+	result = replay_resume(replay, state, options->phase == PHASE_CHECK);
+	plan->fdatasync = options->run.plan.fdatasync;
+	if (result || same_plan(options, w, plan))
 		return result;
+	message_error("%s: is for %s with --count %" PRIu64 " --start %" PRIu64
+		      "; --phase prepare starts anew", state,
+		      plan->workload->name, plan->count, plan->start);
+	return ALIGNCTL_USAGE;
+}
+
+/* Do the phases that were asked for, and print the report. */
+static int do_phases(struct replay *replay,
+		     const struct verb_options *options)
+{
+	const struct replay_options *asked = replay->options;
+	enum phase phase = options->phase;
+	int result = ALIGNCTL_FINE;
+
 	interrupt_catch();
-	if (phase == PHASE_ALL || phase == PHASE_PREPARE) {
+	if (asked->prepare && (phase == PHASE_ALL || phase == PHASE_PREPARE)) {
 		result = replay_prepare(replay);
 		if (result || interrupt_seen()) {
-			/* half a preparation is good for nothing */
+			/* a partial preparation is unusable */
 			interrupt_obey();
 			return result;
 		}
+		if (phase == PHASE_PREPARE)
+			replay->saved = replay_save_state(replay);
 	}
 	if (phase == PHASE_RUN) {
 		result = replay_still_prepared(replay);
 		if (result)
 			return result;
 	}
-	if (phase == PHASE_ALL || phase == PHASE_RUN) {
-		result = replay_run(replay, &run);
-		report.run = &run;
-		if (result)
-			report.stopped = "error";
-	}
-	if (phase != PHASE_CHECK && options->state)
-		saved = replay_state_save(&replay->state, options->state);
-	if (report.run && options->run.trace.histogram && !saved)
-		saved = measures_write(&run.measures,
-				       options->run.trace.histogram);
-	if (!result && !interrupt_seen() &&
-	    (phase == PHASE_ALL || phase == PHASE_CHECK)) {
-		result = replay_check(replay, &check);
-		report.check = &check;
-		if (!result && check.mismatches)
-			result = ALIGNCTL_FINDINGS;
-	}
-	if (interrupt_seen())
-		report.stopped = "signal";
-	if (options->run.trace.json)
-		replay_report_json(&report);
-	else
-		replay_report_text(&report);
-	replay_run_free(&run);
+	if (phase == PHASE_ALL || phase == PHASE_RUN)
+		result = replay_run(replay);
+	if (result && !replay->ran)
+		return result;
+	if (!result && !interrupt_seen() && !asked->no_check &&
+	    !source_reads(&replay->source) &&
+	    (phase == PHASE_ALL || phase == PHASE_CHECK))
+		result = replay_check(replay);
+	replay_report(replay);
 	interrupt_obey();
-	return result ? result : saved;
+	return result ? result : replay->saved;
 }
 
 /*
  * Refuses options that mean nothing for what is to be replayed: a workload, or,
  * if @w is NULL, a trace.
  */
-static int check_source_options(const struct replay_options *options,
+static int check_source_options(const struct verb_options *options,
 				enum run_kind kind, const struct workload *w)
 {
-	const struct replay_trace_options *trace = &options->run.trace;
+	const struct replay_options *replay = &options->run.replay;
 	const struct run_fit fit[] = {
 		{ options->phase != PHASE_ALL, RUN_WRITES, "phase" },
-		{ options->state, RUN_WRITES | RUN_TRACE, "state" },
-		{ trace->how == PLACEMENT_WRAP, RUN_READS | RUN_TRACE, "wrap" },
-		{ trace->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
+		{ replay->state, RUN_WRITES | RUN_TRACE, "state" },
+		{ replay->how == PLACEMENT_WRAP, RUN_READS | RUN_TRACE, "wrap" },
+		{ replay->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
 		  "scale" },
-		{ trace->verify_below, RUN_CACHED | RUN_TRACE, "verify-below" },
+		{ replay->verify_below, RUN_CACHED | RUN_TRACE, "verify-below" },
 	};
 	int result = run_options_check(&options->run, kind, w);
 
@@ -429,27 +396,31 @@ static int check_source_options(const struct replay_options *options,
 					 sizeof(fit) / sizeof(fit[0]));
 	if (result)
 		return result;
-	if (trace->histogram && (options->phase == PHASE_PREPARE ||
+	if (options->phase != PHASE_ALL && !replay->state) {
+		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
+		return ALIGNCTL_USAGE;
+	}
+	if (replay->histogram && (options->phase == PHASE_PREPARE ||
 				 options->phase == PHASE_CHECK)) {
 		message_error("--histogram: has the times of a run, and --phase %s makes none; leave it out",
 			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
-	if (trace->verify_below && trace->no_check) {
+	if (replay->verify_below && replay->no_check) {
 		message_error("--verify-below: is where the data is checked, and --no-check checks none; leave one out");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }
 
-/* Refuses to write results over anything else; see also trace_state.h. */
-static int check_results(const struct replay_options *options,
-			 const char *source, bool phased)
+/* Refuse to write results over anything else. */
+static int check_results(const struct verb_options *options,
+			 const char *source, const struct workload *w)
 {
-	const char *mark = phased ? RESULT_WORKLOAD_STATE : RESULT_TRACE_STATE;
-	const char *histogram = options->run.trace.histogram;
+	const char *mark = w ? RESULT_WORKLOAD_STATE : RESULT_TRACE_STATE;
+	const char *histogram = options->run.replay.histogram;
 	const char *state = options->phase == PHASE_CHECK ? NULL :
-							     options->state;
+					     options->run.replay.state;
 	int result = ALIGNCTL_FINE;
 
 	if (state && !strcmp(source, "-")) {
@@ -489,117 +460,86 @@ static int refuse_vs(int argc, char **argv)
 	return ALIGNCTL_FINE;
 }
 
-/* What a workload would do, instead of doing it. */
-static int show_workload(const struct replay *replay,
-			 const struct replay_options *options,
-			 bool offset_known)
-{
-	struct replay_report report = {
-		.replay = replay, .offset_known = offset_known,
-	};
-
-	int result = figures(replay, &report.figures);
-
-	if (result)
-		return result;
-	if (options->run.trace.json)
-		replay_report_json(&report);
-	else
-		replay_report_text(&report);
-	return ALIGNCTL_FINE;
-}
-
-static int run_workload(struct replay *replay, struct replay_options *options,
-			bool offset_known)
-{
-	const struct device *device = replay->device;
-	struct plan *plan = &replay->state.plan;
-	int result;
-
-	/* a state has it */
-	if (options->phase == PHASE_ALL || options->phase == PHASE_PREPARE)
-		plan_options_places(&options->run.plan, plan, device);
-	result = plan_check_fit(plan, device);
-	if (!result && options->run.trace.dry_run)
-		result = show_workload(replay, options, offset_known);
-	if (!result && options->phase != PHASE_CHECK)
-		result = guard(options, device,
-			       plan_end(plan) + 2 * replay->geometry.physical);
-	if (result || options->run.trace.dry_run)
-		return result;
-	result = open_target(replay, options, false);
-	if (!result && plan->buffered && options->phase == PHASE_RUN)
-		result = open_cached(replay);
-	return result ? result : do_phases(replay, options, offset_known);
-}
-
-/* Opens a trace, or a workload that is done as one. */
-static int open_source(struct replay_trace *trace,
-		       const struct replay_options *options, const char *name)
-{
-	const struct workload *w = workload_find(name);
-	int result = w ? plan_options_check(&options->run.plan, w) : ALIGNCTL_FINE;
-
-	if (!result && w)
-		result = check_depth(options, w);
-	if (!result)
-		result = replay_trace_open(trace, name);
-	if (!result && w)
-		plan_options_apply(&options->run.plan, &trace->source.plan);
-	trace->source.plan.fdatasync = options->run.plan.fdatasync;
-	return result;
-}
-
 /*
- * Has the whole trace been read, and does it only read? Then the device is opened
- * for nothing else.
+ * Return whether the whole source has been read, and only reads. Then the device
+ * is opened for reading only.
  */
-static bool only_reads(const struct replay_trace *trace)
+static bool only_reads(const struct replay *replay)
 {
 	size_t i;
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
 		if (i != TRACE_READ && i != TRACE_FLUSH &&
-		    trace->scan.requests[i])
+		    replay->scan.requests[i])
 			return false;
-	return trace->scanned;
+	return replay->scanned;
 }
 
-static int run_trace(struct replay *replay, struct replay_options *options,
-		     struct replay_trace *trace)
+/* Work out what a workload that writes must cost, for the report. */
+static int count_figures(struct replay *replay)
 {
-	const struct device *device = replay->device;
-	struct plan *plan = &trace->source.plan;
+	const struct plan *plan = &replay->source.plan;
+	int result;
+
+	if (!plan->workload || plan->workload->reads)
+		return ALIGNCTL_FINE;
+	result = plan_figures(plan, &replay->geometry, plan->buffered ?
+			      device_cache_block(replay->device) : 0,
+			      &replay->figures);
+	replay->counted = !result;
+	return result;
+}
+
+/* Return the byte up to which the device may be overwritten. */
+static uint64_t end_of_writes(const struct replay *replay)
+{
+	const struct plan *plan = &replay->source.plan;
+
+	if (!plan->workload)
+		return replay->device->sectors << ALIGN_SECTOR_SHIFT;
+	return plan_end(plan) + (replay->options->prepare ?
+				 2 * replay->geometry.physical : 0);
+}
+
+/* Do the source on the device, once both are open. */
+static int go(struct replay *replay, struct verb_options *options)
+{
+	struct plan *plan = &replay->source.plan;
+	bool dry_run = replay->options->dry_run;
 	int result = ALIGNCTL_FINE;
 
 	if (plan->workload) {
-		plan_options_places(&options->run.plan, plan, device);
-		result = plan_check_fit(plan, device);
+		/* a state has the places */
+		if (!replay->prepared)
+			plan_options_places(&options->run.plan, plan,
+					    replay->device);
+		result = plan_check_fit(plan, replay->device);
 	}
 	if (!result)
-		result = replay_trace_fit(trace);
-	options->reads_only |= !result && only_reads(trace);
-	if (!result && options->run.trace.dry_run)
-		trace_report_plan(trace);
+		result = count_figures(replay);
+	if (!result)
+		result = replay_fit(replay);
+	options->reads_only |= !result && only_reads(replay);
+	if (!result && dry_run)
+		replay_report(replay);
 	if (!result && !options->reads_only)
-		result = guard(options, device, plan->workload ?
-			       plan_end(plan) :
-			       device->sectors << ALIGN_SECTOR_SHIFT);
-	if (result || options->run.trace.dry_run)
+		result = guard(options, replay->device, end_of_writes(replay));
+	if (result || dry_run)
 		return result;
-	result = open_target(replay, options, options->run.trace.buffered);
-	return result ? result : replay_trace_run(trace, replay->fd);
+	if (options->phase != PHASE_CHECK)
+		result = open_device(replay, options);
+	return result ? result : do_phases(replay, options);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct replay_options options = { 0 };
-	struct replay_trace trace = { .options = &options.run.trace };
-	struct replay replay = { .fd = -1, .cached_fd = -1 };
+	struct verb_options options = { 0 };
+	struct replay replay = {
+		.options = &options.run.replay, .fd = -1, .direct_fd = -1,
+	};
 	struct device device;
 	const struct workload *w;
 	enum run_kind kind;
-	bool phased;	/* prepared, run and checked */
 	int first, result;
 
 	if (refuse_vs(argc, argv))
@@ -609,13 +549,13 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (options.check && first == argc && options.not_for_check) {
-		message_error("--%s: means nothing for --check, which reads the state and the device; leave it out",
+		message_error("--%s: does not apply to --check, which reads the state and the device; leave it out",
 			      options.not_for_check);
 		return ALIGNCTL_USAGE;
 	}
 	if (options.check && first == argc)
-		return replay_trace_crash(options.check, options.on,
-					  options.run.trace.json);
+		return replay_crash(options.check, options.on,
+				    options.run.replay.json);
 	if (options.check || first == argc) {
 		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
 		return ALIGNCTL_USAGE;
@@ -632,39 +572,31 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	w = workload_find(argv[first]);
 	kind = run_options_kind(&options.run, w, options.phase != PHASE_ALL);
-	phased = kind == RUN_WRITES;
-	options.run.trace.buffered = plan_options_buffered(&options.run.plan, w);
+	options.run.replay.prepare = kind == RUN_WRITES;
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);
-	options.run.trace.depth = options.run.depth;
-	options.run.trace.state = options.state;
 	if (w && !options.run.think_given)
-		options.run.trace.think_s = w->think_s;
+		options.run.replay.think_s = w->think_s;
 	result = check_source_options(&options, kind, w);
 	if (!result)
-		result = check_results(&options, argv[first], phased);
-	if (result)
-		return result;
-	result = phased ? choose_plan(&replay, &options, argv[first]) :
-			  open_source(&trace, &options, argv[first]);
-	if (result)
-		return result;
-	result = device_open(&device, options.on);
+		result = check_results(&options, argv[first], w);
+	if (!result)
+		result = open_source(&replay, &options, argv[first], w);
+	if (!result)
+		result = device_open(&device, options.on);
 	if (result) {
-		replay_trace_close(&trace);
+		replay_close(&replay);
 		return result;
 	}
-	replay.device = trace.device = &device;
-	trace.geometry = &replay.geometry;
-	result = plan_options_geometry(&options.run.plan, &device, &replay.geometry,
-				       &trace.offset_known);
-	if (!result && phased)
-		result = run_workload(&replay, &options, trace.offset_known);
-	else if (!result)
-		result = run_trace(&replay, &options, &trace);
-	cleanup_close(&replay.cached_fd);
-	cleanup_close(&replay.fd);
+	replay.device = &device;
+	result = plan_options_geometry(&options.run.plan, &device,
+				       &replay.geometry, &replay.offset_known);
+	if (!result)
+		result = go(&replay, &options);
+	if (replay.fd != replay.direct_fd)
+		cleanup_close(&replay.fd);
+	cleanup_close(&replay.direct_fd);
 	device_close(&device);
-	replay_trace_close(&trace);
+	replay_close(&replay);
 	return result;
 }
 

@@ -11,7 +11,7 @@
 
 void run_options_init(struct run_options *options)
 {
-	*options = (struct run_options) { .trace.timing = ENGINE_NR_TIMINGS };
+	*options = (struct run_options) { .replay.timing = ENGINE_NR_TIMINGS };
 }
 
 static bool parse_positive(const char *text, double *number)
@@ -33,7 +33,7 @@ static bool parse_seconds(const char *text, double *seconds)
 int run_options_take(struct run_options *options, size_t row,
 		     const char *argument)
 {
-	struct replay_trace_options *trace = &options->trace;
+	struct replay_options *replay = &options->replay;
 	double seconds;
 	size_t i;
 
@@ -41,26 +41,26 @@ int run_options_take(struct run_options *options, size_t row,
 		return plan_options_take(&options->plan, row, argument);
 	switch ((enum run_row)row) {
 	case RUN_ROW_DEPTH:
-		if (parse_number(argument, &options->depth) &&
-		    options->depth <= REPLAY_MAX_DEPTH)
+		if (parse_number(argument, &replay->depth) &&
+		    replay->depth <= ENGINE_MAX_DEPTH)
 			return 0;
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
 	case RUN_ROW_THINK:
 		options->think_given = true;
-		if (parse_seconds(argument, &trace->think_s))
+		if (parse_seconds(argument, &replay->think_s))
 			return 0;
 		return options_refuse("think", argument,
 				      "must be a number of seconds, e.g. 0 or 0.5");
 	case RUN_ROW_THREADS:
-		if (parse_number(argument, &trace->threads) &&
-		    trace->threads <= ENGINE_MAX_DEPTH)
+		if (parse_number(argument, &replay->threads) &&
+		    replay->threads <= ENGINE_MAX_DEPTH)
 			return 0;
 		return options_refuse("threads", argument,
 				      "must be a number from 1 to 256");
 	case RUN_ROW_WARMUP:
 		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
-			trace->warmup_ns = seconds * NS_PER_S;
+			replay->warmup_ns = seconds * NS_PER_S;
 			return 0;
 		}
 		return options_refuse("warmup", argument,
@@ -69,18 +69,18 @@ int run_options_take(struct run_options *options, size_t row,
 		if (options_choose("timing", argument, engine_timing_names,
 				   ENGINE_NR_TIMINGS, &i))
 			return -1;
-		trace->timing = i;
+		replay->timing = i;
 		return 0;
 	case RUN_ROW_SPEED:
-		if (parse_positive(argument, &trace->speed))
+		if (parse_positive(argument, &replay->speed))
 			return 0;
 		return options_refuse("speed", argument,
 				      "must be a number above 0, e.g. 0.5 or 10");
 	case RUN_ROW_SCAN:
-		trace->scan = true;
+		replay->scan = true;
 		return 0;
 	case RUN_ROW_NO_CHECK:
-		trace->no_check = true;
+		replay->no_check = true;
 		return 0;
 	case RUN_NR_ROWS:
 		break;
@@ -125,7 +125,7 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 {
 	enum { WORKLOADS = RUN_WRITES | RUN_READS | RUN_CACHED };
 	const struct plan_options *plan = &options->plan;
-	const struct replay_trace_options *trace = &options->trace;
+	const struct replay_options *replay = &options->replay;
 	const struct run_fit fit[] = {
 		{ plan->count, WORKLOADS, "count" },
 		{ plan->start_given, WORKLOADS, "start" },
@@ -135,12 +135,12 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 		{ plan->fdatasync, RUN_WRITES | RUN_CACHED | RUN_TRACE,
 		  "fdatasync" },
 		{ options->think_given, RUN_WRITES | RUN_CACHED, "think" },
-		{ trace->timing != ENGINE_NR_TIMINGS,
+		{ replay->timing != ENGINE_NR_TIMINGS,
 		  RUN_READS | RUN_CACHED | RUN_TRACE, "timing" },
-		{ trace->speed > 0, RUN_READS | RUN_CACHED | RUN_TRACE,
+		{ replay->speed > 0, RUN_READS | RUN_CACHED | RUN_TRACE,
 		  "speed" },
-		{ trace->scan, RUN_READS | RUN_CACHED | RUN_TRACE, "scan" },
-		{ trace->no_check, RUN_CACHED | RUN_TRACE, "no-check" },
+		{ replay->scan, RUN_READS | RUN_CACHED | RUN_TRACE, "scan" },
+		{ replay->no_check, RUN_CACHED | RUN_TRACE, "no-check" },
 	};
 	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
 

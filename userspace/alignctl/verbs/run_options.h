@@ -3,21 +3,19 @@
 #ifndef ALIGNCTL_RUN_OPTIONS_H
 #define ALIGNCTL_RUN_OPTIONS_H
 
-#include "replay/trace.h"
+#include "replay/replay.h"
 #include "verbs/plan_options.h"
 
 /**
- * struct run_options - what was asked for; 0: nothing
- * @plan: how a workload is done
- * @depth: requests in flight at most
- * @think_given: is @trace.think_s set?
- * @trace: the rest; run_options_init() sets it up
+ * struct run_options - the options of a run; 0: not given
+ * @plan: options of a workload's plan
+ * @think_given: @replay.think_s was given
+ * @replay: all other options; run_options_init() sets it up
  */
 struct run_options {
 	struct plan_options plan;
-	uint64_t depth;
 	bool think_given;
-	struct replay_trace_options trace;
+	struct replay_options replay;
 };
 
 /* The first rows of a verb that takes these options, in this order. */
@@ -44,7 +42,10 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	[RUN_ROW_NO_CHECK] = { "no-check", NULL,			\
 			"trace: do not compare what was written" }
 
-/* What is made, a bit each: a workload of one of three kinds, or a trace. */
+/*
+ * What is replayed, a bit each: a workload that is prepared first, one that only
+ * reads, a trace, and a workload that is not prepared.
+ */
 enum run_kind { RUN_WRITES = 1, RUN_READS = 2, RUN_TRACE = 4, RUN_CACHED = 8 };
 
 /**

@@ -172,7 +172,7 @@ static int check_workload(const char *name,
 		result = plan_options_check(&options->run.plan, w);
 		return result ? result :
 		       plan_options_parallel(w, "threads",
-					     options->run.trace.threads);
+					     options->run.replay.threads);
 	}
 	if (w)
 		message_error("%s: only reads, which no mode changes; take a workload that writes",

@@ -40,23 +40,3 @@ uint64_t permutation_number(uint64_t size, uint64_t seed, uint64_t turn)
 	} while (turn >= size);
 	return turn;
 }
-
-uint64_t permutation_turn(uint64_t size, uint64_t seed, uint64_t number)
-{
-	unsigned int bits = half_bits(size), round;
-	uint64_t mask = (1ULL << bits) - 1;
-
-	do {
-		uint64_t left = number >> bits, right = number & mask;
-
-		for (round = ROUNDS; round-- > 0; ) {
-			uint64_t last = right ^ (scramble(left, seed, round) &
-						 mask);
-
-			right = left;
-			left = last;
-		}
-		number = left << bits | right;
-	} while (number >= size);
-	return number;
-}

@@ -129,11 +129,6 @@ uint64_t plan_places_needed(const struct plan *plan)
 	}
 }
 
-bool plan_has_owners(const struct plan *plan)
-{
-	return !plan->buffered && plan->workload->order != WORKLOAD_DRAWS;
-}
-
 /* Any place, each as likely as the next one. */
 static uint64_t drawn_place(const struct plan *plan, uint64_t request)
 {
@@ -263,100 +258,6 @@ uint32_t plan_granularity(const struct plan *plan)
 	for (i = 0; w->nr_parts > 1 && i < w->nr_parts; i++)
 		bits |= w->part[i].offset | w->part[i].bytes;
 	return bits & -bits;
-}
-
-/*
- * The last part that covers the byte @into of a repetition: one of its own, or
- * one of the repetition before that reaches into it.
- */
-static bool stream_owner(const struct plan *plan, uint64_t requests,
-			 uint64_t byte, uint64_t *request)
-{
-	const struct workload *w = plan->workload;
-	uint64_t before = w->first != 0;
-	uint64_t repetition, into;
-	uint32_t back, i;
-
-	if (byte < plan->start) {
-		*request = 0;
-		return w->first && requests &&
-		       plan->start - byte <= w->first;
-	}
-	repetition = (byte - plan->start) / plan->period;
-	into = (byte - plan->start) % plan->period;
-	if (w->chunk) {
-		*request = before + repetition * nr_parts(plan) +
-			   into / w->chunk;
-		return into < plan->length && *request < requests;
-	}
-	for (back = 0; back <= 1 && back <= repetition; back++) {
-		for (i = w->nr_parts; i-- > 0; ) {
-			struct workload_part part = part_of(plan, i);
-
-			if (into < part.offset ||
-			    into - part.offset >= part.bytes)
-				continue;
-			*request = before + (repetition - back) * w->nr_parts +
-				   i;
-			if (*request < requests)
-				return true;
-		}
-		into += plan->period;
-	}
-	return false;
-}
-
-static bool burst_owner(const struct plan *plan, uint64_t requests,
-			uint64_t byte, uint64_t *request)
-{
-	const struct workload_part *part = plan->workload->part;
-	uint64_t data = data_start(plan), place;
-
-	if (byte < plan->start)
-		return false;
-	if (byte < data) {
-		*request = (byte - plan->start) / part[0].bytes * 2;
-		return *request < requests;
-	}
-	place = (byte - data) / plan->period;
-	if (place >= nr_places(plan))
-		return false;
-	if (plan->workload->places)
-		place = permutation_turn(plan->places, plan->seed, place);
-	*request = place * 2 + 1;
-	return place < plan->count && *request < requests;
-}
-
-bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
-		uint64_t *request)
-{
-	const struct workload *w = plan->workload;
-	uint64_t byte = sector << ALIGN_SECTOR_SHIFT;
-	uint64_t place, into;
-
-	if (w->order == WORKLOAD_STREAM)
-		return stream_owner(plan, requests, byte, request);
-	if (w->order == WORKLOAD_BURSTS)
-		return burst_owner(plan, requests, byte, request);
-	if (w->order == WORKLOAD_PAIRS || w->order == WORKLOAD_DRAWS ||
-	    byte < plan->start)
-		return false;
-	place = (byte - plan->start) / plan->period;
-	if (place >= plan->places)
-		return false;
-	into = (byte - plan->start) % plan->period;
-	if (w->order == WORKLOAD_RANDOM) {
-		*request = permutation_turn(plan->places, plan->seed, place);
-		return *request < requests &&
-		       into < part_of(plan, *request % nr_parts(plan)).bytes;
-	}
-	if (into >= plan->length)
-		return false;
-	if (requests <= place)
-		return false;
-	*request = place + (requests - 1 - place) / plan->places *
-			   plan->places;
-	return true;
 }
 
 static int by_first(const void *a, const void *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A workload with nothing left open: which bytes each of its writes covers, and
- * who wrote a sector last. Pure arithmetic, without a table of writes.
+ * A workload with nothing left open: which bytes each of its requests covers.
+ * Pure arithmetic, without a table of requests.
  */
 #ifndef ALIGNCTL_PLAN_H
 #define ALIGNCTL_PLAN_H
@@ -87,9 +87,6 @@ bool plan_possible(const struct plan *plan);
 /* Of random writes: a place for each, or, where it can be the same, for any. */
 uint64_t plan_places_needed(const struct plan *plan);
 
-/* Has plan_owner() an answer for each sector that is written? */
-bool plan_has_owners(const struct plan *plan);
-
 /* All its writes; UINT64_MAX if that is beyond counting. */
 uint64_t plan_requests(const struct plan *plan);
 
@@ -108,14 +105,6 @@ uint32_t plan_max_bytes(const struct plan *plan);
 
 /* The largest power of two that divides every offset and every length. */
 uint32_t plan_granularity(const struct plan *plan);
-
-/*
- * Which of the first @requests writes covers @sector, the last one if there
- * are several: sets @request, or says none. Pairs only read, so own nothing;
- * of draws it cannot be told without looking at all.
- */
-bool plan_owner(const struct plan *plan, uint64_t requests, uint64_t sector,
-		uint64_t *request);
 
 /*
  * The sectors around all writes, or, if they are buffered, around the pages that

@@ -19,7 +19,7 @@ def run(on, case, arm, repeat=0, *, count=100, requests=None, mean_us=2000.0, wa
     return Run(on, case, arm, repeat, count,
                replay={"requests": requests, "wall_s": wall_s, "flush_s": flush_s, "rmin": rmin,
                        "touches_expected": expected,
-                       "latency_us": {"mean": mean_us, "p99": 3 * mean_us},
+                       "service_us": {"mean": mean_us, "p99": 3 * mean_us},
                        "data_check": {"status": "ok", "sectors": 8, "mismatches": 0}},
                drive={"touches": touches, "reads": reads, "writes": writes, "flushes": 1,
                       "busy_ns": (wall_s if busy_s is None else busy_s) * 1e9},

@@ -115,7 +115,7 @@ class Diary:
         self.run(*argv, **options)
         if "stats" in argv:
             return {"devices": [{"counters": {"rmw_expected": 7}}]}
-        return {"data_check": {"status": f"from {argv[-1]}"}, "latency_us": {"histogram": []}}
+        return {"data_check": {"status": f"from {argv[-1]}"}, "service_us": {"histogram": []}}
 
     def read(self, path, offsets, size):
         self.lines.append(f"read {path}")
@@ -152,7 +152,7 @@ def test_a_device_is_made_behind_the_preparation_and_removed_before_the_check(ar
     if made.memory:
         assert "cat /sys/block/dm-3/align/target0_max_blocks" in diary.lines
     assert made.replay["data_check"] == {"status": "from check"}
-    assert "histogram" not in made.replay["latency_us"]
+    assert "histogram" not in made.replay["service_us"]
 
 
 def test_arguments_choose_rows_and_repetitions():

@@ -40,7 +40,7 @@ def made_up_run(profile, workload, mode, mean_us, repetition=1):
     return Run(profile, workload.name, mode, MADE_UP_COUNT, expected,
                replay={"requests": requests, "touches_expected": expected,
                        "wall_s": requests * mean_us / 1e6, "flush_s": 0.001,
-                       "latency_us": made_up_latency(mean_us), "physical_block_size": 4096,
+                       "service_us": made_up_latency(mean_us), "physical_block_size": 4096,
                        "time_line": made_up_time_line(requests, mean_us),
                        "data_check": {"status": "ok", "sectors": 1000, "mismatches": 0,
                                       "first_mismatch_sector": None}},

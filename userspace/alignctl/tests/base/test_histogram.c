@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/histogram.h"
-#include "base/latency.h"
+#include "base/units.h"
 #include "tests/tap.h"
 
 static void bins_meet(void)
@@ -26,6 +26,13 @@ static void bins_meet(void)
 	CHECK(histogram_high(HISTOGRAM_BINS - 1) == UINT64_MAX, "the last bin");
 }
 
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Against the exact figures of a list, spread over six decades. */
 static void as_exact(void)
 {
@@ -33,7 +40,7 @@ static void as_exact(void)
 	enum { NR = 19999 };
 	CLEANUP_FREE struct histogram *h = calloc(2, sizeof(*h));
 	CLEANUP_FREE uint64_t *ns = calloc(NR, sizeof(*ns));
-	struct latency_summary exact;
+	double sum = 0, squares = 0, mean, sd;
 	size_t i;
 
 	srand48(1);
@@ -42,16 +49,23 @@ static void as_exact(void)
 		histogram_add(&h[i % 2], ns[i]);
 	}
 	histogram_merge(&h[0], &h[1]);
-	latency_summarize(ns, NR, &exact);
+	qsort(ns, NR, sizeof(*ns), compare);
+	for (i = 0; i < NR; i++)
+		sum += ns[i];
+	mean = sum / NR;
+	for (i = 0; i < NR; i++)
+		squares += (ns[i] - mean) * (ns[i] - mean);
+	sd = sqrt(squares / (NR - 1));
 	CHECK(h->count == NR && h->min == ns[0] && h->max == ns[NR - 1],
 	      "%" PRIu64 " from %" PRIu64 " to %" PRIu64, h->count, h->min,
 	      h->max);
-	CHECK(fabs(histogram_mean(h) / 1000 - exact.mean_us) <
-	      1e-9 * exact.mean_us, "mean %f", histogram_mean(h));
-	CHECK(fabs(histogram_sd(h) / 1000 - exact.sd_us) < 1e-6 * exact.sd_us,
-	      "sd %f for %f", histogram_sd(h) / 1000, exact.sd_us);
+	CHECK(fabs(histogram_mean(h) - mean) < 1e-9 * mean, "mean %f for %f",
+	      histogram_mean(h), mean);
+	CHECK(fabs(histogram_sd(h) - sd) < 1e-6 * sd, "sd %f for %f",
+	      histogram_sd(h), sd);
 	for (i = 0; i < 4; i++) {
-		uint64_t right = latency_percentile(ns, NR, ranks[i] / 10);
+		/* nearest rank: the least that so many do not exceed */
+		uint64_t right = ns[(NR * ranks[i] + 9999) / 10000 - 1];
 		uint64_t got = histogram_percentile(h, ranks[i]);
 
 		CHECK(got >= right && got - right <= right / 128,
@@ -76,10 +90,48 @@ static void close_together(void)
 	      histogram_sd(h));
 }
 
+/* Three lists of ten, all with mean 25, that a mean alone cannot tell apart. */
+static void same_mean(void)
+{
+	static const struct { uint64_t us[10]; double p90; } lists[] = {
+		{ { 25, 25, 25, 25, 25, 25, 25, 25, 25, 25 }, 25 },
+		{ { 5, 45, 5, 45, 5, 45, 5, 45, 5, 45 }, 45 },
+		{ { 5, 5, 5, 5, 205, 5, 5, 5, 5, 5 }, 5 },
+	};
+	size_t i, k;
+
+	for (i = 0; i < 3; i++) {
+		CLEANUP_FREE struct histogram *h = calloc(1, sizeof(*h));
+		double p90;
+
+		for (k = 0; k < 10; k++)
+			histogram_add(h, lists[i].us[k] * NS_PER_US);
+		p90 = ns_to_us(histogram_percentile(h, 9000));
+		CHECK(fabs(histogram_mean(h) - 25e3) < 1e-6, "list %zu: mean %f",
+		      i, histogram_mean(h));
+		CHECK(p90 >= lists[i].p90 && p90 <= lists[i].p90 * 129 / 128,
+		      "list %zu: p90 %f", i, p90);
+	}
+}
+
+/* So the target's bins can be filled from these. */
+static void nest_in_the_targets_bins(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HISTOGRAM_BINS; i++)
+		CHECK(align_latency_bin(histogram_low(i)) ==
+		      align_latency_bin(histogram_high(i)), "bin %u", i);
+}
+
 const struct tap_test histogram_tests[] = {
 	{ "bins cover all numbers, each within 1/128", bins_meet },
 	{ "two merged histograms are as the list of all within 1/128",
 	  as_exact },
+	{ "three lists with the same mean have their own 90th percentile",
+	  same_mean },
+	{ "each bin lies in one of the target's bins",
+	  nest_in_the_targets_bins },
 	{ "the deviation of nearly equal times is right", close_together },
 	{ 0 },
 };

@@ -39,7 +39,6 @@ static unsigned int threads = 1;
 static uint64_t warmup_ns;
 static uint64_t pause_after;
 static uint64_t pause_ns;
-static void (*ended)(void *context, const struct engine_end *end);
 
 static void append(char **text, const char *op, int sector, int sectors,
 		   uint64_t time_ns, const char *flags)
@@ -122,7 +121,6 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 		.timing = timing, .speed = speed, .depth = depth,
 		.threads = threads, .warmup_ns = warmup_ns, .run = RUN,
 		.pause_after = pause_after, .pause_ns = pause_ns,
-		.ended = ended,
 	};
 	int result = source_open(&source, path);
 
@@ -274,11 +272,12 @@ static void sees_damage(void)
 	trace_folder_close();
 }
 
-/* Zeroed sectors are compared, discarded and failed ones are not. */
+/* Discarded sectors are not compared; those of a failed write are old or new. */
 static void kinds_compared(void)
 {
 	CLEANUP_FREE char *text = header();
 	CLEANUP_FREE char *path = NULL;
+	char label[PATTERN_SECTOR] __attribute__((aligned(8)));
 	char junk[PATTERN_SECTOR];
 	int sector;
 
@@ -295,7 +294,16 @@ static void kinds_compared(void)
 	for (sector = 0; sector < 32; sector++)
 		damage(sector, junk);
 	trace_keep_messages();
-	CHECK(compare(path, 0).mismatches == 16, "not 8 written and 8 zeroed");
+	CHECK(compare(path, 0).mismatches == 24,
+	      "not 8 written, 8 zeroed and 8 neither old nor new");
+	/* what the write that failed was to leave, and what it found */
+	for (sector = 24; sector < 32; sector++) {
+		pattern_fill(label, 1);
+		pattern_label(label, &(struct pattern_label) {
+			      sector, sector % 2 ? 4 : 1, RUN }, 1);
+		damage(sector, label);
+	}
+	CHECK(compare(path, 0).mismatches == 16, "old or new is wrong");
 	free(trace_kept_messages());
 	disk_close();
 	trace_folder_close();
@@ -403,20 +411,25 @@ static void warms_up(void)
 	trace_folder_close();
 }
 
-/* What pauses() saw: when the first request of each four started, the last ended. */
-static uint64_t began_ns[4], ended_ns[4];
-static unsigned int seen;
-
-static void note_four(void *context, const struct engine_end *end)
+/*
+ * Set when the first request of the fourth @four began and the last one ended,
+ * nanoseconds. Each request has a slice of its own, in the order of their ends:
+ * so those of one four follow those of the four before.
+ */
+static void see_four(uint64_t four, int64_t *began_ns, int64_t *ended_ns)
 {
-	size_t four = end->number / 4;
+	uint64_t i;
 
-	(void)context;
-	if (!began_ns[four] || end->times.issued_ns < began_ns[four])
-		began_ns[four] = end->times.issued_ns;
-	if (end->times.ended_ns > ended_ns[four])
-		ended_ns[four] = end->times.ended_ns;
-	seen += !end->failed;
+	*began_ns = INT64_MAX;
+	*ended_ns = 0;
+	for (i = 4 * four; i < 4 * four + 4 && i < measures.nr_slices; i++) {
+		const struct measures_slice *slice = &measures.slice[i];
+		int64_t began = slice->end_ns - slice->sum_ns;
+
+		if (began < *began_ns)
+			*began_ns = began;
+		*ended_ns = slice->end_ns;
+	}
 }
 
 /* After each four all have ended, and nothing starts; but for the last four. */
@@ -426,11 +439,9 @@ static void pauses_with(unsigned int nr_threads, unsigned int depth,
 	CLEANUP_FREE char *text = header();
 	CLEANUP_FREE char *path = NULL;
 	uint64_t wanted = (requests - 1) / 4, four;
+	int64_t began_ns, ended_ns, last_ns;
 	int i;
 
-	memset(began_ns, 0, sizeof(began_ns));
-	memset(ended_ns, 0, sizeof(ended_ns));
-	seen = 0;
 	for (i = 0; i < requests; i++)
 		append(&text, "write", i * 8, 8, 0, "");
 	path = strdup(trace_text("trace.csv", text));
@@ -438,25 +449,29 @@ static void pauses_with(unsigned int nr_threads, unsigned int depth,
 	threads = nr_threads;
 	CHECK(!go(path, ENGINE_CLOSED, depth, 1, O_RDWR), "fails");
 	threads = 1;
-	CHECK(seen == (unsigned int)requests, "%u of %d seen", seen, requests);
+	CHECK(measures.requests == (uint64_t)requests &&
+	      measures.nr_slices == measures.requests, "%" PRIu64
+	      " of %d measured, %u slices", measures.requests, requests,
+	      measures.nr_slices);
 	CHECK(measures.pauses == wanted &&
 	      measures.pause_ns >= wanted * pause_ns &&
 	      measures.pause_ns < measures.end_ns - measures.begin_ns,
 	      "%" PRIu64 " pauses of %" PRIu64 ", %" PRIu64 " ns",
 	      measures.pauses, wanted, measures.pause_ns);
-	for (four = 1; four <= wanted; four++)
-		CHECK(began_ns[four] - ended_ns[four - 1] >= pause_ns &&
-		      began_ns[four] > ended_ns[four - 1],
+	see_four(0, &began_ns, &last_ns);
+	for (four = 1; four <= wanted; four++, last_ns = ended_ns) {
+		see_four(four, &began_ns, &ended_ns);
+		CHECK(began_ns - last_ns >= (int64_t)pause_ns,
 		      "%u threads of depth %u: %" PRId64 " ns after the %"
-		      PRIu64 "th four", nr_threads, depth,
-		      (int64_t)(began_ns[four] - ended_ns[four - 1]), four);
+		      PRIu64 "th four", nr_threads, depth, began_ns - last_ns,
+		      four);
+	}
 	disk_close();
 }
 
 static void pauses(void)
 {
 	trace_folder_open();
-	ended = note_four;
 	pause_after = 4;
 	pause_ns = 10 * MS;
 	pauses_with(1, 1, 10);
@@ -466,7 +481,6 @@ static void pauses(void)
 	pauses_with(4, 1, 10);
 	pauses_with(3, 2, 16);
 	pause_after = pause_ns = 0;
-	ended = NULL;
 	trace_folder_close();
 }
 
@@ -557,13 +571,63 @@ static void samples(void)
 		const struct measures_times times = { at, at, at };
 
 		for (k = 0; k < parts[i].requests; k++)
-			measures_add(&measures, &read, &times);
+			measures_add(&measures, &read, &times, false);
 	}
 	measures_end(&measures);
 	CHECK(s->busy == 2 && s->idle == 1 && s->sum == 40 && s->min == 10 &&
 	      s->max == 30 && s->sum_bytes == 40 * 512, "%" PRIu64
 	      " busy, %" PRIu64 " idle, %f requests", s->busy, s->idle, s->sum);
 	measures_free(&measures);
+}
+
+/* Slices are joined as there are more requests, and have each request once. */
+static void slices(void)
+{
+	const struct trace_request read = { .op = TRACE_READ, .bytes = 512 };
+	const struct trace_request flush = { .op = TRACE_FLUSH };
+	static const struct { uint64_t nr, slices, per_slice; } rows[] = {
+		{ 1, 1, 1 }, { 200, 200, 1 }, { 201, 101, 2 }, { 400, 200, 2 },
+		{ 401, 101, 4 }, { 12345, 193, 64 },
+	};
+	size_t i, k;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t count = 0, sum = 0, end = 0, n, max = 0;
+
+		measures_begin(&measures, &geometry, 0, false);
+		for (n = 1; n <= rows[i].nr; n++) {
+			uint64_t at = measures.begin_ns + 1000 * n;
+			const struct measures_times times = { at, at, at + n };
+
+			measures_add(&measures, &read, &times, false);
+			measures_add(&measures, &flush, &times, true);
+		}
+		CHECK(measures.nr_slices == rows[i].slices &&
+		      measures.per_slice == rows[i].per_slice,
+		      "%" PRIu64 " requests: %u slices of %" PRIu64,
+		      rows[i].nr, measures.nr_slices, measures.per_slice);
+		for (k = 0; k < measures.nr_slices; k++) {
+			const struct measures_slice *s = &measures.slice[k];
+
+			CHECK(s->end_ns > end, "slice %zu ends before", k);
+			CHECK(s->count == measures.per_slice ||
+			      k == measures.nr_slices - 1, "slice %zu has %"
+			      PRIu64, k, s->count);
+			end = s->end_ns;
+			count += s->count;
+			sum += s->sum_ns;
+			if (s->max_ns > max)
+				max = s->max_ns;
+		}
+		CHECK(count == rows[i].nr && measures.requests == count &&
+		      sum == count * (count + 1) / 2 && max == count &&
+		      end == measures.end_ns - measures.begin_ns,
+		      "%" PRIu64 " requests of %" PRIu64 ", %" PRIu64 " ns",
+		      count, rows[i].nr, sum);
+		CHECK(measures.added->count == count &&
+		      !measures.service[TRACE_FLUSH], "flushes are requests");
+		measures_free(&measures);
+	}
 }
 
 /* What is too far is refused there; what came before has been done. */
@@ -700,7 +764,8 @@ const struct tap_test engine_tests[] = {
 	  same_content },
 	{ "the model of the content sees stale sectors in any number of passes",
 	  sees_damage },
-	{ "what was discarded, or failed, is not compared", kinds_compared },
+	{ "what was discarded is not compared, and what failed is old or new",
+	  kinds_compared },
 	{ "an open loop starts each request at its time", on_time },
 	{ "an open loop of several threads is not late", not_late },
 	{ "a warm-up is done and compared, and not measured", warms_up },
@@ -710,6 +775,7 @@ const struct tap_test engine_tests[] = {
 	{ "requests that wait for an overlap stop no others", waits_alone },
 	{ "times are kept by class, phase and size", counted },
 	{ "a second without requests is no sample of a rate", samples },
+	{ "a run is shown in time in slices, however long it is", slices },
 	{ "a request beyond the device ends the run before it", beyond },
 	{ "a request that fails ends the run after it", failing },
 	{ "a request that fails in one thread ends all threads",

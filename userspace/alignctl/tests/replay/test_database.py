@@ -41,12 +41,12 @@ def test_a_database_writes_what_its_row_says(disk, workload, arguments, want):
 def test_a_copy_of_large_pieces_is_flushed_once_for_each(disk):
     result = replayed("dd-4m-sync", "--on", disk, "--count", 3)
     assert (result["requests"], result["touches_expected"], result["flushes"]) == (3 * 35, 0, 3)
-    assert {size["bytes"]: size["count"] for size in result["by_size"]} == {240 * 512: 3 * 34, 16384: 3}
+    assert {size["bytes"]: size["service_us"]["count"] for size in result["by_size"]} == {240 * 512: 3 * 34, 16384: 3}
 
 
 def test_the_daemon_writes_each_length_as_often_as_published(disk):
     result = replayed("db-daemon", "--on", disk, "--count", 40, "--span", "20M")
-    assert {size["bytes"] >> 10: size["count"] for size in result["by_size"]} == {8: 8, 16: 4, 32: 4, 512: 24}
+    assert {size["bytes"] >> 10: size["service_us"]["count"] for size in result["by_size"]} == {8: 8, 16: 4, 32: 4, 512: 24}
 
 
 def test_the_daemon_rests_as_long_as_asked_for_and_not_after_the_last_write(tmp_path):

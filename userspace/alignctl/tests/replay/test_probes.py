@@ -31,7 +31,7 @@ def test_each_probe_has_its_rate_and_its_place(disk, workload):
     assert probes["mb_per_s_mean"] == pytest.approx(sum(rates) / 4, abs=1e-4)
     # no probe is faster than all its bytes in the whole run's time would have it
     assert min(rates) > length / 1e6 / result["wall_s"] * 0.99
-    sizes = {size["bytes"]: size.get("count", size.get("service_us", {}).get("count")) for size in result["by_size"]}
+    sizes = {size["bytes"]: size["service_us"]["count"] for size in result["by_size"]}
     assert set(sizes) == {1 << 20, length % (1 << 20)}
     assert result["data_check"]["status"] == ("ok" if workload == "seqwrite" else "skipped")
 

@@ -9,7 +9,8 @@
 #include "base/exit_codes.h"
 #include "base/pattern.h"
 #include "engine/io_queue.h"
-#include "replay/run.h"
+#include "replay/phases.h"
+#include "replay/replay.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
 
@@ -17,6 +18,7 @@
 
 static char path[64];
 static struct device device;
+static struct replay_options options;
 
 /* Fewer places or repetitions, so that it ends in the file. */
 static void make_fit(struct plan *plan)
@@ -28,62 +30,84 @@ static void make_fit(struct plan *plan)
 		--*nr;
 }
 
-/* A replay of @count repetitions on a file. */
+/* Start a replay of @count repetitions on a file, for finish(). */
 static struct replay start(const char *workload, uint64_t count,
 			   uint32_t offset)
 {
-	struct replay replay = { .device = &device, .depth = 1, .threads = 1 };
+	struct replay replay = { .options = &options, .device = &device };
+	struct plan *plan = &replay.source.plan;
 	int fd;
 
+	options = (struct replay_options) {
+		.timing = ENGINE_NR_TIMINGS, .prepare = true,
+	};
 	strcpy(path, "/var/tmp/alignctl-replay-XXXXXX");
 	fd = mkstemp(path);
 	if (ftruncate(fd, FILE_BYTES))
 		perror(path);
 	close(fd);
 	device_open(&device, path);
-	replay.fd = open(path, O_RDWR | O_DIRECT);
-	replay.cached_fd = open(path, O_RDWR);
+	replay.direct_fd = open(path, O_RDWR | O_DIRECT);
+	replay.fd = replay.direct_fd;
 	align_geometry_init(&replay.geometry, 4096, 512, offset, 0,
 			    device.sectors);
-	plan_init(&replay.state.plan, workload_find(workload));
-	replay.state.plan.count = count;
-	if (workload_random(replay.state.plan.workload))
-		replay.state.plan.places = 5000;
-	if (replay.state.plan.workload->device == WORKLOAD_SPREAD)
-		plan_spread(&replay.state.plan,
-			    FILE_BYTES - 2 * WORKLOAD_INSIDE);
-	else if (plan_end(&replay.state.plan) > FILE_BYTES)
-		make_fit(&replay.state.plan);
+	source_open(&replay.source, workload);
+	plan->count = count;
+	if (workload_random(plan->workload))
+		plan->places = 5000;
+	if (plan->workload->device == WORKLOAD_SPREAD)
+		plan_spread(plan, FILE_BYTES - 2 * WORKLOAD_INSIDE);
+	else if (plan_end(plan) > FILE_BYTES)
+		make_fit(plan);
 	return replay;
+}
+
+/* From here on its requests go through the page cache. */
+static void buffer(struct replay *replay)
+{
+	replay->source.plan.buffered = true;
+	replay->fd = open(path, O_RDWR);
 }
 
 static void finish(struct replay *replay)
 {
-	close(replay->cached_fd);
-	close(replay->fd);
+	if (replay->fd != replay->direct_fd)
+		close(replay->fd);
+	close(replay->direct_fd);
+	replay_close(replay);
 	device_close(&device);
 	unlink(path);
 }
 
-/* Runs with standard error shut: the messages are the program's tests' job. */
-static int quiet_check(struct replay *replay, struct replay_check *check)
+/* Settle, prepare and run. Return: enum alignctl_exit. */
+static int prepare_and_run(struct replay *replay)
+{
+	int result = replay_fit(replay);
+
+	if (!result)
+		result = replay_prepare(replay);
+	return result ? result : replay_run(replay);
+}
+
+/* Check with standard error shut: the messages are the program's tests' job. */
+static int quiet_check(struct replay *replay)
 {
 	int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
 	int result;
 
 	dup2(null, STDERR_FILENO);
-	result = replay_check(replay, check);
+	result = replay_check(replay);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	close(null);
 	return result;
 }
 
-static uint64_t extents_sectors(const struct replay_state *state)
+static uint64_t extents_sectors(const struct replay *replay)
 {
 	size_t nr, i;
 	CLEANUP_FREE struct plan_extent *extent =
-		plan_extents(&state->plan, &state->prepared, &nr);
+		plan_extents(&replay->source.plan, &replay->blocks, &nr);
 	uint64_t sectors = 0;
 
 	for (i = 0; i < nr; i++)
@@ -100,10 +124,9 @@ static void replay_all(unsigned int depth, unsigned int threads,
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		struct replay replay = start(w->name, 20, 3584);
-		uint64_t requests = plan_requests(&replay.state.plan);
-		struct replay_check check;
-		struct replay_run run;
-		uint64_t sizes = 0;
+		const struct measures *m = &replay.measures;
+		uint64_t requests = plan_requests(&replay.source.plan);
+		uint64_t sizes = 0, flushes;
 		uint32_t k;
 
 		if (w->reads ||
@@ -111,40 +134,37 @@ static void replay_all(unsigned int depth, unsigned int threads,
 			finish(&replay);
 			continue;
 		}
-		replay.depth = depth;
-		replay.threads = threads;
-		replay.state.plan.buffered |= buffered;
-		CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run) &&
-		      !replay_check(&replay, &check), "%s fails", w->name);
-		CHECK(check.done && !check.mismatches &&
-		      check.sectors == extents_sectors(&replay.state),
+		options.depth = depth;
+		options.threads = threads;
+		if (buffered || w->buffered)
+			buffer(&replay);
+		CHECK(!prepare_and_run(&replay) && !replay_check(&replay),
+		      "%s fails", w->name);
+		CHECK(replay.check.done && !replay.check.mismatches &&
+		      replay.check.sectors == extents_sectors(&replay),
 		      "%s: %" PRIu64 " of %" PRIu64 " sectors differ", w->name,
-		      check.mismatches, check.sectors);
-		CHECK(run.requests == requests &&
-		      run.latency.count == run.requests, "%s: %" PRIu64
-		      " writes", w->name, run.requests);
-		CHECK(!strcmp(run.method, method), "%s: by %s", w->name,
-		      run.method);
-		CHECK(run.flush_latency.count ==
-		      (w->sync == WORKLOAD_FDATASYNC ? requests :
-		       w->sync == WORKLOAD_FDATASYNC_PART ?
-		       replay.state.plan.count : 0),
-		      "%s: %" PRIu64 " flushes", w->name,
-		      run.flush_latency.count);
+		      replay.check.mismatches, replay.check.sectors);
+		CHECK(m->requests == requests &&
+		      m->service[TRACE_WRITE]->count == requests, "%s: %" PRIu64
+		      " writes", w->name, m->requests);
+		CHECK(!strcmp(replay.done.method, method), "%s: by %s", w->name,
+		      replay.done.method);
+		flushes = m->added ? m->added->count : 0;
+		CHECK(flushes == (w->sync == WORKLOAD_FDATASYNC ? requests :
+				  w->sync == WORKLOAD_FDATASYNC_PART ?
+				  replay.source.plan.count : 0),
+		      "%s: %" PRIu64 " flushes", w->name, flushes);
 		/*
 		 * memory is there for all, however long they are, and none waits
 		 * but a place that was drawn before
 		 */
 		CHECK(threads > 1 || w->order == WORKLOAD_DRAWS ||
-		      run.measures.most_in_flight ==
-		      (requests < depth ? requests : depth),
-		      "%s: %" PRIu32 " in flight", w->name,
-		      run.measures.most_in_flight);
-		for (k = 0; k < run.measures.nr_sizes; k++)
-			sizes += run.measures.by_size[k].service->count;
+		      m->most_in_flight == (requests < depth ? requests : depth),
+		      "%s: %" PRIu32 " in flight", w->name, m->most_in_flight);
+		for (k = 0; k < m->nr_sizes; k++)
+			sizes += m->by_size[k].service->count;
 		CHECK(sizes == requests, "%s: %" PRIu64 " writes by size",
 		      w->name, sizes);
-		replay_run_free(&run);
 		finish(&replay);
 	}
 }
@@ -182,19 +202,17 @@ static void in_threads(void)
 static void failed_flush(void)
 {
 	struct replay replay = start("areasync-512", 5, 0);
-	struct replay_run run;
 
-	close(replay.fd);
 	replay.fd = open("/dev/null", O_RDWR);
 	trace_keep_messages();
-	CHECK(replay_run(&replay, &run) == ALIGNCTL_IO, "goes on");
+	CHECK(!replay_fit(&replay) && replay_run(&replay) == ALIGNCTL_IO,
+	      "goes on");
 	free(trace_kept_messages());
-	CHECK(replay.state.issued == 1 && run.requests == 1 &&
-	      !run.flush_latency.count, "%" PRIu64 " writes of %" PRIu64,
-	      run.requests, replay.state.issued);
-	CHECK(!replay.state.nr_failed, "write %" PRIu64 " did not fail",
-	      replay.state.failed[0]);
-	replay_run_free(&run);
+	CHECK(replay.done.issued == 1 && replay.measures.requests == 1 &&
+	      !replay.measures.added, "%" PRIu64 " writes of %" PRIu64,
+	      replay.measures.requests, replay.done.issued);
+	CHECK(!replay.done.nr_failed, "write %" PRIu64 " did not fail",
+	      replay.done.failed[0]);
 	finish(&replay);
 }
 
@@ -207,43 +225,40 @@ static void warms_up(void)
 
 	for (i = 0; i < 2; i++) {
 		struct replay replay = start(workloads[i], counts[i], 0);
-		uint64_t requests = plan_requests(&replay.state.plan);
-		struct replay_check check;
+		const struct measures *m = &replay.measures;
+		uint64_t requests = plan_requests(&replay.source.plan);
 		uint64_t slices = 0, part;
-		struct replay_run run = { 0 };
 
-		replay.threads = i ? 1 : 3;
+		options.threads = i ? 1 : 3;
 		/* as long as the device takes for some of them */
-		for (replay.warmup_ns = 1 << 25; !run.requests &&
-		     replay.warmup_ns > 1000; replay.warmup_ns /= 2) {
-			replay_run_free(&run);
+		for (options.warmup_ns = 1 << 25; !m->requests &&
+		     options.warmup_ns > 1000; options.warmup_ns /= 2) {
+			if (replay.ran)
+				measures_free(&replay.measures);
+			source_rewind(&replay.source);
 			trace_keep_messages();
-			CHECK(!replay_prepare(&replay) &&
-			      !replay_run(&replay, &run), "%s fails",
+			CHECK(!prepare_and_run(&replay), "%s fails",
 			      workloads[i]);
 			free(trace_kept_messages());
 		}
-		CHECK(!replay_check(&replay, &check), "%s fails", workloads[i]);
-		CHECK(check.done && !check.mismatches, "%" PRIu64 " differ",
-		      check.mismatches);
-		CHECK(run.warmup_requests && run.requests &&
-		      run.warmup_requests + run.requests == requests,
+		CHECK(!replay_check(&replay), "%s fails", workloads[i]);
+		CHECK(replay.check.done && !replay.check.mismatches,
+		      "%" PRIu64 " differ", replay.check.mismatches);
+		CHECK(m->warmup_requests && m->requests &&
+		      m->warmup_requests + m->requests == requests,
 		      "%s: %" PRIu64 " and %" PRIu64 " writes", workloads[i],
-		      run.warmup_requests, run.requests);
-		for (part = 0; part < REPLAY_SLICES; part++)
-			slices += run.slice[part].count;
-		CHECK(run.measures.most_in_flight <= replay.threads &&
-		      run.measures.most_in_flight > (i ? 0 : 1),
-		      "%s: %" PRIu32 " in flight", workloads[i],
-		      run.measures.most_in_flight);
-		CHECK(run.latency.count == run.requests &&
-		      run.measures.bytes == run.requests * 512 &&
-		      slices == run.requests, "%s: %" PRIu64 " latencies",
-		      workloads[i], run.latency.count);
+		      m->warmup_requests, m->requests);
+		for (part = 0; part < m->nr_slices; part++)
+			slices += m->slice[part].count;
+		CHECK(m->most_in_flight <= replay.threads &&
+		      m->most_in_flight > (i ? 0 : 1), "%s: %" PRIu32
+		      " in flight", workloads[i], m->most_in_flight);
+		CHECK(m->service[TRACE_WRITE]->count == m->requests &&
+		      m->bytes == m->requests * 512 && slices == m->requests,
+		      "%s: %" PRIu64 " times", workloads[i], slices);
 		/* of the last write in the warm-up the flush may be after it */
-		CHECK(!i || run.flush_latency.count - run.requests <= 1,
-		      "%" PRIu64 " flushes", run.flush_latency.count);
-		replay_run_free(&run);
+		CHECK(!i || m->added->count - m->requests <= 1,
+		      "%" PRIu64 " flushes", m->added ? m->added->count : 0);
 		finish(&replay);
 	}
 }
@@ -265,12 +280,9 @@ static void sees_damage(void)
 	char sector[PATTERN_SECTOR] __attribute__((aligned(8)));
 	struct replay replay = start("w512", 100, 0);
 	struct pattern_label label = { 0 };
-	struct replay_check check;
-	struct replay_run run;
 
-	CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run), "fails");
-	replay_run_free(&run);
-	label.run = replay.state.run;
+	CHECK(!prepare_and_run(&replay), "fails");
+	label.run = replay.mark;
 	pattern_fill(sector, 1);
 	/* sector 16 is of write 2: what was there before it is a lost write */
 	label.sector = 16;
@@ -292,10 +304,10 @@ static void sees_damage(void)
 	label.run = pattern_run(1);
 	pattern_label(sector, &label, 1);
 	damage(&replay, 40, sector);
-	CHECK(!quiet_check(&replay, &check), "fails");
-	CHECK(check.done && check.mismatches == 4 && check.first_mismatch == 16,
-	      "%" PRIu64 " differ, the first is %" PRIu64, check.mismatches,
-	      check.first_mismatch);
+	CHECK(quiet_check(&replay) == ALIGNCTL_FINDINGS, "fails");
+	CHECK(replay.check.done && replay.check.mismatches == 4 && replay.check.first_mismatch == 16,
+	      "%" PRIu64 " differ, the first is %" PRIu64, replay.check.mismatches,
+	      replay.check.first_mismatch);
 	finish(&replay);
 }
 
@@ -315,106 +327,195 @@ static void sees_damage_beside_buffered_writes(void)
 		{ start_byte + 9728, false },
 	};
 	struct replay replay = start("areasync", 3, 1536);
-	struct replay_check check;
-	struct replay_run run;
 	size_t i;
 
-	replay.state.plan.places = 1;
-	CHECK(!replay_prepare(&replay) && !replay_run(&replay, &run), "fails");
-	replay_run_free(&run);
+	replay.source.plan.places = 1;
+	buffer(&replay);
+	CHECK(!prepare_and_run(&replay), "fails");
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t sector = rows[i].at / PATTERN_SECTOR;
 		char good[PATTERN_SECTOR], bad[PATTERN_SECTOR];
 
-		if (pread(replay.cached_fd, good, sizeof(good),
+		if (pread(replay.fd, good, sizeof(good),
 			  sector * PATTERN_SECTOR) != PATTERN_SECTOR)
 			perror(path);
 		memcpy(bad, good, sizeof(bad));
 		bad[rows[i].at % PATTERN_SECTOR] ^= 1;
 		damage(&replay, sector, bad);
-		CHECK(!quiet_check(&replay, &check), "fails");
-		CHECK(check.done && check.mismatches == rows[i].seen &&
-		      (!rows[i].seen || check.first_mismatch == sector),
+		CHECK(quiet_check(&replay) == (rows[i].seen ? ALIGNCTL_FINDINGS :
+							      ALIGNCTL_FINE),
+		      "fails");
+		CHECK(replay.check.done && replay.check.mismatches == rows[i].seen &&
+		      (!rows[i].seen || replay.check.first_mismatch == sector),
 		      "byte %" PRIu64 ": %" PRIu64 " differ, the first is %"
-		      PRIu64, rows[i].at, check.mismatches,
-		      check.first_mismatch);
+		      PRIu64, rows[i].at, replay.check.mismatches,
+		      replay.check.first_mismatch);
 		damage(&replay, sector, good);
 	}
 	/* nothing is known of what a write that failed left, but all beside it */
-	replay.state.nr_failed = 1;
-	replay.state.failed[0] = 2;
-	memset(&check, 0, sizeof(check));
+	replay.done.nr_failed = 1;
+	replay.done.failed[0] = 2;
 	damage(&replay, WORKLOAD_INSIDE / PATTERN_SECTOR,
 	       (char[PATTERN_SECTOR]) { 0 });
-	CHECK(!quiet_check(&replay, &check) && check.mismatches == 1,
-	      "%" PRIu64 " differ", check.mismatches);
+	CHECK(quiet_check(&replay) == ALIGNCTL_FINDINGS && replay.check.mismatches == 1,
+	      "%" PRIu64 " differ", replay.check.mismatches);
 	finish(&replay);
 }
 
-static void failed_write(void)
+/*
+ * Put into @sector what write @sequence, from 1, or for 0 prepare, leaves there,
+ * and compare. Return: mismatches.
+ */
+static uint64_t differ_with(struct replay *replay, uint64_t sector,
+			    uint64_t sequence)
 {
-	struct replay_state state = {
-		.issued = 4, .nr_failed = 1, .failed = { 2 },
-	};
+	char bytes[PATTERN_SECTOR] __attribute__((aligned(8)));
 
-	plan_init(&state.plan, workload_find("w512"));
-	CHECK(replay_expects(&state, 8, 2), "write 1 was done");
-	CHECK(!replay_expects(&state, 8, 0), "and is not old");
-	CHECK(replay_expects(&state, 16, 0) && replay_expects(&state, 16, 3),
-	      "write 2 failed: old or new");
-	CHECK(!replay_expects(&state, 16, 2), "but nothing else");
-	CHECK(replay_expects(&state, 24, 4) && !replay_expects(&state, 24, 0),
-	      "write 3, in flight with it, was done");
-	CHECK(replay_expects(&state, 32, 0) && !replay_expects(&state, 32, 5),
-	      "write 4 was never issued");
-	CHECK(replay_expects(&state, 9, 0) && !replay_expects(&state, 9, 1),
-	      "sector 9 is nobody's");
+	pattern_fill(bytes, 1);
+	pattern_label(bytes, &(struct pattern_label) {
+		      sector, sequence, replay->mark }, 1);
+	damage(replay, sector, bytes);
+	CHECK(quiet_check(replay) == (replay->check.mismatches ?
+				      ALIGNCTL_FINDINGS : ALIGNCTL_FINE),
+	      "fails");
+	return replay->check.mismatches;
 }
 
+/* Of five writes the third failed, and the last was never made. */
+static void failed_write(void)
+{
+	/* what the sector holds at first, and what else it may hold or not */
+	static const struct {
+		uint64_t sector, good, other;
+		bool right;
+	} rows[] = {
+		{ 8, 2, 0, false }, { 16, 3, 0, true }, { 16, 3, 2, false },
+		{ 24, 4, 0, false }, { 32, 0, 5, false }, { 9, 0, 1, false },
+		{ 9, 0, 3, false },
+	};
+	struct replay replay = start("w512", 5, 0);
+	size_t i;
+
+	CHECK(!prepare_and_run(&replay), "fails");
+	replay.done.issued = 4;
+	replay.done.nr_failed = 1;
+	replay.done.failed[0] = 2;
+	CHECK(!differ_with(&replay, 32, 0), "not all is right at first");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t sector = rows[i].sector;
+
+		CHECK(differ_with(&replay, sector, rows[i].other) ==
+		      !rows[i].right, "sector %" PRIu64 " with %" PRIu64,
+		      sector, rows[i].other);
+		CHECK(!differ_with(&replay, sector, rows[i].good),
+		      "sector %" PRIu64, sector);
+	}
+	finish(&replay);
+}
+
+/* Write 5 ends with the 512 bytes that write 6, which failed, is. */
 static void failed_rewrite(void)
 {
-	struct replay_state state = {
-		.issued = 7, .nr_failed = 1, .failed = { 6 },
-	};
-	uint64_t sector;
+	struct replay replay = start("diskbenchi-fresh", 3, 0);
+	const struct plan *plan = &replay.source.plan;
+	uint64_t sector = (plan->start + plan->workload->period) / 512;
 
-	/* write 5 ends with the 512 bytes that write 6 is */
-	plan_init(&state.plan, workload_find("diskbenchi-fresh"));
-	sector = (state.plan.start + state.plan.workload->period) / 512;
-	CHECK(replay_expects(&state, sector, 6) &&
-	      replay_expects(&state, sector, 7), "old or new");
-	CHECK(!replay_expects(&state, sector, 0), "but not as prepared");
-	state.nr_failed = 0;
-	CHECK(replay_expects(&state, sector, 7) &&
-	      !replay_expects(&state, sector, 6), "the later write owns it");
+	CHECK(!prepare_and_run(&replay), "fails");
+	replay.done.nr_failed = 1;
+	replay.done.failed[0] = 6;
+	CHECK(!differ_with(&replay, sector, 6) &&
+	      !differ_with(&replay, sector, 7), "old or new");
+	CHECK(differ_with(&replay, sector, 0) == 1, "but not as prepared");
+	replay.done.nr_failed = 0;
+	CHECK(!differ_with(&replay, sector, 7), "the later write");
+	CHECK(differ_with(&replay, sector, 6) == 1, "owns it");
+	finish(&replay);
 }
 
 static void state_file(void)
 {
 	char name[] = "/var/tmp/alignctl-state-XXXXXX";
+	char source[] = "rand512", where[] = "/dev/sdz";
 	struct replay_state saved = {
-		.run = pattern_run(99), .issued = 9, .nr_failed = 2,
-		.failed = { 3, 5 },
+		.path = name, .source = source, .device = where,
+		.prepared = true, .mark = pattern_run(99), .fd = -1,
+		.placement = { .bytes = 5000 * 512, .logical = 512,
+			       .physical = 16384, .buffered = true },
+		.done = { .issued = 9, .nr_failed = 2, .failed = { 3, 5 } },
 	}, loaded;
 
-	plan_init(&saved.plan, workload_find("rand512"));
+	plan_init(&saved.plan, workload_find(source));
 	saved.plan.buffered = true;
 	saved.plan.count = 70;
 	saved.plan.start = 131072;
 	saved.plan.places = 80;
 	saved.plan.seed = UINT64_MAX;
-	align_geometry_init(&saved.prepared, 16384, 512, 3584, 0, 5000);
+	align_geometry_init(&saved.blocks, 16384, 512, 3584, 0, 5000);
 	close(mkstemp(name));
-	CHECK(!replay_state_save(&saved, name), "cannot be saved");
+	CHECK(!replay_state_save(&saved), "cannot be saved");
 	CHECK(!replay_state_load(&loaded, name), "cannot be loaded");
 	CHECK(!memcmp(&loaded.plan, &saved.plan, sizeof(saved.plan)),
 	      "the plan differs");
-	CHECK(!memcmp(&loaded.prepared, &saved.prepared,
-		      sizeof(saved.prepared)), "the blocks differ");
-	CHECK(loaded.run == saved.run && loaded.issued == 9 &&
-	      loaded.nr_failed == 2 && loaded.failed[0] == 3 &&
-	      loaded.failed[1] == 5,
-	      "run %" PRIx64 " for %" PRIx64, loaded.run, saved.run);
+	CHECK(!memcmp(&loaded.blocks, &saved.blocks, sizeof(saved.blocks)) &&
+	      !memcmp(&loaded.placement, &saved.placement,
+		      sizeof(saved.placement)), "the blocks differ");
+	CHECK(loaded.prepared && loaded.mark == saved.mark &&
+	      loaded.done.issued == 9 && loaded.done.nr_failed == 2 &&
+	      loaded.done.failed[0] == 3 && loaded.done.failed[1] == 5 &&
+	      !strcmp(loaded.device, where),
+	      "run %" PRIx64 " for %" PRIx64, loaded.mark, saved.mark);
+	replay_state_free(&loaded);
+	unlink(name);
+}
+
+/* Judge a crash, with what it prints shut. Return: enum alignctl_exit. */
+static int quiet_crash(const char *state)
+{
+	int saved = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
+	int result;
+
+	fflush(stdout);
+	dup2(null, STDOUT_FILENO);
+	result = replay_crash(state, NULL, true);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(null);
+	return result;
+}
+
+/* After a crash in a prepared workload each sector tells whether it lost anything. */
+static void crashed_workload(void)
+{
+	char name[] = "/var/tmp/alignctl-state-XXXXXX";
+	struct replay replay = start("w512", 5, 0);
+	struct replay_state state;
+
+	close(mkstemp(name));
+	options.state = name;
+	CHECK(!replay_fit(&replay) && !replay_prepare(&replay) &&
+	      !replay_run(&replay), "fails");
+	CHECK(!replay_state_load(&state, name) && state.durable == 5,
+	      "%" PRIu64 " durable", state.durable);
+	/* as if the run had been cut after its third write was durable */
+	state.durable = 3;
+	CHECK(!replay_state_begin(&state) && state.fd >= 0, "cannot be written");
+	close(state.fd);
+	state.fd = -1;
+	trace_keep_messages();
+	CHECK(replay_resume(&replay, name, true) == ALIGNCTL_USAGE &&
+	      replay_resume(&replay, name, false) == ALIGNCTL_USAGE,
+	      "a phase follows a run that did not end");
+	free(trace_kept_messages());
+	CHECK(quiet_crash(name) == ALIGNCTL_FINE, "as it was left");
+	/* write 4 was not durable, and write 3 was */
+	CHECK(quiet_crash(name) == ALIGNCTL_FINE &&
+	      differ_with(&replay, 24, 0) == 1 &&
+	      quiet_crash(name) == ALIGNCTL_FINE, "old is fine");
+	CHECK(differ_with(&replay, 16, 0) == 2 &&
+	      quiet_crash(name) == ALIGNCTL_FINDINGS, "lost");
+	replay_state_free(&state);
+	finish(&replay);
 	unlink(name);
 }
 
@@ -432,5 +533,6 @@ const struct tap_test replay_tests[] = {
 	{ "after a failed write its sectors may be old or new", failed_write },
 	{ "old is what the write before put there", failed_rewrite },
 	{ "what one phase leaves is what the next one finds", state_file },
+	{ "a crash in a workload is told from its state", crashed_workload },
 	{ 0 },
 };

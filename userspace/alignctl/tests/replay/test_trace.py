@@ -42,9 +42,9 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
     result = json.loads(done.stdout)
     assert list(result) == [
         "format", "source", "source_format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
-        "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "bytes",
-        "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
-        "mb_per_s", "samples_1s", "service_us", "response_us", "lag_us", "drift", "by_kind", "by_size", "by_class",
+        "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "flushes",
+        "bytes", "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
+        "mb_per_s", "samples_1s", "service_us", "flush_us", "response_us", "lag_us", "drift", "time_line", "by_kind", "by_size", "by_class",
         "by_phase", "data_check", "device_facts"]
     assert (result["timing"], result["depth"], result["requests"], result["issued"]) == (timing, depth, 7, 7)
     assert result["bytes"] == 3 * 4096 + 512
@@ -52,7 +52,8 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
     if timing != "open":
         assert result["response_us"] is result["lag_us"] is None
     for times in ("service_us", "response_us", "lag_us") if timing == "open" else ("service_us",):
-        assert list(result[times]) == TIMES
+        assert list(result[times]) == [*TIMES, "histogram"]
+        assert sum(count for _, count in result[times]["histogram"]) == 7
         order = [result[times][name] for name in TIMES[3:]]
         assert order == sorted(order) and result[times]["count"] == 7
     assert {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]} == \
@@ -409,7 +410,10 @@ def test_the_result_says_whether_an_fdatasync_followed_each_write(disk, trace, o
     assert done.returncode == FINE, done.stderr
     result = json.loads(done.stdout)
     assert (result["fdatasync"], result["issued"]) == (told, 4)
-    assert {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]} == {"write": 3, "flush": flushes}
+    # of the source's own requests one is a flush; the others follow its writes
+    assert {row["kind"]: row["service_us"]["count"] for row in result["by_kind"]} == {"write": 3, "flush": 1}
+    assert result["flushes"] == flushes and result["service_us"]["count"] == result["requests"] == 4
+    assert (result["flush_us"]["count"] if told else result["flush_us"]) == (3 if told else None)
 
 
 def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path):
@@ -462,8 +466,8 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
 
 @pytest.mark.parametrize("text, words", [
     (None, ["state", "--state writes it"]),
-    ("{", ["not the state"]),
-    ('{ "trace": "x" }', ["not the state"]),
+    ("{", ["not a state file"]),
+    ('{ "trace": "x" }', ["not a state file"]),
 ])
 def test_a_state_that_is_none_is_named(tmp_path, text, words):
     state = tmp_path / "state"
@@ -492,7 +496,7 @@ def test_an_option_that_a_check_of_a_state_has_no_use_for_is_refused(disk, trace
     assert alignctl("replay", "--check", state, "--on", disk, "--json").returncode == FINE
     for options in (["--histogram", "x"], ["--count", 3], ["--wrap"]):
         failed = alignctl("replay", "--check", state, *options)
-        assert failed.returncode == USAGE and f"{options[0]}: means nothing for --check" in failed.stderr
+        assert failed.returncode == USAGE and f"{options[0]}: does not apply to --check" in failed.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--on", "x"], ["w512", "--on", "x", "--check", "state"]])

@@ -196,11 +196,14 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert done.returncode == FINE and not done.stderr
     result = json.loads(done.stdout)
     assert list(result) == [
-        "format", "workload", "device", "count", "start", "span", "areas", "seed", "buffered", "depth", "requests", "bytes",
-        "stopped", "wall_s", "flush_s", "flushes", "iops", "mb_per_s", "latency_us", "flush_latency_us", "by_size",
-        "time_line", "method", "writes_expected", "reads_expected", "touches_expected", "rmin", "distinct_blocks",
-        "physical_block_size", "alignment_offset", "data_check", "device_facts"]
-    assert (result["workload"], result["device"], result["count"]) == (workload, str(disk), 10)
+        "format", "source", "source_format", "device", "count", "start", "span", "areas", "seed", "timing", "speed",
+        "buffered", "fdatasync", "depth", "threads", "warmup_s", "physical_block_size", "alignment_offset",
+        "writes_expected", "reads_expected", "touches_expected", "rmin", "distinct_blocks", "depth_reached", "method",
+        "warmup_requests", "requests", "flushes", "bytes", "issued", "failed", "discards_unsupported",
+        "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops", "mb_per_s", "samples_1s", "service_us", "flush_us",
+        "response_us", "lag_us", "drift", "time_line", "by_kind", "by_size", "by_class", "by_phase", "data_check",
+        "device_facts"]
+    assert (result["source"], result["device"], result["count"]) == (workload, str(disk), 10)
     assert (result["requests"], result["touches_expected"], result["rmin"], result["distinct_blocks"]) == \
         (requests, touches, rmin, distinct)
     assert result["stopped"] is None
@@ -209,31 +212,32 @@ def test_replay_reports_what_the_workload_must_cost_and_what_it_took(disk, workl
     assert (result["seed"], bool(result["span"])) == ((1, True) if workload in RANDOM else (None, False))
     assert (result["physical_block_size"], result["alignment_offset"]) == (4096, 0)
     assert result["data_check"] == {"status": "ok", "sectors": result["data_check"]["sectors"], "mismatches": 0,
-                                    "first_mismatch_sector": None}
+                                    "first_mismatch_sector": None, "passes": 1}
     assert result["data_check"]["sectors"] >= 8 * distinct
 
-    latency = result["latency_us"]
-    assert list(latency) == ["mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "max",
+    latency = result["service_us"]
+    assert list(latency) == ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max",
                              "histogram"]
+    assert latency["count"] == requests
     order = [latency[name] for name in ("min", "p50", "p90", "p98", "p99", "p99_9", "max")]
     assert order == sorted(order) and 0 < order[0] <= latency["mean"] <= order[-1]
     assert sum(count for _, count in latency["histogram"]) == requests
     assert latency["histogram"][-1][0] >= latency["max"]
     assert result["flushes"] == (requests if workload in AREAS else 0)
     if result["flushes"]:
-        assert sum(count for _, count in result["flush_latency_us"]["histogram"]) == requests
+        assert sum(count for _, count in result["flush_us"]["histogram"]) == requests
     else:
-        assert result["flush_latency_us"] is None
-    assert sum(size["count"] for size in result["by_size"]) == requests
+        assert result["flush_us"] is None
+    assert sum(size["service_us"]["count"] for size in result["by_size"]) == requests
     line = result["time_line"]
     assert sum(part["count"] for part in line) == requests
     assert [part["end_s"] for part in line] == sorted(part["end_s"] for part in line)
-    assert max(part["max_us"] for part in line) == result["latency_us"]["max"]
+    assert max(part["max_us"] for part in line) == result["service_us"]["max"]
     assert line[-1]["end_s"] <= result["wall_s"]
     assert sum(part["count"] * part["mean_us"] for part in line) / requests == \
-        pytest.approx(result["latency_us"]["mean"])
+        pytest.approx(result["service_us"]["mean"])
     assert len({size["bytes"] for size in result["by_size"]}) == len(result["by_size"])
-    assert sum(size["count"] * size["bytes"] for size in result["by_size"]) == result["bytes"]
+    assert sum(size["service_us"]["count"] * size["bytes"] for size in result["by_size"]) == result["bytes"]
     assert result["wall_s"] * 1e6 >= 0.99 * latency["mean"] * requests - 1000
     assert result["device_facts"]["kind"] == "file"
     assert result["device_facts"]["size_bytes"] == DISK_BYTES
@@ -351,7 +355,7 @@ def test_a_file_that_is_no_state_is_refused(disk):
 
 
 @pytest.mark.parametrize("change", [{"places": 49}, {"places": 0}, {"start": 100}, {"count": 0}, {"issued": 51},
-                                    {"sectors": 8}, {"failed": [-1.5]}, {"failed": 3}, {"seed": None}])
+                                    {"device_bytes": 4096}, {"failed": [-1.5]}, {"failed": 3}, {"seed": None}])
 def test_a_state_that_cannot_be_is_refused(disk, tmp_path, change):
     state = tmp_path / "state"
     common = ["rand4k", "--on", disk, "--state", state]
@@ -391,7 +395,7 @@ def test_a_changed_sector_is_a_finding(disk, tmp_path):
     found = alignctl("replay", *common, "--phase", "check")
     assert found.returncode == FINDINGS
     assert json.loads(found.stdout)["data_check"] == {
-        "status": "mismatch", "sectors": 80, "mismatches": 2, "first_mismatch_sector": 33}
+        "status": "mismatch", "sectors": 80, "mismatches": 2, "first_mismatch_sector": 33, "passes": 1}
     assert "sector 33: expected what was prepared, found what was prepared of sector 20" in found.stderr
     assert "sector 41: expected what was prepared, found damaged bytes" in found.stderr
 
@@ -429,7 +433,7 @@ def test_ctrl_c_prints_what_was_measured(tmp_path, disk):
     result = json.loads(shown)
     assert result["stopped"] == "signal"
     assert 0 < result["requests"] < 4 << 20
-    assert sum(count for _, count in result["latency_us"]["histogram"]) == result["requests"]
+    assert sum(count for _, count in result["service_us"]["histogram"]) == result["requests"]
     assert json.loads(state.read_text())["issued"] == result["requests"]
     # rewritten many times, each area holds the last write to it
     assert json.loads(alignctl("replay", *common, "--phase", "check").stdout)["data_check"]["status"] == "ok"

@@ -221,58 +221,6 @@ static void edges_are_left_out(void)
 	CHECK(f.rmin == 1, "rmin %" PRIu64, f.rmin);
 }
 
-/* The last of the first @requests writes that covers a sector, by looking. */
-static bool look_up(const struct plan *plan, uint64_t requests,
-		    uint64_t sector, uint64_t *owner)
-{
-	uint64_t n;
-
-	for (n = requests; n-- > 0; ) {
-		uint32_t bytes;
-		uint64_t first = plan_request(plan, n, &bytes) / 512;
-
-		if (sector < first || sector >= first + bytes / 512)
-			continue;
-		*owner = n;
-		return true;
-	}
-	return false;
-}
-
-static void sectors_are_owned(void)
-{
-	const struct workload *w;
-	size_t i;
-
-	for (i = 0; (w = workload_at(i)); i++) {
-		/* of reads nothing is owned, and of what is buffered not said */
-		struct plan plan = plan_of(w->reads || w->buffered ? "w512" :
-					   w->name, 3,
-					   workload_random(w) ? 40 : 0);
-		uint64_t all = plan_requests(&plan), requests, sector;
-		uint64_t end = plan_end(&plan) / 512 + 200;
-
-		/* half-way too: later writes own nothing yet */
-		for (requests = all; ; requests /= 2) {
-			for (sector = 0; sector < end; sector++) {
-				uint64_t got = 0, want = 0;
-				bool mine = plan_owner(&plan, requests, sector,
-						       &got);
-
-				CHECK(mine == look_up(&plan, requests, sector,
-						      &want) &&
-				      (!mine || got == want),
-				      "%s after %" PRIu64 " writes: sector %"
-				      PRIu64 " is of write %" PRIu64 " for %"
-				      PRIu64, w->name, requests, sector, got,
-				      want);
-			}
-			if (!requests)
-				break;
-		}
-	}
-}
-
 static void random_writes_do_not_meet(void)
 {
 	struct plan plan = plan_of("rand512", 1000, 1000);
@@ -401,10 +349,10 @@ static void possible(void)
 	plan = plan_of("rand4k", 41, 40);
 	CHECK(!plan_possible(&plan), "41 writes at 40 places");
 	plan = plan_of("records-4096", 40, 1);
-	CHECK(plan_possible(&plan) && !plan_has_owners(&plan),
+	CHECK(plan_possible(&plan),
 	      "40 draws of one place");
 	plan.buffered = false;
-	CHECK(plan_possible(&plan) && !plan_has_owners(&plan), "direct");
+	CHECK(plan_possible(&plan), "direct");
 	plan.places = 0;
 	CHECK(!plan_possible(&plan), "draws of no place");
 	plan = plan_of("records-4000", 1, 1);
@@ -541,8 +489,6 @@ const struct tap_test plan_tests[] = {
 	  any_geometry },
 	{ "blocks that lie partly outside the device need no read",
 	  edges_are_left_out },
-	{ "every sector knows who wrote it last, at any point of the run",
-	  sectors_are_owned },
 	{ "random writes take each place once, in an order made from the seed",
 	  random_writes_do_not_meet },
 	{ "probes lie evenly all over the device, and are shorter on a small one",

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a crash left of a replay, as its state file tells it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "base/progress.h"
+#include "replay/replay.h"
+#include "replay/state.h"
+
+#define JSON_FORMAT	1
+
+static void print_text(const struct replay_state *state,
+		       const struct device *device,
+		       const struct content_crash *crash)
+{
+	size_t i;
+
+	printf("%s on %s: %" PRIu64 " requests were durable", state->source,
+	       device->path, state->durable);
+	if (state->done.issued == REPLAY_STATE_NOT_KNOWN)
+		puts(", the run did not end");
+	else
+		printf(" of %" PRIu64 "\n", state->done.issued);
+	for (i = 0; i < CONTENT_NR_VERDICTS; i++) {
+		printf("  %-11s %" PRIu64 " blocks of 4096 bytes",
+		       content_verdict_names[i], crash->blocks[i]);
+		if (crash->blocks[i])
+			printf(", the first at sector %" PRIu64,
+			       crash->first[i]);
+		putchar('\n');
+	}
+	if (!crash->done)
+		puts("  stopped     not all was looked at");
+}
+
+static void print_json(const struct replay_state *state,
+		       const struct device *device,
+		       const struct content_crash *crash)
+{
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	size_t i;
+
+	json_add_text(object, "source", state->source);
+	json_add_text(object, "device", device->path);
+	json_add_number(object, "durable", state->durable);
+	if (state->done.issued == REPLAY_STATE_NOT_KNOWN)
+		json_add_null(object, "issued");
+	else
+		json_add_number(object, "issued", state->done.issued);
+	json_add_bool(object, "done", crash->done);
+	for (i = 0; i < CONTENT_NR_VERDICTS; i++) {
+		struct json_object *verdict = json_new();
+
+		json_add_number(verdict, "blocks", crash->blocks[i]);
+		if (crash->blocks[i])
+			json_add_number(verdict, "first_sector",
+					crash->first[i]);
+		else
+			json_add_null(verdict, "first_sector");
+		json_add(object, content_verdict_names[i], verdict);
+	}
+	json_print(object, false);
+}
+
+/* Compare @device with the state. Return: enum alignctl_exit; reported. */
+static int look(const struct replay_state *state, struct source *source,
+		const struct device *device, struct content_crash *crash)
+{
+	CLEANUP_CLOSE int fd = open(device->path,
+				    O_RDONLY | O_DIRECT | O_CLOEXEC);
+	CLEANUP_FREE struct plan_extent *prepared = NULL;
+	struct content content = {
+		.source = source, .placement = &state->placement,
+		.run = state->mark, .done = &state->done,
+		.durable = state->durable, .device = device, .fd = fd,
+	};
+
+	if (fd < 0) {
+		message_error("%s: %s", device->path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	if (device->sectors << ALIGN_SECTOR_SHIFT < state->placement.bytes) {
+		message_error("%s: has %" PRIu64 " bytes, and the replay was on %"
+			      PRIu64, device->path,
+			      device->sectors << ALIGN_SECTOR_SHIFT,
+			      state->placement.bytes);
+		return ALIGNCTL_USAGE;
+	}
+	if (state->prepared)
+		content.prepared = prepared =
+			plan_extents(&state->plan, &state->blocks,
+				     &content.nr_prepared);
+	return content_crash(&content, crash);
+}
+
+/* Open the source of the state. Return: enum alignctl_exit; reported. */
+static int open_source(const struct replay_state *state, struct source *source)
+{
+	int result;
+
+	if (!state->plan.workload && !replay_state_trace_unchanged(state)) {
+		message_error("%s: is for %s with %" PRIu64
+			      " bytes, and that is not there any more, or was changed since",
+			      state->path, state->source, state->trace_bytes);
+		return ALIGNCTL_USAGE;
+	}
+	if (!replay_state_labelled(state)) {
+		message_error("%s: %s writes parts of sectors, which cannot say who wrote them; --phase check compares a run that ended",
+			      state->path, state->source);
+		return ALIGNCTL_USAGE;
+	}
+	result = source_open(source, state->source);
+	if (!result && state->plan.workload)
+		source->plan = state->plan;
+	return result;
+}
+
+int replay_crash(const char *path, const char *on, bool json)
+{
+	struct source source = { 0 };
+	struct content_crash crash;
+	struct replay_state state;
+	struct device device;
+	int result = replay_state_load(&state, path);
+
+	if (result)
+		return result;
+	result = open_source(&state, &source);
+	if (!result)
+		result = device_open(&device, on ? on : state.device);
+	if (!result) {
+		interrupt_catch();
+		result = look(&state, &source, &device, &crash);
+		if (!result) {
+			if (json)
+				print_json(&state, &device, &crash);
+			else
+				print_text(&state, &device, &crash);
+			if (crash.blocks[CONTENT_LOST] ||
+			    crash.blocks[CONTENT_TORN])
+				result = ALIGNCTL_FINDINGS;
+		}
+		device_close(&device);
+	}
+	source_close(&source);
+	replay_state_free(&state);
+	interrupt_obey();
+	return result;
+}
