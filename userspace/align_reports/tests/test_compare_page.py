@@ -9,7 +9,7 @@ from html_checks import Outline, check_layout, stands_alone
 from align_reports.charts import LEFT, RIGHT
 from align_reports.compare import page
 from align_reports.compare.comparison import QUANTITIES, Sample, lines, saved_times
-from align_reports.compare.table import SHOWN, interval
+from align_reports.compare.table import SHOWN, interval, label
 from align_reports.svg import WIDTH
 
 ON = "/dev/disk/by-id/ata-A_MADE_UP_DRIVE_WITH_A_LONG_NAME_S3Z9NB0K123456<&>"
@@ -44,7 +44,7 @@ def test_the_page_stands_alone_and_shows_every_figure(samples):
     text = rendered(samples)
     assert Outline(text).open == [] and stands_alone(text)
     for line in lines(samples, ON, VS):
-        row = re.search(rf"<tr><td[^>]*>{re.escape(line.name)}</td>.*?</tr>", text)[0]
+        row = re.search(rf"<tr><td[^>]*>{re.escape(label(line, samples))}</td>.*?</tr>", text)[0]
         unit = SHOWN[line.unit]
         for shown in (interval(line.on, unit), interval(line.vs, unit), interval(line.ratio), line.words):
             assert f">{shown}</td>" in row

@@ -15,9 +15,15 @@
  */
 #define JSON_FORMAT	3
 
-static const struct { const char *name; unsigned int rank; } percentiles[] = {
-	{ "p50", 5000 }, { "p90", 9000 }, { "p98", 9800 }, { "p99", 9900 },
-	{ "p99_9", 9990 }, { "p99_99", 9999 },
+/* JSON keys, headings, and ranks of 10000. */
+static const struct {
+	const char *key;
+	const char *name;
+	unsigned int rank;
+} percentiles[] = {
+	{ "p50", "p50", 5000 }, { "p90", "p90", 9000 }, { "p98", "p98", 9800 },
+	{ "p99", "p99", 9900 }, { "p99_9", "p99.9", 9990 },
+	{ "p99_99", "p99.99", 9999 },
 };
 
 #define NR_PERCENTILES	(sizeof(percentiles) / sizeof(percentiles[0]))
@@ -331,7 +337,7 @@ static struct json_object *json_times(const struct histogram *h)
 	json_add_real(object, "sd", ns_to_us(histogram_sd(h)));
 	json_add_real(object, "min", h->count ? ns_to_us(h->min) : 0);
 	for (i = 0; i < NR_PERCENTILES; i++)
-		json_add_real(object, percentiles[i].name,
+		json_add_real(object, percentiles[i].key,
 			      ns_to_us(histogram_percentile(
 					h, percentiles[i].rank)));
 	json_add_real(object, "max", ns_to_us(h->max));

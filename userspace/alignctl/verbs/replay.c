@@ -287,13 +287,15 @@ static bool same_plan(const struct verb_options *options,
 static int check_depth(const struct verb_options *options,
 		       const struct workload *w)
 {
-	int result = plan_options_parallel(w, "depth", options->run.replay.depth);
+	const struct replay_options *replay = &options->run.replay;
+	int result = plan_options_parallel(w, "depth", replay->depth);
 
 	if (!result)
-		result = plan_options_parallel(w, "threads",
-					       options->run.replay.threads);
+		result = plan_options_parallel(w, "threads", replay->threads);
+	if (!result && replay->depth && replay->threads)
+		result = engine_check_depth(replay->threads, replay->depth);
 	if (!result && workload_one_at_a_time(w) &&
-	    options->run.replay.timing == ENGINE_FAST) {
+	    replay->timing == ENGINE_FAST) {
 		message_error("--timing fast: the %s of %s must follow each other; leave it out",
 			      w->reads ? "reads" : "writes", w->name);
 		return ALIGNCTL_USAGE;

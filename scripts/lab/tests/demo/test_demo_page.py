@@ -97,7 +97,7 @@ def test_saved_results_load_as_they_were(made_up, tmp_path):
 def test_a_result_of_another_format_is_refused(made_up, tmp_path):
     path = tmp_path / "demo.json"
     made_up.save(path, [])
-    path.write_text(path.read_text().replace('"format": 2', '"format": 99'))
+    path.write_text(path.read_text().replace('"format": 3', '"format": 99'))
     with pytest.raises(ValueError, match="format 99.*run the demo again"):
         Results.load(path)
 

@@ -465,7 +465,7 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
 
 
 @pytest.mark.parametrize("text, words", [
-    (None, ["state", "--state writes it"]),
+    (None, ["state", "No such file", "--phase prepare writes it", "replay TRACE --state"]),
     ("{", ["not a state file"]),
     ('{ "trace": "x" }', ["not a state file"]),
 ])
