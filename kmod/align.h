@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 
 #include "decide.h"
+#include "defaults.h"
 #include "geometry.h"
 #include "job.h"
 #include "ledger.h"
@@ -24,25 +25,9 @@
 /* Largest override that is advertised as physical_block_size, bytes. */
 #define ALIGN_MAX_CLAIMED	4096
 
-/* Default ceiling of the memory for blocks, bytes; max_blocks follows from it. */
-#define ALIGN_DEFAULT_MEMORY	(16U << 20)
 /* Largest max_blocks. */
 #define ALIGN_MAX_MAX_BLOCKS	262144
-/*
- * How long the content of a block just written stays known. Longer than the
- * pauses of a log that syncs every record on a slow drive (two revolutions of
- * 11 ms a record, or a group commit every 100 to 200 ms); short enough that
- * content does not outlive the activity that it is kept for.
- */
-#define ALIGN_KNOWN_MS		500
-
-/*
- * How long a held block waits for its rest. A writer that works one write at a
- * time sends the next one within a request's time, two revolutions at worst,
- * and a log that commits in groups within 100 to 200 ms; longer than that,
- * holding only makes a loss of power cost more.
- */
-#define ALIGN_DEFAULT_HOLD_MS	500
+/* Largest hold_ms. */
 #define ALIGN_MAX_HOLD_MS	600000
 
 /* Ends of recent writes that are remembered, to tell streams. */

@@ -12,6 +12,8 @@
 #define KIB		1024U
 #define MIB		(1U << 20)
 #define MB		1e6	/* rates are told in these */
+/* Of a dev_t inside the kernel, as traces have it: linux/kdev_t.h, no uapi header. */
+#define KERNEL_MINOR_BITS	20
 #define PAGE_BYTES	4096U	/* of the page cache; direct I/O suits it, too */
 
 static inline double ns_to_us(double ns)

@@ -68,7 +68,7 @@ struct fixing *fixing_new(const struct align_geometry *g, bool holds)
 
 	f->g = *g;
 	f->holds = holds;
-	f->max = FIXING_MEMORY / g->physical;
+	f->max = ALIGN_DEFAULT_MEMORY / g->physical;
 	f->nr_buckets = f->max;		/* both are powers of two */
 	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
 	TAILQ_INIT(&f->held);
@@ -312,8 +312,8 @@ void fixing_flush(struct fixing *f)
 
 void fixing_time(struct fixing *f, uint64_t ns)
 {
-	const uint64_t hold = FIXING_HOLD_MS * NS_PER_MS;
-	const uint64_t know = FIXING_KNOWN_MS * NS_PER_MS;
+	const uint64_t hold = ALIGN_DEFAULT_HOLD_MS * NS_PER_MS;
+	const uint64_t know = ALIGN_KNOWN_MS * NS_PER_MS;
 	struct block *block;
 
 	while ((block = TAILQ_FIRST(&f->held)) &&

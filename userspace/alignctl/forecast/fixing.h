@@ -10,12 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "defaults.h"
 #include "geometry.h"
-
-/* The target's own figures, see kmod/align.h. */
-#define FIXING_MEMORY	(16U << 20)	/* ALIGN_DEFAULT_MEMORY */
-#define FIXING_KNOWN_MS	500U		/* ALIGN_KNOWN_MS */
-#define FIXING_HOLD_MS	500U		/* ALIGN_DEFAULT_HOLD_MS */
 
 /**
  * struct fixing_figures - what becomes of the partial touches, as in the ledger

@@ -4,10 +4,10 @@
 #include <sys/sysmacros.h>
 
 #include "base/decimal.h"
+#include "base/units.h"
 #include "geometry.h"
 #include "record/bio_event.h"
 
-#define KERNEL_MINOR_BITS	20
 /* The most that are looked at: F, what is done in two letters, F. */
 #define RWBS_LETTERS	4
 

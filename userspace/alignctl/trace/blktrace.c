@@ -17,13 +17,12 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "geometry.h"
 #include "trace/blktrace.h"
 #include "trace/format.h"
 
 #define VERSION		7U
-#define MINOR_BITS	20
-#define MINOR_MASK	((1U << MINOR_BITS) - 1)
 #define CGROUP_BYTES	8U
 
 /* BLK_TC_ACT() would shift a one into the sign */
@@ -392,7 +391,8 @@ static enum trace_next take_device(struct trace *trace, uint32_t device,
 
 	if (!b->has_device || b->device != device) {
 		snprintf(name, sizeof(name), "%" PRIu32 ",%" PRIu32,
-			 device >> MINOR_BITS, device & MINOR_MASK);
+			 device >> KERNEL_MINOR_BITS,
+			 device & ((1U << KERNEL_MINOR_BITS) - 1));
 		if (trace_find_file(trace, name, &b->file) != TRACE_GOT)
 			return TRACE_BROKEN;
 		b->device = device;

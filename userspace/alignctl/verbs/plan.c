@@ -11,9 +11,6 @@
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
-/* Blocks that nothing else is said of. */
-#define USUAL_PHYSICAL	4096U
-#define USUAL_LOGICAL	512U
 /* A device that no request reaches the end of. */
 #define ENDLESS_SECTORS	(1ULL << 54)
 
@@ -103,8 +100,8 @@ static int open_device(struct device *device, const struct options *options,
 		.path = "the planned device",
 		.sectors = options->size ? options->size >> ALIGN_SECTOR_SHIFT :
 					   ENDLESS_SECTORS,
-		.logical = USUAL_LOGICAL,
-		.physical = USUAL_PHYSICAL,
+		.logical = DISK_LOGICAL,
+		.physical = DISK_PHYSICAL,
 	};
 	if (origin->logical)
 		device->logical = origin->logical;

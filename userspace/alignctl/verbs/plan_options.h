@@ -7,6 +7,10 @@
 #include "device/device.h"
 #include "workload/plan.h"
 
+/* Blocks of a 512e disk, for figures where no device is named. */
+#define DISK_PHYSICAL	4096U
+#define DISK_LOGICAL	512U
+
 /* Past the page cache or through it. */
 enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
 

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "base/table.h"
 #include "forecast/forecast.h"
+#include "verbs/plan_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 #include "workload/page_cache.h"
@@ -18,8 +19,6 @@
 #define JSON_FORMAT	1
 
 /* The disk that the first of them were measured on; random ones spread on it. */
-#define DISK_PHYSICAL	4096U
-#define DISK_LOGICAL	512U
 #define DISK_SECTORS	1953525168ULL
 
 static const struct option_row rows[] = {

@@ -206,7 +206,7 @@ static void crowds(void)
 {
 	struct align_geometry g = geometry(0);
 	struct fixing *f = fixing_new(&g, true);
-	uint64_t i, max = FIXING_MEMORY / 4096;
+	uint64_t i, max = ALIGN_DEFAULT_MEMORY / 4096;
 
 	for (i = 0; i < max - max / 4; i++)
 		fixing_write(f, i * BLOCK, i * BLOCK + 1, false);

@@ -453,16 +453,6 @@ def test_a_request_that_cannot_be_planned_is_refused_with_its_line(tmp_path, lin
         assert word in refused.stderr
 
 
-def test_the_constants_are_the_targets():
-    """The model of the target cannot include the kernel's headers; these stand for what is there."""
-    def of(path, name):
-        return re.search(rf"#define\s+{name}\s+(\S+(?: << \S+)?)", (REPO / path).read_text())[1].replace("U", "")
-
-    for ours, theirs in (("FIXING_MEMORY", "ALIGN_DEFAULT_MEMORY"), ("FIXING_KNOWN_MS", "ALIGN_KNOWN_MS"),
-                         ("FIXING_HOLD_MS", "ALIGN_DEFAULT_HOLD_MS")):
-        assert of("userspace/alignctl/forecast/fixing.h", ours) == of("kmod/align.h", theirs)
-
-
 def test_a_long_plan_says_how_far_it_is_and_ends_at_ctrl_c():
     pid, terminal = pty.fork()
     if not pid:
