@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from .plan import clock
+from .output import clock
 from .replays import Replays
 from .verify.command import TABLE_WIDTH, attempt, refused
 

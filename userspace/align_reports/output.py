@@ -80,3 +80,9 @@ def run(program: str, main: Callable[[list[str]], int]) -> NoReturn:
     except Unwritable as failure:
         _end(program, failure, status)
     sys.exit(status)
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, as progress lines show them: 1:05, 72:30."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"

@@ -25,8 +25,9 @@ from string import ascii_lowercase
 from rich.console import Console
 
 from align_reports import folder, output
-from align_reports.plan import clock, patience
+from align_reports.output import clock
 
+from ..demo.plan import patience
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
 from ..paths import OUT

@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from align_reports.plan import patience
-
+from ..demo.plan import patience
 from ..demo.runner import COLD_READS
 from ..machines.drives import Served
 from ..machines.remote import Guest

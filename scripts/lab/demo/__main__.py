@@ -21,18 +21,19 @@ from string import ascii_lowercase
 
 from rich.console import Console
 
-from align_reports import checks, folder, output, plan
+from align_reports import folder, output
 from align_reports.results import MODES, PROFILES, Results
 from align_reports.table import duration
 from align_reports.verify import page, table
 from align_reports.verify.intervals import FEWEST
 from align_reports.verify.verdict import verdicts
-from align_reports.workloads import WORKLOADS
 
 from ..linux import kernels, modules
 from ..machines import drives, remote, vm
 from ..paths import OUT
+from . import checks, plan
 from .runner import MAX_BLOCKS, Arm, Runner
+from .workloads import WORKLOADS
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
 FILES = ("demo.json", "demo.html", "demo.txt")
@@ -79,16 +80,16 @@ def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
         while schedule:
             step = schedule.next()
             status.update(f"{step.title}: {step.count} \u00d7 {step.workload.summary} "
-                          f"(about {plan.clock(schedule.eta_s)} left)")
+                          f"(about {output.clock(schedule.eta_s)} left)")
             at = time.monotonic()
             run = runner.make(step)
             results.runs.append(run)
             schedule.finished(time.monotonic() - at)
             console.print(
-                f"[{total - len(schedule):2}/{total}] {plan.clock(time.monotonic() - began)} "
+                f"[{total - len(schedule):2}/{total}] {output.clock(time.monotonic() - began)} "
                 f"{step.title}: {run.requests} writes, "
                 f"mean {duration(run.latency['mean'])}, "
-                f"ETA {plan.clock(schedule.eta_s)}", markup=False, highlight=False)
+                f"ETA {output.clock(schedule.eta_s)}", markup=False, highlight=False)
 
 
 def machine(given: argparse.Namespace, release: str, accelerator: str) -> dict[str, str]:
@@ -135,7 +136,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     named = {"-".join(key): server for key, server in wanted.items()}
     with drives.serve(named, log) as served:
         console.print(f"booting Linux {release}; then {len(schedule)} runs in about "
-                      f"{plan.clock(schedule.eta_s)}", highlight=False)
+                      f"{output.clock(schedule.eta_s)}", highlight=False)
         arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
                 for (profile, mode), letter in zip(wanted, ascii_lowercase)]
         with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=kernels.USUAL,
@@ -185,7 +186,7 @@ def demo(given: argparse.Namespace, console: Console) -> int:
         broken = [f"the demo could not go on: {error}"]
     except KeyboardInterrupt:
         broken = ["the demo was interrupted"]
-    results.machine["wall time"] = f"{plan.clock(time.monotonic() - began)} minutes"
+    results.machine["wall time"] = f"{output.clock(time.monotonic() - began)} minutes"
     if broken and not results.runs:
         print(f"demo: {broken[0]}", file=sys.stderr)
         return BROKEN

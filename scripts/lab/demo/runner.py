@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from align_reports import plan
 from align_reports.results import Run
 from align_reports.verify import experiment
 
 from ..machines.drives import Served
 from ..machines.remote import Guest
+from . import plan
 
 # Twice the segments of the drive's read buffer (Documentation/drive512e.rst), each of which
 # holds one place.

@@ -3,9 +3,9 @@
 
 import pytest
 
-from align_reports.plan import MODES
 from align_reports.results import PROFILES, Results, Run
-from align_reports.workloads import WORKLOADS
+from lab.demo.plan import MODES
+from lab.demo.workloads import WORKLOADS
 
 MADE_UP_COUNT = 40
 REPETITIONS = 3

@@ -5,9 +5,9 @@ import copy
 
 import pytest
 
-from align_reports import checks
 from align_reports.results import PROFILES, Results
-from align_reports.workloads import WORKLOADS
+from lab.demo import checks
+from lab.demo.workloads import WORKLOADS
 
 # As in conftest.py.
 REPETITIONS = 3

@@ -6,13 +6,13 @@ import re
 import pytest
 from html_checks import Outline, check_layout, stands_alone
 
-from align_reports.plan import MODES
 from align_reports.results import MODES as ALL_MODES, PROFILES, Results
 from align_reports.verify import page
 from align_reports.verify.table import COLUMNS
 from align_reports.verify.verdict import headline, verdicts
-from align_reports.workloads import WORKLOADS
 from lab.demo import __main__ as demo
+from lab.demo.plan import MODES
+from lab.demo.workloads import WORKLOADS
 
 
 def rendered(results, wrong=()):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The plan keeps to its time budget and tells what is left of it."""
 
-from align_reports import plan
-from align_reports.plan import MODES
+from align_reports import output
 from align_reports.results import PROFILES
-from align_reports.workloads import WORKLOADS
-from lab.demo import __main__ as demo
+from lab.demo import __main__ as demo, plan
+from lab.demo.plan import MODES
+from lab.demo.workloads import WORKLOADS
 
 REPETITIONS = 3
 
@@ -72,4 +72,4 @@ def test_eta_follows_the_pace_of_the_runs_so_far():
 
 
 def test_clock_shows_minutes_and_seconds():
-    assert [plan.clock(s) for s in (0, 5.4, 65, 4350)] == ["0:00", "0:05", "1:05", "72:30"]
+    assert [output.clock(s) for s in (0, 5.4, 65, 4350)] == ["0:00", "0:05", "1:05", "72:30"]

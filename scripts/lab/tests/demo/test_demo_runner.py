@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from align_reports.plan import Step
-from align_reports.workloads import BY_NAME, WORKLOADS
+from lab.demo.plan import Step
 from lab.demo.runner import Arm, Runner
+from lab.demo.workloads import BY_NAME, WORKLOADS
 from lab.machines import remote_agent
 from lab.machines.remote import Guest, GuestError
 

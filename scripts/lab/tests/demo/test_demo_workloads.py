@@ -3,7 +3,7 @@
 
 import pytest
 
-from align_reports.workloads import BY_NAME, WORKLOADS, touches
+from lab.demo.workloads import BY_NAME, WORKLOADS, touches
 
 
 @pytest.mark.parametrize("offset, length, first_boundary, expected", [

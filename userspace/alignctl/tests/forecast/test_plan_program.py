@@ -15,7 +15,6 @@ import pytest
 
 from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
 from lab.pace import Limit, patience
-from lab.paths import REPO
 
 FINE, FINDINGS, USAGE = range(3)
 

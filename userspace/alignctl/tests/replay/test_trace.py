@@ -44,8 +44,8 @@ def test_a_trace_is_measured_and_its_content_checked(disk, trace, timing, depth)
         "format", "source", "source_format", "device", "timing", "speed", "buffered", "fdatasync", "depth", "threads", "warmup_s",
         "physical_block_size", "alignment_offset", "depth_reached", "method", "warmup_requests", "requests", "flushes",
         "bytes", "issued", "failed", "discards_unsupported", "waited_for_overlap", "stopped", "wall_s", "flush_s", "iops",
-        "mb_per_s", "samples_1s", "service_us", "flush_us", "response_us", "lag_us", "drift", "time_line", "by_kind", "by_size", "by_class",
-        "by_phase", "data_check", "device_facts"]
+        "mb_per_s", "samples_1s", "service_us", "flush_us", "response_us", "lag_us", "drift", "time_line", "by_kind",
+        "by_size", "by_class", "by_phase", "data_check", "device_facts"]
     assert (result["timing"], result["depth"], result["requests"], result["issued"]) == (timing, depth, 7, 7)
     assert result["bytes"] == 3 * 4096 + 512
     # without a clock nothing is late: there is the service time only

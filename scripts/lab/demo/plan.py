@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .verify.experiment import steps
+from align_reports.verify.experiment import steps
+
 from .workloads import WORKLOADS, Workload
 
 # The ways that the demo takes. Nothing may be held above a drive without a volatile cache.
@@ -154,9 +155,3 @@ def patience(estimate_s: float) -> float:
     A machine that is busy with other work was seen to need four times the estimate.
     """
     return 300 + 10 * estimate_s
-
-
-def clock(seconds: float) -> str:
-    """Minutes and seconds, as progress lines show them: 1:05, 72:30."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
