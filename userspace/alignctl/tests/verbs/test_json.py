@@ -72,7 +72,7 @@ def test_a_document_begins_with_the_format_that_the_manual_names(words, machine,
 
 def test_the_manual_has_the_format_of_verify():
     """That its document has it, align_reports/tests/test_verify.py sees to."""
-    assert format_in_manual("verify WORKLOAD... --on DEV") == verify.FORMAT
+    assert format_in_manual("JSON OF VERIFY") == verify.FORMAT
 
 
 def test_numbers_of_many_runs_are_numbers(words):
