@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from align_reports.verify.table import COLUMNS
-from align_reports.workloads import WORKLOADS
+from lab.demo.workloads import WORKLOADS
 
 PAGE = (Path(__file__).resolve().parents[1] / "demo.rst").read_text()
 

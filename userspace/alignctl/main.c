@@ -33,13 +33,13 @@ static void usage(void)
 	size_t i;
 
 	puts("\nUsage:\n alignctl VERB [arguments]\n\n"
-	     "Makes the read-modify-writes of drives with large physical blocks\n"
-	     "visible, and removes them.\n\nVerbs:");
+	     "Show and avoid the read-modify-writes of drives with large physical\n"
+	     "blocks.\n\nVerbs:");
 	for (i = 0; i < NR_VERBS; i++)
 		printf(" %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-	puts("\nOptions:\n -h, --help     this text; after a verb: its options\n"
-	     " -V, --version  the version\n\n"
-	     "Exit status: 0 fine, 1 findings, 2 usage, 3 I/O error, "
+	puts("\nOptions:\n -h, --help     print this help; after a verb, its options\n"
+	     " -V, --version  print the version\n\n"
+	     "Exit status: 0 success, 1 findings, 2 usage, 3 I/O error, "
 	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
 }
 

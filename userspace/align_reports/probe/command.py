@@ -28,7 +28,7 @@ from align_reports.replays import Replays
 from align_reports.verify.command import number, put
 
 FINE, USAGE = 0, 2
-FORMAT = 1
+FORMAT = 2
 VALUES = ("count", "span", "seed", "depth")
 
 

@@ -177,8 +177,8 @@ static void usage(const struct verb *verb)
 		}
 		printf("%*s%s\n", HELP_COLUMN - used, "", row->help);
 	}
-	printf("%-*s%s\n", HELP_COLUMN, " -h, --help", "this text");
-	printf("%-*s%s\n", HELP_COLUMN, " -V, --version", "the version");
+	printf("%-*s%s\n", HELP_COLUMN, " -h, --help", "print this help");
+	printf("%-*s%s\n", HELP_COLUMN, " -V, --version", "print the version");
 	if (verb->more_help)
 		verb->more_help();
 	puts("\nFor more details see alignctl(8).");

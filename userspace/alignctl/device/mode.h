@@ -10,9 +10,9 @@
 
 /* Rows of options.h, for the verbs that make or change a target. */
 #define MODE_ROW_HOLD_MS \
-	{ "hold-ms", "N", "coalesce: hold a block for N ms at most" }
+	{ "hold-ms", "N", "coalesce: hold a block for at most N ms" }
 #define MODE_ROW_MAX_BLOCKS \
-	{ "max-blocks", "N", "most physical blocks in memory at once" }
+	{ "max-blocks", "N", "keep at most N physical blocks in memory" }
 #define MODE_ROW_WRITE_CACHE \
 	{ "write-cache", "on|off", "advertise a volatile write cache" }
 

@@ -42,9 +42,9 @@ enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
 static const struct option_row rows[] = {
 	[ROW_MODE] = { "mode", "MODE", "report (default), pad or coalesce" },
 	[ROW_NAME] = { "name", "NAME",
-		       "below /dev/mapper (default: align-DEV)" },
+		       "name below /dev/mapper (default: align-DEV)" },
 	[ROW_PHYSICAL] = { "physical", "N|auto",
-			   "physical block, bytes; auto: by io_min of an SSD" },
+			   "physical block size, bytes; auto: io_min of an SSD" },
 	[ROW_OFFSET] = { "offset", "N", "alignment offset, bytes" },
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
@@ -410,6 +410,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_attach = {
 	"attach", "DEV", 1, 1,
-	"Lay an align device over a block device",
+	"Create an align device on top of a block device",
 	rows, NULL, run,
 };

@@ -22,7 +22,7 @@ struct convert_arguments {
 enum row { ROW_OUTPUT, ROW_FROM, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
 	[ROW_FROM] = { "from", "FORMAT", "refuse an IN in any other format" },
 	[ROW_TO] = { "to", "FORMAT",
 		     "recording (default), fio (iolog 3) or csv" },
@@ -130,6 +130,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_convert = {
 	"convert", "IN...", 1, INT_MAX,
-	"Write a trace anew, in another format",
+	"Convert a trace to another format",
 	rows, more_help, run,
 };

@@ -13,7 +13,7 @@
 #include "verbs/verbs.h"
 
 static const struct option_row rows[] = {
-	{ "force", NULL, "even if acknowledged writes are lost by it" },
+	{ "force", NULL, "detach even if acknowledged writes are lost" },
 	{ 0 },
 };
 
@@ -115,6 +115,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_detach = {
 	"detach", "NAME", 1, 1,
-	"Take away what attach made; refused while it is open or degraded",
+	"Remove a device that attach created",
 	rows, NULL, run,
 };

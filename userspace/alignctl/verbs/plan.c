@@ -29,14 +29,14 @@ enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
-	[ROW_ON] = { "on", "DEV", "take size and blocks of this device" },
+	[ROW_ON] = { "on", "DEV", "take size and blocks from this device" },
 	[ROW_LOGICAL] = { "logical", "N",
-			  "logical block, bytes, without DEV (default: 512)" },
-	[ROW_SIZE] = { "size", "N", "size in bytes, without DEV" },
+			  "logical block size, bytes, without --on (512)" },
+	[ROW_SIZE] = { "size", "N", "device size, bytes, without --on" },
 	[ROW_SHIFT] = { "shift", "SECTORS",
-			"as if all lay so many sectors further on" },
+			"as if all requests lay that much further on" },
 	[ROW_CACHE_BLOCK] = { "cache-block", "N",
-			      "buffered: block of the page cache, bytes" },
+			      "buffered: block size of the page cache, bytes" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -265,6 +265,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_plan = {
 	"plan", "SOURCE", 1, 1,
-	"Say what a workload or a trace must cost, without doing it",
+	"Predict what a workload or a trace costs, without any I/O",
 	rows, NULL, run,
 };

@@ -47,22 +47,23 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 	[PLAN_ROW_COUNT] = { "count", "N",				\
 			"repetitions (default: as published)" },	\
 	[PLAN_ROW_START] = { "start", "N",				\
-			"byte where it starts (default: as published)" }, \
+			"byte at which it starts (default: as published)" }, \
 	[PLAN_ROW_SPAN] = { "span", "N",				\
-			"random, probes: over N bytes (default: DEV)" }, \
-	[PLAN_ROW_AREAS] = { "areas", "N", "areasync: areas (default: 4)" }, \
+			"random, probes: spread over N bytes (default: DEV)" }, \
+	[PLAN_ROW_AREAS] = { "areas", "N",				\
+			"areasync: number of areas (default: 4)" },	\
 	[PLAN_ROW_SEED] = { "seed", "N",				\
-			"random: another order (default: 1)" },		\
+			"random: N selects the order (default: 1)" },		\
 	[PLAN_ROW_PHYSICAL] = { "physical", "N",			\
-			"physical block, bytes, if DEV does not tell" }, \
+			"physical block size, bytes, if DEV does not tell" }, \
 	[PLAN_ROW_OFFSET] = { "offset", "N",				\
 			"alignment offset, bytes, if DEV does not tell" }, \
 	[PLAN_ROW_BUFFERED] = { "buffered", NULL,			\
-			"through the page cache, not by O_DIRECT" },	\
+			"use the page cache, not O_DIRECT" },	\
 	[PLAN_ROW_DIRECT] = { "direct", NULL,				\
-			"by O_DIRECT also what was published buffered" }, \
+			"use O_DIRECT, also for what was published buffered" }, \
 	[PLAN_ROW_FDATASYNC] = { "fdatasync", NULL,			\
-			"after each write, too" }
+			"flush after each write" }
 
 /* Takes one of these options. Return: 0, or -1; reported. */
 int plan_options_take(struct plan_options *options, enum plan_row row,

@@ -38,18 +38,18 @@ enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE, ROW_SAVE,
 static const struct option_row rows[] = {
 	[ROW_COUNT] = { "count", "N",
 			"requests of each run (default: see below)" },
-	[ROW_SPAN] = { "span", "N", "over N bytes (default: DEV)" },
-	[ROW_SEED] = { "seed", "N", "another order (default: 1)" },
+	[ROW_SPAN] = { "span", "N", "spread over N bytes (default: DEV)" },
+	[ROW_SEED] = { "seed", "N", "N selects the order (default: 1)" },
 	[ROW_DEPTH] = { "depth", "N",
-			"cnc: the deepest to try; else in flight at most" },
+			"cnc: the deepest to try; else requests in flight" },
 	[ROW_WRITE] = { "write", "START+LENGTH",
-			"let a method write to this area, and restore it" },
+			"area that a method may write to; it is restored" },
 	[ROW_SAVE] = { "save", "FILE",
-		       "save the area there meanwhile (default: in this folder)" },
+		       "save the area there (default: current directory)" },
 	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
-	[ROW_HTML] = { "html", "FILE", "the same as a page with pictures" },
+	[ROW_HTML] = { "html", "FILE", "write the report as a page with charts, too" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -204,6 +204,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_probe = {
 	"probe", "METHOD DEV", 2, 2,
-	"Measure what a device can do, by a method of many runs",
+	"Measure what a device can do, in a series of runs",
 	rows, list_methods, run,
 };

@@ -27,16 +27,16 @@ enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_REQUESTS, ROW_SIZE,
 	   ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "recording (default), fio (iolog 3) or csv" },
-	[ROW_SECONDS] = { "seconds", "N", "end after so many seconds" },
-	[ROW_REQUESTS] = { "requests", "N", "end after so many requests" },
-	[ROW_SIZE] = { "size", "N", "end when FILE has so many bytes" },
+	[ROW_SECONDS] = { "seconds", "N", "end after N seconds" },
+	[ROW_REQUESTS] = { "requests", "N", "end after N requests" },
+	[ROW_SIZE] = { "size", "N", "end when FILE has N bytes" },
 	[ROW_BUFFER] = { "buffer", "KIB",
-			 "kernel memory for each processor; 4096" },
+			 "kernel buffer for each processor (default: 4096)" },
 	[ROW_CONVERT] = { "convert", "SOURCE", NULL },
-	[ROW_JSON] = { "json", NULL, "print JSON" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
 
@@ -87,7 +87,7 @@ static int take(size_t row, const char *argument, void *context)
 
 static void more_help(void)
 {
-	puts("\nWith -- COMMAND it records while the command runs.");
+	puts("\nWith -- COMMAND, record while the command runs.");
 }
 
 struct search {
@@ -232,6 +232,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_record = {
 	"record", "DEV [-- COMMAND...]", 0, 1,
-	"Record what reaches a block device, as a trace",
+	"Record the requests that reach a block device, as a trace",
 	rows, more_help, run,
 };

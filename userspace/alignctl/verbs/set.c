@@ -30,11 +30,11 @@ static const struct option_row rows[] = {
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_FLUSH] = { "flush", NULL,
-			"write what is held, forget blocks that are known" },
+			"write back held blocks, evict cached ones" },
 	[ROW_DROP_FAILED] = { "drop-failed", NULL,
-			      "give up held blocks that cannot be written" },
+			      "drop held blocks that cannot be written back" },
 	[ROW_RESET_STATS] = { "reset-stats", NULL,
-			      "count from here on in 'alignctl stats'" },
+			      "make 'alignctl stats' count from now on" },
 	{ 0 },
 };
 
@@ -196,6 +196,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_set = {
 	"set", "NAME", 1, 1,
-	"Change an align device, also while it is mounted",
+	"Change an align device, even while it is mounted",
 	rows, NULL, run,
 };

@@ -40,21 +40,21 @@ static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device" },
 	[ROW_VS] = { "vs", "DEV",
-		     "in place of modes: on DEV too, in turn, and compare" },
+		     "compare with this device, instead of modes" },
 	[ROW_REPEAT] = { "repeat", "N",
-			 "runs in each mode (default: 3), or on each (5)" },
+			 "runs in each mode (default: 3) or on each device (5)" },
 	[ROW_MODES] = { "modes", "LIST",
 			"some of raw,report,pad,coalesce (default: all)" },
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
-				"of the drive512e that DEV is: its own counts" },
+				"control socket of the drive512e: adds its counters" },
 	[ROW_DRY_RUN] = { "dry-run", NULL,
 			  "--vs: say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
-	[ROW_HTML] = { "html", "FILE", "the same as a page with pictures" },
+	[ROW_HTML] = { "html", "FILE", "write the report as a page with charts, too" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -270,6 +270,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
-	"Show what each mode does to workloads; or compare two devices",
+	"Compare modes by running workloads, or compare two devices",
 	rows, NULL, run,
 };
