@@ -11,8 +11,8 @@
 
 #define KIB		1024U
 #define MIB		(1U << 20)
-#define MB		1e6	/* rates are told in these */
-#define PAGE_BYTES	4096U	/* of the page cache; direct I/O suits it, too */
+#define MB		1e6	/* the unit of rates */
+#define PAGE_BYTES	4096U	/* a page; also the alignment of direct I/O */
 
 static inline double ns_to_us(double ns)
 {
