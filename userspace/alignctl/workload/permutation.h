@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The numbers below any size, each once, in an order made from a seed; and
- * back, from a number to its turn. No table is kept.
+ * Permutations of the numbers below any size, made from a seed, and their
+ * inverses, without a table.
  */
 #ifndef ALIGNCTL_PERMUTATION_H
 #define ALIGNCTL_PERMUTATION_H
 
 #include <stdint.h>
 
-/* The number whose turn is @turn; all of these are less than @size. */
+/* Return the number at @turn; turns and numbers are less than @size. */
 uint64_t permutation_number(uint64_t size, uint64_t seed, uint64_t turn);
 
-/* The turn of @number. */
+/* Return the turn of @number. */
 uint64_t permutation_turn(uint64_t size, uint64_t seed, uint64_t number);
 
 #endif
