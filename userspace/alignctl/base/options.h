@@ -65,8 +65,8 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		  void *context, int *first_operand);
 
 /*
- * Report a bad argument of an option as "--NAME ARGUMENT: REASON"; @argument may
- * be NULL. Return: -1.
+ * Report a bad argument of an option as "--NAME ARGUMENT: REASON"; @argument
+ * may be NULL. Return: -1.
  */
 int options_refuse(const char *name, const char *argument, const char *reason);
 

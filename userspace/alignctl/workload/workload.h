@@ -37,7 +37,9 @@ enum workload_order {
 	 * are drawn more than once, and most never.
 	 */
 	WORKLOAD_DRAWS,
-	/* Pairs of requests, at random places and so a random distance apart. */
+	/*
+	 * Pairs of requests, at random places and so a random distance apart.
+	 */
 	WORKLOAD_PAIRS,
 	/*
 	 * In turn, a write of the first part to a journal, sequentially, and
@@ -59,7 +61,9 @@ enum workload_device {
 	WORKLOAD_FIXED,		/* none, or the span of random writes */
 	/* The length of each write: minimum_io_size or a block, the larger. */
 	WORKLOAD_UNIT,
-	/* The distance of repetitions, which are spread evenly over the device. */
+	/*
+	 * The distance of repetitions, which are spread evenly over the device.
+	 */
 	WORKLOAD_SPREAD,
 };
 

@@ -65,7 +65,10 @@ static const char *record(const char *name, enum trace_written format,
 	for (n = 0; n < nr; n++) {
 		struct trace_request request = request_number(n);
 
-		/* in the middle of the trace, and before the first request to it */
+		/*
+		 * in the middle of the trace, and before the first request to
+		 * it
+		 */
 		if (request.file == 4 && !late++)
 			CHECK(!trace_writer_file(writer, 4, "late"), "file");
 		if (trace_writer_add(writer, &request))
@@ -194,7 +197,9 @@ static void ends_of_lines(void)
 	trace_folder_close();
 }
 
-/* Whichever byte is lost or changed, it is found, and told from its place on. */
+/*
+ * Whichever byte is lost or changed, it is found, and told from its place on.
+ */
 static void damage(void)
 {
 	CLEANUP_FREE char *bytes = NULL, *said = NULL;
