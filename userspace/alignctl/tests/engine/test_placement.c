@@ -54,7 +54,7 @@ static void exact(void)
 	      "no sector");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 0,
 		      PLACEMENT_MAX_BYTES + 512,
-		      "longer than 33554432, the most that is done at once; cut it into smaller requests, or let 'alignctl plan'"),
+		      "longer than 33554432, the limit; split the request, or let 'alignctl plan'"),
 	      "no memory");
 	CHECK(!refused(PLACEMENT_EXACT, TRACE_READ, 0, PLACEMENT_MAX_BYTES,
 		       "longer"), "memory enough");

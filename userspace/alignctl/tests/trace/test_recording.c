@@ -66,8 +66,7 @@ static const char *record(const char *name, enum trace_written format,
 		struct trace_request request = request_number(n);
 
 		/*
-		 * in the middle of the trace, and before the first request to
-		 * it
+		 * in the middle of the trace, before the file's first request
 		 */
 		if (request.file == 4 && !late++)
 			CHECK(!trace_writer_file(writer, 4, "late"), "file");
@@ -197,9 +196,7 @@ static void ends_of_lines(void)
 	trace_folder_close();
 }
 
-/*
- * Whichever byte is lost or changed, it is found, and told from its place on.
- */
+/* A lost or changed byte is found and reported from its place on. */
 static void damage(void)
 {
 	CLEANUP_FREE char *bytes = NULL, *said = NULL;

@@ -23,9 +23,7 @@ static void csv_columns(void)
 		"\n"
 		"1500,discard,1048576,1024,,0,c d,/x\n"
 		"3000000000,read,0,512,preflush+fua,4294967295,,/y\n",
-		/*
-		 * other units, another order, blanks, CR LF, a byte order mark
-		 */
+		/* other units and order, blanks, CR LF, a byte order mark */
 		"\xef\xbb\xbf" "file, comm ,pid,sectors,offset_sectors,op,time_s,\"flags\"\r\n"
 		"/x,\"a,\"\"b\",7,8,1,write,0,\"fua\"\r\n"
 		"/y,,,,,flush,0.0000015,\r\n"
@@ -198,9 +196,7 @@ static void a_pipe(void)
 	close(standard);
 }
 
-/*
- * Twice, from the middle and from the end, and in longer files than a buffer.
- */
+/* Rewind twice, from middle and end, and in files longer than a buffer. */
 static void rewound(void)
 {
 	enum { NR = 5000 };
