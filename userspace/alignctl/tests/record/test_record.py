@@ -30,7 +30,7 @@ def alignctl(*arguments, sysroot=None, cwd=None):
     (["{old}", "--output", "{new}"], ["{old}", "regular file", "losetup"]),
     (["/dev/none", "--output", "{old}"], ["{old}", "not written over"]),
     (["/dev/none", "more", "--output", "{new}"], ["unexpected argument 'more'"]),
-    (["/dev/none", "--output", "{new}", "--"], ["no command after --"]),
+    (["/dev/none", "--output", "{new}", "--"], ["command missing after --"]),
     (["/dev/none", "--output", "{new}", "--format", "xml"], ["--format xml", "recording, fio or csv"]),
     (["/dev/none", "--output", "{new}", "--seconds", "0"], ["--seconds 0", "from 1 to 4294967295"]),
     (["/dev/none", "--output", "{new}", "--requests", "many"], ["--requests many", "whole number, at least 1"]),
