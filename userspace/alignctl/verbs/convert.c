@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl convert: a trace, written anew in another format. */
+/* alignctl convert: convert a trace to another format. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ struct convert_arguments {
 enum row { ROW_OUTPUT, ROW_FROM, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to write" },
 	[ROW_FROM] = { "from", "FORMAT", "refuse an IN in any other format" },
 	[ROW_TO] = { "to", "FORMAT",
 		     "recording (default), fio (iolog 3) or csv" },
@@ -63,7 +63,9 @@ static void more_help(void)
 	puts("\nSeveral IN are the files of one blktrace, as DEV.blktrace.* names them.");
 }
 
-/* Check that several operands are one trace, so that any of them names it. */
+/*
+ * Check that several operands are files of one trace, which any of them names.
+ */
 static int check_one(int nr, char **sources)
 {
 	int i;
@@ -130,6 +132,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_convert = {
 	"convert", "IN...", 1, INT_MAX,
-	"Write a trace anew, in another format",
+	"Convert a trace to another format",
 	rows, more_help, run,
 };

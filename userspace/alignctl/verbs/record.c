@@ -27,7 +27,7 @@ enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_REQUESTS, ROW_SIZE,
 	   ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to be made" },
+	[ROW_OUTPUT] = { "output", "FILE", "the trace to write" },
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "recording (default), fio (iolog 3) or csv" },
 	[ROW_SECONDS] = { "seconds", "N", "end after so many seconds" },
@@ -234,6 +234,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_record = {
 	"record", "DEV [-- COMMAND...]", 0, 1,
-	"Record what reaches a block device, as a trace",
+	"Record the requests to a block device as a trace",
 	rows, more_help, run,
 };

@@ -387,7 +387,7 @@ def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
     trace = tmp_path / "trace"
     trace.write_text("op,offset,bytes\nwrite,0,512\n")
     refused = alignctl("plan", trace, option, 1)
-    assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+    assert refused.returncode == USAGE and f"{option}: does not apply to {trace}, a trace; leave it out\n" in refused.stderr
 
 
 @pytest.mark.parametrize("verb", [["plan"], ["replay", "--on", "/dev/none"]])

@@ -98,7 +98,7 @@ def test_version(arguments):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], ["which verb", "--help"]),
+    ([], ["no verb given", "--help"]),
     (["fly"], ["no verb 'fly'; ", "--help"]),
     (["lst"], ["no verb 'lst'; did you mean 'list'? ", "--help"]),
     (["replay", "w4k-132k", "--on", "x"], ["no workload 'w4k-132k' either; did you mean 'w4k_132k'? 'alignctl w"]),
