@@ -220,7 +220,7 @@ static void binary_refusals(void)
 			     "byte 96: the file is truncated in a record");
 	events[1] = queued(2, 1ULL << 55, 512);
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: sector 36028797018963968 is on no device");
+			     "byte 48: sector 36028797018963968 is beyond any device");
 	events[1] = queued(2, (1ULL << 54) - 1, 1024);
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
 			     "byte 48: ends beyond byte 9223372036854775807, the last of any file");
