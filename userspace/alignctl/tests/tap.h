@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Unit tests as lines of the Test Anything Protocol. A test is a function;
- * CHECK() notes what did not hold and goes on.
+ * CHECK() notes a failure and goes on.
  */
 #ifndef ALIGNCTL_TAP_H
 #define ALIGNCTL_TAP_H
