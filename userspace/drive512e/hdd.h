@@ -68,7 +68,7 @@ struct hdd {
 	uint64_t pos;
 	uint64_t target;
 	uint64_t ahead_end;		/* where look-ahead stops */
-	int64_t ahead_busy;		/* look-ahead serves a read until then */
+	int64_t ahead_busy;		/* until then it serves a read */
 
 	struct run pool[CACHE_ENTRIES_MAX];	/* runs that wait */
 	unsigned int waiting;

@@ -107,7 +107,7 @@ struct worker {
  * ENGINE_OPEN one sleeping worker, @keeper, wakes by itself when the next
  * request is due.
  *
- * @setup: what the run does
+ * @setup: parameters of the run
  * @m: measures of the run
  * @done: result of the run
  * @lock: see above

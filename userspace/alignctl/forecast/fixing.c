@@ -175,7 +175,7 @@ static void empty(struct fixing *f, struct block *block)
 	written(f, block, block->held, !block->valid && !all_kept(f, block));
 }
 
-/* If more than three quarters of the limit are held, write down to a half. */
+/* Write held blocks down to half the limit, once three quarters are held. */
 static void hold_less(struct fixing *f)
 {
 	if (f->nr_held <= f->max - f->max / 4)

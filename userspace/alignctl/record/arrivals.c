@@ -56,8 +56,9 @@ static void merge(struct arrivals *arrivals, size_t first, size_t second,
 }
 
 /*
- * Each processor's buffer is sorted, so there are few sorted runs: one for each
- * time that a buffer was read. Merging them costs a fraction of qsort().
+ * Merge sorted runs. Each processor's buffer is sorted, so there are few: one
+ * for each time that a buffer was read. Merging them costs a fraction of
+ * qsort().
  */
 void arrivals_sort(struct arrivals *arrivals)
 {

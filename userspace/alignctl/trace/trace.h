@@ -95,7 +95,7 @@ extern const char *const trace_readable_names[TRACE_NR_READABLE];
  * @end: byte after the last byte that any request reaches
  * @nr_known: @nr is known
  * @nr: number of requests
- * @origin: where the trace was taken
+ * @origin: origin of the trace
  */
 struct trace_facts {
 	const char *format;

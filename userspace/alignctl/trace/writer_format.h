@@ -15,7 +15,7 @@
  * @draft: path of the file until trace_writer_end()
  * @buffer: buffer of @stream
  * @stream: the file; the caller checks for errors
- * @origin: where the trace was taken; the device's name is a copy
+ * @origin: origin of the trace; the device's name is a copy
  * @files: names of the files that have been named
  * @used: files that requests so far went to
  * @flushed: bytes flushed to the file, up to an end of line; not used for a

@@ -14,7 +14,7 @@
  * struct method - a named method
  * @name: the method's name for alignctl probe
  * @summary: one line for people
- * @origin: where the method was published
+ * @origin: publication of the method
  * @published: published results, or NULL
  * @writes: the method writes; else it only reads
  * @default_count: largest number of requests in a run

@@ -81,7 +81,7 @@ struct workload_part {
  * struct workload - a named series of writes, or of reads
  * @name: the workload's name for alignctl replay
  * @summary: one line for people
- * @origin: where the workload was published
+ * @origin: publication of the workload
  * @wall_s: published time of the default count, seconds; 0: none
  * @mean_us: published mean latency of the writes, microseconds; 0: none
  * @published: other published results, or NULL
@@ -90,7 +90,7 @@ struct workload_part {
  *	for direct I/O
  * @device: the part of the shape that depends on the device
  * @order: order of the writes
- * @sync: how writes are made durable
+ * @sync: way of making writes durable
  * @sync_part: WORKLOAD_FDATASYNC_PART: number of the write, in its repetition,
  *	that fdatasync follows
  * @start: byte at which the first repetition, or the first place, starts
