@@ -59,7 +59,8 @@ static void exact(void)
 	CHECK(!refused(PLACEMENT_EXACT, TRACE_READ, 0, PLACEMENT_MAX_BYTES,
 		       "longer"), "memory enough");
 	CHECK(refused(PLACEMENT_WRAP, TRACE_WRITE_ZEROES, 0, 2 * DEVICE / 512 *
-		      512, "no help"), "longer than the device");
+		      512, "too few even for --wrap or --scale"),
+	      "longer than the device");
 }
 
 /* Inside the device, as long as it was, and as it lay on the blocks. */
