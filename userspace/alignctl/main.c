@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl VERB ...: finds the verb and runs it. */
+/* alignctl VERB ...: find the verb and run it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static int run(int argc, char **argv)
 	size_t i;
 
 	if (argc < 2) {
-		message_error("which verb? Try 'alignctl --help' for more information.");
+		message_error("no verb given; 'alignctl --help' lists them");
 		return ALIGNCTL_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {

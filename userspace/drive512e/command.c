@@ -10,7 +10,7 @@
 #define WORDS_MAX 8
 #define LINE_MAX_BYTES 256
 
-/* What was asked for, cut into words; missing ones are "". */
+/* A command, split into words; missing words are "". */
 struct words {
 	char text[LINE_MAX_BYTES];
 	const char *word[WORDS_MAX];
@@ -22,7 +22,7 @@ static char *done(void)
 	return strdup("{\"ok\":true}");
 }
 
-/* The error is part of a JSON string: what could end it does not get in. */
+/* Return an error as JSON; characters that could end the string become "?". */
 __attribute__((format(printf, 1, 2)))
 static char *refused(const char *format, ...)
 {
@@ -60,7 +60,7 @@ static bool parse_number(const char *text, uint64_t *number)
 	return true;
 }
 
-/* The value of "@name=...", NULL if @word is something else. */
+/* Return the value of "@name=...", or NULL if @word is another option. */
 static const char *value_of(const char *word, const char *name)
 {
 	size_t len = strlen(name);
@@ -178,7 +178,7 @@ static char *stats(struct drive *drive, const struct words *w)
 
 static const struct {
 	const char *name;
-	bool alone;			/* takes no further word */
+	bool alone;			/* takes no argument */
 	char *(*run)(struct drive *drive, const struct words *w);
 } commands[] = {
 	{ "stats", true, stats },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The commands of the control socket, a line each:
+ * The commands of the control socket, one in a line:
  *
  *	ping
  *	stats					drive_stats_json()
@@ -17,8 +17,8 @@
 #include "drive.h"
 
 /*
- * Runs one command and returns its answer, a line of JSON without a newline:
- * the counters, {"ok":true} or {"ok":false,"error":"..."}.  NULL: no memory.
+ * Run one command and return its answer, a line of JSON without a newline: the
+ * counters, {"ok":true} or {"ok":false,"error":"..."}.  NULL: no memory.
  */
 char *command_run(struct drive *drive, const char *line);
 

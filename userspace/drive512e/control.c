@@ -45,7 +45,7 @@ static int socket_address(struct sockaddr_un *addr, const char *path)
 	return 0;
 }
 
-/* Removes the socket that a server left behind when it was killed. */
+/* Remove a socket that a killed server left behind. */
 static void remove_stale(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -81,7 +81,7 @@ struct control *control_new(const char *path, struct drive *drive)
 	remove_stale(&addr);
 	if (bind(control->listener, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		goto fail;
-	control->path = strdup(path);	/* from here on ours to remove */
+	control->path = strdup(path);	/* the socket is now ours to remove */
 	if (!control->path || listen(control->listener, CLIENTS_MAX) < 0)
 		goto fail;
 	return control;
@@ -93,7 +93,7 @@ fail:
 	return NULL;
 }
 
-/* A client that does not read its answers is dropped rather than waited for. */
+/* Send an answer; false: drop the client, which does not read its answers. */
 static bool answer(const struct client *client, const char *text)
 {
 	size_t len = strlen(text);
@@ -103,7 +103,10 @@ static bool answer(const struct client *client, const char *text)
 	       send(client->fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-/* @length: of the line without its end; a byte 0 inside would hide the rest. */
+/*
+ * Run a command of @length bytes and answer it; false: drop the client.  Refuse
+ * a NUL byte, which would hide the rest of the command.
+ */
 static bool run_command(struct control *control, const struct client *client,
 			const char *command, size_t length)
 {
@@ -121,7 +124,7 @@ static bool run_command(struct control *control, const struct client *client,
 	return ok;
 }
 
-/* Takes what has come and runs every whole line. False: drop the client. */
+/* Receive from a client and run every whole line.  False: drop the client. */
 static bool serve_client(struct control *control, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->line + client->used,
@@ -168,7 +171,10 @@ static void accept_client(struct control *control)
 	close(fd);
 }
 
-/* pfd[0] is the stop pipe, pfd[1] the listener, the rest the clients. */
+/*
+ * Serve clients until the stop pipe is closed: pfd[0] is that pipe, pfd[1] the
+ * listener, the rest the clients.
+ */
 static void *serve(void *opaque)
 {
 	struct control *control = opaque;

@@ -14,16 +14,16 @@ struct control;
 #define CONTROL_PATH_MAX 107
 
 /*
- * Binds the socket, so that clients may connect; they are served from
- * control_start() on.  A socket that nobody serves any more is replaced.
- * NULL with errno set on failure (EADDRINUSE: somebody does serve it).
+ * Bind the socket, so that clients can connect; they are served from
+ * control_start() on.  Replace a socket whose server is dead.  Return NULL with
+ * errno set on failure (EADDRINUSE: the socket has a server).
  */
 struct control *control_new(const char *path, struct drive *drive);
 
-/* Starts the thread that serves. Returns 0 or an errno value. */
+/* Start the thread that serves clients.  Return 0 or an errno value. */
 int control_start(struct control *control);
 
-/* Ends the thread, if it runs, and removes the socket. */
+/* End the thread, if it runs, and remove the socket. */
 void control_free(struct control *control);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the drive has seen at its interface, and what it did on its media.
- * Each list is the one place that names a counter: the structure, the JSON of
- * the control socket and the tests follow it.
+ * Counters of the interface and of the media.  Each list is the one place that
+ * names a counter: the structure, the JSON of the control socket and the tests
+ * follow from it.
  */
 #ifndef DRIVE512E_COUNTERS_H
 #define DRIVE512E_COUNTERS_H
@@ -28,15 +28,15 @@ struct request {
  */
 #define HOST_COUNTERS(X)						\
 	X(touches)		/* partial touches, all of them */	\
-	X(write_touches)	/* of these, those of writes */		\
-	X(zero_touches)		/* of these, those of zeroes */		\
+	X(write_touches)	/* partial touches of writes */		\
+	X(zero_touches)		/* partial touches of zeroes */		\
 	X(reads)							\
 	X(read_bytes)							\
 	X(writes)							\
 	X(write_bytes)							\
 	X(writes_misaligned)	/* writes with at least one touch */	\
 	X(flushes)							\
-	X(fua)			/* requests that carried the flag */	\
+	X(fua)			/* requests with FUA */			\
 	X(trims)							\
 	X(trim_bytes)							\
 	X(zeroes)							\
@@ -45,12 +45,12 @@ struct request {
 	X(partial_trims)	/* blocks that trims covered in part */
 
 /*
- * X(name): counted as the media is worked on.  Once nothing is left in the
- * cache, touches == rmws + rmws_saved_by_cache + touches_lost.
+ * X(name): counted as the drive works on the media.  Once the cache is empty,
+ * touches == rmws + rmws_saved_by_cache + touches_lost.
  */
 #define MEDIA_COUNTERS(X)						\
 	X(rmws)			/* block reads done to complete a block */ \
-	X(rmws_saved_by_cache)	/* touches that needed no such read */	\
+	X(rmws_saved_by_cache)	/* touches that needed no block read */	\
 	X(touches_lost)		/* touches that a power cut forgot */	\
 	X(blocks_written)	/* physical blocks written to the media */ \
 	X(busy_ns)		/* time in which the drive was working */
@@ -69,7 +69,7 @@ struct media_counters {
 	uint64_t touches_pending;	/* in the cache, not yet resolved */
 };
 
-/* Counts @req, whose blocks are @touch (not looked at for a flush). */
+/* Count @req, whose blocks are @touch (unused for a flush). */
 void count_request(struct host_counters *c, const struct request *req,
 		   const struct touch *touch);
 

@@ -16,7 +16,7 @@
 
 #define NS_PER_S 1000000000
 
-/* Longer sleeps than this are left to nbdkit, which can interrupt them. */
+/* Length of an uninterruptible sleep, ns; nbdkit interrupts the rest. */
 #define DEAF_SLEEP_NS 50000000
 
 struct drive {
@@ -39,7 +39,7 @@ static int64_t clock_now(void)
 	return ts.tv_sec * (int64_t)NS_PER_S + ts.tv_nsec;
 }
 
-/* Sleeps until @due. 0, or -1 if the server is shutting down. */
+/* Sleep until @due.  Return 0, or -1 if the server is shutting down. */
 static int sleep_until(int64_t due)
 {
 	struct timespec ts = {
@@ -54,7 +54,7 @@ static int sleep_until(int64_t due)
 				     (unsigned int)(left % NS_PER_S)) < 0)
 			return -1;
 	}
-	/* Without this the kernel adds up to 50 us to every sleep. */
+	/* The default slack adds up to 50 us to every sleep. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) != 0)
 		;
@@ -85,7 +85,7 @@ struct drive *drive_new(const struct drive_config *config, const char **what)
 		drive->log = fopen(config->log, "we");
 		if (!drive->log)
 			goto fail;
-		/* A line is there as soon as its request has completed. */
+		/* A line can be read as soon as its request has completed. */
 		setvbuf(drive->log, NULL, _IOLBF, 0);
 	}
 	return drive;
@@ -124,7 +124,7 @@ static void log_request(struct drive *drive, const struct request *req,
 		req->fua, touches ? touch->partial : 0);
 }
 
-/* The moment of arrival, which puts all requests in one order. */
+/* Log, count and submit a request, in one order.  Return when it is due. */
 static int64_t arrive(struct drive *drive, const struct request *req)
 {
 	struct touch touch = { 0 };
@@ -145,7 +145,7 @@ static int64_t arrive(struct drive *drive, const struct request *req)
 	return due;
 }
 
-/* The power is gone; the mechanics and the cache notice it. */
+/* Tell the model that the power is gone. */
 static void lose_power(struct drive *drive)
 {
 	pthread_mutex_lock(&drive->lock);
@@ -230,7 +230,10 @@ void drive_reset(struct drive *drive)
 	pthread_mutex_unlock(&drive->lock);
 }
 
-/* "["W",4096,512],..." for what was under way at the last cut; NULL: no memory. */
+/*
+ * Return "["W",4096,512],..." of the requests in flight at the last cut; NULL:
+ * no memory.
+ */
 static char *under_way_json(const struct media_state *state)
 {
 	char *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The drive as its interface shows it: one order of arrival for all requests,
+ * The drive at its interface: it puts all requests into one order of arrival,
  * in which they are logged, counted and handed to the model.
  */
 #ifndef DRIVE512E_DRIVE_H
@@ -17,37 +17,37 @@ struct drive_config {
 
 struct drive;
 
-/* NULL with errno set, and in *@what the parameter at fault. */
+/* Create a drive; NULL with errno set, and the parameter at fault in *@what. */
 struct drive *drive_new(const struct drive_config *config, const char **what);
 void drive_free(struct drive *drive);
 
 /*
- * Carries out @req and returns when it is due: 0, or -1 with errno set.  @buf
- * is where a read puts its data or where a write's data is.  Safe to call
- * from any number of threads.
+ * Carry out @req and return when it is due: 0, or -1 with errno set. @buf takes
+ * a read's data or has a write's. May sleep; safe to call from any number of
+ * threads.
  *
- * A read takes its data when it arrives and a write changes the media when it
- * completes: of all that a drive may do with requests that are in flight
- * together this is what is hardest on a host that gets its order wrong.
+ * A read takes its data on arrival and a write changes the media on completion:
+ * of all that a drive may do with requests in flight together, this is hardest
+ * on a host that gets its order wrong.
  */
 int drive_request(struct drive *drive, const struct request *req, void *buf);
 
 /*
- * media_cut() and media_power_on().  Without power every request fails at once
- * and leaves no trace, neither in a counter nor in the log; the request that
- * the power goes with is the last to be counted.
+ * Cut the power and switch it on: media_cut() and media_power_on().  Without
+ * power every request fails at once and is neither counted nor logged; the
+ * request with which the power goes is the last one counted.
  */
 bool drive_cut_power(struct drive *drive, const struct power_cut *how);
 void drive_power_on(struct drive *drive);
 
-/* media_fail() and media_heal(). */
+/* Make requests fail, and end that: media_fail() and media_heal(). */
 int drive_fail(struct drive *drive, enum op op, uint64_t first, uint64_t count);
 void drive_heal(struct drive *drive);
 
-/* Zeroes all counters and starts the next epoch. */
+/* Zero all counters and start the next epoch. */
 void drive_reset(struct drive *drive);
 
-/* The counters as one line of JSON, without a newline; NULL: no memory. */
+/* Return the counters as a line of JSON without a newline; NULL: no memory. */
 char *drive_stats_json(struct drive *drive);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The interface, the reads and the writes that bypass the cache; and the
- * clock: hdd_advance().  What becomes of cached writes is in write_cache.c.
+ * The interface, reads, writes that bypass the cache, and the clock,
+ * hdd_advance().  write_cache.c has the cached writes.
  */
 #include "hdd.h"
 
@@ -44,7 +44,7 @@ void head_worked(struct hdd *h, int64_t from, int64_t to)
 	h->counters->busy_ns += (uint64_t)(to - from);
 }
 
-/* How far look-ahead has come at @now. */
+/* Return how far look-ahead has come at @now. */
 static uint64_t looked_ahead_to(const struct hdd *h, int64_t now)
 {
 	uint64_t to = h->pos;
@@ -71,7 +71,7 @@ int64_t end_look_ahead(struct hdd *h, int64_t now)
 	return now;
 }
 
-/* When the next thing happens by itself. */
+/* Return when the next event happens without a request. */
 static int64_t next_event(const struct hdd *h)
 {
 	switch (h->state) {
@@ -118,7 +118,7 @@ void hdd_advance(struct hdd *h, int64_t now)
 		next_step(h);
 }
 
-/* Takes the head away from what can be left. Returns when it is free. */
+/* Interrupt the head's work if possible.  Return when the head is free. */
 static int64_t take_head(struct hdd *h, int64_t now)
 {
 	switch (h->state) {
@@ -139,7 +139,7 @@ static int64_t take_head(struct hdd *h, int64_t now)
 	return end_look_ahead(h, now);
 }
 
-/* Is all of it in the cache, in the buffer, or just read ahead? */
+/* Check whether all bytes are in the cache, in the buffer, or read ahead. */
 static bool in_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -169,8 +169,8 @@ static void look_ahead_from(struct hdd *h, int64_t now, uint64_t pos,
 }
 
 /*
- * A reader who has used up half of what was read ahead has the head go on
- * where it stopped, unless there is something to be written.
+ * Resume look-ahead where it stopped, once half of what was read ahead has been
+ * used, unless there is something to write.
  */
 static void resume_look_ahead(struct hdd *h, int64_t now, uint64_t end)
 {
@@ -203,7 +203,7 @@ int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 
 	if (h->state == HEAD_LOOK_AHEAD && first >= h->pos &&
 	    first <= h->ahead_end) {
-		/* The head is on its way there. */
+		/* Look-ahead is about to reach the block. */
 		look_ahead_from(h, h->since, h->pos, after);
 		read = h->since +
 		       mechanics_travel(&h->mechanics, h->pos, after);
@@ -217,7 +217,7 @@ int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 	read += mechanics_travel(&h->mechanics, first, after);
 	head_worked(h, begin, read);
 	h->ahead_busy = read;
-	/* The interface is faster than the media, and works meanwhile. */
+	/* The interface is faster than the media, and transfers meanwhile. */
 	return later(read, now + transfer);
 }
 
@@ -232,7 +232,7 @@ static int64_t write_through(struct hdd *h, int64_t now, uint64_t start,
 	begin = take_head(h, now);
 	there = mechanics_reach(m, begin, h->pos, first, true);
 	if (touches) {
-		/* Past the last block to be read, then round again. */
+		/* Pass the last block to be read, then wait a revolution. */
 		uint64_t read_end = end < after ? after : first + h->physical;
 		int64_t read = there + mechanics_travel(m, first, read_end);
 		int64_t again = mechanics_reach(m, read, read_end, first, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between hdd.c and write_cache.c. */
+/* The interface between hdd.c and write_cache.c. */
 #ifndef DRIVE512E_HDD_INTERNAL_H
 #define DRIVE512E_HDD_INTERNAL_H
 
@@ -17,36 +17,38 @@ static inline int64_t later(int64_t a, int64_t b)
 void head_rests(struct hdd *h, int64_t time, uint64_t pos);
 void head_worked(struct hdd *h, int64_t from, int64_t to);
 
-/* Returns when the head is free: not before a read is served. */
+/*
+ * End look-ahead. Return when the head is free: not before a read is served.
+ */
 int64_t end_look_ahead(struct hdd *h, int64_t now);
 
-/* Makes the next event happen, and returns its time. */
+/* Do the next event, and return its time. */
 int64_t next_step(struct hdd *h);
 
 /* write_cache.c: the events */
 
-/* When an idle head has something to write: NEVER if nothing waits. */
+/* Return when an idle head has something to write; NEVER if nothing waits. */
 int64_t next_work(const struct hdd *h);
 void start_seek(struct hdd *h, int64_t now);
 void start_writing(struct hdd *h);
 void end_batch(struct hdd *h);
 
-/* When the head has written all that it may of the stream. */
+/* Return when the head has written all of the stream that is not held back. */
 int64_t stream_runs_dry(const struct hdd *h);
 
-/* Leaves the stream after the block under the head. Returns the time then. */
+/* Leave the stream after the block under the head.  Return the time then. */
 int64_t end_stream(struct hdd *h, int64_t now);
 
 /* write_cache.c: the requests */
 
-/* Puts a write into the cache; returns when it is in. */
+/* Put a write into the cache; return when it is cached. */
 int64_t cache_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    unsigned int touches);
 
-/* Writes all that is in it; returns when that is done. */
+/* Write back the whole cache; return when it is empty. */
 int64_t cache_empty(struct hdd *h, int64_t now);
 
-/* How far from @start on one run holds everything; @start if none does. */
+/* Return the end of the cache run around @start, or @start if there is none. */
 uint64_t cache_covers(const struct hdd *h, uint64_t start);
 
 #endif

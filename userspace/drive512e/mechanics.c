@@ -7,7 +7,7 @@
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3
 
-/* The curve through one cylinder, a third of all and all of them. */
+/* Fit the curve through seeks over one, a third and all of the cylinders. */
 static struct seek_curve fit_curve(const struct seek_times *times,
 				   unsigned int cylinders)
 {
@@ -69,7 +69,7 @@ static const struct zone *zone_of(const struct mechanics *m, uint64_t byte)
 	return &m->zones[i];
 }
 
-/* When the byte passes, were the whole disk read from its start at time 0. */
+/* Return when the byte passes if the whole disk is read from time 0 on. */
 static int64_t pass_time(const struct mechanics *m, uint64_t byte)
 {
 	const struct zone *z = zone_of(m, byte);
@@ -109,7 +109,7 @@ static int64_t seek_time(const struct mechanics *m, uint64_t from_track,
 						: to_track - from_track;
 	double cylinders = (double)tracks / m->heads;
 
-	/* The other surface of a cylinder costs as much as the next cylinder. */
+	/* A head switch costs as much as a seek to the next cylinder. */
 	if (cylinders < 1)
 		cylinders = 1;
 	return (int64_t)(c->base + c->root * sqrt(cylinders) +
@@ -138,7 +138,7 @@ int64_t mechanics_sweep(const struct mechanics *m, int64_t now, uint64_t from,
 	uint64_t from_track = track_of(m, from);
 	uint64_t to_track = track_of(m, to);
 
-	/* "from" is the end of what was passed: it may open the next track. */
+	/* "from" is an end, so it may be the start of the next track. */
 	if (to_track == from_track || to_track == from_track + 1)
 		return wait_for(m, now, to);
 	return mechanics_reach(m, now, from, to, write);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The mechanics of a disk: where is a byte, and when can a head be there?
+ * The mechanics of a disk: the position of a byte, and when a head reaches it.
  *
  * The platter turns at a constant speed, so the angle under the heads is the
  * time modulo a revolution.  Bytes lie on tracks in ascending order; a track
- * holds what passes in a revolution at its zone's rate.  The rates are those
- * that a sequential transfer sustains, so the skew between neighbouring tracks
- * is in them already and a transfer runs on from track to track unbroken.
+ * has the bytes that pass in a revolution at its zone's rate.  The rates are
+ * those of a sustained sequential transfer, so they include the skew between
+ * neighbouring tracks, and a transfer crosses tracks without a pause.
  *
  * All positions are media bytes (touch.h), all times nanoseconds.
  */
@@ -24,7 +24,7 @@ struct zone {
 	uint64_t start;		/* first byte */
 	uint64_t track_bytes;	/* a whole number of blocks */
 	uint64_t first_track;
-	int64_t start_time;	/* what lies before it, in time under the head */
+	int64_t start_time;	/* pass_time() of its first byte */
 };
 
 /* seek(d) = base + root * sqrt(d) + linear * d, d in cylinders. */
@@ -42,28 +42,27 @@ struct mechanics {
 	struct seek_curve write;
 };
 
-/* For blocks of @physical bytes, so that no block straddles two tracks. */
+/* Set up tracks on which no block of @physical bytes straddles two of them. */
 void mechanics_init(struct mechanics *m, const struct profile *profile,
 		    uint32_t physical);
 
-/* How long the bytes from @from to @to (>= @from) take to pass the head. */
+/* Return how long the bytes from @from to @to (>= @from) take to pass. */
 int64_t mechanics_travel(const struct mechanics *m, uint64_t from, uint64_t to);
 
-/* How many of the bytes from @from on have passed after @time. */
+/* Return how many bytes from @from on have passed after @time. */
 uint64_t mechanics_passed(const struct mechanics *m, uint64_t from,
 			  int64_t time);
 
 /*
- * When the byte @to is under the head, for a head that is done at @from at
- * @now and has to be positioned anew: a seek, never shorter than one to the
- * next track, and the wait for the byte to come round.
+ * Return when the byte @to is under a head that leaves @from at @now and has to
+ * be positioned: a seek, at least to the next track, and the rotational delay.
  */
 int64_t mechanics_reach(const struct mechanics *m, int64_t now, uint64_t from,
 			uint64_t to, bool write);
 
 /*
- * The same within a sweep, in which the head is settled already: no seek is
- * needed on the same track and to the next one.
+ * Return when the byte @to is under a head in a sweep, which needs no seek on
+ * its track and to the next one.
  */
 int64_t mechanics_sweep(const struct mechanics *m, int64_t now, uint64_t from,
 			uint64_t to, bool write);

@@ -9,22 +9,22 @@
 #include "store.h"
 
 /*
- * The volatile cache is kept as what a power cut would bring back: the store
- * always has the newest content, and a "saved" block has the content before
- * it was changed.  Each flush begins a new generation; a block is saved once in
- * each generation in which it changes.  When the flush of a generation ends,
- * what was saved in it and before it is forgotten: what came after is now safe.
+ * The volatile cache is kept as what a power cut would restore: the store
+ * always has the newest content, and a "saved" block the content before a
+ * change. Each flush begins a new generation; a block is saved once in each
+ * generation in which it changes. When the flush of a generation ends, the
+ * blocks saved in it and earlier are dropped: their changes are durable now.
  *
- * The cache has a size, as that of any drive: once it is full the oldest are
- * forgotten, as if the drive had written the blocks.  64 MiB is what drives of
- * a terabyte have.
+ * The cache has a limit, as that of any drive: when it is full the oldest saved
+ * blocks are dropped, as if the drive had written them.  Drives of a terabyte
+ * have 64 MiB.
  */
 #define CACHE_BYTES (UINT64_C(64) << 20)
 #define BUCKETS 16384u
 
 struct saved {
 	TAILQ_ENTRY(saved) age;
-	LIST_ENTRY(saved) chain;	/* of its bucket, newest first */
+	LIST_ENTRY(saved) chain;	/* in its bucket, newest first */
 	uint64_t block;
 	uint64_t generation;
 	bool unreadable;
@@ -41,20 +41,20 @@ struct media {
 	struct block_map map;
 	uint64_t size;
 	bool cache;
-	struct store *store;		/* readers need no lock of ours */
+	struct store *store;		/* has locks of its own */
 
 	pthread_mutex_t lock;		/* guards everything below */
 	bool off;
 	uint64_t cuts;
-	struct power_cut how;		/* at and after: what is left; 0: none */
+	struct power_cut how;		/* at, after: requests left; 0: none */
 	struct request under_way[UNDER_WAY_MAX];
 	size_t nr_under_way;
 	uint64_t generation;
-	TAILQ_HEAD(, in_flight) in_flight;	/* as they came */
+	TAILQ_HEAD(, in_flight) in_flight;	/* in order of arrival */
 	TAILQ_HEAD(ages, saved) saved;	/* oldest first */
 	LIST_HEAD(, saved) buckets[BUCKETS];
 	uint64_t saved_blocks;
-	uint64_t *unreadable;		/* numbers of blocks, in no order */
+	uint64_t *unreadable;		/* numbers of blocks, unsorted */
 	size_t nr_unreadable;
 	struct failing *failing;
 	size_t nr_failing;
@@ -106,7 +106,7 @@ static bool is_empty(struct range r)
 	return r.start >= r.end;
 }
 
-/* The first block and the last one may lie partly outside of the drive. */
+/* Return a block's bytes inside the drive, which edge blocks exceed. */
 static struct range range_of_block(const struct media *media, uint64_t block)
 {
 	uint64_t shift = media_byte(&media->map, 0);
@@ -125,7 +125,7 @@ static uint64_t block_of(const struct media *media, uint64_t offset)
 	return media_byte(&media->map, offset) / media->map.physical;
 }
 
-/* The whole blocks in @r; may be empty. */
+/* Return the whole blocks in @r; may be empty. */
 static struct range whole_blocks(const struct media *media, struct range r)
 {
 	uint64_t first = block_of(media, r.start);
@@ -140,7 +140,7 @@ static struct range whole_blocks(const struct media *media, struct range r)
 	return r;
 }
 
-/* What a write, zeroes or a trim changes: a trim whole blocks only. */
+/* Return the bytes that a request changes: of a trim, whole blocks only. */
 static struct range changed_by(const struct media *media,
 			       const struct request *req)
 {
@@ -185,12 +185,12 @@ static void make_unreadable(struct media *media, uint64_t block)
 	more = realloc(media->unreadable,
 		       (media->nr_unreadable + 1) * sizeof(*more));
 	if (!more)
-		return;		/* it stays old: that is lawful too */
+		return;		/* the block stays old, which is lawful, too */
 	media->unreadable = more;
 	more[media->nr_unreadable++] = block;
 }
 
-/* All of the range is written anew; it begins and ends with blocks. */
+/* Make the blocks of a range readable, which consists of whole blocks. */
 static void make_readable(struct media *media, struct range r)
 {
 	size_t i = 0;
@@ -226,12 +226,14 @@ static void forget(struct media *media, struct saved *s)
 	free(s);
 }
 
-/* Everything up to and with @generation is safe. */
+/* Drop the blocks saved up to and with @generation. */
 static void forget_until(struct media *media, uint64_t generation)
 {
 	struct saved *s;
 
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list, once freed */
+	/*
+	 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list, once freed
+	 */
 	while ((s = TAILQ_FIRST(&media->saved)) && s->generation <= generation)
 		forget(media, s);
 }
@@ -260,7 +262,7 @@ static int save_block(struct media *media, uint64_t block)
 	return 0;
 }
 
-/* What is saved of the range is to be what @req makes of it. */
+/* Apply a request with FUA to the saved blocks of its range, too. */
 static void change_saved(struct media *media, const struct in_flight *f,
 			 struct range r)
 {
@@ -322,7 +324,7 @@ static bool sector_is_new(const struct media *media, uint64_t offset)
 	return mix(mix(media->how.seed) ^ (offset / SECTOR_SIZE)) & 1;
 }
 
-/* One part of a request takes effect on the store. */
+/* Apply a part of a request to the store. */
 static int apply(struct media *media, const struct in_flight *f, struct range r)
 {
 	if (f->req.op == OP_WRITE)
@@ -332,7 +334,10 @@ static int apply(struct media *media, const struct in_flight *f, struct range r)
 	return store_zero(media->store, r.start, r.end - r.start);
 }
 
-/* The backing file's errors are not told: nobody waits for an answer. */
+/*
+ * Restore a saved block according to its fate.  Errors of the backing file are
+ * ignored: no request could return them.
+ */
 static void bring_back(struct media *media, const struct saved *s,
 		       enum fate fate)
 {
@@ -394,7 +399,7 @@ static void cut_now(struct media *media)
 		if (f->req.op == OP_FLUSH && f->generation >= flushing)
 			flushing = f->generation + 1;
 	}
-	/* From the newest to the oldest, which is what stays. */
+	/* From newest to oldest, so that the oldest content remains. */
 	for (s = TAILQ_LAST(&media->saved, ages); s; s = next) {
 		next = TAILQ_PREV(s, ages, age);
 		bring_back(media, s, s->generation < flushing ?
@@ -489,7 +494,7 @@ enum begun media_begin(struct media *media, struct in_flight *f,
 	if (media->off) {
 		begun = NO_POWER;
 	} else {
-		/* What is changed from here on is not of this flush. */
+		/* Changes from now on are not covered by this flush. */
 		f->generation = media->generation;
 		if (req->op == OP_FLUSH)
 			media->generation++;
@@ -518,7 +523,7 @@ int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count)
 	return store_read(media->store, buf, offset, count);
 }
 
-/* Must be called with the lock held. */
+/* Apply a request to the media; called with the lock held.  As media_end(). */
 static int change(struct media *media, const struct in_flight *f)
 {
 	struct range all = changed_by(media, &f->req);

@@ -8,7 +8,7 @@
 struct model {
 	struct model_config config;
 	struct media_counters counters;
-	int64_t servers[MODEL_DEPTH_MAX];	/* fixed: when each is free */
+	int64_t servers[MODEL_DEPTH_MAX];	/* fixed: when they are free */
 	struct hdd hdd;				/* mechanical */
 };
 
@@ -31,7 +31,7 @@ void model_free(struct model *model)
 	free(model);
 }
 
-/* A drive that joins nothing: every touch is an RMW of its own. */
+/* Count for a drive without joins: every touch is an RMW of its own. */
 static void count_at_once(struct model *model, const struct request *req)
 {
 	struct touch t;
@@ -43,7 +43,10 @@ static void count_at_once(struct model *model, const struct request *req)
 	model->counters.blocks_written += t.last - t.first + 1;
 }
 
-/* Each request waits for a free server and then takes the fixed latency. */
+/*
+ * Serve a request by the first free server, in the fixed latency.  Return when
+ * it completes.
+ */
 static int64_t serve_fixed(struct model *model, int64_t now)
 {
 	int64_t latency = model->config.latency_ns;
@@ -110,7 +113,7 @@ int64_t model_lead(const struct model *model, const struct request *req)
 	return hdd_transfer_time(&model->hdd, req->count);
 }
 
-/* What a disk does, it does with time. */
+/* Let a disk do all that happens up to @now. */
 static void catch_up(struct model *model, int64_t now)
 {
 	if (model->config.profile->kind == PROFILE_MECHANICAL)

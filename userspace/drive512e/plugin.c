@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The nbdkit plugin: parameters and callbacks, nothing else.
+ * The nbdkit plugin: parameters and callbacks only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,12 +19,12 @@
 
 #define PHYSICAL_DEFAULT 4096u
 #define PHYSICAL_MAX 65536u
-#define REQUEST_MAX (32u << 20)		/* the largest that nbdkit takes */
+#define REQUEST_MAX (32u << 20)		/* nbdkit's limit */
 #define LATENCY_MAX_US 60000000u	/* a minute */
 
 enum given { CACHE_DEFAULT, CACHE_ON, CACHE_OFF };
 
-/* The parameters as they were given. */
+/* The parameters as given. */
 static struct {
 	uint64_t size;			/* 0: not given */
 	uint32_t physical;
@@ -49,7 +49,7 @@ static int bad(const char *key, const char *value, const char *way_out)
 	return -1;
 }
 
-/* A whole decimal number, and nothing else. */
+/* Parse a whole decimal number of at most @max, and nothing else. */
 static bool parse_number(const char *value, uint32_t max, uint32_t *number)
 {
 	unsigned long long n;
@@ -144,7 +144,7 @@ static int config_depth(const char *key, const char *value)
 	return 0;
 }
 
-/* nbdkit changes its directory when it goes into the background. */
+/* Store an absolute path: nbdkit changes its directory in the background. */
 static int set_path(char **path, const char *value)
 {
 	free(*path);
@@ -202,7 +202,7 @@ static int drive512e_config(const char *key, const char *value)
 		   "cache, profile, latency_us, depth, file, control and log");
 }
 
-/* A file that is there decides the size, or must agree with it. */
+/* Set the size to an existing file's, or check that the file fits into it. */
 static int check_size(void)
 {
 	struct stat st;
@@ -332,7 +332,7 @@ static int drive512e_get_ready(void)
 	return 0;
 }
 
-/* Threads do not survive the fork into the background: start it now. */
+/* Start the control thread, as threads do not survive nbdkit's fork. */
 static int drive512e_after_fork(void)
 {
 	int err = control ? control_start(control) : 0;
@@ -368,8 +368,8 @@ static int64_t drive512e_get_size(void *handle)
 }
 
 /*
- * The minimum is the logical sector: a client that is told of the physical
- * block as its minimum does the read-modify-write itself, and hides it.
+ * Report the logical sector as the minimum: with the physical block as minimum
+ * a client would do the read-modify-write itself, and hide it.
  */
 static int drive512e_block_size(void *handle, uint32_t *minimum,
 				uint32_t *preferred, uint32_t *maximum)

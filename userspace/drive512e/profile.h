@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum profile_kind {
-	PROFILE_INSTANT,	/* takes no time: counts only */
-	PROFILE_FIXED,		/* the same latency for every request */
+	PROFILE_INSTANT,	/* takes no time, only counts */
+	PROFILE_FIXED,		/* one latency for all requests */
 	PROFILE_MECHANICAL,	/* a disk: see mechanics.h and hdd.h */
 };
 
@@ -43,20 +43,21 @@ struct profile {
 	unsigned int command_ns;	/* the drive's own time for a command */
 
 	/* Reading ahead. */
-	uint64_t look_ahead;	/* bytes read beyond what was asked for */
+	uint64_t look_ahead;	/* bytes read beyond the end of a read */
 
 	/* The write cache. */
-	unsigned int cache_entries;	/* runs of blocks that wait at most */
-	unsigned int cache_joins;	/* writes that one run can take on */
-	uint64_t cache_bytes;	/* bytes that wait at most */
-	unsigned int rmw_reads_per_pass;	/* of one run; 0: no limit */
+	unsigned int cache_entries;	/* limit of cache runs that wait */
+	unsigned int cache_joins;	/* limit of writes that join one */
+	uint64_t cache_bytes;	/* limit of dirty bytes that wait */
+	/* limit of blocks read for one cache run in a sweep; 0: no limit */
+	unsigned int rmw_reads_per_pass;
 	unsigned int hold_back_ms;	/* for the last block of a stream */
 };
 
-/* NULL if there is none of that name. */
+/* Find the profile named @name, or NULL. */
 const struct profile *profile_find(const char *name);
 
-/* All names, for a message: "a, b or c". */
+/* Return all names, for a message: "a, b or c". */
 const char *profile_names(void);
 
 #endif

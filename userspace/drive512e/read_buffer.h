@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the drive still holds of the blocks that it has read or written: a few
- * segments, each one run of whole blocks.  Content never goes stale, as later
- * writes pass through the same memory.
+ * The drive's buffer of blocks that it has read or written: a few segments of
+ * neighbouring whole blocks.  Content never goes stale, because later writes
+ * pass through the same memory.
  */
 #ifndef DRIVE512E_READ_BUFFER_H
 #define DRIVE512E_READ_BUFFER_H
@@ -23,13 +23,12 @@ struct read_buffer {
 };
 
 /*
- * Adds a run.  It extends a segment that it meets; else it takes the place of
- * the one that was not used for longest.  What exceeds a segment's size drops
- * out at its front.
+ * Add neighbouring blocks: extend a segment that they meet, or replace the
+ * least recently used one. A segment that exceeds its size is cut at the front.
  */
 void read_buffer_add(struct read_buffer *b, uint64_t start, uint64_t end);
 
-/* How far from @start on the buffer holds everything; @start if nothing. */
+/* Return the end of the buffered segment around @start; @start if none. */
 uint64_t read_buffer_covers(struct read_buffer *b, uint64_t start);
 
 #endif

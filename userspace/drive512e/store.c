@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * The store is cut into chunks, at boundaries of the largest physical block,
- * so that no block ever lies in two chunks; a chunk is the unit of locking and
- * of allocation.  Chunk numbers share a fixed set of locks.
+ * The store is divided into chunks at boundaries of the largest physical block,
+ * so that no block lies in two chunks; a chunk is the unit of locking and of
+ * allocation.  The chunks share a fixed set of locks.
  */
 #define CHUNK_SIZE 65536u
 #define LOCKS 1024u
@@ -20,16 +20,16 @@ struct store {
 	uint64_t size;
 	uint64_t shift;			/* added to an offset: see chunk_of() */
 	int fd;				/* -1: memory */
-	unsigned char **chunks;		/* NULL: all zeroes; by chunk lock */
+	unsigned char **chunks;		/* NULL: zeroes; under chunk lock */
 	uint64_t nr_chunks;
 	pthread_mutex_t locks[LOCKS];
 };
 
-/* One chunk's share of a request. */
+/* The part of a request in one chunk. */
 struct piece {
 	uint64_t chunk;
-	uint64_t inside;		/* first byte, counted from the chunk's start */
-	uint64_t offset;		/* the same byte, counted from the store's start */
+	uint64_t inside;		/* first byte, from the chunk's start */
+	uint64_t offset;		/* first byte, from the store's start */
 	uint64_t count;
 };
 
@@ -119,7 +119,7 @@ static int file_read(int fd, unsigned char *buf, const struct piece *p)
 			continue;
 		if (n < 0)
 			return -1;
-		if (n == 0) {		/* somebody truncated the file */
+		if (n == 0) {		/* the file has been truncated */
 			errno = EIO;
 			return -1;
 		}

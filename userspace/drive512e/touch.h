@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which physical blocks does a request cover, and which of them only in part?
+ * Find the physical blocks that a request covers, and those covered in part.
  *
- * The drive has arithmetic of its own, so that its counts are independent of
- * those of the host that it is a witness for.  The only thing that both agree
- * on is the definition of a boundary: byte x of the drive is one iff
- * (x - alignment) mod physical == 0.
+ * The drive has its own arithmetic, so that its counts are independent of the
+ * host's, for which it is the witness.  Both share only the definition of a
+ * boundary: byte x of the drive is one iff (x - alignment) mod physical == 0.
  *
- * Everything below the plugin's surface works in "media bytes": the byte
- * offset moved up by (physical - alignment), so that block n starts at media
- * byte n * physical even where the drive's first block begins before its
- * first addressable byte.
+ * Below the plugin, positions are "media bytes": byte offsets plus (physical -
+ * alignment), so that block n starts at media byte n * physical even if the
+ * drive's first block begins before its first addressable byte.
  */
 #ifndef DRIVE512E_TOUCH_H
 #define DRIVE512E_TOUCH_H
@@ -20,7 +18,7 @@
 
 #define SECTOR_SIZE 512u
 
-/* Both in bytes; physical a power of two, alignment < physical. */
+/* Block size and offset, bytes; physical a power of two, alignment less. */
 struct block_map {
 	uint32_t physical;
 	uint32_t alignment;
@@ -29,7 +27,7 @@ struct block_map {
 /* The physical blocks of one request that is not empty. */
 struct touch {
 	uint64_t first;		/* number of the first block covered at all */
-	uint64_t last;		/* number of the last one */
+	uint64_t last;		/* number of the last block covered at all */
 	bool head;		/* the request starts inside a block */
 	bool tail;		/* the request ends inside a block */
 	unsigned int partial;	/* blocks covered in part: 0, 1 or 2 */
@@ -50,7 +48,7 @@ static inline uint64_t block_ceil(uint64_t media, uint32_t physical)
 	return block_floor(media + physical - 1, physical);
 }
 
-/* @count must not be 0. */
+/* Find the blocks of a request; @count must not be 0. */
 static inline struct touch touch_of(const struct block_map *map,
 				    uint64_t offset, uint64_t count)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The volatile write cache: what waits, what may join, and in which sweeps the
- * head writes it.
+ * The volatile write cache: which cache runs wait, which writes may join them,
+ * and in which sweeps the head writes them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool block_in(uint64_t block, uint64_t start, uint64_t end, uint32_t size
 	return start < block + size && end > block;
 }
 
-/* Do the bytes lie in a block that the run holds only a part of? */
+/* Check whether the bytes lie in a block that the run has only in part. */
 static bool meets_partial(const struct hdd *h, const struct run *r,
 			  uint64_t start, uint64_t end)
 {
@@ -49,7 +49,7 @@ static const struct run *stream_of(const struct hdd *h)
 	return find_stream((struct hdd *)h);
 }
 
-/* The last block of a stream is held back. */
+/* Return how far a stream may be written: its last block is held back. */
 static uint64_t stream_limit(const struct hdd *h, const struct run *r)
 {
 	uint64_t limit = last_block(h, r);
@@ -92,12 +92,12 @@ void hdd_forget_counts(struct hdd *h)
 	}
 }
 
-/* @reads blocks of the run are read; its other touches were saved. */
+/* Count @reads of the run's touches as RMWs, the others as saved. */
 static void count_run(struct hdd *h, struct run *r, unsigned int reads)
 {
 	if (!r->counted)
 		return;
-	/* Of what was there before a reset, reads are counted no more. */
+	/* Reads for touches from before a reset do not count. */
 	if (reads > r->touches)
 		reads = r->touches;
 	h->counters->rmws += reads;
@@ -107,7 +107,7 @@ static void count_run(struct hdd *h, struct run *r, unsigned int reads)
 
 /* ---- what has to be read ---- */
 
-/* Is the whole block in memory, in the run @r or elsewhere? */
+/* Check whether the whole block is in memory, in a run or in the buffer. */
 static bool block_known(struct hdd *h, uint64_t block)
 {
 	uint64_t end = block + h->physical;
@@ -116,7 +116,7 @@ static bool block_known(struct hdd *h, uint64_t block)
 	       cache_covers(h, block) >= end;
 }
 
-/* The blocks to be read before the run can be written, in order: 0 to 2. */
+/* Find the blocks to be read before the run can be written.  Return 0 to 2. */
 static unsigned int blocks_to_read(struct hdd *h, const struct run *r,
 				   uint64_t blocks[2])
 {
@@ -135,7 +135,7 @@ static unsigned int blocks_to_read(struct hdd *h, const struct run *r,
 
 /* ---- sweeps ---- */
 
-/* Where the head is in a plan, and when. */
+/* Position and time of the head in a plan. */
 struct plan {
 	int64_t time;
 	uint64_t pos;
@@ -163,8 +163,8 @@ static void plan_writes(struct hdd *h, struct plan *p, bool anew)
 }
 
 /*
- * Reads what the batch needs, in as many sweeps as it takes: of one run no
- * more than rmw_reads_per_pass blocks in each.  True if there was anything.
+ * Plan the batch's reads, in sweeps of at most rmw_reads_per_pass blocks of
+ * each run. Return true if there are any.
  */
 static bool plan_reads(struct hdd *h, struct plan *p)
 {
@@ -176,7 +176,7 @@ static bool plan_reads(struct hdd *h, struct plan *p)
 		left[i] = blocks_to_read(h, &h->batch[i], blocks[i]);
 		total += left[i];
 	}
-	/* Not before all are known: one run's bytes complete another's block. */
+	/* Only now: one run's bytes may complete another run's block. */
 	for (unsigned int i = 0; i < h->writing; i++)
 		count_run(h, &h->batch[i], left[i]);
 
@@ -207,7 +207,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Moves what waits into the batch, in the order of the sweep from @pos on. */
+/* Move the waiting runs into the batch, in the order of a sweep from @pos. */
 static void take_batch(struct hdd *h, uint64_t pos)
 {
 	struct run sorted[CACHE_ENTRIES_MAX];
@@ -267,7 +267,7 @@ static void write_stream(struct hdd *h, struct run *r, int64_t now)
 		}
 	}
 	head_worked(h, now, p.time);
-	r->start = first;	/* it is there as a whole now */
+	r->start = first;	/* the first block is complete now */
 	h->state = HEAD_STREAM;
 	h->since = p.time;
 	h->pos = first;
@@ -291,7 +291,7 @@ int64_t next_work(const struct hdd *h)
 	return earliest == NEVER ? NEVER : later(earliest, h->since);
 }
 
-/* Ends the stream: nothing is held back any more, and nothing joins for free. */
+/* End the stream: its last block is no longer held back, joins are limited. */
 static void seal_stream(struct hdd *h, int64_t now)
 {
 	struct run *r = find_stream(h);
@@ -308,7 +308,7 @@ static void seal_stream(struct hdd *h, int64_t now)
 	if (h->state != HEAD_STREAM)
 		return;
 
-	/* The head goes on through the whole blocks, and then is done. */
+	/* The head goes on through the whole blocks, and then is idle. */
 	h->writing = 1;
 	h->batch[0] = *r;
 	h->batch[0].end = whole;
@@ -327,7 +327,7 @@ static void seal_stream(struct hdd *h, int64_t now)
 	h->pos = whole;
 }
 
-/* The next run in the direction of the sweep, else the first of all. */
+/* Seek to the next run in the direction of the sweep, or else to the first. */
 void start_seek(struct hdd *h, int64_t now)
 {
 	const struct run *r = stream_of(h);
@@ -385,7 +385,7 @@ int64_t stream_runs_dry(const struct hdd *h)
 					   stream_limit(h, stream_of(h)));
 }
 
-/* How far the stream is written at @now, the block under the head included. */
+/* Return how far the stream is written, with the block under the head. */
 static uint64_t stream_written(const struct hdd *h, int64_t now)
 {
 	uint64_t limit = stream_limit(h, stream_of(h));
@@ -413,7 +413,7 @@ int64_t end_stream(struct hdd *h, int64_t now)
 	return h->since;
 }
 
-/* Makes something happen that helps a request that waits since @now. */
+/* Do the next event that a waiting request needs.  Return its time. */
 static int64_t force_step(struct hdd *h, int64_t now)
 {
 	if (h->state == HEAD_LOOK_AHEAD)
@@ -426,8 +426,8 @@ static int64_t force_step(struct hdd *h, int64_t now)
 /* ---- requests ---- */
 
 /*
- * Does the write go on where the last one ended, or in its last block, and
- * did both cover a whole block?
+ * Check whether a write goes on where the last one ended, or in its last block,
+ * and both cover a whole block.
  */
 static bool follows_stream(const struct hdd *h, uint64_t start, bool whole)
 {
@@ -446,7 +446,7 @@ static bool may_join(const struct hdd *h, const struct run *r, uint64_t start,
 	       r->joins < h->profile->cache_joins;
 }
 
-/* Is there a block that the write has to wait for? */
+/* Check whether the write has to wait for a block. */
 static bool locked(const struct hdd *h, uint64_t start, uint64_t end,
 		   bool follows)
 {
@@ -462,7 +462,7 @@ static bool locked(const struct hdd *h, uint64_t start, uint64_t end,
 	return false;
 }
 
-/* Takes in all other runs that the run now meets, as far as joins allow. */
+/* Merge the run with all runs that it now meets, as far as joins allow. */
 static struct run *merge_neighbours(struct hdd *h, struct run *r)
 {
 	unsigned int i = 0;
@@ -481,7 +481,7 @@ static struct run *merge_neighbours(struct hdd *h, struct run *r)
 		r->joins += o->joins + 1;
 		r->touches += o->touches;
 		remove_run(h, o);
-		if (r == &h->pool[h->waiting])	/* was the last, has moved */
+		if (r == &h->pool[h->waiting])	/* remove_run() has moved it */
 			r = o;
 	}
 	return r;
@@ -508,7 +508,7 @@ static struct run *join_run(struct hdd *h, uint64_t start, uint64_t end,
 	return NULL;
 }
 
-/* False if there is no room, or a block is locked. */
+/* Cache a write; false if there is no room, or a block is locked. */
 static bool take_in(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    unsigned int touches, bool follows)
 {
@@ -539,7 +539,7 @@ static uint64_t dirty_bytes(const struct hdd *h)
 	return bytes;
 }
 
-/* Waits until no more is dirty than the cache has room for. */
+/* Wait until the dirty bytes fit into the cache.  Return the time then. */
 static int64_t make_room(struct hdd *h, int64_t now)
 {
 	for (;;) {

@@ -135,7 +135,7 @@ def test_a_degraded_device_is_seen_everywhere_and_not_left_unless_forced(degrade
 def test_what_failed_can_be_given_up(degraded):
     device, drive = degraded
     said = alignctl("set", device.name, "--drop-failed", "--mode", "pad", "--flush").stdout
-    assert "1 held blocks given up" in said
+    assert "1 held blocks dropped" in said
     assert device.state() == "live" and device.listed()["held_blocks"] == 0
     alignctl("stats", device.name)
     drive.heal()

@@ -100,7 +100,7 @@ def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said
             disk.write(1, pattern(1, 1, 2))
         refused = alignctl("detach", VOLUME, status=USAGE)
         assert not refused.stdout and len(refused.stderr.splitlines()) == 1
-        assert f"{VOLUME}: is a logical volume of LVM, and attach did not make it" in refused.stderr
+        assert f"{VOLUME}: is a logical volume of LVM, not made by attach" in refused.stderr
         assert alignctl("detach", VOLUME, "--force", status=USAGE).stderr == refused.stderr
         assert table(VOLUME).split()[2] == "align", "and it is there still"
         shell(advised(refused.stderr))
@@ -118,7 +118,7 @@ def test_a_device_of_another_maker_stays(rig, disk, uuid):
         reloaded_by_hand("other")
         refused = alignctl("detach", "other", status=USAGE)
         assert not refused.stdout and len(refused.stderr.splitlines()) == 1
-        assert "attach did not make it" in refused.stderr
+        assert "not made by attach" in refused.stderr
         assert table("other").split()[2] == "align"
         if uuid == "LVM-1":
             return      # of no group that LVM knows

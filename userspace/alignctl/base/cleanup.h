@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Variables that give back what they hold when they go out of scope. */
+/* Variables that free or close what they own when they go out of scope. */
 #ifndef ALIGNCTL_CLEANUP_H
 #define ALIGNCTL_CLEANUP_H
 

@@ -3,10 +3,10 @@
 
 #include "base/decimal.h"
 
-/* So many digits fit into 64 bits, whichever they are. */
+/* A number of at most this many digits fits into 64 bits. */
 #define DIGITS_ALWAYS_FIT	19
 
-/* What a character counts as a digit; above 9 if it is none. */
+/* Return the value of a digit, or above 9 if @c is no digit. */
 static unsigned int digit_of(char c)
 {
 	return (unsigned int)c - '0';
@@ -17,7 +17,7 @@ bool decimal_read(const char **at, uint64_t max, uint64_t *number)
 	const char *start = *at, *end = start;
 	uint64_t value = 0;
 
-	/* each field of each line of a trace comes here */
+	/* no overflow checks: this loop reads each field of a trace */
 	while (digit_of(*end) <= 9 && end - start < DIGITS_ALWAYS_FIT)
 		value = value * 10 + digit_of(*end++);
 	if (end == start)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decimal numbers in text from outside: digits and nothing else, and what is
- * too large is refused rather than wrapped or cut off.
+ * Decimal numbers in text from outside: digits and nothing else. A number that
+ * is too large is refused, never wrapped or truncated.
  */
 #ifndef ALIGNCTL_DECIMAL_H
 #define ALIGNCTL_DECIMAL_H
@@ -11,12 +11,15 @@
 #include <sys/types.h>
 
 /*
- * Reads the digits at *@at and moves it behind them. False, with nothing set,
- * if there are none or the number is above @max.
+ * Read the number at *@at and advance *@at past its digits. Return false, with
+ * nothing changed, if there is no digit or the number is above @max.
  */
 bool decimal_read(const char **at, uint64_t max, uint64_t *number);
 
-/* The same for a device's number, "major:minor". */
+/*
+ * Read a device number, "major:minor", at *@at and advance *@at past it. Return
+ * false, with nothing changed, if there is none or a part is above 32 bits.
+ */
 bool decimal_read_devno(const char **at, dev_t *devno);
 
 #endif

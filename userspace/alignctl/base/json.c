@@ -72,7 +72,7 @@ void json_append_number(struct json_object *array, uint64_t n)
 
 void json_append_bin(struct json_object *array, double bound, uint64_t count)
 {
-	/* a bound has as many digits as it needs: 512, or 1.28 */
+	/* print only the digits that a bound needs: 512, or 1.28 */
 	CLEANUP_FREE char *text = message_format("%.10g", bound);
 	struct json_object *bin = json_new_array();
 
@@ -93,7 +93,7 @@ void json_print(struct json_object *object, bool one_line)
 
 static bool get_number(struct json_object *value, uint64_t *n)
 {
-	/* json-c would make 0 of a number below it */
+	/* json-c would return 0 for a negative number */
 	if (!json_object_is_type(value, json_type_int) ||
 	    json_object_get_int64(value) < 0)
 		return false;

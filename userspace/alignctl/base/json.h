@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Short names for what alignctl does with json-c; memory never runs out. */
+/* Short names for json-c. Running out of memory ends the program. */
 #ifndef ALIGNCTL_JSON_H
 #define ALIGNCTL_JSON_H
 
@@ -9,39 +9,42 @@
 
 struct json_object *json_new(void);
 /*
- * Begin a document to be printed, with its member "format": @format, a number of
- * its own for each kind of document, which rises when a member goes, or means
- * something else; a new member leaves it.
+ * Return a new document whose member "format" is @format. Each kind of document
+ * counts its formats: the number rises when a member is removed or changes its
+ * meaning, not when one is added.
  */
 struct json_object *json_new_document(unsigned int format);
 struct json_object *json_new_array(void);
+/* Add a member; @object takes over the reference to @value. */
 void json_add(struct json_object *object, const char *key,
 	      struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t n);
-/* With six digits after the point. */
+/* Add a number with six digits after the point. */
 void json_add_real(struct json_object *object, const char *key, double n);
 void json_add_bool(struct json_object *object, const char *key, bool b);
-/* NULL becomes null. */
+/* Add a text, or null if @text is NULL. */
 void json_add_text(struct json_object *object, const char *key,
 		   const char *text);
 void json_add_null(struct json_object *object, const char *key);
-/* Appends a value, a number, or a pair [bound, count] of a histogram. */
+/* Append a value; @array takes over the reference to @value. */
 void json_append(struct json_object *array, struct json_object *value);
 void json_append_number(struct json_object *array, uint64_t n);
+/* Append a histogram's bin, the pair [bound, count]. */
 void json_append_bin(struct json_object *array, double bound, uint64_t count);
 
-/* Prints on standard output, in many lines or in one, and frees. */
+/* Print @object on standard output, indented or on one line, and free it. */
 void json_print(struct json_object *object, bool one_line);
 
 /*
- * Each reads a member; false if it is not there, of another type or negative.
- * json-c makes UINT64_MAX of numbers that are larger.
+ * Read a member. Return false if it is missing, negative or of another type.
+ * json-c returns UINT64_MAX for a larger number.
  */
 bool json_get_number(struct json_object *object, const char *key, uint64_t *n);
 bool json_get_bool(struct json_object *object, const char *key, bool *b);
-/* Reads an array of at most @max numbers. */
+/* Read an array of at most @max numbers, and set *@nr to their number. */
 bool json_get_numbers(struct json_object *object, const char *key,
 		      uint64_t *numbers, size_t max, size_t *nr);
+/* Return a member's text, owned by @object, or NULL if it has none. */
 const char *json_get_text(struct json_object *object, const char *key);
 
 #endif

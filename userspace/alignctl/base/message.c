@@ -18,7 +18,7 @@ static void message_line(const char *prefix, const char *format, va_list args)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	visible = message_visible(memory_or_exit(text));
-	/* what was printed before belongs before */
+	/* keep the order of standard output and standard error */
 	output_flush();
 	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
 }
@@ -41,7 +41,10 @@ void message_warning(const char *format, ...)
 	va_end(args);
 }
 
-/* Of ASCII, or the first byte of one of U+0080 to U+009F in UTF-8. */
+/*
+ * Check for a control character: one of ASCII, or the first byte of one of
+ * U+0080 to U+009F in UTF-8.
+ */
 static bool is_control(const char *text)
 {
 	unsigned char c = text[0], next = text[1];
@@ -73,7 +76,7 @@ char *message_shell_word(const char *word)
 
 	if (*word && !word[strspn(word, plain)])
 		return memory_or_exit(strdup(word));
-	/* each quote in it becomes '\'' */
+	/* each quote in the word becomes '\'' */
 	quoted = to = memory_or_exit(malloc(4 * strlen(word) + 3));
 	*to++ = '\'';
 	for (; *word; word++)

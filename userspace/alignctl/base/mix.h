@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Bits that look random and can be computed again. */
+/* Reproducible bits that look random. */
 #ifndef ALIGNCTL_MIX_H
 #define ALIGNCTL_MIX_H
 
 #include <stdint.h>
 
-/* The finalizer of splitmix64: every bit of the result depends on every bit. */
+/* Mix all bits of @n into each bit of the result: splitmix64's finalizer. */
 static inline uint64_t mix64(uint64_t n)
 {
 	n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -6,9 +6,9 @@
 #include "base/message.h"
 #include "base/nearest.h"
 
-/* No known name is longer. */
+/* Longer words have no near name: no known name is longer. */
 #define MAX_LETTERS	63U
-/* One slip is forgiven, and one more for each so many letters of the shorter word. */
+/* Letters of the shorter word for each slip that is allowed beyond one. */
 #define LETTERS_A_SLIP	4U
 
 static bool same(char a, char b)
@@ -21,7 +21,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* The distance of struct nearest, of words of at most MAX_LETTERS. */
+/* Return struct nearest's distance of two words of at most MAX_LETTERS. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[3][MAX_LETTERS + 1];
@@ -57,7 +57,7 @@ void nearest_try(struct nearest *nearest, const char *name)
 	if (letters > MAX_LETTERS || length > MAX_LETTERS)
 		return;
 	found = distance(nearest->word, name);
-	/* a name of which hardly a letter is right was not meant */
+	/* a name that shares at most one letter was not meant */
 	if (found > slips || found + 1 >= length)
 		return;
 	if (nearest->name && found >= nearest->distance)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The known name that a word was probably meant to be. */
+/* Find the known name that a misspelt word was probably meant to be. */
 #ifndef ALIGNCTL_NEAREST_H
 #define ALIGNCTL_NEAREST_H
 
 /**
- * struct nearest - a search; all but @word begins as 0
+ * struct nearest - a search; all members but @word begin as 0
  * @word: the word that the user wrote
- * @name: the nearest name so far; NULL: none is near enough
- * @distance: letters to insert, leave out, replace or swap to get from one to
- *	the other, upper and lower case being the same
+ * @name: the nearest name so far; NULL: no name is near enough
+ * @distance: letters to insert, delete, replace or swap to turn @word into
+ *	@name, ignoring case
  */
 struct nearest {
 	const char *word;
@@ -16,10 +16,13 @@ struct nearest {
 	unsigned int distance;
 };
 
-/* Look at one of the known names; the first of the nearest ones is kept. */
+/* Compare one known name; of several nearest names the first is kept. */
 void nearest_try(struct nearest *nearest, const char *name);
 
-/* "; did you mean 'NAME'?", or @otherwise if nothing is near; for free(). */
+/*
+ * Return "; did you mean 'NAME'?", or a copy of @otherwise if no name is near;
+ * for free().
+ */
 char *nearest_hint(const struct nearest *nearest, const char *otherwise);
 
 #endif

@@ -15,14 +15,14 @@
 
 #define HELP_COLUMN	24
 
-/* What options_values() asks of the verb that it runs; @found is NULL else. */
+/* What options_values() asks for; @found is NULL while nothing is asked. */
 static struct {
 	size_t row;
 	void (*found)(const char *name, void *context);
 	void *context;
 } asked;
 
-/* Read a unit, "" for none, as a power of two; false if there is no such one. */
+/* Parse a unit, "" for none, as a power of two; false if it is unknown. */
 static bool parse_unit(const char *text, unsigned int *power)
 {
 	static const char units[] = "KMGTP";
@@ -80,7 +80,7 @@ bool parse_switch(const char *text, bool *on)
 
 int options_refuse(const char *name, const char *argument, const char *reason)
 {
-	/* there was no argument to refuse */
+	/* options_values() passes no argument that could be wrong */
 	if (asked.found)
 		return -1;
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
@@ -88,7 +88,7 @@ int options_refuse(const char *name, const char *argument, const char *reason)
 	return -1;
 }
 
-/* "a, b or c", for free(). */
+/* Return "a, b or c", for free(). */
 static char *list_of(const char *const *names, size_t nr)
 {
 	char *list = message_format("%s", names[0]), *longer;
@@ -128,7 +128,7 @@ int options_choose(const char *name, const char *argument,
 	return -1;
 }
 
-/* Does an option take what parse_number() reads? Its row says so. */
+/* Check by its row whether an option takes what parse_number() reads. */
 static bool takes_number(const struct option_row *row)
 {
 	static const char *const names[] = { "N", "N|auto", "KIB", "SECTORS" };
@@ -140,7 +140,7 @@ static bool takes_number(const struct option_row *row)
 	return false;
 }
 
-/* Refuse a number with a unit that there is not, whatever the number is for. */
+/* Refuse a number with an unknown unit: 0, or -1 after reporting it. */
 static int check_unit(const struct option_row *row, const char *argument)
 {
 	unsigned int power;
@@ -152,7 +152,7 @@ static int check_unit(const struct option_row *row, const char *argument)
 	if (unit == argument || !isalpha((unsigned char)*unit) ||
 	    parse_unit(unit, &power))
 		return 0;
-	message_error("--%s %s: no unit '%s'; there are K, M, G, T and P, as in 4K or 4KiB, for powers of 1024",
+	message_error("--%s %s: unknown unit '%s'; use K, M, G, T or P (powers of 1024), as in 4KiB",
 		      row->name, argument, unit);
 	return -1;
 }
@@ -215,7 +215,7 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	table[rows] = (struct option) { "help", no_argument, NULL, 'h' };
 	table[rows + 1] = (struct option) { "version", no_argument, NULL, 'V' };
 
-	argv[0] = title;	/* getopt puts it before its messages */
+	argv[0] = title;	/* getopt's messages begin with it */
 	optind = 0;
 	while (result == OPTIONS_CONTINUE &&
 	       (key = getopt_long(argc, argv, "hV", table, &row)) != -1) {

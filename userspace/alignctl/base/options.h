@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One shape for every verb: a table of options makes the parser, the usage
- * text and the checks.
+ * The options of all verbs: a verb's table of options is what the parser, the
+ * usage text and the checks are made from.
  */
 #ifndef ALIGNCTL_OPTIONS_H
 #define ALIGNCTL_OPTIONS_H
@@ -12,10 +12,10 @@
 
 /**
  * struct option_row - one long option of a verb
- * @name: without the dashes; NULL ends the table
- * @argument: what its argument is called, or NULL if it takes none
- * @help: one line for --help; NULL: not shown, the verb refuses the option and
- *	names what took its place
+ * @name: the option's name without the dashes; NULL ends the table
+ * @argument: name of the option's argument, or NULL if it takes none
+ * @help: one line for --help; NULL: hidden, the verb refuses the option and
+ *	names its replacement
  */
 struct option_row {
 	const char *name;
@@ -24,15 +24,15 @@ struct option_row {
 };
 
 /**
- * struct verb - what stands after "alignctl"
+ * struct verb - the word after "alignctl"
  * @name: the word
- * @operands: what else it takes, for people; "" if nothing
- * @min_operands: how many it needs
- * @max_operands: how many it takes
+ * @operands: the verb's operands as --help shows them; "" if it takes none
+ * @min_operands: least number of operands
+ * @max_operands: largest number of operands
  * @summary: one line for the list of verbs
- * @options: its options but --help and --version
- * @more_help: prints what --help says beyond the options, or NULL
- * @run: does it; Return: enum alignctl_exit
+ * @options: the verb's options except --help and --version
+ * @more_help: print the end of --help, below the options; may be NULL
+ * @run: run the verb; Return: enum alignctl_exit
  */
 struct verb {
 	const char *name;
@@ -48,13 +48,14 @@ struct verb {
 #define OPTIONS_CONTINUE	(-1)
 
 /**
- * options_parse - read a verb's arguments
+ * options_parse - parse a verb's arguments
  * @verb: the verb
- * @argc: its arguments, the verb itself being the first
- * @argv: same; operands end up at argv + *first_operand
- * @take: called for each option, with the index of its row; Return: 0, or -1
- *	if the argument is bad, which it has reported
- * @context: for @take
+ * @argc: number of arguments in @argv
+ * @argv: the verb's word and its arguments; operands are moved to the end, to
+ *	argv + *first_operand
+ * @take: take one option, given the index of its row; Return: 0, or -1 after
+ *	reporting a bad argument
+ * @context: passed to @take
  * @first_operand: set to the index of the first operand
  *
  * Return: OPTIONS_CONTINUE, or the status to exit with.
@@ -63,38 +64,41 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		  int (*take)(size_t row, const char *argument, void *context),
 		  void *context, int *first_operand);
 
-/* Reports a bad argument of an option as "--NAME ARGUMENT: REASON". */
+/*
+ * Report a bad argument of an option as "--NAME ARGUMENT: REASON"; @argument
+ * may be NULL. Return: -1.
+ */
 int options_refuse(const char *name, const char *argument, const char *reason);
 
 /*
- * Find @argument in a table, and set @chosen to its index. Return: 0, or -1 after
- * an error that lists the table.
+ * Find @argument in a table of names and set @chosen to its index. Return: 0,
+ * or -1 after an error that lists the names.
  */
 int options_choose(const char *name, const char *argument,
 		   const char *const *names, size_t nr, size_t *chosen);
 
 /*
- * Call @found with each name that options_choose() would let the option of that
- * row be, none if the argument is no such name. Of the verb nothing is done but to
- * take that option.
+ * Call @found with each name that options_choose() accepts for the option of
+ * @row; with none if its argument is not one of a table's names. The verb only
+ * takes that option and does nothing else.
  */
 void options_values(const struct verb *verb, size_t row,
 		    void (*found)(const char *name, void *context),
 		    void *context);
 
 /*
- * A whole number of at least 1, with K, M, G, T or P, or KiB and so on, for
- * powers of 1024.
+ * Parse a whole number of at least 1, with K, M, G, T or P, or KiB and so on,
+ * for powers of 1024. Return: false, with @number unchanged, if @text is none.
  */
 bool parse_number(const char *text, uint64_t *number);
 
-/* The same, or 0: for places. */
+/* Parse as parse_number(), or 0: for positions on a device. */
 bool parse_position(const char *text, uint64_t *position);
 
-/* The same, and at most 32 bits: for sizes and offsets. */
+/* Parse as parse_position(), at most 32 bits: for sizes and offsets. */
 bool parse_bytes(const char *text, uint32_t *bytes);
 
-/* "on" or "off". */
+/* Parse "on" or "off"; false for any other word. */
 bool parse_switch(const char *text, bool *on);
 
 #endif

@@ -10,10 +10,10 @@
 #include "base/message.h"
 #include "base/output.h"
 
-/* Why the first write to standard output failed; 0: none has. */
+/* errno of the first failed write to standard output; 0 if none has failed. */
 static int failure;
 
-/* Write a buffer of the stream to the descriptor; the stream forgets errno. */
+/* Write the stream's buffer and keep errno, which the stream would lose. */
 static ssize_t write_buffer(void *cookie, const char *buffer, size_t size)
 {
 	size_t done = 0;
@@ -30,7 +30,7 @@ static ssize_t write_buffer(void *cookie, const char *buffer, size_t size)
 	return (ssize_t)done;
 }
 
-/* Let all that is printed pass through write_buffer(). */
+/* Make stdout a stream that writes through write_buffer(). */
 static void watch_output(void)
 {
 	const cookie_io_functions_t functions = { .write = write_buffer };
@@ -51,7 +51,7 @@ void output_prepare(void)
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
-		/* the wrong way round: using it fails, as if it were closed */
+		/* in the wrong direction: I/O fails as on a closed one */
 		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY :
 							   O_RDONLY) < 0)
 			_exit(ALIGNCTL_IO);
@@ -70,7 +70,7 @@ int output_end(int status)
 {
 	int fd;
 
-	/* some file systems tell only at a close that there was no room */
+	/* some file systems report only at close that they are full */
 	if (output_flush()) {
 		fd = dup(STDOUT_FILENO);
 		if (fd >= 0 && close(fd))

@@ -31,7 +31,7 @@ static uint64_t label_check(const struct pattern_label *label)
 			 mix64(label->sequence ^ mix64(label->sector + 1))));
 }
 
-/* Is word @i of a sector the label's rather than the filler's? */
+/* Check whether word @i of a sector belongs to the label, not the filler. */
 static bool labelled(size_t i)
 {
 	return i < WORD_FILLER || i % LINE_WORDS == 0;
@@ -70,7 +70,7 @@ void pattern_label(void *sectors, const struct pattern_label *first, size_t nr)
 		word[WORD_SEQUENCE] = htole64(label.sequence);
 		word[WORD_RUN] = htole64(label.run);
 		word[WORD_CHECK] = check;
-		/* not in a loop, for all that is ever written comes here */
+		/* unrolled: every write of a replay passes here */
 		word[1 * LINE_WORDS] = check;
 		word[2 * LINE_WORDS] = check;
 		word[3 * LINE_WORDS] = check;

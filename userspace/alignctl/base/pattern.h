@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What replay writes: every 512-byte sector says which sector it is and which
- * write put it there. All fields are little-endian:
+ * The content that replay writes: a label in each 512-byte sector says which
+ * sector it is and which write put it there. All fields are little-endian:
  *
  *   byte   0  "alignctl"
  *   byte   8  sector, counted from the start of the device
  *   byte  16  sequence: 0 prepared, n + 1 written by write number n
- *   byte  24  run, a random number for each prepare
+ *   byte  24  run number, random for each prepare
  *   byte  32  check: a hash of the three numbers
  *   byte  64, 128, ... 448  check again, so each 64 bytes belong to a sector
- *   rest      a filler without period, the same in every sector
+ *   rest      a filler without period, equal in all sectors
  *
- * A request that is not made of whole sectors has no room for that. It puts
- * down its part of a stream in which each eight bytes, at a multiple of eight
- * of the device, are a hash of their place, the write and the run.
+ * A request that is not made of whole sectors has no room for labels. It writes
+ * its part of a stream in which each eight bytes, at a multiple of eight of the
+ * device, are a hash of their address, the write and the run number.
  *
  * Filler, check, run and stream are made of bytes 0x80 to 0xbf only: no
  * file-system signature that libblkid knows lies wholly in that range, so a
@@ -31,10 +31,10 @@
 #define PATTERN_SECTOR	ALIGN_SECTOR_SIZE
 
 /**
- * struct pattern_label - what a sector says of itself
- * @sector: its address
+ * struct pattern_label - the label in a written sector
+ * @sector: address of the sector on the device, in sectors
  * @sequence: 0 prepared, else one more than the number of the write
- * @run: the run that wrote it
+ * @run: run number, from pattern_run()
  */
 struct pattern_label {
 	uint64_t sector;
@@ -48,26 +48,26 @@ enum pattern_state {
 	PATTERN_WHOLE,
 };
 
-/* Turns any number into one that is fit to be a run. */
+/* Turn any number into a run number, of bytes that the pattern may have. */
 uint64_t pattern_run(uint64_t random);
 
-/* Puts the filler into @sectors sectors; pattern_label() completes them. */
+/* Write the filler into @sectors sectors; pattern_label() completes them. */
 void pattern_fill(void *buffer, size_t sectors);
 
-/* Labels @nr sectors in a row that hold the filler; the first with @first. */
+/* Label @nr sectors in a row that hold the filler; the first with @first. */
 void pattern_label(void *sectors, const struct pattern_label *first, size_t nr);
 
-/* Is a request made of whole sectors, which are labelled? */
+/* Check whether a request is made of whole sectors, which are labelled. */
 static inline bool pattern_has_labels(uint64_t offset, uint64_t bytes)
 {
 	return (offset | bytes) % PATTERN_SECTOR == 0;
 }
 
-/* What a request that is not puts down in @bytes from byte @offset on. */
+/* Fill @buffer with the stream of a write that begins at byte @offset. */
 void pattern_stream(void *buffer, uint64_t offset, size_t bytes,
 		    uint64_t sequence, uint64_t run);
 
-/* What a sector says of itself; @label is set unless PATTERN_ABSENT. */
+/* Read and check a sector's label; @label is set unless PATTERN_ABSENT. */
 enum pattern_state pattern_read(const void *sector,
 				struct pattern_label *label);
 

@@ -30,7 +30,7 @@ void progress_start(struct progress *progress, const char *label,
 	progress->terminal = isatty(STDERR_FILENO);
 }
 
-/* Is it time to draw? */
+/* Check whether to draw the line now, and note the time if so. */
 static bool due(struct progress *progress)
 {
 	uint64_t now;
@@ -81,12 +81,12 @@ static void on_signal(int number)
 
 void interrupt_catch(void)
 {
-	/* no SA_RESTART: a pause must end too */
+	/* without SA_RESTART, so that a signal ends a sleep */
 	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* nohup has it ignored */
+	/* nohup ignores SIGHUP, and must keep doing so */
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A progress line with the time left, on a terminal only; and Ctrl-C. */
+/* A progress line with the time left, on a terminal only; interrupts. */
 #ifndef ALIGNCTL_PROGRESS_H
 #define ALIGNCTL_PROGRESS_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /**
- * struct progress - a line being drawn
- * @label: what is going on
- * @total: steps in all
- * @start_ns: when it began, on the monotonic clock
- * @drawn_ns: when it was last drawn; 0: never
- * @terminal: is standard error one? else nothing is drawn
+ * struct progress - a progress line on standard error
+ * @label: name of the work, at the start of the line
+ * @total: number of steps
+ * @start_ns: start of the work, on the monotonic clock
+ * @drawn_ns: time of the last drawing, on the monotonic clock; 0: never
+ * @terminal: standard error is a terminal; the line is not drawn otherwise
  */
 struct progress {
 	const char *label;
@@ -22,22 +22,23 @@ struct progress {
 	bool terminal;
 };
 
-/* Nanoseconds of the monotonic clock. */
+/* Return the monotonic clock's time in ns. */
 uint64_t clock_ns(void);
 
+/* Start the work's clock; nothing is drawn yet. */
 void progress_start(struct progress *progress, const char *label,
 		    uint64_t total);
-/* Draws at most five times a second. */
+/* Draw the line after @done steps, at most five times a second. */
 void progress_step(struct progress *progress, uint64_t done);
-/* The same with a line of the caller's, for what has no known end. */
+/* Draw @text instead, for work without a known end; as often. */
 void progress_text(struct progress *progress, const char *text);
-/* Wipes the line. */
+/* Erase the line. */
 void progress_end(struct progress *progress);
 
-/* From here on SIGINT, SIGTERM and SIGHUP only set a mark. */
+/* Make SIGINT, SIGTERM and SIGHUP only set what interrupt_seen() returns. */
 void interrupt_catch(void);
 bool interrupt_seen(void);
-/* Ends the program by the signal that was seen, for the shell to know. */
+/* End the program by the signal that was seen, if any, for a shell to know. */
 void interrupt_obey(void);
 
 #endif

@@ -11,10 +11,10 @@
 
 #define KIB		1024U
 #define MIB		(1U << 20)
-#define MB		1e6	/* rates are told in these */
-/* Of a dev_t inside the kernel, as traces have it: linux/kdev_t.h, no uapi header. */
+#define MB		1e6	/* the unit of rates */
+/* Bits of the minor number in a dev_t inside the kernel: linux/kdev_t.h, no uapi header. */
 #define KERNEL_MINOR_BITS	20
-#define PAGE_BYTES	4096U	/* of the page cache; direct I/O suits it, too */
+#define PAGE_BYTES	4096U	/* a page; also the alignment of direct I/O */
 
 static inline double ns_to_us(double ns)
 {

@@ -17,7 +17,7 @@
 #include "device/device.h"
 #include "geometry.h"
 
-/* What O_DIRECT on a regular file asks for: the file system says, or 512. */
+/* Return the alignment of O_DIRECT on a file: the file system's, or 512. */
 static uint32_t file_logical(const char *path)
 {
 	struct statx found;
@@ -39,10 +39,9 @@ static uint32_t attribute(const char *dir, const char *file, uint32_t otherwise)
 }
 
 /*
- * An align target does not advertise every physical block size that it works
- * with: one above 4096 shows in minimum_io_size only. Ask the target of a device
- * that has just one. Where that begins on the device below is known only if it
- * covers all of it.
+ * Take physical block and offset from the align target, if the device has just
+ * one: a block above 4096 bytes is advertised as minimum_io_size only. The
+ * offset is known only if the target covers all of the device below.
  */
 static void ask_target(struct device *device)
 {
@@ -94,7 +93,7 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 	device->alignment_offset = 0;
 	if (sysfs_number(device->sys.dir, "alignment_offset", &number))
 		device->alignment_offset = number;
-	/* no device has more bytes than a file offset can say */
+	/* a device's size in bytes fits into a file offset */
 	if (sysfs_number(device->sys.dir, "size", &number) && number >= 0 &&
 	    number <= INT64_MAX >> ALIGN_SECTOR_SHIFT)
 		device->sectors = (uint64_t)number;
@@ -182,7 +181,7 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 		*offset = device->alignment_offset & (physical - 1);
 		return true;
 	}
-	/* a disk made of other devices has no parent in the device tree */
+	/* the start of a disk made of other devices is not known */
 	if (strstr(disk, "/devices/virtual/block/"))
 		return false;
 	if (sysfs_number(disk, "alignment_offset", &of_disk) &&
@@ -213,8 +212,8 @@ static void search_slave(const char *name, void *context)
 }
 
 /*
- * Looks at a disk and at all that it lies on. Only signs that a machine with
- * one host does not show: a fabric below, or a device made for sharing.
+ * Search a disk and all devices below it for signs of sharing that a local disk
+ * does not show: a fabric below, or a type of device made for sharing.
  */
 static void search_shared(const char *dir, struct shared_search *search)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A block device or regular file, and what is known about its geometry. */
+/* A block device or regular file, and its geometry. */
 #ifndef ALIGNCTL_DEVICE_H
 #define ALIGNCTL_DEVICE_H
 
@@ -10,24 +10,24 @@
 #include "base/units.h"
 #include "device/sysfs.h"
 
-/* Physical block of a regular file, which has none: the usual page. */
+/* Physical block that a regular file is taken to have. */
 #define DEVICE_FILE_PHYSICAL	PAGE_BYTES
 
 /**
- * struct device - what a path leads to
- * @path: as the user wrote it
- * @block: a block device? else a regular file
- * @devno: a block device's own number; of a file, that of its file system
- * @inode: of a file
- * @sys: a block device's place in sysfs
+ * struct device - a block device or regular file
+ * @path: path as the user wrote it
+ * @block: a block device; else a regular file
+ * @devno: device number of the block device, or of the file's file system
+ * @inode: inode number of the file
+ * @sys: the block device in sysfs
  * @sectors: size in sectors of 512 bytes
- * @logical: logical block, bytes; of a file, what O_DIRECT asks for
- * @physical: physical block, bytes, as the kernel says, or the align target of
- *	a mapped device
- * @alignment_offset: bytes; -1 if they cannot say
- * @io_min: bytes, 0 if not known
- * @io_opt: bytes, 0 if not known
- * @rotational: does it turn?
+ * @logical: logical block, bytes; of a file, the alignment of O_DIRECT
+ * @physical: physical block, bytes, according to the kernel or, of a mapped
+ *	device, its align target
+ * @alignment_offset: alignment offset, bytes; -1 if not known
+ * @io_min: minimum_io_size, bytes; 0 if not known
+ * @io_opt: optimal_io_size, bytes; 0 if not known
+ * @rotational: the device is rotational
  */
 struct device {
 	const char *path;
@@ -45,44 +45,45 @@ struct device {
 };
 
 /*
- * Looks at @path, following links. Return: enum alignctl_exit; anything but
- * ALIGNCTL_FINE has been reported and leaves nothing to close.
+ * Read a device's geometry, following links; the device itself is not opened.
+ * Return: enum alignctl_exit; errors have been reported and leave nothing to
+ * close.
  */
 int device_open(struct device *device, const char *path);
 
-/* The same for a block device of which only the number is known. */
+/* Read a block device's geometry, given its number; @path is for messages. */
 int device_open_devno(struct device *device, dev_t devno, const char *path);
 void device_close(struct device *device);
 
 /*
- * A larger physical block that a large-unit SSD gives away by io_min: a power
+ * Return the physical block that io_min of a large-unit SSD suggests: a power
  * of two above the physical block, at most 65536, not rotational. 0: none.
  */
 uint32_t device_suggested_physical(const struct device *device);
 
 /*
- * The block of its page cache, bytes: of a block device as the kernel says (its
- * user may have set it), of a file that of its file system. Opens it.
+ * Open the device and return its page cache's block, bytes: the block size of a
+ * block device, which a user may have set, or of a file's file system.
  */
 uint32_t device_cache_block(const struct device *device);
 
 /*
- * The blocks of page cache that the kernel gives a block device of so many
- * bytes: the longest that divide it, from its logical block to a page.
+ * Return the page-cache block, bytes, that the kernel gives a block device of
+ * @bytes: the largest that divides @bytes, from the logical block to a page.
  */
 uint32_t device_default_cache_block(uint32_t logical, uint64_t bytes);
 
 /*
- * The alignment offset, bytes, that the device would have if its physical block
- * were @physical. False if its start on a disk is not known (a volume, an
- * array, a loop device) and so nothing can be said; @offset is 0 then.
+ * Compute the alignment offset, bytes, for a physical block of @physical.
+ * Return: false with @offset 0 if the device's start on a disk is not known, as
+ * of a volume, an array or a loop device.
  */
 bool device_offset_for(const struct device *device, uint32_t physical,
 		       uint32_t *offset);
 
 /*
- * Why another host may write to the same device, for people; NULL if nothing
- * hints at it. For free().
+ * Return why another host may write to the device, for people and for free();
+ * NULL if there is no sign of that.
  */
 char *device_shared_reason(const struct device *device);
 

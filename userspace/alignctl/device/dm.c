@@ -24,9 +24,9 @@
 #define TARGET_TYPE	"align"
 #define UUID_PREFIX	"ALIGN-"
 
-static_assert(DM_MAX_NAME + 1 == DM_NAME_LEN, "as the kernel has it");
+static_assert(DM_MAX_NAME + 1 == DM_NAME_LEN, "the kernel's limit");
 
-/* The last thing that libdevmapper complained about. */
+/* Last error message of libdevmapper. */
 static char library_error[256];
 
 __attribute__((format(printf, 5, 6)))
@@ -38,7 +38,7 @@ static void keep_error(int level, const char *file, int line,
 	(void)file;
 	(void)line;
 	(void)dm_errno;
-	if ((level & 7) > 3)	/* LOG_ERR; less grave things are not kept */
+	if ((level & 7) > 3)	/* LOG_ERR; drop warnings and less */
 		return;
 	va_start(args, format);
 	vsnprintf(library_error, sizeof(library_error), format, args);
@@ -53,13 +53,13 @@ static void cleanup_task(struct dm_task **task)
 
 #define CLEANUP_TASK	__attribute__((cleanup(cleanup_task)))
 
-/* Without udev nobody makes nodes or answers cookies: the library does. */
+/* Check for udev; without udev the library makes the nodes itself. */
 static bool udev_runs(void)
 {
 	return !access("/run/udev/control", F_OK);
 }
 
-/* NULL if the kernel has no device-mapper, or one may not use it. */
+/* Create a task; NULL without device-mapper or permission to use it. */
 static struct dm_task *new_task(int type)
 {
 	static bool ready;
@@ -85,7 +85,7 @@ static const char *task_error(struct dm_task *task)
 	return *library_error ? library_error : "device-mapper failed";
 }
 
-/* Runs a task that changes devices, and waits until its nodes are there. */
+/* Run a task that changes devices, and wait for udev to update the nodes. */
 static bool run_and_settle(struct dm_task *task)
 {
 	uint32_t cookie = 0;
@@ -99,7 +99,7 @@ static bool run_and_settle(struct dm_task *task)
 	return done;
 }
 
-/* Visits the targets of type align that a status or table task has read. */
+/* Visit the targets of type align that a status or table task has read. */
 static void each_target(struct dm_task *task,
 			void (*visit)(unsigned int index, uint64_t start,
 				      uint64_t length, const char *params,
@@ -135,7 +135,7 @@ static void take_status(unsigned int index, uint64_t start, uint64_t length,
 	target->start = start;
 	target->length = length;
 	if (!status_parse(params, &target->status)) {
-		message_warning("%s: status line not understood: %s",
+		message_warning("%s: unknown status line: %s",
 				device->name, params);
 		return;
 	}
@@ -160,7 +160,7 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 	}
 }
 
-/* What only sysfs tells of the targets. */
+/* Read the members of the targets that only sysfs has. */
 static void read_sysfs(struct dm_align *device)
 {
 	struct sysfs_device self;
@@ -186,14 +186,14 @@ static void read_sysfs(struct dm_align *device)
 	sysfs_device_close(&self);
 }
 
-/* Runs a task of @type on a device; NULL if that fails. */
+/* Run a task of @type on a device; NULL if that fails. */
 static struct dm_task *query(int type, const char *name, struct dm_info *info)
 {
 	struct dm_task *task = new_task(type);
 
 	if (!task)
 		return NULL;
-	/* a query must not wait for a device that is suspended */
+	/* a flush would block on a suspended device */
 	if (dm_task_set_name(task, name) && dm_task_no_flush(task) &&
 	    dm_task_run(task) && dm_task_get_info(task, info) && info->exists)
 		return task;
@@ -201,7 +201,7 @@ static struct dm_task *query(int type, const char *name, struct dm_info *info)
 	return NULL;
 }
 
-/* Fills @device; false if it is gone or has no align target. */
+/* Read a device; false if it is gone or has no align target. */
 static bool read_device(struct dm_align *device, const char *name)
 {
 	CLEANUP_TASK struct dm_task *status = NULL;
@@ -255,12 +255,12 @@ static int report_no_dm(struct dm_task *task)
 	if (geteuid())
 		message_error("device-mapper needs root; run alignctl as root");
 	else
-		message_error("device-mapper is not there: %s; 'modprobe dm-mod' loads it",
+		message_error("device-mapper is missing: %s; load it with 'modprobe dm-mod'",
 			      task_error(task));
 	return ALIGNCTL_IO;
 }
 
-/* All align devices that device-mapper has, by name. */
+/* List the align devices of device-mapper, by name. */
 static int list_dm(struct dm_align **devices, size_t *nr)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST);
@@ -291,7 +291,7 @@ static int list_dm(struct dm_align **devices, size_t *nr)
 	return ALIGNCTL_FINE;
 }
 
-/* What sysfs has of a target, as its status line would say it. */
+/* Turn what sysfs has of a target into what dm would have. */
 static struct dm_align_target target_of(const struct ledger *ledger,
 					const struct ledger_target *found,
 					const char *dir)
@@ -326,7 +326,7 @@ struct sysfs_list {
 	int result;
 };
 
-/* Adds a block device if it is an align device. */
+/* Add a block device to the list if it is an align device. */
 static void visit_block(const char *name, void *context)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
@@ -384,7 +384,7 @@ static int list_sysfs(struct dm_align **devices, size_t *nr)
 	return list.result;
 }
 
-/* Is there a device-mapper, of the machine that sysfs is of, that we may use? */
+/* Check whether we may use device-mapper, on the machine that sysfs is of. */
 static bool may_use_dm(void)
 {
 	CLEANUP_TASK struct dm_task *task = NULL;
@@ -400,7 +400,7 @@ int dm_align_list(struct dm_align **devices, size_t *nr)
 	return may_use_dm() ? list_dm(devices, nr) : list_sysfs(devices, nr);
 }
 
-/* The name below /dev/mapper of what the user wrote; for free(). */
+/* Return the name below /dev/mapper of what the user wrote, for free(). */
 static char *resolve_name(const char *wanted)
 {
 	CLEANUP_FREE char *node = sysfs_path("/sys/class/block/%s", wanted);
@@ -421,7 +421,7 @@ static char *resolve_name(const char *wanted)
 	return name;
 }
 
-/* Says the name of the align device that lies over what the user named. */
+/* Print the name of the align device above the device that the user named. */
 static void suggest_above(const char *wanted, const struct dm_align *devices,
 			  size_t nr)
 {
@@ -507,7 +507,7 @@ bool dm_name_taken(const char *name)
 	       dm_task_get_info(task, &info) && info.exists;
 }
 
-/* Reports a refusal with the kernel's own reason, and closes the log. */
+/* Report a refusal with the kernel's reason, and close the log. */
 static void report_refusal(const char *name, const char *what,
 			   struct dm_task *task, int log)
 {
@@ -532,19 +532,19 @@ static int refusal_status(struct dm_task *task)
 	}
 }
 
-/* Removes a device whose table could not be loaded or made live. */
+/* Remove a device whose table could not be loaded or resumed. */
 static void undo_create(const char *name)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
 
 	if (!task || !dm_task_set_name(task, name) || !run_and_settle(task))
-		message_warning("/dev/mapper/%s is left behind without a table: %s; 'dmsetup remove %s'",
+		message_warning("/dev/mapper/%s is left without a table: %s; remove it with 'dmsetup remove %s'",
 				name, task_error(task), name);
 }
 
 /*
- * A UUID of its own for a new device, for free(). Random: a name may come back
- * while the device that had it goes on under another one.
+ * Return a UUID for a new device, for free(). It is random, not made from the
+ * name: another device may have had the name and live on under a new one.
  */
 static char *new_uuid(void)
 {
@@ -557,8 +557,8 @@ static char *new_uuid(void)
 }
 
 /*
- * In three steps, as the one-step form of the library forgets the error of the
- * step that failed.
+ * Create, load and resume are separate tasks: the library's one-step form loses
+ * the error of the step that failed.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params)
 {
@@ -585,7 +585,7 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 	if (!dm_task_set_name(resume, name) ||
 	    !dm_task_set_add_node(resume, DM_ADD_NODE_ON_RESUME) ||
 	    !run_and_settle(resume)) {
-		report_refusal(name, "cannot be made live", resume, log);
+		report_refusal(name, "cannot be resumed", resume, log);
 		undo_create(name);
 		return refusal_status(resume);
 	}
@@ -600,7 +600,7 @@ int dm_align_remove(const struct dm_align *device)
 {
 	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
 
-	/* udev may have it open for a moment */
+	/* retry, because udev may have the device open for a moment */
 	if (task && dm_task_set_name(task, device->name) &&
 	    (!udev_runs() || dm_task_retry_remove(task)) &&
 	    run_and_settle(task))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Device-mapper, as far as align devices need it. */
+/* Align devices of device-mapper. */
 #ifndef ALIGNCTL_DM_H
 #define ALIGNCTL_DM_H
 
@@ -10,20 +10,20 @@
 
 #include "device/status.h"
 
-/* Bytes of the longest name of a device: DM_NAME_LEN without the final 0. */
+/* Length of the longest device name: DM_NAME_LEN without the final 0. */
 #define DM_MAX_NAME	127U
 
 /**
  * struct dm_align_target - one align target of a device
- * @index: its place in the table
- * @start: its first sector on the device
- * @length: its length in sectors
- * @status: its status line
- * @table: its table line
- * @device_gone: is the device below no longer there?
- * @hold_ms: how long blocks are held at most; this and the next from sysfs, 0
- *	if it lacks them
- * @memory_high_water: most bytes of memory that blocks have taken
+ * @index: index of the target in the device's table
+ * @start: first sector of the target on the device
+ * @length: length of the target in sectors
+ * @status: status line of the target
+ * @table: table line of the target
+ * @device_gone: the device below has been removed
+ * @hold_ms: longest time to hold a block, ms, from sysfs; 0 if missing there
+ * @memory_high_water: largest memory that blocks have taken, bytes, from sysfs;
+ *	0 if missing there
  */
 struct dm_align_target {
 	unsigned int index;
@@ -38,15 +38,15 @@ struct dm_align_target {
 
 /**
  * struct dm_align - a device-mapper device with at least one align target
- * @name: as below /dev/mapper
- * @uuid: as device-mapper has it; "": none
- * @devno: its number
- * @open_count: how often it is open, mounts and holders included
- * @suspended: is it suspended?
- * @from_sysfs: was it read without device-mapper? Then @uuid and @open_count, and
- *	start, length and table.start of its targets, are not known
- * @nr_targets: align targets
- * @target: those, by rising start
+ * @name: name of the device below /dev/mapper
+ * @uuid: UUID of the device; "": none
+ * @devno: device number
+ * @open_count: number of openers, mounts and holders included
+ * @suspended: the device is suspended
+ * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
+ *	length and table.start of the targets are not known then
+ * @nr_targets: number of align targets
+ * @target: the align targets, by rising start
  */
 struct dm_align {
 	char *name;
@@ -60,49 +60,52 @@ struct dm_align {
 };
 
 /*
- * All align devices, by name: of device-mapper, which takes root, or else as far
- * as sysfs has them, for any user. Return: enum alignctl_exit; errors reported.
+ * List all align devices, by name: from device-mapper, which needs root, or
+ * else from sysfs. Return: enum alignctl_exit; errors have been reported.
  */
 int dm_align_list(struct dm_align **devices, size_t *nr);
 void dm_align_list_free(struct dm_align *devices, size_t nr);
 
 /*
- * The align device that the user means: a name, a path to the device, or
- * "dm-N". Return: enum alignctl_exit; errors have been reported, also that of
- * a device that is not an align device.
+ * Find an align device by its name, a path to the device, or "dm-N". Return:
+ * enum alignctl_exit; errors, also that it is no align device, have been
+ * reported.
  */
 int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
 
 /*
- * Did attach make the device? Its UUID says so: devices of LVM and the like have
- * others, also while their table is one of align, and dmsetup gives none.
+ * Check by its UUID whether attach made the device: LVM and others set other
+ * UUIDs, also of devices whose table is align, and dmsetup sets none.
  */
 bool dm_align_attached(const struct dm_align *device);
 
-/* Is a device that one of the targets lies on no longer there? */
+/* Check whether the device below any of the targets has been removed. */
 bool dm_align_gone(const struct dm_align *device);
 
-/* Blocks that could not be written, as it is now rather than when found. */
+/* Return the current number of blocks that could not be written. */
 uint64_t dm_align_degraded(const struct dm_align *device);
 
-/* Can a table with an align target be loaded now? */
+/* Check whether the align target is registered. */
 bool dm_align_available(void);
 
-/* Is there a device of any kind with that name? */
+/* Check whether a device-mapper device of any kind has that name. */
 bool dm_name_taken(const char *name);
 
 /*
- * Makes a device of one align target, with a UUID that dm_align_attached() knows.
- * Return: enum alignctl_exit; why the kernel refused has been reported.
+ * Create a device with one align target and a UUID for dm_align_attached().
+ * Return: enum alignctl_exit; the kernel's reason has been reported.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);
 
-/* Return of these: enum alignctl_exit; errors have been reported. */
+/* Remove a device. Return: enum alignctl_exit; errors have been reported. */
 int dm_align_remove(const struct dm_align *device);
+
+/* Send a message to the target at @sector. Return: as dm_align_remove(). */
 int dm_align_message(const struct dm_align *device, uint64_t sector,
 		     const char *message);
-/* To each target, until one refuses. */
+
+/* Send a message to each target, until one fails. Return: its result. */
 int dm_align_message_all(const struct dm_align *device, const char *message);
 
 #endif

@@ -15,13 +15,13 @@
 #include "base/pattern.h"
 #include "device/guard.h"
 
-#define DEPTH_MAX	8	/* stacks are not deeper, and a loop must end */
+#define DEPTH_MAX	8	/* deepest stack of devices; ends a loop */
 
 /**
- * struct mount_space - what is mounted in one mount namespace
- * @id: of the namespace, as the kernel writes it
- * @whose: a process in it, for people; NULL: our own
- * @mounts: its mounts
+ * struct mount_space - the mounts of a mount namespace
+ * @id: the namespace, as "mnt:[4026531841]"
+ * @whose: a process in the namespace, for people; NULL: our own namespace
+ * @mounts: the namespace's mounts
  */
 struct mount_space {
 	char *id;
@@ -35,11 +35,11 @@ struct walk {
 	struct mount_space *space;	/* our own first */
 	size_t nr_spaces;
 	struct libmnt_table *swaps;
-	const struct sysfs_device *from;	/* whose entries are visited */
+	const struct sysfs_device *from;	/* device being visited */
 	unsigned int depth;
 };
 
-/* Takes a finding, fit to be shown: it has the words of whoever made a label. */
+/* Add and free a finding, once; control characters of labels are escaped. */
 static void add(struct guard_report *report, char *text)
 {
 	char *finding = message_visible(text);
@@ -57,7 +57,7 @@ static void add(struct guard_report *report, char *text)
 	report->finding[report->nr++] = finding;
 }
 
-/* "dm-0 (vg-root)" or just "sda1"; for free(). */
+/* Return "dm-0 (vg-root)" or just "sda1", for free(). */
 static char *label(const struct sysfs_device *device)
 {
 	CLEANUP_FREE char *dm = sysfs_text(device->dir, "dm/name");
@@ -66,7 +66,7 @@ static char *label(const struct sysfs_device *device)
 		    message_format("%s", device->name);
 }
 
-/* Does a path from a mount or swap table mean this device? */
+/* Check whether a path from a mount or swap table means this device. */
 static bool is_source(const struct sysfs_device *device, const char *source)
 {
 	CLEANUP_FREE char *node = message_format("/dev/%s", device->name);
@@ -80,7 +80,7 @@ static bool is_source(const struct sysfs_device *device, const char *source)
 	       S_ISBLK(found.st_mode) && found.st_rdev == device->devno;
 }
 
-/* Is it mounted in that namespace? Each place is a finding. */
+/* Check whether a device is mounted in a namespace; add each mount point. */
 static bool check_mounts(struct walk *walk, const struct sysfs_device *device,
 			 const struct mount_space *space)
 {
@@ -91,7 +91,7 @@ static bool check_mounts(struct walk *walk, const struct sysfs_device *device,
 	bool mounted = false;
 
 	while (!mnt_table_next_fs(space->mounts, iter, &fs)) {
-		/* none in a table that libmount takes for one of swap areas */
+		/* NULL if libmount takes the table for one of swap areas */
 		const char *place = mnt_fs_get_target(fs);
 
 		if (mnt_fs_get_devno(fs) != device->devno &&
@@ -116,7 +116,7 @@ static void check_tables(struct walk *walk, const struct sysfs_device *device)
 	struct libmnt_fs *fs;
 	size_t i;
 
-	/* most other namespaces have the same mounts as ours: one will do */
+	/* most namespaces have the same mounts: report those of one */
 	for (i = 0; i < walk->nr_spaces; i++)
 		if (check_mounts(walk, device, &walk->space[i]))
 			break;
@@ -129,7 +129,7 @@ static void check_tables(struct walk *walk, const struct sysfs_device *device)
 
 static void walk_up(struct walk *walk, const struct sysfs_device *device);
 
-/* Opens the device called @name in sysfs. */
+/* Open the device called @name in sysfs. */
 static bool open_named(struct sysfs_device *device, const char *name)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
@@ -189,7 +189,7 @@ static void visit_partition(const char *name, void *context)
 	sysfs_device_close(&part);
 }
 
-/* The device, its partitions, and all that is built on them. */
+/* Check a device, its partitions, and all devices above them. */
 static void walk_up(struct walk *walk, const struct sysfs_device *device)
 {
 	check_tables(walk, device);
@@ -199,8 +199,8 @@ static void walk_up(struct walk *walk, const struct sysfs_device *device)
 }
 
 /*
- * What the device lies on. Others may hold parts of it (volumes of a group),
- * which is none of our business; a mount of the same bytes is.
+ * Check a device below. Other holders of it do not matter, as volumes of a
+ * group hold other parts; its mounts do.
  */
 static void visit_slave(const char *name, void *context)
 {
@@ -237,7 +237,7 @@ static bool is_file(const struct device *device, const char *path)
 	       found.st_dev == device->devno && found.st_ino == device->inode;
 }
 
-/* A regular file and what may lie over it. */
+/* A search for loop devices over a regular file. */
 struct file_walk {
 	struct walk *walk;
 	const struct device *device;
@@ -269,7 +269,9 @@ static void walk_file(struct walk *walk, const struct device *device)
 	sysfs_each(dir, visit_loop, &file);
 }
 
-/* The mount namespace of a process, "mnt:[4026531841]"; for free(), or NULL. */
+/*
+ * Return a process's mount namespace, "mnt:[4026531841]", for free(), or NULL.
+ */
 static char *mount_space_of(const char *process)
 {
 	CLEANUP_FREE char *link = sysfs_path("/proc/%s/ns/mnt", process);
@@ -280,7 +282,7 @@ static char *mount_space_of(const char *process)
 		memory_or_exit(strndup(id, length)) : NULL;
 }
 
-/* Takes the mounts that a process sees, unless another one showed them. */
+/* Add the mount namespace of a process, unless it has been added. */
 static void add_space(struct walk *walk, const char *process, bool own)
 {
 	CLEANUP_FREE char *id = mount_space_of(process);
@@ -290,7 +292,7 @@ static void add_space(struct walk *walk, const char *process, bool own)
 	struct mount_space *space;
 	size_t i;
 
-	/* a process that has just ended, or is not ours to look at */
+	/* the process has just ended, or we may not look at it */
 	if (!id && !own)
 		return;
 	for (i = 0; id && i < walk->nr_spaces; i++)
@@ -343,7 +345,7 @@ void guard_usage(struct guard_report *report, const struct device *device)
 	mnt_unref_table(walk.swaps);
 }
 
-/* Adds what the probe has just found. */
+/* Add the signature that the probe has found. */
 static void add_signature(struct guard_report *report, blkid_probe probe)
 {
 	const char *type, *offset = "0", *name = NULL;
@@ -377,7 +379,7 @@ int guard_signatures(struct guard_report *report, const struct device *device)
 	}
 	probe = memory_or_exit(blkid_new_probe());
 	if (blkid_probe_set_device(probe, fd, 0, 0)) {
-		message_error("%s: libblkid cannot read it: %s", device->path,
+		message_error("%s: libblkid cannot read the device: %s", device->path,
 			      strerror(errno));
 		blkid_free_probe(probe);
 		return ALIGNCTL_IO;
@@ -391,7 +393,7 @@ int guard_signatures(struct guard_report *report, const struct device *device)
 	while (!(found = blkid_do_probe(probe)))
 		add_signature(report, probe);
 	if (found < 0) {
-		message_error("%s: looking for signatures: %s", device->path,
+		message_error("%s: cannot look for signatures: %s", device->path,
 			      strerror(errno ? errno : EIO));
 		result = ALIGNCTL_IO;
 	}
@@ -418,7 +420,7 @@ bool guard_partition_table(const struct device *device)
 	return has;
 }
 
-/* Has the device node a signature of LVM's physical volumes? */
+/* Check whether a device node has the signature of a physical volume of LVM. */
 static bool is_lvm_node(const char *path)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -439,7 +441,7 @@ static bool is_lvm_node(const char *path)
 	return is;
 }
 
-/* A search for a volume of LVM in the partitions of a disk. */
+/* A search for a physical volume of LVM in the partitions of a disk. */
 struct lvm_search {
 	const char *dir;
 	char *node;
@@ -479,7 +481,7 @@ char *guard_lvm_volume(const struct device *device, int64_t *partition)
 	return search.node;
 }
 
-/* Is a sector neither zero nor of an earlier replay? */
+/* Check whether a sector is neither zero nor of an earlier replay. */
 static bool holds_data(const char *sector)
 {
 	static const char zeroes[PATTERN_SECTOR];
@@ -501,14 +503,14 @@ int guard_file_data(struct guard_report *report, const struct device *device,
 		message_error("%s: %s", device->path, strerror(errno));
 		return ALIGNCTL_IO;
 	}
-	/* only what is allocated can hold data */
+	/* skip the holes */
 	while ((at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
 		ssize_t got, i;
 
 		at -= at % PATTERN_SECTOR;
 		got = pread(fd, buffer, chunk, at);
 		if (got < 0) {
-			message_error("%s: reading at byte %lld: %s",
+			message_error("%s: cannot read at byte %lld: %s",
 				      device->path, (long long)at,
 				      strerror(errno));
 			return ALIGNCTL_IO;

@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "device/kernel_log.h"
 
-#define RECORD_MAX	8192	/* the kernel cuts records at less */
+#define RECORD_MAX	8192	/* the kernel's records are shorter */
 
 int kernel_log_open(void)
 {
@@ -20,7 +20,7 @@ int kernel_log_open(void)
 	return fd;
 }
 
-/* Steps over "253:0: ", the device that the line is about. */
+/* Return the text after "253:0: ", the device that the line is about. */
 static const char *skip_devno(const char *text)
 {
 	const char *at = text + strspn(text, "0123456789");
@@ -58,7 +58,7 @@ char *kernel_log_parse(const char *record, int *of_core)
 	} else {
 		return NULL;
 	}
-	/* the properties of the record follow on lines of their own */
+	/* the record's properties follow on further lines */
 	length = strcspn(text, "\n");
 	/* the core ends with the error code, as in " (-EINVAL)" */
 	code = memrchr(text, '(', length);
@@ -81,7 +81,7 @@ char *kernel_log_reason(int fd)
 		int of_core;
 
 		got = read(fd, record, RECORD_MAX);
-		if (got < 0 && errno == EPIPE)	/* overwritten: goes on after */
+		if (got < 0 && errno == EPIPE)	/* overwritten: read on */
 			continue;
 		if (got <= 0)
 			break;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Why device-mapper refused something: an ioctl only says EINVAL, the reason
- * is in the kernel's log.
+ * Read from the kernel log why device-mapper refused a request: its ioctl only
+ * returns EINVAL.
  */
 #ifndef ALIGNCTL_KERNEL_LOG_H
 #define ALIGNCTL_KERNEL_LOG_H
 
-/* From now on; -1 if the log may not be read. For kernel_log_reason(). */
+/* Open the log at its end, for kernel_log_reason(); -1 if that is forbidden. */
 int kernel_log_open(void);
 
 /*
- * The reason in what was logged since, for free(); NULL if there is none. The
- * target's own line, which names argument and value, goes before that of the
- * device-mapper core. Closes @fd.
+ * Return the reason that was logged since the log was opened, for free(); NULL
+ * if there is none. Prefer the target's line, which names argument and value,
+ * to the device-mapper core's. Close @fd.
  */
 char *kernel_log_reason(int fd);
 
 /*
- * The reason in one record of /dev/kmsg, for free(), or NULL. @of_core is set
- * if the line is that of the device-mapper core.
+ * Return the reason in a record of /dev/kmsg, for free(), or NULL. Set @of_core
+ * to 1 if the record is the device-mapper core's, else to 0.
  */
 char *kernel_log_parse(const char *record, int *of_core);
 

@@ -30,7 +30,7 @@ const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR] = {
 	[HISTOGRAM_HOLD_TIME] = { "hold_time", ALIGN_LATENCY_BINS },
 };
 
-/* Reads the counts in a file; false if there are too few or too many. */
+/* Read the counts in a file; false if there are too few or too many. */
 static bool read_bins(const char *dir, const char *file, unsigned int count,
 		      uint64_t *bins)
 {
@@ -57,10 +57,10 @@ static bool read_counter(const char *dir, const char *file, uint64_t *value)
 
 static char *bad_file(const char *dir, const char *file)
 {
-	return message_format("%s/%s: missing, or not understood", dir, file);
+	return message_format("%s/%s: missing or malformed", dir, file);
 }
 
-/* Reads which device is below. Return: false if the file is missing. */
+/* Read which device is below; false if the file is missing. */
 static bool read_device(struct ledger_target *target, const char *dir,
 			const char *file)
 {
@@ -79,7 +79,7 @@ static bool read_device(struct ledger_target *target, const char *dir,
 	return target->device;
 }
 
-/* Reads a target's files; false if it has none. */
+/* Read a target's files; false if the device has no such target. */
 static bool read_target(struct ledger_target *target, const char *dir,
 			unsigned int index)
 {
@@ -115,15 +115,15 @@ static bool read_target(struct ledger_target *target, const char *dir,
 	return read_device(target, dir, device_file);
 }
 
-/* One target after the other; a place in the table may be of another type. */
+/* A search for the targets' files: targets of other types have none. */
 struct target_search {
 	struct ledger *ledger;
 	const char *dir;
 };
 
 /*
- * Is it the file of a target's mode, and which target's? Only as the kernel
- * writes the number, or target 1 would be there as "target01_mode" once more.
+ * Check whether a file has a target's mode, and set @index to the target. Only
+ * a number as the kernel writes it counts: "target01_mode" is not target 1's.
  */
 static bool is_mode_file(const char *name, unsigned int *index)
 {

@@ -21,11 +21,11 @@ enum ledger_counter {
 };
 
 /**
- * struct ledger_row - a row of the table
- * @name: of the counter
- * @gauge: a level, else monotonic
- * @unit: what is counted
- * @help: one sentence
+ * struct ledger_row - a counter of the ledger
+ * @name: name of the counter
+ * @gauge: a level; else monotonic
+ * @unit: unit of the counter
+ * @help: one sentence about the counter
  */
 struct ledger_row {
 	const char *name;
@@ -48,9 +48,9 @@ enum ledger_histogram {
 #define LEDGER_MAX_BINS		128	/* the most of any histogram */
 
 /**
- * struct ledger_histogram_row - a kind of histogram
- * @name: in JSON; the file is called <name>_histogram
- * @bins: how many it has
+ * struct ledger_histogram_row - a histogram of the ledger
+ * @name: name of the histogram in JSON; its file is <name>_histogram
+ * @bins: number of bins
  */
 struct ledger_histogram_row {
 	const char *name;
@@ -61,17 +61,17 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 
 /**
  * struct ledger_target - one target of the device
- * @index: its place in the table
+ * @index: index of the target in the device's table
  * @mode: "report", "pad" or "coalesce"
- * @physical: bytes
- * @offset: bytes; -1: unknown
- * @hold_ms: how long coalesce holds a block at most
- * @max_blocks: most blocks in memory at once
- * @blocks: blocks in memory now
- * @memory_bytes: memory in use now
- * @memory_high_water: most memory that was in use at once
+ * @physical: physical block, bytes
+ * @offset: alignment offset, bytes; -1: unknown
+ * @hold_ms: longest time that coalesce holds a block, ms
+ * @max_blocks: limit of blocks in memory
+ * @blocks: number of blocks in memory now
+ * @memory_bytes: memory in use now, bytes
+ * @memory_high_water: largest memory that was in use, bytes
  * @device: the kernel's name of the device below, or "major:minor"
- * @device_gone: is it no longer there?
+ * @device_gone: the device below has been removed
  */
 struct ledger_target {
 	unsigned int index;
@@ -88,16 +88,16 @@ struct ledger_target {
 };
 
 /**
- * struct ledger - one reading
+ * struct ledger - the ledger as read at one time
  * @epoch: number of the epoch
- * @suggested: a better physical block size, or 0
- * @logical: logical block size of the align device, bytes
- * @raw: the counters as the kernel has them
- * @baseline: as they stood at the last reset; 0 for gauges
- * @bins: histograms as the kernel has them
- * @baseline_bins: as they stood at the last reset
- * @nr_targets: targets
- * @target: those
+ * @suggested: suggested physical block, bytes, or 0
+ * @logical: logical block of the align device, bytes
+ * @raw: counters since the device was created
+ * @baseline: counters at the last reset; 0 for gauges
+ * @bins: histograms since the device was created
+ * @baseline_bins: histograms at the last reset
+ * @nr_targets: number of targets
+ * @target: the targets
  */
 struct ledger {
 	uint64_t epoch;
@@ -112,49 +112,50 @@ struct ledger {
 };
 
 /*
- * Reads everything about a disk whose folder in sysfs is @disk_dir. Return:
- * NULL, or which file is missing or bad, for free().
+ * Read the ledger of a disk whose folder in sysfs is @disk_dir. Return: NULL,
+ * or which file is missing or malformed, for free().
  */
 char *ledger_read(struct ledger *ledger, const char *disk_dir);
 void ledger_free(struct ledger *ledger);
 
-/* A counter since the last reset; a gauge as it is. */
+/* Return a counter since the last reset, or a gauge's level. */
 uint64_t ledger_value(const struct ledger *ledger, enum ledger_counter counter);
 
 /*
- * Does every partial touch have an outcome? Exact while no write is in flight;
- * on the raw counters, as touches may have been pending at the reset.
+ * Check that every partial touch has an outcome, which holds exactly while no
+ * write is in flight. Use the raw counters, since touches may have been pending
+ * at the last reset.
  */
 bool ledger_balanced(const struct ledger *ledger);
 
 /*
- * Blocks with acknowledged writes that could not be written; while there are
- * any the device is degraded, and every flush fails.
+ * Return the number of blocks with acknowledged writes that could not be
+ * written; unless it is 0 the device is degraded, and every flush fails.
  */
 uint64_t ledger_degraded(const struct ledger *ledger);
 
-/* The first target whose device is no longer there; NULL: there is none. */
+/* Return the first target whose device below is gone; NULL: none. */
 const struct ledger_target *ledger_gone(const struct ledger *ledger);
 
 /*
- * Bytes of whole physical blocks touched by the writes that arrived (or that
- * were sent to the drive) for each byte that was to be written; 0 if nothing
- * was.
+ * Return the bytes of whole physical blocks touched by the writes that arrived
+ * (before) or that were sent to the drive (after), for each byte that was to be
+ * written; 0 if there was none.
  */
 double ledger_amplification_before(const struct ledger *ledger);
 double ledger_amplification_after(const struct ledger *ledger);
 
-/* Counts from an earlier reading on, rather than from the last reset. */
+/* Count from an earlier reading on, rather than from the last reset. */
 void ledger_count_from(struct ledger *ledger, const struct ledger *earlier);
 
-/* A histogram since the last reset; @bins has room for LEDGER_MAX_BINS. */
+/* Read a histogram since the last reset into @bins, of LEDGER_MAX_BINS. */
 void ledger_histogram(const struct ledger *ledger,
 		      enum ledger_histogram histogram, uint64_t *bins);
 
 /*
- * Where a bin lies: phase: first byte in the block; size: least size in bytes;
- * latency and hold time: upper end in microseconds, for the last bin, which has
- * none, the lower.
+ * Return a bin's bound: of phase, the first byte in the block; of size, the
+ * least size in bytes; of latency and hold time, the upper bound in
+ * microseconds or, of the last bin, which has none, the lower bound.
  */
 double ledger_bin_bound(const struct ledger *ledger,
 			enum ledger_histogram histogram, unsigned int bin);

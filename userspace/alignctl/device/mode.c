@@ -57,21 +57,21 @@ bool mode_holds(const char *mode)
 
 void mode_print_volatile(const char *name, int64_t hold_ms)
 {
-	printf("%s: volatile: in mode coalesce a write that covers a block in part may be acknowledged before it is written, about %" PRId64
-	       " ms later at most. A power cut or crash in between loses it, as in a drive's volatile write cache, unless it was flushed (fsync) or written with FUA\n",
+	printf("%s: volatile: mode coalesce may acknowledge a write that covers a block in part about %" PRId64
+	       " ms, or less, before writing it. A power cut or crash in between loses the write, as with a drive's volatile write cache, unless it was flushed (fsync) or had FUA\n",
 	       name, hold_ms);
 }
 
 void mode_report_degraded(const char *name, uint64_t blocks)
 {
 	message_error("%s: degraded: acknowledged writes to %" PRIu64
-		      " blocks cannot be written, and every flush fails; repair what is below, or give them up with 'alignctl set %s --drop-failed'",
+		      " blocks cannot be written, and every flush fails; repair the device below, or drop the writes with 'alignctl set %s --drop-failed'",
 		      name, blocks, name);
 }
 
 void mode_report_gone(const char *name, const char *below)
 {
-	message_error("%s: the device below, %s, is gone; unmount what is above, then 'alignctl detach %s --force'",
+	message_error("%s: the device below, %s, is gone; unmount file systems above, then 'alignctl detach %s --force'",
 		      name, below, name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The target's modes, as far as the user must know about them. */
+/* The target's modes: their names, settings and consequences for the user. */
 #ifndef ALIGNCTL_MODE_H
 #define ALIGNCTL_MODE_H
 
@@ -20,36 +20,36 @@
 #define MODE_NR		3
 extern const char *const mode_names[MODE_NR];
 
-/* Take the argument of --mode. Return: 0, or -1 after an error. */
+/* Parse the argument of --mode. Return: 0, or -1 after reporting an error. */
 int mode_take(const char *argument, const char **mode);
 
-/* NULL if @text is a time to hold blocks, and sets @ms, else what it must be. */
+/* Parse a time to hold blocks into @ms. Return: NULL, or what it must be. */
 const char *mode_hold_ms(const char *text, uint64_t *ms);
 
-/* NULL if @text is a limit of memory, and sets @blocks, else what it must be. */
+/* Parse a limit of memory into @blocks. Return: NULL, or what it must be. */
 const char *mode_max_blocks(const char *text, uint64_t *blocks);
 
-/* NULL if @text is on or off, else what it must be. */
+/* Check that @text is on or off. Return: NULL, or what it must be. */
 const char *mode_write_cache_refusal(const char *text);
 
-/* Does the mode write whole blocks, neighbours of the user's data included? */
+/* Check whether a mode writes whole blocks, neighbouring data included. */
 bool mode_rewrites(const char *mode);
 
-/* Does the mode acknowledge writes that are not on the drive yet? */
+/* Check whether a mode acknowledges writes before they are on the drive. */
 bool mode_holds(const char *mode);
 
-/* Says on standard output what the user of @name takes on with mode_holds(). */
+/* Print on standard output what a mode with mode_holds() puts at risk. */
 void mode_print_volatile(const char *name, int64_t hold_ms);
 
-/* Report as an error that @below, under the device, is gone, and what to do. */
+/* Report that @below, the device below @name, is gone, and what to do. */
 void mode_report_gone(const char *name, const char *below);
 
-/* Says as an error that the device is degraded, and the ways out. */
+/* Report that the device is degraded, and what to do. */
 void mode_report_degraded(const char *name, uint64_t blocks);
 
 /*
- * Can blocks be held on a device whose folder in sysfs is @disk_dir? They can
- * while its queue has a volatile write cache; true if that is not known.
+ * Check whether a device whose folder in sysfs is @disk_dir can hold blocks:
+ * its queue must have a volatile write cache. Return: true also if not known.
  */
 bool mode_can_hold(const char *disk_dir);
 

@@ -19,7 +19,7 @@
 #define MODULE_NAME	"dm-align"
 #define OUTPUT_MAX	4096
 
-/* "[none] integrity confidentiality": in brackets what is in force. */
+/* Check for a lockdown, as in "none [integrity] confidentiality". */
 static bool locked_down(const char *lockdown)
 {
 	return strstr(lockdown, "[integrity]") ||
@@ -29,7 +29,7 @@ static bool locked_down(const char *lockdown)
 enum module_failure module_sort_failure(const char *output,
 					const char *lockdown, bool root)
 {
-	/* EKEYREJECTED and ENOKEY, as strerror() has them in the C locale */
+	/* strerror() of EKEYREJECTED and ENOKEY in the C locale */
 	if (strstr(output, "Key was rejected by service") ||
 	    strstr(output, "Required key not available"))
 		return MODULE_KEY;
@@ -42,8 +42,8 @@ enum module_failure module_sort_failure(const char *output,
 }
 
 /*
- * Runs modprobe; its standard error goes to @output. Return: 0 if it was
- * content, or -1.
+ * Run modprobe and copy its standard error to @output. Return: 0 if it
+ * succeeded, or -1.
  */
 static int run_modprobe(char *output, size_t size)
 {
@@ -132,6 +132,6 @@ int module_ensure(void)
 	}
 	if (dm_align_available())
 		return ALIGNCTL_FINE;
-	message_error("modprobe " MODULE_NAME " was content, and yet device-mapper has no target 'align'; is another module of that name installed? See 'modinfo " MODULE_NAME "'");
+	message_error("modprobe succeeded, but no 'align' target is registered; is another " MODULE_NAME " installed? See 'modinfo " MODULE_NAME "'");
 	return ALIGNCTL_IO;
 }

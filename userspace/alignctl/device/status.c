@@ -4,7 +4,7 @@
 #include "base/decimal.h"
 #include "device/status.h"
 
-/* The value of "name:value" in the line, or NULL. */
+/* Find the value of "name:value" in the line, or NULL. */
 static const char *find(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -18,7 +18,7 @@ static const char *find(const char *line, const char *name)
 	return NULL;
 }
 
-/* Does a word of a line end here? */
+/* Check whether a word of the line ends here. */
 static bool at_end(const char *at)
 {
 	return !*at || *at == ' ';
@@ -36,7 +36,7 @@ static bool number(const char *line, const char *name, uint64_t max,
 	return true;
 }
 
-/* A number that older kernels lack; @value stays as it is then. */
+/* Read a number that older versions lack, which leaves @value unchanged. */
 static bool later_number(const char *line, const char *name, uint64_t *value)
 {
 	return !find(line, name) || number(line, name, UINT64_MAX, value);

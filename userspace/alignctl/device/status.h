@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel says of one align target: its status and its table line. */
+/* Parse the status line and the table line of an align target. */
 #ifndef ALIGNCTL_STATUS_H
 #define ALIGNCTL_STATUS_H
 
@@ -10,17 +10,18 @@
 #define STATUS_MODE_MAX		16
 
 /**
- * struct align_status - what the status line says of a target
+ * struct align_status - a target's status line
  * @mode: "report", "pad" or "coalesce"
  * @physical: physical block in effect, bytes
  * @offset: alignment offset in effect, bytes; -1: the kernel cannot say
- * @max_blocks: most blocks in memory at once
- * @blocks: blocks in memory now
- * @memory_bytes: memory in use now
+ * @max_blocks: limit of blocks in memory
+ * @blocks: number of blocks in memory now
+ * @memory_bytes: memory in use now, bytes
  * @epoch: number of the epoch
- * @held_blocks: blocks with acknowledged writes that are not on the drive;
- *	this and the next of the whole device, 0 if the line lacks them
- * @degraded: those of them that could not be written
+ * @held_blocks: number of the whole device's blocks with acknowledged writes
+ *	that are not on the drive; 0 if missing in the line
+ * @degraded: number of held blocks that could not be written; 0 if missing in
+ *	the line
  */
 struct align_status {
 	char mode[STATUS_MODE_MAX];
@@ -35,23 +36,25 @@ struct align_status {
 };
 
 /*
- * Reads "<mode> name:value name:value ..."; pairs that are not known are left
- * out, as later kernels append. False, with nothing set, if a pair above is
- * missing (but for the last two) or no number that it can be.
+ * Parse "<mode> name:value name:value ..." and ignore unknown pairs, which
+ * later versions append. Return: false, with nothing set, if a pair above other
+ * than the last two is missing, or one is malformed.
  */
 bool status_parse(const char *line, struct align_status *status);
 
 /**
- * struct align_table - where a target lies
- * @device: number of the device below
- * @start: first sector on it
+ * struct align_table - a target's table line
+ * @device: device number of the device below
+ * @start: first sector of the target on the device below
  */
 struct align_table {
 	dev_t device;
 	uint64_t start;
 };
 
-/* Reads "<major>:<minor> <offset> ..."; false, with nothing set, if it is not. */
+/*
+ * Parse "<major>:<minor> <offset> ..."; false, with nothing set, if malformed.
+ */
 bool status_parse_table(const char *line, struct align_table *table);
 
 #endif

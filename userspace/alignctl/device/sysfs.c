@@ -14,9 +14,9 @@
 #include "base/message.h"
 #include "device/sysfs.h"
 
-#define TEXT_MAX	8192	/* more than any file of one value or histogram */
+#define TEXT_MAX	8192	/* longer than any file of a histogram */
 
-/* NULL: the machine that we run on. */
+/* Return the folder to read /sys from, or NULL for this machine's. */
 static const char *sysfs_root(void)
 {
 	return secure_getenv("ALIGNCTL_SYSROOT");
@@ -73,7 +73,7 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number)
 		return false;
 	negative = *at == '-';
 	at += negative;
-	/* the range below zero has one more */
+	/* -INT64_MIN exceeds INT64_MAX by one */
 	if (!decimal_read(&at, (uint64_t)INT64_MAX + negative, &magnitude) ||
 	    *at)
 		return false;

@@ -19,10 +19,10 @@
 #include "engine/io_queue.h"
 #include "engine/order.h"
 
-/* Memory for a trace's requests in flight: a share for each, ... */
+/* Memory for a trace's requests in flight, divided into equal shares. */
 #define SHARED_BYTES	(16U << 20)
 #define SHARE_MAX	(256U << 10)
-/* ... and for those that need more; one alone may have all it needs. */
+/* Memory for requests larger than a share; a single one may exceed it. */
 #define LARGE_BYTES	(24U << 20)
 
 const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
@@ -31,12 +31,12 @@ const char *const engine_timing_names[ENGINE_NR_TIMINGS] = {
 };
 
 /**
- * struct pending - a request that was read from the trace and has not ended
- * @request: it, where it goes
- * @number: its number in the source, from 0; of a flush that the plan adds, that
- *	of the write before the flush
- * @added: it is such a flush
- * @intended_ns: when it was to start
+ * struct pending - a request that was read from the source and has not ended
+ * @request: the request, at its place on the device
+ * @number: number of the request in the source, from 0; of a flush that the plan
+ *	adds, the number of the write before
+ * @added: the request is such a flush
+ * @intended_ns: time at which the request was due
  */
 struct pending {
 	struct trace_request request;
@@ -46,13 +46,13 @@ struct pending {
 };
 
 /**
- * struct slot - a place in flight
- * @io: what is asked of the kernel; the first member
- * @pending: the request's index in engine.pending
- * @issued_ns: when it was handed over
- * @share: this slot's memory
- * @filled: sectors of @share that hold the filler of pattern.h
- * @preflush: does it flush at present, before what it is for?
+ * struct slot - a slot for a request in flight
+ * @io: request to the kernel; must be the first member
+ * @pending: index of the slot's request in engine.pending
+ * @issued_ns: time at which @io was started
+ * @share: memory of the slot
+ * @filled: number of sectors of @share that hold the filler of pattern.h
+ * @preflush: @io is the flush that precedes the request
  */
 struct slot {
 	struct io_request io;
@@ -68,11 +68,11 @@ struct engine;
 /**
  * struct worker - a thread that makes requests
  * @engine: the run
- * @thread: it; not of the first worker, which is the caller's thread
- * @queue: to the kernel
- * @idle: those of its slots that are free
- * @nr_idle: how many
- * @asleep: would it have to be woken?
+ * @thread: the thread; unused of the first worker, which is the caller's thread
+ * @queue: queue of the worker
+ * @idle: free slots of the worker
+ * @nr_idle: number of free slots
+ * @asleep: the worker sleeps, or is about to, and needs a wake
  */
 struct worker {
 	struct engine *engine;
@@ -86,59 +86,58 @@ struct worker {
 /**
  * struct engine - a run under way
  *
- * Each worker has a queue and slots of its own. Which requests there are, in
- * which order they may start, and what they took is known once for all workers:
+ * Each worker has its own queue and slots. The workers share the source, the
+ * order of the requests and the measures:
  *
- * - Without the lock, and without change once there is more than one thread:
- *   @setup, @depth, @nr_workers, @memory, @share_bytes, the arrays themselves.
- * - Without the lock, by its own worker only: queue (but for io_queue_wake()),
- *   a slot that is not idle, and the element of @pending that it is for: from
- *   when claim() has chosen it until end() gives it back.
- * - Under @lock, all else: the trace, that is setup->source and the order in
- *   which it is read; @order, @ready, @unused, @next, @keeper; @m and @done;
- *   idle slots; large_bytes; asleep of all workers.
+ * - Constant once a second thread runs, so read without the lock: @setup,
+ *   @depth, @nr_workers, @memory, @share_bytes, the pointers to arrays.
+ * - Private to a worker, so used without the lock: its queue (except for
+ *   io_queue_wake()), its slots that are not idle, and their elements of
+ *   @pending, from claim() to end().
+ * - Under @lock, all else: setup->source and the order in which it is read;
+ *   @order, @ready, @unused, @next, @keeper; @m and @done; idle slots;
+ *   @large_bytes; worker.asleep.
  *
- * So a request is put into @order in the same moment as it is read from the
- * trace, whoever reads it, and who ends one sees what may start because of it.
- * The lock is never held over a system call for a request, while its data is
- * made, or asleep; nothing else is taken under it but what messages
- * and setup->durable need. A worker that is the only one has nobody
- * to take it from, and does without.
+ * So a request enters @order at the moment when it is read from the source,
+ * whichever worker reads it, and the worker that ends a request sees which ones
+ * may start. The lock is not held over a system call for a request, while data
+ * is made, or asleep; under it only messages, setup->durable take
+ * other locks. A single worker does not take the lock.
  *
- * Who has a slot free and finds nothing to do sleeps, until a request of its
- * own has ended or it is woken. One who has claimed with its last slot wakes
- * another if there is more to do, and that one does the same: pass_on(). In an
- * open loop one of those asleep, @keeper, wakes by itself when the next request
- * is due.
+ * A worker with a free slot that finds nothing to do sleeps until one of its
+ * requests ends or it is woken. A worker that claims with its last slot wakes
+ * another one if there is more to do, which does the same: pass_on(). With
+ * ENGINE_OPEN one sleeping worker, @keeper, wakes by itself when the next
+ * request is due.
  *
- * @setup: what to do
- * @m: what it takes
- * @done: what is done
+ * @setup: parameters of the run
+ * @m: measures of the run
+ * @done: result of the run
  * @lock: see above
- * @origin_ns: when the first request is due
- * @first_ns: its time in the trace
- * @depth: most in flight of each worker
- * @nr_workers: how many
- * @worker: them
- * @memory: the shares
- * @share_bytes: each of those
- * @large_bytes: memory beyond the shares, at present
- * @slot: places in flight, of all workers
- * @in_flight: slots that are not idle
+ * @origin_ns: time at which the first request is due
+ * @first_ns: time of the first request in the trace
+ * @depth: limit of requests in flight of each worker
+ * @nr_workers: number of workers
+ * @worker: the workers
+ * @memory: memory of all shares
+ * @share_bytes: size of a share, bytes
+ * @large_bytes: memory now in use beyond the shares, bytes
+ * @slot: slots of all workers
+ * @in_flight: number of slots that are not idle
  * @pending: requests under way
- * @unused: free places there
- * @nr_unused: how many
- * @order: which of them may start
- * @ready: those that may, first come first served: a ring
- * @ready_head: first of those
- * @nr_ready: how many
- * @next: read from the trace, and not yet due
- * @next_ns: when it is
- * @next_read: is there such a request?
- * @keeper: who wakes when it is due, or NULL
- * @paused: requests that had been made at the last pause
- * @pause_begin_ns: when the one under way began; 0: there is none
- * @ended: is there nothing more to read?
+ * @unused: free indices of @pending
+ * @nr_unused: number of free indices
+ * @order: order of the requests under way
+ * @ready: requests that may start, in order of arrival: a ring
+ * @ready_head: index in @ready of the first one
+ * @nr_ready: number of requests in @ready
+ * @next: request that was read and is not yet due
+ * @next_ns: time at which @next is due
+ * @next_read: @next is valid
+ * @keeper: the worker that wakes when @next is due, or NULL
+ * @paused: number of requests made before the last pause
+ * @pause_begin_ns: start of the present pause; 0: none
+ * @ended: no request is left to read
  * @result: enum alignctl_exit
  */
 struct engine {
@@ -173,7 +172,7 @@ struct engine {
 	int result;
 };
 
-/* One worker by itself needs none, and is faster without. */
+/* Take the lock, unless there is a single worker, which is faster without. */
 static void lock(struct engine *e)
 {
 	if (e->nr_workers > 1)
@@ -191,7 +190,7 @@ static void *new_array(size_t nr, size_t bytes)
 	return memory_or_exit(calloc(nr, bytes));
 }
 
-/* Places in flight of all workers together. */
+/* Return the number of slots of all workers. */
 static unsigned int nr_slots(const struct engine *e)
 {
 	return e->nr_workers * e->depth;
@@ -222,7 +221,7 @@ static void worker_open(struct engine *e, struct worker *worker)
 		struct slot *slot = &e->slot[first + i];
 
 		slot->share = memory + i * e->share_bytes;
-		/* of what only writes it stays: that takes no time of the run */
+		/* a workload of writes only needs the filler just once */
 		if (w && !w->reads) {
 			slot->filled = e->share_bytes / PATTERN_SECTOR;
 			pattern_fill(slot->share, slot->filled);
@@ -231,7 +230,7 @@ static void worker_open(struct engine *e, struct worker *worker)
 	}
 }
 
-/* A queue for each worker, and what those allow. */
+/* Open a queue for each worker; lower the depth to 1 without io_uring. */
 static void open_queues(struct engine *e)
 {
 	struct io_queue *first;
@@ -248,7 +247,7 @@ static void open_queues(struct engine *e)
 	e->depth = 1;
 }
 
-/* A share of memory: of a workload it is known what that must hold. */
+/* Return the size of a share; a workload's longest write is known. */
 static size_t share_bytes(const struct engine *e)
 {
 	const struct plan *plan = &e->setup->source->plan;
@@ -258,7 +257,7 @@ static size_t share_bytes(const struct engine *e)
 		bytes = plan_max_bytes(plan) + IO_MEMORY_ALIGNMENT - 1;
 	else if (bytes > SHARE_MAX)
 		bytes = SHARE_MAX;
-	/* each starts a page, so that a buffer has as few segments as it can */
+	/* page-aligned shares keep the segments of a buffer few */
 	return bytes / IO_MEMORY_ALIGNMENT * IO_MEMORY_ALIGNMENT;
 }
 
@@ -283,7 +282,7 @@ static void engine_open(struct engine *e)
 	for (i = 0; i < max_pending(e); i++)
 		e->unused[e->nr_unused++] = i;
 	e->order = order_new(max_pending(e));
-	/* makes the filler, while nobody else does */
+	/* initializes the filler before there are several threads */
 	pattern_fill(sector, 1);
 }
 
@@ -342,7 +341,7 @@ static enum io_op io_op_of(enum trace_op op)
 	return ops[op];
 }
 
-/* Puts what the request is for, after any flush before it, into its slot. */
+/* Set up the slot's I/O for its request, without the preflush. */
 static void set_io(struct engine *e, struct slot *slot)
 {
 	const struct trace_request *request = &e->pending[slot->pending].request;
@@ -353,7 +352,7 @@ static void set_io(struct engine *e, struct slot *slot)
 	slot->io.bytes = request->bytes;
 }
 
-/* The pattern that a write puts down: a trace has no data of its own. */
+/* Fill a write's buffer with the pattern; sources have no data. */
 static void fill(struct engine *e, struct slot *slot)
 {
 	const struct pending *pending = &e->pending[slot->pending];
@@ -379,7 +378,7 @@ static void fill(struct engine *e, struct slot *slot)
 	}, sectors);
 }
 
-/* Memory for the data of a slot's request; false if there is none for now. */
+/* Find memory for the data of a slot's request; false: none is free now. */
 static bool find_memory(struct engine *e, struct slot *slot)
 {
 	const struct trace_request *request = &e->pending[slot->pending].request;
@@ -399,7 +398,7 @@ static bool find_memory(struct engine *e, struct slot *slot)
 	return true;
 }
 
-/* A slot for the first ready request; NULL if there is none, or no room. */
+/* Get a slot for the first ready request; NULL without request or room. */
 static struct slot *start_ready(struct worker *worker)
 {
 	struct engine *e = worker->engine;
@@ -425,10 +424,10 @@ static struct slot *start_ready(struct worker *worker)
 }
 
 /*
- * Hands a request over, by itself: of several in one system call, most would be
- * seen to start before they do, and a driver that works while it is called
- * would end them together as well, which leaves it idle until all of their
- * places are filled again.
+ * Start a request by a system call of its own. If several were submitted at
+ * once, most would seem to start earlier than they do, and a driver that
+ * completes within the call would end them together and idle until their slots
+ * are filled again.
  */
 static void launch(struct worker *worker, struct slot *slot)
 {
@@ -448,7 +447,7 @@ static void stop(struct engine *e, int result)
 		e->result = result;
 }
 
-/* The request that was read has no place; frees the reason. */
+/* Report that the request just read has no place, and stop; free the reason. */
 static void refuse_next(struct engine *e, char *wrong)
 {
 	CLEANUP_FREE char *position = source_position(e->setup->source);
@@ -458,7 +457,7 @@ static void refuse_next(struct engine *e, char *wrong)
 	stop(e, ALIGNCTL_USAGE);
 }
 
-/* Reads the next request, and finds its place and its time. */
+/* Read the next request, and find its place and its time. */
 static void read_next(struct engine *e)
 {
 	const struct engine_setup *setup = e->setup;
@@ -480,7 +479,7 @@ static void read_next(struct engine *e)
 		return;
 	}
 	e->next_read = true;
-	/* whatever its clock had counted by then: in CSV perhaps since 1970 */
+	/* a trace's clock may have any origin: in CSV perhaps 1970 */
 	if (!e->done->issued)
 		e->first_ns = e->next.time_ns;
 	if (setup->timing == ENGINE_OPEN)
@@ -488,7 +487,7 @@ static void read_next(struct engine *e)
 			     ((e->next.time_ns - e->first_ns) / setup->speed);
 }
 
-/* Is there room for one more from the trace? */
+/* Check whether there is room for another request from the source. */
 static bool has_room(const struct worker *worker)
 {
 	const struct engine *e = worker->engine;
@@ -501,8 +500,8 @@ static bool has_room(const struct worker *worker)
 }
 
 /*
- * When a pause ends that is due at present; UINT64_MAX: it has to wait for what
- * is under way. @now if there is none.
+ * Return when the pause that is due ends, or @now if none is due; UINT64_MAX:
+ * requests under way have to end before the pause.
  */
 static uint64_t pause_end(struct engine *e, uint64_t now)
 {
@@ -525,8 +524,8 @@ static uint64_t pause_end(struct engine *e, uint64_t now)
 }
 
 /*
- * Is it time for the request that was read? Else sets when the worker is to wake
- * for it, if that is known and no other does.
+ * Check whether the request that was read is due. If not, make the worker wake
+ * for it, unless another one does or the time is not known.
  */
 static bool is_due(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 {
@@ -544,10 +543,10 @@ static bool is_due(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 }
 
 /*
- * What order knows of a request. A page that write-zeroes reaches into may come
- * into the cache while the zeroes are made below: before Linux 6.12 a buffered
- * write beside them does that on a block device, and would later send the page
- * with what was there before. So none beside them runs meanwhile.
+ * Return the request as struct order shall see it: a buffered write-zeroes is
+ * extended to whole pages. Before Linux 6.12 a buffered write beside the zeroes
+ * can bring their page of a block device into the cache while they are written
+ * below, and later write back the old data. So no write beside them may run.
  */
 static struct trace_request place_in_order(const struct engine *e,
 					   const struct trace_request *request)
@@ -564,8 +563,8 @@ static struct trace_request place_in_order(const struct engine *e,
 }
 
 /*
- * Takes one request more from the trace, if there is room and it is due. Else
- * sets when the worker has something to do without being woken.
+ * Take another request from the source, if there is room and it is due. If not,
+ * set @wake_ns to when the worker has to wake by itself.
  */
 static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 {
@@ -603,8 +602,8 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 }
 
 /*
- * Chooses what to start, and a slot for it; NULL if nothing can start yet: see
- * take_next().
+ * Choose a request to start and a slot for it; NULL, with @wake_ns set as by
+ * take_next(), if none can start yet.
  */
 static struct slot *claim(struct worker *worker, uint64_t now,
 			  uint64_t *wake_ns)
@@ -612,7 +611,7 @@ static struct slot *claim(struct worker *worker, uint64_t now,
 	struct slot *slot;
 
 	if (worker->engine->keeper == worker)
-		worker->engine->keeper = NULL;	/* for it is awake */
+		worker->engine->keeper = NULL;	/* the worker is awake */
 	do {
 		slot = start_ready(worker);
 		if (slot)
@@ -621,7 +620,7 @@ static struct slot *claim(struct worker *worker, uint64_t now,
 	return NULL;
 }
 
-/* Wakes one who has room, if there is something to do and nobody to do it. */
+/* Wake a worker that has room, if there is work that this one has none for. */
 static void pass_on(struct worker *worker)
 {
 	struct engine *e = worker->engine;
@@ -661,7 +660,7 @@ static void fail(struct engine *e, const struct pending *pending,
 	stop(e, ALIGNCTL_IO);
 }
 
-/* What a request came to. */
+/* Judge the result of a request and pass it on; report a failure. */
 static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 {
 	const struct pending *pending = &e->pending[slot->pending];
@@ -709,7 +708,7 @@ static void end(struct worker *worker, struct slot *slot, uint64_t now)
 	e->unused[e->nr_unused++] = slot->pending;
 }
 
-/* Waits until there may be something to do; the lock is held but not asleep. */
+/* Wait until there may be work; drop the lock meanwhile. */
 static void sleep_until(struct worker *worker, uint64_t wake_ns)
 {
 	struct engine *e = worker->engine;
@@ -722,7 +721,7 @@ static void sleep_until(struct worker *worker, uint64_t wake_ns)
 	worker->asleep = false;
 }
 
-/* The next end of a request of a worker's; not of the flush before it. */
+/* Return a slot whose request has ended; start a request after its preflush. */
 static struct slot *see_end(struct worker *worker, uint64_t *now)
 {
 	struct slot *slot = (struct slot *)io_queue_poll(worker->queue);
@@ -741,7 +740,7 @@ static void *make_requests(void *context)
 	struct worker *worker = context;
 	struct engine *e = worker->engine;
 	const struct engine_setup *setup = e->setup;
-	/* one is enough to draw */
+	/* one worker draws the progress line */
 	bool draws = worker == e->worker && setup->total;
 	struct progress progress;
 	uint64_t now, wake_ns;
@@ -754,7 +753,7 @@ static void *make_requests(void *context)
 		bool seen;
 
 		unlock(e);
-		/* one, and its place is filled before the next is looked at */
+		/* take one end, and fill its slot before looking at the next */
 		slot = see_end(worker, &now);
 		lock(e);
 		seen = slot;
@@ -775,17 +774,17 @@ static void *make_requests(void *context)
 			break;
 		sleep_until(worker, wake_ns);
 	}
-	/* those who sleep have nothing more to wait for */
+	/* the sleeping workers have nothing left to wait for */
 	wake_all(e);
 	unlock(e);
-	/* nobody wakes it any more: it is not asleep */
+	/* safe: only sleeping workers are woken */
 	io_queue_close(worker->queue);
 	if (draws)
 		progress_end(&progress);
 	return NULL;
 }
 
-/* Starts all workers but the first; signals are for that one. */
+/* Start all workers but the first, which alone receives signals. */
 static void start_workers(struct engine *e)
 {
 	sigset_t all, before;
@@ -800,7 +799,7 @@ static void start_workers(struct engine *e)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!wrong)
 		return;
-	message_error("--threads %u: thread %u: %s; take fewer", e->nr_workers,
+	message_error("--threads %u: cannot start thread %u: %s; use fewer", e->nr_workers,
 		      i, strerror(wrong));
 	exit(ALIGNCTL_IO);
 }
@@ -823,12 +822,12 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 
 	memset(done, 0, sizeof(*done));
 	engine_open(&e);
-	/* or the kernel may wake us 50 us late */
+	/* the default slack wakes us up to 50 us late */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	/*
-	 * Pages that were read through the cache, as the guards do, would send
-	 * every direct write over them to a thread of the kernel's that drops
-	 * them; and what is buffered shall find no page of an earlier run.
+	 * Drop cached pages: those that the guards have read would make direct
+	 * writes wait for a kernel thread to drop them, and a buffered run must
+	 * not find pages of an earlier one.
 	 */
 	posix_fadvise(setup->fd, 0, 0, POSIX_FADV_DONTNEED);
 	measures_begin(m, setup->geometry, setup->warmup_ns,
@@ -842,7 +841,7 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 	engine_close(&e);
 	begin = clock_ns();
 	if (fdatasync(setup->fd)) {
-		message_error("%s: flushing: %s", setup->device->path,
+		message_error("%s: cannot flush: %s", setup->device->path,
 			      strerror(errno));
 		return ALIGNCTL_IO;
 	}
@@ -851,7 +850,7 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 		setup->durable(setup->context, done->issued);
 	if (!e.result && !interrupt_seen() && m->warmup_requests &&
 	    !m->requests)
-		message_warning("--warmup %g: %s ended within it, and nothing was measured",
+		message_warning("--warmup %g: %s ended within the warm-up; nothing was measured",
 				ns_to_s(setup->warmup_ns), setup->source->name);
 	return e.result;
 }

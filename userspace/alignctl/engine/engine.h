@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes the requests of a trace or a workload on a device, with as many in flight
- * as is asked for, and in the order that order.h keeps. Only what is under way is
- * in memory.
+ * The request engine: makes the requests of a trace or workload on a device, at
+ * a given depth and in the order that order.h keeps. Only requests under way
+ * are in memory.
  */
 #ifndef ALIGNCTL_ENGINE_H
 #define ALIGNCTL_ENGINE_H
@@ -13,52 +13,55 @@
 #include "engine/probes.h"
 #include "workload/source.h"
 
-/* Most requests in flight, of all threads. */
+/* Limit of requests in flight, of all threads together. */
 #define ENGINE_MAX_DEPTH	256U
-/* Requests that may wait for one before them. */
+/* Limit of requests that wait for earlier ones. */
 #define ENGINE_MAX_WAITING	1024U
 
 enum engine_timing {
 	/*
 	 * As from @depth x @threads callers that each make a request when their
-	 * last one ended: one that waits for another request keeps its caller
-	 * busy.
+	 * previous one has ended: a request that waits for another one keeps
+	 * its caller busy.
 	 */
 	ENGINE_CLOSED,
-	/* @depth requests of each thread in flight wherever order allows. */
+	/*
+	 * Keep @depth requests of each thread in flight wherever order allows.
+	 */
 	ENGINE_FAST,
 	/*
-	 * Each at its time: after begin by the time that the trace has it after
-	 * its first request, divided by @speed.
+	 * Each request at its time in the trace, counted from the first request
+	 * and divided by @speed.
 	 */
 	ENGINE_OPEN,
 	ENGINE_NR_TIMINGS,
 };
 
-/* "closed", "fast", "open": as options and JSON name them. */
+/* Their names in options and JSON: closed, fast, open. */
 extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
 
 /**
- * struct engine_setup - what to do
- * @source: the trace, at its first request
- * @device: where
- * @fd: the device, open with O_DIRECT unless placement->buffered
- * @placement: where on it
- * @geometry: its blocks, which figures by class and phase are for; NULL: none are
- * @timing: when
- * @speed: ENGINE_OPEN: how much faster than the trace
- * @depth: most in flight of each thread
- * @threads: that make requests; @depth x @threads is at most ENGINE_MAX_DEPTH
- * @warmup_ns: what starts, or is to start, before it is over is not measured
- * @pause_after: after so many requests, once all have ended, there is a pause,
- *	but for ENGINE_OPEN, and not after the last one
- * @pause_ns: its length; 0: there is none
- * @run: mark of this run, in every sector that is written
- * @total: requests of the trace, for the progress line; 0: not known
- * @probes: what probes take, or NULL
+ * struct engine_setup - what a run of the engine does
+ * @source: source of the requests, at its first request
+ * @device: the device
+ * @fd: descriptor of the device, with O_DIRECT unless placement->buffered
+ * @placement: placement of requests on the device
+ * @geometry: blocks of the device, for figures by class and phase; NULL: none
+ * @timing: when requests start
+ * @speed: ENGINE_OPEN: factor by which the run is faster than the trace
+ * @depth: limit of requests in flight of each thread
+ * @threads: number of threads; @depth x @threads is at most ENGINE_MAX_DEPTH
+ * @warmup_ns: requests that start, or are due, within this time are not
+ *	measured
+ * @pause_after: number of requests after which, once all have ended, there is a
+ *	pause, except after the last request and for ENGINE_OPEN
+ * @pause_ns: length of a pause; 0: no pauses
+ * @run: run number, written into every sector
+ * @total: number of requests of the source, for the progress line; 0: not known
+ * @probes: probes to measure, or NULL
  * @durable: called when a flush has ended, with the number of requests from the
- *	start, it included, whose writes are durable now; may be NULL
- * @context: argument of @durable
+ *	start, the flush included, whose writes are durable now, or NULL
+ * @context: passed to @durable
  */
 struct engine_setup {
 	struct source *source;
@@ -81,14 +84,14 @@ struct engine_setup {
 };
 
 /**
- * struct engine_done - what was done
- * @method: how requests were issued
- * @issued: requests from the start of the source, as it counts them, that were
- *	made; each has ended
- * @nr_failed: number of these that failed; a flush that the plan adds after a
+ * struct engine_done - the result of a run of the engine
+ * @method: name of the method by which requests were issued
+ * @issued: number of requests from the start of the source, as source->issued,
+ *	that were made and have ended
+ * @nr_failed: number of requests that failed; a flush that the plan adds after a
  *	write is none of them
- * @failed: their numbers in the source, from 0
- * @flush_s: the flush after all of them, seconds
+ * @failed: numbers of the failed requests, from 0
+ * @flush_s: time of the flush after all requests, seconds
  */
 struct engine_done {
 	const char *method;
@@ -99,15 +102,15 @@ struct engine_done {
 };
 
 /*
- * Are there so many in flight at most as there may be? Return: enum
+ * Check that threads x depth is within ENGINE_MAX_DEPTH. Return: enum
  * alignctl_exit; errors have been reported.
  */
 int engine_check_depth(unsigned int threads, unsigned int depth);
 
 /*
- * Makes the requests until there are no more, one fails, or interrupt_seen();
- * what is under way is waited for. @m is for measures_free().
- * Return: enum alignctl_exit; errors have been reported.
+ * Make the requests until none is left, one fails, or interrupt_seen(), and
+ * wait for those in flight. Free @m with measures_free(). Return: enum
+ * alignctl_exit; errors have been reported.
  */
 int engine_run(const struct engine_setup *setup, struct measures *m,
 	       struct engine_done *done);

@@ -22,29 +22,29 @@
 #include "base/units.h"
 #include "engine/io_queue.h"
 
-/* Requests, first come first served, linked by their own member. */
+/* Requests in order of arrival, linked by @next. */
 struct fifo {
 	struct io_request *head;
 	struct io_request **tail;
 };
 
-/* Of Linux 6.12, which the headers here may be older than. */
+/* New in Linux 6.12; the installed headers may be older. */
 #ifndef BLOCK_URING_CMD_DISCARD
 #define BLOCK_URING_CMD_DISCARD	_IO(0x12, 0)
 #endif
 
 /**
- * struct helper - a thread for what the kernel's io_uring has no operation for:
- * before Linux 6.12 discards on block devices, an ioctl
- * @thread: it; started with the first discard
- * @lock: for @todo, @done and @stop
- * @wake: there is something to do
- * @todo: requests for it
- * @done: requests that it has ended
- * @ended: eventfd that counts those
- * @count: what is read from that
- * @running: was @thread started?
- * @stop: is it to end?
+ * struct helper - a thread for discards on block devices, an ioctl, which
+ * io_uring lacks before Linux 6.12
+ * @thread: the thread, started with the first discard
+ * @lock: protects @todo, @done and @stop
+ * @wake: signals that @todo is not empty, or @stop is set
+ * @todo: requests to do
+ * @done: requests that have ended
+ * @ended: eventfd that counts the requests in @done
+ * @count: buffer of the ring's read from @ended
+ * @running: @thread has been started
+ * @stop: @thread has to end
  */
 struct helper {
 	pthread_t thread;
@@ -59,10 +59,10 @@ struct helper {
 };
 
 /**
- * struct waker - what ends a sleep that another thread wants to end
- * @event: eventfd, which the queue reads; only if @open
- * @count: what is read there
- * @open: is it used?
+ * struct waker - an event by which another thread ends a sleep
+ * @event: eventfd that the queue reads; valid if @open
+ * @count: buffer of the ring's read from @event
+ * @open: @event is open
  */
 struct waker {
 	int event;
@@ -72,18 +72,18 @@ struct waker {
 
 /**
  * struct io_queue - requests in flight on a device
- * @fd: the device
- * @block: a block device? else a regular file
- * @uring: is @ring used? else plain system calls
- * @ring: io_uring
- * @disabled: is it not yet anybody's? see enable()
- * @fixed_file: is @fd registered there?
- * @no_discard: does io_uring not discard on this device?
- * @fixed: memory registered there
- * @fixed_bytes: its length; 0: none is
- * @helper: for what neither can do
- * @waker: for the end of a sleep
- * @done: without io_uring: done and not yet waited for
+ * @fd: descriptor of the device
+ * @block: the device is a block device; else a regular file
+ * @uring: requests go through @ring; else plain system calls
+ * @ring: the ring of io_uring
+ * @disabled: no thread owns @ring yet, see enable()
+ * @fixed_file: @fd is registered with @ring
+ * @no_discard: io_uring cannot discard on this device
+ * @fixed: memory registered with @ring
+ * @fixed_bytes: length of @fixed, bytes; 0: none
+ * @helper: thread for discards that @ring cannot do
+ * @waker: event that ends a sleep
+ * @done: without io_uring: requests that have ended and not been returned
  */
 struct io_queue {
 	int fd;
@@ -126,8 +126,8 @@ static struct io_request *fifo_get(struct fifo *fifo)
 }
 
 /*
- * For one thread, which has what ended put into the ring when it looks there,
- * instead of being interrupted by each; of Linux 6.1.
+ * Open the ring for one thread that, from Linux 6.1 on, posts completions when
+ * it looks for them, instead of being interrupted by each.
  */
 static bool open_ring(struct io_queue *queue, unsigned int entries)
 {
@@ -174,11 +174,10 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 	queue->block = !fstat(fd, &found) && S_ISBLK(found.st_mode);
 	fifo_init(&queue->done);
 	/*
-	 * With one in flight nothing is gained, and something is lost: io_uring
-	 * first issues without waiting, a layer that must wait sends that back,
-	 * and the second try comes from another thread.
+	 * With one in flight io_uring gains nothing and costs something: it
+	 * first issues with NOWAIT, and if a layer must wait, retries from
+	 * another thread. One entry more than the depth is for the waker.
 	 */
-	/* and an entry for the waker */
 	queue->uring = depth > 1 && open_ring(queue, depth + 1);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
@@ -213,7 +212,7 @@ static void helper_stop(struct helper *helper)
 void io_queue_close(struct io_queue *queue)
 {
 	helper_stop(&queue->helper);
-	/* else the device stays open, exclusively, until the ring is freed */
+	/* or the device stays open exclusively until the ring is freed */
 	if (queue->fixed_file)
 		io_uring_unregister_files(&queue->ring);
 	if (queue->uring)
@@ -238,7 +237,7 @@ static int rw_flags(const struct io_request *request)
 	return request->dsync ? RWF_DSYNC : 0;
 }
 
-/* How fallocate() does what is neither a transfer nor a flush. */
+/* Return fallocate()'s mode for a discard or write-zeroes. */
 static int fallocate_mode(const struct io_request *request)
 {
 	return FALLOC_FL_KEEP_SIZE |
@@ -246,7 +245,7 @@ static int fallocate_mode(const struct io_request *request)
 					    FALLOC_FL_ZERO_RANGE);
 }
 
-/* Does a request by plain system calls. */
+/* Do a request by plain system calls. Return: bytes, 0, or a negative errno. */
 static int do_plain(const struct io_queue *queue,
 		    const struct io_request *request)
 {
@@ -299,7 +298,7 @@ static void *helper_run(void *context)
 		pthread_mutex_lock(&helper->lock);
 		fifo_put(&helper->done, request);
 		if (eventfd_write(helper->ended, 1))
-			abort();	/* nobody would ever see it end */
+			abort();	/* or the request would never end */
 	}
 	pthread_mutex_unlock(&helper->lock);
 	return NULL;
@@ -316,26 +315,26 @@ static void helper_start(struct io_queue *queue)
 	pthread_mutex_init(&helper->lock, NULL);
 	pthread_cond_init(&helper->wake, NULL);
 	helper->ended = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	/* signals are for the thread that waits */
+	/* leave signals to the thread that waits */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	wrong = pthread_create(&helper->thread, NULL, helper_run, queue);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (wrong || helper->ended < 0) {
-		message_error("a thread for discards: %s",
+		message_error("cannot start a thread for discards: %s",
 			      strerror(wrong ? wrong : errno));
 		exit(ALIGNCTL_IO);
 	}
 	helper->running = true;
 }
 
-/* There is room: the caller keeps to the depth, and each takes one entry. */
+/* Get an entry; there is one, as the caller keeps to the depth. */
 static struct io_uring_sqe *new_entry(struct io_queue *queue)
 {
 	return memory_or_exit(io_uring_get_sqe(&queue->ring));
 }
 
-/* Gives a request to the helper, and waits in the ring for one to end there. */
+/* Give a request to the helper, and await the end of one in the ring. */
 static void add_to_helper(struct io_queue *queue, struct io_request *request)
 {
 	struct helper *helper = &queue->helper;
@@ -367,7 +366,7 @@ static void prepare_transfer(const struct io_queue *queue,
 	else
 		io_uring_prep_write(sqe, queue->fd, buffer, request->bytes,
 				    request->offset);
-	if (fixed)	/* of buffer 0, the only one */
+	if (fixed)	/* buffer 0 is the only one */
 		sqe->opcode = request->op == IO_READ ? IORING_OP_READ_FIXED :
 						       IORING_OP_WRITE_FIXED;
 	sqe->rw_flags = rw_flags(request);
@@ -382,7 +381,7 @@ static void prepare_discard(const struct io_queue *queue,
 					request->offset, request->bytes);
 		return;
 	}
-	/* there the offset is in the address, and the length in addr3 */
+	/* the command takes the offset as address, the length as addr3 */
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, queue->fd,
 			 (void *)(uintptr_t)request->offset, 0, 0);
 	sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
@@ -421,7 +420,7 @@ static void add(struct io_queue *queue, struct io_request *request)
 	io_uring_sqe_set_data(sqe, request);
 }
 
-/* Nobody would ever answer a request that was not submitted. */
+/* Exit if submitting failed: the request would never end. */
 static void check_submitted(int submitted)
 {
 	if (submitted >= 0)
@@ -442,7 +441,7 @@ static void submit(struct io_queue *queue)
 	}
 }
 
-/* Waits in the ring for a wake. */
+/* Await io_queue_wake() in the ring. */
 static void wait_for_wake(struct io_queue *queue)
 {
 	struct io_uring_sqe *sqe = new_entry(queue);
@@ -454,7 +453,7 @@ static void wait_for_wake(struct io_queue *queue)
 	submit(queue);
 }
 
-/* The ring becomes that of the thread that is the first to use it. */
+/* Make the calling thread the ring's owner, unless the ring has one. */
 static void enable(struct io_queue *queue)
 {
 	if (!queue->disabled)
@@ -490,7 +489,7 @@ void io_queue_let_wake(struct io_queue *queue)
 
 	waker->event = eventfd(0, flags);
 	if (waker->event < 0) {
-		message_error("an event for threads: %s", strerror(errno));
+		message_error("cannot create an eventfd: %s", strerror(errno));
 		exit(ALIGNCTL_IO);
 	}
 	waker->open = true;
@@ -501,12 +500,13 @@ void io_queue_let_wake(struct io_queue *queue)
 void io_queue_wake(struct io_queue *queue)
 {
 	if (eventfd_write(queue->waker.event, 1))
-		abort();	/* it would sleep for ever */
+		abort();	/* or the owner would sleep for ever */
 }
 
 /*
- * Of a kernel before Linux 6.12, a device that takes none which must not wait (as
- * some of dm), or one without discards: the helper's way tells which.
+ * Check whether io_uring failed to discard: before Linux 6.12, on a device that
+ * refuses NOWAIT (some of dm), or on one without discards, which only the
+ * helper can tell apart.
  */
 static bool discards_not(struct io_queue *queue,
 			 const struct io_request *request)
@@ -519,8 +519,8 @@ static bool discards_not(struct io_queue *queue,
 }
 
 /*
- * The request that a completion is about; NULL: none has ended, it was a wake,
- * or one that is tried in another way.
+ * Return the request of a completion; NULL for a wake, and for a discard that
+ * the helper tries again.
  */
 static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 {
@@ -576,7 +576,7 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 	return NULL;
 }
 
-/* Sleeps where nothing is under way, without the ring. */
+/* Sleep without the ring while no request is in flight. */
 static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
 {
 	struct pollfd event = { queue->waker.event, POLLIN, 0 };
@@ -604,7 +604,7 @@ void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 	uint64_t now;
 
 	if (!queue->uring || (!busy && !queue->waker.open)) {
-		/* plain system calls have all ended */
+		/* busy without a ring: plain system calls have all ended */
 		if (!busy)
 			sleep_idle(queue, until_ns);
 		return;

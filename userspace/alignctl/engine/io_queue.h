@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests with several in flight: io_uring. For one in flight, and where the
- * kernel has no io_uring or forbids it, plain system calls behind the same
- * functions.
+ * A queue of requests, several of them in flight: by io_uring, or by plain
+ * system calls for one in flight and where the kernel lacks or forbids
+ * io_uring.
  */
 #ifndef ALIGNCTL_IO_QUEUE_H
 #define ALIGNCTL_IO_QUEUE_H
@@ -19,20 +19,20 @@ enum io_op {
 	IO_READ,
 	IO_WRITE,
 	IO_FLUSH,		/* as fdatasync() */
-	IO_DISCARD,		/* of a file: a hole */
-	IO_WRITE_ZEROES,	/* without data, where the device can do that */
+	IO_DISCARD,		/* in a file: punch a hole */
+	IO_WRITE_ZEROES,	/* without data, if the device can */
 };
 
 /**
  * struct io_request - one request
- * @op: what it does
- * @dsync: a write that ends when it is durable, as with O_DSYNC
- * @buffer: memory of the caller's, aligned for O_DIRECT; for IO_READ, IO_WRITE
- * @bytes: length; 0 for IO_FLUSH
- * @offset: byte on the device
- * @result: when done: bytes transferred, 0 where nothing is transferred, or a
+ * @op: operation
+ * @dsync: the write is durable when it ends, as with O_DSYNC
+ * @buffer: the caller's memory for IO_READ and IO_WRITE, aligned for O_DIRECT
+ * @bytes: length, bytes; 0 for IO_FLUSH
+ * @offset: first byte on the device
+ * @result: set at the end: bytes transferred, 0 of other operations, or a
  *	negative errno
- * @next: io_queue's own
+ * @next: link of the queue's lists
  */
 struct io_request {
 	enum io_op op;
@@ -56,45 +56,45 @@ void *io_memory(size_t bytes);
 int io_request_check(const struct io_request *request, const char *path);
 
 /*
- * A queue on @fd for @depth requests in flight. Never NULL. It becomes that of
- * the thread that first starts a request or sleeps, which must also close it.
+ * Open a queue on @fd for @depth requests in flight; never NULL. The first
+ * thread that starts a request or sleeps owns the queue: no other may do so, or
+ * close it.
  */
 struct io_queue *io_queue_open(int fd, unsigned int depth);
 void io_queue_close(struct io_queue *queue);
 
 /*
- * Lets the kernel know memory that buffers will lie in, for speed; without
- * effect where it cannot. At most once for a queue.
+ * Register the memory of buffers with the kernel, for speed, at most once for a
+ * queue. A failure is ignored.
  */
 void io_queue_register(struct io_queue *queue, void *memory, size_t bytes);
 
-/* "io_uring" or "pread/pwrite". */
+/* Return the method's name, "io_uring" or "pread/pwrite". */
 const char *io_queue_method(const struct io_queue *queue);
 
-/* Are several really in flight together? */
+/* Check whether the queue can have several requests in flight. */
 bool io_queue_parallel(const struct io_queue *queue);
 
-/* Starts a request; at most @depth may be under way. */
+/* Start a request; at most @depth may be in flight. */
 void io_queue_start(struct io_queue *queue, struct io_request *request);
 
-/* Waits for any request that was started, and returns it with its result. */
+/* Wait for the end of any request in flight; return it with its result. */
 struct io_request *io_queue_wait(struct io_queue *queue);
 
-/* As io_queue_wait(), but NULL if none has ended. */
+/* Return a request that has ended, or NULL, without waiting. */
 struct io_request *io_queue_poll(struct io_queue *queue);
 
 /*
- * Waits until a request has ended, a signal comes, io_queue_wake() has been
- * called, or the monotonic clock reaches @until_ns; UINT64_MAX: never. @busy:
- * is any request under way?
+ * Wait for the end of a request, a signal, io_queue_wake(), or until the
+ * monotonic clock reaches @until_ns, UINT64_MAX: for ever. @busy: requests are
+ * in flight.
  */
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy);
 
-/*
- * Lets other threads end a sleep, the present one or the next; to be called
- * once, before those others are there.
- */
+/* Prepare io_queue_wake(); call once, before other threads use the queue. */
 void io_queue_let_wake(struct io_queue *queue);
+
+/* End a sleep from another thread, the present sleep or else the next one. */
 void io_queue_wake(struct io_queue *queue);
 
 #endif

@@ -5,11 +5,10 @@
 #include "engine/order.h"
 
 /*
- * Where requests reach is noted by regions of so many bytes, which share this
- * many counts: what reaches only where nobody else does overlaps with nobody,
- * and need not be compared with each of the others. One that reaches into more
- * regions than a few is counted by itself, and compared, as is all that comes
- * while it lives.
+ * Requests are counted by regions of 64 KiB, hashed to a fixed number of
+ * counts: a request alone in its regions overlaps with none and need not be
+ * compared with each other one. A request in more than a few regions is counted
+ * apart and compared, as are all requests that are added while it is live.
  */
 #define REGION_SHIFT	16
 #define REGION_COUNTS	1024U
@@ -18,12 +17,12 @@
 /**
  * struct live - a request that has not ended
  * @start: first byte
- * @end: byte after the last
- * @turn: how many were added before it
- * @number: what it is called
- * @waits: for how many others
- * @changes: are its bytes others after it?
- * @flushes: does it flush, first or only?
+ * @end: byte after the last one
+ * @turn: number of requests added before this one
+ * @number: the caller's number of the request
+ * @waits: number of live requests that this one waits for
+ * @changes: the request changes data
+ * @flushes: the request is or begins with a flush
  */
 struct live {
 	uint64_t start;
@@ -37,13 +36,13 @@ struct live {
 
 /**
  * struct order - the requests that have not ended
- * @live: those, in no order
- * @nr: how many
- * @nr_waiting: those of them that wait
- * @added: all that were ever added
- * @place: of each number in @live
- * @in_region: how many of @live reach into each region, but for ...
- * @nr_long: ... those that reach into more than a few
+ * @live: requests that have not ended, unsorted
+ * @nr: number of live requests
+ * @nr_waiting: number of live requests that may not start yet
+ * @added: number of requests ever added
+ * @place: index in @live of each request, by its number
+ * @in_region: number of live requests in each region, without the long ones
+ * @nr_long: number of live requests in more than a few regions
  */
 struct order {
 	struct live *live;
@@ -80,8 +79,8 @@ static bool must_wait(const struct live *later, const struct live *earlier)
 }
 
 /*
- * Counts a request, @by 1, or no longer, @by -1. Return: may there be others
- * that overlap with it?
+ * Count a request (@by 1) or cease to count it (@by -1). Return: whether other
+ * requests may overlap with it.
  */
 static bool count_regions(struct order *order, const struct live *live, int by)
 {

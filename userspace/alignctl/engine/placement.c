@@ -15,14 +15,16 @@ uint64_t placement_period(const struct placement *p)
 	return p->bytes - p->bytes % p->physical;
 }
 
-/* The block to which another one is moved. */
+/* Return the block to which @block is moved. */
 static uint64_t move_block(const struct placement *p, uint64_t block)
 {
 	uint64_t extent, usable;
 
 	if (p->how == PLACEMENT_WRAP)
 		return block % (placement_period(p) / p->physical);
-	/* the longest one still ends inside if it starts at the last block */
+	/*
+	 * even the longest request ends inside if it starts in the last block
+	 */
 	extent = p->end / p->physical + 1;
 	usable = p->longest + p->physical < p->bytes ?
 		 (p->bytes - p->longest) / p->physical : 1;
@@ -60,25 +62,25 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 		return NULL;
 	if (request->file)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
-			": goes to file %" PRIu32
-			" of the trace, and there is one device for all of it; make a trace of one file",
+			": is for file %" PRIu32
+			" of the trace, but a replay has one device; split the trace by file",
 			trace_op_names[request->op], request->bytes,
 			request->offset, request->file + 1);
 	if (p->labelled && place % PATTERN_SECTOR)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
-			": not in whole sectors of %u bytes, whose labels --state needs to tell what a crash left; leave that out",
+			": not in whole sectors of %u bytes, whose labels --state needs; leave out --state",
 			trace_op_names[request->op], request->bytes,
 			request->offset, PATTERN_SECTOR);
 	if (!(transfer && p->buffered) && place % p->logical)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			": not a multiple of the logical block, %" PRIu32
-			" bytes; %stake a device with a smaller one",
+			" bytes; use %sa device with a smaller one",
 			trace_op_names[request->op], request->bytes,
 			request->offset, p->logical,
-			transfer ? "--buffered, or " : "");
+			transfer ? "--buffered or " : "");
 	if (transfer && request->bytes > PLACEMENT_MAX_BYTES)
 		return message_format("%s of %" PRIu64
-			" bytes: longer than %u, the most that is done at once; cut it into smaller requests, or let 'alignctl plan' say what it costs",
+			" bytes: longer than %u, the limit; split the request, or let 'alignctl plan' forecast it",
 			trace_op_names[request->op], request->bytes,
 			PLACEMENT_MAX_BYTES);
 	if (p->bytes >= p->physical &&
@@ -89,9 +91,10 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 		return NULL;
 	return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			      ": beyond the device, which has %" PRIu64
-			      " bytes; --wrap or --scale%s",
+			      " bytes%s",
 			      trace_op_names[request->op], request->bytes,
 			      request->offset, p->bytes,
-			      p->how == PLACEMENT_EXACT ? "" :
-			      " is no help, it is longer");
+			      p->how == PLACEMENT_EXACT ?
+			      "; use --wrap or --scale" :
+			      ", too few even for --wrap or --scale");
 }

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the requests of a trace go on another device: where they went, or, if
- * that is smaller, moved by whole physical blocks, so that each lies on the
- * blocks as it did.
+ * Place a trace's requests on another device: at their old offsets, or, if the
+ * device is smaller, moved by whole physical blocks, so that each request keeps
+ * its position in the blocks.
  */
 #ifndef ALIGNCTL_PLACEMENT_H
 #define ALIGNCTL_PLACEMENT_H
 
 #include "trace/trace.h"
 
-/* Longest read or write: a request needs memory. */
+/* Longest read or write, bytes, for which there is memory. */
 #define PLACEMENT_MAX_BYTES	(32U << 20)
 
 enum placement_how {
-	PLACEMENT_EXACT,	/* refused if beyond the end */
-	PLACEMENT_WRAP,		/* after the last block comes the first one */
-	PLACEMENT_SCALE,	/* the trace's whole extent over the device's */
+	PLACEMENT_EXACT,	/* requests beyond the end are refused */
+	PLACEMENT_WRAP,		/* the first block follows the last one */
+	PLACEMENT_SCALE,	/* the trace's extent is scaled to the device */
 };
 
 /**
  * struct placement - how requests are moved
- * @how: see there
- * @bytes: the device's length
- * @logical: its logical block, bytes
- * @buffered: through the page cache, which takes reads and writes of any bytes
- * @labelled: all the same only whole sectors, which say who wrote them
- * @physical: its physical block, bytes
+ * @how: way of moving requests
+ * @bytes: size of the device, bytes
+ * @logical: logical block of the device, bytes
+ * @physical: physical block of the device, bytes
+ * @buffered: I/O goes through the page cache, which takes any range of bytes
+ * @labelled: take whole sectors only, also if buffered, as labels need them
  * @end: PLACEMENT_SCALE: byte after the last one that the trace reaches
- * @longest: PLACEMENT_SCALE: its longest request that cannot be cut
+ * @longest: PLACEMENT_SCALE: longest request of the trace that cannot be cut,
+ *	bytes
  */
 struct placement {
 	enum placement_how how;
@@ -40,16 +41,16 @@ struct placement {
 	uint64_t longest;
 };
 
-/* "exact", "wrap", "scale": as options name them. */
+/* Their names in options: exact, wrap, scale. */
 extern const char *const placement_names[PLACEMENT_SCALE + 1];
 
-/* Bytes after which PLACEMENT_WRAP begins at the start of the device again. */
+/* Return the bytes after which PLACEMENT_WRAP starts over. */
 uint64_t placement_period(const struct placement *placement);
 
 /*
- * Moves @request to its place. A discard is cut off at the end of the device
- * unless that is PLACEMENT_EXACT: nothing depends on its length.
- * Return: NULL, or why it has none, for people; free() it.
+ * Move @request to its place. A discard is truncated at the end of the device,
+ * except with PLACEMENT_EXACT. Return: NULL, or why the request has no place,
+ * for people and for free().
  */
 char *placement_apply(const struct placement *placement,
 		      struct trace_request *request);

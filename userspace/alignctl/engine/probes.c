@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "engine/probes.h"
 
-#define MB_PER_S	1e3	/* a byte per nanosecond is a thousand of them */
+#define MB_PER_S	1e3	/* MB/s in a byte per nanosecond */
 
 struct probes *probes_new(const struct plan *plan)
 {
@@ -69,7 +69,7 @@ void probes_add(struct probes *probes, uint64_t number, uint64_t offset,
 	probe->bytes += bytes;
 }
 
-/* Is it complete? One that was cut short has no rate to compare. */
+/* Compute a probe's rate, MB/s; false if the probe was cut short. */
 static bool rate_of(const struct probes *probes, uint64_t nth, double *rate)
 {
 	const struct probe *probe = &probes->probe[nth];
@@ -81,7 +81,7 @@ static bool rate_of(const struct probes *probes, uint64_t nth, double *rate)
 	return true;
 }
 
-/* Rates, MB/s, of those that are complete; and which are least and greatest. */
+/* Rates of the complete probes, MB/s, and the slowest and fastest of them. */
 struct summary {
 	uint64_t nr;
 	double min;

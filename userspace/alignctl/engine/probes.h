@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each probe took, of workloads that are probes: many requests one after
- * the other at each of some places, and the rate of each is what is wanted; or
- * pairs of requests, and the time of the second is.
+ * Measure the probes of workloads that consist of probes: series of requests at
+ * some places, of which each has a rate; or pairs of requests, of which the
+ * second one is timed.
  */
 #ifndef ALIGNCTL_PROBES_H
 #define ALIGNCTL_PROBES_H
@@ -11,10 +11,10 @@
 #include "workload/plan.h"
 
 /**
- * struct probe - one of them
- * @begin_ns: when its first request was issued
- * @end_ns: when its last one ended
- * @bytes: of those that ended
+ * struct probe - the measures of a probe
+ * @begin_ns: time of issue of the first request
+ * @end_ns: time at which the last request ended
+ * @bytes: total length of the requests that have ended, bytes
  */
 struct probe {
 	uint64_t begin_ns;
@@ -23,28 +23,30 @@ struct probe {
 };
 
 /**
- * struct probes - all of a run
- * @plan: what they are of
- * @probe: plan->count of them, by rising offset; of pairs the second requests
+ * struct probes - the probes of a run
+ * @plan: plan that the probes are of
+ * @probe: plan->count probes, by rising offset; of pairs, the second requests
  */
 struct probes {
 	const struct plan *plan;
 	struct probe *probe;
 };
 
-/* For a plan that stays; NULL if its workload is no probes. */
+/* Create the probes of a plan, which is not copied; NULL if it has none. */
 struct probes *probes_new(const struct plan *plan);
 void probes_free(struct probes *probes);
 
 /*
- * Request @number of the workload, from 0, at byte @offset, has ended; nothing
- * if @probes is NULL.
+ * Add an ended request to its probe; @number is the workload's, from 0. Do
+ * nothing if @probes is NULL.
  */
 void probes_add(struct probes *probes, uint64_t number, uint64_t offset,
 		uint64_t bytes, uint64_t issued_ns, uint64_t ended_ns);
 
-/* A line or two, or nothing if @probes is NULL; and an object, if it is not. */
+/* Print a line or two, or nothing if @probes is NULL. */
 void probes_text(const struct probes *probes);
+
+/* Return a JSON object of the probes; @probes is not NULL. */
 struct json_object *probes_json(const struct probes *probes);
 
 #endif

@@ -7,8 +7,8 @@
 #include "forecast/coverage.h"
 
 /*
- * Bits are counted from the start of block 0, which may lie before the device:
- * so a block never lies in two leaves, nor a small one in two words.
+ * Bits count from the start of block 0, which may lie before the device, so
+ * that no block lies in two leaves, and none of up to 64 sectors in two words.
  */
 #define WORD_BITS	64U
 #define LEAF_WORDS	64U
@@ -18,9 +18,9 @@
 
 /**
  * struct leaf - a stretch of the device
- * @number: which one
- * @next: another one in the same bucket, or NO_LEAF
- * @word: a bit for each of its sectors
+ * @number: number of the leaf, from the start of block 0
+ * @next: index of another leaf in the same bucket, or NO_LEAF
+ * @word: a bit for each sector of the leaf
  */
 struct leaf {
 	uint64_t number;
@@ -30,15 +30,15 @@ struct leaf {
 
 /**
  * struct coverage - one pass
- * @g: the blocks
- * @from: leaf at which this pass begins
- * @to: leaf at which it ends; falls when memory runs out
- * @max: most leaves
- * @nr: leaves that there are
- * @room: leaves for which there is memory
- * @leaf: those, in no order
- * @bucket: first leaf of each
- * @nr_buckets: a power of two
+ * @g: geometry of the device
+ * @from: number of the leaf at which this pass begins
+ * @to: number of the leaf before which it ends; lowered when memory runs out
+ * @max: limit of leaves
+ * @nr: number of leaves
+ * @room: allocated length of @leaf
+ * @leaf: the leaves, unsorted
+ * @bucket: index of the first leaf of each bucket, or NO_LEAF
+ * @nr_buckets: number of buckets, a power of two
  */
 struct coverage {
 	struct align_geometry g;
@@ -52,7 +52,7 @@ struct coverage {
 	uint32_t nr_buckets;
 };
 
-/* No leaf is in any bucket, of which there are as many as leaves have room. */
+/* Empty all buckets, of which there are as many as there is room for leaves. */
 static void empty_buckets(struct coverage *c)
 {
 	c->nr_buckets = c->room;
@@ -102,7 +102,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The upper half of the leaves is left for a later pass. */
+/* Leave the upper half of the leaves to a later pass. */
 static void give_up_half(struct coverage *c)
 {
 	uint64_t *number = memory_or_exit(calloc(c->nr, sizeof(*number)));
@@ -140,7 +140,7 @@ static void make_room(struct coverage *c)
 		put_in_bucket(c, i);
 }
 
-/* The leaf of that number; NULL if it is not one of this pass any more. */
+/* Find or add a leaf; NULL if it is left to a later pass. */
 static struct leaf *get_leaf(struct coverage *c, uint64_t number)
 {
 	struct leaf *leaf;
@@ -160,7 +160,7 @@ static struct leaf *get_leaf(struct coverage *c, uint64_t number)
 	return leaf;
 }
 
-/* Bits from @first to before @end of a word. */
+/* Return a mask of a word's bits from @first to before @end. */
 static uint64_t bits(uint32_t first, uint32_t end)
 {
 	uint64_t below = end == WORD_BITS ? UINT64_MAX :
@@ -192,7 +192,7 @@ void coverage_add(struct coverage *c, uint64_t first, uint64_t end)
 	}
 }
 
-/* How many sectors of the block that starts at bit @at are written. */
+/* Return how many sectors of the block that starts at bit @at are written. */
 static uint32_t covered(const struct leaf *leaf, uint32_t at, uint32_t sectors)
 {
 	uint32_t n = 0, end = at + sectors;

@@ -12,14 +12,14 @@
 #define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
 
 /**
- * struct block - one that the target knows or of which it holds something
- * @number: its number
- * @held: touches acknowledged and not written; 0: it is known
- * @valid: its rest is known
- * @since_ns: when it began to hold, or was written
- * @kept: sectors that are held
- * @age: in the list of those that are held, or of those that are known
- * @same: in its bucket
+ * struct block - a block that the target has cached, or holds touches of
+ * @number: number of the block
+ * @held: number of held touches; 0: the block is cached only
+ * @valid: the content of the rest is cached
+ * @since_ns: time of the first held touch, or of the last write of the block
+ * @kept: bitmap of the sectors that touches have changed
+ * @age: link in fixing.held or fixing.known
+ * @same: link in the bucket
  */
 struct block {
 	uint64_t number;
@@ -35,18 +35,18 @@ TAILQ_HEAD(block_age, block);
 LIST_HEAD(block_bucket, block);
 
 /**
- * struct fixing - a target
- * @g: its blocks
- * @holds: mode coalesce
- * @now_ns: see fixing_time()
- * @max: most blocks
- * @nr: blocks that there are
- * @nr_held: those that hold something
- * @held: those, by age
- * @known: the others, by age
- * @bucket: all, by number; @max of them, rounded up to a power of two
- * @nr_buckets: how many that is
- * @figures: so far; touches that are held are in @expected only
+ * struct fixing - a model of the target
+ * @g: geometry of the target
+ * @holds: mode coalesce; else pad
+ * @now_ns: time set by fixing_time()
+ * @max: limit of blocks, a power of two
+ * @nr: number of blocks
+ * @nr_held: number of blocks with held touches
+ * @held: blocks with held touches, oldest first
+ * @known: the other blocks, oldest first
+ * @bucket: hash table of all blocks, by number
+ * @nr_buckets: number of buckets, equal to @max
+ * @figures: figures so far; held touches count as expected only
  */
 struct fixing {
 	struct align_geometry g;
@@ -99,14 +99,14 @@ static struct block *find(const struct fixing *f, uint64_t number)
 	return NULL;
 }
 
-/* The block of that number, maybe a new one that neither holds nor is known. */
+/* Find a block, or add one without content; evict the oldest one for room. */
 static struct block *get(struct fixing *f, uint64_t number)
 {
 	struct block *block = find(f, number);
 
 	if (block)
 		return block;
-	/* never all of them are held, see hold_less() */
+	/* some block is not held, see hold_less() */
 	if (f->nr == f->max)
 		forget(f, TAILQ_FIRST(&f->known));
 	block = memory_or_exit(calloc(1, sizeof(*block)));
@@ -117,7 +117,7 @@ static struct block *get(struct fixing *f, uint64_t number)
 	return block;
 }
 
-/* From now on its content is known. */
+/* Note that a block's content is cached from now on. */
 static void know(struct fixing *f, struct block *block)
 {
 	struct block *older;
@@ -133,7 +133,7 @@ static void know(struct fixing *f, struct block *block)
 	TAILQ_INSERT_HEAD(&f->known, block, age);
 }
 
-/* It is on the drive, and that resolved so many touches, maybe with a read. */
+/* Write a block, which resolves @touches; @read: its rest is read first. */
 static void written(struct fixing *f, struct block *block, uint64_t touches,
 		    bool read)
 {
@@ -151,7 +151,7 @@ static void written(struct fixing *f, struct block *block, uint64_t touches,
 	know(f, block);
 }
 
-/* Keeps the sectors of a touch. */
+/* Note the sectors of a touch. */
 static void keep(struct block *block, const struct align_part *part)
 {
 	uint32_t i;
@@ -169,13 +169,13 @@ static bool all_kept(const struct fixing *f, const struct block *block)
 	return n == sectors;
 }
 
-/* Writes what a block holds. */
+/* Write a block's held touches. */
 static void empty(struct fixing *f, struct block *block)
 {
 	written(f, block, block->held, !block->valid && !all_kept(f, block));
 }
 
-/* More than three quarters are held: the oldest go, down to half. */
+/* Write held blocks down to half the limit, once three quarters are held. */
 static void hold_less(struct fixing *f)
 {
 	if (f->nr_held <= f->max - f->max / 4)
@@ -200,7 +200,7 @@ static void hold(struct fixing *f, struct block *block,
 	hold_less(f);
 }
 
-/* A touch that is acknowledged when it is on the drive. */
+/* Serve a touch that is acknowledged only when it is on the drive. */
 static void serve(struct fixing *f, struct block *block,
 		  const struct align_part *part)
 {
@@ -209,7 +209,7 @@ static void serve(struct fixing *f, struct block *block,
 		!block->valid && !all_kept(f, block));
 }
 
-/* What the whole blocks of a write, or of write-zeroes, do to one of them. */
+/* Drop a block that a write, or write-zeroes, covers wholly. */
 static void overwrite(struct fixing *f, struct block *block)
 {
 	if (block->held) {
@@ -222,7 +222,10 @@ static void overwrite(struct fixing *f, struct block *block)
 	forget(f, block);
 }
 
-/* What a discard does: a drive may ignore it, so what is held goes first. */
+/*
+ * Drop a block for a discard, after writing its held touches: a drive may
+ * ignore the discard.
+ */
 static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
@@ -230,7 +233,7 @@ static void give_up(struct fixing *f, struct block *block)
 	forget(f, block);
 }
 
-/* For each block that is known or held and that a range touches. */
+/* Call @change for each block of the model that a range overlaps. */
 static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 		      void (*change)(struct fixing *f, struct block *block))
 {
@@ -257,8 +260,8 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 }
 
 /*
- * Does what a write and write-zeroes have in common: the target takes the ends
- * of both apart in the same way. Return: partial touches.
+ * Do what write and write-zeroes have in common: the target splits off the
+ * partial touches of both. Return: the number of partial touches.
  */
 static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
 			     bool fua)

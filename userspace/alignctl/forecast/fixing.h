@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the target does in modes pad and coalesce with requests that come one at
- * a time, each when the last one has been acknowledged: the rules on top of
- * kmod/block.c without what only requests in flight together need.
+ * A model of the target in modes pad and coalesce, for requests that come one
+ * at a time, each when the previous one has been acknowledged: the rules at the
+ * top of kmod/block.c, without those for requests in flight together.
  */
 #ifndef ALIGNCTL_FIXING_H
 #define ALIGNCTL_FIXING_H
@@ -14,15 +14,15 @@
 #include "geometry.h"
 
 /**
- * struct fixing_figures - what becomes of the partial touches, as in the ledger
- * @expected: touches, of writes and of write-zeroes
- * @expected_zeroes: of these, those of write-zeroes
- * @avoided: resolved without a read of their own
- * @host: blocks read
- * @drive: left to the drive: of edge blocks
- * @written: whole blocks written from the target's buffers
- * @crowded: more blocks were held at a time than the target holds at ease, and
- *	when it empties them then is a matter of time
+ * struct fixing_figures - outcome of the partial touches, as in the ledger
+ * @expected: number of touches of writes and write-zeroes
+ * @expected_zeroes: number of touches of write-zeroes
+ * @avoided: number of touches resolved without a read of their own
+ * @host: number of blocks read
+ * @drive: number of touches left to the drive, of edge blocks
+ * @written: number of whole blocks written from the target's buffers
+ * @crowded: so many blocks were held at a time that the target writes the
+ *	oldest early, and when it does so depends on timing
  */
 struct fixing_figures {
 	uint64_t expected;
@@ -36,17 +36,17 @@ struct fixing_figures {
 
 struct fixing;
 
-/* @holds: mode coalesce, else pad. */
+/* Create a model of mode coalesce (@holds) or pad. */
 struct fixing *fixing_new(const struct align_geometry *g, bool holds);
 void fixing_free(struct fixing *fixing);
 
 /*
- * It is @ns now: what is held or known for too long is so no more. Never
- * called, requests follow each other so fast that nothing ever is.
+ * Set the time to @ns: write blocks that were held, and evict blocks that were
+ * cached, for too long. If never called, no time passes between requests.
  */
 void fixing_time(struct fixing *fixing, uint64_t ns);
 
-/* Requests, by sectors from @first to before @end. */
+/* Do a request on the sectors from @first to before @end. */
 void fixing_write(struct fixing *fixing, uint64_t first, uint64_t end,
 		  bool fua);
 void fixing_write_zeroes(struct fixing *fixing, uint64_t first, uint64_t end,

@@ -12,29 +12,30 @@
 #include "workload/page_cache.h"
 
 /*
- * No write is longer, and no write-zeroes: the kernel counts the bytes of one in
- * 32 bits. It cuts what is asked for in one piece, and where, is the device's.
+ * Longest write or write-zeroes, whose bytes the kernel counts in 32 bits. It
+ * splits longer ones, at places that depend on the device.
  */
 #define MAX_WRITE_BYTES		UINT32_MAX
-/* Requests from one look at the clock to the next: a few milliseconds. */
+/* Requests between looks at the clock; they take a few ms. */
 #define SHOWN_EACH		(1U << 14)
 
 enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
 	     NR_MODELS };
 
 /**
- * struct pass - what is needed while a source is read
- * @forecast: what comes of it
- * @source: where the requests come from
- * @cache: what they go through; NULL: nothing
- * @number: of the pass, from 1
- * @count: is this the first pass, in which all is counted?
- * @coverage: of their writes and write-zeroes
- * @model: one of each mode, without and, if there are times, with them
- * @nr_models: how many that is; maybe none
- * @lengths: writes and write-zeroes by start within a block and by length, one
- *	beyond a block cut to less than two: those have the same touches. Two
- *	blocks' sectors for each start.
+ * struct pass - a pass over the source
+ * @forecast: the forecast being made
+ * @source: source of the requests
+ * @cache: page cache that the requests go through; NULL: direct I/O
+ * @number: number of the pass, from 1
+ * @count: count the requests, in the first pass only
+ * @coverage: coverage of writes and write-zeroes
+ * @model: models of both modes, without times and, if known, with times
+ * @nr_models: number of models, maybe 0
+ * @lengths: number of writes and write-zeroes by start in the block and by
+ *	length, in sectors, [start * 2 * sectors + length]. A length above a
+ *	block is reduced by whole blocks to less than two, which leaves its
+ *	touches.
  */
 struct pass {
 	struct forecast *forecast;
@@ -57,8 +58,8 @@ static int refuse(const struct source *source, const char *reason)
 }
 
 /*
- * Takes the place of a request in sectors, moved; or says why it has none.
- * Those to the page cache may begin and end within a sector.
+ * Compute a request's sectors, moved by the shift. A request to the page cache
+ * may begin and end within a sector. Return: enum alignctl_exit; reported.
  */
 static int place(const struct pass *pass, const struct trace_request *request,
 		 uint64_t *first, uint64_t *end)
@@ -73,31 +74,31 @@ static int place(const struct pass *pass, const struct trace_request *request,
 	if (!(pass->cache && transfer) &&
 	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
 		return refuse(pass->source, transfer ?
-			      "not in whole sectors of 512 bytes, so not direct I/O; --buffered, for what the page cache makes of it" :
+			      "not in whole sectors of 512 bytes, as direct I/O must be; use --buffered" :
 			      "not in whole sectors of 512 bytes");
 	if (!request->bytes)
-		return refuse(pass->source, "a request without bytes");
+		return refuse(pass->source, "length is 0");
 	if (pass->cache && request->op == TRACE_READ &&
 	    request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
-			      "a read of more than 4294967295 bytes, which the kernel does not make");
+			      "a read of more than 4294967295 bytes, the kernel's limit");
 	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
-			      "a write of more than 4294967295 bytes, which the kernel does not make");
+			      "a write of more than 4294967295 bytes, the kernel's limit");
 	if (request->op == TRACE_WRITE_ZEROES &&
 	    request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
-			      "write-zeroes of more than 4294967295 bytes, which the kernel cuts before a device gets them; record them on the device");
+			      "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
 	if (request->file)
 		return refuse(pass->source,
-			      "requests to several files, which need not lie on one device; make a trace of one of them");
+			      "requests to several files, maybe on several devices; split the trace by file");
 	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
 	if (sectors > have || *first > have - sectors) {
 		CLEANUP_FREE char *position = source_position(pass->source);
 
 		message_error("%s: %" PRIu64 " bytes from byte %" PRIu64
 			      " on end after byte %" PRIu64
-			      ", the end of the device; give a larger --size, or the device that it was recorded on",
+			      ", the end of the device; give a larger --size, or the recorded device",
 			      position, request->bytes,
 			      *first << ALIGN_SECTOR_SHIFT,
 			      have << ALIGN_SECTOR_SHIFT);
@@ -143,7 +144,7 @@ static struct forecast_row *row_of_process(struct forecast *f,
 	return &f->process[i].row;
 }
 
-/* Counts the touches of a write or of write-zeroes, here and if moved. */
+/* Count the touches of a write or write-zeroes, and note it for the shifts. */
 static void count_touches(struct pass *pass, uint64_t first, uint64_t end,
 			  struct align_split *split)
 {
@@ -212,7 +213,7 @@ static void do_request(struct fixing *model, bool timed,
 	}
 }
 
-/* Takes a request that reaches the device; the first time, counts it too. */
+/* Take a request that reaches the device; count it in the first pass. */
 static int take(void *context, const struct trace_request *request)
 {
 	struct pass *pass = context;
@@ -242,12 +243,12 @@ static int take(void *context, const struct trace_request *request)
 	return ALIGNCTL_FINE;
 }
 
-/* The same of one that goes through the page cache. */
+/* Take a request that goes through the page cache. */
 static int take_cached(struct pass *pass, const struct trace_request *request)
 {
 	struct forecast *f = pass->forecast;
 	uint64_t first, end;
-	/* all that a write has the cache read comes from here */
+	/* reads from now on are caused by the write */
 	uint64_t reads = f->requests[TRACE_READ];
 	int result = ALIGNCTL_FINE;
 
@@ -265,7 +266,7 @@ static int take_cached(struct pass *pass, const struct trace_request *request)
 	return result;
 }
 
-/* On a terminal: how far the pass is, or, if nobody knows, how many it has read. */
+/* Show how far the pass is or, if that is not known, the requests so far. */
 static void show(struct progress *progress, uint64_t requests)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -281,7 +282,7 @@ static void show(struct progress *progress, uint64_t requests)
 	progress_text(progress, text);
 }
 
-/* Reads all requests; what a cache has at the end, is written. */
+/* Read all requests, and write back the page cache at the end. */
 static int read_all(struct pass *pass)
 {
 	CLEANUP_FREE char *label = message_format("%s, pass %u",
@@ -310,7 +311,7 @@ static int read_all(struct pass *pass)
 			     ALIGNCTL_FINE;
 }
 
-/* All of it, through a cache that is empty at first. */
+/* Do a pass, starting with an empty page cache. */
 static int read_once(struct pass *pass)
 {
 	int result;
@@ -322,13 +323,13 @@ static int read_once(struct pass *pass)
 	return result;
 }
 
-/* The touches that there would be if all lay elsewhere. */
+/* Count the touches for each shift. */
 static void count_shifted(struct pass *pass)
 {
 	struct forecast *f = pass->forecast;
 	uint32_t sectors = align_block_sectors(&f->geometry);
 	uint32_t phase, length, shift;
-	/* some block that does not start before the device */
+	/* a block that does not start before the device */
 	uint64_t start = align_block_start(&f->geometry, 1);
 
 	for (phase = 0; phase < sectors; phase++) {
@@ -362,7 +363,7 @@ static void take_models(struct pass *pass)
 	}
 }
 
-/* All of it, or, without @fixing, not what becomes of the touches in a mode. */
+/* Make a forecast; without @fixing, leave out the modes. As forecast_make(). */
 static int make(struct forecast *f, struct source *source,
 		const struct align_geometry *g, uint64_t shift,
 		uint32_t cache_block, bool fixing)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What requests must cost, by arithmetic alone: how they lie on the physical
- * blocks, what each mode of the target makes of that, and what it would be if
- * all of them lay some sectors further on. For direct I/O, which reaches the
- * device as it was issued, in memory that does not grow with their number; or
- * for what page_cache.h makes of them.
+ * Forecast what requests must cost, by arithmetic: their alignment to physical
+ * blocks, the outcome in each mode of the target, and what moving them by some
+ * sectors would change. For direct I/O, which reaches the device unmodified, in
+ * constant memory; or through the page cache of page_cache.h.
  */
 #ifndef ALIGNCTL_FORECAST_H
 #define ALIGNCTL_FORECAST_H
@@ -12,15 +11,15 @@
 #include "forecast/fixing.h"
 #include "workload/source.h"
 
-/* Rows that a tally has; what is beyond goes to the last one. */
+/* Limits of rows by size and by process; the rest is counted together. */
 #define FORECAST_MAX_SIZES	64U
 #define FORECAST_MAX_PROCESSES	256U
 
 /**
- * struct forecast_row - writes that have something in common
- * @writes: how many
- * @misaligned: those of them with a partial touch
- * @touches: partial touches
+ * struct forecast_row - counts of writes with something in common
+ * @writes: number of writes
+ * @misaligned: number of writes with a partial touch
+ * @touches: number of partial touches
  */
 struct forecast_row {
 	uint64_t writes;
@@ -39,33 +38,33 @@ struct forecast_process {
 };
 
 /**
- * struct forecast - all of it
- * @geometry: the blocks
- * @shift: sectors by which everything was moved: the device, so that blocks of
- *	the page cache move with it
- * @cache_block: bytes of those; 0: all is direct
- * @issued: requests to the page cache; all else here is of the device
- * @issued_bytes: of those
- * @figures: of the writes; but touches, and blocks, are those of write-zeroes too
- * @requests: by what they do
- * @bytes: of those
- * @fua: writes that end when they are durable
- * @class: writes by how they lie
- * @zeroes_misaligned: write-zeroes with a partial touch
- * @zero_touches: the touches of these
- * @pad: touches in that mode, if nothing is known for too long
- * @coalesce: the same, if nothing is held for too long either
- * @timed: are there times?
- * @pad_timed: the same at the times of the trace
- * @coalesce_timed: likewise
- * @shifted: touches if all lay so many sectors further on than they do now
- * @phase: writes by the sector of its block at which each starts
- * @size: writes by length, as they first occurred
- * @nr_sizes: how many of those there are
- * @other_sizes: lengths for which there was no row
- * @process: writes by who issued them, as they first occurred
- * @nr_processes: how many of those there are
- * @other_processes: those for which there was no row
+ * struct forecast - a forecast
+ * @geometry: geometry of the device
+ * @shift: sectors by which all requests, and page-cache blocks, are moved
+ * @cache_block: page-cache block, bytes; 0: direct I/O
+ * @issued: number of requests to the page cache, by operation; the other
+ *	members count requests to the device
+ * @issued_bytes: total length of the requests to the page cache, by operation
+ * @figures: figures of the writes; touches and blocks include write-zeroes
+ * @requests: number of requests, by operation
+ * @bytes: total length of the requests, by operation
+ * @fua: number of writes with FUA
+ * @class: number of writes, by alignment class
+ * @zeroes_misaligned: number of write-zeroes with a partial touch
+ * @zero_touches: number of touches of write-zeroes
+ * @pad: outcome in mode pad, if no time passes between requests
+ * @coalesce: outcome in mode coalesce, if no time passes between requests
+ * @timed: the requests have times
+ * @pad_timed: outcome in mode pad, at the times of the requests
+ * @coalesce_timed: outcome in mode coalesce, at the times of the requests
+ * @shifted: number of touches if all requests were moved further, by sectors
+ * @phase: writes, by the sector of the block at which they start
+ * @size: writes, by length, in order of first occurrence
+ * @nr_sizes: number of rows in @size
+ * @other_sizes: writes of lengths without a row
+ * @process: writes, by the issuing process, in order of first occurrence
+ * @nr_processes: number of rows in @process
+ * @other_processes: writes of processes without a row
  */
 struct forecast {
 	struct align_geometry geometry;
@@ -96,34 +95,38 @@ struct forecast {
 };
 
 /*
- * Reads @source from the start, more than once if its writes lie so far apart
- * that COVERAGE_MAX_LEAVES do not hold them, and moves it by @shift sectors.
- * At the end it flushes, as alignctl replay does. @cache_block: 0, or bytes of
- * a block of the page cache that the requests go through. Return: enum
+ * Forecast the cost of @source, moved by @shift sectors, with a flush at the
+ * end as alignctl replay makes. @cache_block: page-cache block that requests go
+ * through, bytes; 0: direct I/O. The source is read from the start, several
+ * times if COVERAGE_MAX_LEAVES do not suffice for one pass. Return: enum
  * alignctl_exit; errors have been reported.
  */
 int forecast_make(struct forecast *forecast, struct source *source,
 		  const struct align_geometry *g, uint64_t shift,
 		  uint32_t cache_block);
 
-/* The figures of the writes of a workload alone. Arguments and return: as above. */
+/*
+ * Compute only the figures of a workload's writes; otherwise forecast_make().
+ */
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
 		 uint32_t cache_block, struct plan_figures *figures);
 
-/* Blocks that a read could be needed for: touches that are no edge's. */
+/*
+ * Return the largest number of block reads: touches of other than edge blocks.
+ */
 uint64_t forecast_most_reads(const struct forecast *forecast);
 
-/* The shortest move that leaves the fewest touches. */
+/* Return the shortest move, in sectors, that leaves the fewest touches. */
 uint32_t forecast_best_shift(const struct forecast *forecast);
 
 /*
- * Touches that a move must save to be recommended, in per cent of those that there
- * are. Moving a partition means writing all that is on it elsewhere, and some risk:
- * a tenth of the touches is less than what runs of one workload differ by on a disk.
+ * Share of the touches, in percent, that a move must save to be recommended.
+ * Moving a partition means rewriting its data, at some risk, and runs of one
+ * workload on a disk differ by more than a tenth.
  */
 #define FORECAST_WORTH_PERCENT	10U
 
-/* The same if it saves as much as that, else 0. */
+/* Return forecast_best_shift() if that move is worthwhile, else 0. */
 uint32_t forecast_worthwhile_shift(const struct forecast *forecast);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Files in memory in place of those of /sys, for targets that wrap fopen() and
- * realpath(): what sysfs.c reads is then what the input says, "name=text" a
- * line. A name is the end of a path.
+ * realpath(): sysfs.c reads the input, of lines "name=text". A name is the end
+ * of a path.
  */
 #ifndef FAKE_FILES_H
 #define FAKE_FILES_H
@@ -15,13 +15,13 @@
 
 static struct fake_file {
 	char *name;
-	size_t length;		/* of the name */
+	size_t length;		/* length of @name */
 	const char *text;
 } fake_files[FAKE_FILES_MAX];
 
 static size_t nr_fake_files;
 
-/* The text of the file with exactly that name, or NULL. */
+/* Return the text of the file with exactly that name, or NULL. */
 static inline const char *fake_file_named(const char *name)
 {
 	size_t length = strlen(name), i;
@@ -33,7 +33,7 @@ static inline const char *fake_file_named(const char *name)
 	return NULL;
 }
 
-/* Adds a file, and takes its name. */
+/* Add a file; its name is freed by fake_files_close(). */
 static inline void fake_file_add(char *name, const char *text)
 {
 	fake_files[nr_fake_files++] = (struct fake_file) {
@@ -66,7 +66,7 @@ static inline void fake_files_close(void)
 		free(fake_files[--nr_fake_files].name);
 }
 
-/* The text of the first file whose name ends @path, or NULL. */
+/* Return the text of the first file whose name ends @path, or NULL. */
 static inline const char *fake_file(const char *path)
 {
 	size_t length = strlen(path), i;
@@ -88,7 +88,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	const char *text;
 
-	/* libFuzzer has files too: what it found */
+	/* libFuzzer opens its own files */
 	if (strncmp(path, "/sys/", strlen("/sys/")))
 		return __real_fopen(path, mode);
 	text = fake_file(path);
@@ -100,7 +100,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 char *__wrap_realpath(const char *path, char *resolved);
 
-/* Every device is a partition's folder, if it has that file, or a disk's. */
+/* Return one folder for all devices: a partition's, if it has that file. */
 char *__wrap_realpath(const char *path, char *resolved)
 {
 	(void)path;

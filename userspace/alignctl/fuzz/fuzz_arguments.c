@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line of every verb: an argument a line. Devices are made up, and
- * nothing is opened; what would be sent to the kernel is looked at instead.
+ * The command line of every verb, an argument in each line. Devices are made up
+ * and nothing is opened; what would be sent to the kernel is checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 
 int alignctl_main(int argc, char **argv);
 
-/* libFuzzer opens files too. */
+/* Only while alignctl runs are calls wrapped: libFuzzer opens files, too. */
 static bool running;
 
-/* A device whose geometry its name chooses: /dev/4k, or anything. */
+/* Make up a device with a geometry by its name: /dev/4k, or any other. */
 int __wrap_device_open(struct device *device, const char *path);
 
 int __wrap_device_open(struct device *device, const char *path)
@@ -58,7 +58,7 @@ int __wrap_device_open_devno(struct device *device, dev_t devno,
 	return __wrap_device_open(device, path);
 }
 
-/* Those of all workloads take seconds, and have a target of their own. */
+/* Skip the figures of large workloads, which take seconds; fuzz_plan.c. */
 int __wrap_plan_figures(const struct plan *plan,
 			const struct align_geometry *g, uint32_t cache_block,
 			struct plan_figures *figures);
@@ -76,7 +76,7 @@ int __wrap_plan_figures(const struct plan *plan,
 int __wrap_open(const char *path, int flags, ...);
 int __real_open(const char *path, int flags, ...);
 
-/* Only to find out whether a device is free; nothing goes further. */
+/* Let devices look free for the check with O_EXCL, and busy for I/O. */
 int __wrap_open(const char *path, int flags, ...)
 {
 	if (!running)
@@ -90,7 +90,7 @@ int __wrap_open(const char *path, int flags, ...)
 
 int __wrap_execvp(const char *file, char *const argv[]);
 
-/* verify becomes another program, whose arguments all must be there. */
+/* Check the arguments of the program that verify and probe become. */
 int __wrap_execvp(const char *file, char *const argv[])
 {
 	size_t i;
@@ -124,7 +124,7 @@ struct json_object *__wrap_json_object_from_file(const char *path)
 
 int __wrap_trace_open(struct trace **trace, const char *path);
 
-/* Traces have targets of their own, and "-" would wait for somebody to type. */
+/* Refuse all traces: they have targets of their own, and "-" would block. */
 int __wrap_trace_open(struct trace **trace, const char *path)
 {
 	(void)path;
@@ -175,7 +175,7 @@ int __wrap_guard_file_data(struct guard_report *report,
 			   const struct device *device, uint64_t end)
 {
 	(void)report;
-	/* what is to be written over ends inside the device, or just behind */
+	/* the range to overwrite ends inside the device, or just behind it */
 	FUZZ_CHECK(end <= (device->sectors << 9) + 2 * 65536);
 	return ALIGNCTL_FINE;
 }
@@ -233,7 +233,7 @@ bool __wrap_dm_name_taken(const char *name)
 	return *name == '!';
 }
 
-/* A number of that feature's, in its range. */
+/* Check that a feature's value is in range. */
 static void check_feature(const char *name, const char *value)
 {
 	size_t length = strlen(value);
@@ -259,7 +259,7 @@ static void check_feature(const char *name, const char *value)
 int __wrap_dm_align_create(const char *name, uint64_t sectors,
 			   const char *params);
 
-/* The table line has as many arguments as it says, each once and in range. */
+/* Check that a table line has as many arguments as it says, all in range. */
 int __wrap_dm_align_create(const char *name, uint64_t sectors,
 			   const char *params)
 {
@@ -296,7 +296,7 @@ uint64_t __wrap_dm_align_degraded(const struct dm_align *device)
 	return strlen(device->name) % 2;
 }
 
-/* A message is one of those that the target knows, with a number in range. */
+/* Check that the target knows a message, and its number is in range. */
 static void check_message(const char *message)
 {
 	char *copy = strdup(message), *value = copy;
@@ -334,7 +334,7 @@ int __wrap_dm_align_message_all(const struct dm_align *device,
 	return ALIGNCTL_FINE;
 }
 
-/* Lawful lines are taken, and what is too much is not; the rest is the input's. */
+/* Check that valid command lines are taken, and one operand too many is not. */
 static void check_known(void)
 {
 	static char program[] = "alignctl", attach[] = "attach", dev[] = "/dev/x",

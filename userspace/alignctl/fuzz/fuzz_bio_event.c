@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel says of its pages and events, up to a 0 (nothing: as Linux
- * 6.1 does), and a page after that.
+ * The kernel's descriptions of pages and events, up to a 0 (empty: those of
+ * Linux 6.1), followed by a page.
  */
 #include "fuzz.h"
 #include "record/bio_event.h"
@@ -20,7 +20,7 @@ static const char usual[] =
 	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
 
-/* A request lies in the range, and says nothing that makes no sense. */
+/* Check that a request lies in the range and is valid. */
 static void check_request(const struct trace_request *request,
 			  const struct bio_range *range)
 {
@@ -59,7 +59,7 @@ static void check_event(const struct bio_format *format,
 			check_request(&request, &ranges[i]);
 		FUZZ_CHECK(kind != BIO_SECURE_ERASE ||
 			   request.op == TRACE_DISCARD);
-		/* a broken event is one whatever the range is */
+		/* a malformed event is malformed for all ranges */
 		FUZZ_CHECK(!i || (kind == BIO_BROKEN) ==
 			   (bio_event_read(format, event, &ranges[0],
 					   &request) == BIO_BROKEN));
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(bytes);
 	if (size)
 		memcpy(bytes, end + 1, size);
-	/* nothing behind it may be read */
+	/* the sanitizer sees reads beyond the page */
 	bytes = realloc(bytes, size ? size : 1);
 	FUZZ_CHECK(bytes);
 	if (ring_page_open(&page, &page_format, bytes, size)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of a block device in sysfs, and what follows from them. */
+/* Attributes of a block device in sysfs, and the geometry from them. */
 #include "base/exit_codes.h"
 #include "device/device.h"
 #include "fake_files.h"
 #include "geometry.h"
 
-/* Does the file of that name in @dir hold @number? */
+/* Check whether the file of that name in @dir holds @number. */
 static bool says(const char *dir, const char *file, uint64_t number)
 {
 	char path[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files in memory, for targets of what reads and writes files. */
+/* Files in memory, for targets that read and write files. */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
 
@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 
-/* The path of one to write, removed at the end; known after fuzz_given(). */
+/* Path of the file to write, removed at the end; set by fuzz_given(). */
 static char fuzz_written[64];
 
 static void fuzz_remove_written(void)
@@ -16,7 +16,7 @@ static void fuzz_remove_written(void)
 	unlink(fuzz_written);
 }
 
-/* The path of one that holds the input. */
+/* Write the input to a file; return its path. */
 static const char *fuzz_given(const void *data, size_t size)
 {
 	static char path[32];

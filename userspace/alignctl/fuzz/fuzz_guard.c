@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mount and swap tables: libmount parses them, ours is what is made of that.
- * The input is mountinfo, and after an empty line the table of swap areas.
+ * Mount and swap tables, which libmount parses and the guard searches. The
+ * input is mountinfo, and after an empty line the table of swap areas.
  */
 #include "base/exit_codes.h"
 #include "device/device.h"
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "tests/tree.h"
 
-/* Once: sda with two partitions, one of them below dm-0. */
+/* Make up a machine with sda and two partitions, one of them below dm-0. */
 static void make_machine(void)
 {
 	tree_open();
@@ -32,7 +32,7 @@ static void check(const struct guard_report *report, bool given_null)
 		const char *c = report->finding[i];
 
 		FUZZ_CHECK(*c && (!strstr(c, "(null)") || given_null));
-		/* it goes to a terminal */
+		/* no control characters, as findings go to a terminal */
 		for (; *c; c++)
 			FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
 	}
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		   ALIGNCTL_FINE);
 	guard_usage(&report, &device);
 	check(&report, given_null);
-	/* sda2 is held by dm-0, whatever else */
+	/* sda2 is always held by dm-0 */
 	FUZZ_CHECK(devno != 0x802 || report.nr >= 1);
 	guard_free(&report);
 	device_close(&device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading members of any JSON text. */
+/* Members of any JSON text. */
 #include "base/json.h"
 #include "fuzz.h"
 
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	json_object_put(object);
 
-	/* what is written is read as it was */
+	/* members that are written are read back */
 	number = fuzz_take(&bytes, 8);
 	made = json_new();
 	json_add_number(made, "n", number);

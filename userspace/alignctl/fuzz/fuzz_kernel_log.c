@@ -14,14 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(record);
 		return 0;
 	}
-	/* it is one line of the record, and ours */
+	/* the reason is one line of a device-mapper record */
 	FUZZ_CHECK(text && (of_core == 0 || of_core == 1));
 	FUZZ_CHECK(!strncmp(text + 1, "device-mapper: ", 15));
 	FUZZ_CHECK(!strchr(reason, '\n'));
 	FUZZ_CHECK(strlen(reason) < strcspn(text, "\n"));
 	FUZZ_CHECK(strstr(text, reason));
 
-	/* and what is no record is none because of its header only */
+	/* any such line is a reason in our own record, too */
 	free(record);
 	record = malloc(strlen(reason) + 64);
 	FUZZ_CHECK(record);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files of /sys/block/dm-N/align: a whole ledger of zeroes, but for those
- * that the input names. What is accepted is also reported, in both forms.
+ * The files of /sys/block/dm-N/align: a whole ledger of zeroes, except for the
+ * files in the input. An accepted ledger is also reported, as text and as JSON.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -10,14 +10,14 @@
 #include "device/ledger_report.h"
 #include "fake_files.h"
 
-/* What a count is called, and as it stood at the last reset. */
+/* Names of a count's file and of its file with the count at the last reset. */
 struct names {
 	char now[64], baseline[64];
 };
 
 static struct names counters[LEDGER_NR], histograms[HISTOGRAM_NR];
 
-/* Of each histogram: zeroes, as many as it has bins. */
+/* Text of each histogram, a zero for each bin. */
 static char zeroes[HISTOGRAM_NR][2 * LEDGER_MAX_BINS];
 
 static void name(struct names *names, const char *file, const char *suffix)
@@ -41,14 +41,16 @@ static void make_names(void)
 	}
 }
 
-/* What a file holds that the input does not name; NULL if there is none. */
+/*
+ * Return the text of a file that the input does not name; NULL: no such file.
+ */
 FUZZ_CHECKER
 static const char *otherwise(const char *file)
 {
 	size_t length = strlen(file);
 	unsigned int i;
 
-	/* of targets there are only those that the input names */
+	/* only the input has targets */
 	if (!strncmp(file, "target", strlen("target")))
 		return NULL;
 	if (length < 10 || strcmp(file + length - 10, "_histogram"))
@@ -75,7 +77,7 @@ char *__wrap_sysfs_text(const char *dir, const char *file)
 bool __wrap_decimal_read(const char **at, uint64_t max, uint64_t *number);
 bool __real_decimal_read(const char **at, uint64_t max, uint64_t *number);
 
-/* Nearly all that is read is a thousand bins, each a zero. */
+/* Read a number; take the short way for the thousand bins of zero. */
 FUZZ_CHECKER
 bool __wrap_decimal_read(const char **at, uint64_t max, uint64_t *number)
 {
@@ -162,7 +164,7 @@ static void check(const struct ledger *ledger)
 	for (k = 0; k < ledger->nr_targets; k++) {
 		char file[64];
 
-		/* named by the number that it has, not by one that wraps to it */
+		/* the file has the target's own number, not one that wraps */
 		snprintf(file, sizeof(file), "target%u_mode",
 			 ledger->target[k].index);
 		FUZZ_CHECK(fake_file_named(file));
@@ -184,11 +186,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_names();
 	fake_files_open(&bytes);
 	error = ledger_read(&device.ledger, dir);
-	/* what the kernel says of a new device is understood */
+	/* a new device's ledger is read */
 	FUZZ_CHECK(!error || nr_fake_files);
 	if (!error) {
 		check(&device.ledger);
-		/* which takes as long as ten readings */
+		/* seldom, as it takes as long as ten readings */
 		if (size % 64 == 0)
 			ledger_report_text(&device, 1);
 		if (size % 64 == 1)

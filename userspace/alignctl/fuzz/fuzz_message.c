@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Text of others (labels of file systems, paths) that goes to a terminal. */
+/* Text of any origin (labels of file systems, paths) for a terminal. */
 #include "base/message.h"
 #include "fuzz.h"
 
@@ -10,11 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *from = text;
 
 	for (; *c; c++) {
-		/* no control characters of ASCII, and none of U+0080 to U+009F */
+		/*
+		 * no control characters of ASCII, and none of U+0080 to U+009F
+		 */
 		FUZZ_CHECK(*c >= ' ' && *c != 0x7f);
 		FUZZ_CHECK(*c != 0xc2 || c[1] < 0x80 || c[1] > 0x9f);
 	}
-	/* nothing is lost: what is not itself is its number */
+	/* each character is shown as itself or as its number */
 	for (c = (const unsigned char *)shown; *from; from++) {
 		if (*c == (unsigned char)*from) {
 			c++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What modprobe prints, and /sys/kernel/security/lockdown. */
+/* Output of modprobe, and /sys/kernel/security/lockdown. */
 #include "device/module.h"
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enum module_failure without = module_sort_failure(output, NULL, root);
 
 	FUZZ_CHECK(with <= MODULE_OTHER && without <= MODULE_OTHER);
-	/* lockdown decides between these two and nothing else */
+	/* lockdown decides only between these two */
 	if (with == MODULE_LOCKDOWN || with == MODULE_PERMISSION)
 		FUZZ_CHECK(without == (root ? MODULE_LOCKDOWN :
 					      MODULE_PERMISSION));

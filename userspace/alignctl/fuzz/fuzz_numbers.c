@@ -8,7 +8,7 @@
 
 #define MARK	0x5a5a5a5a5a5a5a5aULL
 
-/* The same rules in arithmetic that cannot wrap; false: refused. */
+/* Parse by the same rules, in arithmetic that cannot wrap; false: refused. */
 static bool expected(const char *text, uint64_t *number)
 {
 	size_t digits = strspn(text, "0123456789");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sectors as a drive may give them back: intact, torn, of somebody else. */
+/* Sectors as a drive may return them: intact, torn, or with other data. */
 #include "base/pattern.h"
 #include "fuzz.h"
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(found.sector == label.sector &&
 		   found.sequence == label.sequence && found.run == label.run);
 
-	/* the rest of the input falls on it: from here, that many bytes */
+	/* overwrite the sector with the rest of the input */
 	memcpy(sector, whole, PATTERN_SECTOR);
 	if (bytes.left) {
 		size_t at = fuzz_take(&bytes, 2) % PATTERN_SECTOR;
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(found.sector == 1 && found.sequence == 2 &&
 			   found.run == 3);
 	} else {
-		/* whole is only what we would have written ourselves */
+		/* only content that we would write is whole */
 		pattern_fill(whole, 1);
 		pattern_label(whole, &found, 1);
 		FUZZ_CHECK((state == PATTERN_WHOLE) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Workloads with any figures: where each request lies. */
+/* Plans with any figures: place of each request. */
 #include "forecast/forecast.h"
 #include "fuzz.h"
 #include "workload/page_cache.h"
@@ -20,7 +20,7 @@ static void check_request(const struct plan *plan, uint64_t number)
 	FUZZ_CHECK(start % plan_granularity(plan) == 0);
 }
 
-/* Of a device that it fits; where it is buffered, in blocks of the cache. */
+/* Return the end of a device that fits the plan, in page-cache blocks. */
 static uint64_t end_sector(const struct plan *plan)
 {
 	uint64_t blocks = (plan_end(plan) - 1) / PAGE_CACHE_BLOCK + 1;
@@ -29,7 +29,7 @@ static uint64_t end_sector(const struct plan *plan)
 				plan_end(plan) / SECTOR;
 }
 
-/* All of it, in geometry that the input chooses. */
+/* Check the figures and extents, in a geometry that the input chooses. */
 static void check_figures(const struct plan *plan, struct fuzz_bytes *bytes)
 {
 	struct align_geometry g;
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w = workload_at(fuzz_take(&bytes, 1) % kinds);
 	FUZZ_CHECK(workload_find(w->name) == w);
 	plan_init(&plan, w);
-	/* each figure as wide as the input says */
+	/* the input chooses the width of each figure */
 	plan.count = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.start = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
 	plan.places = fuzz_take(&bytes, fuzz_take(&bytes, 1) % 9);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	requests = plan_requests(&plan);
 	end = plan_end(&plan);
 	FUZZ_CHECK(requests && (end > plan.start || end == UINT64_MAX));
-	/* beyond counting: nobody may go on with it */
+	/* beyond 64 bits: the verbs refuse such a plan */
 	if (end == UINT64_MAX || requests == UINT64_MAX)
 		return 0;
 	check_request(&plan, 0);

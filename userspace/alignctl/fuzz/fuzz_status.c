@@ -5,7 +5,7 @@
 #include "device/status.h"
 #include "fuzz.h"
 
-/* The value of the first "name:value" of the line, or NULL. */
+/* Return the value of the first "name:value" of the line, or NULL. */
 static const char *value(const char *line, const char *name)
 {
 	char key[32];

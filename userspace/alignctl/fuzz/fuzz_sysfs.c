@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Values of sysfs: a text, a number, the number of a device. */
+/* Values in sysfs: a text, a number, a device number. */
 #include <sys/sysmacros.h>
 
 #include "device/sysfs.h"

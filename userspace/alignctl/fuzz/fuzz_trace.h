@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the targets of all formats of traces share. The file that a target makes
- * of its input is read as a trace. Whatever it holds, a request that comes out of
- * it is one that can be, all of them come out again after a rewind, and are the
- * same after they were written as a recording, and as CSV; and what is refused
- * is refused with one message.
+ * Checks shared by the targets of all trace formats. The file that a target
+ * makes of its input is read as a trace: each request is valid, a rewind
+ * returns equal requests, converting to a recording and to CSV preserves them,
+ * and a malformed trace is refused with one message.
  */
 #ifndef FUZZ_TRACE_H
 #define FUZZ_TRACE_H
@@ -31,14 +30,14 @@ void __wrap_message_warning(const char *format, ...)
 	(void)format;
 }
 
-/* Nothing that is written here has to last. */
+/* Skip fsync: no file has to survive. */
 int __wrap_fsync(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
-/* All that was read, as two numbers, and whether it was whole. */
+/* Number and checksum of the requests read, and whether the end was reached. */
 struct fuzz_trace_sum {
 	uint64_t nr;
 	uint64_t sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What blkparse prints. */
+/* Output of blkparse. */
 #include "fuzz_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's binary traces. Each record is given the magic number that it needs
- * to be looked at, in the byte order that the first byte of the input chooses.
+ * The kernel's binary traces. Each record gets a valid magic number, in the
+ * byte order that the first byte of the input chooses.
  */
 #include <linux/blktrace_api.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Recordings. The input is a header without its magic number and its checksum,
- * and what chunks hold behind their checksums, cut after the length that each has
- * in two bytes; all that a reader checks before it looks at these is made right.
+ * Recordings. The input is a header without magic number and checksum, and the
+ * bodies of chunks, each after two bytes with its length; magic numbers and
+ * checksums are made valid.
  */
 #include <endian.h>
 
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *file;
 	size_t bytes;
 
-	/* a chunk takes three bytes at least of the input */
+	/* a chunk takes at least three bytes of the input */
 	file = malloc(sizeof(struct recording_header) +
 		      (size / 3 + 1) * sizeof(struct recording_chunk) + size);
 	FUZZ_CHECK(file);

@@ -26,7 +26,7 @@ static bool earlier(const struct arrival *a, const struct arrival *b)
 	return a->request.time_ns < b->request.time_ns;
 }
 
-/* Behind the last event of the run from @start: the next one is earlier. */
+/* Return the end of the sorted run from @start: the next event is earlier. */
 static size_t run_end(const struct arrivals *arrivals, size_t start)
 {
 	const struct arrival *at = arrivals->at;
@@ -38,7 +38,9 @@ static size_t run_end(const struct arrivals *arrivals, size_t start)
 	return start;
 }
 
-/* Two runs, from @first to @second and from there to @end, become one in @spare. */
+/*
+ * Merge the runs from @first to @second and from @second to @end into @spare.
+ */
 static void merge(struct arrivals *arrivals, size_t first, size_t second,
 		  size_t end)
 {
@@ -54,9 +56,9 @@ static void merge(struct arrivals *arrivals, size_t first, size_t second,
 }
 
 /*
- * The buffer of a processor is in order by itself, so there are few runs: one for
- * each processor and each time that they were read. Merging these is a fraction of
- * what qsort() does, which does not look for them.
+ * Merge sorted runs. Each processor's buffer is sorted, so there are few: one
+ * for each time that a buffer was read. Merging them costs a fraction of
+ * qsort().
  */
 void arrivals_sort(struct arrivals *arrivals)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events that were read from the buffers of several processors, put in order. */
+/* Sort events that were read from the buffers of several processors. */
 #ifndef ALIGNCTL_ARRIVALS_H
 #define ALIGNCTL_ARRIVALS_H
 
@@ -9,11 +9,11 @@
 #include "trace/trace.h"
 
 /**
- * struct arrival - an event that may not be the next one yet
- * @request: what was sent, or sent back
- * @sent_back: was it?
- * @dropped: it has been matched with its counterpart
- * @secure_erase: is the discard one?
+ * struct arrival - an event before which others may still arrive
+ * @request: the request that was sent, or sent back
+ * @sent_back: the device sent the request back
+ * @dropped: the event is not to be recorded
+ * @secure_erase: the discard is a secure erase
  */
 struct arrival {
 	struct trace_request request;
@@ -23,11 +23,11 @@ struct arrival {
 };
 
 /**
- * struct arrivals - list of them; all 0: empty
+ * struct arrivals - list of events; all 0: empty
  * @at: the events
- * @spare: as much room, for arrivals_sort()
- * @nr: how many there are
- * @room: how many fit
+ * @spare: array of the same size, for arrivals_sort()
+ * @nr: number of events
+ * @room: allocated length of @at and @spare
  */
 struct arrivals {
 	struct arrival *at;
@@ -36,13 +36,13 @@ struct arrivals {
 	size_t room;
 };
 
-/* The place behind the last one; it is on the list once @nr has been raised. */
+/* Return room for an event after the last; raise @nr to add it to the list. */
 struct arrival *arrivals_next(struct arrivals *arrivals);
 
-/* By time; those of the same time stay in the order in which they were added. */
+/* Sort by time; events of equal times stay in the order of their arrival. */
 void arrivals_sort(struct arrivals *arrivals);
 
-/* Takes the first @nr off the list. */
+/* Remove the first @nr events. */
 void arrivals_drop(struct arrivals *arrivals, size_t nr);
 
 void arrivals_free(struct arrivals *arrivals);

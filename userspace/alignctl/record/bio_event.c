@@ -8,7 +8,7 @@
 #include "geometry.h"
 #include "record/bio_event.h"
 
-/* The most that are looked at: F, what is done in two letters, F. */
+/* Letters that matter: F, an operation of two letters, F. */
 #define RWBS_LETTERS	4
 
 uint64_t bio_event_devno(dev_t devno)
@@ -64,7 +64,7 @@ bool bio_format_parse(struct bio_format *format, const char *description,
 	return true;
 }
 
-/* Fills @text from a field, with a 0 at the end. */
+/* Copy a field into @text, with a 0 at the end. */
 static void take_text(char *text, size_t room, const struct ring_field *field,
 		      const void *data)
 {
@@ -75,10 +75,10 @@ static void take_text(char *text, size_t room, const struct ring_field *field,
 }
 
 /*
- * Takes apart what blk_fill_rwbs() of the kernel wrote: F for a preflush, what
- * is done, F for FUA, and hints. It has no letter for write-zeroes and writes N
- * (WZ in later kernels), as for what only zones have: on a disk without zones
- * no other bio that gets as far as the event is written so.
+ * Parse the letters of the kernel's blk_fill_rwbs(): F for a preflush, the
+ * operation, F for FUA, and hints. Write-zeroes are N, or WZ in later kernels.
+ * N also stands for operations on zones, so it is unknown on a disk with zones;
+ * no other bio that reaches the event has this letter.
  */
 static enum bio_kind take_rwbs(struct trace_request *request, const char *rwbs,
 			       bool zoned)
@@ -119,7 +119,7 @@ static enum bio_kind take_rwbs(struct trace_request *request, const char *rwbs,
 	return kind;
 }
 
-/* Moves a request into the range; false if nothing of it lies there. */
+/* Clip a request to the range; false if none of it lies in the range. */
 static bool take_place(struct trace_request *request, uint64_t sector,
 		       uint64_t sectors, const struct bio_range *range)
 {
@@ -163,7 +163,7 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 	kind = take_rwbs(request, rwbs, range->zoned);
 	sectors = ring_field_number(&format->nr_sector, event->data);
 	if (!sectors) {
-		/* a flush goes to no place, and so to all partitions */
+		/* a flush has no sector, so it counts for all partitions */
 		if (kind == BIO_REQUEST && !request->preflush)
 			kind = BIO_UNKNOWN;
 		request->op = TRACE_FLUSH;

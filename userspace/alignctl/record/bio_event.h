@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The kernel's event block_bio_queue: a bio is about to be queued for a disk,
- * whole, before it is split. Its device is the disk, also for what was sent to
- * a partition, whose start has been added by then. And block_bio_complete, which
- * tells of those that a disk sent back, as they would have had to wait for it:
- * who sent them does so again.
+ * before it is split. The event's device is the disk; of a bio for a partition,
+ * the partition's start has been added. And block_bio_complete, by which a disk
+ * sends back bios with REQ_NOWAIT that would have had to wait; their sender
+ * sends them again.
  */
 #ifndef ALIGNCTL_BIO_EVENT_H
 #define ALIGNCTL_BIO_EVENT_H
@@ -17,10 +17,16 @@
 #include "trace/trace.h"
 
 /**
- * struct bio_format - where an event has what
+ * struct bio_format - positions of an event's fields
  * @id: number of this kind of event
- * @bytes: an event that has all of them has so many at least
- * The other members are named as the fields of the event are.
+ * @bytes: least length of an event with all fields
+ * @common_type: number of the event's kind
+ * @common_pid: number of the sending thread
+ * @dev: device number of the disk, as bio_event_devno() returns it
+ * @sector: first sector on the disk
+ * @nr_sector: number of sectors
+ * @rwbs: operation and flags, as letters
+ * @comm: name of the sending thread
  */
 struct bio_format {
 	uint64_t id;
@@ -35,21 +41,21 @@ struct bio_format {
 };
 
 /*
- * Reads events/block/EVENT/format. block_bio_complete has no @comm. False: not
- * understood.
+ * Parse the text of events/block/EVENT/format; @has_comm is false for
+ * block_bio_complete. Return: false if the text is unknown.
  */
 bool bio_format_parse(struct bio_format *format, const char *description,
 		      bool has_comm);
 
-/* The number that an event, and a filter of events, has for a device. */
+/* Return a device number as events and their filters have it. */
 uint64_t bio_event_devno(dev_t devno);
 
 /**
- * struct bio_range - the part of a disk to be recorded
- * @dev: the disk, as bio_event_devno() has it
+ * struct bio_range - the part of a disk to record
+ * @dev: device number of the disk, from bio_event_devno()
  * @start: first sector
- * @sectors: length; 0: not known, to the end
- * @zoned: does the disk have zones?
+ * @sectors: number of sectors; 0: up to the end
+ * @zoned: the disk has zones
  */
 struct bio_range {
 	uint64_t dev;
@@ -62,14 +68,14 @@ enum bio_kind {
 	BIO_REQUEST,
 	BIO_SECURE_ERASE,	/* a request; becomes a discard */
 	BIO_ELSEWHERE,		/* another event, disk or part of the disk */
-	BIO_UNKNOWN,		/* no telling what it does */
-	BIO_BROKEN,		/* not an event that the kernel wrote */
+	BIO_UNKNOWN,		/* of an unknown operation */
+	BIO_BROKEN,		/* malformed */
 };
 
 /*
- * Makes a request of an event. Its place is counted from the start of the
- * range; what goes beyond the range, sent to the disk as a whole, is cut off.
- * Its time is that of the event. It is valid for a request only.
+ * Convert an event to a request, at the event's time. The offset counts from
+ * the start of the range, and parts beyond the range, of requests to the whole
+ * disk, are cut off. @request is valid for BIO_REQUEST and BIO_SECURE_ERASE.
  */
 enum bio_kind bio_event_read(const struct bio_format *format,
 			     const struct ring_event *event,

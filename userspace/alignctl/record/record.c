@@ -21,17 +21,17 @@
 #include "record/tracefs.h"
 
 /*
- * Between two turns. Who reads at once whatever has come is never done, and takes a
- * processor from those who are recorded.
+ * Pause between turns. Reading each event as it comes would take a processor
+ * from the programs that are recorded.
  */
 #define PAUSE_NS	10000000L
-/* Between two times that what was recorded is made safe from a kill. */
+/* Time between checkpoints, which survive a kill. */
 #define CHECKPOINT_NS	NS_PER_S
-/* What is read of one buffer before the next one has its turn. */
+/* Limit of pages read from one buffer before the next one has its turn. */
 #define PAGES_A_TURN	256
 /*
- * An event has its time before it can be read, and what is sent back is so after
- * it was sent; neither takes longer.
+ * Limit of the time from an event to its being readable, and from sending a
+ * request to its being sent back.
  */
 #define SETTLED_NS	(NS_PER_S / 5)
 
@@ -50,10 +50,10 @@ struct recorder {
 	struct trace_writer *writer;
 	struct arrivals arrivals;
 	uint64_t nr_read;
-	uint64_t start_ns;	/* time at which the recording began */
-	uint64_t last_ns;	/* time of the last request that was written */
-	uint64_t checkpoint_ns;	/* when what is in the file was last made a trace */
-	pid_t command;		/* 0: none, or it has ended */
+	uint64_t start_ns;	/* start of the recording */
+	uint64_t last_ns;	/* time of the last request written */
+	uint64_t checkpoint_ns;	/* time of the last checkpoint */
+	pid_t command;		/* 0: no command, or it has ended */
 };
 
 uint64_t record_requests(const struct record *record)
@@ -86,7 +86,7 @@ static int set_range(struct recorder *recorder)
 		return ALIGNCTL_FINE;
 	if (!sysfs_number(sys->dir, "start", &start) || start < 0 ||
 	    !recorder->options->device->sectors) {
-		message_error("%s: where the partition lies cannot be read",
+		message_error("%s: cannot read where the partition begins",
 			      sys->dir);
 		return ALIGNCTL_IO;
 	}
@@ -119,7 +119,7 @@ static int read_event_format(const struct recorder *recorder,
 		return ALIGNCTL_IO;
 	if (bio_format_parse(format, text, has_comm))
 		return ALIGNCTL_FINE;
-	message_error("%s/%s: not understood: %s", dir, file, text);
+	message_error("%s/%s: unknown description: %s", dir, file, text);
 	return ALIGNCTL_IO;
 }
 
@@ -132,7 +132,7 @@ static int read_formats(struct recorder *recorder)
 	if (!page)
 		return ALIGNCTL_IO;
 	if (!ring_format_parse(&recorder->page_format, page)) {
-		message_error("%s/events/header_page: not understood: %s", dir,
+		message_error("%s/events/header_page: unknown description: %s", dir,
 			      page);
 		return ALIGNCTL_IO;
 	}
@@ -155,10 +155,10 @@ static int set_up(struct recorder *recorder)
 	CLEANUP_FREE char *sent_back = message_format("%s && error == %d",
 						      queued, -EAGAIN);
 	const struct { const char *file, *text; } rows[] = {
-		/* that of clock_ns() */
+		/* the clock of clock_ns() */
 		{ "trace_clock", "mono" },
 		{ "buffer_size_kb", kib },
-		/* what does not fit is counted, and nothing older pushed out */
+		/* count events that do not fit, do not overwrite older ones */
 		{ "options/overwrite", "0" },
 		{ QUEUED "filter", queued },
 		{ COMPLETED "filter", sent_back },
@@ -197,7 +197,7 @@ void record_count(struct record *record, const struct trace_request *request)
 	}
 }
 
-/* Takes an event of a page; false if the page is not what the kernel wrote. */
+/* Take an event of a page; false if it is malformed. */
 static bool take_event(struct recorder *recorder,
 		       const struct ring_event *event)
 {
@@ -232,9 +232,9 @@ static bool take_event(struct recorder *recorder,
 }
 
 /*
- * Reads what there is in the buffer of a processor, up to a turn of it; sets
- * *@more if there may be more. All events before *@bound have been read then.
- * Return: enum alignctl_exit.
+ * Read a processor's buffer for one turn; set *@more if it may hold more, and
+ * *@bound to a time before which all of its events have been read. Return: enum
+ * alignctl_exit; errors have been reported.
  */
 static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 		    uint64_t *bound, bool *more)
@@ -267,12 +267,12 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 					break;
 				}
 		if (next == RING_BROKEN) {
-			message_error("%s/trace_pipe_raw: a page of the kernel's is not understood",
+			message_error("%s/trace_pipe_raw: malformed page from the kernel",
 				      cpu->dir);
 			return ALIGNCTL_IO;
 		}
 	}
-	/* the rest is read in the next turn */
+	/* the next turn reads the rest */
 	if (pages == PAGES_A_TURN) {
 		*more = true;
 		if (event.time_ns < *bound)
@@ -282,7 +282,7 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 	return ALIGNCTL_FINE;
 }
 
-/* Has the recording all that it was to have? */
+/* Check whether the recording has reached a limit. */
 static bool full(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
@@ -313,7 +313,7 @@ static int write_request(struct recorder *recorder, struct arrival *arrival)
 	return trace_writer_add(recorder->writer, request);
 }
 
-/* Finds what was sent, and came back as @back; it is never long before. */
+/* Find and drop the request that came back as @back; it is close before it. */
 static void drop_sent_back(struct recorder *recorder, struct arrival *back)
 {
 	struct arrival *sent = back;
@@ -333,8 +333,8 @@ static void drop_sent_back(struct recorder *recorder, struct arrival *back)
 }
 
 /*
- * Writes what came before @bound, in the order of time. Not in every turn: all
- * that has arrived is put in order for it, also what has to wait.
+ * Write the requests before @bound, in order of time. Skip turns with little to
+ * write, because all arrivals are sorted, also those that have to wait.
  */
 static int write_until(struct recorder *recorder, uint64_t bound)
 {
@@ -360,8 +360,8 @@ static int write_until(struct recorder *recorder, uint64_t bound)
 }
 
 /*
- * Reads all buffers once, and sets *@more if one of them may have more; with @all,
- * until nothing comes, and writes all of it.
+ * Read all buffers once, and set *@more if one of them may hold more; with
+ * @all, read until they are empty, and write all requests.
  */
 static int take_turn(struct recorder *recorder, bool all, bool *more)
 {
@@ -405,7 +405,7 @@ static int start_command(struct recorder *recorder)
 	return ALIGNCTL_USAGE;
 }
 
-/* Has the command ended? With @wait, it has when this returns. */
+/* Check whether the command has ended; with @wait, wait for its end. */
 static bool command_ended(struct recorder *recorder, bool wait)
 {
 	pid_t ended;
@@ -447,7 +447,7 @@ static int checkpoint(struct recorder *recorder)
 	return trace_writer_checkpoint(recorder->writer);
 }
 
-/* From here on requests are recorded. */
+/* Record until a limit, the end of the command, or a signal. */
 static int record_loop(struct recorder *recorder)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -514,7 +514,7 @@ static int begin_output(struct recorder *recorder)
 	};
 	struct timespec now;
 
-	/* no request is from before */
+	/* events are enabled later, so no request is earlier */
 	recorder->start_ns = clock_ns();
 	recorder->last_ns = recorder->start_ns;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -556,7 +556,7 @@ int record_run(struct record *record, const struct record_options *options)
 	result = set_range(&recorder);
 	if (result)
 		return result;
-	/* before anything is made that has to be removed */
+	/* before the instance, which has to be removed, is made */
 	interrupt_catch();
 	result = tracefs_open(&recorder.tracefs);
 	if (result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records the requests that reach a block device, by the kernel's tracing. */
+/* Record the requests that reach a block device, by the kernel's tracing. */
 #ifndef ALIGNCTL_RECORD_H
 #define ALIGNCTL_RECORD_H
 
@@ -12,14 +12,14 @@
 
 /**
  * struct record_options - what to record, and how long
- * @device: a block device
- * @output: the file to be made
- * @format: its format
- * @seconds: ends after so many; 0: no limit
- * @requests: likewise
- * @bytes: ends when the file has so many; 0: no limit
- * @buffer_kib: of the kernel's, for each processor
- * @command: runs while it is recorded; NULL: none
+ * @device: the block device
+ * @output: path of the file to write
+ * @format: format of the file
+ * @seconds: limit of time, s; 0: no limit
+ * @requests: limit of requests; 0: no limit
+ * @bytes: limit of the file's size, bytes; 0: no limit
+ * @buffer_kib: size of the kernel's buffer for each processor, KiB
+ * @command: command that runs during the recording; NULL: none
  */
 struct record_options {
 	const struct device *device;
@@ -34,8 +34,8 @@ struct record_options {
 
 /**
  * struct record_lost - requests that are missing
- * @cpu: number of the processor that they were sent from
- * @count: how many
+ * @cpu: number of the processor that sent the requests
+ * @count: number of missing requests
  */
 struct record_lost {
 	unsigned int cpu;
@@ -43,29 +43,30 @@ struct record_lost {
 };
 
 /**
- * struct record - what was recorded
- * @count: requests, of each kind
- * @bytes: their length
- * @blocks_known: are the three that follow for the device's own blocks?
- * @geometry: the device's physical blocks
- * @misaligned: writes that cover a block in part
- * @zeroes_misaligned: write-zeroes that do
- * @touches: how many blocks both cover in part
- * @zero_touches: how many of these the write-zeroes do
- * @secure: discards that were secure erases
- * @unknown: requests that are not recorded, as their kind cannot be told
- * @sent_back: requests that are not recorded, as the device sent them back: they
- *	would have had to wait for it (REQ_NOWAIT), and are sent again
- * @sent_back_late: of these, such as were recorded by then
- * @late: requests whose time was set to that of the one before, as they came
- *	in too late to be put in their place
- * @nr_lost: processors whose buffer was full at some time
- * @lost: of each
- * @lost_total: of all
- * @wall_s: seconds that were recorded
- * @stopped: what ended it: "signal", "seconds", "requests", "size", "command"
- * @command_status: as a shell has it, 128 and the number for a signal; valid
- *	if there was a command
+ * struct record - the result of recording
+ * @count: number of recorded requests, by operation
+ * @bytes: total length of the recorded requests, by operation
+ * @blocks_known: @geometry and the counts of touches are valid
+ * @geometry: physical blocks of the device
+ * @misaligned: number of writes with a partial touch
+ * @zeroes_misaligned: number of write-zeroes with a partial touch
+ * @touches: number of partial touches of writes and write-zeroes
+ * @zero_touches: number of partial touches of write-zeroes
+ * @secure: number of discards that were secure erases
+ * @unknown: number of requests not recorded because of an unknown operation
+ * @sent_back: number of requests not recorded because the device sent them
+ *	back: they would have had to wait (REQ_NOWAIT), and are sent again
+ * @sent_back_late: number of requests sent back after they had been recorded
+ * @late: number of requests that were read too late to be sorted in, and got
+ *	the previous request's time
+ * @nr_lost: number of processors whose buffer was full at some time
+ * @lost: requests missing, for each of these processors
+ * @lost_total: number of requests missing, of all processors
+ * @wall_s: length of the recording, seconds
+ * @stopped: cause of the end: "signal", "seconds", "requests", "size",
+ *	"command"
+ * @command_status: exit status of the command as in a shell, 128 and the number
+ *	for a signal; valid if there was a command
  */
 struct record {
 	uint64_t count[TRACE_NR_OPS];
@@ -90,20 +91,20 @@ struct record {
 };
 
 /*
- * Records until a limit, the end of the command, or a signal. Return: enum
- * alignctl_exit; ALIGNCTL_FINE also where something is lost. Errors have been
- * reported, and leave no file. @record is for record_free().
+ * Record until a limit, the end of the command, or a signal. Return: enum
+ * alignctl_exit; ALIGNCTL_FINE also if requests were lost. Errors have been
+ * reported, and leave no file. Free @record with record_free().
  */
 int record_run(struct record *record, const struct record_options *options);
 void record_free(struct record *record);
 
-/* Counts one that is recorded. */
+/* Count a recorded request. */
 void record_count(struct record *record, const struct trace_request *request);
 
-/* All requests. */
+/* Return the number of recorded requests. */
 uint64_t record_requests(const struct record *record);
 
-/* For people, and for programs. */
+/* Print the result, for people or as JSON. */
 void record_report_text(const struct record *record,
 			const struct record_options *options);
 void record_report_json(const struct record *record,

@@ -5,13 +5,15 @@
 #include "base/decimal.h"
 #include "record/ring_page.h"
 
-/* The header of an event: a type or length, and the time since the last one. */
+/*
+ * An event's header: a type or length, and the time since the previous event.
+ */
 #define TYPE_BITS	5
 #define DELTA_BITS	27
 #define TYPE_MASK	((1U << TYPE_BITS) - 1)
 #define DELTA_MASK	((1U << DELTA_BITS) - 1)
 
-/* Above any length; a length is in words of four bytes. */
+/* Types of events; 1 to TYPE_LENGTH_MAX are lengths in words of four bytes. */
 enum ring_type {
 	TYPE_LENGTH_FOLLOWS = 0,
 	TYPE_LENGTH_MAX = 28,
@@ -20,13 +22,13 @@ enum ring_type {
 	TYPE_TIME_STAMP,
 };
 
-/* An absolute time lacks its uppermost bits. */
+/* Absolute times have only these lower bits. */
 #define STAMP_BITS	59
 
-/* Marks in the commit word say that events were lost before this page. */
+/* The upper bits of the commit word flag events lost before the page. */
 #define COMMIT_MASK	((1U << 20) - 1)
 
-/* Is the name of the declaration @text, which ends at @end, @name? */
+/* Check whether the declaration from @text to @end declares @name. */
 static bool declares(const char *text, const char *end, const char *name)
 {
 	size_t length = strlen(name);
@@ -39,7 +41,7 @@ static bool declares(const char *text, const char *end, const char *name)
 	       isspace((unsigned char)end[-1 - (ptrdiff_t)length]);
 }
 
-/* The number after the next @key in the line at @line. */
+/* Read the number after the next @key in the line; false if there is none. */
 static bool line_number(const char *line, const char *key, uint32_t *number)
 {
 	const char *end = line + strcspn(line, "\n");
@@ -134,7 +136,7 @@ bool ring_page_open(struct ring_page *page, const struct ring_format *format,
 	return true;
 }
 
-/* Takes the word at the start of what is left; false: there is none. */
+/* Take the next word of the page; false at the end. */
 static bool take_word(struct ring_page *page, uint32_t *word)
 {
 	if ((size_t)(page->end - page->at) < sizeof(*word))
@@ -144,7 +146,7 @@ static bool take_word(struct ring_page *page, uint32_t *word)
 	return true;
 }
 
-/* Bit fields start at the other end where bytes do. */
+/* Unpack a header's bit fields, whose order depends on the byte order. */
 static void unpack(uint32_t header, uint32_t *type, uint32_t *delta)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -183,7 +185,7 @@ enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
 			continue;
 		case TYPE_LENGTH_FOLLOWS:
 		case TYPE_PADDING:
-			/* it counts the word that holds it */
+			/* the length includes its own word */
 			if (length < sizeof(word))
 				return RING_BROKEN;
 			length -= sizeof(word);
@@ -194,12 +196,12 @@ enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
 		event->time_ns = page->time_ns;
 		event->data = page->at;
 		event->bytes = length;
-		/* what follows starts at a multiple of a word */
+		/* the next event starts at a multiple of a word */
 		length = (length + sizeof(word) - 1) & ~(sizeof(word) - 1);
 		if (length > (size_t)(page->end - page->at))
 			length = page->end - page->at;
 		page->at += length;
-		if (type != TYPE_PADDING)	/* else taken back */
+		if (type != TYPE_PADDING)	/* padding: a discarded event */
 			return RING_EVENT;
 	}
 	return page->at == page->end ? RING_END : RING_BROKEN;

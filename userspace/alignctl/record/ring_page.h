@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages of the kernel's trace buffer, as per_cpu/cpuN/trace_pipe_raw gives them:
- * a header, and events one after the other, each with the time since the one
- * before it. Numbers are in the byte order of the machine.
+ * Read pages of the kernel's trace buffer, from per_cpu/cpuN/trace_pipe_raw: a
+ * header, and events, each with the time since the previous one. Numbers are in
+ * the byte order of the machine.
  */
 #ifndef ALIGNCTL_RING_PAGE_H
 #define ALIGNCTL_RING_PAGE_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /**
- * struct ring_field - where something lies
- * @offset: byte at which it starts
- * @bytes: its length
+ * struct ring_field - position of a field in a page or an event
+ * @offset: first byte of the field
+ * @bytes: length of the field, bytes
  */
 struct ring_field {
 	uint32_t offset;
@@ -22,19 +22,19 @@ struct ring_field {
 };
 
 /*
- * Finds a field by its name in the kernel's description of a page or an event
- * ("field:TYPE NAME; offset:N; size:N; ..." a line). False if there is none.
+ * Find a field by its name in the kernel's description of a page or an event,
+ * of lines "field:TYPE NAME; offset:N; size:N; ...". False if there is none.
  */
 bool ring_field_find(struct ring_field *field, const char *description,
 		     const char *name);
 
-/* A field's number; its bytes must be 1, 2, 4 or 8. */
+/* Return a field's number; its length must be 1, 2, 4 or 8 bytes. */
 uint64_t ring_field_number(const struct ring_field *field, const void *data);
 
 /**
- * struct ring_format - the header of pages
- * @time: time of the page, nanoseconds
- * @commit: how many bytes of @data are in use, and marks
+ * struct ring_format - positions of a page's fields
+ * @time: time of the page, ns
+ * @commit: number of bytes of @data in use, and flags
  * @data: the events
  */
 struct ring_format {
@@ -43,17 +43,17 @@ struct ring_format {
 	struct ring_field data;
 };
 
-/* Reads events/header_page. False: not a description that is understood. */
+/* Parse the text of events/header_page; false if the text is unknown. */
 bool ring_format_parse(struct ring_format *format, const char *description);
 
-/* Bytes of a page. */
+/* Return the size of a page, bytes. */
 uint32_t ring_format_bytes(const struct ring_format *format);
 
 /**
  * struct ring_page - a page being read
- * @at: the next event
- * @end: behind the last one
- * @time_ns: time of the event before
+ * @at: start of the next event
+ * @end: end of the last event
+ * @time_ns: time of the previous event
  */
 struct ring_page {
 	const uint8_t *at;
@@ -63,9 +63,9 @@ struct ring_page {
 
 /**
  * struct ring_event - one event
- * @time_ns: when it happened, by the clock of the trace
- * @data: its fields
- * @bytes: their length
+ * @time_ns: time of the event, by the trace's clock
+ * @data: fields of the event
+ * @bytes: length of @data, bytes
  */
 struct ring_event {
 	uint64_t time_ns;
@@ -76,12 +76,14 @@ struct ring_event {
 enum ring_next {
 	RING_EVENT,
 	RING_END,
-	RING_BROKEN,	/* not a page that the kernel wrote */
+	RING_BROKEN,	/* the page is malformed */
 };
 
-/* Starts on a page of @bytes bytes; false: not a page that the kernel wrote. */
+/* Start to read a page; false if the page is malformed. */
 bool ring_page_open(struct ring_page *page, const struct ring_format *format,
 		    const void *bytes, size_t nr_bytes);
+
+/* Read the next event, valid as long as the page's bytes. */
 enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event);
 
 #endif

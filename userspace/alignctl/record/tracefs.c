@@ -17,7 +17,7 @@
 
 #define PREFIX	"alignctl-"
 
-/* For exit(): an instance would keep its buffers, and go on filling them. */
+/* For exit(): an instance left behind would go on filling its buffers. */
 static struct tracefs *live;
 
 static void close_live(void)
@@ -29,14 +29,14 @@ static void close_live(void)
 static int refuse(const char *path, const char *what)
 {
 	if (errno == EACCES || errno == EPERM)
-		message_error("%s: %s: %s; recording takes root (CAP_DAC_OVERRIDE for tracefs), and a kernel whose lockdown allows tracing",
+		message_error("%s: %s: %s; recording needs root (CAP_DAC_OVERRIDE for tracefs) and a lockdown that allows tracing",
 			      path, what, strerror(errno));
 	else
 		message_error("%s: %s: %s", path, what, strerror(errno));
 	return ALIGNCTL_IO;
 }
 
-/* Finds where tracefs is mounted. */
+/* Find where tracefs is mounted. Return: enum alignctl_exit; reported. */
 static int find_root(struct tracefs *tracefs)
 {
 	static const char *const places[] = {
@@ -56,12 +56,12 @@ static int find_root(struct tracefs *tracefs)
 		if (errno == EACCES || errno == EPERM)
 			return refuse(dir, "no access to tracefs");
 	}
-	message_error("%s: no tracefs there; 'mount -t tracefs tracefs %s' mounts it, if the kernel has CONFIG_FTRACE",
+	message_error("%s: no tracefs; mount it with 'mount -t tracefs tracefs %s' (needs CONFIG_FTRACE)",
 		      usual, usual);
 	return ALIGNCTL_USAGE;
 }
 
-/* Removes an instance whose process is gone; one that is open stays. */
+/* Remove an instance whose process is dead; warn if it is still open. */
 static void remove_stale(const char *name, void *context)
 {
 	const struct tracefs *tracefs = context;
@@ -72,12 +72,12 @@ static void remove_stale(const char *name, void *context)
 	if (strncmp(name, PREFIX, strlen(PREFIX)) ||
 	    !decimal_read(&at, INT32_MAX, &pid) || *at)
 		return;
-	/* our own number: of a process before us */
+	/* an instance with our own number is of an earlier process */
 	if ((pid_t)pid != getpid() && (!kill((pid_t)pid, 0) || errno != ESRCH))
 		return;
 	dir = message_format("%s/instances/%s", tracefs->root, name);
 	if (rmdir(dir))
-		message_warning("%s: left by a process that is gone, and cannot be removed: %s",
+		message_warning("%s: left by a dead process; cannot be removed: %s",
 				dir, strerror(errno));
 }
 
@@ -95,7 +95,7 @@ int tracefs_open(struct tracefs *tracefs)
 	sysfs_each(instances, remove_stale, tracefs);
 	tracefs->dir = message_format("%s/" PREFIX "%d", instances, getpid());
 	if (mkdir(tracefs->dir, 0700)) {
-		result = refuse(tracefs->dir, "cannot be made");
+		result = refuse(tracefs->dir, "cannot be created");
 		free(tracefs->dir);
 		tracefs->dir = NULL;
 		tracefs_close(tracefs);
@@ -118,9 +118,9 @@ void tracefs_close(struct tracefs *tracefs)
 		free(tracefs->cpu[i].dir);
 	}
 	free(tracefs->cpu);
-	/* takes its events with it */
+	/* removing the instance disables its events */
 	if (tracefs->dir && rmdir(tracefs->dir))
-		message_warning("%s: cannot be removed: %s; 'rmdir' does it once nobody has it open",
+		message_warning("%s: cannot be removed: %s; use 'rmdir' once it is closed everywhere",
 				tracefs->dir, strerror(errno));
 	free(tracefs->dir);
 	free(tracefs->root);
@@ -167,7 +167,7 @@ int tracefs_open_cpus(struct tracefs *tracefs)
 
 	sysfs_each(dir, open_cpu, &opening);
 	if (!opening.result && !tracefs->nr_cpus) {
-		message_error("%s: no processors in it", dir);
+		message_error("%s: has no processors", dir);
 		return ALIGNCTL_IO;
 	}
 	return opening.result;
@@ -199,7 +199,7 @@ int tracefs_write(const struct tracefs *tracefs, const char *file,
 	return ALIGNCTL_FINE;
 }
 
-/* Finds "KEY: N" at the start of a line. */
+/* Find "KEY: N" at the start of a line; false if there is none. */
 static bool find_count(const char *stats, const char *key, uint64_t *count)
 {
 	size_t length = strlen(key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An instance of the kernel's tracing: buffers, events and filters of our own,
- * that no other tracer sees or disturbs.
+ * An instance of the kernel's tracing: our own buffers, events and filters,
+ * which no other tracer sees or disturbs.
  */
 #ifndef ALIGNCTL_TRACEFS_H
 #define ALIGNCTL_TRACEFS_H
@@ -11,9 +11,9 @@
 
 /**
  * struct tracefs_cpu - the buffer of one processor
- * @number: the processor's
- * @fd: trace_pipe_raw, does not block
- * @dir: its folder
+ * @number: number of the processor
+ * @fd: descriptor of trace_pipe_raw, nonblocking
+ * @dir: folder of the processor in the instance
  */
 struct tracefs_cpu {
 	unsigned int number;
@@ -23,10 +23,10 @@ struct tracefs_cpu {
 
 /**
  * struct tracefs - an instance
- * @root: where tracefs is mounted
- * @dir: the instance's folder below it; NULL: there is none
- * @nr_cpus: processors that may be, whether they run or not
- * @cpu: by number
+ * @root: mount point of tracefs
+ * @dir: folder of the instance below @root; NULL: no instance
+ * @nr_cpus: number of possible processors, offline ones included
+ * @cpu: the processors' buffers, by number
  */
 struct tracefs {
 	char *root;
@@ -36,34 +36,34 @@ struct tracefs {
 };
 
 /*
- * Makes the instance alignctl-PID, after those of processes that are gone have
- * been removed. Return: enum alignctl_exit; errors have been reported, and
- * leave nothing behind. @tracefs must stay where it is until tracefs_close(),
- * which is called by exit() too, should it come to that.
+ * Create the instance alignctl-PID, and remove those of dead processes. Return:
+ * enum alignctl_exit; errors have been reported, and leave nothing behind.
+ * @tracefs must stay in its place until tracefs_close(), which exit() calls
+ * too.
  */
 int tracefs_open(struct tracefs *tracefs);
 void tracefs_close(struct tracefs *tracefs);
 
-/* Opens the buffers of all processors. Return: as above. */
+/* Open the buffers of all processors. Return: as tracefs_open(). */
 int tracefs_open_cpus(struct tracefs *tracefs);
 
-/* A file's text, of the root or of the instance, for free(). NULL: reported. */
+/* Read a file of the root or the instance, for free(). NULL: reported. */
 char *tracefs_read(const char *dir, const char *file);
 
 /*
- * Writes a control file of the instance. Return: enum alignctl_exit; reported,
- * with what is said when the kernel refuses the value.
+ * Write a control file of the instance. Return: enum alignctl_exit; errors have
+ * been reported, ALIGNCTL_USAGE if the kernel refuses the value.
  */
 int tracefs_write(const struct tracefs *tracefs, const char *file,
 		  const char *text);
 
 /*
- * Events that found no room in a processor's buffer, by per_cpu/cpuN/stats.
- * False: that cannot be told, which has been reported.
+ * Read from per_cpu/cpuN/stats how many events found no room in a processor's
+ * buffer. Return: false after reporting an error.
  */
 bool tracefs_lost(const struct tracefs_cpu *cpu, uint64_t *lost);
 
-/* The same of the text of such a file. */
+/* Parse the text of such a file; false if it is unknown. */
 bool tracefs_parse_lost(const char *stats, uint64_t *lost);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a disk holds after a run, compared with the source of its requests. */
+/* Compare a disk's content after a run with the source of the requests. */
 #ifndef ALIGNCTL_COMPARE_CONTENT_H
 #define ALIGNCTL_COMPARE_CONTENT_H
 
 #include "replay/content.h"
 
 /*
- * The source at @path is what was made, and @content has all else but it and the
- * file descriptor. Fails the test if that cannot be compared.
+ * Compare a disk with the source at @path; @content has all members set but
+ * source and file descriptor. Fail the test if the comparison is impossible.
  */
 struct content_check compare_content(const char *path, struct content content);
 

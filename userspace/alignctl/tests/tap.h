@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Unit tests as lines of the Test Anything Protocol. A test is a function;
- * CHECK() notes what did not hold and goes on.
+ * CHECK() notes a failure and goes on.
  */
 #ifndef ALIGNCTL_TAP_H
 #define ALIGNCTL_TAP_H
 
 #include <stdio.h>
 
-extern unsigned int tap_failures;	/* of the running test */
+extern unsigned int tap_failures;	/* failures of the running test */
 extern const char *tap_skipped;		/* why it cannot run here, or NULL */
 
-/* Notes a failure unless @condition holds; what follows is for printf(). */
+/* Note a failure unless @condition holds, with a text as for printf(). */
 #define CHECK(condition, ...)						\
 	do {								\
 		if (!(condition)) {					\
@@ -28,7 +28,7 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* The test files: test_<name>.c has <name>_tests[], ended by an entry without a function. */
+/* Test files: test_<name>.c has <name>_tests[], ended by a NULL @run. */
 #define TAP_FILES(X)						\
 	X(permutation) X(plan) X(pattern) X(latency) X(options)		\
 	X(status) X(kernel_log) X(record) X(module) X(device)		\

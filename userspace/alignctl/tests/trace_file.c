@@ -152,7 +152,7 @@ int trace_drain(const char *path, struct trace_request *requests, int room)
 			requests[nr] = request;
 		nr++;
 	}
-	/* it stays what it is */
+	/* reading on does not change the result */
 	CHECK(trace_next(trace, &request) == next, "%s", path);
 	trace_close(trace);
 	return next == TRACE_END ? nr : -1;

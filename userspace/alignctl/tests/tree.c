@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "tests/tree.h"
 
-/* In memory: on a disk, a file that is written anew is freed there each time. */
+/* In memory, which is faster than a disk for files rewritten this often. */
 static char root[] = "/dev/shm/alignctl-tree-XXXXXX";
 
 void tree_open(void)
@@ -40,7 +40,7 @@ void tree_close(void)
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The real path, with all its folders made; for free(). */
+/* Return a file's real path, for free(), and create the folders above it. */
 static char *place(const char *path)
 {
 	char *full = message_format("%s%s", root, path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run the unit tests: all, or those of the files, or with the words in what they
- * promise, that the arguments name. Exit status 1 if one failed, 2 if none ran.
+ * Run the unit tests: all, or those whose file or promise the arguments name.
+ * Exit status 1 if a test failed, 2 if none ran.
  */
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What blkparse prints when it is not told how: a line for each event,
+ * blkparse's default output: a line for each event,
  *
  *	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION FLAGS ...
  *
- * that ends, where ACTION is Q, as "SECTOR + SECTORS [COMM]", or as "[COMM]" if
- * nothing is transferred; and a summary after the last one. As in the binary
- * traces only what was queued (Q) counts.
+ * which ends, for ACTION Q, in "SECTOR + SECTORS [COMM]", or in "[COMM]" if
+ * nothing is transferred; and a summary after the last event. As in binary
+ * traces only queued (Q) events count.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@
 #include "trace/format.h"
 
 /**
- * struct event - what stands at the front of each line
- * @device: "MAJOR,MINOR"
- * @time_ns: since the first event
- * @pid: the process
- * @rest: what follows, from the action on
+ * struct event - the fields at the front of each line
+ * @device: device number, "MAJOR,MINOR"
+ * @time_ns: time since the first event
+ * @pid: number of the process
+ * @rest: rest of the line, from the action on
  */
 struct event {
 	char device[24];
@@ -44,7 +44,7 @@ static bool take_number(const char **at, uint64_t max, uint64_t *number)
 	return decimal_read(at, max, number);
 }
 
-/* Nanoseconds have nine digits. */
+/* Read SECONDS.NANOSECONDS, with nine digits after the point. */
 static bool take_time(const char **at, uint64_t *ns)
 {
 	const char *point;
@@ -69,7 +69,7 @@ static bool take_event(const char *line, struct event *event)
 	    !take_number(&line, UINT32_MAX, &cpu))
 		return false;
 	skip_blanks(&line);
-	/* printed with a sign, although it has none */
+	/* blkparse prints the unsigned sequence number as signed */
 	line += *line == '-';
 	if (!take_number(&line, UINT32_MAX, &sequence) ||
 	    !take_time(&line, &event->time_ns) ||
@@ -85,7 +85,7 @@ static bool take_event(const char *line, struct event *event)
 	return true;
 }
 
-/* What blkparse says of the files that it reads, before the events. */
+/* Check for a line about an input file, which precedes the events. */
 static bool is_notice(const char *line)
 {
 	static const char notice[] = "Input file ";
@@ -123,8 +123,8 @@ static int blkparse_open(struct trace *trace)
 }
 
 /*
- * A flush comes first, FUA behind the kind: "WS", "FWFS". Return: behind them;
- * NULL: they make no sense.
+ * Read the flags: a preflush, the operation, FUA and more, as "WS" or "FWFS".
+ * Return: the text after the flags; NULL: they are invalid.
  */
 static const char *take_flags(const char *at, struct trace_request *request,
 			      bool *flush)
@@ -150,14 +150,14 @@ static const char *take_flags(const char *at, struct trace_request *request,
 	return *at == ' ' ? at : NULL;
 }
 
-/* " [COMM]", to the end of the line. */
+/* Read " [COMM]", up to the end of the line. */
 static bool take_comm(const char *at, struct trace_request *request)
 {
 	size_t length = strlen(at);
 
 	if (length < 3 || strncmp(at, " [", 2) || at[length - 1] != ']')
 		return false;
-	/* as printf() has it when blkparse knows no name */
+	/* what printf() makes of an unknown name */
 	if (!strcmp(at, " [(null)]"))
 		return true;
 	trace_set_comm(request, at + 2);
@@ -167,7 +167,7 @@ static bool take_comm(const char *at, struct trace_request *request)
 	return true;
 }
 
-/* What follows the action of an event that was queued. */
+/* Read what follows the action of a queued event. */
 static enum trace_next take_queued(struct trace *trace, const char *at,
 				   struct trace_request *request,
 				   bool *is_request)
@@ -178,17 +178,17 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 	skip_blanks(&at);
 	at = take_flags(at, request, &flush);
 	if (!at)
-		return trace_refuse(trace, "its flags must be R, W, D or N, with F before them, or F, A, S, M behind them");
+		return trace_refuse(trace, "flags must be R, W, D or N, with F before or F, A, S, M after");
 	skip_blanks(&at);
 	if (isdigit((unsigned char)*at)) {
 		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
 				  &request->offset) ||
 		    strncmp(at, " + ", 3))
-			return trace_refuse(trace, "its sector must be a number on a device, and \" + \" follow");
+			return trace_refuse(trace, "sector must be a number on a device, followed by \" + \"");
 		at += 3;
 		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
 				  &sectors) || !sectors)
-			return trace_refuse(trace, "its number of sectors must be from 1 to 36028797018963967");
+			return trace_refuse(trace, "number of sectors must be from 1 to 36028797018963967");
 		request->offset <<= ALIGN_SECTOR_SHIFT;
 		request->bytes = sectors << ALIGN_SECTOR_SHIFT;
 		request->preflush = flush;
@@ -198,7 +198,7 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 		request->fua = false;
 	}
 	if (!take_comm(at, request))
-		return trace_refuse(trace, "must end with \" [\", the name of the process, and \"]\"");
+		return trace_refuse(trace, "must end with \" [\", the process name and \"]\"");
 	*is_request = sectors || flush;
 	trace->left_out += !*is_request;
 	return TRACE_GOT;
@@ -241,7 +241,7 @@ static void blkparse_close(struct trace *trace)
 }
 
 const struct trace_format trace_blkparse = {
-	.left_out = "a request without a length that is no flush",
+	.left_out = "no length, and no flush",
 	.recognize = blkparse_recognize,
 	.open = blkparse_open,
 	.next = blkparse_next,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's blktrace writes: records of 48 bytes in its own byte order,
- * some with data behind them, in a file for each processor, or in one that
- * "blkparse -d" made of these. What was asked for is what was queued (Q): bios
- * before the block layer merges, splits or requeues them. A write of zeroes is
- * a write there, the kernel makes no difference.
+ * The kernel's blktrace: records of 48 bytes in the kernel's byte order, some
+ * followed by data, in a file for each processor or in one that "blkparse -d"
+ * merged from these. Requests are the queued (Q) events: bios before the block
+ * layer merges, splits or requeues them. blktrace does not tell write-zeroes
+ * from writes.
  */
 #include <byteswap.h>
 #include <ctype.h>
@@ -25,24 +25,24 @@
 #define VERSION		7U
 #define CGROUP_BYTES	8U
 
-/* BLK_TC_ACT() would shift a one into the sign */
+/* BLK_TC_ACT() would shift into the sign bit */
 #define ACTION_FUA	((uint32_t)BLK_TC_FUA << BLK_TC_SHIFT)
 
 #define FILE_BYTES	(16U << 10)
 #define MAX_FILES	512U
 
-/* Processes whose names are known, by the end of their numbers. */
+/* Size of the cache of process names, indexed by process number modulo this. */
 #define NR_NAMES	8192U
 
 static const char ending[] = ".blktrace.";
 
 /**
  * struct cpu_file - the file of a processor
- * @input: it, which is the trace's or @own
- * @own: closed if it is not used
- * @event: the event in it that comes next, in the host's byte order
- * @byte: where that stands
- * @has_event: is there one?
+ * @input: the file, either the trace's input or @own
+ * @own: the file, if it is not the trace's input; else closed
+ * @event: the next event of the file, in the host's byte order
+ * @byte: position of @event in the file
+ * @has_event: @event is valid
  */
 struct cpu_file {
 	struct trace_input *input;
@@ -59,14 +59,14 @@ struct process {
 
 /**
  * struct blktrace - a trace that is being read
- * @nr: files
- * @files: each of them
- * @base: time of the first event
- * @device_name: what the files are called after
- * @device: whose number @file is
- * @file: of the request before
- * @has_device: are these two set?
- * @processes: their names
+ * @nr: number of files
+ * @files: the files, one for each processor
+ * @base: time of the first event, ns
+ * @device_name: NAME in the files' names, NAME.blktrace.N
+ * @device: device number of the previous request
+ * @file: number of the trace's file that stands for @device
+ * @has_device: @device and @file are valid
+ * @processes: cache of process names
  */
 struct blktrace {
 	uint32_t nr;
@@ -79,7 +79,7 @@ struct blktrace {
 	struct process processes[NR_NAMES];
 };
 
-/* Length of NAME in "NAME.blktrace.N"; 0: it is no such name. */
+/* Return the length of NAME in "NAME.blktrace.N"; 0 for any other name. */
 static size_t stem_length(const char *path)
 {
 	const char *digits = path + strlen(path), *at;
@@ -115,7 +115,7 @@ static int compare_members(const void *a, const void *b)
 	return strcmp(one, other);
 }
 
-/* The files of a NAME, sorted; at most MAX_FILES + 1 of them. */
+/* List the files of a NAME, sorted; return their number, <= MAX_FILES + 1. */
 static uint32_t find_members(const char *name, char **members)
 {
 	const char *slash = strrchr(name, '/');
@@ -171,7 +171,7 @@ static bool blktrace_recognize(const char *head, size_t length)
 	return is_magic(magic) || is_magic(bswap_32(magic));
 }
 
-/* Into the host's byte order; false: it is no record. */
+/* Convert a record to the host's byte order; false: it is none. */
 static bool decode(struct blk_io_trace *event)
 {
 	if (is_magic(event->magic))
@@ -191,7 +191,7 @@ static enum trace_next refuse_cut(struct trace *trace,
 				  const struct trace_input *input)
 {
 	trace->at.number = input->byte + (input->end - input->start);
-	return trace_refuse(trace, "the file is cut off in a record");
+	return trace_refuse(trace, "the file is truncated in a record");
 }
 
 static struct process *process_of(struct blktrace *b, uint32_t pid)
@@ -199,7 +199,7 @@ static struct process *process_of(struct blktrace *b, uint32_t pid)
 	return &b->processes[pid % NR_NAMES];
 }
 
-/* The data behind a record, of which only names of processes count. */
+/* Take the data behind a record; only process names are used. */
 static enum trace_next take_data(struct trace *trace, struct trace_input *input,
 				 const struct blk_io_trace *event)
 {
@@ -246,7 +246,7 @@ static bool is_queued(const struct blk_io_trace *event)
 	       !(event->action & BLK_TC_ACT(BLK_TC_NOTIFY | BLK_TC_PC));
 }
 
-/* Takes a record; TRACE_END: there is none left. */
+/* Take the next record of a file; TRACE_END: there is none left. */
 static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 {
 	struct trace_input *input = file->input;
@@ -263,15 +263,15 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 	memcpy(&file->event, input->buffer + input->start, sizeof(file->event));
 	trace_input_take(input, sizeof(file->event));
 	if (!decode(&file->event))
-		return trace_refuse(trace, "no record of blktrace begins here");
+		return trace_refuse(trace, "not a blktrace record");
 	if ((file->event.magic & 0xff) != VERSION)
-		return trace_refuse(trace, "a record of version %" PRIu32 "; only 7 is known",
+		return trace_refuse(trace, "a record of version %" PRIu32 "; only version 7 is supported",
 				    file->event.magic & 0xff);
 	file->has_event = true;
 	return take_data(trace, input, &file->event);
 }
 
-/* The next event that is no note, or the next one that was queued. */
+/* Go to the next event that is no note or, with @queued, is queued. */
 static enum trace_next advance(struct trace *trace, struct cpu_file *file,
 			       bool queued)
 {
@@ -284,7 +284,7 @@ static enum trace_next advance(struct trace *trace, struct cpu_file *file,
 	return next;
 }
 
-/* The time of the first event of all is where the trace begins. */
+/* Find the earliest event, the trace's time 0, and go to the queued events. */
 static int find_base(struct trace *trace)
 {
 	struct blktrace *b = trace->state;
@@ -322,7 +322,7 @@ static int open_members(struct trace *trace, char **members, uint32_t nr)
 	int failed;
 
 	if (nr > MAX_FILES) {
-		message_error("%s: one of more than 512 files; merge them with blkparse -d FILE first",
+		message_error("%s: trace of more than 512 files; merge the files with blkparse -d first",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
@@ -382,7 +382,7 @@ static int blktrace_open(struct trace *trace)
 	return find_base(trace);
 }
 
-/* The number of the file that stands for the event's device. */
+/* Find the number of the trace's file that stands for an event's device. */
 static enum trace_next take_device(struct trace *trace, uint32_t device,
 				   uint32_t *file)
 {
@@ -402,7 +402,7 @@ static enum trace_next take_device(struct trace *trace, uint32_t device,
 	return TRACE_GOT;
 }
 
-/* A queued event as a request. @is_request: is it one? */
+/* Turn a queued event into a request; @is_request: false if it makes none. */
 static enum trace_next take_request(struct trace *trace,
 				    const struct blk_io_trace *event,
 				    struct trace_request *request,
@@ -418,9 +418,9 @@ static enum trace_next take_request(struct trace *trace,
 		return TRACE_GOT;
 	}
 	if (event->time < b->base)
-		return trace_refuse(trace, "its time is before that of the first event");
+		return trace_refuse(trace, "time is before the first event's");
 	if (event->sector > UINT64_MAX >> ALIGN_SECTOR_SHIFT)
-		return trace_refuse(trace, "sector %" PRIu64 " is on no device",
+		return trace_refuse(trace, "sector %" PRIu64 " is beyond any device",
 				    (uint64_t)event->sector);
 	*request = (struct trace_request) {
 		.time_ns = event->time - b->base,
@@ -500,7 +500,7 @@ static void blktrace_close(struct trace *trace)
 }
 
 const struct trace_format trace_blktrace = {
-	.left_out = "a request without a length that is no flush",
+	.left_out = "no length, and no flush",
 	.recognize = blktrace_recognize,
 	.open = blktrace_open,
 	.next = blktrace_next,

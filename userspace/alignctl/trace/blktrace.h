@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* Is that the name of one of them? */
+/* Check whether a path names one of a blktrace's files. */
 bool blktrace_is_member(const char *path);
 
-/* Are both names of files of one blktrace, those of its processors? */
+/* Check whether two paths name files of the same blktrace. */
 bool blktrace_same(const char *path, const char *other);
 
-/* One of the files of that NAME, for free(); NULL: there is none. */
+/* Return the path of one of NAME's files, for free(); NULL: it has none. */
 char *blktrace_member(const char *name);
 
 #endif

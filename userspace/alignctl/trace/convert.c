@@ -3,7 +3,7 @@
 #include "trace/convert.h"
 #include "trace/names.h"
 
-/* Names the request's file to the writer when it is the first one that goes there. */
+/* Give the writer the name of a file before the file's first request. */
 static int name_file(struct trace *trace, struct trace_writer *writer,
 		     uint32_t file, bool *named)
 {
@@ -35,7 +35,7 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 	return trace_next_status(next);
 }
 
-/* Note what trace and writer know of the conversion, while they are there. */
+/* Note the results before trace and writer are closed. */
 static void note(struct trace_converted *done, const struct trace *trace,
 		 const struct trace_writer *writer)
 {

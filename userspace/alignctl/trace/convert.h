@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Traces turned into others. */
+/* Convert traces from one format to another. */
 #ifndef ALIGNCTL_TRACE_CONVERT_H
 #define ALIGNCTL_TRACE_CONVERT_H
 
 #include "trace/writer.h"
 
 /**
- * struct trace_conversion - a trace that becomes another one
- * @source: path of the trace to be read; "-": standard input
- * @from: its format; TRACE_NR_READABLE: whichever it has
- * @output: path of the file to be made
- * @to: its format
+ * struct trace_conversion - what to convert
+ * @source: path of the trace to read; "-": standard input
+ * @from: format of @source; TRACE_NR_READABLE: any
+ * @output: path of the file to write
+ * @to: format of @output
  */
 struct trace_conversion {
 	const char *source;
@@ -20,14 +20,14 @@ struct trace_conversion {
 };
 
 /**
- * struct trace_converted - what a conversion did
- * @format: name of the source's format, as struct trace_facts has it
- * @count: requests by what they do
- * @bytes: their lengths together
- * @lost: requests that the source says are missing
+ * struct trace_converted - the result of a conversion
+ * @format: name of the source's format, as in struct trace_facts
+ * @count: number of requests, by operation
+ * @bytes: total length of the requests, by operation
+ * @lost: number of requests that the source says are missing
  * @left_out: number of the source's entries that make no request
- * @not_expressed: requests that the output's format could not express in full, by
- *	what it lacks
+ * @not_expressed: number of requests that the output's format could not express
+ *	in full, by enum trace_lost
  */
 struct trace_converted {
 	const char *format;
@@ -39,9 +39,9 @@ struct trace_converted {
 };
 
 /*
- * Read a trace and write the same requests to another file. Return: enum
- * alignctl_exit, with @done set if it is ALIGNCTL_FINE; errors, and what could not
- * be expressed, have been reported.
+ * Read a trace and write its requests to another file. Return: enum
+ * alignctl_exit, with @done set if it is ALIGNCTL_FINE. Errors and what the
+ * output's format cannot express have been reported.
  */
 int trace_convert(const struct trace_conversion *conversion,
 		  struct trace_converted *done);

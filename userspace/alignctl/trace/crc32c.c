@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace/crc32c.h"
 
-#define POLYNOMIAL	0x82f63b78U	/* its bits reversed */
+#define POLYNOMIAL	0x82f63b78U	/* bits reversed */
 
 static uint32_t table[256];
 

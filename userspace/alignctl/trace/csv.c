@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Comma-separated values. The first line names the columns, in any order; each
- * other one is a request. Fields may stand in quotes, "" being a quote in one.
+ * other line is a request. Fields may be quoted, with "" for a quote.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 /**
  * struct csv - a table that is being read
- * @nr: number of its columns
- * @columns: what each of them is
+ * @nr: number of columns
+ * @columns: meaning of each column
  */
 struct csv {
 	uint32_t nr;
@@ -75,9 +75,9 @@ static char *skip_blanks(char *text)
 }
 
 /*
- * Cuts the first field off *@rest, which is NULL behind the last one. Return:
- * the field, without quotes and without blanks around it; NULL: its quotes make
- * no sense.
+ * Cut the first field off *@rest, which becomes NULL after the last field.
+ * Return: the field, without quotes and without blanks around it; NULL: its
+ * quotes are invalid.
  */
 static char *take_field(char **rest)
 {
@@ -97,7 +97,7 @@ static char *take_field(char **rest)
 		*to = '\0';
 		return field;
 	}
-	/* most are so short that a call would take longer */
+	/* most fields are too short to be worth a call of strcspn() */
 	for (end = field; *end && *end != ','; end++)
 		;
 	*rest = *end ? end + 1 : NULL;
@@ -126,7 +126,10 @@ static bool csv_recognize(const char *head, size_t length)
 	return false;
 }
 
-/* Of these columns there must be one, or may be none, but never two. */
+/*
+ * Check that exactly one of some columns is present, or none unless @needed.
+ * Return: false if not; reported.
+ */
 static bool has_one(struct trace *trace, const struct csv *csv,
 		    enum column first, enum column last, bool needed)
 {
@@ -137,10 +140,10 @@ static bool has_one(struct trace *trace, const struct csv *csv,
 	if (found == 1 || (!found && !needed))
 		return true;
 	if (found)
-		trace_refuse(trace, "column \"%s\" is there twice, or in two units",
+		trace_refuse(trace, "column \"%s\" is given twice, or in two units",
 			     column_names[first]);
 	else
-		trace_refuse(trace, "there is no column \"%s\"%s%s%s",
+		trace_refuse(trace, "column \"%s\"%s%s%s is missing",
 			     column_names[first],
 			     last > first ? " or \"" : "",
 			     last > first ? column_names[last] : "",
@@ -163,7 +166,7 @@ static bool take_header(struct trace *trace, struct csv *csv, char *rest)
 			return false;
 		}
 		if (csv->nr == NR_COLUMNS) {
-			trace_refuse(trace, "column \"%s\" is there twice",
+			trace_refuse(trace, "column \"%s\" is given twice",
 				     name);
 			return false;
 		}
@@ -211,7 +214,7 @@ static bool take_sectors(const char *field, uint64_t *bytes)
 	return true;
 }
 
-/* Seconds with up to nine digits behind the point. */
+/* Read seconds with up to nine digits after the point, as nanoseconds. */
 static bool take_seconds(const char *field, uint64_t *ns)
 {
 	uint64_t whole, part = 0;
@@ -244,7 +247,7 @@ static bool take_op(const char *field, enum trace_op *op)
 	return false;
 }
 
-/* "", or words joined by "+". */
+/* Read flags: "", or words joined by "+". */
 static bool take_flags(const char *field, struct trace_request *request)
 {
 	size_t length;
@@ -284,7 +287,7 @@ static const char *take_value(struct trace_request *request,
 	case COLUMN_TIME_S:
 		if (take_seconds(field, &request->time_ns))
 			return NULL;
-		return "must be seconds, with up to nine digits behind the point";
+		return "must be seconds, with up to nine digits after the point";
 	case COLUMN_OP:
 		if (take_op(field, &request->op))
 			return NULL;
@@ -313,13 +316,13 @@ static const char *take_value(struct trace_request *request,
 		if (!*field)
 			return NULL;
 		if (!take_number(field, UINT32_MAX, &number))
-			return "must be a number of a process";
+			return "must be a process number";
 		request->pid = (uint32_t)number;
 		return NULL;
 	case COLUMN_COMM:
 		trace_set_comm(request, field);
 		return NULL;
-	case COLUMN_FILE:	/* needs the trace */
+	case COLUMN_FILE:	/* taken by take_row() */
 	case NR_COLUMNS:
 		break;
 	}
@@ -340,7 +343,7 @@ static enum trace_next take_row(struct trace *trace, char *rest,
 					    i, csv->nr);
 		field = take_field(&rest);
 		if (!field)
-			return trace_refuse(trace, "%s: its quotes must be closed, and followed by a comma",
+			return trace_refuse(trace, "%s: quotes must be closed and followed by a comma",
 					    column_names[csv->columns[i]]);
 		if (!*field && csv->columns[i] >= COLUMN_OFFSET &&
 		    csv->columns[i] <= COLUMN_SECTORS) {
@@ -359,11 +362,11 @@ static enum trace_next take_row(struct trace *trace, char *rest,
 	if (rest)
 		return trace_refuse(trace, "has more than %" PRIu32 " columns",
 				    csv->nr);
-	/* whatever stands there, a flush has neither */
+	/* other programs may log a range with a flush */
 	if (request->op == TRACE_FLUSH)
 		request->offset = request->bytes = 0;
 	else if (missing)
-		return trace_refuse(trace, "%s is empty, which only that of a flush may be",
+		return trace_refuse(trace, "%s is empty; only a flush has none",
 				    missing);
 	return TRACE_GOT;
 }
@@ -398,7 +401,7 @@ static void csv_begin(struct trace_writer *writer)
 	fputs("time_ns,op,offset,bytes,flags,pid,comm,file\n", writer->stream);
 }
 
-/* A field of any text. */
+/* Write any text as a field. */
 static void put_text(struct trace_writer *writer, const char *text)
 {
 	bool quoted = text[strcspn(text, ",\" \t")];
@@ -408,7 +411,7 @@ static void put_text(struct trace_writer *writer, const char *text)
 	for (; *text; text++) {
 		if (*text == '"')
 			putc('"', writer->stream);
-		/* a line is a request */
+		/* a field cannot contain a line end */
 		if (strchr("\r\n", *text))
 			putc('?', writer->stream);
 		else

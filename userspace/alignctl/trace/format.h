@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between trace.c, which all formats share, and the file of each format. */
+/* The interface between trace.c and the reader of each format. */
 #ifndef ALIGNCTL_TRACE_FORMAT_H
 #define ALIGNCTL_TRACE_FORMAT_H
 
@@ -7,14 +7,14 @@
 #include "trace/names.h"
 #include "trace/trace.h"
 
-/* What pread() and pwrite() reach. */
+/* End of what pread() and pwrite() reach. */
 #define TRACE_MAX_END	((uint64_t)INT64_MAX)
 
 /**
- * struct trace_place - where in a trace something stands
- * @path: the file
+ * struct trace_place - a place in a trace, for messages
+ * @path: path of the file
  * @unit: "line" or "byte"
- * @number: which one
+ * @number: number of the line, from 1, or of the byte, from 0
  */
 struct trace_place {
 	const char *path;
@@ -24,19 +24,21 @@ struct trace_place {
 
 /**
  * struct trace - a trace that is being read
- * @format: how
- * @input: the file; a format that has several opens the others itself
- * @facts: set by @format's open()
- * @state: @format's own
- * @at: what @format's next() is looking at: it keeps this up to date
- * @returned: where the request that trace_next() returned last stands
+ * @format: the format's functions
+ * @input: the file; a format with several files opens the others itself
+ * @facts: facts about the trace, set by @format's open()
+ * @state: the format's own data
+ * @at: place that @format's next() is reading, kept up to date by next()
+ * @returned: place of the request that trace_next() returned last
  * @files: names of the files that requests go to
- * @sorter: brings requests into the order of their times; NULL: they are
- * @last_ns: time of the request before
- * @left_out: how much there was that makes no request
- * @told: @left_out has been told, it is not when the trace is read again
+ * @sorter: sorts requests by time; NULL: the format is sorted
+ * @last_ns: time of the previous request
+ * @left_out: number of entries so far that make no request
+ * @told: the warning about @left_out or an unfinished trace has been given, and
+ *	is not repeated when the trace is read again
  * @ended: the format has no more requests
- * @broken: TRACE_BROKEN or TRACE_FAILED: nothing follows
+ * @broken: last result of trace_next(); after TRACE_BROKEN or TRACE_FAILED no
+ *	request follows
  */
 struct trace {
 	const struct trace_format *format;
@@ -55,14 +57,16 @@ struct trace {
 };
 
 /**
- * struct trace_format - how to read a format
- * @left_out: the name of the entries that trace->left_out counts; NULL: the format has none
- * @recognize: does a file that begins with these bytes have it? A 0 follows
- * @open: reads all of the header, sets facts and state. Return: enum
- *	alignctl_exit; reported. close() follows also when it fails
- * @next: as trace_next(); what it returns is checked by the caller
- * @close: gives back the state, if there is one
- * @unsorted: times may fall a little from one request to the next
+ * struct trace_format - the reader of a format
+ * @left_out: why entries make no request, for the warning about
+ *	trace->left_out; NULL: all entries do
+ * @recognize: check whether a file that begins with these bytes has the format;
+ *	the bytes end with a 0
+ * @open: read all of the header, set facts and state. Return: enum
+ *	alignctl_exit; reported. close() is called also after a failure
+ * @next: read a request, as trace_next(), whose caller checks the request
+ * @close: free the state, if there is one
+ * @unsorted: times may decrease a little from one request to the next
  */
 struct trace_format {
 	const char *left_out;
@@ -77,24 +81,24 @@ struct trace_format {
 extern const struct trace_format trace_recording, trace_iolog,
 				 trace_blktrace, trace_blkparse, trace_csv;
 
-/* Says why what @trace->at names cannot be understood. */
+/* Report why the trace cannot be read at @trace->at. Return: TRACE_BROKEN. */
 enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The next line; sets @trace->at. */
+/* Read the next line and set @trace->at to it. */
 enum trace_next trace_line(struct trace *trace, char **line);
 
-/* The same of a line that must be there. Return: enum alignctl_exit; reported. */
+/* Read a line that must be there. Return: enum alignctl_exit; reported. */
 int trace_first_line(struct trace *trace, char **line);
 
-/* Why no such request can be; NULL: it can. */
+/* Return why a request is invalid; NULL: it is valid. */
 const char *trace_request_fault(const struct trace_request *request);
 
-/* Number of the file with that name, a new one if there is none yet. */
+/* Find the number of the file named @name, or add the file. */
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file);
 
-/* A comm of what may be longer than one. */
+/* Set a request's comm to @name, truncated as the kernel truncates it. */
 void trace_set_comm(struct trace_request *request, const char *name);
 
 #endif

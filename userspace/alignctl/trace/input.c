@@ -126,7 +126,7 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 		if (there == input->capacity) {
 			input->line++;
 			return refuse(input,
-				      "longer than any line of a trace is");
+				      "too long for a line of a trace");
 		}
 		got = trace_input_peek(input, there + 1);
 		if (got < 0)
@@ -137,12 +137,12 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 		if (!there)
 			return TRACE_END;
 		input->line++;
-		return refuse(input, "has no end; the file is cut off");
+		return refuse(input, "line end is missing; the file is truncated");
 	}
 	input->line++;
 	trace_input_take(input, (size_t)(end - start) + 1);
 	if (memchr(start, '\0', (size_t)(end - start)))
-		return refuse(input, "has a byte 0 in it; this is not text");
+		return refuse(input, "contains a NUL byte; the file is not text");
 	if (end > start && end[-1] == '\r')
 		end--;
 	*end = '\0';

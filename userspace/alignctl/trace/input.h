@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file, or a pipe, read from front to back through one buffer. */
+/* Read a file or pipe sequentially through one buffer. */
 #ifndef ALIGNCTL_TRACE_INPUT_H
 #define ALIGNCTL_TRACE_INPUT_H
 
@@ -7,15 +7,15 @@
 
 /**
  * struct trace_input - a file that is being read
- * @path: as messages name it
- * @fd: the file
- * @buffer: what has been read of it
- * @capacity: bytes of @buffer
- * @start: byte of @buffer that comes next
- * @end: byte of @buffer after what has been read
- * @byte: where @start is in the file
- * @line: number of lines that have been taken
- * @ended: there is nothing in the file behind the buffer
+ * @path: name of the file in messages
+ * @fd: descriptor of the file
+ * @buffer: bytes of the file
+ * @capacity: size of @buffer in bytes
+ * @start: index in @buffer of the next byte to take
+ * @end: index in @buffer after the last byte read
+ * @byte: position of @start in the file, in bytes
+ * @line: number of lines taken so far
+ * @ended: the end of the file has been read into @buffer
  */
 struct trace_input {
 	char *path;
@@ -30,33 +30,35 @@ struct trace_input {
 };
 
 /*
- * "-" is standard input. Refuses folders and devices. Return: enum
- * alignctl_exit; reported. Closing one that is all zeroes does nothing.
+ * Open a file; "-" is standard input. Refuse folders and block devices. Return:
+ * enum alignctl_exit; reported.
  */
 int trace_input_open(struct trace_input *input, const char *path,
 		     size_t capacity);
+/* Close a file; do nothing if @input is all zeroes. */
 void trace_input_close(struct trace_input *input);
 
-/* To its first byte. Return: enum alignctl_exit; reported. */
+/* Go back to the first byte. Return: enum alignctl_exit; reported. */
 int trace_input_rewind(struct trace_input *input);
 
-/* Can it be read twice? */
+/* Check whether the file can be read twice. */
 bool trace_input_has_way_back(const struct trace_input *input);
 
 /*
- * Makes @wanted bytes stand at buffer + start, if the file has as many; they may
- * not exceed the capacity. Return: how many do, at most @wanted, or -1 after a
- * failure to read, which has been reported.
+ * Read until @wanted bytes, at most the capacity, are at buffer + start or the
+ * file ends. Return: the number of bytes there, at most @wanted, or -1 after
+ * reporting a failure to read.
  */
 ssize_t trace_input_peek(struct trace_input *input, size_t wanted);
 
-/* Steps over what trace_input_peek() showed. */
+/* Consume @bytes that trace_input_peek() has read. */
 void trace_input_take(struct trace_input *input, size_t bytes);
 
 /*
- * Takes a line, as a string without its end (LF or CR LF) that may be changed
- * and stays until the next call. A line that is longer than the buffer, has a
- * byte 0 in it or no end is refused; TRACE_FAILED: it could not be read.
+ * Take a line, as a string without its end (LF or CR LF) that may be changed
+ * and is valid until the next call. Refuse a line that is longer than the
+ * buffer, contains a NUL byte or has no end. TRACE_FAILED: the file could not
+ * be read.
  */
 enum trace_next trace_input_line(struct trace_input *input, char **line);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fio's I/O logs, versions 2 and 3: a line for each thing that is done to a file,
+ * fio's I/O logs, versions 2 and 3, with a line for each operation on a file:
  *
  *	[TIME] FILE add|open|close
  *	[TIME] FILE read|write|trim|sync|datasync|wait OFFSET LENGTH
  *
- * Version 3 has the times, in microseconds since the start. In version 2 OFFSET
- * of wait is the time before which nothing that follows is done, which fio takes
- * for milliseconds since the start, whatever its manual says.
+ * Version 3 has the times, in us since the start. In version 2 the OFFSET of a
+ * wait is the earliest time of the lines below; fio reads it as ms since the
+ * start, unlike its manual.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "trace/format.h"
 #include "trace/writer_format.h"
 
-/* The longest name, and the longest request, that fio reads. */
+/* Bytes of the longest name and of the longest request that fio reads. */
 #define MAX_NAME	255U
 #define MAX_BYTES	UINT32_MAX
 
@@ -31,14 +31,14 @@ static const char version_line[] = "fio version";
 /**
  * struct iolog - a log that is being read
  * @version: 2 or 3
- * @waited_ns: version 2: until when it has waited
+ * @waited_ns: end of the waits so far, ns since the start; version 2 only
  */
 struct iolog {
 	uint32_t version;
 	uint64_t waited_ns;
 };
 
-/* What a line can do besides what makes a request. */
+/* The actions of a line besides enum trace_op. */
 enum action {
 	ACTION_ADD = TRACE_NR_OPS,
 	ACTION_OPEN,
@@ -61,7 +61,7 @@ static const struct {
 	{ "open", ACTION_OPEN },
 	{ "close", ACTION_CLOSE },
 	{ "wait", ACTION_WAIT },
-	/* only starts to write: nothing is durable, the drive is not told */
+	/* only starts writeback: nothing is durable, the drive gets no flush */
 	{ "sync_file_range", ACTION_RANGE },
 };
 
@@ -78,7 +78,7 @@ static bool find_action(const char *name, uint32_t *action)
 	return false;
 }
 
-/* Return: how many words there are, of which @words has the first MAX_WORDS. */
+/* Split a line; return its number of words. @words gets the first MAX_WORDS. */
 static uint32_t split(char *line, char **words)
 {
 	uint32_t nr = 0;
@@ -121,7 +121,7 @@ static int open_at_first_line(struct trace *trace, struct iolog *log)
 	return ALIGNCTL_FINE;
 }
 
-/* Does a log of version 2 wait anywhere? Reads it through. */
+/* Read a log of version 2 through, and check whether it waits anywhere. */
 static int look_for_waits(struct trace *trace, bool *waits)
 {
 	char *line, *words[MAX_WORDS];
@@ -163,7 +163,7 @@ static bool take_number(const char *word, uint64_t max, uint64_t *number)
 	return decimal_read(&word, max, number) && !*word;
 }
 
-/* What has no place: a file comes, opens or goes. */
+/* Take a line about a file as a whole: add, open or close. */
 static enum trace_next take_file(struct trace *trace, uint32_t action,
 				 const char *name)
 {
@@ -177,7 +177,7 @@ static enum trace_next take_file(struct trace *trace, uint32_t action,
 	return TRACE_GOT;
 }
 
-/* The words of a line that is not about a file as a whole. */
+/* Take the words of a line that is not about a file as a whole. */
 static enum trace_next take_request(struct trace *trace, uint32_t action,
 				    char *const *words,
 				    struct trace_request *request)
@@ -195,7 +195,7 @@ static enum trace_next take_request(struct trace *trace, uint32_t action,
 				    words[3]);
 	if (action == ACTION_WAIT) {
 		if (log->version == 3)
-			return trace_refuse(trace, "wait: version 3 has none, its lines have times");
+			return trace_refuse(trace, "wait: not known in version 3, whose lines have times");
 		if (!trace->facts.timed)
 			return trace_refuse(trace, "wait: a log that waits cannot be read from a pipe; save it to a file first");
 		if (request->offset > UINT64_MAX / NS_PER_MS)
@@ -207,13 +207,13 @@ static enum trace_next take_request(struct trace *trace, uint32_t action,
 	}
 	if (log->version == 2)
 		request->time_ns = log->waited_ns;
-	/* fio writes where the write before it was */
+	/* fio logs the range of the previous write with a sync */
 	if (action == TRACE_FLUSH)
 		request->offset = request->bytes = 0;
 	return TRACE_GOT;
 }
 
-/* A line. @is_request: is it one? */
+/* Take a line, and set @is_request to whether it makes a request. */
 static enum trace_next take_line(struct trace *trace, char *line,
 				 struct trace_request *request,
 				 bool *is_request)
@@ -225,7 +225,7 @@ static enum trace_next take_line(struct trace *trace, char *line,
 
 	*is_request = false;
 	if (begins_again)
-		return trace_refuse(trace, "another log begins here, because fio appends to a log that is there; cut the file in two");
+		return trace_refuse(trace, "another log begins here: fio appends to an existing log; split the file");
 	nr = split(line, words);
 	if (!nr)
 		return TRACE_GOT;
@@ -242,11 +242,11 @@ static enum trace_next take_line(struct trace *trace, char *line,
 		return trace_refuse(trace, "action \"%s\": must be add, open, close, read, write, trim, sync, datasync or wait",
 				    nr < 2 ? "" : word[1]);
 	if (nr != (action >= ACTION_ADD && action <= ACTION_CLOSE ? 2 : 4))
-		return trace_refuse(trace, "%s: needs a file%s, and nothing more",
-				    word[1],
+		return trace_refuse(trace, "%s: the line must be FILE %s%s",
+				    word[1], word[1],
 				    action >= ACTION_ADD &&
 				    action <= ACTION_CLOSE ? "" :
-				    " before it, an offset and a length after it");
+				    " OFFSET LENGTH");
 	if (action >= ACTION_ADD && action <= ACTION_CLOSE)
 		return take_file(trace, action, word[0]);
 	*is_request = action < TRACE_NR_OPS;
@@ -280,7 +280,7 @@ static void iolog_close(struct trace *trace)
 }
 
 const struct trace_format trace_iolog = {
-	.left_out = "sync_file_range, which makes nothing durable",
+	.left_out = "sync_file_range makes nothing durable",
 	.recognize = iolog_recognize,
 	.open = iolog_open,
 	.next = iolog_next,
@@ -289,7 +289,7 @@ const struct trace_format trace_iolog = {
 
 /**
  * struct iolog_writer - a log that is being written
- * @names: of the files that have been opened
+ * @names: names of the opened files, by the trace's number of the file
  */
 struct iolog_writer {
 	char *names[TRACE_MAX_FILES];
@@ -301,7 +301,7 @@ static void iolog_begin(struct trace_writer *writer)
 	fputs("fio version 3 iolog\n", writer->stream);
 }
 
-/* What fio shall open for a file; for free(). */
+/* Return the path that fio shall open for a file; for free(). */
 static char *name_of(const struct trace_writer *writer, uint32_t file)
 {
 	const char *name = trace_names_get(&writer->files, file);
@@ -317,7 +317,7 @@ static char *name_of(const struct trace_writer *writer, uint32_t file)
 			      device);
 }
 
-/* The name of a file, which is opened if it is not open. NULL: reported. */
+/* Open a request's file if it is not open. Return: its name; NULL: reported. */
 static const char *open_file(struct trace_writer *writer,
 			     const struct trace_request *request)
 {
@@ -329,7 +329,7 @@ static const char *open_file(struct trace_writer *writer,
 		return *name;
 	*name = name_of(writer, request->file);
 	if (strlen(*name) > MAX_NAME || (*name)[strcspn(*name, " \t\r\n\v\f")]) {
-		message_error("%s: file \"%s\": a name in a log of fio has at most 255 bytes, and no blanks; write CSV",
+		message_error("%s: file \"%s\": fio reads names of at most 255 bytes without blanks; write CSV",
 			      writer->path, *name);
 		return NULL;
 	}

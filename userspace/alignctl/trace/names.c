@@ -25,12 +25,12 @@ const char *trace_names_set(struct trace_names *names, uint32_t number,
 	const char *had = trace_names_get(names, number);
 
 	if (had)
-		return strcmp(had, name) ? "the file has another name already" :
+		return strcmp(had, name) ? "the file already has another name" :
 					   NULL;
 	if (number >= TRACE_MAX_FILES)
 		return "more than 1024 files";
 	if (strlen(name) > TRACE_MAX_NAME)
-		return "the name of a file has at most 4095 bytes";
+		return "a file name has at most 4095 bytes";
 	while (names->nr <= number)
 		names->names[names->nr++] = NULL;
 	names->names[number] = memory_or_exit(strdup(name));

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So that names never take more than some MiB. */
+/* Limits that keep the memory for names to some MiB. */
 #define TRACE_MAX_FILES		1024U
 #define TRACE_MAX_NAME		4095U
 
 /**
- * struct trace_names - names by number
- * @nr: one more than the highest number that has been named
- * @names: of each; NULL: it has none
- * @last: the number that was found last
+ * struct trace_names - names of files
+ * @nr: one more than the highest number that has a name
+ * @last: the number that trace_names_find() found last
+ * @names: name of each file by number; NULL: the file has none
  */
 struct trace_names {
 	uint32_t nr;
@@ -24,16 +24,17 @@ struct trace_names {
 
 void trace_names_free(struct trace_names *names);
 
+/* Return a file's name; NULL: the file has none. */
 const char *trace_names_get(const struct trace_names *names, uint32_t number);
 
 /*
- * Why a number cannot be given a name, or another name than it has; NULL: it
- * has been.
+ * Give a file its name. Return: NULL, or why the file cannot have that name. A
+ * name is never replaced by another one.
  */
 const char *trace_names_set(struct trace_names *names, uint32_t number,
 			    const char *name);
 
-/* Is there one of that name? @number is set if so. */
+/* Find the file named @name. Return: true with @number set, or false. */
 bool trace_names_find(struct trace_names *names, const char *name,
 		      uint32_t *number);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests counted by what they do, as the documents of several verbs have them. */
+/* Requests counted by operation, for the documents of several verbs. */
 #ifndef ALIGNCTL_TRACE_OPERATIONS_H
 #define ALIGNCTL_TRACE_OPERATIONS_H
 
 #include "base/json.h"
 #include "trace/trace.h"
 
-/* Return "count" and "bytes" of each operation, by its name. */
+/* Return an object with "count" and "bytes" of each operation, by its name. */
 struct json_object *trace_operations_json(const uint64_t count[TRACE_NR_OPS],
 					  const uint64_t bytes[TRACE_NR_OPS]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads alignctl's own recordings; recording.h says what they look like. */
+/* Read alignctl's own recordings; recording.h describes the format. */
 #include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
@@ -18,20 +18,20 @@ static_assert(sizeof(struct recording_chunk) == 12, "no gaps");
 
 /**
  * struct recording - a recording that is being read
- * @header: in the host's byte order
- * @contexts: as they are defined now
- * @context: that of the request before
- * @time_ns: of the request before
- * @position: where the request before ended
- * @length: of the request before
- * @nr: requests so far
- * @end: byte after the last one that they reach
- * @used: files that requests went to
- * @left: requests of the chunk that have not been read
- * @body_byte: where the body is in the file
- * @bytes: of the body
- * @next: byte of the body that comes next
- * @body: what the chunk holds
+ * @header: the header, in the host's byte order
+ * @contexts: the contexts as defined so far
+ * @context: number of the previous request's context
+ * @time_ns: time of the previous request
+ * @position: byte at which the previous request ended
+ * @length: length of the previous request, bytes
+ * @nr: number of requests so far
+ * @end: byte after the last byte that requests so far reach
+ * @used: files that requests so far went to
+ * @left: number of the chunk's requests that have not been read
+ * @body_byte: position of the chunk's body in the file
+ * @bytes: size of the chunk's body
+ * @next: index in @body of the next byte to read
+ * @body: the chunk's body
  */
 struct recording {
 	struct recording_header header;
@@ -54,7 +54,7 @@ static bool recording_recognize(const char *head, size_t length)
 {
 	size_t magic = strlen(RECORDING_MAGIC);
 
-	/* a part of it, too: what is cut off should be told as what it is */
+	/* accept a part, so that a truncated recording is called one */
 	return !memcmp(head, RECORDING_MAGIC, length < magic ? length : magic);
 }
 
@@ -75,13 +75,13 @@ static const char *take_header(struct recording_header *h)
 	h->offset_known = le32toh(h->offset_known);
 	h->complete = le32toh(h->complete);
 	if (h->version != RECORDING_VERSION)
-		return "its version is not 1; a newer alignctl may read it";
+		return "the version is not 1; a newer alignctl may read it";
 	if (h->bytes != sizeof(*h) || le32toh(h->crc) != crc)
-		return "its header is damaged: the checksum is another";
+		return "the header is damaged: wrong checksum";
 	if (!h->complete && !h->nr)
-		return "it was never finished, and has no requests yet: what recorded it was killed";
+		return "unfinished and without requests: the recorder was killed";
 	if (h->complete > 1 || h->end > TRACE_MAX_END || h->device[RECORDING_DEVICE - 1])
-		return "its header makes no sense";
+		return "the header is invalid";
 	return NULL;
 }
 
@@ -98,7 +98,7 @@ static int recording_open(struct trace *trace)
 		return ALIGNCTL_IO;
 	if ((size_t)got < sizeof(*h)) {
 		trace->at.number = (uint64_t)got;
-		trace_refuse(trace, "the file is cut off in its header of 256 bytes");
+		trace_refuse(trace, "the file is truncated in its 256-byte header");
 		return ALIGNCTL_USAGE;
 	}
 	memcpy(h, trace->input.buffer + trace->input.start, sizeof(*h));
@@ -109,7 +109,7 @@ static int recording_open(struct trace *trace)
 		return ALIGNCTL_USAGE;
 	}
 	if (!h->complete && !trace->told) {
-		message_warning("%s: was cut short: %" PRIu64 " requests until %.3f s are there",
+		message_warning("%s: unfinished; it has %" PRIu64 " requests, up to %.3f s",
 				trace->input.path, h->nr, ns_to_s(h->last_ns));
 		trace->told = true;
 	}
@@ -133,18 +133,18 @@ static int recording_open(struct trace *trace)
 	return ALIGNCTL_FINE;
 }
 
-/* The file ends before its last request. */
+/* Report that the file ends before its last request. */
 static enum trace_next refuse_cut(struct trace *trace)
 {
 	const struct recording *r = trace->state;
 
 	trace->at.number = trace->input.byte +
 			   (trace->input.end - trace->input.start);
-	return trace_refuse(trace, "the file is cut off: it has %" PRIu64 " of %" PRIu64 " requests that can be read",
+	return trace_refuse(trace, "the file is truncated: %" PRIu64 " of %" PRIu64 " requests can be read",
 			    r->nr, r->header.nr);
 }
 
-/* Takes the next chunk, whose checksum must be right. */
+/* Read the next chunk and check its checksum. */
 static enum trace_next take_chunk(struct trace *trace)
 {
 	struct recording *r = trace->state;
@@ -154,7 +154,7 @@ static enum trace_next take_chunk(struct trace *trace)
 	ssize_t got;
 
 	trace->at.number = input->byte;
-	/* what was written after the header did not count yet */
+	/* the header does not count chunks written after it */
 	if (!r->header.complete && r->nr == r->header.nr)
 		return TRACE_END;
 	got = trace_input_peek(input, sizeof(chunk));
@@ -174,7 +174,7 @@ static enum trace_next take_chunk(struct trace *trace)
 	r->next = 0;
 	r->body_byte = input->byte;
 	if (!r->bytes || r->bytes > RECORDING_BODY)
-		return trace_refuse(trace, "a chunk of %" PRIu32 " bytes; they have from 1 to 65536",
+		return trace_refuse(trace, "a chunk of %" PRIu32 " bytes; must be 1 to 65536",
 				    r->bytes);
 	got = trace_input_peek(input, r->bytes);
 	if (got < 0)
@@ -184,12 +184,12 @@ static enum trace_next take_chunk(struct trace *trace)
 	memcpy(r->body, input->buffer + input->start, r->bytes);
 	trace_input_take(input, r->bytes);
 	if (crc32c(crc, r->body, r->bytes) != le32toh(chunk.crc))
-		return trace_refuse(trace, "the chunk of %" PRIu32 " bytes that begins here is damaged: the checksum is another",
+		return trace_refuse(trace, "the chunk of %" PRIu32 " bytes that begins here is damaged: wrong checksum",
 				    r->bytes);
 	return TRACE_GOT;
 }
 
-/* False if the chunk ends in it, or it has more than 64 bits. */
+/* Read a number; false if the chunk ends in it or it exceeds 64 bits. */
 static bool take_number(struct recording *r, uint64_t *number)
 {
 	uint32_t shift;
@@ -218,7 +218,7 @@ static bool take_number_below(struct recording *r, uint64_t limit,
 	return true;
 }
 
-/* A string of at most @max bytes. */
+/* Read a string of at most @max bytes; false if there is none. */
 static bool take_text(struct recording *r, size_t max, char *text)
 {
 	uint32_t length;
@@ -238,12 +238,12 @@ static const char *take_context(struct recording *r)
 	struct recording_context *context;
 
 	if (!take_number_below(r, RECORDING_CONTEXTS, &r->context))
-		return "the number of a context is not one from 0 to 255";
+		return "a context's number must be 0 to 255";
 	context = &r->contexts[r->context];
 	if (!take_number_below(r, 1ULL << 32, &context->pid) ||
 	    !take_number_below(r, TRACE_MAX_FILES, &context->file) ||
 	    !take_text(r, sizeof(context->comm) - 1, context->comm))
-		return "a context makes no sense";
+		return "a context is invalid";
 	return NULL;
 }
 
@@ -255,13 +255,13 @@ static const char *take_file(struct trace *trace)
 
 	if (!take_number_below(r, TRACE_MAX_FILES, &file) ||
 	    !take_text(r, TRACE_MAX_NAME, name))
-		return "the name of a file makes no sense";
+		return "a file name is invalid";
 	if (r->used[file])
-		return "a file is named after the first request to it";
+		return "a file's first request precedes its name";
 	return trace_names_set(&trace->files, file, name);
 }
 
-/* The place and the length of a request that has them. */
+/* Read offset and length of a request. Return: NULL, or what is wrong. */
 static const char *take_extent(struct recording *r, uint8_t tag,
 			       struct trace_request *request)
 {
@@ -270,17 +270,17 @@ static const char *take_extent(struct recording *r, uint8_t tag,
 	bool sum_wraps;
 
 	if (!take_number(r, &distance))
-		return "the place of a request makes no sense";
+		return "a request's offset is invalid";
 	request->bytes = r->length;
 	if (!(tag & RECORDING_TAG_LENGTH)) {
 		if (!take_number(r, &request->bytes) ||
 		    request->bytes > TRACE_MAX_END >> shift)
-			return "the length of a request makes no sense";
+			return "a request's length is invalid";
 		request->bytes <<= shift;
 	}
 	magnitude = distance >> 1;
 	if (magnitude > TRACE_MAX_END >> shift)
-		return "the place of a request makes no sense";
+		return "a request's offset is invalid";
 	magnitude <<= shift;
 	if (distance & 1)
 		sum_wraps = __builtin_sub_overflow(r->position, magnitude,
@@ -290,11 +290,11 @@ static const char *take_extent(struct recording *r, uint8_t tag,
 						   &request->offset);
 	if (sum_wraps || request->bytes > TRACE_MAX_END ||
 	    request->offset > TRACE_MAX_END - request->bytes)
-		return "the place of a request makes no sense";
+		return "a request's offset is invalid";
 	r->position = request->offset + request->bytes;
 	r->length = request->bytes;
 	return r->position > r->header.end ?
-	       "a request reaches beyond the end that the header names" : NULL;
+	       "a request ends beyond the end in the header" : NULL;
 }
 
 static const char *take_request(struct recording *r, uint8_t tag,
@@ -308,14 +308,14 @@ static const char *take_request(struct recording *r, uint8_t tag,
 	request->preflush = tag & RECORDING_TAG_PREFLUSH;
 	request->fua = tag & RECORDING_TAG_FUA;
 	if (request->op >= TRACE_NR_OPS)
-		return "something that is no request, no context and no file";
+		return "unknown item: no request, context or file";
 	if (!take_number(r, &passed) ||
 	    __builtin_add_overflow(r->time_ns, passed, &r->time_ns))
-		return "the time of a request makes no sense";
+		return "a request's time is invalid";
 	request->time_ns = r->time_ns;
 	if (tag & RECORDING_TAG_CONTEXT &&
 	    !take_number_below(r, RECORDING_CONTEXTS, &r->context))
-		return "the number of a context is not one from 0 to 255";
+		return "a context's number must be 0 to 255";
 	context = &r->contexts[r->context];
 	request->pid = context->pid;
 	request->file = context->file;
@@ -326,7 +326,7 @@ static const char *take_request(struct recording *r, uint8_t tag,
 			return fault;
 	}
 	if (!r->left || r->nr == r->header.nr)
-		return "a request more than there are by the header";
+		return "more requests than the header says";
 	r->left--;
 	r->nr++;
 	r->used[request->file] = true;
@@ -346,7 +346,7 @@ static enum trace_next recording_next(struct trace *trace,
 	for (;;) {
 		while (r->next == r->bytes) {
 			if (r->left)
-				return trace_refuse(trace, "the chunk has %" PRIu32 " requests less than it says",
+				return trace_refuse(trace, "the chunk has %" PRIu32 " requests fewer than it says",
 						    r->left);
 			next = take_chunk(trace);
 			if (next != TRACE_GOT)

@@ -5,9 +5,9 @@
  * A header of 256 bytes, then chunks up to the end of the file. A chunk is
  *
  *   byte 0  bytes of its body, from 1 to 65536
- *   byte 4  requests in it
+ *   byte 4  requests in the body
  *   byte 8  CRC-32C of bytes 0 to 7 and of the body
- *   byte 12 the body: items, none of which goes over its end
+ *   byte 12 the body: items, none of which crosses its end
  *
  * An item begins with a byte, its tag. V is a number of up to 64 bits in groups
  * of seven, the lowest first, each in a byte with bit 7 set if more follow.
@@ -16,21 +16,22 @@
  *   0-4  a request: enum trace_op. Then
  *          bit 3  preflush
  *          bit 4  FUA
- *          bit 5  it has another context than the request before
- *          bit 6  it has the length of the request before
+ *          bit 5  the context differs from the previous request's
+ *          bit 6  the length equals the previous request's
  *          bit 7  distance and length are in sectors of 512 bytes
- *        V time since the request before, ns
+ *        V time since the previous request, ns
  *        V context, from 0 to 255		if bit 5
- *        V distance from the end of the request before: its magnitude times 2,
- *          plus 1 if it goes back		unless it is a flush
- *        V length				unless it is a flush, or bit 6
- *   6    defines a context, and makes it that of the next request:
+ *        V distance from the end of the previous request: its magnitude times
+ *          2, plus 1 if it is negative		unless a flush
+ *        V length				unless a flush, or bit 6
+ *   6    defines a context, which becomes the next request's:
  *        V context, V process, V file, V length of its name, the name
- *   7    names a file, before the first request to it: V file, V length of its name, the name
+ *   7    names a file, before the file's first request: V file, V length of the
+ *        name, the name
  *
- * The request before the first one is of time 0, ends at byte 0, has no length,
- * and has context 0, which is file 0, no process and no name until it is
- * defined. A flush is no request before, but for its time and context.
+ * Before the first request, the previous one counts as of time 0, ended at byte
+ * 0, without length, and of context 0, which is file 0, no process and no name
+ * until it is defined. A flush changes only the previous time and context.
  */
 #ifndef ALIGNCTL_TRACE_RECORDING_H
 #define ALIGNCTL_TRACE_RECORDING_H
@@ -46,23 +47,23 @@
 #define RECORDING_DEVICE	176U
 
 /**
- * struct recording_header - what stands at byte 0
+ * struct recording_header - the header at byte 0
  * @magic: RECORDING_MAGIC
- * @version: of the format
- * @bytes: of the header
- * @start_ns: as in struct trace_origin
+ * @version: version of the format
+ * @bytes: size of the header
+ * @start_ns: start of the recording, ns since 1970; 0: not known
  * @nr: number of requests
- * @end: byte after the last one that any of them reaches
- * @logical: as in struct trace_origin
- * @physical: as in struct trace_origin
- * @device: name of the device, then zeroes, at least one; what is too long is cut
- * @last_ns: time of the last request, if it is not complete; else 0
- * @lost: as in struct trace_origin
- * @offset: as in struct trace_origin
- * @offset_known: 1, or 0; likewise
- * @complete: 1, written last; 0: it was never finished, and @nr, @end and @last_ns
- *	are those of the chunks that were in the file when the header was last written
- * @crc: CRC-32C of what stands before it
+ * @end: byte after the last byte that any request reaches
+ * @logical: logical block, bytes; 0: not known
+ * @physical: physical block, bytes; 0: not known
+ * @device: name of the device, truncated, padded with at least one zero
+ * @last_ns: time of the last request, if the recording is not complete; else 0
+ * @lost: number of requests that are missing
+ * @offset: alignment offset, bytes
+ * @offset_known: 1 if @offset is known, else 0
+ * @complete: 1, written last; 0: the recording is unfinished, and @nr, @end and
+ *	@last_ns cover the chunks in the file when the header was last written
+ * @crc: CRC-32C of the members above
  */
 struct recording_header {
 	char magic[8];
@@ -83,10 +84,10 @@ struct recording_header {
 };
 
 /**
- * struct recording_chunk - what stands before each body
- * @bytes: of the body
- * @nr: requests in it
- * @crc: of both and the body
+ * struct recording_chunk - the head of a chunk, before its body
+ * @bytes: size of the body
+ * @nr: number of requests in the body
+ * @crc: CRC-32C of the members above and the body
  */
 struct recording_chunk {
 	uint32_t bytes;
@@ -105,10 +106,10 @@ struct recording_chunk {
 #define RECORDING_FILE		7U
 
 /**
- * struct recording_context - who made a request, and where
- * @pid: as in struct trace_request
- * @file: as in struct trace_request
- * @comm: as in struct trace_request
+ * struct recording_context - process and file of a request
+ * @pid: number of the process or thread; 0: not known
+ * @file: number of the file, see trace_file()
+ * @comm: name of the process or thread; "": not known
  */
 struct recording_context {
 	uint32_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes alignctl's own recordings; recording.h says what they look like. */
+/* Write alignctl's own recordings; recording.h describes the format. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 
 #define NUMBER_BYTES	10U
 
-/* A request, the context that it may need before it, or a file's name. */
+/* Limit of a request together with its context, and of a file's name. */
 #define ITEM_BYTES	(8 * NUMBER_BYTES + TRACE_MAX_NAME)
 
 /**
  * struct recorder - a recording that is being written
- * @contexts: as they are defined now
- * @context: that of the request before
- * @position: where the request before ended
- * @length: of the request before
- * @nr: requests in the body
- * @bytes: of the body so far
- * @body: of the next chunk
+ * @contexts: the contexts as defined so far
+ * @context: number of the previous request's context
+ * @position: byte at which the previous request ended
+ * @length: length of the previous request, bytes
+ * @nr: number of requests in @body
+ * @bytes: bytes of @body so far
+ * @body: body of the next chunk
  */
 struct recorder {
 	struct recording_context contexts[RECORDING_CONTEXTS];
@@ -59,7 +59,7 @@ static void put_header(struct trace_writer *writer, bool complete)
 		memcpy(h.device, origin->device,
 		       strnlen(origin->device, sizeof(h.device) - 1));
 	h.crc = htole32(crc32c(0, &h, offsetof(struct recording_header, crc)));
-	/* Not rewind(), which forgets that an earlier write has failed. */
+	/* rewind() would clear the error of an earlier write */
 	fseek(writer->stream, 0, SEEK_SET);
 	fwrite(&h, sizeof(h), 1, writer->stream);
 }
@@ -81,7 +81,7 @@ static void put_chunk(struct trace_writer *writer)
 	r->bytes = r->nr = 0;
 }
 
-/* So that an item does not go over the end of a chunk. */
+/* Begin a new chunk if the next item might cross the end of this one. */
 static void make_room(struct trace_writer *writer)
 {
 	struct recorder *r = writer->state;
@@ -106,7 +106,7 @@ static void put_text(struct recorder *r, const char *text)
 	r->bytes += (uint32_t)length;
 }
 
-/* Finds the request's context, or defines it. Return: the tag's bit. */
+/* Find or define the request's context. Return: RECORDING_TAG_CONTEXT or 0. */
 static uint8_t switch_context(struct recorder *r,
 			      const struct trace_request *request)
 {
@@ -190,7 +190,7 @@ static bool recording_add(struct trace_writer *writer,
 static void recording_checkpoint(struct trace_writer *writer)
 {
 	put_chunk(writer);
-	/* first what the header counts, then the header */
+	/* the chunks must be in the file before the header counts them */
 	fflush(writer->stream);
 	put_header(writer, false);
 	fflush(writer->stream);

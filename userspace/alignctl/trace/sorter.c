@@ -14,8 +14,8 @@ struct entry {
 };
 
 /*
- * A binary heap of the numbers of entries, the earliest one at its root, and
- * behind the heap those of entries that are free. Grows with what it holds.
+ * A binary heap of entry numbers, the earliest request at its root; behind the
+ * heap are the numbers of free entries. Grows with the number of requests.
  */
 struct trace_sorter {
 	uint32_t nr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests that come a little out of the order of their times, put into it: the
- * earliest of the last few thousand goes first, and those of the same time in
- * the order in which they came.
+ * Sort requests that arrive a little out of the order of their times: the
+ * earliest of the last few thousand goes first, and requests of equal times in
+ * the order of their arrival.
  */
 #ifndef ALIGNCTL_TRACE_SORTER_H
 #define ALIGNCTL_TRACE_SORTER_H
@@ -19,12 +19,12 @@ void trace_sorter_clear(struct trace_sorter *sorter);
 bool trace_sorter_full(const struct trace_sorter *sorter);
 bool trace_sorter_empty(const struct trace_sorter *sorter);
 
-/* Adds one; it must not be full. */
+/* Add a request; the sorter must not be full. */
 void trace_sorter_add(struct trace_sorter *sorter,
 		      const struct trace_request *request,
 		      const struct trace_place *place);
 
-/* Takes the earliest one; it must not be empty. */
+/* Take the earliest request; the sorter must not be empty. */
 void trace_sorter_take(struct trace_sorter *sorter,
 		       struct trace_request *request,
 		       struct trace_place *place);

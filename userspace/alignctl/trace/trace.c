@@ -15,7 +15,7 @@
 
 #define INPUT_BYTES	(64U << 10)
 
-/* Enough of a file to tell its format. */
+/* Bytes by which a file's format is recognized. */
 #define HEAD_BYTES	4096U
 
 const char *const trace_op_names[TRACE_NR_OPS] = {
@@ -42,7 +42,7 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_CSV] = &trace_csv,
 };
 
-/* Return the first format that a file with this head has; TRACE_NR_READABLE: none. */
+/* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */
 static enum trace_readable recognize(const char *head, size_t length)
 {
 	enum trace_readable i;
@@ -53,7 +53,7 @@ static enum trace_readable recognize(const char *head, size_t length)
 	return i;
 }
 
-/* Finds the format of what is open. */
+/* Find the format of the open file. Return: enum alignctl_exit; reported. */
 static int find_format(struct trace *trace, enum trace_readable *found)
 {
 	char head[HEAD_BYTES + 1];
@@ -61,13 +61,13 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 
 	if (length < 0)
 		return ALIGNCTL_IO;
-	/* a processor that did nothing has an empty file */
+	/* blktrace leaves an empty file for a processor without events */
 	if (!length && blktrace_is_member(trace->input.path)) {
 		*found = TRACE_READABLE_BLKTRACE;
 		return ALIGNCTL_FINE;
 	}
 	if (!length) {
-		message_error("%s: is empty; a trace has a header or a request at least",
+		message_error("%s: is empty; a trace has at least a header or a request",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
@@ -75,14 +75,14 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 	head[length] = '\0';
 	*found = recognize(head, (size_t)length);
 	if (*found == TRACE_NR_READABLE) {
-		message_error("%s: is in no format that is known; these are: recording, fio iolog v2 and v3, blktrace, blkparse, CSV with a line of column names",
+		message_error("%s: unknown format; known are recording, fio iolog v2 and v3, blktrace, blkparse, CSV with column names",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }
 
-/* Set trace->format to that of what is open, which must be @wanted. */
+/* Set trace->format to the open file's format, which must be @wanted. */
 static int set_format(struct trace *trace, enum trace_readable wanted)
 {
 	enum trace_readable found;
@@ -125,7 +125,7 @@ int trace_open_as(struct trace **opened, const char *path,
 
 	*opened = NULL;
 	if (!*path) {
-		message_error("SOURCE \"\": is empty; give the path of a trace, or the name of a workload where one can be");
+		message_error("SOURCE \"\": is empty; give a trace's path or, where allowed, a workload's name");
 		return ALIGNCTL_USAGE;
 	}
 	if (access(path, F_OK))
@@ -255,12 +255,12 @@ const char *trace_request_fault(const struct trace_request *request)
 {
 	if (request->op == TRACE_FLUSH)
 		return request->offset || request->bytes ?
-		       "a flush has no place and no length" : NULL;
+		       "a flush has no offset and no length" : NULL;
 	if (!request->bytes)
-		return "its length is 0";
+		return "length is 0";
 	if (request->offset > TRACE_MAX_END ||
 	    request->bytes > TRACE_MAX_END - request->offset)
-		return "it ends after byte 9223372036854775807, the last that a file can have";
+		return "ends beyond byte 9223372036854775807, the last of any file";
 	return NULL;
 }
 
@@ -284,7 +284,7 @@ void trace_set_comm(struct trace_request *request, const char *name)
 	request->comm[length] = '\0';
 }
 
-/* A request as the format has it, and whether it can be. */
+/* Read a request in the order of the file, and check it. */
 static enum trace_next next_of_format(struct trace *trace,
 				      struct trace_request *request)
 {
@@ -303,10 +303,10 @@ static enum trace_next next_of_format(struct trace *trace,
 		return trace_refuse(trace, "%s", fault);
 	if (request->time_ns >= trace->last_ns)
 		return TRACE_GOT;
-	return trace_refuse(trace, "its time, %" PRIu64 " ns, is before %" PRIu64 " ns, that of %s; sort the trace by time",
+	return trace_refuse(trace, "time %" PRIu64 " ns is before the %" PRIu64 " ns of %s; sort the trace by time",
 			    request->time_ns, trace->last_ns,
-			    trace->sorter ? "more than 8192 requests before it" :
-					    "the request before it");
+			    trace->sorter ? "over 8192 previous requests" :
+					    "the previous request");
 }
 
 static enum trace_next next_in_order(struct trace *trace,
@@ -333,11 +333,11 @@ static enum trace_next next_in_order(struct trace *trace,
 	return TRACE_GOT;
 }
 
-/* Once, however often it is read. */
+/* Warn of entries left out, once even if the trace is read several times. */
 static void tell_left_out(struct trace *trace)
 {
 	if (trace->left_out && !trace->told)
-		message_warning("%s: left out: %" PRIu64 " times %s",
+		message_warning("%s: entries left out: %" PRIu64 " (%s)",
 				trace->input.path, trace->left_out,
 				trace->format->left_out);
 	trace->told = true;

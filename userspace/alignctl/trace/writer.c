@@ -34,21 +34,21 @@ const char *const trace_lost_names[TRACE_NR_LOST] = {
 	[TRACE_LOST_LINE_END] = "line_end",
 };
 
-/* What a format lacks, what becomes of the requests that have it, who keeps it. */
+/* Texts of the warning: property, how it is written, formats with it. */
 static const struct { const char *lacks, *becomes, *kept_by; }
 lost_texts[TRACE_NR_LOST] = {
-	[TRACE_LOST_FUA] = { "FUA", "are written without it",
+	[TRACE_LOST_FUA] = { "FUA", "written without it",
 			     "recording or csv" },
-	[TRACE_LOST_PREFLUSH] = { "flush before a write",
-				  "are written without it",
+	[TRACE_LOST_PREFLUSH] = { "preflush",
+				  "written without it",
 				  "recording or csv" },
-	[TRACE_LOST_ZEROES] = { "write-zeroes", "are written as writes",
+	[TRACE_LOST_ZEROES] = { "write-zeroes", "written as writes",
 				"recording or csv" },
 	[TRACE_LOST_PROCESS] = { "processes",
-				 "are written without number and name of theirs",
+				 "written without their number and name",
 				 "recording or csv" },
-	[TRACE_LOST_LINE_END] = { "ends of lines in names of processes",
-				  "are written with '?' for them",
+	[TRACE_LOST_LINE_END] = { "line ends in process names",
+				  "written with '?' instead",
 				  "recording" },
 };
 
@@ -69,7 +69,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 
 	*begun = NULL;
 	if (!stat(path, &found) && !S_ISREG(found.st_mode)) {
-		message_error("%s: is there and not a regular file; name a new one",
+		message_error("%s: exists and is not a regular file; name a new file",
 			      path);
 		return ALIGNCTL_USAGE;
 	}
@@ -90,7 +90,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 		trace_writer_abandon(writer);
 		return ALIGNCTL_IO;
 	}
-	/* the C library takes a size for a buffer that it is given only */
+	/* the C library ignores the size if it allocates the buffer */
 	writer->buffer = memory_or_exit(malloc(STREAM_BYTES));
 	setvbuf(writer->stream, writer->buffer, _IOFBF, STREAM_BYTES);
 	writer->format->begin(writer);
@@ -128,7 +128,7 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 	const char *fault;
 
 	if (file < TRACE_MAX_FILES && writer->used[file])
-		fault = "it is named after the first request to it";
+		fault = "its first request precedes its name";
 	else
 		fault = trace_names_set(&writer->files, file, name);
 	if (fault) {
@@ -140,7 +140,7 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 	return ALIGNCTL_FINE;
 }
 
-/* A buffer that fills up would be written in the middle of a line. */
+/* Flush whole lines before the buffer is full, which would split a line. */
 static void flush_lines(struct trace_writer *writer)
 {
 	uint64_t bytes = trace_writer_bytes(writer);
@@ -167,7 +167,7 @@ int trace_writer_add(struct trace_writer *writer,
 	const char *fault = trace_request_fault(request);
 
 	if (!fault && request->time_ns < writer->last_ns)
-		fault = "its time is before that of the request before it";
+		fault = "time is before the previous request's";
 	if (!fault && request->file >= TRACE_MAX_FILES)
 		fault = "more than 1024 files";
 	if (fault) {
@@ -202,7 +202,7 @@ void trace_writer_lost(struct trace_writer *writer, uint64_t requests)
 	writer->origin.lost = requests;
 }
 
-/* Say what the format could not express. */
+/* Warn of what the format could not express. */
 static void warn_lost(const struct trace_writer *writer)
 {
 	const char *name = NULL;
@@ -213,8 +213,8 @@ static void warn_lost(const struct trace_writer *writer)
 			name = trace_written_names[i];
 	for (i = 0; i < TRACE_NR_LOST; i++)
 		if (writer->lost[i])
-			message_warning("%s: format %s has no %s: %" PRIu64
-					" requests %s; format %s keeps that",
+			message_warning("%s: format %s cannot express %s: %" PRIu64
+					" requests %s; use format %s",
 					writer->path, name,
 					lost_texts[i].lacks, writer->lost[i],
 					lost_texts[i].becomes,

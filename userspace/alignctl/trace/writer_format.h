@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between writer.c, which all formats share, and the file of each. */
+/* The interface between writer.c and the writer of each format. */
 #ifndef ALIGNCTL_TRACE_WRITER_FORMAT_H
 #define ALIGNCTL_TRACE_WRITER_FORMAT_H
 
@@ -10,21 +10,21 @@
 
 /**
  * struct trace_writer - a trace that is being written
- * @format: how
- * @path: where it will be
- * @draft: where it is until then
- * @buffer: of @stream
- * @stream: the file; whether writing fails is seen by the caller
- * @origin: where it was taken; its device's name is a copy
+ * @format: the format's functions
+ * @path: final path of the file
+ * @draft: path of the file until trace_writer_end()
+ * @buffer: buffer of @stream
+ * @stream: the file; the caller checks for errors
+ * @origin: origin of the trace; the device's name is a copy
  * @files: names of the files that have been named
- * @used: files that requests went to
- * @flushed: bytes that have gone to the file, up to an end of line; not kept for a
- *	format with checkpoints of its own
- * @nr: requests so far
- * @end: byte after the last one that they reach
- * @last_ns: time of the last one
- * @lost: how often something could not be expressed
- * @state: @format's own, given back with free()
+ * @used: files that requests so far went to
+ * @flushed: bytes flushed to the file, up to an end of line; not used for a
+ *	format with a checkpoint function
+ * @nr: number of requests so far
+ * @end: byte after the last byte that requests so far reach
+ * @last_ns: time of the last request
+ * @lost: number of requests not expressed in full, by enum trace_lost
+ * @state: the format's own data, freed with free()
  */
 struct trace_writer {
 	const struct trace_written_format *format;
@@ -44,13 +44,13 @@ struct trace_writer {
 };
 
 /**
- * struct trace_written_format - how to write a format
- * @begin: writes what comes first
- * @file: a file has been named; NULL: nothing to do
- * @add: writes a request; false: it cannot be expressed, which was reported
- * @checkpoint: makes what is in the file a trace; NULL: whole lines are one
- * @end: writes what comes last; NULL: nothing does
- * @release: gives back what the state holds; NULL: nothing
+ * struct trace_written_format - the writer of a format
+ * @begin: write the head of the file
+ * @file: write the name of a file; NULL: the format has none
+ * @add: write a request; false, after reporting it, if the format cannot
+ * @checkpoint: make the file readable as a trace; NULL: whole lines suffice
+ * @end: write the end of the file; NULL: the format has none
+ * @release: free what the state points to; NULL: nothing
  */
 struct trace_written_format {
 	void (*begin)(struct trace_writer *writer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl attach: lays an align device over another one. */
+/* alignctl attach: create an align device over a block device. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* Check that device-mapper takes a name of that length; report if not. */
+/* Check the length of a device's name; false after reporting an error. */
 static bool name_fits(const char *name)
 {
 	if (strlen(name) <= DM_MAX_NAME)
@@ -104,8 +104,8 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /*
- * Turns --physical auto into a number, and checks what is given against the
- * rules of kmod/geometry.h. Return: enum alignctl_exit.
+ * Turn --physical auto into a number, and check the options against the rules
+ * of kmod/geometry.h. Return: enum alignctl_exit; errors have been reported.
  */
 static int choose_geometry(struct attach_options *options,
 			   const struct device *device)
@@ -136,8 +136,8 @@ static int choose_geometry(struct attach_options *options,
 			      ": %s; see --physical and --offset", device->path,
 			      physical, device->logical, offset, wrong);
 	else if (!known)
-		message_error("%s: does not tell where blocks of %" PRIu32
-			      " bytes begin on it; give --offset, too: bytes from its start to such a boundary, less than a block",
+		message_error("%s: it is not known where blocks of %" PRIu32
+			      " bytes begin; give --offset, the bytes from its start to the first boundary",
 			      device->path, physical);
 	else
 		return ALIGNCTL_FINE;
@@ -145,8 +145,9 @@ static int choose_geometry(struct attach_options *options,
 }
 
 /*
- * Nobody else may have the device: O_EXCL is the kernel's own test. It is given
- * up again before the table takes the device exclusively itself.
+ * Check by O_EXCL, the kernel's own test, that the device is not in use. It is
+ * closed again, because the table opens it exclusively. Return: enum
+ * alignctl_exit; errors have been reported, with the users.
  */
 static int check_free(const struct device *device)
 {
@@ -165,15 +166,15 @@ static int check_free(const struct device *device)
 	guard_print(&report, device);
 	guard_free(&report);
 	message_error("%s: in use; unmount it or close it first%s",
-		      device->path, dm ? ", or reload its own table with align for linear" :
+		      device->path, dm ? ", or reload its table with align in place of linear" :
 					 "");
 	return ALIGNCTL_BUSY;
 }
 
 /*
- * A regular expression of LVM's for the device and its partitions; for free().
- * Other names of the same device need none: LVM hides a device if any of its
- * names is rejected and none accepted.
+ * Return LVM's filter pattern for the device and its partitions, for free().
+ * One name of the device is enough: LVM hides a device if any of its names is
+ * rejected and none accepted.
  */
 static char *lvm_pattern(const struct device *device)
 {
@@ -195,11 +196,11 @@ static char *lvm_pattern(const struct device *device)
 }
 
 /*
- * Warn of a physical volume of LVM on @device. LVM would see it there and on the
- * device to be made, and refuse its group; or, where a file lists its devices,
- * see it on @device alone, and write past the new device: the kernel lets two
- * devices of device-mapper have the same one below. (Not so a disk and one of
- * its partitions: then the group cannot be activated.)
+ * Warn of a physical volume of LVM on @device. LVM would find the volume there
+ * and on the new device, and refuse its group; or, with a devices file, find it
+ * on @device only and bypass the new device: the kernel lets two device-mapper
+ * devices share the device below. (But not a disk and one of its partitions:
+ * then the group cannot be activated.)
  */
 static void warn_of_lvm(const char *name, const struct device *device)
 {
@@ -210,7 +211,7 @@ static void warn_of_lvm(const char *name, const struct device *device)
 
 	if (!node)
 		return;
-	/* as kpartx names it: a number does not follow a digit */
+	/* kpartx puts a "p" between a digit and the number */
 	above = partition ?
 		message_format("/dev/mapper/%s%s%" PRId64, name,
 			       isdigit((unsigned char)name[strlen(name) - 1]) ?
@@ -225,7 +226,7 @@ static void warn_of_lvm(const char *name, const struct device *device)
 				node, above, node, above);
 }
 
-/* What may surprise later, but is no reason to refuse. */
+/* Print what may surprise later, but is no reason to refuse. */
 static void print_notes(const struct attach_options *options, const char *name,
 			const struct device *device)
 {
@@ -235,19 +236,19 @@ static void print_notes(const struct attach_options *options, const char *name,
 
 	if (!guard_signatures(&report, device))
 		for (i = 0; i < report.nr; i++)
-			printf("%s: %s; it stays as it is, use it through the new device from now on\n",
+			printf("%s: %s; it stays unmodified; use it through the new device from now on\n",
 			       device->path, report.finding[i]);
 	guard_free(&report);
 	warn_of_lvm(name, device);
 	if (shared)
-		message_warning("%s; pad and coalesce rewrite neighbouring sectors and need to be the only writer, on all hosts together",
+		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
 				shared);
 	if (!options->physical && device->physical == 512)
-		printf("%s: says 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
+		printf("%s: reports 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
 		       device->path);
 	if (!options->physical && device_suggested_physical(device))
 		printf("%s: io_min hints at physical blocks of %" PRIu32
-		       " bytes; --physical auto takes that\n", device->path,
+		       " bytes; --physical auto uses them\n", device->path,
 		       device_suggested_physical(device));
 	if (!mode_can_hold(device->sys.disk_dir) && !options->write_cache &&
 	    (!options->mode || !mode_holds(options->mode)))
@@ -255,7 +256,7 @@ static void print_notes(const struct attach_options *options, const char *name,
 		       device->path);
 }
 
-/* The default name, from what the device is called; for free(). */
+/* Return the default name, made from the device's, for free(). */
 static char *default_name(const struct device *device)
 {
 	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
@@ -268,7 +269,7 @@ static char *default_name(const struct device *device)
 	return name;
 }
 
-/* The table line after "align"; for free(). */
+/* Return the table line after "align", for free(). */
 static char *table_params(const struct attach_options *options,
 			  const struct device *device)
 {
@@ -311,8 +312,8 @@ static char *table_params(const struct attach_options *options,
 }
 
 /*
- * Say how partitions on the new device are reached. Device-mapper writes some
- * characters of a name as their numbers: the node is called as the kernel says.
+ * Print how to reach partitions on the new device. The node's name is read from
+ * the kernel, because device-mapper encodes some characters of a name.
  */
 static void print_way_to_partitions(const struct dm_align *made)
 {
@@ -328,7 +329,7 @@ static void print_way_to_partitions(const struct dm_align *made)
 	printf("Partitions on it are reached with: kpartx -a %s\n", word);
 }
 
-/* What came of it, in the kernel's own figures. */
+/* Print the new device's figures, as the kernel has them. */
 static int print_result(const char *name, const struct device *device)
 {
 	struct dm_align made;
@@ -360,7 +361,7 @@ static int attach(struct attach_options *options, const struct device *device)
 	const char *name = options->name ? options->name : own_name;
 	int result;
 
-	/* the default may be too long as well */
+	/* the default name may be too long, too */
 	if (!name_fits(name))
 		return ALIGNCTL_USAGE;
 	result = choose_geometry(options, device);
@@ -371,7 +372,7 @@ static int attach(struct attach_options *options, const struct device *device)
 	if (result)
 		return result;
 	if (dm_name_taken(name)) {
-		message_error("/dev/mapper/%s exists already; detach it, or choose another --name",
+		message_error("/dev/mapper/%s exists; detach it, or give another --name",
 			      name);
 		return ALIGNCTL_BUSY;
 	}

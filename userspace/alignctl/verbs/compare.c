@@ -9,7 +9,7 @@
 #include "verbs/compare.h"
 #include "verbs/reports.h"
 
-/* What the workload is on a device, if spread over @span, or 0: all of it. */
+/* Return the workload's plan on a device, spread over @span; 0: all of it. */
 static struct plan plan_on(const struct compare *compare,
 			   const struct device *device, uint64_t span)
 {
@@ -31,8 +31,8 @@ static bool same_requests(const struct plan *a, const struct plan *b)
 }
 
 /*
- * Finds over how many bytes to spread a workload so that its requests are the
- * same on both devices; 0: they are anyway. Return: enum alignctl_exit.
+ * Find the span, bytes, that makes a workload's requests equal on both devices;
+ * 0: they are equal anyway. Return: enum alignctl_exit; reported.
  */
 static int common_span(const struct compare *compare, const struct device *on,
 		       const struct device *vs, uint64_t *span)
@@ -55,8 +55,8 @@ static int common_span(const struct compare *compare, const struct device *on,
 	}
 	if (same_requests(&a, &b))
 		return ALIGNCTL_FINE;
-	message_error("%s: its requests would have %" PRIu64 " bytes on %s and %"
-		      PRIu64 " on %s, whose blocks differ; --physical N for both, or another workload",
+	message_error("%s: requests would have %" PRIu64 " bytes on %s and %"
+		      PRIu64 " on %s, whose blocks differ; give --physical, or another workload",
 		      compare->workload->name, a.length, compare->on, b.length,
 		      compare->vs);
 	return ALIGNCTL_USAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The same runs on two devices, in turn: verify with --vs. */
+/* Make the same runs on two devices in turn: verify --vs. */
 #ifndef ALIGNCTL_COMPARE_H
 #define ALIGNCTL_COMPARE_H
 
@@ -9,13 +9,13 @@
 #include "workload/workload.h"
 
 /**
- * struct compare - what the command line says
- * @on: the device
- * @vs: the one to compare it with
- * @force: those that --force names, each of them one of the two; may be NULL
- * @plan: the options of workloads
- * @workload: the workload to replay; NULL: a trace is replayed
- * @phased: does it prepare and check, and can do the three one by one?
+ * struct compare - the arguments of a comparison
+ * @on: path of the device
+ * @vs: path of the device to compare with
+ * @force: devices named by --force, which must be @on or @vs; may be NULL
+ * @plan: options of the workload
+ * @workload: workload to replay; NULL: a trace is replayed
+ * @phased: runs prepare and check, and can do so in separate phases
  */
 struct compare {
 	const char *on;
@@ -27,9 +27,9 @@ struct compare {
 };
 
 /*
- * Sees that the devices are there and not the same, and becomes the program
- * that makes the runs, each guarded like any replay, with the arguments @argv of
- * the verb argv[0]. Returns if that cannot be: enum alignctl_exit, reported.
+ * Check that the devices exist and differ, and become the program that makes
+ * the runs, each guarded like any replay, with the arguments @argv of the verb
+ * argv[0]. Return only on failure: enum alignctl_exit; reported.
  */
 int compare_devices(const struct compare *compare, int argc, char **argv);
 

@@ -14,11 +14,11 @@
 #include "workload/workload.h"
 
 /**
- * struct asker - what is to be completed
+ * struct asker - the word to complete
  * @word: the beginning of the word
- * @list: how much of @word is a list already, up to its last comma; 0 where a
+ * @list: length of the finished part of a list, up to its last comma; 0 if the
  *	word is no list
- * @verb: the verb that it belongs to; NULL: the word is the verb
+ * @verb: the verb before the word; NULL: the word is the verb
  */
 struct asker {
 	const char *word;
@@ -26,7 +26,7 @@ struct asker {
 	const struct verb *verb;
 };
 
-/* Is the name in the part of the list that is there already? */
+/* Check whether a name is in the finished part of the list. */
 static bool in_list(const struct asker *asker, const char *name)
 {
 	size_t length = strlen(name);
@@ -42,7 +42,7 @@ static bool in_list(const struct asker *asker, const char *name)
 	return false;
 }
 
-/* Print a word that the one to be completed is the beginning of. */
+/* Print a name if the word to complete is its beginning. */
 static void offer(const char *name, void *context)
 {
 	const struct asker *asker = context;
@@ -58,7 +58,9 @@ static void offer_files(struct asker *asker)
 	puts("/");
 }
 
-/* By the path that its user knows; of device-mapper's that is not the kernel's. */
+/*
+ * Offer a block device by its usual path: of device-mapper, /dev/mapper/NAME.
+ */
 static void offer_block_device(const char *name, void *context)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s/dm", name);
@@ -68,7 +70,7 @@ static void offer_block_device(const char *name, void *context)
 		message_format("/dev/%s", name);
 	char *mark;
 
-	/* sysfs has '!' where the name of a device has '/' */
+	/* sysfs writes '!' for '/' in a device's name */
 	while (!mapped && (mark = strchr(path, '!')))
 		*mark = '/';
 	offer(path, context);
@@ -124,9 +126,9 @@ static void offer_sources(struct asker *asker)
 }
 
 /**
- * struct kind - what a word of --help stands for
- * @name: the word
- * @offer: offers all there are
+ * struct kind - a kind of argument, named in --help
+ * @name: the word in --help
+ * @offer: offer all words of this kind
  */
 struct kind {
 	const char *name;
@@ -143,7 +145,7 @@ static const struct kind operand_kinds[] = {
 	{ NULL, NULL },
 };
 
-/* What is in neither this nor a table of names is a number, or a new name. */
+/* Arguments in neither this table nor one of names are numbers or new names. */
 static const struct kind argument_kinds[] = {
 	{ "DEV", offer_devices_and_files },
 	{ "FILE", offer_files },
@@ -152,7 +154,9 @@ static const struct kind argument_kinds[] = {
 	{ NULL, NULL },
 };
 
-/* Offer what words like "WORKLOAD..." stand for; false: they are not known. */
+/*
+ * Offer the kind that --help's words, as "WORKLOAD...", name; false: unknown.
+ */
 static bool offer_kind(struct asker *asker, const struct kind *kinds,
 		       const char *words)
 {
@@ -170,7 +174,7 @@ static bool offer_kind(struct asker *asker, const struct kind *kinds,
 	return false;
 }
 
-/* Offer the words that stand for themselves in "on|off" or "N|auto". */
+/* Offer the literal words of "on|off" or "N|auto". */
 static void offer_alternatives(struct asker *asker, const char *words)
 {
 	CLEANUP_FREE char *copy = message_format("%s", words);
@@ -208,7 +212,7 @@ static void offer_options(struct asker *asker)
 	offer("--version", asker);
 }
 
-/* The option that takes an argument and that the word is; NULL: it is none. */
+/* Find the option with an argument that a word names; NULL: it names none. */
 static const struct option_row *find_option(const struct verb *verb,
 					    const char *word)
 {
@@ -222,7 +226,10 @@ static const struct option_row *find_option(const struct verb *verb,
 	return NULL;
 }
 
-/* Find what the next operand stands for: in "METHOD DEV" each has its own, in "NAME..." all have one. */
+/*
+ * Return the words of --help for the next operand: "METHOD DEV" has one for
+ * each operand, "NAME..." one for all.
+ */
 static const char *operand_words(const char *words, int operands)
 {
 	const char *next;
@@ -233,14 +240,14 @@ static const char *operand_words(const char *words, int operands)
 	return words;
 }
 
-/* Offer what can follow a verb and some words. */
+/* Offer the words that can follow a verb and its arguments so far. */
 static void offer_behind(struct asker *asker, int nr, char **words)
 {
 	const struct option_row *row;
 	int operands = 0, i;
 
 	for (i = 0; i < nr; i++) {
-		/* what follows is a command, or operands, but no option */
+		/* after "--" come operands or a command, no options */
 		if (!strcmp(words[i], "--")) {
 			offer_files(asker);
 			return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * "alignctl complete WORD...": what the last WORD, which may be empty, could be
- * behind "alignctl" and the others. It is for completion/alignctl, which knows
- * nothing itself, and in no help.
+ * "alignctl complete WORD...": print the completions of the last WORD, which
+ * may be empty, after "alignctl" and the other WORDs. A hidden verb for
+ * completion/alignctl, which knows no words itself.
  *
- * A line is a whole word that begins with the last WORD. The line "/" stands for
- * the files that do, which the shell knows best; no other word is that. As bash
- * splits it, "=" between an option and its argument is a WORD of its own.
+ * Each line is a whole word that begins with the last WORD. The line "/" stands
+ * for files, which the shell completes. As bash splits words, "=" between an
+ * option and its argument is a WORD of its own.
  */
 #ifndef ALIGNCTL_COMPLETE_H
 #define ALIGNCTL_COMPLETE_H
@@ -15,7 +15,7 @@
 
 #define COMPLETE_WORD	"complete"
 
-/* Answer for these words, of which there may be none. Return: ALIGNCTL_FINE. */
+/* Print the completions of the last word, if any. Return: ALIGNCTL_FINE. */
 int complete(const struct verb *const *verbs, size_t nr, int argc,
 	     char **argv);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl convert: a trace, written anew in another format. */
+/* alignctl convert: convert a trace to another format. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -63,7 +63,9 @@ static void more_help(void)
 	puts("\nSeveral IN are the files of one blktrace, as DEV.blktrace.* names them.");
 }
 
-/* Check that several operands are one trace, so that any of them names it. */
+/*
+ * Check that several operands are files of one trace, which any of them names.
+ */
 static int check_one(int nr, char **sources)
 {
 	int i;

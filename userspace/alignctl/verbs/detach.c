@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl detach: takes an align device away again. */
+/* alignctl detach: remove an align device. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int take(size_t row, const char *argument, void *context)
 	return 0;
 }
 
-/* Names those who have the device open, as far as they can be seen. */
+/* Report the users of a device, as far as they are known. */
 static void print_users(const struct dm_align *device)
 {
 	struct guard_report report = { 0 };
@@ -43,8 +43,9 @@ static void print_users(const struct dm_align *device)
 }
 
 /*
- * Removing a device writes what it holds, but cannot fail if that fails: so it
- * is written before. Return: enum alignctl_exit; errors have been reported.
+ * Write a device's held blocks before it is removed. Removing writes them, too,
+ * but does not fail if that fails. Return: enum alignctl_exit; errors have been
+ * reported.
  */
 static int empty(const struct dm_align *device, bool force)
 {
@@ -53,32 +54,32 @@ static int empty(const struct dm_align *device, bool force)
 		return ALIGNCTL_FINE;
 	mode_report_degraded(device->name, dm_align_degraded(device));
 	if (!force) {
-		message_error("%s: detaching would lose these writes; --force does it all the same",
+		message_error("%s: detach would lose these writes; use --force to detach all the same",
 			      device->name);
 		return ALIGNCTL_BUSY;
 	}
-	message_warning("%s: they are given up, because of --force; the kernel log, 'dmesg', names each block",
+	message_warning("%s: --force drops these writes; the kernel log, 'dmesg', names each block",
 			device->name);
 	return ALIGNCTL_FINE;
 }
 
 /*
- * Refuse a device that attach has not made: removing it would take away what
- * somebody else made, as a logical volume whose table was reloaded by hand.
- * Return: ALIGNCTL_USAGE, with what the device is and the way out reported.
+ * Refuse a device that attach did not make, as a logical volume whose table was
+ * reloaded by hand: it is its maker's to remove. Return: ALIGNCTL_USAGE, after
+ * reporting what the device is and what to do.
  */
 static int refuse_foreign(const struct dm_align *device)
 {
 	const char *name = device->name;
 
 	if (!strncmp(device->uuid, "LVM-", strlen("LVM-")))
-		message_error("%s: is a logical volume of LVM, and attach did not make it; 'lvchange --refresh /dev/mapper/%s' gives it its own table back",
+		message_error("%s: is a logical volume of LVM, not made by attach; restore its table with 'lvchange --refresh /dev/mapper/%s'",
 			      name, name);
 	else if (!*device->uuid)
-		message_error("%s: attach did not make it (it has no UUID); 'dmsetup remove %s' removes it",
+		message_error("%s: not made by attach (it has no UUID); remove it with 'dmsetup remove %s'",
 			      name, name);
 	else
-		message_error("%s: attach did not make it (its UUID is %s); where it was linear before: dmsetup table %s | sed -E 's/ align ([^ ]+ [^ ]+).*/ linear \\1/' | dmsetup reload %s && dmsetup resume %s",
+		message_error("%s: not made by attach (its UUID is %s); if it was linear before: dmsetup table %s | sed -E 's/ align ([^ ]+ [^ ]+).*/ linear \\1/' | dmsetup reload %s && dmsetup resume %s",
 			      name, device->uuid, name, name, name);
 	return ALIGNCTL_USAGE;
 }

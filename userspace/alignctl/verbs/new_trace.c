@@ -18,19 +18,19 @@ int new_trace_check(const char *verb, const char *path)
 		return ALIGNCTL_USAGE;
 	}
 	if (!*path || !strcmp(path, "-")) {
-		message_error("--output \"%s\": must name a file, which appears when it is complete; standard output cannot be it",
+		message_error("--output \"%s\": must name a file, not standard output",
 			      path);
 		return ALIGNCTL_USAGE;
 	}
 	if (!lstat(path, &found)) {
-		message_error("%s: exists, and is not written over; %sname another file",
+		message_error("%s: exists and is not overwritten; %sname another file",
 			      path, S_ISREG(found.st_mode) ? "remove it or " :
 			      "");
 		return ALIGNCTL_USAGE;
 	}
 	draft = result_file_draft(path);
 	if (!lstat(draft, &found) && found.st_size) {
-		message_error("%s: exists, maybe a recording that was cut short; rename it or remove it",
+		message_error("%s: exists, maybe an unfinished recording; rename or remove it",
 			      draft);
 		return ALIGNCTL_USAGE;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl plan: what requests would cost on a device, without doing any. */
+/* alignctl plan: forecast what requests cost on a device. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
-/* A device that no request reaches the end of. */
+/* Default size of the device, beyond any request. */
 #define ENDLESS_SECTORS	(1ULL << 54)
 
 struct options {
@@ -83,14 +83,14 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /*
- * The device to plan for: one that there is, or one of which figures are given,
- * by a recording if not by options.
+ * Open the device to plan for: an existing one, or one made up from the options
+ * or else from a recording's origin. Return: enum alignctl_exit; reported.
  */
 static int open_device(struct device *device, const struct options *options,
 		       const struct trace_origin *origin)
 {
 	if (options->on && (options->size || options->logical)) {
-		message_error("--%s: is what --on %s tells; leave one out",
+		message_error("--%s: --on %s gives it, too; leave one out",
 			      options->size ? "size" : "logical", options->on);
 		return ALIGNCTL_USAGE;
 	}
@@ -119,8 +119,9 @@ static int open_device(struct device *device, const struct options *options,
 }
 
 /*
- * The blocks to plan for. Where they begin, a recording knows of the blocks that
- * it names only; without a recording or a device nobody could tell.
+ * Choose the blocks to plan for. A recording's offset holds only for its own
+ * physical block; without recording and device the offset is not known. Return:
+ * enum alignctl_exit; reported.
  */
 static int choose_blocks(struct align_geometry *g, bool *offset_known,
 			 const struct options *options,
@@ -141,7 +142,7 @@ static int choose_blocks(struct align_geometry *g, bool *offset_known,
 	return result;
 }
 
-/* How the workload is to be done on that device. */
+/* Complete the workload's plan for a device. Return: enum alignctl_exit. */
 static int complete_plan(struct plan *plan, const struct options *options,
 			 const struct device *device)
 {
@@ -162,7 +163,7 @@ static int complete_plan(struct plan *plan, const struct options *options,
 	return plan_check_fit(plan, device);
 }
 
-/* Refuses options that mean nothing for a trace. */
+/* Refuse options that do not apply to a trace. Return: enum alignctl_exit. */
 static int check_trace(const struct options *options, const char *name)
 {
 	const struct plan_options *plan = &options->plan;
@@ -176,14 +177,14 @@ static int check_trace(const struct options *options, const char *name)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (!all[i].given)
 			continue;
-		message_error("--%s: is for workloads, and %s is a trace",
+		message_error("--%s: does not apply to %s, a trace; leave it out",
 			      all[i].name, name);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }
 
-/* Of the page cache, in bytes; 0: past it. */
+/* Return the page-cache block, bytes; 0: direct I/O. */
 static uint32_t cache_block(const struct options *options,
 			    const struct source *source,
 			    const struct device *device)
@@ -212,7 +213,7 @@ static int make_forecast(struct source *source, const struct options *options,
 			       &facts.origin);
 	if (!result && options->cache_block &&
 	    !plan_options_buffered(&options->plan, source->plan.workload)) {
-		message_error("--cache-block: is for --buffered, and %s is direct; leave it out",
+		message_error("--cache-block: does not apply to %s, which is direct; leave it out, or use --buffered",
 			      source->name);
 		result = ALIGNCTL_USAGE;
 	}

@@ -89,17 +89,17 @@ int plan_options_check(const struct plan_options *options,
 {
 	if (options->span && !workload_random(w) &&
 	    w->device != WORKLOAD_SPREAD) {
-		message_error("--span: is for random places, as of rand512 and rand4k, and for seqread and seqwrite, not for %s",
+		message_error("--span: does not apply to %s; it is for random places, as of rand512 and rand4k, and for seqread and seqwrite",
 			      w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->seed_given && !workload_random(w)) {
-		message_error("--seed: is for random places, as of rand512 and rand4k, not for %s",
+		message_error("--seed: does not apply to %s; it is for random places, as of rand512 and rand4k",
 			      w->name);
 		return ALIGNCTL_USAGE;
 	}
 	if (options->areas && w->order != WORKLOAD_ROUNDS) {
-		message_error("--areas: is for areasync, not for %s", w->name);
+		message_error("--areas: does not apply to %s; it is for areasync", w->name);
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -119,7 +119,7 @@ void plan_options_apply(const struct plan_options *options, struct plan *plan)
 	plan->fdatasync = options->fdatasync;
 }
 
-/* The shortest request that the device has no reason to dislike. */
+/* Return the shortest request that suits the device, bytes. */
 static uint32_t unit_of(const struct plan_options *options,
 			const struct device *device)
 {
@@ -149,7 +149,7 @@ void plan_options_places(const struct plan_options *options, struct plan *plan,
 	if (plan->length && plan->length < w->part[0].bytes &&
 	    w->device == WORKLOAD_SPREAD)
 		message_warning("%s: %" PRIu64 " probes of %" PRIu32
-				" bytes do not fit: they have %" PRIu64
+				" bytes do not fit: shortened to %" PRIu64
 				" bytes each", device->path, plan->count,
 				w->part[0].bytes, plan->length);
 }
@@ -171,7 +171,7 @@ int plan_options_geometry(const struct plan_options *options,
 	wrong = align_geometry_init(g, physical, device->logical, offset, 0,
 				    device->sectors);
 	if (!wrong && !align_can_fix(g))
-		wrong = "writes are fixed if the logical block is 512 or 4096";
+		wrong = "the logical block must be 512 or 4096 for writes to be fixed";
 	if (!wrong)
 		return ALIGNCTL_FINE;
 	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32
@@ -181,13 +181,13 @@ int plan_options_geometry(const struct plan_options *options,
 	return ALIGNCTL_USAGE;
 }
 
-/* Places, or stretches of @period, that there are from @start to the end. */
+/* Return the number of places, @period apart, from @start to the end. */
 static uint64_t most_places(uint64_t start, uint64_t have, uint64_t period)
 {
 	return have > start ? (have - start) / period : 0;
 }
 
-/* How to have room, for people: what of this helps? */
+/* Return how to make room, for people; the arguments say which options help. */
 static const char *way_out(bool count, bool span, bool start)
 {
 	if (count && span)
@@ -199,19 +199,19 @@ static const char *way_out(bool count, bool span, bool start)
 	return start ? "give a smaller --start" : "take a larger device";
 }
 
-/* Where random requests have too few places. */
+/* Return how to make room where random requests have too few places. */
 static const char *more_places(const struct plan *plan, uint64_t have)
 {
 	uint64_t needed = plan_places_needed(plan);
 
-	/* draws and pairs need as many however often they are made */
+	/* the places that draws and pairs need do not depend on the count */
 	return way_out(plan->places && needed == plan->count,
 		       most_places(plan->start, have, plan->period) >= needed,
 		       plan->start > plan->workload->start &&
 		       most_places(plan->workload->start, have, plan->period));
 }
 
-/* Where the shortest probes do not fit. Without a span, some room is left over. */
+/* Return how to make room where the shortest probes do not fit. */
 static const char *room_for_probes(const struct plan *plan, uint64_t have)
 {
 	uint64_t most = most_places(plan->start, have, WORKLOAD_INSIDE);
@@ -222,7 +222,7 @@ static const char *room_for_probes(const struct plan *plan, uint64_t have)
 				   WORKLOAD_INSIDE) > 1);
 }
 
-/* Where the last request ends beyond the device. */
+/* Return how to make room where the last request ends beyond the device. */
 static const char *nearer_end(const struct plan *plan, uint64_t have)
 {
 	const struct workload *w = plan->workload;
@@ -238,7 +238,7 @@ static const char *nearer_end(const struct plan *plan, uint64_t have)
 	} else if (workload_random(w)) {
 		what = "give a smaller --span";
 		least.places = 1;
-		/* a journal lies before the places */
+		/* the journal, before the places, grows with the count */
 		if (plan_end(&least) > have ||
 		    plan_places_needed(plan) >
 		    most_places(plan->start, have, plan->period))
@@ -269,8 +269,8 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	if (granularity < device->logical && w->buffered && !plan->buffered &&
 	    (plan->period | plan->length) % device->logical) {
 		message_error("--direct: %s writes %" PRIu64
-			      " bytes each, not a multiple of the logical block of %s, %"
-			      PRIu32 " bytes, and the kernel refuses that (EINVAL); leave it out",
+			      " bytes each, not a multiple of %s's logical block, %"
+			      PRIu32 " bytes; leave it out",
 			      w->name, plan->length, device->path,
 			      device->logical);
 		return ALIGNCTL_USAGE;
@@ -300,7 +300,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	if (workload_random(w) && plan_places_needed(plan) > plan->places) {
 		message_error("%s: %s with --count %" PRIu64 " needs %" PRIu64
 			      " places of %" PRIu64
-			      " bytes, and there are %" PRIu64
+			      " bytes, but there are %" PRIu64
 			      "; %s", device->path, w->name, plan->count,
 			      plan_places_needed(plan), plan->period,
 			      plan->places, more_places(plan, have));
@@ -311,7 +311,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 		bool rounds = w->order == WORKLOAD_ROUNDS;
 
 		message_error("%s: too small: %s with --%s %" PRIu64
-			      " needs %" PRIu64 " bytes, and it has %" PRIu64
+			      " needs %" PRIu64 " bytes, but it has %" PRIu64
 			      "; %s", device->path, w->name,
 			      rounds ? "areas" : "count",
 			      rounds ? plan->places : plan->count, need, have,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options that tell how a workload is done and what its blocks are. */
+/* Options for workloads and for the blocks of their device. */
 #ifndef ALIGNCTL_PLAN_OPTIONS_H
 #define ALIGNCTL_PLAN_OPTIONS_H
 
@@ -11,16 +11,23 @@
 #define DISK_PHYSICAL	4096U
 #define DISK_LOGICAL	512U
 
-/* Past the page cache or through it. */
+/* I/O by O_DIRECT or through the page cache. */
 enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
 
 /**
- * struct plan_options - what was asked for; 0: nothing
- * @start_given: is @start set?
- * @seed_given: is @seed set?
- * @offset_given: is @offset set?
- * @access: as the last option says
- * @fdatasync: after each write
+ * struct plan_options - the options as given; 0: not given
+ * @count: number of repetitions
+ * @start: byte at which the workload starts
+ * @span: span of random writes or probes, bytes
+ * @areas: number of areas of areasync
+ * @seed: seed of random places
+ * @start_given: @start was given, maybe as 0
+ * @seed_given: @seed was given, maybe as 0
+ * @physical: physical block, bytes
+ * @offset: alignment offset, bytes
+ * @offset_given: @offset was given, maybe as 0
+ * @access: --direct or --buffered, whichever was given last
+ * @fdatasync: each write is followed by fdatasync
  */
 struct plan_options {
 	uint64_t count;
@@ -65,41 +72,50 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 	[PLAN_ROW_FDATASYNC] = { "fdatasync", NULL,			\
 			"flush after each write" }
 
-/* Takes one of these options. Return: 0, or -1; reported. */
+/* Take one of these options. Return: 0, or -1 after reporting an error. */
 int plan_options_take(struct plan_options *options, enum plan_row row,
 		      const char *argument);
 
-/* Return of all: enum alignctl_exit; errors have been reported. */
-
-/* Do requests go through the page cache? @w: NULL for a trace. */
+/* Check whether requests go through the page cache; @w: NULL for a trace. */
 bool plan_options_buffered(const struct plan_options *options,
 			   const struct workload *w);
 
-/* Refuses @nr at once, as an option says, where requests must follow each other. */
+/*
+ * Refuse @nr requests at once, the argument of @option, for a workload whose
+ * requests must follow each other. Return: enum alignctl_exit; reported.
+ */
 int plan_options_parallel(const struct workload *w, const char *option,
 			  uint64_t nr);
 
-/* Refuses options that mean nothing for the workload. */
+/*
+ * Refuse options that do not apply to the workload. Return: enum alignctl_exit;
+ * reported.
+ */
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w);
 
-/* Sets what was asked for; places only where that does not take a device. */
+/* Apply the options to a plan; plan_options_places() completes it. */
 void plan_options_apply(const struct plan_options *options, struct plan *plan);
 
 /*
- * What the device has a say in: the length of probes, and how far they and
- * random writes spread: as far as the device goes, and as far from its end as
- * WORKLOAD_INSIDE is from its start.
+ * Set what depends on the device: the length of probes, and the span of probes
+ * and random writes, by default up to WORKLOAD_INSIDE before the device's end.
  */
 void plan_options_places(const struct plan_options *options, struct plan *plan,
 			 const struct device *device);
 
-/* The blocks; @offset_known: or was 0 taken because nobody could tell? */
+/*
+ * Set the blocks from options and device; @offset_known: false if the alignment
+ * offset is taken as 0. Return: enum alignctl_exit; reported.
+ */
 int plan_options_geometry(const struct plan_options *options,
 			  const struct device *device,
 			  struct align_geometry *g, bool *offset_known);
 
-/* Can the device take these writes? */
+/*
+ * Check that a plan's writes fit the device. Return: enum alignctl_exit; what
+ * does not fit, and what to do, has been reported.
+ */
 int plan_check_fit(const struct plan *plan, const struct device *device);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * alignctl probe: what a device can do, by a method of many runs. Its arguments
- * are understood here, as every verb's; the runs and what they say together are
- * Python's, in userspace/align_reports.
+ * alignctl probe: measure what a device can do, by a method of many runs. The
+ * arguments are parsed and checked here, as every verb's; runs and evaluation
+ * are Python's, in userspace/align_reports.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
-/* What an area starts and ends with, and the least that is one. */
+/* Alignment of an area, and its least length, bytes. */
 #define AREA_UNIT	4096U
 #define AREA_LEAST	(1U << 20)
 
@@ -29,7 +29,7 @@ struct probe_options {
 	const char *write;
 	const char *save;
 	uint64_t area_end;
-	struct plan_options plan;	/* only what it refuses */
+	struct plan_options plan;	/* parsed only to refuse bad values */
 };
 
 enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE, ROW_SAVE,
@@ -70,7 +70,7 @@ static int take_area(struct probe_options *options, const char *argument)
 	if (start % AREA_UNIT || length % AREA_UNIT || length < AREA_LEAST ||
 	    length > UINT64_MAX - start)
 		return options_refuse("write", argument,
-				      "must be multiples of 4096, and 1M long at least");
+				      "must be multiples of 4096, and at least 1M long");
 	options->area_end = start + length;
 	return 0;
 }
@@ -141,24 +141,29 @@ static void report_unknown(const char *name, const char *device)
 		      name, hint);
 }
 
-/* Does the method write, and only where it may? Return: enum alignctl_exit. */
+/*
+ * Check that an area is given if the method writes, and only then. Return: enum
+ * alignctl_exit; reported.
+ */
 static int check_area(const struct probe_options *options,
 		      const struct method *method)
 {
 	if (method->writes && !options->write)
-		message_error("%s: writes: --write START+LENGTH, e.g. 0+1G, names the area, which is restored",
+		message_error("%s: writes; name the area to write and restore: --write START+LENGTH, e.g. 0+1G",
 			      method->name);
 	else if (!method->writes && (options->write || options->save))
 		message_error("--%s: %s only reads; leave it out",
 			      options->write ? "write" : "save", method->name);
 	else if (options->write && options->plan.span)
-		message_error("--span: --write says where; leave it out");
+		message_error("--span: --write gives the area; leave it out");
 	else
 		return ALIGNCTL_FINE;
 	return ALIGNCTL_USAGE;
 }
 
-/* Refuses what does not fit the device. Return: enum alignctl_exit. */
+/*
+ * Check that the options fit the device. Return: enum alignctl_exit; reported.
+ */
 static int check_device(const struct probe_options *options,
 			const struct device *device)
 {

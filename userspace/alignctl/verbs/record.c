@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl record: what reaches a block device, as a trace. */
+/* alignctl record: record the requests that reach a block device. */
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "verbs/verbs.h"
 
 #define DEFAULT_BUFFER_KIB	4096
-#define DEPTH_MAX		8	/* stacks are not deeper */
+#define DEPTH_MAX		8	/* deepest stack of devices */
 
 struct record_arguments {
 	struct record_options options;
@@ -96,7 +96,7 @@ struct search {
 	bool found;
 };
 
-/* Looks for a device below another one, on whose whole disk it may lie. */
+/* Search for the recorded device, or its whole disk, below a device. */
 static void search_below(const char *name, void *context)
 {
 	CLEANUP_FREE char *link = sysfs_path("/sys/class/block/%s", name);
@@ -119,7 +119,7 @@ static void search_below(const char *name, void *context)
 	sysfs_device_close(&sys);
 }
 
-/* Would the file that is made be recorded in it? */
+/* Warn if writing the output would be recorded in it. */
 static void warn_of_feedback(const struct record_options *options)
 {
 	CLEANUP_FREE char *copy = message_format("%s", options->output);
@@ -133,7 +133,7 @@ static void warn_of_feedback(const struct record_options *options)
 	search_below(sys.name, &search);
 	sysfs_device_close(&sys);
 	if (search.found)
-		message_warning("%s: lies on %s itself, so what is written there is recorded as well; name a file on another disk, or in /dev/shm",
+		message_warning("%s: lies on %s itself, so its own writes are recorded; use another disk, or /dev/shm",
 				options->output, options->device->path);
 }
 
@@ -148,7 +148,7 @@ static int record_device(struct record_arguments *arguments, const char *path)
 	if (result)
 		return result;
 	if (!device.block) {
-		message_error("%s: a regular file; only block devices can be recorded: name the one it lies on, or make one of it with losetup",
+		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
 			      path);
 		device_close(&device);
 		return ALIGNCTL_USAGE;
@@ -173,7 +173,9 @@ static int record_device(struct record_arguments *arguments, const char *path)
 	return result;
 }
 
-/* Cuts "-- COMMAND..." off; it is not ours to look at. */
+/*
+ * Cut "-- COMMAND..." off before options are parsed. Return: COMMAND or NULL.
+ */
 static char **cut_command(int *argc, char **argv)
 {
 	int i;
@@ -188,7 +190,7 @@ static char **cut_command(int *argc, char **argv)
 	return NULL;
 }
 
-/* Name the verb that converts, with what the user has written. */
+/* Refuse --convert, naming the verb that replaces it, with its arguments. */
 static int refuse_conversion(const struct record_arguments *arguments)
 {
 	const struct record_options *options = &arguments->options;
@@ -212,7 +214,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (command && !*command) {
-		message_error("record: no command after --");
+		message_error("record: command missing after --");
 		return ALIGNCTL_USAGE;
 	}
 	options->command = command;

@@ -16,8 +16,8 @@
 #define PACKAGE	"align_reports"
 
 /*
- * The package: where it was installed, or, for an alignctl that runs where it
- * was built, in the source tree. For free(); NULL: in neither.
+ * Find the package: where it is installed, or in the source tree for an
+ * alignctl that runs where it was built. For free(); NULL: it is in neither.
  */
 static char *find_package(const char *self)
 {
@@ -38,7 +38,7 @@ static char *find_package(const char *self)
 	return NULL;
 }
 
-/* Until the program has made ready for them: see interrupt.py. */
+/* Block the signals that interrupt.py unblocks when it can handle them. */
 static void hold_signals_back(void)
 {
 	sigset_t set;
@@ -65,7 +65,7 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	self[length] = '\0';
 	package = find_package(self);
 	if (!package) {
-		message_error("%s: " PACKAGE " is not where %s looks for it, ../share/alignctl; 'make install' puts it there",
+		message_error("%s: " PACKAGE " is missing in ../share/alignctl of %s; run 'make install'",
 			      argv[0], self);
 		return ALIGNCTL_IO;
 	}
@@ -76,14 +76,14 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	arguments[0] = PYTHON;
 	arguments[1] = package;
 	arguments[2] = (char *)name;
-	/* what follows "--" is no option */
+	/* before the verb's arguments, of which "--" may end the options */
 	if (nr_more)
 		memcpy(&arguments[3], more, nr_more * sizeof(char *));
 	memcpy(&arguments[3 + nr_more], &argv[1],
 	       (size_t)(argc - 1) * sizeof(char *));
 	hold_signals_back();
 	output_flush();
-	/* its runs are made by this very program */
+	/* the package makes its runs with this very program */
 	if (!setenv("ALIGNCTL", self, 1))
 		execvp(PYTHON, arguments);
 	message_error("%s: %s: %s; apt-get install python3", argv[0], PYTHON,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl set: changes an align device while it is in use. */
+/* alignctl set: change an align device while it is in use. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int take(size_t row, const char *argument, void *context)
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
-/* Warns if another host may write below a target that rewrites neighbours. */
+/* Warn if another host may write below a target that rewrites neighbours. */
 static void warn_shared(const struct dm_align_target *target)
 {
 	CLEANUP_FREE char *reason = NULL;
@@ -75,12 +75,12 @@ static void warn_shared(const struct dm_align_target *target)
 		return;
 	reason = device_shared_reason(&below);
 	if (reason)
-		message_warning("%s; the mode rewrites neighbouring sectors and needs to be the only writer, on all hosts together",
+		message_warning("%s; the mode rewrites neighbouring sectors and must be the only writer, on all hosts together",
 				reason);
 	device_close(&below);
 }
 
-/* Sends a message with a number to each target, unless the number is 0. */
+/* Send a message with a number to each target, unless the number is 0. */
 static int tell_number(const struct dm_align *device, const char *name,
 		       uint64_t number)
 {
@@ -90,7 +90,7 @@ static int tell_number(const struct dm_align *device, const char *name,
 	return number ? dm_align_message_all(device, message) : ALIGNCTL_FINE;
 }
 
-/* Gives up what cannot be written, and says how much that was. */
+/* Drop the blocks that cannot be written, and print how many there were. */
 static int drop_failed(const struct dm_align *device)
 {
 	uint64_t blocks = device->target[0].status.degraded;
@@ -100,14 +100,14 @@ static int drop_failed(const struct dm_align *device)
 		return result;
 	if (blocks)
 		printf("%s: %" PRIu64
-		       " held blocks given up; the kernel log, 'dmesg', names each\n",
+		       " held blocks dropped; the kernel log, 'dmesg', names each\n",
 		       device->name, blocks);
 	else
 		printf("%s: no held block had failed\n", device->name);
 	return ALIGNCTL_FINE;
 }
 
-/* Says how a device that cannot hold comes to be one that can. */
+/* Report how to make a device able to hold, if it is not. */
 static void print_way_to_hold(const struct dm_align *device)
 {
 	struct sysfs_device self;
@@ -115,12 +115,12 @@ static void print_way_to_hold(const struct dm_align *device)
 	if (!sysfs_device_open(&self, device->devno))
 		return;
 	if (!mode_can_hold(self.disk_dir))
-		message_error("%s: has no volatile write cache, so nobody above sends it flushes, and what is held could not be made durable; 'alignctl detach %s' and attach it newly, with --mode coalesce or --write-cache on",
+		message_error("%s: has no volatile write cache, so no flush reaches held writes; 'alignctl detach %s', then attach with --mode coalesce or --write-cache on",
 			      device->name, device->name);
 	sysfs_device_close(&self);
 }
 
-/* @hold_ms: what was set just now; 0: what it was before is still so. */
+/* Change the mode. @hold_ms: time to hold just set, ms; 0: it is unchanged. */
 static int change_mode(const struct dm_align *device, const char *mode,
 		       int64_t hold_ms)
 {
@@ -145,8 +145,8 @@ static int change_mode(const struct dm_align *device, const char *mode,
 }
 
 /*
- * What is given up comes first: while it is there, neither a mode that does not
- * hold can be entered nor a flush succeed.
+ * Make all changes. Failed blocks are dropped first: while there are any, no
+ * flush succeeds, and no mode that does not hold can be entered.
  */
 static int change(const struct dm_align *device,
 		  const struct set_options *options)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The verbs; each is defined in the file verb_<name>.c. */
+/* The verbs; each is defined in verbs/<name>.c. */
 #ifndef ALIGNCTL_VERBS_H
 #define ALIGNCTL_VERBS_H
 

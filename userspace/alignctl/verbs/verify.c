@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * alignctl verify: experiments of many runs, made of the other verbs: each mode
- * on one device, or two devices. Its arguments are understood here, as every
- * verb's; orchestration, statistics and pictures are Python's, in
+ * alignctl verify: experiments of many runs of the other verbs: each mode on
+ * one device, or two devices. The arguments are parsed and checked here, as
+ * every verb's; orchestration, statistics and charts are Python's, in
  * userspace/align_reports.
  */
 #include <limits.h>
@@ -25,9 +25,9 @@ struct verify_options {
 	const char *on;
 	const char *vs;
 	const char *force;
-	const char *force_too;	/* the other one of two devices */
-	const char *for_modes;	/* an option that --vs has no use for */
-	const char *for_two;	/* one that only --vs has a use for */
+	const char *force_too;	/* the second --force, for two devices */
+	const char *for_modes;	/* an option that does not apply to --vs */
+	const char *for_two;	/* an option that applies to --vs only */
 	uint64_t repeat;
 	struct run_options run;
 };
@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* Does this option of a run mean something for the modes of one device, too? */
+/* Check whether an option of a run applies to the modes of one device, too. */
 static bool for_modes_too(size_t row)
 {
 	switch (row) {
@@ -75,7 +75,9 @@ static bool for_modes_too(size_t row)
 	return false;
 }
 
-/* Take the argument of --modes: names, each once. Return: 0, or -1 after an error. */
+/*
+ * Check the argument of --modes: names, each once. Return: 0, or -1; reported.
+ */
 static int take_modes(const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
@@ -161,7 +163,10 @@ static void report_unknown(const char *name)
 		      name, hint);
 }
 
-/* Refuses what is no workload that writes, or not so many at once. */
+/*
+ * Check that a name is that of a workload that writes, with the given options.
+ * Return: enum alignctl_exit; reported.
+ */
 static int check_workload(const char *name,
 			  const struct verify_options *options)
 {
@@ -185,7 +190,7 @@ static int check_workload(const char *name,
 	return ALIGNCTL_USAGE;
 }
 
-/* One workload or trace on two devices. */
+/* Replay one workload or trace on two devices; as compare_devices(). */
 static int verify_two(const struct verify_options *options, const char *source,
 		      bool one, int argc, char **argv)
 {
@@ -199,7 +204,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 	};
 
 	if (options->for_modes)
-		message_error("--%s: is for the modes of one device, not for --vs; leave it out",
+		message_error("--%s: does not apply to --vs, but to the modes of one device; leave it out",
 			      options->for_modes);
 	else if (!one)
 		message_error("--vs: compares with one workload or trace at a time; name one");
@@ -216,14 +221,14 @@ static int verify_two(const struct verify_options *options, const char *source,
 	return ALIGNCTL_USAGE;
 }
 
-/* Refuses what does not fit workloads on one device, in each mode. */
+/* Check the arguments for workloads on one device, in each mode. */
 static int check_modes(const struct verify_options *options, int first,
 		       int argc, char **argv)
 {
 	int i, result;
 
 	if (options->for_two) {
-		message_error("--%s: is for two devices, and --vs DEV names the other one; leave it out",
+		message_error("--%s: does not apply without --vs DEV; leave it out",
 			      options->for_two);
 		return ALIGNCTL_USAGE;
 	}
@@ -233,7 +238,7 @@ static int check_modes(const struct verify_options *options, int first,
 			return result;
 	}
 	if (options->force_too) {
-		message_error("--force: names two devices, and nothing but --on DEV is to be written to");
+		message_error("--force: names two devices, but only --on DEV is written to");
 		return ALIGNCTL_USAGE;
 	}
 	if (options->on && options->force && strcmp(options->force, options->on)) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Methods of measurement: many runs, one after the other, of which the next may
- * depend on what the last one found. How each goes is in
- * userspace/align_reports.
+ * Methods of measurement: series of runs, each of which may depend on the
+ * results before it. userspace/align_reports implements them.
  */
 #ifndef ALIGNCTL_METHOD_H
 #define ALIGNCTL_METHOD_H
@@ -13,12 +12,12 @@
 
 /**
  * struct method - a named method
- * @name: as alignctl probe knows it
+ * @name: the method's name for alignctl probe
  * @summary: one line for people
- * @origin: where it comes from
- * @published: what was found with it, or NULL
- * @writes: does it write? else it only reads
- * @default_count: requests of each run, at most
+ * @origin: publication of the method
+ * @published: published results, or NULL
+ * @writes: the method writes; else it only reads
+ * @default_count: largest number of requests in a run
  */
 struct method {
 	const char *name;
@@ -29,10 +28,10 @@ struct method {
 	uint32_t default_count;
 };
 
-/* The method of that name, or NULL. */
+/* Find the method named @name, or NULL. */
 const struct method *method_find(const char *name);
 
-/* The method at @index in the table, or NULL after the last one. */
+/* Return the method at @index in the table, or NULL after the last one. */
 const struct method *method_at(size_t index);
 
 #endif

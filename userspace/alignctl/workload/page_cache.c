@@ -10,11 +10,11 @@
 #define STRETCH_BLOCKS	64U
 
 /**
- * struct stretch - blocks that lie together, a bit for each
- * @number: of the stretch
- * @known: those that were read, or written
- * @dirty: those that have to be written
- * @listed: is it one that a flush looks at?
+ * struct stretch - the state of 64 neighbouring blocks, a bit for each
+ * @number: number of the stretch, its first block divided by 64
+ * @known: blocks that are cached
+ * @dirty: blocks that have to be written back
+ * @listed: the stretch is in the cache's list of dirty stretches
  */
 struct stretch {
 	uint64_t number;
@@ -24,14 +24,14 @@ struct stretch {
 };
 
 /**
- * struct page_cache - blocks of a device
- * @block: bytes of each
- * @stretch: those of which something is known
- * @nr: how many
- * @max: room for
- * @slot: a hash table of indices into @stretch, from 1; 0: free; twice @max
- * @dirty: indices of stretches that are listed; room for @max
- * @nr_dirty: how many of those
+ * struct page_cache - the cached blocks of a device
+ * @block: size of a block, bytes
+ * @stretch: stretches that have had a cached block
+ * @nr: number of stretches
+ * @max: allocated length of @stretch and @dirty
+ * @slot: hash table of indices into @stretch, from 1; 0: free; length 2 * @max
+ * @dirty: indices of the listed stretches
+ * @nr_dirty: number of listed stretches
  */
 struct page_cache {
 	uint32_t block;
@@ -88,7 +88,7 @@ void page_cache_free(struct page_cache *cache)
 	free(cache);
 }
 
-/* The stretch of a block, a new one if need be; NULL: there are too many. */
+/* Find or add the stretch of a block; NULL: there are too many. */
 static struct stretch *stretch_of(struct page_cache *cache, uint64_t block)
 {
 	uint64_t number = block / STRETCH_BLOCKS;
@@ -107,7 +107,7 @@ static struct stretch *stretch_of(struct page_cache *cache, uint64_t block)
 	return &cache->stretch[cache->nr - 1];
 }
 
-/* Hands over a request for one block. */
+/* Send a request for one block to the device. */
 static int transfer(const struct page_cache *cache, enum trace_op op,
 		    uint64_t block, const struct trace_request *because,
 		    page_cache_fn device, void *context)
@@ -129,7 +129,7 @@ static int by_number(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-/* Writes those of the blocks from @first to before @end that are dirty. */
+/* Write back the stretch's dirty blocks from @first up to, not with, @end. */
 static int write_stretch(const struct page_cache *cache,
 			 struct stretch *stretch, uint64_t first, uint64_t end,
 			 const struct trace_request *because,
@@ -150,7 +150,7 @@ static int write_stretch(const struct page_cache *cache,
 	return result;
 }
 
-/* Writes all that is dirty. */
+/* Write back all dirty blocks, in rising order. */
 static int write_all(struct page_cache *cache,
 		     const struct trace_request *because, page_cache_fn device,
 		     void *context)
@@ -171,7 +171,7 @@ static int write_all(struct page_cache *cache,
 	return result;
 }
 
-/* Writes the pages of a write that is to be durable when it ends. */
+/* Write back the pages of a write with FUA. */
 static int write_pages(struct page_cache *cache,
 		       const struct trace_request *write, page_cache_fn device,
 		       void *context)
@@ -184,7 +184,7 @@ static int write_pages(struct page_cache *cache,
 	int result = 0;
 
 	while (block < end && !result) {
-		/* none is new */
+		/* exists: the write has dirtied all of its blocks */
 		struct stretch *stretch = stretch_of(cache, block);
 
 		result = write_stretch(cache, stretch, first, end, write,
@@ -194,7 +194,10 @@ static int write_pages(struct page_cache *cache,
 	return result;
 }
 
-/* A block that a request needs: all of it if @whole, else the rest as well. */
+/*
+ * Read or dirty a block for a request. A block that is not cached is read,
+ * unless the request writes it @whole.
+ */
 static int use_block(struct page_cache *cache, uint64_t block, bool whole,
 		     const struct trace_request *request,
 		     page_cache_fn device, void *context)
@@ -204,7 +207,7 @@ static int use_block(struct page_cache *cache, uint64_t block, bool whole,
 	int result = 0;
 
 	if (!stretch) {
-		message_error("page cache: more than %u stretches of %u blocks have a request, and there is no memory for more; take a part of them, or leave out --buffered",
+		message_error("page cache: requests in more than %u stretches of %u blocks, the limit; make fewer, or drop --buffered",
 			      PAGE_CACHE_MAX_STRETCHES, STRETCH_BLOCKS);
 		return ALIGNCTL_USAGE;
 	}
@@ -221,7 +224,7 @@ static int use_block(struct page_cache *cache, uint64_t block, bool whole,
 	return result;
 }
 
-/* Reads, or changes, all blocks that a request covers, whole or in part. */
+/* Read or dirty all blocks that a request covers, whole or in part. */
 static int use_blocks(struct page_cache *cache,
 		      const struct trace_request *request,
 		      page_cache_fn device, void *context)
@@ -241,7 +244,7 @@ static int use_blocks(struct page_cache *cache,
 	return result;
 }
 
-/* What lies wholly in what is discarded, or zeroed below, is given up. */
+/* Drop the blocks that lie wholly inside a discard or write-zeroes. */
 static void forget(struct page_cache *cache,
 		   const struct trace_request *request)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the page cache makes of requests, as far as that can be said:
+ * A model of the page cache: which requests reach the device because of
+ * buffered ones.
  *
- * - It has blocks of one size. The first write that covers a part of one has
- *   the rest read; a read has all of it read.
- * - Written is what was changed: by a flush all blocks, by a write that is to
- *   be durable (FUA) those of its pages. Each is one request, by rising place.
+ * - All blocks of the cache have one size. The first write to a part of a block
+ *   reads the rest; a read reads the whole block.
+ * - Dirty blocks are written back: all by a flush, those of its pages by a
+ *   write with FUA. Each block is one request, in rising order.
  *
- * It is empty at first, gives up no block, writes none without being told to,
- * and reads none ahead. The kernel gives up and writes if memory is short, and
- * writes what is 30 seconds old; and it reads ahead of reads.
+ * The cache starts empty, never evicts, never writes back on its own and never
+ * reads ahead. The kernel evicts and writes back if memory is short, writes
+ * back what is 30 seconds old, and reads ahead.
  */
 #ifndef ALIGNCTL_PAGE_CACHE_H
 #define ALIGNCTL_PAGE_CACHE_H
@@ -17,30 +18,30 @@
 #include "base/units.h"
 #include "trace/trace.h"
 
-/* Blocks that nothing else is said of. */
+/* Default size of the cache's blocks, bytes. */
 #define PAGE_CACHE_BLOCK	PAGE_BYTES
-/* Stretches of 64 blocks that there is memory for. */
+/* Limit of memory, in stretches of 64 blocks. */
 #define PAGE_CACHE_MAX_STRETCHES	(2U << 20)
 
 struct page_cache;
 
-/* Blocks of @block bytes, a power of two. */
+/* Create a cache with blocks of @block bytes, a power of two. */
 struct page_cache *page_cache_new(uint32_t block);
 void page_cache_free(struct page_cache *cache);
 
-/* Takes a request to the device. Return: enum alignctl_exit; not 0 ends all. */
+/* Take a request to the device. Return: enum alignctl_exit; not 0 ends all. */
 typedef int (*page_cache_fn)(void *context,
 			     const struct trace_request *request);
 
 /*
- * Does a request, and hands over those that reach the device because of it.
- * Return: what @device returned, or ALIGNCTL_USAGE: too many stretches; that
- * has been reported.
+ * Do a request, and pass those that reach the device because of it to @device.
+ * Return: what @device returned, or ALIGNCTL_USAGE after reporting that there
+ * are too many stretches.
  */
 int page_cache_do(struct page_cache *cache, const struct trace_request *request,
 		  page_cache_fn device, void *context);
 
-/* Writes all that was changed, without a flush. */
+/* Write back all dirty blocks, without a flush. Return: as page_cache_do(). */
 int page_cache_end(struct page_cache *cache, page_cache_fn device,
 		   void *context);
 

@@ -3,13 +3,13 @@
 #include "geometry.h"
 #include "workload/permutation.h"
 
-#define ROUNDS	4	/* of a Feistel network: from here on it looks random */
+#define ROUNDS	4	/* of a Feistel network; fewer do not look random */
 
 /*
- * The network permutes the numbers of an even count of bits, at most four times
- * as many as are wanted. A result that is too large goes through it again
- * until one is not: a walk along a cycle of the network, which comes back to
- * where it started and so cannot miss.
+ * Return half the width of the network, which permutes the numbers of an even
+ * count of bits: at most four times as many as are wanted. A result that is too
+ * large goes through the network again. That ends, because a cycle of the
+ * network leads back to its start, which is small enough.
  */
 static unsigned int half_bits(uint64_t size)
 {

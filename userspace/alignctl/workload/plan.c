@@ -9,7 +9,7 @@
 #include "workload/permutation.h"
 #include "workload/plan.h"
 
-/* Up to here a gap costs less than another request: 64 KiB. */
+/* Reading a gap of at most 64 KiB costs less than another request. */
 #define GAP_SECTORS	128U
 
 void plan_init(struct plan *plan, const struct workload *w)
@@ -40,7 +40,7 @@ void plan_spread(struct plan *plan, uint64_t span)
 		plan->length;
 }
 
-/* Is the shape one that the workload may have? */
+/* Check whether period and length are possible for the workload. */
 static bool possible_shape(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
@@ -62,7 +62,7 @@ static bool possible_shape(const struct plan *plan)
 	return plan->period == w->period && plan->length == length;
 }
 
-/* Writes in a repetition. */
+/* Return the number of writes in a repetition. */
 static uint32_t nr_parts(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
@@ -88,7 +88,7 @@ static struct workload_part part_of(const struct plan *plan, uint32_t nth)
 	return part;
 }
 
-/* WORKLOAD_BURSTS: where the data starts, beyond the journal. */
+/* Return where the data of WORKLOAD_BURSTS starts, beyond the journal. */
 static uint64_t data_start(const struct plan *plan)
 {
 	uint64_t journal = plan->count * plan->workload->part[0].bytes;
@@ -96,7 +96,7 @@ static uint64_t data_start(const struct plan *plan)
 	return plan->start + whole_blocks(journal + WORKLOAD_INSIDE - 1);
 }
 
-/* Places that one period after the other has. */
+/* Return the number of places, which are one period apart. */
 static uint64_t nr_places(const struct plan *plan)
 {
 	const struct workload *w = plan->workload;
@@ -129,7 +129,7 @@ uint64_t plan_places_needed(const struct plan *plan)
 	}
 }
 
-/* Any place, each as likely as the next one. */
+/* Draw a place, all of them equally likely. */
 static uint64_t drawn_place(const struct plan *plan, uint64_t request)
 {
 	uint64_t random = mix64(plan->seed ^ mix64(request + 1));
@@ -137,7 +137,7 @@ static uint64_t drawn_place(const struct plan *plan, uint64_t request)
 	return (unsigned __int128)random * plan->places >> 64;
 }
 
-/* One of a pair: a distance of its own, and somewhere that it fits. */
+/* Return the place of one of a pair: at a random distance, where both fit. */
 static uint64_t pair_place(const struct plan *plan, uint64_t request)
 {
 	uint64_t random = mix64(plan->seed ^ mix64(request / 2 + 1));
@@ -268,8 +268,8 @@ static int by_first(const void *a, const void *b)
 }
 
 /*
- * Every write as an extent, by rising sector: of pages, if the page cache makes
- * them of it. For free().
+ * Return every write as an extent, by rising sector, for free(). Writes of a
+ * buffered plan are extended to whole pages.
  */
 static struct plan_extent *sorted_writes(const struct plan *plan)
 {
@@ -290,7 +290,7 @@ static struct plan_extent *sorted_writes(const struct plan *plan)
 	return write;
 }
 
-/* A write's blocks and one more on either side, as far as the range goes. */
+/* Return a write's blocks and one more on either side, within the range. */
 static struct plan_extent surroundings(const struct plan_extent *write,
 				       const struct align_geometry *g)
 {

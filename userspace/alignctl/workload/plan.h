@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A workload with nothing left open: which bytes each of its requests covers.
- * Pure arithmetic, without a table of requests.
+ * Plans: workloads with nothing left open. A plan says which bytes each request
+ * covers, by arithmetic without a table.
  */
 #ifndef ALIGNCTL_PLAN_H
 #define ALIGNCTL_PLAN_H
@@ -13,16 +13,16 @@
 #include "workload/workload.h"
 
 /**
- * struct plan - what is to be written
- * @workload: its shape
- * @count: repetitions; rounds; random writes
- * @start: byte at which it starts, in place of the workload's own
- * @places: in a round, or to choose from at random; else not used
+ * struct plan - a workload with nothing left open
+ * @workload: shape of the requests
+ * @count: number of repetitions, rounds or random writes
+ * @start: byte of the device at which the plan starts
+ * @places: number of places in a round, or to choose from at random
  * @period: bytes from one repetition, or place, to the next
- * @length: bytes of a repetition that is one part; else 0
- * @seed: for the order of random writes
- * @buffered: through the page cache?
- * @fdatasync: after each write, whatever the workload has?
+ * @length: bytes of a repetition that has one part; else 0
+ * @seed: seed of the order of random writes
+ * @buffered: requests go through the page cache
+ * @fdatasync: each write is followed by fdatasync, whatever the workload has
  */
 struct plan {
 	const struct workload *workload;
@@ -37,9 +37,9 @@ struct plan {
 };
 
 /**
- * struct plan_extent - sectors that lie together
- * @first: the first one
- * @end: the one after the last
+ * struct plan_extent - neighbouring sectors
+ * @first: first sector
+ * @end: sector after the last one
  */
 struct plan_extent {
 	uint64_t first;
@@ -48,14 +48,14 @@ struct plan_extent {
 
 /**
  * struct plan_figures - what a plan must cost, by arithmetic alone
- * @requests: writes
- * @bytes: bytes of those writes
- * @touches: partial touches, so the RMWs of a drive without cache
- * @rmin: blocks whose rest no write covers, edge blocks left out: the block
- *	reads that no order-preserving fix avoids
- * @distinct: blocks written at least once
- * @reads: what the page cache reads because writes cover a part of it: blocks
- *	of its own; 0 if direct. @requests are what it writes, then
+ * @requests: number of writes; of a buffered plan, those of the page cache
+ * @bytes: total length of the writes, bytes
+ * @touches: number of partial touches, which is the RMWs of an uncached drive
+ * @rmin: number of blocks whose rest no write covers, without edge blocks: the
+ *	block reads that no order-preserving fix avoids
+ * @distinct: number of blocks written at least once
+ * @reads: number of page-cache blocks read because writes cover parts of them;
+ *	0 if direct
  */
 struct plan_figures {
 	uint64_t requests;
@@ -67,51 +67,51 @@ struct plan_figures {
 };
 
 /*
- * As published. What the device has a say in needs plan_spread() still: random
- * writes without places get none here.
+ * Set up a plan as published. What depends on the device is left to
+ * plan_spread(): random writes without places get none here.
  */
 void plan_init(struct plan *plan, const struct workload *w);
 
 /*
- * Spreads random writes without places, or probes, over @span bytes from the
+ * Spread random writes without places, or probes, over @span bytes from the
  * start. Probes that do not fit become shorter, down to 0.
  */
 void plan_spread(struct plan *plan, uint64_t span);
 
 /*
- * Does it write anything, in whole sectors unless that is buffered, and nothing
- * before byte 0, and are there places enough for random writes?
+ * Check whether a plan can be carried out: it writes something, in whole
+ * sectors unless buffered, nothing before byte 0, and has places enough for
+ * random writes.
  */
 bool plan_possible(const struct plan *plan);
 
-/* Of random writes: a place for each, or, where it can be the same, for any. */
+/* Return the number of places that random writes need at least. */
 uint64_t plan_places_needed(const struct plan *plan);
 
-/* All its writes; UINT64_MAX if that is beyond counting. */
+/* Return the number of requests; UINT64_MAX if there are more. */
 uint64_t plan_requests(const struct plan *plan);
 
-/* Where write number @request (from 0) starts, in bytes; sets its length. */
+/* Return the first byte of write number @request (from 0); set its length. */
 uint64_t plan_request(const struct plan *plan, uint64_t request,
 		      uint32_t *bytes);
 
-/* Does an fdatasync follow write number @request? */
+/* Check whether an fdatasync follows write number @request. */
 bool plan_syncs(const struct plan *plan, uint64_t request);
 
-/* Byte after the last one that may be written; at most UINT64_MAX. */
+/* Return the byte after the last one that may be written, <= UINT64_MAX. */
 uint64_t plan_end(const struct plan *plan);
 
-/* The longest write, in bytes. */
+/* Return the length of the longest write, in bytes. */
 uint32_t plan_max_bytes(const struct plan *plan);
 
-/* The largest power of two that divides every offset and every length. */
+/* Return the largest power of two that divides every offset and length. */
 uint32_t plan_granularity(const struct plan *plan);
 
 /*
- * The sectors around all writes, or, if they are buffered, around the pages that
- * the page cache writes, as extents by rising sector that do not meet: all blocks
- * that are touched and one more on either side, as far as the range goes, and
- * gaps so small that skipping them gains nothing. Sets @nr, at least 1; for
- * free().
+ * Return the sectors around all writes, or around the pages that the page cache
+ * writes if the plan is buffered, as separate extents by rising sector: all
+ * touched blocks, one more on either side as far as the range goes, and gaps
+ * too small to be worth skipping. Set @nr, at least 1; for free().
  */
 struct plan_extent *plan_extents(const struct plan *plan,
 				 const struct align_geometry *g, size_t *nr);

@@ -40,12 +40,12 @@ int source_open(struct source *source, const char *name)
 		return ALIGNCTL_FINE;
 	}
 	result = trace_open(&source->trace, name);
-	/* a trace may be named without its ending, so that comes first */
+	/* only after trace_open(), which finds a trace without its ending */
 	if (result && *name && access(name, F_OK))
 		report_unknown(name);
 	if (!result && trace_facts(source->trace)->origin.lost)
-		message_warning("%s: is not complete: %" PRIu64
-				" requests were lost while it was recorded",
+		message_warning("%s: incomplete: %" PRIu64
+				" requests were lost while recording",
 				name, trace_facts(source->trace)->origin.lost);
 	return result;
 }
@@ -79,7 +79,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Where the next request goes, after sorting those of its window. */
+/* Return the next request's offset; sort the offsets of its window first. */
 static uint64_t next_offset(struct source *source, uint32_t *bytes)
 {
 	const struct plan *plan = &source->plan;
@@ -98,7 +98,7 @@ static uint64_t next_offset(struct source *source, uint32_t *bytes)
 	return source->window[n % plan->workload->window];
 }
 
-/* The next request is a flush, of the same file and process at the same time. */
+/* Make a flush the next request, with the write's time, file and process. */
 static void flush_after(struct source *source,
 			const struct trace_request *write)
 {

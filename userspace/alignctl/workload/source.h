@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the requests of replay and plan come from: a built-in workload, or a
- * trace. Both are read one by one, and again from the start.
+ * Sources of requests for replay and plan: a built-in workload or a trace,
+ * whose requests are read one by one and can be read again from the start.
  */
 #ifndef ALIGNCTL_SOURCE_H
 #define ALIGNCTL_SOURCE_H
@@ -10,16 +10,16 @@
 #include "workload/plan.h"
 
 /**
- * struct source - requests to be made
- * @name: of the workload, or the path of the trace
- * @plan: a workload's; plan.workload is NULL for a trace, for which nothing but
- *	plan.fdatasync counts
- * @trace: NULL for a workload
- * @issued: requests that source_next() has returned, but for the flushes that
- *	the plan adds to writes
- * @window: where those of the workload's window go, by rising offset
- * @flush_due: the flush after the last of those comes next
- * @flush: it
+ * struct source - a workload or a trace
+ * @name: name of the workload, or path of the trace
+ * @plan: plan of the workload; plan.workload is NULL for a trace, of which only
+ *	plan.fdatasync is used
+ * @trace: the trace; NULL for a workload
+ * @issued: number of requests that source_next() has returned, without the
+ *	flushes that the plan adds to writes
+ * @window: offsets of the requests in the workload's window, rising
+ * @flush_due: @flush is the next request
+ * @flush: the flush that the plan adds after the last write
  */
 struct source {
 	const char *name;
@@ -32,27 +32,28 @@ struct source {
 };
 
 /*
- * A workload if one has that name, else a trace; "./NAME" is always a file.
+ * Open the workload of that name, or else a trace; "./NAME" is always a file.
  * Return: enum alignctl_exit; errors have been reported.
  */
 int source_open(struct source *source, const char *name);
 void source_close(struct source *source);
 
-/* As trace_facts(); a workload's once its plan is complete. */
+/* Return facts as trace_facts(); of a workload, after its plan is complete. */
 struct trace_facts source_facts(const struct source *source);
 
-/* Does it only read, as far as is known before the first request? */
+/* Check whether a source only reads, which is not known of traces. */
 bool source_reads(const struct source *source);
 
-/* As trace_next() and trace_rewind(). */
+/* Read the next request; as trace_next(). */
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request);
+/* Go back to the first request; as trace_rewind(). */
 int source_rewind(struct source *source);
 
-/* Can source_rewind() succeed? Not for a pipe. */
+/* Check whether source_rewind() is possible, which it is not for a pipe. */
 bool source_has_way_back(const struct source *source);
 
-/* "NAME: request 17" or as trace_position() has it; for free(). */
+/* Return "NAME: request 17", or trace_position() of a trace; for free(). */
 char *source_position(const struct source *source);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "workload/workload.h"
 
-/* Where they come from. */
+/* Origins of the workloads. */
 #define ONE_DISK	"ST1000DM003-1ER162 (7200 rpm, 512e), Linux 5.0"
 #define STREAMING	"the same disk, 2 MiB writes through XFS"
 #define STUDY		"a study of file systems and disks, with drvperf"
@@ -13,15 +13,15 @@
 #define GENERAL		"general"
 
 /*
- * What the driver got of 2 MiB, with at most 168 segments of 4 KiB in a
- * request.
+ * Requests of 2 MiB as they reached the driver, which takes at most 168
+ * segments of 4 KiB.
  */
 #define SPLIT_2_MIB							\
 	.period = 2 * MIB, .default_count = 4000, .nr_parts = 4,	\
 	.part = { { 0, 688128 }, { 688128, 688128 },			\
 		  { 1376256, 688128 }, { 2064384, 32768 } }
 
-/* Misaligned; with other counts than the default. */
+/* Misaligned results of counts other than the default. */
 #define OVER_AN_EXISTING_FILE						\
 	"3000 repetitions in 38.954 s; 2000 in 21.299 s, of which file is not told"
 
@@ -30,7 +30,7 @@
 	.default_count = 100, .chunk = MIB,				\
 	.nr_parts = 1, .part = { { 0, 128 * MIB } }
 
-/* 1000 reads in a file of 70 GB. */
+/* 1000 reads from a file of 70 GB. */
 #define SORTED_READS							\
 	.order = WORKLOAD_RANDOM, .start = WORKLOAD_INSIDE,		\
 	.period = PAGE_BYTES, .places = 17089843,			\
@@ -38,8 +38,8 @@
 	.nr_parts = 1, .part = { { 0, PAGE_BYTES } }
 
 /*
- * bssplit=8k/20:16k/10:32k/10:512k/60 thinktime=8s thinktime_blocks=500, all
- * over 1 GiB: of ten writes each length has exactly its share.
+ * bssplit=8k/20:16k/10:32k/10:512k/60 thinktime=8s thinktime_blocks=500 over
+ * 1 GiB, with each length's exact share in ten writes.
  */
 #define WRITE_DAEMON							\
 	.order = WORKLOAD_RANDOM, .period = 512 * KIB, .places = 2048,	\
@@ -50,16 +50,16 @@
 		  { 0, 8 * KIB }, { 0, 512 * KIB }, { 0, 16 * KIB },	\
 		  { 0, 512 * KIB } }
 
-/* What is in the journal is durable before the data is written. */
+/* Flush the journal before the data is written. */
 #define JOURNAL(bytes, then)						\
 	.order = WORKLOAD_BURSTS, .sync = WORKLOAD_FDATASYNC_PART,	\
 	.period = (then), .default_count = 1000,			\
 	.nr_parts = 2, .part = { { 0, (bytes) }, { 0, (then) } }
 
-/* Any of 1 GiB. */
+/* Places of 8 KiB in 1 GiB. */
 #define AT_RANDOM	.places = 131072
 
-/* A million records of a file of 40 GB. */
+/* A million records in a file of 40 GB. */
 #define RECORDS(length)							\
 	.buffered = true, .order = WORKLOAD_DRAWS,			\
 	.start = WORKLOAD_INSIDE, .period = (length),			\
@@ -72,7 +72,7 @@
 	.period = (apart), .default_count = 100, .places = 4,		\
 	.nr_parts = 1, .part = { { 0, (length) } }
 
-/* A sector of which the last three bits are 5, as a partition's start. */
+/* 5 sectors into a block, as the published partition's start. */
 #define SHIFTED		(WORKLOAD_INSIDE + 5 * ALIGN_SECTOR_SIZE)
 
 static const struct workload workloads[] = {
@@ -113,9 +113,9 @@ static const struct workload workloads[] = {
 	  .summary = "another name of diskbenchi-existing",
 	  .start = WORKLOAD_INSIDE + 3584, SPLIT_2_MIB },
 	/*
-	 * Into a new file the file system writes zeroes: before the first
-	 * write up to its start, and after each up to the end of the block,
-	 * where the next write overwrites them.
+	 * In a new file the file system also writes zeroes: before the first
+	 * write, and after each one up to the end of the block, where the next
+	 * write overwrites them.
 	 */
 	{ .name = "diskbenchi-fresh", .origin = STREAMING,
 	  .published = "3000 repetitions in 32.029 s, 31.858 s again; 2000 in 21.299 s, of which file is not told",
@@ -136,8 +136,8 @@ static const struct workload workloads[] = {
 	  .start = SHIFTED, .period = 8192, .default_count = 131072,
 	  .nr_parts = 1, .part = { { 0, 8192 } } },
 	/*
-	 * Probes as drvperf makes them. Those at random are as long as the
-	 * device likes best; 4096 bytes stand for that where there is none.
+	 * drvperf's probes. Random ones have the device's preferred length; the
+	 * 4096 bytes here are for no device.
 	 */
 	{ .name = "rndread", .origin = STUDY, .reads = true,
 	  .published = "mean 17.958 ms of an HDD, 0.129 ms of an SSD",
@@ -178,7 +178,7 @@ static const struct workload workloads[] = {
 	  .wall_s = 9.46,
 	  .summary = "reads: the same, each 1024 of them sorted",
 	  .window = 1024, SORTED_READS },
-	/* Over the file's own bytes, which were there before, and one fsync. */
+	/* Overwrites of an existing file, and one fsync. */
 	{ .name = "records-4000", .origin = STUDY,
 	  .published = "124.4 s, and 13.3 s for the fsync",
 	  .summary = "4000 bytes at random in 40 GB, buffered",
@@ -187,7 +187,7 @@ static const struct workload workloads[] = {
 	  .published = "49.3 s, and 33.0 s for the fsync",
 	  .summary = "the same with 4096 bytes: whole pages, none read",
 	  RECORDS(4096) },
-	/* What copying a file to a file system mounted with -o sync writes. */
+	/* The writes of copying to a file system mounted with -o sync. */
 	{ .name = "dd-512-sync", .origin = STUDY,
 	  .published = "253 kB/s over USB",
 	  .summary = "each page eight times, as 512 bytes with -o sync",
@@ -277,14 +277,14 @@ static const struct workload workloads[] = {
 	{ .name = "areasync-512-128k", .origin = COMMITS,
 	  .summary = "the same with areas 128 KiB apart",
 	  .start = WORKLOAD_INSIDE, COMMIT_ROUNDS(512, 131072) },
-	/* What a file system of 4096-byte blocks makes of it. */
+	/* The writes of a file system with blocks of 4096 bytes. */
 	{ .name = "areasync-4k", .origin = COMMITS,
 	  .summary = "areasync with 4096 bytes each, direct, aligned",
 	  .start = WORKLOAD_INSIDE, COMMIT_ROUNDS(4096, 65536) },
 	{ .name = "areasync-4k-shifted", .origin = COMMITS,
 	  .summary = "the same, 5 sectors into a block",
 	  .start = SHIFTED, COMMIT_ROUNDS(4096, 65536) },
-	/* A log whose every record is on the disk before the next is written. */
+	/* A log with each record durable before the next is written. */
 	{ .name = "append-512-dsync", .origin = GENERAL,
 	  .summary = "512 bytes after 512 bytes, each with O_DSYNC",
 	  .sync = WORKLOAD_DSYNC,

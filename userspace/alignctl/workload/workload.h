@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The built-in workloads: what each is called and the shape of its requests. */
+/* The built-in workloads: their names and the shapes of their requests. */
 #ifndef ALIGNCTL_WORKLOAD_H
 #define ALIGNCTL_WORKLOAD_H
 
@@ -13,60 +13,64 @@
 #define WORKLOAD_MAX_WINDOW	1024
 
 /*
- * Where workloads that were published with a place in a file begin, apart from
- * that place: one of the largest physical blocks inside the device, so that no
- * block they touch lies only partly in it. A multiple of every block.
+ * Start of workloads that were published on a file, to which their offset in
+ * the file is added: one of the largest physical blocks inside the device, so
+ * that they touch no edge block. A multiple of every block.
  */
 #define WORKLOAD_INSIDE		ALIGN_MAX_BLOCK_SIZE
 
 enum workload_order {
 	/*
-	 * A pattern that repeats every period bytes. Writes rise, and one may
-	 * begin before the end of the last.
+	 * A pattern that repeats every period bytes. Offsets rise, and a write
+	 * may begin before the end of the previous one.
 	 */
 	WORKLOAD_STREAM,
-	/* A write at each of some places, period bytes apart; then again. */
+	/* Rounds: a write at each of some places, which are a period apart. */
 	WORKLOAD_ROUNDS,
 	/*
-	 * Each write at a place of its own, in an order made from a seed. If
-	 * there are parts, their lengths take turns.
+	 * Each write at a place of its own, in an order made from a seed. The
+	 * lengths are those of the parts in turn.
 	 */
 	WORKLOAD_RANDOM,
 	/*
-	 * Each write at a place drawn from the seed, whatever was drawn before:
-	 * some places come more than once, and most never.
+	 * Each write at a place drawn independently of the others: some places
+	 * are drawn more than once, and most never.
 	 */
 	WORKLOAD_DRAWS,
-	/* Two at a time, at random places and so at a random distance. */
+	/*
+	 * Pairs of requests, at random places and so a random distance apart.
+	 */
 	WORKLOAD_PAIRS,
 	/*
-	 * A write of the first part to a journal, one after the other, then one
-	 * of the second to data beyond it: period bytes on, or, if there are
-	 * places, each at one of its own.
+	 * In turn, a write of the first part to a journal, sequentially, and
+	 * one of the second part to the data beyond the journal: sequentially,
+	 * or, if there are places, each at a place of its own.
 	 */
 	WORKLOAD_BURSTS,
 };
 
 enum workload_sync {
-	WORKLOAD_ASYNC,		/* nothing but the flush at the end */
-	WORKLOAD_FDATASYNC,	/* one after each write */
-	WORKLOAD_FDATASYNC_PART,	/* one in each repetition */
+	WORKLOAD_ASYNC,		/* no sync but the flush at the end */
+	WORKLOAD_FDATASYNC,	/* fdatasync after each write */
+	WORKLOAD_FDATASYNC_PART,	/* fdatasync once in each repetition */
 	WORKLOAD_DSYNC,		/* each write as if opened with O_DSYNC */
 };
 
-/* What of its shape only the device can tell. */
+/* The part of the shape that depends on the device. */
 enum workload_device {
-	WORKLOAD_FIXED,		/* nothing; or how far random writes spread */
+	WORKLOAD_FIXED,		/* none, or the span of random writes */
 	/* The length of each write: minimum_io_size or a block, the larger. */
 	WORKLOAD_UNIT,
-	/* How far apart repetitions are: evenly, all over it. */
+	/*
+	 * The distance of repetitions, which are spread evenly over the device.
+	 */
 	WORKLOAD_SPREAD,
 };
 
 /**
  * struct workload_part - one write of a repetition
  * @offset: bytes from the start of the repetition
- * @bytes: its length
+ * @bytes: length of the write, bytes
  */
 struct workload_part {
 	uint32_t offset;
@@ -75,33 +79,36 @@ struct workload_part {
 
 /**
  * struct workload - a named series of writes, or of reads
- * @name: as alignctl replay knows it
+ * @name: the workload's name for alignctl replay
  * @summary: one line for people
- * @origin: where it comes from
+ * @origin: publication of the workload
  * @wall_s: published time of the default count, seconds; 0: none
- * @mean_us: published mean latency of its writes, microseconds; 0: none
- * @published: what else was published, or NULL
- * @reads: reads in place of writes; what is said of writes here is then of them
- * @buffered: was published through the page cache, and so done unless asked to
- *	be direct
- * @device: what is left to the device
- * @order: how one write follows the other
- * @sync: what makes them durable
- * @sync_part: WORKLOAD_FDATASYNC_PART: after which of its writes
+ * @mean_us: published mean latency of the writes, microseconds; 0: none
+ * @published: other published results, or NULL
+ * @reads: the requests are reads; "write" in the rows below then means read
+ * @buffered: published through the page cache, and done so unless the user asks
+ *	for direct I/O
+ * @device: the part of the shape that depends on the device
+ * @order: order of the writes
+ * @sync: way of making writes durable
+ * @sync_part: WORKLOAD_FDATASYNC_PART: number of the write, in its repetition,
+ *	that fdatasync follows
  * @start: byte at which the first repetition, or the first place, starts
  * @period: bytes from one repetition, or place, to the next
- * @default_count: repetitions of the published run
- * @places: WORKLOAD_ROUNDS: places of the published run; else: to choose from at
- *	random, 0: all of the device, or of WORKLOAD_BURSTS none
- * @first: length of one more write before all others, which ends at @start;
- *	0: there is none
- * @chunk: longest write: a longer repetition, of one part, is cut into writes of
- *	so many bytes; 0: it is not
- * @window: so many reads at a time are sorted by offset; 0: they are not
- * @think_writes: a pause after so many writes; 0: there is none
- * @think_s: its published length, seconds
- * @nr_parts: writes in a repetition; 1 for rounds, draws and pairs, 2 for bursts
- * @part: those writes, by rising offset
+ * @default_count: number of repetitions of the published run
+ * @places: WORKLOAD_ROUNDS: number of places of the published run; else number
+ *	of places to choose from at random, 0: as many as the device has, or,
+ *	of WORKLOAD_BURSTS, sequential data
+ * @first: length of an extra write before all others, which ends at @start,
+ *	bytes; 0: none
+ * @chunk: longest write, bytes: a longer repetition, of one part, is cut into
+ *	writes of this length; 0: no limit
+ * @window: number of reads that are sorted by offset together; 0: not sorted
+ * @think_writes: number of writes after which there is a pause; 0: no pauses
+ * @think_s: published length of a pause, seconds
+ * @nr_parts: number of writes in a repetition; 1 for rounds, draws and pairs, 2
+ *	for bursts
+ * @part: the writes of a repetition, by rising offset
  */
 struct workload {
 	const char *name;
@@ -129,20 +136,19 @@ struct workload {
 	struct workload_part part[WORKLOAD_MAX_PARTS];
 };
 
-/* The workload of that name, or NULL. */
+/* Find the workload named @name, or NULL. */
 const struct workload *workload_find(const char *name);
 
-/* The workload at @index in the table, or NULL after the last one. */
+/* Return the workload at @index in the table, or NULL after the last one. */
 const struct workload *workload_at(size_t index);
 
 /*
- * Must each write wait for the one before? So it is where they overlap, or are
- * made durable one by one; random ones with O_DSYNC have nothing to do with each
- * other.
+ * Check whether each write must wait for the previous one: writes overlap, or
+ * are made durable one by one. Random writes with O_DSYNC are independent.
  */
 bool workload_one_at_a_time(const struct workload *w);
 
-/* Does it take places in an order made from a seed? */
+/* Check whether a workload's places are random. */
 bool workload_random(const struct workload *w);
 
 #endif

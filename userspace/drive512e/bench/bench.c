@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the published workloads against the emulated drive alone, without any
- * guest, and prints published and measured side by side.  Exit status: 0 if
- * every figure is within the tolerance, 1 if one is not, 2 for bad usage, 3 if
- * the drive could not be run.
+ * Run the published workloads against the emulated drive alone, without a
+ * guest, and print published and measured figures side by side. Exit status: 0
+ * if all figures are within the tolerance, 1 if one is not, 2 for bad usage, 3
+ * if the drive could not be run.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -30,11 +30,11 @@
 #define BLOCK 4096u
 #define BUFFER_BYTES (256u << 10)
 
-/* hdd-nocache from first principles: 7200 rpm, and the rate of w136k. */
+/* Figures of hdd-nocache: 7200 rpm, and the rate of w136k. */
 #define REVOLUTION_US (60e6 / 7200)
 #define RATE_PER_US 220.0
 
-/* A revolution or two each: this many rounds say as much as 20000. */
+/* Enough rounds, as each takes a revolution or two. */
 #define NOCACHE_COUNT 100u
 
 struct options {
@@ -54,7 +54,7 @@ struct row {
 	uint64_t touches, rmws;		/* the drive's own counts */
 };
 
-/* Holds the control socket. */
+/* Folder of the control socket. */
 static char folder[] = "/tmp/drive512e-bench-XXXXXX";
 
 static void remove_folder(void)
@@ -76,7 +76,7 @@ static void die(const char *what)
 	exit(EXIT_DRIVE);
 }
 
-/* One counter out of the drive's answer to "stats". */
+/* Read a counter from the drive's answer to "stats". */
 static uint64_t counter(const char *stats, const char *name)
 {
 	char key[64];
@@ -132,9 +132,9 @@ static struct nbd_handle *start_drive(const struct options *o,
 }
 
 /*
- * A client that the scheduler sets aside for milliseconds is a slow client,
- * and the drive rightly treats it as one.  So this program and the server that
- * it starts ask for a real-time priority, the lowest one.
+ * Ask for the lowest real-time priority, for this program and the server that
+ * it starts: a client preempted for milliseconds is a slow client, also to the
+ * drive.
  */
 static void ask_for_priority(void)
 {
@@ -145,7 +145,7 @@ static void ask_for_priority(void)
 		       "be off; run as root.\n", strerror(errno));
 }
 
-/* The host's own time is part of the workload; sleeping would be too coarse. */
+/* Spin until a time, for the host's share of the workload; sleep is coarse. */
 static void spend_until(double us)
 {
 	while (now_us() < us)
@@ -193,7 +193,7 @@ static void run_row(const struct options *o, const char *profile,
 	play(nbd, row);
 	read_counters(control, row);
 	nbd_close(nbd);
-	/* The server removes it too, in its own time. */
+	/* The server removes it, too, but later. */
 	unlink(control);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
@@ -214,8 +214,9 @@ static uint64_t block_end(uint64_t byte)
 }
 
 /*
- * Each write begins where the last one ended on a disk that has turned on
- * meanwhile: it waits out the revolution, and a second one for an RMW.
+ * Compute the times of hdd-nocache. Each write begins where the last one ended,
+ * which has just passed the head: it waits a revolution, and another for an
+ * RMW.
  */
 static void expect_first_principles(struct row *row)
 {
@@ -247,7 +248,9 @@ static double percent(double measured, double expected)
 	return (measured / expected - 1) * 100;
 }
 
-/* Prints a figure beside what it should be. True if it is near enough. */
+/*
+ * Print a figure beside the expected one; true if it is within the tolerance.
+ */
 static bool compare(const char *what, const char *unit, int digits,
 		    double expected, double measured)
 {

@@ -18,10 +18,10 @@ struct workload {
 	unsigned int count;		/* rounds that were measured */
 	uint64_t first;			/* byte at which the first round starts */
 	uint64_t stride;		/* bytes from round to round */
-	unsigned int parts;		/* writes of a round, one behind the other */
+	unsigned int parts;		/* sequential writes of a round */
 	uint64_t bytes[PARTS_MAX];
-	double mean_us[PARTS_MAX];	/* published: mean latency of each */
-	double wall_s;			/* published: for all rounds */
+	double mean_us[PARTS_MAX];	/* published mean latency of a write */
+	double wall_s;			/* published time of all rounds */
 	unsigned int touches;		/* partial touches of a round */
 };
 
@@ -34,15 +34,15 @@ static const struct workload workloads[WORKLOADS] = {
 	  21.262, 4 },
 };
 
-/* The two that write the same bytes. */
+/* The two workloads that write the same bytes. */
 #define WORKLOAD_W136K (&workloads[3])
 #define WORKLOAD_W4K_132K (&workloads[4])
 
-/* Published: how many times as long the second took, by wall and by means. */
+/* Published ratios of the second one's times to the first one's. */
 #define WALL_RATIO 6.7
 #define MEAN_RATIO 7.4
 
-/* How far a figure may be from the published one. */
+/* Allowed deviation of a figure from the published one. */
 #define TOLERANCE 0.15
 
 static inline double workload_mean_us(const struct workload *w)
@@ -55,8 +55,8 @@ static inline double workload_mean_us(const struct workload *w)
 }
 
 /*
- * The host's own time between an answer and the next write: what the published
- * wall time holds beyond the latencies.
+ * Return the host's own time between an answer and the next write: the
+ * published wall time less the latencies.
  */
 static inline double workload_host_us(const struct workload *w)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of the control socket, one a line, on a small drive, with a request
- * after each: whatever was said, the drive goes on and answers in JSON.
+ * Commands of the control socket, one in a line, on a small drive, with a
+ * request after each: the drive must answer in JSON and go on.
  */
 #include "command.h"
 #include "fuzz.h"
@@ -10,7 +10,7 @@
 #define DRIVE_BYTES	(1u << 14)
 #define COMMANDS_MAX	16
 
-/* One line of printable ASCII, an object, and "ok" as it should be. */
+/* Check that an answer is a line of printable ASCII, with an object. */
 FUZZ_CHECKER
 static void check_answer(const char *command, const char *answer)
 {
@@ -24,13 +24,13 @@ static void check_answer(const char *command, const char *answer)
 		FUZZ_CHECK(strstr(command, "stats") && c[-1] == '}');
 	} else if (!ok) {
 		FUZZ_CHECK(strncmp(answer, error, strlen(error)) == 0);
-		/* the only quotes left are those that end it */
+		/* the only quote left is the one that ends the text */
 		FUZZ_CHECK(strcmp(strchr(answer + strlen(error), '"'),
 				  "\"}") == 0);
 	}
 }
 
-/* Is the word an option of "power cut", with a value that it can have? */
+/* Check whether a word is an option of "power cut" with a valid value. */
 FUZZ_CHECKER
 static bool is_option(const char *word, size_t length)
 {
@@ -53,9 +53,8 @@ static bool is_option(const char *word, size_t length)
 }
 
 /*
- * Of a refused command nothing may have happened, and of the others only what
- * was said: "power cut" with words that are no option is none, and sectors that
- * fail are sectors that can be.
+ * Check that accepted commands were valid: "power cut" with options only, and
+ * "fail" with sectors that are possible.
  */
 FUZZ_CHECKER
 static void check_verdict(const char *command, bool ok)
@@ -124,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(answer);
 		free(command);
 	}
-	/* and it can always be made to work again */
+	/* the drive can always be made to work again */
 	char *answer = command_run(drive, "power on");
 
 	FUZZ_CHECK(answer && strcmp(answer, "{\"ok\":true}") == 0);

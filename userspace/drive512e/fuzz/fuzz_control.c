@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stream of the control socket: however it is cut into pieces, each line
- * gets its answer in its turn, and what is no line ends the connection.
+ * The stream of the control socket, in pieces of any size: each line gets its
+ * answer in turn, and an overlong line ends the connection.
  */
 #include <sys/ioctl.h>
 
@@ -30,7 +30,7 @@ static struct drive *make_drive(void)
 	return drive;
 }
 
-/* Lets the drive take all that was sent. False: it has hung up. */
+/* Let the drive receive all that was sent.  False: it has hung up. */
 static bool serve_all(struct control *control)
 {
 	struct client *client = &control->clients[0];
@@ -44,7 +44,7 @@ static bool serve_all(struct control *control)
 	return true;
 }
 
-/* As much of the input as LINES_MAX lines, and one that is not ended. */
+/* Return the length of LINES_MAX lines of the input, or of all of it. */
 FUZZ_CHECKER
 static size_t few_lines(const uint8_t *data, size_t size)
 {
@@ -58,8 +58,9 @@ static size_t few_lines(const uint8_t *data, size_t size)
 }
 
 /*
- * Answers that are due: one a line, until one is too long. Sets how many of
- * them must be refusals: of lines that hold a byte 0, which ends no command.
+ * Return the number of answers that are due: one for each line, until a line is
+ * too long.  Set @refused to the number of lines with a NUL byte, which must be
+ * refused.
  */
 FUZZ_CHECKER
 static unsigned int expected(const uint8_t *data, size_t size, bool *dropped,
@@ -121,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			 MSG_DONTWAIT)) > 0)
 		got += (size_t)n;
 	FUZZ_CHECK(n < 0 && errno == EAGAIN);
-	/* the end of the stream is the end of the connection */
+	/* the end of the stream ends the connection */
 	shutdown(fd[0], SHUT_WR);
 	FUZZ_CHECK(hung_up || !serve_client(&control, &control.clients[0]));
 	for (line = answers; (end = memchr(line, '\n',

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parameters of the plugin, "name=value" a line, up to the point where files
- * would be opened.
+ * Parameters of the plugin, "name=value" in each line, up to the point where
+ * files would be opened.
  */
 #include "nbdkit_stand_in.h"
 /* For its variables, which begin anew with each input. */
 #include "plugin.c"
 
-/* What an accepted set of parameters makes of the drive. */
+/* Check the settings that an accepted set of parameters has made. */
 static void check(void)
 {
 	FUZZ_CHECK(params.size && params.size % SECTOR_SIZE == 0);
@@ -25,7 +25,7 @@ static void check(void)
 		   strlen(params.control) <= CONTROL_PATH_MAX);
 }
 
-/* A number that was taken is the number that was given. */
+/* Check that an accepted number is the number that was given. */
 static void check_number(const char *key, const char *value)
 {
 	static const struct {
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			*value++ = '\0';
 			*nbdkit_said = '\0';
 			good = plugin.config(line, value) == 0;
-			/* a refusal names what it refuses */
+			/* a refusal names the parameter */
 			if (good)
 				check_number(line, value);
 			else
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check();
 	else if (good)
 		FUZZ_CHECK(*nbdkit_said);
-	/* as a server that ends without having served */
+	/* as in a server that ends before serving */
 	plugin.unload();
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the drive calls of nbdkit, which is a program and cannot be linked. */
+/* The drive's calls of nbdkit, a program, which cannot be linked. */
 #ifndef NBDKIT_STAND_IN_H
 #define NBDKIT_STAND_IN_H
 
@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* What the plugin said last, cut off where it is very long. */
+/* The plugin's last error message, truncated. */
 static char nbdkit_said[4096];
 
 void nbdkit_error(const char *format, ...)
@@ -45,7 +45,7 @@ char *nbdkit_absolute_path(const char *path)
 	return absolute;
 }
 
-/* A number with nothing, K, M, G or T behind it, at most INT64_MAX; or -1. */
+/* Parse a number, maybe with K, M, G or T, of at most INT64_MAX; or -1. */
 int64_t nbdkit_parse_size(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");

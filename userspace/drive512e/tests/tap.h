@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One line per test, in the form of the Test Anything Protocol.  A test is a
- * function; CHECK() notes what did not hold and goes on.
+ * Unit tests as lines of the Test Anything Protocol.  A test is a function;
+ * CHECK() notes a failure and goes on.
  */
 #ifndef DRIVE512E_TAP_H
 #define DRIVE512E_TAP_H
 
 #include <stdio.h>
 
-extern unsigned int tap_failures;	/* of the running test */
+extern unsigned int tap_failures;	/* failures of the running test */
 
-/* Notes a failure unless @condition holds; what follows is a printf(). */
+/* Note a failure unless @condition holds, with a text as for printf(). */
 #define CHECK(condition, ...)						\
 	do {								\
 		if (!(condition) && tap_failures++ < 10) {		\
@@ -26,7 +26,7 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* The test files: test_<name>.c has <name>_tests[], ended by an entry without a function. */
+/* Test files: test_<name>.c has <name>_tests[], ended by a NULL @run. */
 #define TAP_FILES(X)						\
 	X(touch) X(store) X(pace) X(mechanics) X(model) X(rows)
 
@@ -34,7 +34,7 @@ struct tap_test {
 TAP_FILES(TAP_DECLARE)
 #undef TAP_DECLARE
 
-/* The same numbers in every run. */
+/* Return a pseudo-random number below @below, from a fixed sequence. */
 unsigned int tap_random(unsigned int below);
 
 #endif

@@ -54,12 +54,13 @@ static void exact(void)
 	      "no sector");
 	CHECK(refused(PLACEMENT_EXACT, TRACE_WRITE, 0,
 		      PLACEMENT_MAX_BYTES + 512,
-		      "longer than 33554432, the most that is done at once; cut it into smaller requests, or let 'alignctl plan'"),
+		      "longer than 33554432, the limit; split the request, or let 'alignctl plan'"),
 	      "no memory");
 	CHECK(!refused(PLACEMENT_EXACT, TRACE_READ, 0, PLACEMENT_MAX_BYTES,
 		       "longer"), "memory enough");
 	CHECK(refused(PLACEMENT_WRAP, TRACE_WRITE_ZEROES, 0, 2 * DEVICE / 512 *
-		      512, "no help"), "longer than the device");
+		      512, "too few even for --wrap or --scale"),
+	      "longer than the device");
 }
 
 /* Inside the device, as long as it was, and as it lay on the blocks. */

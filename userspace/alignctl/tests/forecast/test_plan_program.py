@@ -386,15 +386,14 @@ def test_what_is_for_workloads_is_refused_for_a_trace(tmp_path, option):
     trace = tmp_path / "trace"
     trace.write_text("op,offset,bytes\nwrite,0,512\n")
     refused = alignctl("plan", trace, option, 1)
-    assert refused.returncode == USAGE and f"{option}: is for workloads" in refused.stderr
+    assert refused.returncode == USAGE and f"{option}: does not apply to {trace}, a trace; leave it out\n" in refused.stderr
 
 
 @pytest.mark.parametrize("verb", [["plan"], ["replay", "--on", "/dev/none"]])
 def test_a_source_without_a_name_is_told_as_such(verb):
     refused = alignctl(*verb, "")
     assert refused.returncode == USAGE
-    assert refused.stderr == 'alignctl: SOURCE "": is empty; give the path of a trace, or the name of a workload ' \
-        'where one can be\n'
+    assert refused.stderr == 'alignctl: SOURCE "": is empty; give a trace\'s path or, where allowed, a workload\'s name\n'
 
 
 AREAS, COUNT, SPAN, START = "--areas", "--count", "--span", "--start"

@@ -428,7 +428,7 @@ static void places_of_any_bytes(void)
 	CLEANUP_FREE char *discard = NULL;
 
 	CHECK(direct && strstr(direct, "write of 4000 bytes at byte 4000") &&
-	      strstr(direct, "512 bytes; --buffered"), "%s", direct);
+	      strstr(direct, "512 bytes; use --buffered"), "%s", direct);
 	p.buffered = true;
 	CHECK(!placement_apply(&p, &request), "buffered");
 	p.labelled = true;

@@ -22,7 +22,7 @@ def probed(workload, *arguments):
 def test_each_probe_has_its_rate_and_its_place(disk, workload):
     result, said = probed(workload, "--on", disk, "--count", 4)
     length = (DISK_BYTES - 2 * EDGE) // 4 // EDGE * EDGE
-    assert f"4 probes of {PROBE} bytes do not fit: they have {length} bytes each" in said
+    assert f"4 probes of {PROBE} bytes do not fit: shortened to {length} bytes each" in said
     probes = result["probes"]
     assert (probes["complete"], probes["probe_bytes"], result["bytes"]) == (4, length, 4 * length)
     assert [probe["offset"] for probe in probes["each"]] == [EDGE + k * length for k in range(4)]

@@ -87,5 +87,5 @@ def test_a_warm_up_that_outlasts_the_trace_is_said(disk, trace):
     path = trace([(0, "write", 0, 8)])
     done = alignctl("replay", path, "--on", disk, "--warmup", "9", "--json")
     assert done.returncode == FINE
-    assert done.stderr == f"alignctl: warning: --warmup 9: {path} ended within it, and nothing was measured\n"
+    assert done.stderr == f"alignctl: warning: --warmup 9: {path} ended within the warm-up; nothing was measured\n"
     assert json.loads(done.stdout)["requests"] == 0 and json.loads(done.stdout)["warmup_requests"] == 1

@@ -142,7 +142,7 @@ def test_pairs_of_the_warm_up_are_not_timed_and_the_others_keep_their_distance(d
 def test_a_warm_up_and_threads_are_told_to_people_too(disk):
     done = alignctl("replay", "rand512", "--on", disk, "--count", 9, "--warmup", 9, "--threads", 2)
     assert done.returncode == FINE
-    assert done.stderr == "alignctl: warning: --warmup 9: rand512 ended within it, and nothing was measured\n"
+    assert done.stderr == "alignctl: warning: --warmup 9: rand512 ended within the warm-up; nothing was measured\n"
     assert ": timing closed, 2 threads with at most 1 in flight each\n" in done.stdout
     assert "  warm-up     9 s: 9 requests that are in no figure below\n" in done.stdout
     assert "  requests    0 in 0.000 s" in done.stdout and "data check  ok" in done.stdout

@@ -214,25 +214,25 @@ static void binary_refusals(void)
 	events[0] = queued(1, 1, 512);
 	events[1] = queued(2, 2, 512);
 	trace_expect_refused(trace_bytes("t", events, 95),
-			     "byte 95: the file is cut off in a record");
+			     "byte 95: the file is truncated in a record");
 	events[1].pdu_len = 1;
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 96: the file is cut off in a record");
+			     "byte 96: the file is truncated in a record");
 	events[1] = queued(2, 1ULL << 55, 512);
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: sector 36028797018963968 is on no device");
+			     "byte 48: sector 36028797018963968 is beyond any device");
 	events[1] = queued(2, (1ULL << 54) - 1, 1024);
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: it ends after byte 9223372036854775807, the last that a file can have");
+			     "byte 48: ends beyond byte 9223372036854775807, the last of any file");
 	events[1] = queued(0, 1, 512);
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: its time is before that of the first event");
+			     "byte 48: time is before the first event's");
 	events[1].magic = BLK_IO_TRACE_MAGIC | 8;
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: a record of version 8; only 7 is known");
+			     "byte 48: a record of version 8; only version 7 is supported");
 	events[1].magic = 0;
 	trace_expect_refused(trace_bytes("t", events, sizeof(events)),
-			     "byte 48: no record of blktrace begins here");
+			     "byte 48: not a blktrace record");
 	trace_folder_close();
 }
 
@@ -264,7 +264,7 @@ static void what_counts(void)
 	      r[0].time_ns == 4, "flush with data");
 	CHECK(r[1].op == TRACE_DISCARD && r[1].file == 1, "discard");
 	CHECK(r[2].op == TRACE_READ, "read");
-	CHECK(strstr(said, "left out: 1 times a request without a length that is no flush\n"),
+	CHECK(strstr(said, "entries left out: 1 (no length, and no flush)\n"),
 	      "%s", said);
 	trace_folder_close();
 }
@@ -306,21 +306,21 @@ static void text_refusals(void)
 		{ "8,0 1 1 18446744073.000000000 199 Q WS 7 + 1 [dd]", begin },
 		{ "8,0 1 1 1.000000000 4294967296 Q WS 7 + 1 [dd]", begin },
 		{ EVENT "XS 7 + 1 [dd]",
-		  "its flags must be R, W, D or N, with F before them, or F, A, S, M behind them" },
+		  "flags must be R, W, D or N, with F before or F, A, S, M after" },
 		{ EVENT "WX 7 + 1 [dd]",
-		  "its flags must be R, W, D or N, with F before them, or F, A, S, M behind them" },
+		  "flags must be R, W, D or N, with F before or F, A, S, M after" },
 		{ EVENT "WS 36028797018963968 + 1 [dd]",
-		  "its sector must be a number on a device, and \" + \" follow" },
+		  "sector must be a number on a device, followed by \" + \"" },
 		{ EVENT "WS 7 - 1 [dd]",
-		  "its sector must be a number on a device, and \" + \" follow" },
+		  "sector must be a number on a device, followed by \" + \"" },
 		{ EVENT "WS 7 + 0 [dd]",
-		  "its number of sectors must be from 1 to 36028797018963967" },
+		  "number of sectors must be from 1 to 36028797018963967" },
 		{ EVENT "WS 7 + 1 [dd",
-		  "must end with \" [\", the name of the process, and \"]\"" },
+		  "must end with \" [\", the process name and \"]\"" },
 		{ EVENT "WS 7 + 1 dd]",
-		  "must end with \" [\", the name of the process, and \"]\"" },
+		  "must end with \" [\", the process name and \"]\"" },
 		{ EVENT "WS 18014398509481983 + 2 [dd]",
-		  "it ends after byte 9223372036854775807, the last that a file can have" },
+		  "ends beyond byte 9223372036854775807, the last of any file" },
 	};
 	size_t i;
 
@@ -366,7 +366,7 @@ static void order_of_text(void)
 	CHECK(trace_drain(trace_text("t", text), NULL, 0) == NR + 1, "just so");
 	sprintf(to, "8,0 0 1 1.%09d 1 Q W 7 + 1 [a]\n", 9);
 	trace_expect_refused(trace_text("t", text),
-			     "line 8203: its time, 1000000009 ns, is before 1000000010 ns, that of more than 8192 requests before it; sort the trace by time");
+			     "line 8203: time 1000000009 ns is before the 1000000010 ns of over 8192 previous requests; sort the trace by time");
 	free(text);
 	trace_folder_close();
 }

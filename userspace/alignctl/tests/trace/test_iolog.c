@@ -62,7 +62,7 @@ static void range_is_left_out(void)
 	trace_close(trace);
 	said = trace_kept_messages();
 	CHECK(nr == 4 && r[2].op == TRACE_FLUSH, "%d", nr);
-	CHECK(strstr(said, "left out: 1 times sync_file_range"), "%s", said);
+	CHECK(strstr(said, "entries left out: 1 (sync_file_range makes nothing durable)\n"), "%s", said);
 	/* for each of the two traces once */
 	CHECK(strchr(strchr(said, '\n') + 1, '\n')[1] == '\0', "%s", said);
 }
@@ -120,7 +120,7 @@ static void refusals(void)
 		{ "fio version 1 iolog\n",
 		  "line 1: \"fio version 1 iolog\": must be \"fio version 2 iolog\" or \"fio version 3 iolog\"" },
 		{ V3 "0 /a add\n0 /a open\n5 /a write 0 512\n4 /a write 0 512\n",
-		  "line 5: its time, 4000 ns, is before 5000 ns, that of the request before it; sort the trace by time" },
+		  "line 5: time 4000 ns is before the 5000 ns of the previous request; sort the trace by time" },
 		{ V3 "0 /a add\n0 /b open\n",
 		  "line 3: file \"/b\": must be added before it is opened or closed" },
 		{ V3 "0 /a write 0 512\n",
@@ -130,15 +130,15 @@ static void refusals(void)
 		{ V3 "0 /a add\n0 /a write -1 512\n",
 		  "line 3: offset \"-1\": must be a number" },
 		{ V3 "0 /a add\n0 /a write 0\n",
-		  "line 3: write: needs a file before it, an offset and a length after it, and nothing more" },
+		  "line 3: write: the line must be FILE write OFFSET LENGTH" },
 		{ V3 "0 /a add 1\n",
-		  "line 2: add: needs a file, and nothing more" },
+		  "line 2: add: the line must be FILE add" },
 		{ V3 "0 /a add\n0 /a write 0 0\n",
-		  "line 3: its length is 0" },
+		  "line 3: length is 0" },
 		{ V3 "0 /a add\n0 /a write 9223372036854775807 1\n",
-		  "line 3: it ends after byte 9223372036854775807, the last that a file can have" },
+		  "line 3: ends beyond byte 9223372036854775807, the last of any file" },
 		{ V3 "0 /a add\n0 /a wait 5 0\n",
-		  "line 3: wait: version 3 has none, its lines have times" },
+		  "line 3: wait: not known in version 3, whose lines have times" },
 		{ V3 "/a add\n",
 		  "line 2: time \"/a\": must be a number of microseconds" },
 		{ V3 "18446744073709552 /a add\n",
@@ -146,9 +146,9 @@ static void refusals(void)
 		{ V3 "0 /a erase 0 512\n",
 		  "line 2: action \"erase\": must be add, open, close, read, write, trim, sync, datasync or wait" },
 		{ V3 "0 /a add\n0 /a open\n" V3,
-		  "line 4: another log begins here, because fio appends to a log that is there; cut the file in two" },
+		  "line 4: another log begins here: fio appends to an existing log; split the file" },
 		{ V3 "0 /a add\n0 /a write 0 51",
-		  "line 3: has no end; the file is cut off" },
+		  "line 3: line end is missing; the file is truncated" },
 		{ V2 "/a add\n/a wait 18446744073710 0\n",
 		  "line 3: wait \"18446744073710\": must be a number of milliseconds" },
 		{ V2 "/a\n",
@@ -198,17 +198,17 @@ static void what_is_lost(void)
 	said = trace_kept_messages();
 	got = trace_read_all(trace_path("o"), &size);
 	CHECK(!strcmp(got, expected), "%s", got);
-	CHECK(strstr(said, "/o: format fio has no FUA: 2 requests are written without it; format recording or csv keeps that\n"), "%s",
+	CHECK(strstr(said, "/o: format fio cannot express FUA: 2 requests written without it; use format recording or csv\n"), "%s",
 	      said);
-	CHECK(strstr(said, "/o: format fio has no flush before a write: 1 requests are written without it; format recording or csv"),
+	CHECK(strstr(said, "/o: format fio cannot express preflush: 1 requests written without it; use format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: format fio has no write-zeroes: 1 requests are written as writes; format recording or csv"),
+	CHECK(strstr(said, "/o: format fio cannot express write-zeroes: 1 requests written as writes; use format recording or csv"),
 	      "%s", said);
-	CHECK(strstr(said, "/o: format fio has no processes: 1 requests are written without number and name of theirs; format recording or csv"),
+	CHECK(strstr(said, "/o: format fio cannot express processes: 1 requests written without their number and name; use format recording or csv"),
 	      "%s", said);
 	CHECK(strstr(said, "/p: request 1 of 4294967296 bytes: fio reads no length above 4294967295; write CSV\n"),
 	      "%s", said);
-	CHECK(strstr(said, "/p: file \"a b\": a name in a log of fio has at most 255 bytes, and no blanks; write CSV\n"),
+	CHECK(strstr(said, "/p: file \"a b\": fio reads names of at most 255 bytes without blanks; write CSV\n"),
 	      "%s", said);
 	trace_folder_close();
 }

@@ -65,7 +65,9 @@ static const char *record(const char *name, enum trace_written format,
 	for (n = 0; n < nr; n++) {
 		struct trace_request request = request_number(n);
 
-		/* in the middle of the trace, and before the first request to it */
+		/*
+		 * in the middle of the trace, before the file's first request
+		 */
 		if (request.file == 4 && !late++)
 			CHECK(!trace_writer_file(writer, 4, "late"), "file");
 		if (trace_writer_add(writer, &request))
@@ -187,14 +189,14 @@ static void ends_of_lines(void)
 	trace_keep_messages();
 	CHECK(!trace_writer_end(writer), "end");
 	said = trace_kept_messages();
-	CHECK(strstr(said, ": format csv has no ends of lines in names of processes: 1 requests"),
+	CHECK(strstr(said, ": format csv cannot express line ends in process names: 1 requests"),
 	      "%s", said);
 	text = trace_read_all(trace_path("c"), &size);
 	CHECK(strstr(text, ",a?b?,"), "%s", text);
 	trace_folder_close();
 }
 
-/* Whichever byte is lost or changed, it is found, and told from its place on. */
+/* A lost or changed byte is found and reported from its place on. */
 static void damage(void)
 {
 	CLEANUP_FREE char *bytes = NULL, *said = NULL;
@@ -218,14 +220,14 @@ static void damage(void)
 	CHECK(i == 2 * size, "%zu messages", i);
 
 	trace_expect_refused(trace_bytes("d", bytes, 100),
-			     "byte 100: the file is cut off in its header of 256 bytes");
+			     "byte 100: the file is truncated in its 256-byte header");
 	trace_expect_refused(trace_bytes("d", bytes, 300),
-			     "byte 300: the file is cut off: it has 0 of 40 requests that can be read");
+			     "byte 300: the file is truncated: 0 of 40 requests can be read");
 	bytes[256 + 20] ^= 1;
 	said[0] = '\0';
 	{
 		CLEANUP_FREE char *expected =
-			message_format("byte 256: the chunk of %zu bytes that begins here is damaged: the checksum is another",
+			message_format("byte 256: the chunk of %zu bytes that begins here is damaged: wrong checksum",
 				       size - 256 - 12);
 
 		trace_expect_refused(trace_bytes("d", bytes, size), expected);
@@ -253,7 +255,7 @@ static void cut_between_chunks(void)
 	end = sizeof(struct recording_header) + sizeof(chunk) +
 	      le32toh(chunk.bytes);
 	CHECK(end < size, "%zu of %zu", end, size);
-	expected = message_format("byte %zu: the file is cut off: it has %u of 40000 requests that can be read",
+	expected = message_format("byte %zu: the file is truncated: %u of 40000 requests can be read",
 				  end, le32toh(chunk.nr));
 	trace_expect_refused(trace_bytes("d", bytes, end), expected);
 	trace_folder_close();
@@ -327,7 +329,7 @@ static void cut_short(void)
 	      "a line was cut after %llu", (unsigned long long)n);
 	trace_close(trace);
 	said = trace_kept_messages();
-	CHECK(strstr(said, "r.new: was cut short: 20000 requests until 0.020 s are there\n"),
+	CHECK(strstr(said, "r.new: unfinished; it has 20000 requests, up to 0.020 s\n"),
 	      "%s", said);
 	CHECK(strstr(said, "was killed"), "%s", said);
 	trace_folder_close();
@@ -370,11 +372,11 @@ static void draft(void)
 	CHECK(trace_writer_add(writer, &request) == ALIGNCTL_USAGE, "falls");
 	trace_writer_abandon(writer);
 	said = trace_kept_messages();
-	CHECK(strstr(said, "alignctl: /dev/null: is there and not a regular file; name a new one\n"),
+	CHECK(strstr(said, "alignctl: /dev/null: exists and is not a regular file; name a new file\n"),
 	      "%s", said);
-	CHECK(strstr(said, "file x: it is named after the first request to it\n"),
+	CHECK(strstr(said, "file x: its first request precedes its name\n"),
 	      "%s", said);
-	CHECK(strstr(said, "request 2: its time is before that of the request before it\n"),
+	CHECK(strstr(said, "request 2: time is before the previous request's\n"),
 	      "%s", said);
 	trace_folder_close();
 }

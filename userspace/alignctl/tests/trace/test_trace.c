@@ -23,7 +23,7 @@ static void csv_columns(void)
 		"\n"
 		"1500,discard,1048576,1024,,0,c d,/x\n"
 		"3000000000,read,0,512,preflush+fua,4294967295,,/y\n",
-		/* other units, another order, blanks, CR LF, a byte order mark */
+		/* other units and order, blanks, CR LF, a byte order mark */
 		"\xef\xbb\xbf" "file, comm ,pid,sectors,offset_sectors,op,time_s,\"flags\"\r\n"
 		"/x,\"a,\"\"b\",7,8,1,write,0,\"fua\"\r\n"
 		"/y,,,,,flush,0.0000015,\r\n"
@@ -88,16 +88,16 @@ static void csv_refusals(void)
 		{ "op,offset,bytes\nwrite,18446744073709551616,512\n",
 		  "line 2: offset \"18446744073709551616\": must be a number of bytes" },
 		{ "op,offset,bytes\nwrite,9223372036854775296,512\n",
-		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		  "line 2: ends beyond byte 9223372036854775807, the last of any file" },
 		{ "op,offset,bytes\nwrite,18446744073709551615,512\n",
-		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		  "line 2: ends beyond byte 9223372036854775807, the last of any file" },
 		{ "op,offset,bytes\nwrite,512,18446744073709551615\n",
-		  "line 2: it ends after byte 9223372036854775807, the last that a file can have" },
+		  "line 2: ends beyond byte 9223372036854775807, the last of any file" },
 		{ "op,offset_sectors,sectors\nwrite,36028797018963968,1\n",
 		  "line 2: offset_sectors \"36028797018963968\": must be a number of 512-byte sectors" },
-		{ "op,offset,bytes\nwrite,0,0\n", "line 2: its length is 0" },
+		{ "op,offset,bytes\nwrite,0,0\n", "line 2: length is 0" },
 		{ "op,offset,bytes\nwrite,,512\n",
-		  "line 2: offset is empty, which only that of a flush may be" },
+		  "line 2: offset is empty; only a flush has none" },
 		{ "op,offset,bytes\nwrite,0\n",
 		  "line 2: has 2 of 3 columns" },
 		{ "op,offset,bytes\nwrite,0,512,\n",
@@ -105,31 +105,31 @@ static void csv_refusals(void)
 		{ "op,offset,bytes\nWrite,0,512\n",
 		  "line 2: op \"Write\": must be read, write, flush, discard or write-zeroes" },
 		{ "op,offset,bytes\nwrite,0,512",
-		  "line 2: has no end; the file is cut off" },
+		  "line 2: line end is missing; the file is truncated" },
 		{ "op,offset,bytes,flags\nwrite,0,512,fu\n",
 		  "line 2: flags \"fu\": must be empty, preflush, fua or preflush+fua" },
 		{ "op,offset,bytes,comm\nwrite,0,512,\"a\n",
-		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		  "line 2: comm: quotes must be closed and followed by a comma" },
 		{ "op,offset,bytes,comm\nwrite,0,512,\"a\"\"\n",
-		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		  "line 2: comm: quotes must be closed and followed by a comma" },
 		{ "op,offset,bytes,comm\nwrite,0,512,\"a\"b\n",
-		  "line 2: comm: its quotes must be closed, and followed by a comma" },
+		  "line 2: comm: quotes must be closed and followed by a comma" },
 		{ "op,offset,bytes,pid\nwrite,0,512,4294967296\n",
-		  "line 2: pid \"4294967296\": must be a number of a process" },
+		  "line 2: pid \"4294967296\": must be a process number" },
 		{ "op,offset,bytes,latency\n",
 		  "line 1: column \"latency\": " KNOWN },
 		{ "op,offset,offset_sectors,bytes\n",
-		  "line 1: column \"offset\" is there twice, or in two units" },
+		  "line 1: column \"offset\" is given twice, or in two units" },
 		{ "op,offset\n",
-		  "line 1: there is no column \"bytes\" or \"sectors\"" },
-		{ "offset,bytes\n", "line 1: there is no column \"op\"" },
+		  "line 1: column \"bytes\" or \"sectors\" is missing" },
+		{ "offset,bytes\n", "line 1: column \"op\" is missing" },
 		{ "time_ns,op,offset,bytes\n5,write,0,512\n4,write,0,512\n",
-		  "line 3: its time, 4 ns, is before 5 ns, that of the request before it; sort the trace by time" },
+		  "line 3: time 4 ns is before the 5 ns of the previous request; sort the trace by time" },
 		{ "time_s,op,offset,bytes\n1.0000000001,write,0,512\n",
-		  "line 2: time_s \"1.0000000001\": must be seconds, with up to nine digits behind the point" },
+		  "line 2: time_s \"1.0000000001\": must be seconds, with up to nine digits after the point" },
 		{ "time_s,op,offset,bytes\n18446744074,write,0,512\n",
-		  "line 2: time_s \"18446744074\": must be seconds, with up to nine digits behind the point" },
-		{ "", "is empty; a trace has a header or a request at least" },
+		  "line 2: time_s \"18446744074\": must be seconds, with up to nine digits after the point" },
+		{ "", "is empty; a trace has at least a header or a request" },
 	};
 	static const char zero[] = "op,offset,bytes\nwrite,0\0,512\n";
 	size_t i, length = 70000;
@@ -140,12 +140,12 @@ static void csv_refusals(void)
 		trace_expect_refused(trace_text("t", rows[i].text),
 				     rows[i].message);
 	trace_expect_refused(trace_bytes("t", zero, sizeof(zero) - 1),
-			     "line 2: has a byte 0 in it; this is not text");
+			     "line 2: contains a NUL byte; the file is not text");
 	line = memory_or_exit(calloc(1, length + 1));
 	memset(line, '1', length);
 	memcpy(line, "op,offset,bytes\n", 16);
 	trace_expect_refused(trace_text("t", line),
-			     "line 2: longer than any line of a trace is");
+			     "line 2: too long for a line of a trace");
 	free(line);
 	trace_folder_close();
 }
@@ -166,7 +166,7 @@ static void what_is_no_trace(void)
 	said = trace_kept_messages();
 	CHECK(strstr(said, "/.: is a folder; a trace is a file\n"), "%s", said);
 	CHECK(strstr(said, "/none: cannot be read: No such file"), "%s", said);
-	CHECK(strstr(said, "/t: is in no format that is known"), "%s", said);
+	CHECK(strstr(said, "/t: unknown format; known are recording, fio iolog v2 and v3, blktrace, blkparse, CSV with column names"), "%s", said);
 	trace_folder_close();
 }
 
@@ -196,7 +196,7 @@ static void a_pipe(void)
 	close(standard);
 }
 
-/* Twice, from the middle and from the end, and in longer files than a buffer. */
+/* Rewind twice, from middle and end, and in files longer than a buffer. */
 static void rewound(void)
 {
 	enum { NR = 5000 };

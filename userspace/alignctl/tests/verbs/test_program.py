@@ -98,7 +98,7 @@ def test_version(arguments):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], ["which verb", "--help"]),
+    ([], ["no verb given", "--help"]),
     (["fly"], ["no verb 'fly'; ", "--help"]),
     (["lst"], ["no verb 'lst'; did you mean 'list'? ", "--help"]),
     (["replay", "w4k-132k", "--on", "x"], ["no workload 'w4k-132k' either; did you mean 'w4k_132k'? 'alignctl w"]),
@@ -121,11 +121,11 @@ def test_version(arguments):
     (["attach", "/dev/none", "--mode", "fast"], ["--mode fast: must be report, pad or coalesce\n"]),
     (["attach", "/dev/none", "--hold-ms", "0"], ["--hold-ms 0", "from 1 to 600000"]),
     (["attach", "/dev/none", "--hold-ms", "600001"], ["--hold-ms 600001", "from 1 to 600000"]),
-    (["attach", "/dev/none", "--physical", "4x"], ["--physical 4x", "no unit 'x'", "K, M, G, T and P"]),
-    (["plan", "w512", "--size", "1TB"], ["--size 1TB", "no unit 'TB'", "K, M, G, T and P", "4KiB", "1024"]),
-    (["record", "/dev/none", "--buffer", "1m1"], ["--buffer 1m1", "no unit 'm1'"]),
-    (["replay", "rand4k", "--on", "x", "--span", "5bytes"], ["--span 5bytes", "no unit 'bytes'"]),
-    (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "no unit 'KB'"]),
+    (["attach", "/dev/none", "--physical", "4x"], ["--physical 4x", "unknown unit 'x'", "K, M, G, T or P"]),
+    (["plan", "w512", "--size", "1TB"], ["--size 1TB", "unknown unit 'TB'", "K, M, G, T or P", "4KiB", "1024"]),
+    (["record", "/dev/none", "--buffer", "1m1"], ["--buffer 1m1", "unknown unit 'm1'"]),
+    (["replay", "rand4k", "--on", "x", "--span", "5bytes"], ["--span 5bytes", "unknown unit 'bytes'"]),
+    (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "unknown unit 'KB'"]),
     (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
     (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
