@@ -21,12 +21,12 @@
 
 /**
  * struct histogram - times
- * @count: how many
- * @sum: of them
- * @squares: sum of their squares
- * @min: the least; not set if there are none
- * @max: the greatest; 0 if there are none
- * @bin: how many in each bin
+ * @count: number of times
+ * @sum: sum of all times, nanoseconds
+ * @squares: sum of the squares of all times
+ * @min: least time; not set if @count is 0
+ * @max: greatest time; 0 if @count is 0
+ * @bin: number of times in each bin
  */
 struct histogram {
 	uint64_t count;
@@ -37,7 +37,7 @@ struct histogram {
 	uint64_t bin[HISTOGRAM_BINS];
 };
 
-/* The bin that holds @ns. */
+/* Return the bin that holds @ns. */
 static inline unsigned int histogram_bin(uint64_t ns)
 {
 	unsigned int octave;
@@ -49,11 +49,14 @@ static inline unsigned int histogram_bin(uint64_t ns)
 	       ((ns >> octave) & (HISTOGRAM_STEPS - 1));
 }
 
-/* Its least and its greatest value. */
+/* Return the least and the greatest value of a bin. */
 uint64_t histogram_low(unsigned int bin);
 uint64_t histogram_high(unsigned int bin);
 
-/* Inline, for several get the same @ns: its bin and its square are found once. */
+/*
+ * Add a time. Inline: several histograms get the same @ns, whose bin and square
+ * are computed once then.
+ */
 static inline void histogram_add(struct histogram *h, uint64_t ns)
 {
 	if (!h->count || ns < h->min)
@@ -66,20 +69,20 @@ static inline void histogram_add(struct histogram *h, uint64_t ns)
 	h->bin[histogram_bin(ns)]++;
 }
 
-/* Adds all that @other has. */
+/* Add all times of @other. */
 void histogram_merge(struct histogram *h, const struct histogram *other);
 
-/* All 0 if there are none; the deviation is that of a sample (n - 1). */
+/* Return mean and standard deviation of the sample (n - 1); 0 if there are no times. */
 double histogram_mean(const struct histogram *h);
 double histogram_sd(const struct histogram *h);
 
 /*
- * Percentile by nearest rank, @rank of 10000: the greatest value of the bin
- * that holds it, but no more than the greatest value of all.
+ * Return a percentile by nearest rank, @rank of 10000: the greatest value of the
+ * bin that holds it, but no more than the greatest value of all.
  */
 uint64_t histogram_percentile(const struct histogram *h, unsigned int rank);
 
-/* Lines "@name LOW HIGH COUNT" of the bins that hold anything. */
+/* Write a line "@name LOW HIGH COUNT" for each bin that is not empty. */
 void histogram_write(const struct histogram *h, const char *name, FILE *file);
 
 #endif

@@ -52,7 +52,7 @@ void measures_free(struct measures *m)
 		free(m->by_phase[i]);
 }
 
-/* In a histogram that is made when it is needed. */
+/* Add @ns to a histogram that is allocated when it is first needed. */
 static void add_to(struct histogram **h, uint64_t ns)
 {
 	if (!*h)
@@ -90,7 +90,7 @@ static void sample(struct measures *m, uint64_t bytes)
 	s->bytes += bytes;
 }
 
-/* Join neighbours, so that half of the slices are free again. */
+/* Join neighbouring slices, so that half of them are free again. */
 static void join_slices(struct measures *m)
 {
 	uint32_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the engine measures, in memory that does not grow with the requests. */
+/* Measures of a run, in memory that does not grow with the requests. */
 #ifndef ALIGNCTL_MEASURES_H
 #define ALIGNCTL_MEASURES_H
 
@@ -7,10 +7,10 @@
 #include "geometry.h"
 #include "trace/trace.h"
 
-/* Lengths with a row of their own; those that come later share one. */
+/* Number of lengths with a row of their own; later ones share a row. */
 #define MEASURES_SIZES		32U
 #define MEASURES_CLASSES	(ALIGN_BOTH + 1)
-/* A run is shown in time in at least this many slices, if it has the requests. */
+/* Least number of slices of a run that has as many requests. */
 #define MEASURES_SLICES		100U
 
 /* "whole", "sub-block", "head", "tail", "both": by enum align_class. */
@@ -18,8 +18,8 @@ extern const char *const measures_class_names[MEASURES_CLASSES];
 
 /**
  * struct measures_size - service times of the requests of one length
- * @bytes: that length
- * @service: their times
+ * @bytes: the length, bytes
+ * @service: the service times
  */
 struct measures_size {
 	uint64_t bytes;
@@ -27,17 +27,17 @@ struct measures_size {
 };
 
 /**
- * struct measures_samples - rates of seconds, one after the other from the start
- * @second: the one under way
- * @requests: that ended in it
- * @bytes: of those
- * @busy: whole seconds in which requests ended
- * @idle: whole seconds in which none did
- * @sum: of the requests of busy seconds
- * @squares: of the same, squared
- * @sum_bytes: of the bytes of busy seconds
+ * struct measures_samples - rates of one-second samples from the start
+ * @second: number of the second under way
+ * @requests: requests that ended in this second
+ * @bytes: bytes of these requests
+ * @busy: number of whole seconds in which requests ended
+ * @idle: number of whole seconds in which no request ended
+ * @sum: sum over busy seconds of requests
+ * @squares: sum over busy seconds of requests squared
+ * @sum_bytes: sum over busy seconds of bytes
  * @min: least requests of a busy second
- * @max: most
+ * @max: most requests of a busy second
  */
 struct measures_samples {
 	uint64_t second;
@@ -68,35 +68,36 @@ struct measures_slice {
 
 /**
  * struct measures - of one run
- * @geometry: the blocks that classes and phases are of; NULL: there are none
- * @begin_ns: when the run, or what of it is measured, began
- * @end_ns: when the last request ended
+ * @geometry: blocks that classes and phases refer to; NULL: neither is measured
+ * @begin_ns: time at which the run, or its measured part, began
+ * @end_ns: time at which the last request ended
  * @warmup_requests: requests of the source that were to start before @begin_ns,
  *	and are in no other figure
  * @requests: requests of the source that are measured
- * @pauses: of the run that were over since then
- * @pause_ns: how long they were together
- * @bytes: read and written
- * @service: issue to completion, by enum trace_op; NULL where there is none
+ * @pauses: number of pauses that ended since @begin_ns
+ * @pause_ns: total length of these pauses
+ * @bytes: bytes read and written
+ * @service: times from issue to completion, by enum trace_op; NULL: no request
  * @added: service times of the flushes that the plan adds after writes, which are
  *	in no other histogram but @response and @lag; NULL where there is none
- * @response: intended start to completion; NULL unless a clock says when each
- *	request is to start: without a schedule nothing is late
- * @lag: intended start to issue; NULL likewise
+ * @response: times from intended start to completion; NULL unless a clock says
+ *	when each request is to start: without a schedule nothing is late
+ * @lag: times from intended start to issue; NULL where @response is
  * @nr_sizes: rows of @by_size
- * @by_size: by length, as they first occurred; the last row is of all others
- * @by_class: writes by how they lie on the blocks
- * @by_phase: writes by the logical block of a physical one at which they start
+ * @by_size: service times by length, as lengths first occurred; the last row has
+ *	all other lengths
+ * @by_class: service times of writes, by enum align_class
+ * @by_phase: service times of writes, by align_phase_bin()
  * @samples: one-second samples
  * @nr_slices: slices in use
  * @slice: @requests in the order in which they ended, @per_slice in each but the
  *	last; when all slices are full, neighbours are joined and @per_slice doubles
  * @per_slice: requests of a full slice
- * @unsupported: discards that the device does not know
- * @waited: requests that had to wait for one before them
- * @most_in_flight: at any time
- * @last_lag_ns: intended start to issue, of the last request
- * @last_intended_ns: from the begin to the intended start of the last request
+ * @unsupported: discards that the device does not support
+ * @waited: requests that waited for an earlier one
+ * @most_in_flight: most requests in flight at any time
+ * @last_lag_ns: lag of the last request
+ * @last_intended_ns: intended start of the last request, from @begin_ns
  */
 struct measures {
 	const struct align_geometry *geometry;
@@ -127,10 +128,10 @@ struct measures {
 };
 
 /**
- * struct measures_times - of one request, on the monotonic clock
- * @intended_ns: when it was to start
- * @issued_ns: when it was handed to the kernel
- * @ended_ns: when its end was seen
+ * struct measures_times - times of one request, on the monotonic clock
+ * @intended_ns: time at which the request was due
+ * @issued_ns: time at which it was handed to the kernel
+ * @ended_ns: time at which its completion was seen
  */
 struct measures_times {
 	uint64_t intended_ns;
@@ -139,14 +140,14 @@ struct measures_times {
 };
 
 /*
- * What was to start less than @warmup_ns from now is left out. @clocked: a clock
- * says when each request is to start.
+ * Begin to measure. Requests that are due less than @warmup_ns from now are left
+ * out. @clocked: a clock says when each request is to start.
  */
 void measures_begin(struct measures *m, const struct align_geometry *geometry,
 		    uint64_t warmup_ns, bool clocked);
 void measures_free(struct measures *m);
 
-/* Is what was to start then left out? */
+/* Return whether a request that was due at @intended_ns is left out. */
 bool measures_warming_up(const struct measures *m, uint64_t intended_ns);
 
 /*
@@ -156,20 +157,20 @@ bool measures_warming_up(const struct measures *m, uint64_t intended_ns);
 void measures_add(struct measures *m, const struct trace_request *request,
 		  const struct measures_times *times, bool added);
 
-/* There was a pause from @begin_ns to @end_ns. */
+/* Count a pause from @begin_ns to @end_ns. */
 void measures_pause(struct measures *m, uint64_t begin_ns, uint64_t end_ns);
 
-/* After the last one: the samples are complete. */
+/* End the measures after the last request: complete the samples. */
 void measures_end(struct measures *m);
 
-/* How long it took, seconds: until the last request ended, pauses included. */
+/* Return the seconds until the last request ended, pauses included. */
 double measures_wall_s(const struct measures *m);
 
 /* Return the service times of all requests of the source in one, for free(). */
 struct histogram *measures_service(const struct measures *m);
 
 /*
- * Writes a histogram file: comments with "#", then lines "NAME LOW HIGH COUNT";
+ * Write a histogram file: comments with "#", then lines "NAME LOW HIGH COUNT";
  * see alignctl(8). Return: enum alignctl_exit; errors have been reported.
  */
 int measures_write(const struct measures *m, const char *path);

@@ -21,25 +21,25 @@
 
 /* A piece per sector, but enough for each byte of two blocks, and a change. */
 #define MIN_PIECES	(2 * BLOCK_BYTES + CHANGE_PIECES)
-/* What is cut by the start of a request, and by its end, becomes three. */
+/* A piece that the start or the end of a request cuts becomes up to three. */
 #define CHANGE_PIECES	6U
 
-/* What a sector must hold, where it is not the request that wrote it, from 1. */
+/* What a sector must hold: the number of a request, from 1, or one of these. */
 #define ANYTHING	0U
 #define ZEROES		UINT64_MAX
 #define PREPARED	(UINT64_C(1) << 62)
-/* The request was not whole sectors: its bytes are of pattern_stream(). */
+/* Flag: the request was not whole sectors, its bytes are of pattern_stream(). */
 #define STREAM		(UINT64_C(1) << 63)
 
 /**
- * struct block - sectors of which something is known
- * @number: of the block
- * @holds: what each must hold after the last request; or its first piece
- * @durable: what was durable there last; ANYTHING: nothing that counts
- * @zeroed: bits of sectors that may hold zeroes, as later ones made some
+ * struct block - a block of 8 sectors with known content
+ * @number: number of the block
+ * @holds: what each sector must hold after the last request, or its first piece
+ * @durable: last durable content of each sector; ANYTHING: none that counts
+ * @zeroed: bits of sectors that a request since then zeroed
  * @cut: bits of sectors that are in pieces
- * @doubtful: bits of sectors that a request which failed may have changed, or not
- * @doubtful_zeroes: bits of those that it may have zeroed
+ * @doubtful: bits of sectors that a failed request may have changed, or not
+ * @doubtful_zeroes: bits of sectors that a failed request may have zeroed
  */
 struct block {
 	uint64_t number;
@@ -52,10 +52,10 @@ struct block {
 };
 
 /**
- * struct piece - a part of a sector, from the end of the piece before on
- * @holds: what it must hold
- * @next: the one behind it; 0: there is none
- * @end: byte of the sector after its last one
+ * struct piece - a part of a sector, from the end of the piece before
+ * @holds: what the piece must hold
+ * @next: index of the next piece; 0: none
+ * @end: byte of the sector after the piece
  */
 struct piece {
 	uint64_t holds;
@@ -64,20 +64,20 @@ struct piece {
 };
 
 /**
- * struct model - a part of the device
- * @content: what is to be compared
- * @first: its first block
- * @end: block after its last one; falls when there are more than fit
- * @max: most of @block
- * @nr: how many there are
- * @block: those of which something is known
+ * struct model - what the blocks of one pass must hold
+ * @content: parameters of the comparison
+ * @first: first block of the pass
+ * @end: block after the pass; falls when more blocks are known than fit
+ * @max: size of @block, blocks
+ * @nr: number of blocks in @block
+ * @block: blocks with known content
  * @slots: length of @slot, a power of two
- * @slot: a hash table of indices into @block, from 1; 0: free
- * @piece: of sectors that requests cut, from 1
- * @max_pieces: how many there are
- * @touched_pieces: those that were ever used
- * @free_piece: one that is not used any more, and by next the others; 0: none
- * @nr_free: all that are free
+ * @slot: hash table of indices into @block, from 1; 0: free slot
+ * @piece: pieces of cut sectors, from index 1
+ * @max_pieces: size of @piece, pieces
+ * @touched_pieces: number of pieces that were ever used
+ * @free_piece: head of the list of free pieces; 0: empty
+ * @nr_free: number of free pieces
  */
 struct model {
 	const struct content *content;
@@ -95,6 +95,7 @@ struct model {
 	uint32_t nr_free;
 };
 
+/* Allocate a piece; the caller knows that one is free. */
 static uint32_t take_piece(struct model *m)
 {
 	uint32_t taken = m->free_piece;
@@ -106,7 +107,7 @@ static uint32_t take_piece(struct model *m)
 	return taken;
 }
 
-/* Frees the pieces of a sector. */
+/* Free the pieces of a sector. */
 static void give_pieces(struct model *m, struct block *block, uint32_t sector)
 {
 	uint32_t piece = block->holds[sector];
@@ -124,7 +125,7 @@ static void give_pieces(struct model *m, struct block *block, uint32_t sector)
 	}
 }
 
-/* Where a block is in the table, or would be. */
+/* Return the slot of block @number, or the free slot where it belongs. */
 static uint32_t *find_slot(const struct model *m, uint64_t number)
 {
 	uint32_t at = mix64(number) & (m->slots - 1);
@@ -142,7 +143,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Leaves the upper half of the blocks to a later pass. */
+/* Drop the upper half of the blocks; a later pass takes them. */
 static void shrink(struct model *m)
 {
 	uint32_t i, k;
@@ -158,7 +159,7 @@ static void shrink(struct model *m)
 		*find_slot(m, m->block[i].number) = i + 1;
 }
 
-/* The block's entry, a new one if need be; NULL: it is for a later pass. */
+/* Return the entry of block @number, maybe a new one; NULL: a later pass takes it. */
 static struct block *want_block(struct model *m, uint64_t number)
 {
 	uint32_t *slot = find_slot(m, number);
@@ -178,11 +179,11 @@ static struct block *want_block(struct model *m, uint64_t number)
 }
 
 /**
- * struct change - what a request does to bytes
- * @first: the first one
- * @end: the one after the last
- * @what: what they hold after it
- * @durable: was it durable?
+ * struct change - what a request does to a range of bytes
+ * @first: first byte of the range
+ * @end: byte after the range
+ * @what: what the range holds after the request
+ * @durable: the request was durable
  * @doubtful: the request failed, so the bytes may hold this or what they held
  */
 struct change {
@@ -193,14 +194,14 @@ struct change {
 	bool doubtful;
 };
 
-/* Makes room for the pieces of a change; those of one block always fit. */
+/* Make room for the pieces of a change; the pieces of one block always fit. */
 static void want_pieces(struct model *m)
 {
 	while (m->nr_free < CHANGE_PIECES && m->nr > 1)
 		shrink(m);
 }
 
-/* Adds a piece that ends at @end, behind that at @link, if it is not empty. */
+/* Append a piece that ends at @end to the list at @link, if it is not empty. */
 static uint32_t *add_piece(struct model *m, uint32_t *link, uint32_t from,
 			   uint32_t end, uint64_t holds)
 {
@@ -214,7 +215,7 @@ static uint32_t *add_piece(struct model *m, uint32_t *link, uint32_t from,
 	return &m->piece[piece].next;
 }
 
-/* Notes that the bytes from @from to @to of a sector hold something else. */
+/* Note that bytes @from to @to of a sector hold @what. */
 static void cut(struct model *m, struct block *block, uint32_t sector,
 		uint32_t from, uint32_t to, uint64_t what)
 {
@@ -275,7 +276,7 @@ static void end_doubt(struct model *m, struct block *block, uint32_t sector)
 	block->holds[sector] = ANYTHING;
 }
 
-/* Notes what a change does to the sectors of one block. */
+/* Note what a change does to the sectors of one block. */
 static void hold(struct model *m, struct block *block,
 		 const struct change *change)
 {
@@ -334,6 +335,7 @@ static void change_known(struct model *m, const struct change *change)
 	}
 }
 
+/* Apply a change to all of its blocks that belong to this pass. */
 static void note(struct model *m, const struct change *change)
 {
 	uint64_t number = change->first / BLOCK_BYTES;
@@ -350,6 +352,7 @@ static void note(struct model *m, const struct change *change)
 	}
 }
 
+/* Return whether request @number of the source failed. */
 static bool failed(const struct engine_done *done, uint64_t number)
 {
 	uint32_t i;
@@ -360,7 +363,7 @@ static bool failed(const struct engine_done *done, uint64_t number)
 	return false;
 }
 
-/* Notes what was there before the first request, as far as that is known. */
+/* Note the sectors that were prepared before the first request. */
 static void note_prepared(struct model *m)
 {
 	const struct content *content = m->content;
@@ -373,7 +376,7 @@ static void note_prepared(struct model *m)
 		     .what = PREPARED, .durable = true });
 }
 
-/* Reads the trace, as far as it was made, into the model. */
+/* Read the source, as far as its requests were made, into the model. */
 static int read_trace(struct model *m)
 {
 	const struct content *content = m->content;
@@ -402,7 +405,7 @@ static int read_trace(struct model *m)
 		if (wrong && content->done->issued == UINT64_MAX)
 			return ALIGNCTL_FINE;
 		if (wrong) {
-			message_error("%s: is not the trace that was replayed any more: request %"
+			message_error("%s: is no longer the trace that was replayed: request %"
 				      PRIu64 ": %s", source->name,
 				      number + 1, wrong);
 			return ALIGNCTL_USAGE;
@@ -433,10 +436,10 @@ static int read_trace(struct model *m)
 }
 
 /**
- * struct part - bytes of a sector that are as one request left them
- * @from: the first of them, from the start of the sector
- * @to: the one after the last
- * @holds: what they must hold
+ * struct part - bytes of a sector that one request left
+ * @from: first byte of the part, from the start of the sector
+ * @to: byte after the part
+ * @holds: what the part must hold
  */
 struct part {
 	uint32_t from;
@@ -444,13 +447,13 @@ struct part {
 	uint64_t holds;
 };
 
-/* What the label says of the request that left this, or left its part of it. */
+/* Return the sequence number in the label of the request that left @holds. */
 static uint64_t sequence(uint64_t holds)
 {
 	return holds == PREPARED ? 0 : holds & ~STREAM;
 }
 
-/* Does a sector hold that, all of it labelled, or zeroes? */
+/* Return whether a sector holds the label of @holds, or zeroes for ZEROES. */
 static bool right(const struct model *m, const char *bytes, uint64_t sector,
 		  uint64_t holds)
 {
@@ -464,7 +467,7 @@ static bool right(const struct model *m, const char *bytes, uint64_t sector,
 	       label.run == m->content->run;
 }
 
-/* The same of the bytes from @from to @to of the sector. */
+/* Return whether a part of a sector holds what it must. */
 static bool part_right(const struct model *m, const char *bytes,
 		       uint64_t sector, const struct part *part)
 {
@@ -524,7 +527,7 @@ static void show_mismatch(const struct model *m, const char *bytes,
 		      m->content->device->path, sector, wanted, got);
 }
 
-/* Some blocks that lie together, being read. */
+/* Neighbouring blocks that are read by one request, its first member. */
 struct stretch {
 	struct io_request request;
 	const struct block *block;
@@ -535,7 +538,7 @@ typedef void (*compare_fn)(const struct model *m,
 
 enum found { FOUND_ANYTHING, FOUND_RIGHT, FOUND_OTHER };
 
-/* Looks at a part of a sector, and if it is wrong, says so if @say. */
+/* Compare a part of a sector; report a mismatch if @say. */
 static enum found compare_part(const struct model *m, const char *bytes,
 			       uint64_t sector, const struct part *part,
 			       bool say)
@@ -549,7 +552,7 @@ static enum found compare_part(const struct model *m, const char *bytes,
 	return FOUND_OTHER;
 }
 
-/* The worst of its parts, of which the first one that is wrong is told. */
+/* Compare the pieces of a sector, report the first mismatch if @say. Return the worst. */
 static enum found compare_pieces(const struct model *m, const char *bytes,
 				 uint64_t sector, uint32_t piece, bool say)
 {
@@ -640,7 +643,7 @@ const char *const content_verdict_names[CONTENT_NR_VERDICTS] = {
 	[CONTENT_OLD] = "old", [CONTENT_NEW] = "new",
 };
 
-/* What is in sector @i of a block; CONTENT_TORN: parts of several writes. */
+/* Judge sector @i of a block; CONTENT_TORN: it has parts of several writes. */
 static enum content_verdict judge_sector(const struct model *m,
 					 const struct block *block,
 					 uint32_t i, const char *bytes)
@@ -670,8 +673,8 @@ static enum content_verdict judge_sector(const struct model *m,
 }
 
 /*
- * The worst of its sectors. New and old ones together are of one write, which
- * is torn, if it is the last one in both of them.
+ * Judge a block by the worst of its sectors. A new and an old sector whose last
+ * write is the same one make the block torn.
  */
 static enum content_verdict judge_block(const struct model *m,
 					const struct block *block,
@@ -717,7 +720,7 @@ static void judge(const struct model *m, const struct stretch *stretch,
 	}
 }
 
-/* How many blocks from @at on lie together, as many as one request reads. */
+/* Return the number of neighbouring blocks from @at on, at most one request's. */
 static uint32_t together(const struct model *m, uint32_t at)
 {
 	uint32_t nr = 1;
@@ -742,7 +745,7 @@ static void start(const struct model *m, struct io_queue *queue,
 	io_queue_start(queue, &stretch->request);
 }
 
-/* Reads all blocks of the model, and compares them. */
+/* Read all blocks of the model, and compare them. */
 static int read_blocks(struct model *m, compare_fn compare, void *found)
 {
 	struct io_queue *queue = io_queue_open(m->content->fd, READ_DEPTH);
@@ -785,7 +788,7 @@ static int read_blocks(struct model *m, compare_fn compare, void *found)
 	return result;
 }
 
-/* Part by part, until all was compared or something went wrong. */
+/* Compare pass by pass, until all was compared or an error ends it. */
 static int compare_all(const struct content *content, compare_fn compare,
 		       void *found, bool *done, uint64_t *passes)
 {

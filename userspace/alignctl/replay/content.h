@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a device must hold after a trace was replayed: a model made by reading
- * the trace again, and the comparison. The model covers as many blocks as fit
- * in fixed memory; the trace is read once for each such part of the device.
- * Requests may begin and end at any byte.
+ * What a device must hold after a replay: a model made by reading the source
+ * again, and the comparison. The model covers as many blocks as fit in fixed
+ * memory; the source is read once for each such pass. Requests may begin and end
+ * at any byte.
  */
 #ifndef ALIGNCTL_CONTENT_H
 #define ALIGNCTL_CONTENT_H
@@ -12,13 +12,12 @@
 
 /**
  * struct content_check - what comparing found
- * @done: was everything compared?
- * @passes: how often the trace was read
- * @sectors: sectors compared, those written in part as far as that goes: those
- *	that the trace wrote or zeroed, or that were prepared, and that it did not
- *	discard later
- * @mismatches: those of them that hold something else
- * @first_mismatch: the first such sector, if there is any
+ * @done: everything was compared
+ * @passes: number of times that the source was read
+ * @sectors: number of sectors compared, whole or in part: sectors that were
+ *	written, zeroed or prepared, and not discarded later
+ * @mismatches: number of compared sectors that hold anything else
+ * @first_mismatch: first sector with a mismatch; not set if there is none
  */
 struct content_check {
 	bool done;
@@ -29,11 +28,11 @@ struct content_check {
 };
 
 /*
- * What a crash left of a block, worst first. A sector holds a write that it may
- * hold if that is no older than the last one that was durable.
+ * What a crash left of a block, worst first. A sector may hold any write to it
+ * that is no older than the last durable one.
  */
 enum content_verdict {
-	CONTENT_LOST,		/* a sector holds something older than durable */
+	CONTENT_LOST,		/* a sector holds older data than the durable */
 	CONTENT_TORN,		/* a write is in some of its sectors, not in all */
 	CONTENT_OLD,		/* a later write was made and is not there */
 	CONTENT_NEW,		/* all is as after the last request */
@@ -45,9 +44,9 @@ extern const char *const content_verdict_names[CONTENT_NR_VERDICTS];
 
 /**
  * struct content_crash - what a crash left
- * @done: was everything looked at?
- * @blocks: blocks of 4096 bytes by what is there
- * @first: the first of each, as sector; not set if there is none
+ * @done: everything was judged
+ * @blocks: number of blocks of 4096 bytes, by verdict
+ * @first: first sector of the first block of each verdict, if there is one
  */
 struct content_crash {
 	bool done;
@@ -56,16 +55,16 @@ struct content_crash {
 };
 
 /**
- * struct content - what is to be compared
- * @source: the trace
- * @placement: where its requests went
- * @run: their mark
- * @prepared: sectors that held sequence 0 of this run before the trace
- * @nr_prepared: how many such extents there are
- * @done: which of them were made; issued is UINT64_MAX if that is not known
- * @durable: requests from the start that were durable before a crash
- * @device: what to read
- * @fd: same, open with O_DIRECT if it can be
+ * struct content - parameters of a comparison
+ * @source: source of the requests
+ * @placement: placement of the requests on the device
+ * @run: run number in the labels of the requests
+ * @prepared: extents that held sequence 0 of this run before the first request
+ * @nr_prepared: number of these extents
+ * @done: requests that were made; issued is UINT64_MAX if that is not known
+ * @durable: number of requests from the start that were durable before a crash
+ * @device: the device to read
+ * @fd: descriptor of the device, with O_DIRECT if possible
  * @max_blocks: blocks of 4096 bytes in the model at once, at least 2; 0: as fit
  *	in 16 MiB, and as much again where requests are not whole sectors
  */
@@ -93,8 +92,8 @@ struct content {
 int content_check(const struct content *content, struct content_check *check);
 
 /*
- * The same after a crash: what is there, block by block of 4096 bytes. For
- * requests that are whole sectors.
+ * Judge what a crash left, block by block of 4096 bytes. For requests of whole
+ * sectors. Return: enum alignctl_exit; errors have been reported.
  */
 int content_crash(const struct content *content, struct content_crash *crash);
 

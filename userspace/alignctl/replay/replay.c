@@ -91,7 +91,7 @@ static int choose_timing(struct replay *replay)
 		return ALIGNCTL_USAGE;
 	}
 	if (options->speed > 0 && replay->timing != ENGINE_OPEN) {
-		message_error("--speed: is for --timing open, not for %s",
+		message_error("--speed: does not apply to --timing %s, only to open",
 			      engine_timing_names[replay->timing]);
 		return ALIGNCTL_USAGE;
 	}

@@ -15,7 +15,7 @@
 
 #define HEAD_BYTES	64
 
-/* The folder of a path; for free(). */
+/* Return the folder of a path, for free(). */
 static char *folder_of(const char *path)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(path));
@@ -23,7 +23,7 @@ static char *folder_of(const char *path)
 	return memory_or_exit(strdup(dirname(copy)));
 }
 
-/* Is it empty, or does it begin with @mark? -1: cannot be read. */
+/* Return 1 if the file is empty or begins with @mark, 0 if not, -1 if it is unreadable. */
 static int may_replace(const char *path, const char *mark)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -54,7 +54,7 @@ int result_file_check(const char *option, const char *path, const char *mark)
 		return ALIGNCTL_USAGE;
 	}
 	if (!S_ISREG(found.st_mode)) {
-		message_error("--%s %s: is there and not a regular file; name a new one",
+		message_error("--%s %s: exists and is no regular file; name a new one",
 			      option, path);
 		return ALIGNCTL_USAGE;
 	}
@@ -62,7 +62,7 @@ int result_file_check(const char *option, const char *path, const char *mark)
 	if (may < 0)
 		message_error("--%s %s: %s", option, path, strerror(errno));
 	else if (!may)
-		message_error("--%s %s: is there and has something else in it; name a new one, or remove it",
+		message_error("--%s %s: exists with other content; name a new one, or remove it",
 			      option, path);
 	return may > 0 ? ALIGNCTL_FINE : ALIGNCTL_USAGE;
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files that a run leaves its results in: what is there already is not lost. */
+/* Files for the results of a run: nothing that exists is overwritten by mistake. */
 #ifndef ALIGNCTL_RESULT_FILE_H
 #define ALIGNCTL_RESULT_FILE_H
 
 #include <stdbool.h>
 
-/* How the files begin, white space left out: see result_file_check(). */
+/* The first bytes of each kind of file, without white space. */
 #define RESULT_HISTOGRAM	"#alignctlhistogram1"
 #define RESULT_TRACE_STATE	"{\"trace\":"
 #define RESULT_WORKLOAD_STATE	"{\"workload\":"
 
 /*
- * May a file be written? Nothing is changed yet. Refused is what is not a regular
- * file, a disk above all, what cannot be made, and what has other content than an
- * earlier file of the same kind, which begins with @mark. @option: its name,
- * without the dashes. Return: enum alignctl_exit; errors have been reported.
+ * Check that a file may be written, without changing anything. Refuse what is no
+ * regular file, a disk above all, what cannot be created, and what has other content
+ * than an earlier file of the same kind, which begins with @mark. @option: name of
+ * the option, without dashes. Return: enum alignctl_exit; errors have been reported.
  */
 int result_file_check(const char *option, const char *path, const char *mark);
 
-/* What becomes the file by rename, once it is whole; for free(). */
+/* Return the path of the draft that becomes the file by rename, for free(). */
 char *result_file_draft(const char *path);
 
-/* Are these, of which none has to exist, the same file? */
+/* Return whether two paths, which need not exist, name the same file. */
 bool result_file_same(const char *a, const char *b);
 
 #endif

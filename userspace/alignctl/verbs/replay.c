@@ -42,31 +42,31 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE, ROW_WRAP, ROW_SCALE,
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
-	[ROW_ON] = { "on", "DEV", "write to this device or regular file" },
+	[ROW_ON] = { "on", "DEV", "the device or regular file" },
 	[ROW_PHASE] = { "phase", "PHASE",
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
-			"what one phase leaves for the next; or for --check" },
-	[ROW_WRAP] = { "wrap", NULL, "trace: what lies beyond DEV starts anew" },
-	[ROW_SCALE] = { "scale", NULL, "trace: its extent becomes that of DEV" },
-	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the times there" },
+			"the state between phases, or for --check" },
+	[ROW_WRAP] = { "wrap", NULL, "trace: continue at the start of DEV beyond its end" },
+	[ROW_SCALE] = { "scale", NULL, "trace: map its extent to that of DEV" },
+	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the histograms of all times to FILE" },
 	[ROW_BELOW] = { "verify-below", "DEV",
-			"trace: compare on DEV, the one below" },
+			"trace: compare on DEV, the device below" },
 	[ROW_CHECK] = { "check", "STATE",
-			"in place of SOURCE: what did a crash leave of a trace?" },
-	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
+			"in place of SOURCE: judge what a crash left" },
+	[ROW_DRY_RUN] = { "dry-run", NULL, "print what would be done, and do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
 
-/* --wrap or --scale. */
+/* Take --wrap or --scale. Return: 0, or -1 after reporting an error. */
 static int take_placement(struct verb_options *options,
 			  enum placement_how how)
 {
 	if (options->run.replay.how != PLACEMENT_EXACT && options->run.replay.how != how) {
-		message_error("--wrap, --scale: a request can be moved in one way only; leave one out");
+		message_error("--wrap, --scale: exclude each other; leave one out");
 		return -1;
 	}
 	options->run.replay.how = how;
@@ -121,7 +121,7 @@ static int take(size_t row, const char *argument, void *context)
 	return -1;
 }
 
-/* One of them, under the others; behind a long name, on a line of its own. */
+/* Print a workload's line; behind a long name, the rest goes on the next line. */
 static void list_one(const struct workload *w)
 {
 	enum { WIDTH = 18 };
@@ -144,7 +144,7 @@ static void list_workloads(void)
 }
 
 /*
- * Lets a person at a terminal confirm by typing the device's name. What runs
+ * Let a person at a terminal confirm by typing the device's name. What runs
  * without one, a script, has --force.
  */
 static bool confirmed(const struct device *device)
@@ -165,7 +165,7 @@ static bool confirmed(const struct device *device)
 }
 
 /*
- * Refuses a device that is in use or holds data, unless --force names it or
+ * Refuse a device that is in use or holds data, unless --force names it or
  * somebody types its name. Return: enum alignctl_exit.
  */
 static int guard(struct verb_options *options, const struct device *device,
@@ -270,7 +270,7 @@ static bool same_span(const struct plan *plan, uint64_t span)
 	       asked.length == plan->length;
 }
 
-/* Is what was asked for what the state file has? */
+/* Return whether the plan of the state file is the one that was asked for. */
 static bool same_plan(const struct verb_options *options,
 		      const struct workload *w, const struct plan *plan)
 {
@@ -376,7 +376,7 @@ static int do_phases(struct replay *replay,
 }
 
 /*
- * Refuses options that mean nothing for what is to be replayed: a workload, or,
+ * Refuse options that do not apply to the source: a workload, or,
  * if @w is NULL, a trace.
  */
 static int check_source_options(const struct verb_options *options,
@@ -399,17 +399,17 @@ static int check_source_options(const struct verb_options *options,
 	if (result)
 		return result;
 	if (options->phase != PHASE_ALL && !replay->state) {
-		message_error("--phase needs --state FILE, which carries what one phase leaves for the next");
+		message_error("--phase: needs --state FILE, which carries results from one phase to the next");
 		return ALIGNCTL_USAGE;
 	}
 	if (replay->histogram && (options->phase == PHASE_PREPARE ||
 				 options->phase == PHASE_CHECK)) {
-		message_error("--histogram: has the times of a run, and --phase %s makes none; leave it out",
+		message_error("--histogram: does not apply to --phase %s, which makes no run; leave it out",
 			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
 	if (replay->verify_below && replay->no_check) {
-		message_error("--verify-below: is where the data is checked, and --no-check checks none; leave one out");
+		message_error("--verify-below, --no-check: exclude each other; leave one out");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
@@ -426,7 +426,7 @@ static int check_results(const struct verb_options *options,
 	int result = ALIGNCTL_FINE;
 
 	if (state && !strcmp(source, "-")) {
-		message_error("--state: is for a trace in a file, which --check reads again, not for standard input");
+		message_error("--state: needs a trace in a file, not standard input, as --check reads it again");
 		return ALIGNCTL_USAGE;
 	}
 	if (state) {
@@ -448,7 +448,7 @@ static int check_results(const struct verb_options *options,
 	return result;
 }
 
-/* Is what only verify does asked for, two devices? Return: enum alignctl_exit. */
+/* Refuse --vs, which is verify's. Return: enum alignctl_exit. */
 static int refuse_vs(int argc, char **argv)
 {
 	int i;
@@ -604,6 +604,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_replay = {
 	"replay", "SOURCE", 0, 1,
-	"Do a workload or a trace on a device, and measure it",
+	"Run a workload or a trace on a device, measure and check it",
 	rows, list_workloads, run,
 };

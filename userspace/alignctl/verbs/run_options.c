@@ -113,7 +113,7 @@ int run_options_fit(enum run_kind kind, const struct run_fit *fit, size_t nr)
 	for (i = 0; i < nr; i++) {
 		if (!fit[i].given || fit[i].is_for & kind)
 			continue;
-		message_error("--%s: means nothing for %s; leave it out",
+		message_error("--%s: does not apply to %s; leave it out",
 			      fit[i].name, kinds[kind]);
 		return ALIGNCTL_USAGE;
 	}
@@ -145,7 +145,7 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
 
 	if (!result && options->think_given && !w->think_writes) {
-		message_error("--think: is for db-daemon, not for %s; leave it out",
+		message_error("--think: does not apply to %s, only to db-daemon; leave it out",
 			      w->name);
 		result = ALIGNCTL_USAGE;
 	}

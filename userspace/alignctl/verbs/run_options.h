@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options of a run of a workload or a trace, for each verb that makes such runs. */
+/* Options of a run of a workload or a trace, shared by the verbs that make such runs. */
 #ifndef ALIGNCTL_RUN_OPTIONS_H
 #define ALIGNCTL_RUN_OPTIONS_H
 
@@ -28,17 +28,17 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	[RUN_ROW_DEPTH] = { "depth", "N",				\
 			"requests in flight at most (default: 1)" },	\
 	[RUN_ROW_THINK] = { "think", "SECONDS",				\
-			"db-daemon: its pauses (default: 8; 0: none)" },	\
+			"db-daemon: length of its pauses (default: 8; 0: none)" },	\
 	[RUN_ROW_THREADS] = { "threads", "N",				\
-			"that make requests, --depth each (default: 1)" }, \
+			"threads that issue requests, --depth each (default: 1)" }, \
 	[RUN_ROW_WARMUP] = { "warmup", "SECONDS",			\
-			"leave what starts in these out of all figures" }, \
+			"leave requests that start in this time out of all figures" }, \
 	[RUN_ROW_TIMING] = { "timing", "HOW",				\
-			"trace: closed, fast or open (default: as it has times)" }, \
+			"trace: closed, fast or open (default: open if it has times)" }, \
 	[RUN_ROW_SPEED] = { "speed", "X",				\
-			"open: X times as fast as the trace" },		\
+			"open: replay X times as fast as the trace" },		\
 	[RUN_ROW_SCAN] = { "scan", NULL,				\
-			"trace: see whether all of it fits, first" },	\
+			"trace: check first that all of it fits" },	\
 	[RUN_ROW_NO_CHECK] = { "no-check", NULL,			\
 			"trace: do not compare what was written" }
 
@@ -50,9 +50,9 @@ enum run_kind { RUN_WRITES = 1, RUN_READS = 2, RUN_TRACE = 4, RUN_CACHED = 8 };
 
 /**
  * struct run_fit - an option that not every kind of run has
- * @given: was it given?
- * @is_for: enum run_kind of those that have it
- * @name: without the dashes
+ * @given: the option was given
+ * @is_for: enum run_kind of the runs that have the option
+ * @name: name of the option, without dashes
  */
 struct run_fit {
 	bool given;
@@ -60,28 +60,27 @@ struct run_fit {
 	const char *name;
 };
 
-/* Sets what is not 0 where nothing is asked for. */
+/* Set the defaults that are not 0. */
 void run_options_init(struct run_options *options);
 
-/* Takes one of these options. Return: 0, or -1; reported. */
+/* Take one of these options. Return: 0, or -1 after reporting an error. */
 int run_options_take(struct run_options *options, size_t row,
 		     const char *argument);
 
 /*
- * What is made of the workload @w, or of a trace if that is NULL. RUN_WRITES is a
- * workload whose every sector is labelled before the run. Those whose owners are
- * not known by arithmetic are so if @phases are asked for one by one, and else
- * done as a trace is.
+ * Return the kind of run of the workload @w, or of a trace if @w is NULL.
+ * Buffered workloads and draws are prepared, as RUN_WRITES, only if their phases
+ * are asked for one by one.
  */
 enum run_kind run_options_kind(const struct run_options *options,
 			       const struct workload *w, bool phases);
 
-/* Return of both: enum alignctl_exit; errors have been reported. */
+/* Both return enum alignctl_exit; errors have been reported. */
 
-/* Refuses those of @nr options that mean nothing for such a run. */
+/* Refuse options that do not apply to a run of @kind. */
 int run_options_fit(enum run_kind kind, const struct run_fit *fit, size_t nr);
 
-/* Does that for all of these options. */
+/* Refuse those of @options that do not apply to a run of @kind. */
 int run_options_check(const struct run_options *options, enum run_kind kind,
 		      const struct workload *w);
 

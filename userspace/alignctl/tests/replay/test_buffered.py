@@ -158,9 +158,9 @@ def test_the_daemon_rests_also_when_buffered(tmp_path):
 
 @pytest.mark.parametrize("arguments, words", [
     (["replay", "areasync", "--phase", "run", "--state", "s"], ["s: No such file", "--phase prepare"]),
-    (["replay", "areasync", "--phase", "prepare", "--state", "s", "--no-check"], ["--no-check", "means nothing for"]),
+    (["replay", "areasync", "--phase", "prepare", "--state", "s", "--no-check"], ["--no-check", "does not apply to"]),
     (["replay", "areasync", "--direct", "--phase", "prepare", "--state", "s"], ["4 bytes each", "EINVAL"]),
-    (["replay", "areasync", "--state", "s"], ["--state", "means nothing for"]),
+    (["replay", "areasync", "--state", "s"], ["--state", "does not apply to"]),
     (["replay", "db-read", "--buffered", "--phase", "prepare", "--state", "s"], ["--phase", "that reads"]),
     (["replay", "areasync", "--depth", "2"], ["--depth 2", "must follow each other"]),
     (["verify", "w512", "areasync", "--threads", "2"], ["--threads 2", "writes of areasync must follow each other"]),

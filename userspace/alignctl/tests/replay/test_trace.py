@@ -95,11 +95,11 @@ def test_speed_makes_the_clock_faster(disk, trace):
     (["--timing", "slow"], ["--timing slow", "closed, fast or open"]),
     (["--speed", "0"], ["--speed 0", "above 0"]),
     (["--speed", "nan"], ["--speed nan", "above 0"]),
-    (["--speed", "2", "--timing", "fast"], ["--speed", "not for fast"]),
-    (["--count", "3"], ["--count", "means nothing for a trace"]),
+    (["--speed", "2", "--timing", "fast"], ["--speed", "does not apply to --timing fast"]),
+    (["--count", "3"], ["--count", "does not apply to a trace"]),
     (["--wrap", "--scale"], ["--wrap, --scale", "leave one out"]),
     (["--scale", "--wrap"], ["--wrap, --scale", "leave one out"]),
-    (["--phase", "run", "--state", "x"], ["--phase", "means nothing for a trace"]),
+    (["--phase", "run", "--state", "x"], ["--phase", "does not apply to a trace"]),
     (["--verify-below", "/dev/none"], ["/dev/none", "No such file"]),
 ])
 def test_options_that_do_not_fit_are_named(disk, trace, options, words):
@@ -112,7 +112,7 @@ def test_options_that_do_not_fit_are_named(disk, trace, options, words):
 @pytest.mark.parametrize("option", ["--wrap", "--scale", "--scan", "--no-check"])
 def test_options_of_traces_are_not_for_workloads(disk, option):
     failed = alignctl("replay", "w512", "--on", disk, option)
-    assert failed.returncode == USAGE and f"{option}: means nothing for a workload that writes" in failed.stderr
+    assert failed.returncode == USAGE and f"{option}: does not apply to a workload that writes" in failed.stderr
 
 
 FAR = [(0, "write", 0, 8), (0, "write", (DISK_BYTES >> 9) + 3, 8), (0, "write", 8, 8)]
@@ -247,7 +247,7 @@ def test_results_are_not_written_over_anything_else(disk, trace, tmp_path, optio
     before = (source.read_text(), (tmp_path / "text").read_text())
     failed = alignctl("replay", source, "--on", disk, option, path)
     assert failed.returncode == USAGE
-    assert f"{option} {path}: is there and" in failed.stderr and "name a new one" in failed.stderr
+    assert f"{option} {path}: exists" in failed.stderr and "name a new one" in failed.stderr
     assert (source.read_text(), (tmp_path / "text").read_text()) == before and (tmp_path / "link").is_symlink()
     assert not any(disk.read_bytes())
 
@@ -255,7 +255,7 @@ def test_results_are_not_written_over_anything_else(disk, trace, tmp_path, optio
 def test_the_draft_of_a_state_takes_nobodys_place(disk, trace, tmp_path):
     (tmp_path / "state.new").write_text("mine\n")
     failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state")
-    assert failed.returncode == USAGE and "state.new: is there and" in failed.stderr
+    assert failed.returncode == USAGE and "state.new: exists" in failed.stderr
     assert (tmp_path / "state.new").read_text() == "mine\n" and not any(disk.read_bytes())
 
 
@@ -268,7 +268,7 @@ def test_results_of_the_same_kind_are_replaced(disk, trace, tmp_path):
     assert (tmp_path / "state").read_text() != first[0] and (tmp_path / "times").read_text() != first[1]
     # but not by a state of the other kind: that may be of another device
     failed = alignctl("replay", "w512", "--on", disk, "--count", 2, "--phase", "prepare", *files[:2])
-    assert failed.returncode == USAGE and "has something else in it" in failed.stderr
+    assert failed.returncode == USAGE and "exists with other content" in failed.stderr
 
 
 def test_state_and_times_need_a_file_each(disk, trace, tmp_path):

@@ -141,4 +141,4 @@ def test_a_trace_that_was_changed_unseen_after_its_run_is_a_wrong_argument(tmp_p
     trace.write_text(trace.read_text().replace("write,512", "dance,512"))
     os.utime(trace, ns=(was.st_atime_ns, was.st_mtime_ns))
     refused = alignctl("replay", "--check", state)
-    assert refused.returncode == USAGE and "is not the trace that was replayed any more: request 2" in refused.stderr
+    assert refused.returncode == USAGE and "is no longer the trace that was replayed: request 2" in refused.stderr

@@ -181,7 +181,7 @@ def test_at_a_terminal_both_names_confirm(disk, other, names, status):
     (["--vs", "{other}", "--hold-ms", "5"], ["--hold-ms: does not apply to --vs, but to the modes of one device; leave it out\n"]),
     (["--vs", "{other}", "--write-cache", "on"], ["--write-cache: does not apply to --vs, but to the modes of one device; leave it out\n"]),
     (["--vs", "{other}", "w4096"], ["--vs", "one workload or trace at a time"]),
-    (["--vs", "{other}", "--timing", "fast"], ["--timing: means nothing for a workload that writes"]),
+    (["--vs", "{other}", "--timing", "fast"], ["--timing: does not apply to a workload that writes"]),
     (["--vs", "{other}", "--think", "1"], ["--think: is for db-daemon, not for w512"]),
     (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "at least 1"]),
     (["--vs", "{other}", "--repeat", "1001"], ["--repeat", "from 1 to 1000"]),
