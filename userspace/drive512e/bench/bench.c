@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the published workloads against the emulated drive alone, without any
- * guest, and prints published and measured side by side.  Exit status: 0 if
- * every figure is within the tolerance, 1 if one is not, 2 for bad usage, 3 if
- * the drive could not be run.
+ * Run the published workloads against the emulated drive alone, without a
+ * guest, and print published and measured figures side by side.  Exit status:
+ * 0 if every figure is within the tolerance, 1 if one is not, 2 for bad usage,
+ * 3 if the drive could not be run.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -34,7 +34,7 @@
 #define REVOLUTION_US (60e6 / 7200)
 #define RATE_PER_US 220.0
 
-/* A revolution or two each: this many rounds say as much as 20000. */
+/* A revolution or two each: so few rounds are as good as 20000. */
 #define NOCACHE_COUNT 100u
 
 struct options {
@@ -54,7 +54,7 @@ struct row {
 	uint64_t touches, rmws;		/* the drive's own counts */
 };
 
-/* Holds the control socket. */
+/* A temporary folder for the control socket. */
 static char folder[] = "/tmp/drive512e-bench-XXXXXX";
 
 static void remove_folder(void)
@@ -76,7 +76,7 @@ static void die(const char *what)
 	exit(EXIT_DRIVE);
 }
 
-/* One counter out of the drive's answer to "stats". */
+/* Return one counter of the drive's answer to "stats". */
 static uint64_t counter(const char *stats, const char *name)
 {
 	char key[64];
@@ -132,9 +132,9 @@ static struct nbd_handle *start_drive(const struct options *o,
 }
 
 /*
- * A client that the scheduler sets aside for milliseconds is a slow client,
- * and the drive rightly treats it as one.  So this program and the server that
- * it starts ask for a real-time priority, the lowest one.
+ * Set the lowest real-time priority for this program and its server: a client
+ * that the scheduler suspends for milliseconds would be a slow client for the
+ * drive.
  */
 static void ask_for_priority(void)
 {
@@ -145,7 +145,7 @@ static void ask_for_priority(void)
 		       "be off; run as root.\n", strerror(errno));
 }
 
-/* The host's own time is part of the workload; sleeping would be too coarse. */
+/* Spin for the host's own time, part of the workload; a sleep is too coarse. */
 static void spend_until(double us)
 {
 	while (now_us() < us)
@@ -193,7 +193,7 @@ static void run_row(const struct options *o, const char *profile,
 	play(nbd, row);
 	read_counters(control, row);
 	nbd_close(nbd);
-	/* The server removes it too, in its own time. */
+	/* The server removes it, too, some time later. */
 	unlink(control);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
@@ -214,8 +214,9 @@ static uint64_t block_end(uint64_t byte)
 }
 
 /*
- * Each write begins where the last one ended on a disk that has turned on
- * meanwhile: it waits out the revolution, and a second one for an RMW.
+ * Fill in the expected times on a disk without a cache: each write begins
+ * where the last one ended, so it waits for the rest of a revolution, and for
+ * a second one in case of an RMW.
  */
 static void expect_first_principles(struct row *row)
 {
@@ -225,9 +226,9 @@ static void expect_first_principles(struct row *row)
 
 	for (unsigned int i = 0; i < w->parts; i++)
 		start += w->bytes[i];
-	end = block_end(start);			/* of the first round */
+	end = block_end(start);			/* first round */
 
-	start = w->first + w->stride;		/* of the second */
+	start = w->first + w->stride;		/* second round */
 	for (unsigned int i = 0; i < w->parts; i++) {
 		uint64_t next = block_end(start + w->bytes[i]);
 		bool rmw = start % BLOCK || (start + w->bytes[i]) % BLOCK;
@@ -247,7 +248,7 @@ static double percent(double measured, double expected)
 	return (measured / expected - 1) * 100;
 }
 
-/* Prints a figure beside what it should be. True if it is near enough. */
+/* Print a figure beside the expected one; return whether it is near enough. */
 static bool compare(const char *what, const char *unit, int digits,
 		    double expected, double measured)
 {
@@ -330,7 +331,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		switch (c) {
 		case 'n':
 			n = strtoul(optarg, &end, 10);
-			/* More rounds than published do not fit into 1 GiB. */
+			/* More rounds than published exceed 1 GiB. */
 			if (*end || n < 1 || n > 7000) {
 				fprintf(stderr, "drive512e-bench: --count %s: give "
 					"a number from 1 to 7000\n", optarg);

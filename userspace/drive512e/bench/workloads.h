@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Five write workloads as they were measured on an ST1000DM003-1ER162 (7200
- * rpm, 512-byte sectors in 4096-byte blocks, write cache on, Linux 5.0), each
- * with one write at a time.  Documentation/drive512e.rst tells how the model
- * follows from them.
+ * Five published write workloads, measured on an ST1000DM003-1ER162 (7200 rpm,
+ * 512-byte sectors in 4096-byte blocks, write cache on, Linux 5.0), each with
+ * one write at a time.  Documentation/drive512e.rst derives the model from
+ * these measurements.
  */
 #ifndef DRIVE512E_WORKLOADS_H
 #define DRIVE512E_WORKLOADS_H
@@ -15,10 +15,10 @@
 
 struct workload {
 	const char *name;
-	unsigned int count;		/* rounds that were measured */
+	unsigned int count;		/* measured rounds */
 	uint64_t first;			/* byte at which the first round starts */
 	uint64_t stride;		/* bytes from round to round */
-	unsigned int parts;		/* writes of a round, one behind the other */
+	unsigned int parts;		/* writes of a round, in a row */
 	uint64_t bytes[PARTS_MAX];
 	double mean_us[PARTS_MAX];	/* published: mean latency of each */
 	double wall_s;			/* published: for all rounds */
@@ -34,15 +34,15 @@ static const struct workload workloads[WORKLOADS] = {
 	  21.262, 4 },
 };
 
-/* The two that write the same bytes. */
+/* The two workloads that write the same bytes. */
 #define WORKLOAD_W136K (&workloads[3])
 #define WORKLOAD_W4K_132K (&workloads[4])
 
-/* Published: how many times as long the second took, by wall and by means. */
+/* Published ratio of the second one's time, by wall and by means. */
 #define WALL_RATIO 6.7
 #define MEAN_RATIO 7.4
 
-/* How far a figure may be from the published one. */
+/* Tolerance of a figure, relative to the published one. */
 #define TOLERANCE 0.15
 
 static inline double workload_mean_us(const struct workload *w)
@@ -55,8 +55,8 @@ static inline double workload_mean_us(const struct workload *w)
 }
 
 /*
- * The host's own time between an answer and the next write: what the published
- * wall time holds beyond the latencies.
+ * Return the host's own time between an answer and the next write: the
+ * published wall time beyond the latencies.
  */
 static inline double workload_host_us(const struct workload *w)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One line per test, in the form of the Test Anything Protocol.  A test is a
- * function; CHECK() notes what did not hold and goes on.
+ * function; CHECK() records a failed condition and goes on.
  */
 #ifndef DRIVE512E_TAP_H
 #define DRIVE512E_TAP_H
@@ -10,7 +10,7 @@
 
 extern unsigned int tap_failures;	/* of the running test */
 
-/* Notes a failure unless @condition holds; what follows is a printf(). */
+/* Record a failure unless @condition holds; the rest is printf()'s arguments. */
 #define CHECK(condition, ...)						\
 	do {								\
 		if (!(condition) && tap_failures++ < 10) {		\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run the unit tests of the emulated drive: all, or those of the files, or with
- * the words in what they promise, that the arguments name. Exit status 1 if one
- * failed, 2 if none ran.
+ * Run the unit tests of the emulated drive: all, or the ones that the arguments
+ * name by file or by a part of the promise. Exit status 1 if one failed, 2 if
+ * none ran.
  */
 #include <stddef.h>
 #include <stdint.h>
