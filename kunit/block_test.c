@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for the decisions of the block engine (decide.h): what a block
- * does for the touches that it collected, and how they are booked.
+ * KUnit tests for the decisions of the block engine (decide.h): the steps of a
+ * block with collected touches, and how the touches are booked.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -73,7 +73,7 @@ static void passes_what_cannot_be_completed(struct kunit *test)
 
 static const struct how_row {
 	bool failed, known, read;
-	enum rmw_how first, later;	/* touch 0, and any other */
+	enum rmw_how first, later;	/* of touch 0, and of any other */
 } how_params[] = {
 	{ false, false, false, RMW_COMPLETE, RMW_COMPLETE },
 	{ false, false, true, RMW_HOST, RMW_MERGED },
@@ -117,25 +117,25 @@ static void books_each_touch(struct kunit *test)
 #define TURN_SECTORS	8
 #define TURN_FULL	(BIT(TURN_SECTORS) - 1)
 
-/* What a sector of the buffer, or of the disk, holds. */
+/* Content of a sector of the buffer, or of the disk. */
 enum content {
-	GARBAGE,		/* what the memory held before */
-	OLD,			/* what the disk held when the touches came */
-	ACKED,			/* what a held touch brought, long ago */
-	NEW,			/* what a touch or a range brought */
+	GARBAGE,		/* uninitialised memory */
+	OLD,			/* on the disk when the touches arrived */
+	ACKED,			/* of a held touch, acknowledged long ago */
+	NEW,			/* of a touch or a range */
 };
 
 /**
- * struct turn - what happens to a block, and what comes of it
+ * struct turn - the events of a block's turn, and their result
  * @before: sectors that touches cover when the block starts
  * @during: sectors of the touches that join while it is read
- * @known: the buffer holds what the disk holds
- * @read_fails: if it is read
- * @write_fails: if it is written
- * @buffer: what the buffer holds
- * @disk: what the disk holds
- * @read: it was read
- * @booked: how many touches were resolved in which way
+ * @known: the buffer has the disk's content
+ * @read_fails: a read of the block fails
+ * @write_fails: a write of the block fails
+ * @buffer: content of the buffer
+ * @disk: content of the disk
+ * @read: the block was read
+ * @booked: number of touches resolved in each way
  */
 struct turn {
 	unsigned int before;
@@ -158,13 +158,13 @@ static void turn_patch(enum content *to, unsigned int sectors)
 			to[s] = NEW;
 }
 
-/* Each stretch of sectors that lie side by side is one touch. */
+/* Count the touches: each stretch of adjacent sectors is one. */
 static unsigned int nr_touches(unsigned int sectors)
 {
 	return hweight32(sectors & ~(sectors << 1));
 }
 
-/* The engine's order of events; every choice in it is a decision. */
+/* Run a turn in the engine's order of events; every choice is a decision. */
 static void turn_run(struct turn *t)
 {
 	unsigned int covered = t->before;
@@ -202,7 +202,7 @@ static void turn_run(struct turn *t)
 				    t->read && !t->read_fails, nth)]++;
 }
 
-/* What must be true of every turn. */
+/* Check the contract of every turn. */
 static void turn_check(struct kunit *test, const struct turn *t)
 {
 	unsigned int covered = t->before | (t->read ? t->during : 0);
@@ -212,19 +212,19 @@ static void turn_check(struct kunit *test, const struct turn *t)
 	unsigned int sum = 0;
 	int i;
 
-	/* the disk holds what the writes brought, the rest is untouched */
+	/* the disk has the written content, other sectors are unmodified */
 	for (i = 0; i < TURN_SECTORS; i++) {
 		enum content want = covered & BIT(i) ? NEW : OLD;
 
 		if (t->write_fails && !passed)
 			want = OLD;
 		KUNIT_ASSERT_EQ(test, t->disk[i], want);
-		/* not even a write that fails may carry garbage */
+		/* not even a failed write may carry garbage */
 		if (!passed)
 			KUNIT_ASSERT_NE(test, t->buffer[i], GARBAGE);
 	}
 
-	/* no read without need, none left out, and no fallback without error */
+	/* no needless or missing read, and no fallback without an error */
 	KUNIT_ASSERT_EQ(test, t->read, !t->known && t->before != TURN_FULL);
 	KUNIT_ASSERT_EQ(test, passed, t->read && t->read_fails &&
 			covered != TURN_FULL);
@@ -239,7 +239,7 @@ static void turn_check(struct kunit *test, const struct turn *t)
 			t->read && !t->read_fails && !t->write_fails);
 	KUNIT_ASSERT_EQ(test, t->booked[RMW_LOST],
 			t->write_fails && !passed ? touches : 0);
-	/* what is neither lost nor passed nor the host's was avoided */
+	/* a touch neither lost nor passed nor the host's was avoided */
 	KUNIT_ASSERT_EQ(test, t->booked[RMW_MERGED] + t->booked[RMW_COMPLETE] +
 			t->booked[RMW_KNOWN],
 			passed || t->write_fails ? 0 :
@@ -248,7 +248,7 @@ static void turn_check(struct kunit *test, const struct turn *t)
 		KUNIT_ASSERT_EQ(test, t->booked[RMW_KNOWN], touches);
 }
 
-/* Every set of sectors before and during the read, and every way to fail. */
+/* Try every set of sectors before and during the read, with every failure. */
 static void turns_keep_the_contract(struct kunit *test)
 {
 	unsigned int before, during, ways;
@@ -272,25 +272,26 @@ static void turns_keep_the_contract(struct kunit *test)
 }
 
 /*
- * A block that holds something, over as many turns as it takes to write it. In
- * each of them touches may join, a range may come before, and what can fail may.
+ * A block with held touches, over as many turns as its write needs. In each
+ * turn touches may join, a range may come before, and reads and writes may
+ * fail.
  */
 #define HELD_TURNS	4
 #define HELD_ROUNDS	100000
 
 /**
- * struct held - a held block, and what becomes of it
- * @kept: sectors of the buffer that hold acknowledged touches
- * @touches: how many those are; 0 once they are settled
- * @valid: the buffer holds what a read would return
- * @known: @valid when the turn began that is booked
- * @has_read: it was read for that
+ * struct held - a held block, and its fate
+ * @kept: sectors of the buffer with acknowledged touches
+ * @touches: number of held touches; 0 once they are settled
+ * @valid: the buffer has the content that a read would return
+ * @known: @valid at the begin of the turn that is booked
+ * @has_read: the block was read for that turn
  * @failed: a turn has failed
- * @reads: how many pad reads succeeded
- * @buffer: what the buffer holds
- * @disk: what the disk holds
- * @booked: how many touches were resolved in which way
- * @came: how many touches came
+ * @reads: number of successful pad reads
+ * @buffer: content of the buffer
+ * @disk: content of the disk
+ * @booked: number of touches resolved in each way
+ * @came: number of touches that arrived
  */
 struct held {
 	unsigned int kept;
@@ -314,7 +315,7 @@ static void held_settle(struct held *h, enum rmw_how first, enum rmw_how later)
 	h->kept = 0;
 }
 
-/* Up to @most of the sectors of a block, at random. */
+/* Return up to @most of the sectors of a block, at random. */
 static unsigned int some_sectors(struct rnd_state *rnd, unsigned int most)
 {
 	unsigned int sectors = prandom_u32_state(rnd) & TURN_FULL;
@@ -324,7 +325,7 @@ static unsigned int some_sectors(struct rnd_state *rnd, unsigned int most)
 	return sectors;
 }
 
-/* It is in memory, maybe known, and holds a touch or more. */
+/* Begin with a block in memory, maybe known, that holds a touch or more. */
 static void held_begin(struct held *h, struct rnd_state *rnd)
 {
 	int s;
@@ -333,7 +334,7 @@ static void held_begin(struct held *h, struct rnd_state *rnd)
 	h->valid = prandom_u32_state(rnd) & 1;
 	while (!h->kept)
 		h->kept = some_sectors(rnd, TURN_SECTORS);
-	/* two that cover the same sectors may both have been held */
+	/* two held touches may cover the same sectors */
 	h->touches = nr_touches(h->kept) + (prandom_u32_state(rnd) & 1);
 	h->came = h->touches;
 	for (s = 0; s < TURN_SECTORS; s++) {
@@ -343,7 +344,7 @@ static void held_begin(struct held *h, struct rnd_state *rnd)
 	}
 }
 
-/* A range has reached the disk, and ends what is held and known there. */
+/* Let a range reach the disk, which ends the held and known sectors there. */
 static void held_range(struct held *h, unsigned int sectors)
 {
 	turn_patch(h->disk, sectors);
@@ -353,7 +354,7 @@ static void held_range(struct held *h, unsigned int sectors)
 		held_settle(h, RMW_SUPERSEDED, RMW_SUPERSEDED);
 }
 
-/* One turn in the engine's order of events; every choice is a decision. */
+/* Run one turn in the engine's order of events; every choice is a decision. */
 static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		      bool read_fails, bool write_fails)
 {
@@ -364,7 +365,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 	int s;
 
 	step = block_first_step(h->valid, covered == TURN_FULL);
-	/* a turn without a read goes on where one that failed has ended */
+	/* a turn without a read continues where a failed one has ended */
 	if (!h->failed || step == BLOCK_READ) {
 		h->known = h->valid;
 		h->has_read = step == BLOCK_READ;
@@ -375,7 +376,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		before |= during;
 		h->has_read = !read_fails;
 		h->reads += !read_fails;
-		/* read elsewhere; what is held stays as it is */
+		/* read elsewhere; held sectors stay unmodified */
 		for (s = 0; s < TURN_SECTORS && !read_fails; s++)
 			if (!(h->kept & BIT(s)))
 				h->buffer[s] = h->disk[s];
@@ -401,7 +402,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		held_settle(h, first, later);
 }
 
-/* What must be true whenever a turn has ended; @new: sectors ever brought. */
+/* Check the contract at the end of a turn; @new: sectors ever written. */
 static void held_check(struct kunit *test, const struct held *h,
 		       unsigned int kept, unsigned int new)
 {
@@ -411,10 +412,10 @@ static void held_check(struct kunit *test, const struct held *h,
 	for (i = 0; i < TURN_SECTORS; i++) {
 		enum content seen = h->kept & BIT(i) ? h->buffer[i] : h->disk[i];
 
-		/* a read never returns less than was acknowledged */
+		/* a read returns all acknowledged content */
 		if (kept & BIT(i))
 			KUNIT_ASSERT_GE(test, seen, ACKED);
-		/* nor what nobody wrote */
+		/* and nothing that was never written */
 		if (!((kept | new) & BIT(i)))
 			KUNIT_ASSERT_EQ(test, seen, OLD);
 		KUNIT_ASSERT_NE(test, h->disk[i], GARBAGE);
@@ -427,7 +428,7 @@ static void held_check(struct kunit *test, const struct held *h,
 		sum += h->booked[i];
 	KUNIT_ASSERT_EQ(test, sum + h->touches, h->came);
 	KUNIT_ASSERT_LE(test, h->booked[RMW_HOST], h->reads);
-	/* what a failed turn has read is not known for nothing */
+	/* the content read by a failed turn stays known */
 	if (h->reads)
 		KUNIT_ASSERT_EQ(test, h->booked[RMW_KNOWN], 0);
 }
@@ -461,13 +462,13 @@ static void held_data_survives_failed_turns(struct kunit *test)
 				if (!h.touches)
 					break;
 			}
-			/* in the end the drive is well again */
+			/* in the end the drive works again */
 			held_turn(&h, before, during,
 				  turn < HELD_TURNS && ways & 1,
 				  turn < HELD_TURNS && ways & 2);
 			held_check(test, &h, kept, new);
 		}
-		/* and then all is there, the newest on top */
+		/* and then has all content, the newest on top */
 		for (i = 0; i < TURN_SECTORS; i++) {
 			if (kept & BIT(i))
 				KUNIT_ASSERT_GE(test, h.disk[i], ACKED);
@@ -477,7 +478,7 @@ static void held_data_survives_failed_turns(struct kunit *test)
 		for (i = 0; i < RMW_HOW_NR; i++)
 			settled[i] += h.booked[i];
 	}
-	/* the rounds were of all kinds */
+	/* the rounds covered all kinds */
 	for (i = 0; i < RMW_DRIVE_REPORT; i++)
 		KUNIT_EXPECT_GT(test, settled[i], 1000);
 	KUNIT_EXPECT_GT(test, settled[RMW_DRIVE_READ_ERROR], 1000);

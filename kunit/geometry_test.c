@@ -14,7 +14,7 @@
 
 #define RANDOM_ROUNDS	20000
 
-/* Seeded the same each time: what fails once fails again. */
+/* Seed with a constant, so that failures are reproducible. */
 static void seed_random(struct rnd_state *rnd)
 {
 	prandom_seed_state(rnd, 512);
@@ -25,7 +25,7 @@ static u32 random_below(struct rnd_state *rnd, u32 end)
 	return prandom_u32_state(rnd) % end;
 }
 
-/* A number of blocks that takes sectors far out, at most FAR_SECTORS / 2. */
+/* Return a number of blocks that moves sectors far, at most FAR_SECTORS / 2. */
 static u64 random_far_blocks(struct rnd_state *rnd,
 			     const struct align_geometry *g)
 {
@@ -62,7 +62,7 @@ static void sectors_lie_in_blocks(struct kunit *test)
 	}
 }
 
-/* A shift by whole blocks changes nothing but the number of the block. */
+/* A shift by whole blocks changes only the number of the block. */
 static void far_sectors_lie_in_blocks(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
@@ -95,7 +95,7 @@ static void far_sectors_lie_in_blocks(struct kunit *test)
 
 #define MAX_PIECES	4	/* blocks that a write of these tests touches */
 
-/* What a write covers, block by block; grows by a sector at a time. */
+/* The blocks that a write covers; grows by a sector at a time. */
 struct coverage {
 	unsigned int nr;
 	struct align_part part[MAX_PIECES];
@@ -204,8 +204,8 @@ static void splits_every_write(struct kunit *test)
 }
 
 /*
- * A write that is moved by whole blocks keeps its shape; one that is made
- * longer by whole blocks gets a longer run and keeps its ends.
+ * A write that is moved by whole blocks keeps its shape; a write extended by
+ * whole blocks gets a longer remainder and keeps its ends.
  */
 static void splits_far_and_long_writes(struct kunit *test)
 {
@@ -242,7 +242,7 @@ static void splits_far_and_long_writes(struct kunit *test)
 				      "offset %u start %u len %u blocks %llu",
 				      g.offset, start, len, far);
 
-		/* only a run that is there already can be made longer */
+		/* only an existing remainder can get longer */
 		if (!near.run_sectors)
 			continue;
 		longer = random_far_blocks(&rnd, &g);
@@ -426,9 +426,9 @@ static void overlaps_as_counted(struct kunit *test)
 
 /* Edges */
 
-#define EDGE_BLOCKS	6	/* blocks looked at; ranges end in the fourth */
+#define EDGE_BLOCKS	6	/* blocks to check; ranges end in the fourth */
 
-/* @inside: sectors of each block inside the range from @start to @end */
+/* Check the edges. @inside: sectors of each block from @start to @end */
 static void check_edges(struct kunit *test, const struct blocks *b, u32 offset,
 			u32 start, u32 end, const u32 *inside)
 {
@@ -615,7 +615,7 @@ static const struct shift_row {
 } shift_params[] = {
 	{ 0, 0, 4096, 0 },
 	{ 0, 63, 4096, 512 },
-	{ 3584, 63, 4096, 0 },		/* what lowest_aligned=7 is made for */
+	{ 3584, 63, 4096, 0 },		/* the purpose of lowest_aligned=7 */
 	{ 0, 2048, 4096, 0 },
 	{ 3584, 2048, 4096, 3584 },
 	{ 0, 2049, 4096, 3584 },

@@ -26,7 +26,7 @@ static int ledger_suite_init(struct kunit *test)
 					      GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ledger);
-	/* a ledger may lie in memory that was used before */
+	/* a ledger may lie in uninitialised memory */
 	memset(ledger, 0xa5, sizeof(*ledger));
 	KUNIT_ASSERT_EQ(test, ledger_init(ledger), 0);
 	test->priv = ledger;
@@ -39,15 +39,15 @@ static void ledger_suite_exit(struct kunit *test)
 		ledger_exit(test->priv);
 }
 
-/* The cell of one CPU; tests run alone, so nobody else adds to it. */
+/* Return the cell of one CPU; tests run alone, so no one else adds to it. */
 static struct ledger_page *share(const struct ledger *ledger, int cpu)
 {
 	return per_cpu_ptr(ledger->cpu, cpu);
 }
 
 /*
- * The table as it was published. It may grow at the end; nothing in it may
- * move or change its name, because scripts read the status line by place.
+ * The published table. It may grow at the end; no entry may move or change its
+ * name, because scripts read the status line by position.
  */
 static const char * const published_names[] = {
 	"rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost",
@@ -86,7 +86,7 @@ static void names_stay_as_published(struct kunit *test)
 	}
 }
 
-/* Whether a counter is a level, which can fall, and so has no baseline. */
+/* Return whether a counter is a level, which can fall, so has no baseline. */
 static bool is_level(size_t counter)
 {
 	return counter == LEDGER_rmw_pending ||
@@ -118,7 +118,7 @@ static void starts_at_zero(struct kunit *test)
 						   sizeof(struct ledger_page)));
 }
 
-/* A name adds to its own cell: the first of the table, a middle one, the last. */
+/* Each name adds to its own cell: the table's first, a middle one, the last. */
 static void counts_each_name_apart(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
@@ -171,7 +171,7 @@ static void sums_over_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, LEDGER_writes), sum);
 }
 
-/* A touch may be resolved on another CPU than the one that it came on. */
+/* A touch may be resolved on another CPU than its arrival's. */
 static void gauge_falls_on_another_cpu(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
@@ -187,7 +187,7 @@ static void gauge_falls_on_another_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
 }
 
-/* A value for each cell of a page that no other cell has. */
+/* Fill a page with a different value in each cell. */
 static void fill_page(struct ledger_page *page, u64 base)
 {
 	u64 *cell = (u64 *)page;
@@ -197,7 +197,7 @@ static void fill_page(struct ledger_page *page, u64 base)
 		cell[i] = base + i;
 }
 
-/* A reset stores each cell but the gauges, and takes nothing away. */
+/* A reset stores each cell but the gauges, and subtracts nothing. */
 static void reset_stores_baseline(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
@@ -215,7 +215,7 @@ static void reset_stores_baseline(struct kunit *test)
 				is_level(i) ? 0 : 1000000 + i);
 	}
 
-	/* what is counted later changes no baseline, up to the next reset */
+	/* later counts change no baseline until the next reset */
 	fill_page(share(ledger, cpu), 5000000);
 	for (i = 0; i < LEDGER_NR; i++) {
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 5000000 + i);
@@ -251,7 +251,7 @@ static void histogram_desc(const struct histogram_row *row, char *desc)
 
 KUNIT_ARRAY_PARAM(histogram, histogram_params, histogram_desc);
 
-/* Reads what was printed back: @bins numbers that rise by one from @first. */
+/* Check printed text: @bins numbers that rise by one from @first. */
 static void check_printed(struct kunit *test, const char *text, ssize_t len,
 			  unsigned int bins, u64 first)
 {
@@ -295,7 +295,7 @@ static void prints_histogram(struct kunit *test)
 	check_printed(test, text, len, row->bins, 1000 + cell);
 }
 
-/* The largest numbers fit in the page that a file of sysfs has. */
+/* The largest numbers fit into the page of a sysfs file. */
 static void prints_full_histogram_in_a_page(struct kunit *test)
 {
 	const struct histogram_row *row = test->param_value;
@@ -313,7 +313,7 @@ static void prints_full_histogram_in_a_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text[len - 1], '\n');
 }
 
-/* Whatever the room, nothing is written past it. */
+/* Printing never exceeds the room. */
 static void prints_no_more_than_fits(struct kunit *test)
 {
 	const struct histogram_row *row = test->param_value;
@@ -335,7 +335,7 @@ static void prints_no_more_than_fits(struct kunit *test)
 	}
 }
 
-/* Which counters a resolved touch adds 1 to; LEDGER_NR: no second one. */
+/* Counters to which a resolved touch adds 1; LEDGER_NR: no second one. */
 static const struct book_row {
 	enum rmw_how how;
 	enum ledger_counter sum;
@@ -420,7 +420,7 @@ static void expect_balance(struct kunit *test, const struct ledger *ledger)
 			ledger_read(ledger, LEDGER_rmw_drive_atomic));
 }
 
-/* Touches that come and are resolved in any order balance at any moment. */
+/* Touches that arrive and are resolved in any order balance at any moment. */
 static void balances_at_every_moment(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
@@ -476,7 +476,7 @@ static int booker_run(void *data)
 	return 0;
 }
 
-/* Nothing is lost between threads, wherever they run. */
+/* Threads on any CPUs lose no touch. */
 static void threads_lose_no_touch(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for what fits the device below and where a write that does not
- * fit is cut (geometry.h).
+ * KUnit tests for the size of requests that fit the device below, and for the
+ * cuts of larger ones (geometry.h).
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -14,9 +14,9 @@
 /* Sizes below */
 
 /*
- * What a walk says: the longest request from @sector that ends at a physical
- * block of the disk, counted from its sector 0, or, if none does, the longest
- * that ends at a logical block's length.
+ * Find by a walk the longest request from @sector that ends at a physical block
+ * of the disk, counted from sector 0, or, if there is none, the longest that
+ * ends at a logical block.
  */
 static u32 naive_max_io(const struct align_limits *lim, u32 sector)
 {
@@ -109,7 +109,7 @@ static void max_io_is_the_block_layers(struct kunit *test)
 	}
 }
 
-/* Far out, only the place within a chunk and a block matters. */
+/* For far sectors, only the position within a chunk and a block matters. */
 static void max_io_far_out(struct kunit *test)
 {
 	static const u32 chunks[] = { 0, 24, 256, 1000 };
@@ -121,7 +121,7 @@ static void max_io_far_out(struct kunit *test)
 	u32 c, sector;
 
 	for (c = 0; c < ARRAY_SIZE(chunks); c++) {
-		/* a multiple of all sizes here, but what 32 bits hold is not */
+		/* a multiple of all sizes here, unless truncated to 32 bits */
 		u64 far = 12345678901ULL * 96000;
 
 		lim.chunk_sectors = chunks[c];
@@ -140,8 +140,8 @@ static void max_io_far_out(struct kunit *test)
 }
 
 /*
- * Where the device below starts on the disk is not known: the least of all
- * places. Chunks are its own, and its own sectors are known.
+ * Return the least result over all starts of the device below, as its start on
+ * the disk is unknown. Chunks are the device's own, as are its sectors.
  */
 static u32 kernel_max_io_anywhere(const struct align_limits *lim, u32 sector)
 {
@@ -199,7 +199,7 @@ static void max_io_of_stacked_device_is_the_least(struct kunit *test)
 	}
 }
 
-/* Does one block, written from a buffer of pages, go down whole? */
+/* Rows: whether one block, written from a buffer of pages, goes down whole. */
 static const struct fits_row {
 	u32 physical, offset;
 	struct align_limits lim;
@@ -239,7 +239,7 @@ static const struct fits_row {
 		     .chunk_sectors = 64, .start = 63 }, 8, 4096, false },
 	{ 4096, 512, { .max_segments = 126, .max_sectors = 2560,
 		       .chunk_sectors = 64, .start = 63 }, 8, 4096, true },
-	/* a device on others: the worst place for it */
+	/* a stacked device: the worst start */
 	{ 4096, 0, { .stacked = true, .max_segments = 126, .max_sectors = 14 },
 	  5, 4096, false },
 	{ 4096, 0, { .stacked = true, .max_segments = 126, .max_sectors = 15 },
@@ -273,8 +273,8 @@ static void block_fits_in_one_request(struct kunit *test)
 /* Segments */
 
 /*
- * Byte by byte: a new segment where the last one is full, or where the address
- * enters a new window of seg_boundary_mask.
+ * Count byte by byte: a new segment begins where the last one is full, or where
+ * the address enters a new window of seg_boundary_mask.
  */
 static u32 naive_segment_bytes(const struct align_limits *lim, u64 addr,
 			       u32 len, u32 *segments)
@@ -360,7 +360,7 @@ static void segments_hold_bytes(struct kunit *test)
 			check_segments(test, &lim, addrs[a], lens[l]);
 }
 
-/* Nearly 4 GiB, as much as a bio can hold. */
+/* Stretches of nearly 4 GiB, the limit of a bio. */
 static void segments_hold_long_stretches(struct kunit *test)
 {
 	const u32 len = U32_MAX - 511;
@@ -390,7 +390,7 @@ static void segments_hold_long_stretches(struct kunit *test)
 
 /* Cuts */
 
-/* Every size that fits, up to two blocks and a bit. */
+/* Try every fitting size, up to a little more than two blocks. */
 static void cuts_at_last_boundary_that_fits(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
@@ -421,7 +421,7 @@ static void cuts_at_last_boundary_that_fits(struct kunit *test)
 	}
 }
 
-/* How much more there is does not matter; what fits as it is stays whole. */
+/* The remaining length does not matter; a fitting request stays whole. */
 static void cuts_only_what_does_not_fit(struct kunit *test)
 {
 	struct align_geometry g;
@@ -460,7 +460,7 @@ static const struct cut_row {
 	u32 max_sectors;
 	u32 max_segment_size;
 	u32 chunk;
-	u32 claimed;		/* bytes, what the disk says */
+	u32 claimed;		/* bytes, as the disk reports */
 	u32 first;		/* sectors, the first piece from a boundary */
 } cut_params[] = {
 	/* 126 segments hold 7 + 125 * 8 = 1007 sectors, 168: 1343, 254: 2031 */
@@ -479,16 +479,16 @@ static const struct cut_row {
 	{ 254, 4096, 3584, 0, 2560, 65536, 0, 4096, 2032 },
 	{ 254, 4096, 3584, 2048, 2560, 65536, 0, 4096, 2024 },
 	{ 126, 4096, 0, 3584, 2560, 65536, 0, 4096, 1000 },
-	/* max_sectors is what ends the request */
+	/* max_sectors ends the request */
 	{ 254, 4096, 0, 512, 1024, 65536, 0, 4096, 1024 },
 	{ 254, 4096, 3584, 512, 1024, 65536, 0, 4096, 1016 },
 	{ 254, 4096, 3584, 512, 1024, 65536, 0, 512, 1024 },
 	{ 254, 4096, 0, 512, 255, 65536, 0, 4096, 248 },
 	{ 254, 16384, 8192, 512, 255, 65536, 0, 512, 224 },
 	{ 254, 65536, 0, 512, 128, 65536, 0, 4096, 128 },
-	/* nothing needs a cut */
+	/* no cut is needed */
 	{ 514, 4096, 0, 512, 8192, 65536, 0, 4096, 4096 },
-	/* a disk that must not be crossed at multiples of 128 KiB */
+	/* a disk with chunks of 128 KiB */
 	{ 254, 4096, 0, 512, 2560, 65536, 256, 4096, 256 },
 	{ 254, 65536, 0, 512, 2560, 65536, 256, 4096, 256 },
 	{ 126, 16384, 0, 512, 2560, 65536, 1000 * 32, 4096, 992 },
@@ -517,7 +517,7 @@ static struct align_limits cut_limits(const struct cut_row *row)
 	};
 }
 
-/* Sectors that go down as one request from byte @at of the buffer. */
+/* Return the sectors that go down as one request from byte @at on. */
 static u32 fitting_sectors(const struct cut_row *row,
 			   const struct align_limits *lim, u64 sector, u32 at)
 {
@@ -537,7 +537,7 @@ static u32 fitting_sectors(const struct cut_row *row,
 	return min((pos - at) / 512, align_max_io_sectors(lim, sector));
 }
 
-/* Pages that @sectors from byte @at of the buffer lie on. */
+/* Return the number of pages under @sectors from byte @at of the buffer. */
 static u32 pages_of(const struct cut_row *row, u32 at, u32 sectors)
 {
 	u32 first = (row->into + at) / CUT_PAGE;
@@ -546,7 +546,7 @@ static u32 pages_of(const struct cut_row *row, u32 at, u32 sectors)
 	return last - first + 1;
 }
 
-/* Would the block layer send @sectors down as one request? */
+/* Return whether the block layer sends @sectors down as one request. */
 static bool goes_down_whole(const struct cut_row *row,
 			    const struct align_limits *lim, u32 sector, u32 at,
 			    u32 sectors)
@@ -555,13 +555,13 @@ static bool goes_down_whole(const struct cut_row *row,
 	       sectors <= kernel_max_io(lim, sector);
 }
 
-/* Starts at every sector of a block, at each of which it is cut to the end. */
+/* Cut a write to its end, from every start in a block. */
 static void cuts_large_writes(struct kunit *test)
 {
 	const struct cut_row *row = test->param_value;
 	const struct align_limits lim = cut_limits(row);
 	u32 block_sectors = row->physical / 512;
-	/* a boundary, of chunks too where there are any */
+	/* a boundary of blocks, and of chunks if any */
 	u32 base = row->chunk + row->offset / 512;
 	struct align_geometry g;
 	u32 into;
@@ -588,7 +588,7 @@ static void cuts_large_writes(struct kunit *test)
 						  is_boundary(row->physical,
 							      row->offset,
 							      at + n));
-			/* and not one block more would have fitted */
+			/* and one block more would not fit */
 			if (n < left && next <= left)
 				KUNIT_ASSERT_FALSE(test,
 						   goes_down_whole(row, &lim,
@@ -603,7 +603,7 @@ static void cuts_large_writes(struct kunit *test)
 	}
 }
 
-/* Limits of a disk on which a block cannot go down in one piece. */
+/* Limits with which a block cannot go down in one piece. */
 static void no_cut_where_no_block_fits(struct kunit *test)
 {
 	struct align_limits lim = {
@@ -619,7 +619,7 @@ static void no_cut_where_no_block_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, align_max_io_sectors(&lim, 128), 64);
 	KUNIT_EXPECT_EQ(test, align_cut(&g, 128, 64, 4096), 0);
 
-	/* a block lies across a line that no request may cross */
+	/* a block crosses a chunk's boundary */
 	whole_device(test, &g, 4096, 512, 3584);
 	lim.max_sectors = 2560;
 	lim.chunk_sectors = 256;
@@ -629,11 +629,11 @@ static void no_cut_where_no_block_fits(struct kunit *test)
 
 /* Write-zeroes */
 
-/* A device below, and how write-zeroes from a boundary are cut for it. */
+/* Rows: a device below, and the cuts of write-zeroes from a boundary. */
 static const struct zeroes_row {
 	u32 physical, offset;
 	u32 max;		/* sectors, the most write-zeroes of the device */
-	u32 claimed;		/* bytes, what the disk says */
+	u32 claimed;		/* bytes, as the disk reports */
 	u32 chunk;
 	bool stacked;
 	u32 limit;		/* sectors, to advertise */
@@ -654,9 +654,9 @@ static const struct zeroes_row {
 	/* the block layer splits at 4096 bytes from sector 0: 7 sectors less */
 	{ 4096, 3584, 65528, 4096, 0, false, 65528, 65520 },
 	{ 4096, 3584, 65528, 512, 0, false, 65528, 65528 },
-	/* lines that no request may cross */
+	/* with chunks */
 	{ 4096, 0, 65535, 4096, 256, false, 65528, 248 },
-	/* just a block, and less */
+	/* exactly a block, and less */
 	{ 4096, 0, 8, 512, 0, false, 8, 8 },
 	{ 4096, 0, 7, 512, 0, false, 0, 0 },
 	{ 65536, 0, 64, 512, 0, false, 0, 0 },
@@ -671,7 +671,7 @@ static void zeroes_desc(const struct zeroes_row *row, char *desc)
 
 KUNIT_ARRAY_PARAM(zeroes, zeroes_params, zeroes_desc);
 
-/* More than a bio, so that nothing fits as a whole. */
+/* More than a bio, so that no range fits as a whole. */
 #define ZEROES_SECTORS	(20ULL << 20)
 
 /* Each piece is of whole blocks and none that the block layer would split. */
@@ -715,7 +715,7 @@ static void cuts_zeroes(struct kunit *test)
 	}
 }
 
-/* What starts inside a block is cut at the same boundaries; the rest may fit. */
+/* A range from inside a block has the same boundaries; the rest may fit. */
 static void cuts_zeroes_from_anywhere(struct kunit *test)
 {
 	const struct zeroes_row *row = test->param_value;
@@ -761,7 +761,7 @@ static void sends_parts_of_blocks_that_are_zeroed_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, align_cut_zeroes(&g, &lim, 3, 4), 4);
 }
 
-/* A device that takes none says so itself; nothing is gained by pieces. */
+/* A device without write-zeroes fails them itself; pieces gain nothing. */
 static void cuts_no_zeroes_that_are_not_taken(struct kunit *test)
 {
 	struct align_limits lim = {

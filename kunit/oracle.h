@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a walk over single sectors says about physical blocks, from the
- * definition alone: byte x is a boundary iff (x - alignment_offset) mod P == 0.
- * It shares no arithmetic with geometry.h.
+ * An oracle of physical blocks: a walk over single sectors, by the definition
+ * alone: byte x is a boundary iff (x - alignment_offset) mod P == 0. It shares
+ * no arithmetic with geometry.h.
  */
 #ifndef DM_ALIGN_ORACLE_H
 #define DM_ALIGN_ORACLE_H
@@ -14,11 +14,11 @@
 
 #define FAR_SECTORS	BIT_ULL(54)	/* no device is larger: 2^63 bytes */
 
-/* Sectors that an oracle knows: enough for ranges over three large blocks. */
+/* Sectors of an oracle: enough for ranges over three large blocks. */
 #define ORACLE_SECTORS	(5 * ALIGN_MAX_BLOCK_SECTORS)
 
 /**
- * struct oracle - what a walk from sector to sector says about blocks
+ * struct oracle - the blocks found by a walk from sector to sector
  * @block_sectors: sectors in a block
  * @block: the block in which each sector lies
  * @pos: where in its block each sector lies
@@ -60,9 +60,9 @@ static inline void blocks_desc(const struct blocks *b, char *desc)
 KUNIT_ARRAY_PARAM(blocks, blocks_params, blocks_desc);
 
 /*
- * From one start to the next, sectors: all of them in small blocks; in large
- * ones a stride that is coprime to their size, or the tests take minutes on an
- * emulated CPU.
+ * Return the sectors from one start to the next: 1 in small blocks; in large
+ * ones a stride that is coprime to their size, as all starts would take minutes
+ * on an emulated CPU.
  */
 static inline u32 start_stride(const struct blocks *b)
 {
@@ -104,7 +104,7 @@ static inline struct oracle *oracle_alloc(struct kunit *test)
 	return o;
 }
 
-/* A geometry over a range that starts at sector 0 and never ends. */
+/* Make a geometry over a range that starts at sector 0 and never ends. */
 static inline void whole_device(struct kunit *test, struct align_geometry *g,
 				u32 physical, u32 logical, u32 offset)
 {

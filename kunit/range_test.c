@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for the registered ranges (range.c): which of them touch a
- * block, against a list that is searched from end to end.
+ * KUnit tests for the registered ranges (range.c): the ranges that cover a
+ * block, compared with a linear search of a list.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -21,12 +21,12 @@
 #define ROUNDS		4000
 
 /**
- * struct ranges - a tree of ranges, and a plain array of the same
+ * struct ranges - a tree of ranges, and an array of the same ranges
  * @tree: the tree
  * @range: the ranges
  * @first: first block of each
  * @last: last block of each
- * @in: which of them are in the tree
+ * @in: the ranges that are in the tree
  */
 struct ranges {
 	struct rb_root_cached tree;
@@ -55,7 +55,7 @@ static void ranges_add(struct ranges *r, int i, u64 first, u64 last)
 	r->in[i] = true;
 }
 
-/* The walk finds each range that touches the block once, and no other. */
+/* Check that the walk finds each range over the block once, and no other. */
 static void check_block(struct kunit *test, struct ranges *r, u64 block)
 {
 	struct align_range *range;
@@ -86,7 +86,7 @@ static void empty_tree_has_no_range(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, range_first(&r->tree, U64_MAX));
 }
 
-/* The last block counts, the one after it and the one before do not. */
+/* A range covers its last block, but not the one after it or before it. */
 static void range_touches_its_ends(struct kunit *test)
 {
 	static const struct { u64 first, last; } rows[] = {
@@ -151,7 +151,7 @@ static void ranges_come_and_go(struct kunit *test)
 			u64 first = prandom_u32_state(&rnd) % BLOCKS;
 			u64 most = prandom_u32_state(&rnd) % BLOCKS + 1;
 
-			/* short ones mostly, as writes are */
+			/* mostly short ranges, like writes */
 			ranges_add(r, i, first,
 				   first + prandom_u32_state(&rnd) % most);
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for the shards (shard.h): which lock guards a block, and which
- * locks a range of blocks needs. What is expected is worked out block by block,
- * from bytes on the device.
+ * KUnit tests for the shards (shard.h): the lock of a block, and the locks of a
+ * range of blocks. The expected results are worked out block by block, from
+ * bytes on the device.
  */
 #include <kunit/test.h>
 #include <linux/bitops.h>
@@ -38,7 +38,7 @@ static void shard_desc(const struct shard_row *row, char *desc)
 
 KUNIT_ARRAY_PARAM(shard, shard_params, shard_desc);
 
-/* A target of this geometry, of which nothing else is there. */
+/* Make a target that has only a geometry. */
 static struct align_target *target_alloc(struct kunit *test)
 {
 	const struct shard_row *row = test->param_value;
@@ -52,13 +52,13 @@ static struct align_target *target_alloc(struct kunit *test)
 	return at;
 }
 
-/* The index of a block's shard, from the definition. */
+/* Return the index of a block's shard, from the definition. */
 static unsigned int shard_index(const struct align_target *at, u64 number)
 {
 	return number * at->geometry.physical / REGION_BYTES % ALIGN_SHARDS;
 }
 
-/* Blocks in a region. */
+/* Return the number of blocks in a region. */
 static u64 region_blocks(const struct align_target *at)
 {
 	return REGION_BYTES / at->geometry.physical;
@@ -106,7 +106,7 @@ static void regions_end_where_the_next_begins(struct kunit *test)
 	}
 }
 
-/* The shards of a range, as bits, found by its regions one by one. */
+/* Return the shards of a range, as bits, found region by region. */
 static unsigned long shards_needed(const struct align_target *at, u64 first,
 				   u64 last)
 {
@@ -121,9 +121,9 @@ static unsigned long shards_needed(const struct align_target *at, u64 first,
 }
 
 /*
- * Every shard of a range is in its span, and they come by rising index, each
- * once, which is the order of their locks. A range of up to two regions takes
- * no lock too many.
+ * Check that every shard of a range is in its span, by rising index, each once,
+ * which is the order of the locks. A range of up to two regions takes no
+ * needless lock.
  */
 static void check_span(struct kunit *test, const struct align_target *at,
 		       u64 first, u64 last)
@@ -158,7 +158,7 @@ static void spans_have_the_shards_of_their_blocks(struct kunit *test)
 	u64 from, regions;
 	int begin, end;
 
-	/* near the borders of regions, and where the shards begin anew */
+	/* near the borders of regions, and where the shards start over */
 	for (from = 0; from < 2 * ALIGN_SHARDS; from++) {
 		for (regions = 0; regions < ALIGN_SHARDS + 2; regions++) {
 			u64 border = (from + 1) * blocks;

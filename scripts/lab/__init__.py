@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What dm-align's developers work with, room by room; none of it is installed.
+"""The developers' programs, room by room; none is installed.
 
 linux       kernels: fetched, built, and the modules built for them
 machines    QEMU's guests and User Mode Linux with their emulated drives
@@ -8,5 +8,5 @@ proof       runs beside or beyond `make check`: proof, soak, coverage, fuzzing, 
 demo        dm-align shown on emulated drives
 bench       dm-align measured against raw, dm-linear and dm-ebs
 
-Each room imports from those above it and from the files here.
+Each room imports from the rooms above it and from the files here.
 """

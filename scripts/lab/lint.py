@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the static checks over the tree: `make lint`.
+"""Run the static checks over the tree: `make lint`.
 
-    scripts/python -m lab.lint [GATE...]      all gates without a name: see GATES
+    scripts/python -m lab.lint [GATE...]      without names, all of GATES
 
-Prints a line for each gate, with its findings below. Exit status 1 if there are findings, 2 if a tool is missing, with the
-package that has it.
+Prints a line for each gate, with its findings below. Exit status 1 if there are findings, 2 if a tool is missing (the line
+names its package).
 
-A gate takes the folder to check, so that a test can give it one with a fault. The slow gates remember, in the cache, by
-content, which files had no findings, and look at the others only.
+A gate takes the folder to check, so that a test can pass one with a fault. The slow gates cache the digests of files
+without findings, and check only the others.
 """
 
 import concurrent.futures
@@ -25,14 +25,14 @@ from . import paths
 from .linux import gates, kernels
 from .paths import REPO, locked
 
-# What was found clean, in whatever checkout.
+# Digests of clean files, of all checkouts.
 CACHE = paths.CACHE / "lint"
-# What builds and tests leave behind, and what is no source of ours: input for parsers, as it came.
+# Output of builds and tests, and raw input of parsers, which is no source code.
 NOT_SOURCES = {".git", "out", "__pycache__", ".pytest_cache", "corpus", "samples"}
 SUFFIXES = {".c", ".h", ".sh", ".py", ".mk", ".rst", ".md"}
 NAMES = {"Makefile", "Kbuild", "Kconfig"}
 LICENCE = "SPDX-License-Identifier: GPL-2.0"
-# The version that Debian 12 and 13 share: another one finds other things.
+# The version that Debian 12 and 13 share: other versions have other findings.
 CLANG_TIDY = "clang-tidy-19"
 KERNEL_CODE = ("kmod", "kunit")
 PROGRAMS = ("alignctl", "drive512e")
@@ -43,7 +43,7 @@ class Missing(Exception):
 
 
 def tool(name, package=None):
-    """The path of a program. Raises Missing, with the package that has it."""
+    """Return the path of a program. Raises Missing, which names its package."""
     path = shutil.which(name)
     if not path:
         raise Missing(f"{name} is missing: apt-get install {package or name}")
@@ -51,7 +51,7 @@ def tool(name, package=None):
 
 
 def run(command, **options):
-    """What a checker prints; it must print something if it is not content."""
+    """Run a checker; return the lines that it prints, at least one if it fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
     said = [line for line in done.stdout.splitlines() if line.strip()]
     if done.returncode and not said:
@@ -60,7 +60,7 @@ def run(command, **options):
 
 
 def sources(folder):
-    """The source files below a folder, sorted, each with the interpreter that its first line names, or "" without one."""
+    """Find the source files below a folder; return {path: interpreter named by the first line, or ""}, sorted."""
     found = {}
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in NOT_SOURCES]
@@ -88,7 +88,7 @@ def kernel_files(folder):
 
 
 def digest(*parts):
-    """A key of texts and of the contents of files."""
+    """Hash texts and the contents of files into a key."""
     total = hashlib.sha256()
     for part in parts:
         total.update(hashlib.sha256(part.encode() if isinstance(part, str) else part.read_bytes()).digest())
@@ -96,7 +96,7 @@ def digest(*parts):
 
 
 def changed(name, keys, look):
-    """Findings in the files that have changed since `look` had none in them. `keys` has each file's key."""
+    """Return the findings of `look` in files that are not known to be clean. `keys` has each file's key."""
     with locked(f"lint-{name}"):
         known = CACHE / f"{name}.clean"
         clean = set(known.read_text().split()) if known.exists() else set()
@@ -104,38 +104,38 @@ def changed(name, keys, look):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             found = dict(zip(todo, pool.map(look, todo)))
         CACHE.mkdir(parents=True, exist_ok=True)
-        # Those of another folder, as a test's, stay.
+        # Keep the digests of other checkouts.
         known.write_text("".join(f"{key}\n" for key in sorted(clean | {keys[path] for path in todo if not found[path]})))
     return [line for lines in found.values() for line in lines]
 
 
 def ruff(folder):
-    """Python: unused and undefined names, likely faults, order of imports."""
+    """Check Python with ruff: unused and undefined names, likely faults, order of imports."""
     return run([sys.executable, "-m", "ruff", "check", "--quiet", "--output-format", "concise", "--cache-dir", CACHE / "ruff",
                 "--config", REPO / ".ruff.toml", *python_files(folder)])
 
 
 def mypy(folder):
-    """Python: types."""
+    """Check the types of Python with mypy."""
     files = [] if folder == REPO else python_files(folder)
     return run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", CACHE / "mypy", "--config-file",
                 REPO / ".mypy.ini", *files], cwd=REPO)
 
 
 def shellcheck(folder):
-    """Shell scripts."""
+    """Check shell scripts with shellcheck."""
     return run([tool("shellcheck"), "--external-sources", "--format", "gcc", *shell_files(folder)], cwd=REPO)
 
 
 def checkpatch(folder):
-    """The kernel code: its style."""
+    """Check the style of the kernel code with checkpatch."""
     script = kernels.fetch_source(kernels.USUAL) / "scripts/checkpatch.pl"
     keys = {path: digest(path.name, path, script) for path in kernel_files(folder)}
     return changed("checkpatch", keys, gates.checkpatch)
 
 
 def kernel_doc(folder):
-    """The kernel code's headers: comments that describe something else than what stands below them."""
+    """Check that kernel-doc comments in the kernel code's headers match the declarations below them."""
     script = kernels.fetch_source(kernels.USUAL) / "scripts/kernel-doc"
     headers = [path for path in kernel_files(folder) if path.suffix == ".h"]
     done = subprocess.run(["perl", script, "-none", "-Wall", *headers], capture_output=True, text=True, cwd=REPO, check=True)
@@ -143,7 +143,7 @@ def kernel_doc(folder):
 
 
 def clang_tidy(folder):
-    """The programs: the checks of .clang-tidy."""
+    """Check the programs with clang-tidy, as .clang-tidy says."""
     program = tool(CLANG_TIDY)
     commands = compile_commands(folder)
 
@@ -157,7 +157,7 @@ def clang_tidy(folder):
 
 
 def compile_commands(folder):
-    """The flags that decide what the sources of the programs mean, by file, as their Makefiles have them."""
+    """Return {source file: its -D, -I and -std flags} of the programs, from their Makefiles."""
     found = {}
     for program in PROGRAMS:
         where = folder / "userspace" / program
@@ -170,7 +170,7 @@ def compile_commands(folder):
 
 
 def included(path, flags):
-    """The project's own headers that a C file includes, and those that these include."""
+    """Return the project's headers that a C file includes, directly or through others."""
     folders = [flag[2:] for flag in flags if flag.startswith("-I")]
     found, todo = set(), [path]
     while todo:
@@ -185,7 +185,7 @@ def included(path, flags):
 
 
 def editorconfig(folder):
-    """All sources: what .editorconfig says of indents, ends of lines and the end of the file."""
+    """Check all sources against .editorconfig: indents, ends of lines and the end of the file."""
     rules = configparser.ConfigParser()
     rules.read_string("[top]\n" + (REPO / ".editorconfig").read_text())
     findings = []
@@ -194,7 +194,7 @@ def editorconfig(folder):
         said = {"last line without an end": not text.endswith("\n"), "empty lines at the end": text.endswith("\n\n")}
         style = next((rules[name].get("indent_style") for name in reversed(rules.sections()) if name != "top" and
                       rules[name].get("indent_style") and matches(path.name, name)), None)
-        # After tabs, what aligns may be spaces: fewer than a tab has. Of Python ruff knows what is code.
+        # After tabs, fewer than 8 spaces may align. Python is left to ruff, which knows strings from code.
         indent = {"tab": r"\t* {8}", "space": r" *\t"}.get(style) if path.suffix != ".py" else None
         findings += [f"{path}: {what}" for what, is_so in said.items() if is_so]
         for number, line in enumerate(text.split("\n"), 1):
@@ -206,13 +206,13 @@ def editorconfig(folder):
 
 
 def matches(name, pattern):
-    """Whether a file's name matches a section of .editorconfig: *, and {one,other} that may hold another such choice."""
+    """Return whether a file's name matches a section of .editorconfig: *, and {one,other}, which may be nested."""
     special = {"{": "(?:", "}": ")", ",": "|", "*": ".*"}
     return bool(re.fullmatch("".join(special.get(sign, re.escape(sign)) for sign in pattern), name))
 
 
 def licence(folder):
-    """All sources: the licence, in one of the first lines."""
+    """Check that all sources name the licence in the first three lines."""
     found = []
     for path in sources(folder):
         with open(path, encoding="utf-8") as file:
@@ -221,13 +221,13 @@ def licence(folder):
     return found
 
 
-# The slow ones first.
+# The slow gates first.
 GATES = {"clang-tidy": clang_tidy, "mypy": mypy, "checkpatch": checkpatch, "shellcheck": shellcheck, "ruff": ruff,
          "kernel-doc": kernel_doc, "editorconfig": editorconfig, "licence": licence}
 
 
 def timed(gate):
-    """A gate's findings in the tree, or why there are none, and its seconds."""
+    """Run a gate over the tree; return its findings, the Missing that stopped it or None, and its seconds."""
     began = time.monotonic()
     try:
         found, why = GATES[gate](REPO), None

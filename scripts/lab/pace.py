@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How slow this machine is now, and the time limits that follow from it.
+"""The current slowness of this machine, and time limits stretched by it.
 
-Limits in the tests are written for the reference machine: two processors with nothing else to do. patience() and Limit
-stretch such a limit by slowness(), which is at least 1. It comes from, first found:
+Limits in the tests are written for the reference machine: two idle processors. patience() and Limit stretch such a limit
+by slowness(), which is at least 1. The slowness is the first of these that is found:
 
-- the file that DMALIGN_PACE names: a test session has a process that measures every quarter of a minute and writes it
-  (watching()), and batch.py hands the figure on to its guests, since load comes and goes;
-- DM_ALIGN_SLOWNESS: the user's own figure, which a test session takes in place of measuring, or in a guest what it was
-  on the host when the guest booted;
+- the file that DMALIGN_PACE names: a process of a test session measures every quarter of a minute and writes the figure
+  (watching()), and batch.py passes the figure on to its guests, since load varies;
+- DM_ALIGN_SLOWNESS: the user's own figure, which a test session takes in place of measuring, or in a guest the host's
+  figure at the guest's boot;
 - a measurement by this process.
 
-A limit that runs already is stretched as well when load comes up.
+Growing load stretches running limits, too.
 
     scripts/python -m lab.pace              prints the slowness
     scripts/python -m lab.pace watch FILE   keeps FILE up to date
@@ -26,27 +26,27 @@ from pathlib import Path
 
 VARIABLE = "DM_ALIGN_SLOWNESS"
 FILE = "DMALIGN_PACE"
-# How much slower than its own native speed says this machine emulates, by preflight.py.
+# Slowness of emulation on this machine, relative to its native slowness, by preflight.py.
 EMULATION = "DMALIGN_EMULATION"
-# A machine slower than that is stuck, and a test that hangs on it must end some day.
+# Greatest slowness: a slower machine is stuck, and a hanging test must end on it eventually.
 CEILING = 20.0
 
-# Of work() and of a boot in QEMU until the command begins, on the reference machine.
+# Times on the reference machine: of work(), and of a boot in QEMU until the command begins.
 REFERENCE_SECONDS = 0.1
 REFERENCE_BOOT_SECONDS = 7.0
 _STEPS = 1_500_000
 
 INTERVAL = 15
-# The highest of the last measurements counts: load that pauses for a moment is still there.
+# Number of measurements of which the highest counts, as load may pause for a moment.
 REMEMBERED = 4
-# How old a figure may be before the file is read again, and before this process measures again.
+# Seconds after which the file is read again, and after which this process measures again.
 READ_AGAIN, MEASURE_AGAIN = 1, 60
 
-_known = (None, 0.0)  # figure and the time at which it is too old
+_known = (None, 0.0)  # figure and its time of expiry
 
 
 def work():
-    """What is measured: arithmetic in Python, of which the tests do much; no instruction of a special processor."""
+    """Do the work to measure: arithmetic in Python, as in the tests, without special instructions of a processor."""
     total = 0
     for step in range(_STEPS):
         total = (total * 31 + step) & 0xffffffff
@@ -54,7 +54,7 @@ def work():
 
 
 def measure():
-    """How many times longer work() takes now than on the reference machine; less than 1 on a faster one."""
+    """Measure how many times longer work() takes now than on the reference machine; less than 1 on a faster one."""
     began = time.monotonic()
     work()
     return (time.monotonic() - began) / REFERENCE_SECONDS
@@ -65,7 +65,7 @@ def clamp(figure):
 
 
 def emulation(boot_seconds, native):
-    """How much slower than its native speed this machine emulates: from a boot, and measure() at the same time."""
+    """Return this machine's slowness of emulation relative to its native one: from a boot and a simultaneous measure()."""
     return clamp(boot_seconds / REFERENCE_BOOT_SECONDS / max(native, 1.0))
 
 
@@ -76,14 +76,14 @@ def _read(file):
 
 
 def slowness():
-    """The factor of all time limits, now."""
+    """Return the current factor of all time limits."""
     global _known
     if FILE not in os.environ and VARIABLE in os.environ:
         return max(1.0, float(os.environ[VARIABLE]))
     figure, until = _known
     if time.monotonic() >= until:
         if FILE in os.environ:
-            # What was known before stays if the file is gone.
+            # If the file is gone, keep the last figure.
             figure, valid = _read(os.environ[FILE]) or figure or measure(), READ_AGAIN
         else:
             figure, valid = measure(), MEASURE_AGAIN
@@ -92,7 +92,7 @@ def slowness():
 
 
 def patience(seconds):
-    """A time limit of the reference machine, for this one, now."""
+    """Convert a time limit of the reference machine to this machine's current speed."""
     return seconds * slowness()
 
 
@@ -100,41 +100,41 @@ _steady = None
 
 
 def begin_test():
-    """A test begins: scaled() keeps to the figure of now until the next one does."""
+    """Fix the figure of scaled() at the begin of a test, until the next test begins."""
     global _steady
     _steady = slowness()
 
 
 def scaled(seconds):
-    """A delay that a test makes, in the ratio of the reference machine to the test's other delays."""
+    """Scale a delay that a test makes, so that all delays of the test keep their ratio."""
     if _steady is None:
         begin_test()
     return seconds * _steady
 
 
 def keep(figure):
-    """scaled() keeps to `figure` until the next test begins: that of a delay which cannot be changed any more."""
+    """Fix scaled() at `figure` until the next test begins, the figure of a delay that cannot change any more."""
     global _steady
     _steady = figure
 
 
 class Limit:
-    """A time limit that begins now and is stretched with slowness(), unless it is `exact`: a user's own."""
+    """A time limit that begins now and grows with slowness(), unless `exact`, as for a user's own limit."""
 
     def __init__(self, seconds, exact=False):
         self.seconds, self._exact = seconds, exact
         self._began = time.monotonic()
 
     def now(self):
-        """The limit as it is now, in seconds from its begin."""
+        """Return the current limit, in seconds from its begin."""
         return self.seconds if self._exact else patience(self.seconds)
 
     def left(self):
         return self._began + self.now() - time.monotonic()
 
     def over(self):
-        """Why it is over, in words, or None."""
-        # Asking how slow the machine is may take a moment: first whether the limit could be over at all.
+        """Return why the limit is over, in words, or None."""
+        # slowness() may take a moment: check first that the limit could be over at all.
         if time.monotonic() - self._began < self.seconds or self.left() > 0:
             return None
         return f"after its time limit of {self}"
@@ -146,7 +146,7 @@ class Limit:
 
 
 def write(file, figure):
-    """Replaces the file, so that nobody reads half a figure."""
+    """Replace the file atomically, so that no reader sees half a figure."""
     scratch = Path(f"{file}.new")
     scratch.write_text(f"{figure:.3f}\n")
     scratch.replace(file)
@@ -154,7 +154,7 @@ def write(file, figure):
 
 @contextlib.contextmanager
 def watching(file):
-    """A process of its own keeps `file` up to date during the `with` block: a thread would wait for the tests' Python."""
+    """Keep `file` up to date during the `with` block, by a process: a thread would wait for the tests' interpreter lock."""
     from .machines.vm import die_with_parent, killed_at_end
     write(file, measure())
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where things lie: the checkout, its out/ folder, and the cache that checkouts share."""
+"""Paths: the checkout, its out/ folder, and the cache that checkouts share."""
 
 import contextlib
 import fcntl
@@ -15,25 +15,25 @@ CACHE = Path(os.environ.get("DM_ALIGN_CACHE") or Path.home() / ".cache" / "dm-al
 
 
 def say(what):
-    """A progress line, on standard error so that a tool's own output stays clean."""
+    """Print a progress line, on standard error so that a tool's own output stays clean."""
     print(f"dm-align: {what}", file=sys.stderr, flush=True)
 
 
 def fail(why, status=2):
-    """Ends the program with a reason that names the thing and the way out."""
+    """Exit with a message, which names the object, what is wrong, and what to do."""
     print(f"dm-align: {why}", file=sys.stderr)
     sys.exit(status)
 
 
 def commit():
-    """The checkout's commit, marked if it was changed since."""
+    """Return the checkout's commit, marked if the checkout has changes."""
     say = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
     return say.stdout.strip() or "unknown"
 
 
 @contextlib.contextmanager
 def locked(name, where=CACHE):
-    """One process at a time makes or uses what `name` stands for in the cache, or in out/; others wait."""
+    """Lock `name` in the cache, or in out/, against other processes for the `with` block; sleeps until it is free."""
     locks = where / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with open(locks / name, "w") as lock:
@@ -43,7 +43,7 @@ def locked(name, where=CACHE):
 
 @contextlib.contextmanager
 def whole(folder):
-    """Yields a scratch folder that becomes `folder` when the block ends well: a half-made entry never looks done."""
+    """Yield a scratch folder that becomes `folder` if the block succeeds, so that a partial entry never looks complete."""
     scratch = folder.with_name(folder.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the tests that a word names, with what they need built first: `make test T=<file or word>`.
+"""Build the prerequisites of the tests that a word names, and run these tests: `make test T=<file or word>`.
 
     scripts/python -m lab.pick WORD [PYTEST ARGUMENT...]
 
-WORD is a test file (a path, or its name with or without "test_" and suffix, "::name" behind it), or a part of the name of
-tests: of a function in Python, of what a C unit test promises, of a KUnit case. Tests in guests run on one kernel unless
+WORD is a test file (a path, or its name with or without "test_" and suffix, also followed by "::name"), or a part of tests'
+names: of a Python function, of the promise of a C unit test, of a KUnit case. Tests in guests run on one kernel unless
 DM_ALIGN_KERNELS names others.
 """
 
@@ -20,7 +20,7 @@ from .paths import OUT, REPO, fail
 from .proof import kunit
 
 FOLDERS = ("scripts", "kmod", "kunit", "userspace", "Documentation")
-# Of folders, the longest that fits a test decides: the steps of scripts/setup and the targets of make that it needs.
+# Prerequisites of the tests below a folder, of which the longest match counts: steps of scripts/setup, targets of make.
 NEEDS = {"": (["venv"], []),
          "userspace": (["venv"], ["programs"]),
          "kmod/tests": (["check"], ["programs", "test-tools"]),
@@ -31,8 +31,7 @@ NEEDS = {"": (["venv"], []),
 
 @dataclasses.dataclass
 class Picked:
-    """What a word names: tests for pytest, as its arguments, of which `expression` chooses (as its -k); words for the C unit
-    tests, by program; suites of KUnit."""
+    """The tests that a word names: pytest's arguments and its -k `expression`; words for C unit tests, by program; suites."""
     python: list
     expression: str
     c: dict
@@ -48,18 +47,18 @@ def files(pattern):
 
 
 def program_of(path):
-    """The program whose unit tests a C file belongs to."""
+    """Return the program to whose unit tests a C file belongs, or None."""
     parts = path.relative_to(REPO).parts
     return parts[1] if parts[0] == "userspace" else None
 
 
 def stem(path):
-    """The name of a test file without what all have: "hold" of test_hold.py, "block" of block_test.c."""
+    """Return a test file's name without the common part: "hold" of test_hold.py, "block" of block_test.c."""
     return re.sub(r"^test_|_test$", "", path.stem)
 
 
 def pick(word):
-    """What a word names; nothing is a Picked that is false."""
+    """Return the Picked that a word names, which is false if there is none."""
     name, _, inside = word.partition("::")
     bare = stem(Path(name))
     named = [path for path in [*files("test_*.py"), *files("test_*.c"), *files("*_test.c")]
@@ -84,7 +83,7 @@ def by_program(pairs):
 
 
 def needs(paths):
-    """The steps of scripts/setup and the targets of make that tests in some files need."""
+    """Return the steps of scripts/setup and the targets of make that tests in some files need."""
     steps, targets = [], []
     for path in paths:
         folder = max((name for name in NEEDS if str(path).startswith(name)), key=len)
@@ -94,7 +93,7 @@ def needs(paths):
 
 
 def run(*command):
-    """Runs a command with the terminal; its exit status."""
+    """Run a command on the terminal; return its exit status."""
     return subprocess.run([str(word) for word in command], cwd=REPO).returncode
 
 
@@ -103,8 +102,8 @@ def main(argv):
         fail(__doc__.strip())
     picked = pick(argv[0])
     if not picked:
-        fail(f"no test is called {argv[0]!r}, in no file: name a file (test_hold.py, or hold) or a part of a test's name")
-    # Before kernels.py, in whatever runs then, asks for it.
+        fail(f"no file or test is named {argv[0]!r}: name a file (test_hold.py, or hold) or a part of a test's name")
+    # Set it before kernels.py reads it, here or in a child.
     os.environ.setdefault(kernels.VARIABLE, kernels.USUAL)
     steps, targets = needs([*picked.python, *("kunit" for _ in picked.kunit)])
     if run(REPO / "scripts/setup", *(steps or ["venv"])) or targets and run("make", "-s", *targets):

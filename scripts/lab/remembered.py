@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was found out about this machine, remembered in out/ until it boots anew."""
+"""Facts about this machine, remembered in out/ until the next boot."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def _all():
 
 
 def recall(name):
-    """What is remembered under a name, or None."""
+    """Return the value remembered under a name, or None."""
     return _all().get(name)
 
 

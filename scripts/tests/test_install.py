@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make install puts the program and the module where a system finds them, and make uninstall takes away all of it."""
+"""make install puts the program and the module where a system finds them, and make uninstall removes all files."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from lab.paths import OUT, REPO
 
 
 def make(*arguments):
-    # Not as part of the make that may run these tests: its flags and its jobs are its own.
+    # Without the flags and jobs of the make that may run these tests.
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     return subprocess.run(["make", "-s", "-C", REPO, *arguments], capture_output=True, text=True, env=environment)
 
@@ -56,5 +56,5 @@ def test_a_module_for_another_kernel_is_not_installed(tmp_path):
 def test_a_series_names_the_kernel_as_well(installed):
     series = series_of(next((installed / "lib/modules").iterdir()).name)
     assert make("install", f"DESTDIR={installed}", f"KVER={series}").returncode == 0
-    # As 6.1 does not stand for 6.12.
+    # 6.1 must not match 6.12.
     assert make("install", f"DESTDIR={installed}", f"KVER={series[:-1]}").returncode != 0

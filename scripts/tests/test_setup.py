@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/setup asks for packages that each supported generation of Debian has; scripts/needs, which the builds ask, names
-what is missing and installs nothing."""
+"""scripts/setup installs packages that each supported generation of Debian has; scripts/needs, used by the builds, names
+missing tools and installs nothing."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
-# Versions that both generations have.
+# Packages with a version that both generations have.
 SHARED = {"clang-19", "clang-tidy-19", "lld-19", "llvm-19"}
 
 
@@ -27,7 +27,7 @@ def needs(*arguments, path=None, like="debian", tmp_path=None):
 
 @pytest.fixture
 def bare(tmp_path):
-    """A PATH with the shell's own company and none of what a build wants."""
+    """Make a folder for PATH with basic shell tools, without the tools of a build."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("awk", "bash", "cat", "dirname", "readlink", "uniq", "xargs", "echo"):
@@ -39,7 +39,7 @@ def bare(tmp_path):
 def test_no_package_name_holds_a_version(name):
     packages = [line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
     assert packages
-    # As libclang-rt-14-dev or postgresql-15, which the next generation has no more.
+    # For example libclang-rt-14-dev or postgresql-15, which the next generation lacks.
     assert not [package for package in packages if re.search(r"-\d", package) and package not in SHARED]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each of their TAP lines is a subtest here."""
+"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each TAP line is a subtest here."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ CHECKS = [(path.parent.name, target) for path in MAKEFILES
 def test_make_check_passes(program, target, subtests):
     done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", target], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
-    # "make check" of one folder runs programs one after the other, each with its own numbering.
+    # "make check" of one folder runs several programs, each with its own numbering.
     for verdict, name in re.findall(r"^(not ok|ok) \d+ ?-? ?(.*)$", done.stdout, re.M):
         with subtests.test(name):
             assert verdict == "ok", done.stdout[-4000:]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What alignctl starts for runs that go together: `python3 .../align_reports verify|compare|probe ARGUMENT...`."""
+"""The program that alignctl starts for experiments of many runs: `python3 .../align_reports verify|compare|probe ARGUMENT...`."""
 
 import importlib
 import os
 import sys
 
 if not __package__:
-    # Python has put this folder on the path, where the one that it lies in belongs.
+    # Python has put this folder on the path; replace it with its parent, so that the package is found.
+
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from align_reports import interrupt, output

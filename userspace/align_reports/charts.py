@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Charts as inline SVG: no script, no external font, colours from the page's variables.
 
-A chart is a set of small panels, one per workload, each drawn at about the size it is
-shown at, so that the text stays readable when the page puts them below one another.
+A chart is a set of small panels, one per workload, each drawn at about the size at which
+the page shows it, so that the text stays readable when the panels stand below one another.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from .table import duration, round_duration
 LEFT = 66       # room for the row's name
 RIGHT = 8
 TOP = 10        # room for half a label
-HEIGHT = 150    # of what stands above an axis that all rows share
+HEIGHT = 150    # of the drawing above an axis that all rows share
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
 
 
 def bounded(latency: dict[str, Any]) -> list[tuple[float, int]]:
-    """(upper bound in us, count) of a histogram's bins."""
+    """Return (upper bound in us, count) of a histogram's filled bins."""
     # A last bin without an upper bound ends at the largest latency seen.
     return [(upper or latency["max"], count) for upper, count in latency["histogram"] if count]
 
 
 def round_values(low: float, high: float, steps: tuple[int, ...]) -> list[float]:
-    """Each of the steps times powers of ten, from `low` to `high`."""
+    """Return each of the steps times powers of ten, from `low` to `high`."""
     first = math.floor(math.log10(low)) if low > 0 else 0
     return [step * 10.0 ** power for power in range(first, math.ceil(math.log10(high)) + 1)
             for step in steps if low <= step * 10.0 ** power <= high]
 
 
 def log_ticks(low: float, high: float) -> list[list[float]]:
-    """Round values of a logarithmic axis, the finest choice first."""
+    """Return choices of round values for a logarithmic axis, the finest first."""
     return [round_values(low, high, steps) for steps in ((1, 2, 5), (1, 5), (1,))]
 
 
 def across(choices: Sequence[Sequence[float]], x_of: Callable[[float], float],
            name: Callable[[float], str]) -> list[tuple[float, float, str]]:
-    """Ticks of a horizontal axis whose labels do not meet: value, centre and words of the label of each.
+    """Choose ticks of a horizontal axis whose labels do not meet; return value, label's centre and label's text of each.
 
-    The first of the choices that has room; of the last one what has room.
+    Takes the first choice that fits; of the last one, the ticks that fit.
     """
     kept: list[tuple[float, float, str]] = []
     for choice in choices:
@@ -62,7 +62,7 @@ def across(choices: Sequence[Sequence[float]], x_of: Callable[[float], float],
 
 
 def upward(choices: list[list[float]], y_of: Callable[[float], float]) -> list[float]:
-    """The same of a vertical axis, from the bottom up."""
+    """Choose ticks of a vertical axis as across() does, from the bottom up; return their values."""
     kept: list[float] = []
     for choice in choices:
         kept = []
@@ -75,7 +75,7 @@ def upward(choices: list[list[float]], y_of: Callable[[float], float]) -> list[f
 
 
 def cumulative(bins: Iterable[tuple[float, int]]) -> list[tuple[float, float]]:
-    """(latency in us, share of the requests that took no longer), rising; of (upper bound, count)."""
+    """Turn bins (upper bound, count) into rising points (latency in us, share of the requests that took no longer)."""
     merged: Counter[float] = Counter()
     for bound, count in bins:
         merged[bound] += count
@@ -92,7 +92,7 @@ class Distribution:
 
     kind     class of the line
     points   of cumulative()
-    p50 p99  in us, from the samples: the points are ends of bins and tell no more than between which two they lie
+    p50 p99  in us, from the samples: the points are ends of bins, so are less exact
     """
 
     kind: str
@@ -103,7 +103,7 @@ class Distribution:
 
 
 def cumulative_panel(what: str, lines: list[Distribution]) -> str:
-    """Share of the requests by latency. what: they are."""
+    """Draw the share of the requests by latency. what: name of the requests."""
     every = [us for each in lines for us, _ in each.points]
     low, high = max(min(every) / 2, 1), max(max(every), 2)
     scale = (WIDTH - LEFT - RIGHT) / math.log(high / low)
@@ -122,7 +122,7 @@ def cumulative_panel(what: str, lines: list[Distribution]) -> str:
         parts.append(line(LEFT, y_of(share), WIDTH - RIGHT, y_of(share), "grid"))
         parts.append(text(LEFT - 6, y_of(share) + 4, f"{share:.0%}", "tick", "end"))
     for each in lines:
-        # A step at the end of each bin: what is inside is not known any finer.
+        # A step at the end of each bin: a histogram knows nothing finer.
         corners, share = [(x_of(low), y_of(0))], 0.0
         for us, above in each.points:
             corners += [(x_of(us), y_of(share)), (x_of(us), y_of(above))]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What makes a run fail: pure functions from results to sentences.
+"""Checks of a run's results: pure functions from results to findings, a sentence each.
 
-The drive counts on its own, below the target, so its counters are the witness for
+The drive counts independently, below the target, so its counters are the witness for
 the ledger.
 """
 
@@ -25,29 +25,29 @@ def _check_read_back(title: str, what: str, check: dict[str, Any]) -> Iterator[s
 
 
 def check_data(run: Run) -> Iterator[str]:
-    """Every sector of the range was read back and is what was written there."""
+    """Check that every sector of the range was read back as written."""
     yield from _check_read_back(run.title, "data check", run.replay["data_check"])
 
 
 def check_below(run: Run) -> Iterator[str]:
-    """The same of the drive itself, if it was looked at."""
+    """Check the same of the drive beneath, if its content was read."""
     if run.below:
         yield from _check_read_back(run.title, "data check of the drive beneath", run.below)
 
 
-# What the figures of a buffered run are for, and what to do where it is not so.
-CACHE_ASSUMED = ("; the page cache is taken to write each block when it is told to, not before, as it "
-                 "does after 30 seconds or when memory is short: a smaller --count helps")
+# The assumption behind the expected figures of a buffered run, and the remedy where it does not hold.
+CACHE_ASSUMED = ("; this assumes that the page cache writes no block before it is told to, but after 30 seconds or "
+                 "when memory is short it does: try a smaller --count")
 
 
 def check_unchanged(run: Run) -> Iterator[str]:
-    """Where nothing changes the writes, the drive, if it counts, received every touch."""
+    """Check that a drive that counts received every touch, in modes that leave writes unmodified."""
     if run.drive and run.mode in ("raw", "report"):
         yield from check_drive(run)
 
 
 def check_drive(run: Run) -> Iterator[str]:
-    """The drive received the touches that this mode must let through: all, or none."""
+    """Check that the drive received the touches that the mode must let through: all, or none."""
     expected = run.touches_expected if run.mode in ("raw", "report") else 0
     if run.drive["touches"] != expected:
         yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, "
@@ -55,7 +55,7 @@ def check_drive(run: Run) -> Iterator[str]:
 
 
 def check_balance(run: Run) -> Iterator[str]:
-    """The ledger's equation holds, and nothing is left in flight or lost."""
+    """Check that the ledger balances, with no touch pending or lost."""
     ledger = run.ledger
     settled = sum(ledger[name] for name in SETTLED)
     if ledger["rmw_expected"] != settled:
@@ -68,7 +68,7 @@ def check_balance(run: Run) -> Iterator[str]:
 
 
 def check_ledger(run: Run) -> Iterator[str]:
-    """The ledger balances, saw every write, and agrees with the drive."""
+    """Check that the ledger balances, counts every write, and agrees with the drive."""
     ledger = run.ledger
     if ledger is None:
         if run.mode != "raw":

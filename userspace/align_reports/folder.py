@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The files in which a program leaves its results: who may write there, and the JSON document."""
+"""The folder of a program's results: a lock against a second writer, and the JSON document."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class InUse(Exception):
 
 @contextlib.contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Makes the folder and its log/, and keeps others out. Raises InUse."""
+    """Create the folder and its log/, and lock it against other programs. Raises InUse."""
     (folder / "log").mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InUse(f"another one is running in {folder}: wait for it, or give this one its "
-                        "own folder with --out") from None
+            raise InUse(f"{folder} is in use by another run: wait for that run, or name another "
+                        "folder with --out") from None
         yield
 
 
 def save(path: Path, number: int, document: dict[str, Any]) -> None:
-    """Writes a document. number: of its format, which `load` compares."""
+    """Write a document. number: of its format, which `load` compares."""
     path.write_text(json.dumps({"format": number, **document}, indent=1) + "\n")
 
 
 def load(path: Path, number: int, program: str) -> dict[str, Any]:
-    """Reads what `save` wrote. Raises ValueError if `program` wrote it in another format."""
+    """Read a document of `save`. Raises ValueError if `program` wrote it in another format."""
     document = json.loads(path.read_text())
     if document.get("format") != number:
         raise ValueError(f"{path}: format {document.get('format')}, this program reads {number}: "

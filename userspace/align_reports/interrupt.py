@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Ctrl-C and its kin: where they end what goes on, and where they wait.
+"""Ctrl-C and other terminating signals: where a signal ends the program, and where it waits.
 
-They end a program only while it is within allowed(): so what has been begun is cleaned up, however
-often somebody asks. alignctl holds them back until the program has come to catch().
+A signal ends the program only within allowed(), so that every step is cleaned up, however often
+the user presses Ctrl-C. alignctl blocks the signals until the program has called catch().
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody has ended the program, or a command of it, by a signal."""
+    """A signal has ended the program, or a command that it ran."""
 
     def __init__(self, number: int) -> None:
         super().__init__("interrupted" if number == signal.SIGINT else
@@ -25,14 +25,14 @@ class Interrupted(KeyboardInterrupt):
 
     @property
     def status(self) -> int:
-        """The exit status, as a shell has it."""
+        """Return the exit status that a shell would report."""
         return 128 + self.number
 
 
 class _State:
     """
-    pending   the signal that has come and has ended nothing yet
-    allowed   may one end what goes on now?
+    pending   the signal that has arrived and has not been raised yet
+    allowed   whether a signal may end the program now
     """
 
     pending: int | None = None
@@ -40,7 +40,7 @@ class _State:
 
 
 def _take(number: int, _frame: FrameType | None) -> None:
-    # the first one counts
+    # the first signal counts
     _State.pending = _State.pending or number
     _obey()
 
@@ -48,15 +48,15 @@ def _take(number: int, _frame: FrameType | None) -> None:
 def _obey() -> None:
     if _State.allowed and _State.pending is not None:
         number, _State.pending = _State.pending, None
-        # what it ends is cleaned up undisturbed
+        # no second signal disturbs the clean-up
         _State.allowed = False
         raise Interrupted(number)
 
 
 def catch() -> None:
-    """From now on a signal ends what is allowed() to be ended, and nothing else."""
+    """Catch the signals: from now on a signal raises Interrupted within allowed() only."""
     for number in SIGNALS:
-        # nohup has it ignored; a shell ignores SIGINT for what is in its background
+        # nohup ignores SIGHUP, and it must stay ignored; SIGINT, which shells ignore for background jobs, is caught
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _take)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -64,7 +64,7 @@ def catch() -> None:
 
 @contextlib.contextmanager
 def allowed() -> Iterator[None]:
-    """Within it a signal, also one that came before, raises Interrupted. Not to be nested."""
+    """Let a signal, also one that arrived before, raise Interrupted in this context. Not to be nested."""
     _State.allowed = True
     try:
         _obey()
@@ -74,7 +74,7 @@ def allowed() -> Iterator[None]:
 
 
 def release() -> None:
-    """From now on there is nothing to clean up: a signal ends the program."""
+    """Restore the signals' default action, now that nothing is left to clean up."""
     for number in SIGNALS:
         if signal.getsignal(number) is _take:
             signal.signal(number, signal.SIG_DFL)

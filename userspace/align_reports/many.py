@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What programs of many replays have in common: how they are begun and ended, and what they say meanwhile."""
+"""Common parts of programs of many replays: start, end, and progress."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class Program(Protocol):
 
     @property
     def made(self) -> bool:
-        """Has any run been made, so that there is something to report?"""
+        """Return whether any run was made, so that there is something to report."""
 
     def warnings(self) -> list[str]:
-        """What is said before anything is done."""
+        """Return the warnings to print before the first run."""
 
     def permit(self) -> None:
-        """Sees whether the runs may be made. Raises Refused."""
+        """Check that the runs may be made. Raises Refused."""
 
     def plan(self) -> str:
-        """What would be done, for --dry-run."""
+        """Describe the runs, for --dry-run."""
 
     def run(self) -> None:
-        """Makes the runs."""
+        """Make the runs."""
 
     def report(self, stopped: str | None) -> int:
-        """Prints what was found; the exit status."""
+        """Print the results; return the exit status."""
 
 
 def machine() -> dict[str, str]:
@@ -56,7 +56,7 @@ def machine() -> dict[str, str]:
 
 def running(console: Console, what: str,
             left_s: float | None) -> Status | contextlib.nullcontext[None]:
-    """On a terminal, that something goes on, and how much longer if that is known."""
+    """Show on a terminal that `what` is in progress, with the time left if known."""
     if not console.is_terminal:
         return contextlib.nullcontext()
     return console.status(escape(what) + (f", {clock(left_s)} left" if left_s is not None else ""))
@@ -68,9 +68,9 @@ def wide() -> Console:
 
 def carry_out(verb: str, html: Path | None, inputs: list[str], forced: list[str], dry_run: bool, as_json: bool,
               form: int, program: Callable[[Replays], Program]) -> int:
-    """Makes the runs of a program, and reports on those that were made; the exit status.
+    """Make the runs of a program, and report on those that were made; return the exit status.
 
-    inputs: what the runs read or write; form: of the document that --json prints
+    inputs: paths that the runs read or write; form: format number of the document that --json prints
     """
     if refused(verb, html, inputs):
         return USAGE

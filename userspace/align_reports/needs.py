@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is said where a Python library that a program needs is missing."""
+"""The message for a missing Python library."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import sys
 
 def rich(program: str) -> str:
     return (f"{program}: needs the Python library rich, which {sys.executable} does not have: "
-            "apt-get install python3-rich gives it to the system's Python; if another one is "
-            "asked, put /usr/bin first in PATH")
+            "apt-get install python3-rich installs it for the system's Python; if python3 is another "
+            "one, put /usr/bin first in PATH")

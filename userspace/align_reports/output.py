@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a program prints: if it cannot be written, the program ends as alignctl's own verbs do.
+"""Standard output and error: if a stream cannot be written, end as alignctl's own verbs do.
 
 A full disk: one line on standard error, and status 3 unless a graver one was due. A closed pipe:
-SIGPIPE, and not a word, as of any program that does not ignore the signal (Python does).
+SIGPIPE without a message, as any program that does not ignore the signal (Python does).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ IO = 3
 
 
 class Unwritable(Exception):
-    """A standard stream takes no more. No OSError, which is taken for a fault of devices or files.
+    """A standard stream cannot be written. Not an OSError, which stands for a fault of devices or files.
 
-    closed: is nobody there any more to read it?
+    closed: the reader of a pipe has gone
     """
 
     def __init__(self, error: OSError) -> None:
@@ -29,9 +29,9 @@ class Unwritable(Exception):
 
 
 class _Stream:
-    """A standard stream that raises Unwritable. All else is the stream's own.
+    """A standard stream that raises Unwritable; otherwise the wrapped stream.
 
-    told: raise it of a full disk, too? Of standard error that could not be told to anybody.
+    told: raise on a full disk, too; not for standard error, which has nowhere to report to
     """
 
     def __init__(self, stream: Any, told: bool) -> None:
@@ -60,7 +60,7 @@ def _end(program: str, failure: Unwritable, status: int) -> NoReturn:
     if failure.closed:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)
-    # What is still in the buffer would be tried once more at the exit.
+    # At exit Python would try to write the rest of the buffer once more.
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     print(f"{program}: standard output: {failure}", file=sys.stderr)
@@ -68,13 +68,13 @@ def _end(program: str, failure: Unwritable, status: int) -> NoReturn:
 
 
 def run(program: str, main: Callable[[list[str]], int]) -> NoReturn:
-    """Runs `main` on the command line and ends the program with its status. program: its name."""
+    """Run `main` on the command line and exit with its status. program: the name in messages."""
     sys.stdout, sys.stderr = _Stream(sys.stdout, True), _Stream(sys.stderr, False)
     status = 0
     try:
         try:
             status = main(sys.argv[1:])
-        except SystemExit as ended:     # of argparse
+        except SystemExit as ended:     # raised by argparse
             status = ended.code if isinstance(ended.code, int) else 0
         sys.stdout.flush()
     except Unwritable as failure:
@@ -83,6 +83,6 @@ def run(program: str, main: Callable[[list[str]], int]) -> NoReturn:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, as progress lines show them: 1:05, 72:30."""
+    """Format minutes and seconds for a progress line: 1:05, 72:30."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}"

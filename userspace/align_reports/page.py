@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all pages share: one HTML page each that needs nothing else: no script, no font, no network."""
+"""Parts that all pages share. Each is one HTML page that needs nothing else: no script, no font, no network."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ dd { margin: 0 0 .4rem; }
 }
 """
 
-# By which a page is known again as one that may be replaced.
+# Marks a page as alignctl's, so that a later run may replace it.
 MARK = '<meta name="generator" content="alignctl">'
 
 
 def document(title: str, body: str, more_style: str = "") -> str:
-    """A page: the body below its title."""
+    """Return a page: the body below its title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -109,7 +109,7 @@ def panel(title: str, drawing: str, words: str = "") -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """Of a column. word: words on the left, not a figure on the right; title: they name the row."""
+    """A column's heading. word: the cells are left-aligned words, not figures; title: the cells name the rows."""
 
     name: str
     word: bool = False
@@ -121,7 +121,7 @@ class Heading:
 
 
 def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequence[str]]]]) -> str:
-    """Rows in bodies, each a class or none and its cells; in a narrow window a row is a card that names its values."""
+    """Return a table of bodies of rows (CSS class or "", cells). In a narrow window a row is a card that names its values."""
     head = "".join(f"<th{each.css()}>{escape(each.name)}</th>" for each in headings)
     rows = "".join("<tbody>" + "".join(
         (f'<tr class="{kind}">' if kind else "<tr>") + "".join(

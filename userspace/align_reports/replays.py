@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run of alignctl replay, on a device that may be overwritten, as its user has said."""
+"""Runs of alignctl replay, on devices that their user has allowed to be overwritten."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USAGE, BUSY = 2, 4
 
 
 class Quiet(Here):
-    """Runs commands that say the same again and again: what one says is shown once."""
+    """Runs commands that repeat their messages: each line on standard error is shown once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -35,10 +35,10 @@ class Quiet(Here):
 @dataclass
 class Replays:
     """
-    alignctl    the program
-    folder      for what is made on the way
-    forced      devices that are written to although they are in use or hold data
-    facts       of the device of the last run: its queue, its blocks
+    alignctl    path of the program
+    folder      folder for intermediate files
+    forced      devices to write to although they are in use or hold data
+    facts       properties of the last run's device: its queue, its blocks
     """
 
     alignctl: str
@@ -53,42 +53,42 @@ class Replays:
 
     def make(self, source: str, device: str, *options: str,
              ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
-        """Makes a run, returns alignctl's document. Raises Refused."""
+        """Make a run; return alignctl's document. Raises Refused."""
         document = self.here.json(self.alignctl, "replay", source, "--on", device, "--json",
                                   *options, *self.force(device), ok=ok)
         self.facts = document.get("device_facts")
         return document
 
     def dry(self, source: str, device: str, *options: str) -> int:
-        """Whether a run could be made: alignctl's status; what stands against it has been shown."""
+        """Try a run with --dry-run; return alignctl's status, after alignctl has printed any reason against the run."""
         return self.here.status(self.alignctl, "replay", source, "--on", device, "--dry-run",
                                 "--json", *options, *self.force(device))[0]
 
     def permit(self, source: str, devices: list[str], *options: str, ask: bool = True,
                restored: str | None = None) -> None:
-        """Sees whether runs can be made on all devices, before any is; asks a person who must say.
+        """Check before the first run that all devices may be written to; ask for confirmation where needed.
 
-        restored: the part of each that is written to, and restored in the end; None: it is overwritten
+        restored: the area of the device that is written to and restored; None: the device is overwritten
         Raises Refused.
         """
         busy = []
         for device in devices:
             status = self.dry(source, device, *options)
             if status not in (0, BUSY):
-                raise Refused(f"{device}: cannot be done, see above", status)
+                raise Refused(f"{device}: the runs are not possible, see above", status)
             if status:
                 busy.append(device)
         if not busy:
             return
         if not ask or not confirmed(devices, restored):
-            kept = (f"; {restored} alone would be overwritten, and restored, if nobody else writes there: "
+            kept = (f"; {restored} alone would be overwritten, and restored, if no other program writes there: "
                     f"--force {busy[0]} allows that" if restored else "")
             raise Refused(f"{' and '.join(busy)}: refused, see above; nothing was written{kept}", BUSY)
         self.forced += devices
 
 
 def confirmed(devices: list[str], restored: str | None) -> bool:
-    """Lets a person at a terminal confirm by typing the names. A script has --force."""
+    """Ask the user at a terminal to confirm by typing the names; return whether confirmed. Scripts use --force."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     names = " ".join(devices)

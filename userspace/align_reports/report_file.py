@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The file of --html: what may become one, seen before the first run, and the page put there."""
+"""The file of --html: a check before the first run that it may be written, and the writing."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HEAD = 512
 
 
 def refusal(path: Path, inputs: list[str]) -> str | None:
-    """Why a page must not or cannot be put there; nothing is changed.
+    """Return why a page must not or cannot be written to `path`, or None; changes nothing.
 
-    inputs: what the runs read or write, as far as these are files
+    inputs: paths that the runs read or write; names that are no files are ignored
     """
     try:
         if path.exists():
@@ -39,7 +39,7 @@ def _refusal_of_existing(path: Path, inputs: list[str]) -> str | None:
     with path.open("rb") as file:
         head = file.read(HEAD)
     if head and MARK.encode() not in head:
-        return "is no report of alignctl's; remove it, or name another file"
+        return "is not a report of alignctl; remove it, or name another file"
     return _refusal_of_folder(path.resolve().parent)
 
 
@@ -48,12 +48,12 @@ def _refusal_of_folder(folder: Path) -> str | None:
         with tempfile.TemporaryFile(dir=folder):
             return None
     except OSError as error:
-        return f"{error.strerror}: {folder} must be a folder in which you may make files"
+        return f"{error.strerror}: cannot create files in {folder}; name a file in a folder in which you can"
 
 
 def write(path: Path, page: str) -> None:
-    """Puts the page there, whole: until then what was there stays. Raises OSError."""
-    # what a link names is replaced, not the link
+    """Replace `path` by the page, atomically. Raises OSError, and then leaves the old content."""
+    # replace the target of a symbolic link, not the link
     path = path.resolve()
     made = path.with_name(f".alignctl-{os.getpid()}.html")
     try:

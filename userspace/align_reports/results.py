@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What one run found: the model behind the tables, the JSON files and the pages.
+"""The results of runs: the data behind the tables, the JSON files and the pages.
 
 A run is one workload, through one way to the drive (its *mode*), on one drive: the demo's
-profile, or the device that `alignctl verify` was given. The documents it holds keep the keys
-of the programs that made them:
+profile, or the device that `alignctl verify` was given. Its documents keep the keys of the
+programs that made them:
 
 replay  `alignctl replay --json`: requests, writes_expected, wall_s, service_us, data_check, ...
 drive   drive512e's control socket, `stats`: touches, rmws, reads, ... of the run alone; None
         for a drive that does not count
 ledger  `alignctl stats --json`, `counters` of the one device; None in the mode `raw`,
         which has no target and so no ledger
-phases  of the same: where in a physical block the writes began, [[byte, writes], ...]
+phases  from the same document: where in a block the writes began, [[byte, writes], ...]
 below   `data_check` once more, read from the drive itself after the target was removed
 """
 
@@ -26,7 +26,7 @@ FORMAT = 3
 MODES = ("raw", "report", "pad", "coalesce")
 PROFILES = ("st1000dm003", "hdd-nocache")
 
-# The right-hand side of the ledger's balance, in the order it is printed.
+# The right-hand side of the ledger's balance, in the order of printing.
 SETTLED = ("rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost", "rmw_pending")
 
 
@@ -54,7 +54,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Until all writes were durable: the flush behind the last one is in it."""
+        """Return the seconds until all writes were durable, the final flush included."""
         return self.replay["wall_s"] + self.replay["flush_s"]
 
     @property
@@ -67,13 +67,13 @@ class Run:
 
     @property
     def written(self) -> int:
-        """The writes that the device gets: what was issued, or what the page cache is to make of it."""
+        """Return the number of writes that reach the device: as issued, or as the page cache is expected to make them."""
         return self.replay["writes_expected"] if self.buffered else self.requests
 
 
 @dataclass
 class Results:
-    """A whole demo. `machine` holds what identifies it: guest kernel, QEMU, counts, times."""
+    """The results of a demo. `machine` identifies its set-up: guest kernel, QEMU, counts, times."""
 
     machine: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 
 WIDTH = 340
-# Of a character at the page's size of 11 pixels, in a wide font.
+# Width of a character at the page's size of 11 pixels, in a wide font.
 CHARACTER = 6.6
 LINE = 14
 

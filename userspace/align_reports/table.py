@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How figures are written in the tables and on the pages."""
+"""The format of figures in the tables and on the pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NONE = "\u2013"
 
 
 def number(value: float) -> str:
-    """A count: digits in groups of three, a thin space between (20 000), from a million on three of them (1.23 M)."""
+    """Format a count: digits in groups of three (20 000), from a million on three significant digits (1.23 M)."""
     for power, unit in ((9, "G"), (6, "M")):
         if abs(value) >= 0.9995 * 10 ** power:
             return f"{value / 10 ** power:.3g} {unit}"
@@ -17,12 +17,12 @@ def number(value: float) -> str:
 
 
 def rate(value: float) -> str:
-    """A figure that need not be whole: four significant digits, or as number()."""
+    """Format a figure that need not be whole: four significant digits, or as number()."""
     return number(value) if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def size_name(value: float) -> str:
-    """Bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
+    """Format bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
     for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if value >= 1 << power:
             return f"{value / (1 << power):.4g} {unit}"
@@ -30,14 +30,14 @@ def size_name(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Three significant digits: 0.300, 4.68, 16.0, 532; of a thousand and more, all of them."""
+    """Format three significant digits: 0.300, 4.68, 16.0, 532; from a thousand on, all digits."""
     if value >= 999.5:
         return number(value)
     return f"{value:#.3g}".rstrip(".") if value else "0"
 
 
 def duration(us: float, shown: Callable[[float], str] = digits) -> str:
-    """A time with its unit: 532 \u00b5s, 16.0 ms, 4.68 s."""
+    """Format a time with its unit: 532 \u00b5s, 16.0 ms, 4.68 s."""
     for unit, size in (("\u00b5s", 1), ("ms", 1e3)):
         if us < 999.5 * size:
             return f"{shown(us / size)} {unit}"
@@ -45,5 +45,5 @@ def duration(us: float, shown: Callable[[float], str] = digits) -> str:
 
 
 def round_duration(us: float) -> str:
-    """The same of a round time, at a tick: 500 \u00b5s, 20 ms, 1 s."""
+    """Format a round time, for a tick: 500 \u00b5s, 20 ms, 1 s."""
     return duration(us, "{:.4g}".format)

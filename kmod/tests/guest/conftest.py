@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The rig that every test of the target works in. One test alone, on one kernel ("not linux-6.12" for the others), and
-longer than usual:
+The rig of every test of the target. To run one test on one kernel ("not linux-6.12" for the others), or longer:
 
     scripts/python -m pytest kmod/tests/guest -k "linux-6.12 and starves"
     DM_ALIGN_STRESS_SECONDS=120 scripts/python -m pytest kmod/tests/guest -k "stress_on"    ten minutes on each kernel
@@ -18,6 +17,6 @@ from rig.rig import Rig
 
 @pytest.fixture(scope="session")
 def rig():
-    # In User Mode Linux there are none.
+    # User Mode Linux has no drives.
     drive = inside.drive if inside.config()["drives"] else None
     return Rig(drive, OUT / "bin", inside.config()["module"])

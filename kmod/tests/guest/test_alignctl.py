@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl on real devices: what holding needs from its user, and what it tells."""
+"""alignctl on real devices: the requirements of holding, and alignctl's messages."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ def alignctl(*arguments, status=FINE):
 
 
 class Attached:
-    """An align device that alignctl has made and, if the test has not, takes away."""
+    """An align device that alignctl attaches and, if the test has not, detaches."""
 
     name = "held"
     path = f"/dev/mapper/{name}"
@@ -107,7 +107,7 @@ def test_what_is_held_is_shown_and_written_on_demand(rig):
 
 @pytest.fixture
 def degraded(rig):
-    """A device that holds sectors 82 to 84, and cannot write them; and its drive."""
+    """Yield a device that holds sectors 82 to 84 and cannot write them, and its drive."""
     drive = rig.drive("p4096")
     with attached(drive.path, "--mode", "coalesce", "--hold-ms", 60000) as device:
         with Disk(device.path) as upper:
@@ -127,7 +127,7 @@ def test_a_degraded_device_is_seen_everywhere_and_not_left_unless_forced(degrade
     assert "1 blocks" in refused and "--drop-failed" in refused
     refused = alignctl("detach", device.name, status=BUSY).stderr
     assert "1 blocks" in refused and "--force" in refused
-    assert device.state() == "degraded", "and it is there still"
+    assert device.state() == "degraded", "the device stays"
     assert "--force" in alignctl("detach", device.name, "--force").stderr
 
 

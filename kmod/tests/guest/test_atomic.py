@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Atomic writes (RWF_ATOMIC) go down as they came, in every mode, and are ordered with all other writes."""
+"""Atomic writes (RWF_ATOMIC) go down unmodified in every mode, and are ordered with all other writes."""
 
 import contextlib
 import threading
@@ -27,7 +27,7 @@ DISK = {"sector_size": 512, "physblk_exp": 3, "atomic_wr": 1}
 
 @pytest.fixture(scope="module")
 def passed_on(rig):
-    """Skips all that is here where device-mapper passes on no atomic writes: asked once, since making the disk takes seconds."""
+    """Skip all tests here if device-mapper does not support atomic writes; checked once, since making the disk takes seconds."""
     with rig.scsi_debug(**DISK) as path, Device(f"0 {sectors_of(path)} linear {path} 0") as linear:
         if not int(limits(linear).get("atomic_write_unit_max_bytes", 0)):
             pytest.skip("device-mapper of this kernel passes on no atomic writes")
@@ -35,13 +35,13 @@ def passed_on(rig):
 
 @pytest.fixture
 def disk(rig, passed_on):
-    """The path of a disk with atomic writes, where device-mapper passes them on."""
+    """Yield the path of a disk with atomic writes, which device-mapper passes on."""
     with rig.scsi_debug(**DISK) as path:
         yield path
 
 
 def limits(device):
-    """What a device says of atomic writes: {name of the queue's file: bytes}, without those that it does not have."""
+    """Return a device's limits of atomic writes: {name of the queue's file: bytes}, without missing files."""
     found = {}
     for name in LIMITS:
         with contextlib.suppress(FileNotFoundError):
@@ -73,7 +73,7 @@ def test_an_atomic_write_reaches_the_drive_as_it_came(disk, mode, sector, sector
 
 @pytest.mark.parametrize("mode", MODES)
 def test_max_sectors_cuts_no_atomic_write(disk, mode):
-    """It has a limit of its own. An ordinary write of that size is cut."""
+    """An atomic write has a limit of its own. An ordinary write of that size is cut."""
     most = sysfs_folder(disk) / "queue" / "max_sectors_kb"
     before = most.read_text()
     most.write_text("16")
@@ -107,9 +107,9 @@ def test_an_atomic_write_over_held_bytes_keeps_the_rest_of_them(disk):
 
 class Load:
     """
-    Writers and readers of one device. Each atomic unit has one writer, which counts its writes up: what is read of
-    a unit is of one write only, and of none older than the last that was acknowledged before the read began. Beside
-    the small units, in their blocks, an ordinary writer writes single sectors.
+    Writers and readers of one device. Each atomic unit has one writer, which numbers its writes: a read of a unit returns
+    one write only, not older than the last one acknowledged before the read began. Beside the small units, in their
+    blocks, an ordinary writer writes single sectors.
     """
 
     BLOCKS = 8
@@ -154,7 +154,7 @@ class Load:
                 assert tag >= least, f"sector {sector}: write {tag} is read after {least} was acknowledged"
 
     def end(self):
-        """Raises what any of them found."""
+        """End the threads. Raises the first error of any."""
         self._over.set()
         for job in self._jobs:
             job.result()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every way in which a write can lie on physical blocks, in both modes, with the drive as witness."""
+"""Every position of a write relative to physical blocks, in both modes, with the drive as witness."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from rig.witness import Trace, reads, writes
 
 
 def all_ways(physical):
-    """(first sector in the block, sectors) of one write each: all classes, lengths around one and more blocks."""
+    """Return (first sector in the block, sectors) of writes of all classes, with lengths around one and more blocks."""
     block = physical // SECTOR
     starts = range(block) if block <= 8 else (0, 1, 2, 7, 8, block // 2, block - 1)
     lengths = sorted({1, 2, 8, block - 1, block, block + 1, 2 * block - 1, 2 * block, 2 * block + 1, 3 * block + 5})
@@ -20,9 +20,9 @@ def all_ways(physical):
 
 def write_ways(device, oracle, first, physical, ways, skew=512):
     """
-    One write of each way, each in blocks of its own; `first` is the boundary to begin at.
+    Make one write of each way, each in separate blocks, from the boundary `first` on.
 
-    Returns the writes as (sector, sectors, content).
+    Return the writes as (sector, sectors, content).
     """
     stride = 5 * physical // SECTOR
     done = []
@@ -45,7 +45,7 @@ def patched(before, first, done):
 
 
 def span(physical, ways):
-    """Sectors that write_ways() may touch, from the boundary it starts at."""
+    """Return the number of sectors that write_ways() may cover, from its first boundary on."""
     return (len(ways) + 1) * 5 * physical // SECTOR
 
 
@@ -72,11 +72,11 @@ def test_every_class_of_misalignment_is_counted_and_arrives(rig, physical, mode)
         if mode == "report":
             assert ledger["rmw_drive"] == ledger["rmw_drive_report"] == expected
             assert [(r.sector, r.sectors) for r in writes(log)] == [(sector, length) for sector, length, _ in done]
-            assert not reads(log), "report reads nothing"
+            assert not reads(log), "report makes no reads"
             assert ledger["sent_block_bytes"] == ledger["write_block_bytes"]
         else:
             assert ledger["rmw_drive"] == 0
-            assert ledger["rmw_host"] == expected, "each block here has one touch, which has to be read for"
+            assert ledger["rmw_host"] == expected, "each block here has one touch, which needs a read"
             for request in writes(log):
                 assert request.sector % block == 0 and request.sectors % block == 0, f"{request} is not whole blocks"
             assert stats["reads"] == ledger["pad_reads"] <= expected
@@ -178,7 +178,7 @@ def test_a_target_inside_physical_blocks_leaves_its_neighbours_alone(rig, physic
 
 @pytest.mark.parametrize("mode", ["report", "pad"])
 def test_a_partition_at_sector_63_of_a_drive_that_claims_512(rig, mode):
-    """The claim hides everything; physical_block_size alone must do, the partition's start is known."""
+    """The claim hides the geometry; physical_block_size alone must be enough, as the partition's start is known."""
     drive = rig.drive("claims512")
     assert queue(drive.path, "physical_block_size") == "512"
     with rig.partition(drive.path, 63, 65536) as path, Disk(drive.path) as lower:

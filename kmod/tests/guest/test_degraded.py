@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Held data that cannot be written: every flush says so until it is written, overwritten, discarded or given up."""
+"""Held data that cannot be written: every flush fails until the data is written, overwritten, discarded or dropped."""
 
 import contextlib
 import re
@@ -58,7 +58,7 @@ HELD = pattern(1000, 80, 2) + pattern(1, 82, 3) + pattern(1000, 85, 3)
 
 
 def is_well(device, upper):
-    """Flushes succeed, nothing is held, the ledger balances."""
+    """Assert that flushes succeed, no block is held, and the ledger balances."""
     assert not flush_fails(upper), "a flush still fails"
     assert device.counter("degraded") == device.counter("held_blocks") == 0
     return device.balanced()
@@ -68,7 +68,7 @@ def is_well(device, upper):
 def test_every_flush_fails_while_held_data_cannot_be_written(rig, drive):
     with rig.log() as log, Degraded(drive) as (device, upper, lower):
         number, seen = number_of(device.path), control.events(device.name)
-        assert flush_fails(upper) and flush_fails(upper), "and the next ones too"
+        assert flush_fails(upper) and flush_fails(upper), "later flushes fail, too"
         ledger = device.balanced(pending=1)
         assert ledger["degraded"] == ledger["held_blocks"] == 1
         assert device.counter("degraded") == 1
@@ -76,7 +76,7 @@ def test_every_flush_fails_while_held_data_cannot_be_written(rig, drive):
         check(80, HELD, upper.read(80, 8), "the held data is there for readers")
         check(80, pattern(1000, 80, 8), lower.read(80, 8), "and not on the drive")
 
-        # What has nothing to do with it goes on, held data of other blocks too.
+        # Other blocks are not affected, neither are their held touches.
         upper.write(163, pattern(2, 163, 2))
         upper.write(176, pattern(3, 176, 8))
         assert flush_fails(upper)
@@ -110,10 +110,10 @@ def test_becoming_degraded_is_an_event(rig, drive):
 
 
 def test_held_data_is_tried_again_by_itself(drive):
-    """Nobody has to flush for it once the drive is well."""
+    """Once the drive works again, no flush is needed."""
     with Degraded(drive) as (device, upper, lower):
         drive.heal()
-        eventually(lambda: device.counter("degraded") == 0, "it is not tried again", timeout=15)
+        eventually(lambda: device.counter("degraded") == 0, "the block is not tried again", timeout=15)
         check(80, HELD, lower.read(80, 8), "beneath the target")
         is_well(device, upper)
 
@@ -140,7 +140,7 @@ def test_it_ends_when_all_of_the_block_is_overwritten_or_discarded(drive, over):
 
 
 def test_a_write_that_completes_a_degraded_block_needs_no_read(drive):
-    """Sectors that come later are taken with what is held; the whole is written once the drive can."""
+    """Later sectors join the held ones; the whole block is written once the drive works."""
     with Degraded(drive) as (device, upper, lower):
         drive.heal()
         upper.write(80, pattern(2, 80, 2))
@@ -150,12 +150,12 @@ def test_a_write_that_completes_a_degraded_block_needs_no_read(drive):
 
 
 def test_a_write_into_a_degraded_block_shares_its_fate(drive):
-    """It is not acknowledged early, so it fails itself if the block cannot be written, and is not kept."""
+    """A FUA write is not acknowledged early, so it fails if the block cannot be written, and is not held."""
     with Degraded(drive) as (device, upper, lower):
         with pytest.raises(OSError):
             upper.write(86, pattern(2, 86, 1))
         assert device.counter("degraded") == 1
-        check(82, pattern(1, 82, 3), upper.read(82, 3), "what was acknowledged before")
+        check(82, pattern(1, 82, 3), upper.read(82, 3), "the content acknowledged before")
         drive.heal()
         is_well(device, upper)
         check(82, pattern(1, 82, 3), lower.read(82, 3), "beneath the target")
@@ -165,8 +165,8 @@ def test_a_write_into_a_degraded_block_shares_its_fate(drive):
 @pytest.mark.parametrize("bad", ["block", "run"])
 def test_an_error_of_a_request_that_joins_block_and_run_reaches_only_what_it_concerns(drive, bad):
     """
-    Sectors 80 to 84 are held; the write from 85 on completes their block and goes down with it as one request. Its own
-    part of that block is acknowledged like any touch, and only its run can fail it.
+    Sectors 80 to 84 are held; the write from 85 on completes their block and goes down with it as one request. The write's
+    part of that block is acknowledged like any touch, and only its remainder can fail it.
     """
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(80, pattern(1, 80, 5))
@@ -174,15 +174,15 @@ def test_an_error_of_a_request_that_joins_block_and_run_reaches_only_what_it_con
         drive.fail("write", *((FIRST, BLOCK) if bad == "block" else (FIRST + 2 * BLOCK, BLOCK)))
         with contextlib.nullcontext() if bad == "block" else pytest.raises(OSError, match="Input/output"):
             upper.write(85, pattern(2, 85, 19))
-        assert (80, 24) in [(r.sector, r.sectors) for r in writes(drive.log())], "it was not one request"
+        assert (80, 24) in [(r.sector, r.sectors) for r in writes(drive.log())], "block and remainder were not one request"
         block = pattern(1, 80, 5) + pattern(2, 85, 3)
-        check(80, block, upper.read(80, 8), "what was acknowledged")
+        check(80, block, upper.read(80, 8), "the acknowledged content")
         if bad == "block":
             assert device.counter("degraded") == 1 and flush_fails(upper)
             check(88, pattern(2, 88, 16), lower.read(88, 16), "the run can be written")
             drive.heal()
         else:
-            assert not flush_fails(upper), "the block has nothing to do with the error"
+            assert not flush_fails(upper), "the error does not concern the block"
             assert device.counter("times_degraded") == 0
         is_well(device, upper)
         check(80, block, lower.read(80, 8), "beneath the target")
@@ -196,7 +196,7 @@ def test_giving_up_says_what_is_lost_and_leaves_the_drive_as_it_was(rig, drive):
         assert is_well(device, upper)["rmw_lost"] == 1
         for disk, where in ((upper, "through the target"), (lower, "beneath it")):
             check(80, pattern(1000, 80, 8), disk.read(80, 8), where)
-        device.message("drop_failed")		# nothing has failed: nothing is lost
+        device.message("drop_failed")		# no block has failed: no touch is lost
         assert device.counter("rmw_lost") == 1
 
 
@@ -208,7 +208,7 @@ def test_leaving_coalesce_is_refused_until_it_is_given_up(rig, drive):
         assert device.attribute("target0_mode") == "coalesce"
         check(80, HELD, upper.read(80, 8), "still held")
         upper.write(163, pattern(2, 163, 2))
-        assert device.counter("held_blocks") == 2, "and it goes on holding"
+        assert device.counter("held_blocks") == 2, "the device goes on holding"
         device.message("drop_failed")
         device.set_mode("pad")
         is_well(device, upper)
@@ -228,7 +228,7 @@ def test_the_same_table_resumed_still_holds_it(drive):
 
 
 def test_what_a_failed_block_knew_does_not_outlive_a_suspend(drive):
-    """Somebody else may write beneath meanwhile, so the block is read anew before it is written again."""
+    """Another program may write beneath meanwhile, so the block is read anew before it is written again."""
     with Degraded(drive) as (device, upper, lower):
         device.suspend()
         drive.heal()
@@ -244,7 +244,7 @@ def test_other_blocks_keep_their_time_while_one_is_degraded(drive):
     with Degraded(drive) as (device, upper, lower):
         device.message("hold_ms 200")
         upper.write(163, pattern(2, 163, 2))
-        eventually(lambda: device.counter("held_blocks") == 1, "it waits for the one that failed", timeout=3)
+        eventually(lambda: device.counter("held_blocks") == 1, "the other block waits for the failed one", timeout=3)
         check(163, pattern(2, 163, 2), lower.read(163, 2), "beneath the target")
         drive.heal()
         is_well(device, upper)
@@ -289,7 +289,7 @@ def test_a_replaced_table_logs_what_is_lost_block_by_block(rig, drive, how):
                 ledger = device.balanced()
                 assert (ledger["rmw_lost"], ledger["degraded"], ledger["held_blocks"]) == (3, 0, 0)
                 with Disk(device.path) as upper:
-                    assert not flush_fails(upper), "the new table has nothing to write"
+                    assert not flush_fails(upper), "the new table has no held block"
     lost = [line for line in log.text.splitlines() if "lost" in line]
     assert len(lost) == 2, log.text
     for sector in (80, 160):
@@ -329,7 +329,7 @@ def test_a_block_that_can_neither_be_read_nor_written_stays_held(drive):
             drive.fail(what, FIRST, BLOCK)
         assert flush_fails(upper) and flush_fails(upper)
         assert device.balanced(pending=1)["degraded"] == 1
-        check(82, pattern(1, 82, 3), upper.read(82, 3), "what is held needs no drive")
+        check(82, pattern(1, 82, 3), upper.read(82, 3), "held sectors need no drive")
         drive.heal()
         is_well(device, upper)
         check(80, HELD, lower.read(80, 8), "beneath the target")
@@ -337,7 +337,7 @@ def test_a_block_that_can_neither_be_read_nor_written_stays_held(drive):
 
 @pytest.mark.parametrize("what", ["read", "write"])
 def test_a_failing_block_in_a_run_concerns_no_other(drive, what):
-    """Five held neighbours are emptied by one request; the one in their middle fails."""
+    """Five held neighbours are emptied by one request; the middle one fails."""
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         for block in range(BAD - 2, BAD + 3):
             upper.write(block * BLOCK + 1, pattern(block, block * BLOCK + 1, 2))
@@ -359,13 +359,13 @@ def test_a_failing_block_in_a_run_concerns_no_other(drive, what):
 
 
 def lower_read(drive, lower, at):
-    """The block at `at`, though the drive would not give it."""
+    """Return the block at `at`, although the drive fails reads of it."""
     drive.heal()
     return lower.read(at, 8)
 
 
 def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
-    """Both blocks of a write are read with one request; if that fails, each is asked for alone."""
+    """Both blocks of a write are read with one request; if the request fails, each is read separately."""
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         drive.fail("read", FIRST, BLOCK)
         drive.reset()
@@ -373,7 +373,7 @@ def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
         ledger, log = device.balanced(), drive.log()
         assert (ledger["rmw_host"], ledger["rmw_drive_read_error"]) == (1, 1)
         assert {(r.sector, r.sectors) for r in writes(log)} == {(FIRST - 8, 8), (FIRST, 4)}
-        assert len(reads(log)) == 3, f"one for both, one for each: {log}"
+        assert len(reads(log)) == 3, f"not one read for both, then one for each: {log}"
         drive.heal()
         check(FIRST - 8, pattern(1000, FIRST - 8, 5) + pattern(1, FIRST - 3, 7) + pattern(1000, FIRST + 4, 4),
               lower.read(FIRST - 8, 16), "beneath the target")
@@ -381,13 +381,13 @@ def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig):
-    """What was acknowledged is never lost: it is tried again until it is on the drive."""
+    """An acknowledged write is never lost: the target retries until the drive has it."""
     drive = rig.drive("errors")
     with Align(drive.path, mode="coalesce", hold_ms=20) as device:
         load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds / 2, flush=2, fua=2,
                           tolerate_errors=True)
         load.finish()
-        assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.read_errors + load.write_errors > 0, "no request failed: the test proves nothing"
         with Disk(device.path) as upper:
-            eventually(lambda: not flush_fails(upper), "it stays degraded")
+            eventually(lambda: not flush_fails(upper), "the device stays degraded")
         device.balanced()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Devices on different disks have nothing to do with each other: what one of them waits for is not the other's wait."""
+"""Devices on different disks are independent: none waits for the other's disk."""
 
 import contextlib
 from pathlib import Path
@@ -9,7 +9,7 @@ from rig.dm import Align, block_name, run
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 LONG = 60000
-# Steps that sleep below; each leaves behind what memory it had.
+# Steps that sleep below; each leaves freed memory.
 SLEEPERS = 12
 ROUNDS = 60
 BATCH = 12		# blocks that one flush empties, far enough apart to be read one by one
@@ -42,8 +42,8 @@ class SleepyArray:
 
 def test_a_device_does_not_wait_while_another_ones_disk_keeps_its_submitters_asleep(rig):
     """
-    Each step of the one device that sleeps in submitting a write has freed the memory of the read before it, and the
-    other device gets that memory for reads of its own.
+    Each step of the one device that sleeps in submitting a write has freed the memory of the read before, and the other
+    device gets that memory for its own reads.
     """
     other = rig.drive("p4096")
     with rig.brd() as disk, SleepyArray(disk) as array, contextlib.ExitStack() as stack:
@@ -60,7 +60,7 @@ def test_a_device_does_not_wait_while_another_ones_disk_keeps_its_submitters_asl
                 sector = 80 * (number * BATCH + block) + 1
                 upper.write(sector, pattern(number, sector, 1))
             Later(upper.flush).wait(30).result()
-        assert not sleeping.done(), "nothing slept: the test proves nothing"
+        assert not sleeping.done(), "no step slept: the test proves nothing"
         array.flow()
         sleeping.result()
         sleepy.balanced()

@@ -8,7 +8,7 @@ from rig.dm import Align, Device, queue, run, sectors_of
 from rig.witness import Trace
 
 MODES = ["report", "pad", "coalesce"]
-# first sector and length of writes of whole blocks, inside one, and with both ends inside blocks
+# First sector and length of writes of whole blocks, inside a block, and with both ends inside blocks.
 SHAPES = [(8, 8), (27, 2), (37, 30)]
 
 
@@ -24,7 +24,7 @@ def test_every_flush_reaches_the_drive(rig, mode):
             upper.flush()
         assert drive.stats()["flushes"] == device.counter("flushes") == 10
         log = drive.log()
-        # each flush is served after the write before it
+        # Each flush is served after the write before it.
         kinds = [request.op for request in log if request.op in "WF"]
         assert kinds == ["W", "F"] * 10
 
@@ -41,15 +41,15 @@ def test_a_write_with_fua_is_on_the_medium_when_it_ends(rig, mode):
             assert device.counter("fua") == number
             log = [request for request in drive.log() if request.op in "WF"]
             last_write = max(i for i, request in enumerate(log) if request.op == "W")
-            assert any(request.op == "F" for request in log[last_write:]), f"nothing flushes the write: {log}"
+            assert any(request.op == "F" for request in log[last_write:]), f"no flush follows the write: {log}"
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_fua_stays_on_what_is_made_of_a_write(rig, mode):
-    """On a disk that takes FUA itself each request that carries the write's data has it."""
+    """On a disk that supports FUA each request with the write's data has FUA."""
     with rig.scsi_debug(sector_size=512, physblk_exp=3) as path:
         if queue(path, "fua") != "1":
-            pytest.fail("this scsi_debug takes no FUA: the test proves nothing")
+            pytest.fail("this scsi_debug does not support FUA: the test proves nothing")
         with Align(path, mode=mode) as device, Disk(device.path) as upper:
             with Trace(path) as trace:
                 upper.write(5, pattern(1, 5, 30), flags=RWF_DSYNC)
@@ -96,7 +96,7 @@ def test_write_cache_on_advertises_one_where_the_drive_has_none(rig):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_a_write_that_must_not_wait_ends_or_is_sent_back(rig, mode):
-    """RWF_NOWAIT: done as asked, or EAGAIN with nothing written; nothing else."""
+    """RWF_NOWAIT: the write is done, or fails with EAGAIN and writes nothing."""
     drive = rig.drive("p4096")
     again = 0
     with Align(drive.path, mode=mode) as device, Disk(device.path) as upper:

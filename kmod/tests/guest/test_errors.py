@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Errors below: whom they reach, what is left to the drive, and that nothing but old or new is ever found."""
+"""Errors below: which requests they reach, which touches are left to the drive, and that content is always old or new."""
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 
 def fails(later):
-    """Whether the request ended in an I/O error; any other error is raised."""
+    """Return whether the request ended in an I/O error. Raises AssertionError for any other error."""
     error = later.error
     if error is None:
         return False
@@ -40,7 +40,7 @@ def test_a_write_into_a_block_that_cannot_be_read_goes_as_it_came(rig):
         assert stats["touches"] == 3, f"the drive's own count: {log}"
         as_they_came = [(r.sector, r.sectors) for r in writes(log)]
         for want in ((82, 3), (93, 2), (80, 2), (72, 8)):
-            assert want in as_they_came, f"{want} is not among what reached the drive: {as_they_came}"
+            assert want in as_they_came, f"{want} is not among the requests at the drive: {as_they_came}"
         want = bytearray(before)
         for tag, (sector, sectors) in enumerate(sent, 2):
             want[sector * SECTOR:(sector + sectors) * SECTOR] = pattern(tag, sector, sectors)
@@ -84,7 +84,7 @@ def test_a_write_error_reaches_every_write_of_its_block_and_no_other(rig):
             check(90, pattern(6, 90, 2), lower.read(90, 2), "a write that was acknowledged")
             assert fails(Later(upper.write, 72, pattern(8, 72, 24))), "a run with block 10 in its middle"
 
-            # What failed must not be taken for known when the block can be written again.
+            # The failed content must not count as known when the block can be written again.
             heal()
             upper.write(85, pattern(9, 85, 1))
             want = bytearray(before[80 * SECTOR:88 * SECTOR])
@@ -141,5 +141,5 @@ def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig, mode):
     with Align(drive.path, mode=mode) as device:
         load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds / 2, tolerate_errors=True)
         load.finish()
-        assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.read_errors + load.write_errors > 0, "no request failed: the test proves nothing"
         device.balanced()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What other people's tools and a model of a file find in file systems on a partition that starts 5 sectors behind a
+Test tools of other projects, and a model of a file, in file systems on a partition that starts 5 sectors behind a
 boundary. (xfstests is not packaged.) Longer:
 
     DM_ALIGN_FILES_SECONDS=60 scripts/python -m pytest kmod/tests/guest -k "test_files"
@@ -22,15 +22,15 @@ from rig.stacks import Stack
 pytestmark = pytest.mark.timeout(FILES_LIMIT)
 
 SECTORS = 6 << 17
-# A slice of stress-ng's class: the stressors that write data and look at it.
+# A slice of stress-ng's class: the stressors that write and check data.
 SLICE = ["copy-file", "fallocate", "fpunch", "hdd"]
-# "disabled as it may hang or reboot the machine", says stress-ng of it.
+# stress-ng: "disabled as it may hang or reboot the machine".
 PATHOLOGICAL = {"bind-mount"}
 
 
 @contextlib.contextmanager
 def on_a_shifted_partition(rig, kind, through):
-    """The stack and its device, with an empty file system; what is there at the end must be clean."""
+    """Yield the stack and its device, with an empty file system, which must be clean at the end."""
     drive = rig.drive("p4096")
     stack = Stack(rig, drive, "plain", through, SECTORS)
     drive.reset()
@@ -45,7 +45,7 @@ def on_a_shifted_partition(rig, kind, through):
                                           *(only_all("each mode and each kind runs once", *both)
                                             for both in (("ext4", "pad"), ("xfs", "coalesce")))])
 def test_files_are_what_a_model_says_however_they_are_written(rig, kind, through):
-    """Written, truncated, punched, zeroed and mapped, by three at once; at the end and after a mount."""
+    """Files are written, truncated, punched, zeroed and mapped, by three threads, and checked at the end and after a mount."""
     with on_a_shifted_partition(rig, kind, through) as path:
         with mounted(kind, path) as root:
             files = [Exerciser(root / f"{i}", f"{rig.seed} {i}") for i in range(3)]
@@ -71,7 +71,7 @@ def test_fio_verifies_what_it_wrote_to_files(rig, through):
 
 
 def stressors():
-    """Names of all of the class that may be run."""
+    """Return the names of all stressors of the class, without the pathological ones."""
     said = run("stress-ng", "--class", "filesystem?", ok=False)
     names = re.search(r"class 'filesystem' stressors: (.*)", said.stdout + said.stderr)[1].split()
     assert set(SLICE) <= set(names)
@@ -79,7 +79,7 @@ def stressors():
 
 
 def fails(name, root):
-    """Why stress-ng's stressor fails in this folder, or None. What it has no means for is no failure."""
+    """Return why stress-ng's stressor fails in this folder, or None, also if it is not supported."""
     folder = root / name
     folder.mkdir()
     done = run("stress-ng", f"--{name}", 1, "--timeout", "1s", "--verify", "--temp-path", folder, "--oomable",
@@ -95,5 +95,5 @@ def test_stress_ng_fails_in_nothing_that_succeeds_on_the_drive(rig, through):
     if failed:
         with on_a_shifted_partition(rig, "ext4", "raw") as path, mounted("ext4", path) as root:
             guilty = {name: why for name, why in failed.items() if not fails(name, root)}
-        assert not guilty, f"fail here and not on the drive: {guilty}"
+        assert not guilty, f"stressors fail here but not on the drive: {guilty}"
     print(f"{len(names)} stressors, failing on the drive as well: {sorted(failed)}")

@@ -13,7 +13,7 @@ from rig.filesystem import fsck, make, mounted
 
 
 def fill(folder, choose, files):
-    """Files of many sizes, some synced, some rewritten in their middle; the digest of each."""
+    """Make files of many sizes, some synced, some rewritten in their middle; return {name: digest}."""
     digests = {}
     for i in range(files):
         path = folder / f"d{i % 7}" / f"f{i}"

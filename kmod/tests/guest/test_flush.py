@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a flush promises in mode coalesce, when the mode may hold at all, and what a power cut leaves of it."""
+"""The promise of a flush in mode coalesce, the conditions of holding, and the content after a power cut."""
 
 import contextlib
 import os
@@ -57,12 +57,12 @@ def test_a_flush_takes_as_long_as_what_it_is_for(rig):
 
 
 def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(rig):
-    """Such go down past what is held; but a block that has to be emptied lets no more of them by."""
+    """Such ranges go down past held blocks; but a block that has to be emptied lets no more of them pass."""
     drive = rig.drive("slow4ms")
     length = sectors_of(drive.path)
     with holding(drive.path) as device, contextlib.ExitStack() as stack:
         upper = stack.enter_context(Disk(device.path))
-        # the kernel lets one such of a device run at a time: a device for each
+        # The kernel runs one such request of a device at a time: use a device for each.
         lanes = [stack.enter_context(Device(f"0 {length} linear {device.path} 0")) for _ in range(4)]
         disks = [stack.enter_context(Disk(lane.path)) for lane in lanes]
         stop = threading.Event()
@@ -87,11 +87,11 @@ def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(rig):
         device.balanced()
 
 
-# ---- when it may hold ----
+# ---- conditions of holding ----
 
 @pytest.mark.each_kernel
 def test_coalesce_needs_a_write_cache_above_which_flushes_come(rig):
-    """A layer above reads the flag once; a device that has lived without it may never gain it."""
+    """A layer above reads the flag once; a device that was open without the flag may never gain it."""
     with rig.brd() as path:
         assert queue(path, "write_cache") == "write through"
         with Align(path, mode="pad") as device:
@@ -99,7 +99,7 @@ def test_coalesce_needs_a_write_cache_above_which_flushes_come(rig):
                             lambda: device.load(device.line(mode="coalesce", hold_ms=5))):
                 with rig.log() as log, pytest.raises(Refused):
                     refused()
-                assert "coalesce" in log.text and "write_cache" in log.text, f"no way out: {log.text}"
+                assert "coalesce" in log.text and "write_cache" in log.text, f"no remedy: {log.text}"
             assert device.attribute("target0_mode") == "pad"
             device.reload(device.linear())
             with pytest.raises(Refused):
@@ -160,9 +160,9 @@ def test_what_was_held_before_root_said_so_leaves_in_its_time(rig):
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(1, pattern(1, 1, 1))
         Path("/sys/block", device.block, "queue/write_cache").write_text("write through")
-        check(1, pattern(1, 1, 1), upper.read(1, 1), "it is still there for readers")
+        check(1, pattern(1, 1, 1), upper.read(1, 1), "readers still see the sector")
         device.message("hold_ms 100")
-        eventually(lambda: device.counter("held_blocks") == 0, "it is held on", timeout=5)
+        eventually(lambda: device.counter("held_blocks") == 0, "the block stays held", timeout=5)
         check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
         device.balanced()
 
@@ -171,7 +171,7 @@ def test_what_was_held_before_root_said_so_leaves_in_its_time(rig):
 
 @contextlib.contextmanager
 def volume(device, make=False):
-    """A logical volume on `device`: /dev/mapper/..., activated as long as the block."""
+    """Make or activate a logical volume on `device` for the `with` block; yield its path."""
     options = ("--devices", device.path, "--config",
                "activation{udev_sync=0 udev_rules=0 monitoring=0} backup{backup=0 archive=0} global{use_lvmpolld=0}")
     if make:
@@ -183,7 +183,7 @@ def volume(device, make=False):
     try:
         yield "/dev/mapper/aligned-data"
     finally:
-        # LVM would read the device, which may have lost its power
+        # dmsetup, as LVM would read the device, which may have lost its power.
         eventually(lambda: not run("dmsetup", "remove", "aligned-data", ok=False).returncode, "the volume stays in use")
 
 
@@ -228,7 +228,7 @@ def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(ri
                     synced(folder, name, data)
                 (folder / "unsynced").write_bytes(b"nobody waits for it")
                 attributes = Path("/sys/block", device.block, "align")
-                assert int((attributes / "touches_held").read_text()) > 0, "nothing was held: the test proves nothing"
+                assert int((attributes / "touches_held").read_text()) > 0, "no touch was held: the test proves nothing"
                 drive.cut_power()
     drive.power_on()
     with Device(f"0 {length} linear {drive.path} 0") as device, volume(device) as path, mounted(path) as folder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mode coalesce acknowledges a touch before the drive hears of it, and writes it when it must; nothing else."""
+"""Mode coalesce acknowledges a touch before the drive receives it, and writes it when necessary."""
 
 import os
 import time
@@ -14,24 +14,24 @@ from rig.oracle import Oracle
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096
-LONG = 60000		# a hold_ms that no test outlives
+LONG = 60000		# a hold_ms longer than any test
 
 
 class Holding(Align):
-    """The target in mode coalesce, which holds until it is told otherwise."""
+    """The target in mode coalesce, with a long hold_ms."""
 
     def __init__(self, below, **options):
         super().__init__(below, **{"mode": "coalesce", "hold_ms": LONG, **options})
 
 
 def heard(drive):
-    """What the drive was asked to do, flushes apart: (reads, writes)."""
+    """Return the drive's counts of (reads, writes)."""
     stats = drive.stats()
     return stats["reads"], stats["writes"]
 
 
 def every_class(block):
-    """(first sector in its block, sectors) of one write of each class, most of them with nothing but touches."""
+    """Return (first sector in its block, sectors) of one write of each class, most of them without whole blocks."""
     return {
         "one sector": (1, 1), "first part": (0, block // 2), "last part": (block // 2, block // 2),
         "all but one": (0, block - 1), "head and tail": (block // 2, block), "head": (1, 2 * block - 1),
@@ -64,9 +64,9 @@ def test_a_touch_of_every_class_is_acknowledged_before_the_drive_hears_of_it(rig
             held, blocks = held + touches, blocks + touches
             ledger = device.balanced(pending=held)
             assert (ledger["touches_held"], ledger["held_blocks"]) == (held, blocks), kind
-            check(0, bytes(want), upper.read(0, total), f"{kind}, while it is held")
+            check(0, bytes(want), upper.read(0, total), f"{kind}, while held")
         oracle.compare({**ledger, "reads": 0, "read_bytes": 0}, device.histogram("phase"), device.histogram("size"))
-        assert lower.read(0, total) != bytes(want), "all of it is on the drive: nothing was held"
+        assert lower.read(0, total) != bytes(want), "all content is on the drive: no touch was held"
         upper.flush()
         ledger = device.balanced()
         assert ledger["held_blocks"] == ledger["rmw_drive"] == 0 and ledger["touches_held"] == held
@@ -113,7 +113,7 @@ def test_a_misaligned_stream_costs_two_reads_whatever_its_length(rig, name):
             upper.write(at, pattern(tag, at, sectors))
             oracle.write(at, sectors)
             at += sectors
-        assert not reads(drive.log()), "nothing is read before it must be"
+        assert not reads(drive.log()), "no block is read before this is necessary"
         upper.flush()
         ledger, stats = device.balanced(), drive.stats()
         touches = oracle.counters["rmw_expected"]
@@ -124,18 +124,18 @@ def test_a_misaligned_stream_costs_two_reads_whatever_its_length(rig, name):
         requests = [(r.sector, r.sectors) for r in writes(drive.log())]
         runs = sum(sectors >= 2 * BLOCK for sectors in sent)
         if runs:
-            assert len(requests) == runs + 2, f"not one a run, with what was held in front of it, and the ends: {requests}"
+            assert len(requests) == runs + 2, f"not one for each remainder with the held block in front, and the ends: {requests}"
         else:
-            assert len(requests) <= len(sent) // 2, f"what was held did not leave together: {requests}"
+            assert len(requests) <= len(sent) // 2, f"held neighbours were not written together: {requests}"
         at = 15
         for tag, sectors in enumerate(sent):
             check(at, pattern(tag, at, sectors), lower.read(at, sectors), "beneath the target")
             at += sectors
-        check(8, pattern(1000, 8, 7), lower.read(8, 7), "what lies before the stream")
+        check(8, pattern(1000, 8, 7), lower.read(8, 7), "the sectors before the stream")
 
 
 def blocks_per_request(path):
-    """What the limits of the device below allow, where each page may be a segment of its own."""
+    """Return the most blocks per request that the device below allows, if each page is a segment."""
     return min(int(queue(path, "max_sectors_kb")) // 4, int(queue(path, "max_segments")))
 
 
@@ -170,7 +170,7 @@ def test_neighbours_are_emptied_in_runs(rig, segments):
 
 
 def test_hold_ms_bounds_how_long_a_block_is_held(rig):
-    """From its first touch on, however often others follow."""
+    """The time counts from the block's first touch, however often others follow."""
     drive = rig.drive("p4096")
     with Holding(drive.path, hold_ms=400) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         drive.reset()
@@ -178,12 +178,12 @@ def test_hold_ms_bounds_how_long_a_block_is_held(rig):
         upper.write(1, pattern(1, 1, 1))
         while not writes(drive.log()):
             time.sleep(0.02)
-            assert not limit.over(), "it is not written"
+            assert not limit.over(), "the block is not written"
             upper.write(2, pattern(2, 2, 1))
-        assert time.monotonic() - began >= 0.4, "it was written before its time"
+        assert time.monotonic() - began >= 0.4, "the block was written too early"
         check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the target")
-        # what came last may be held anew
-        eventually(lambda: device.counter("held_blocks") == 0, "something stays held")
+        # The last touch may be held anew.
+        eventually(lambda: device.counter("held_blocks") == 0, "a block stays held")
         device.balanced()
 
         device.message(f"hold_ms {LONG}")
@@ -191,7 +191,7 @@ def test_hold_ms_bounds_how_long_a_block_is_held(rig):
         time.sleep(0.6)
         assert device.counter("held_blocks") == 1, "the new time does not hold"
         device.message("hold_ms 100")
-        eventually(lambda: device.counter("held_blocks") == 0, "a shorter time does not reach what is held")
+        eventually(lambda: device.counter("held_blocks") == 0, "a shorter time does not apply to held blocks")
         check(801, pattern(3, 801, 1), lower.read(801, 1), "beneath the target")
 
 
@@ -200,7 +200,7 @@ def test_a_block_is_held_for_half_a_second_unless_told_otherwise(rig):
     with Align(drive.path, mode="coalesce") as device, Disk(device.path) as upper:
         assert device.attribute("target0_hold_ms") == "500"
         upper.write(1, pattern(1, 1, 1))
-        eventually(lambda: device.counter("held_blocks") == 0, "it stays held", timeout=5)
+        eventually(lambda: device.counter("held_blocks") == 0, "the block stays held", timeout=5)
         device.balanced()
 
 
@@ -215,7 +215,7 @@ def test_fua_takes_what_is_held_of_its_block_with_it(rig):
         log = drive.log()
         assert [(r.sector, r.sectors) for r in writes(log)] == [(0, 8)]
         assert len(reads(log)) == 1
-        assert any(r.op == "F" for r in log[log.index(writes(log)[0]):]), f"nothing flushes it: {log}"
+        assert any(r.op == "F" for r in log[log.index(writes(log)[0]):]), f"no flush follows the write: {log}"
         want = before[:SECTOR] + pattern(1, 1, 1) + before[2 * SECTOR:4 * SECTOR] + pattern(2, 4, 2) + \
             before[6 * SECTOR:]
         check(0, want, lower.read(0, 8), "beneath the target")
@@ -224,7 +224,7 @@ def test_fua_takes_what_is_held_of_its_block_with_it(rig):
 
 
 def ways_to_empty(device):
-    """What must leave nothing held, and how the device is brought back to holding."""
+    """Return {name: action} of all actions that must leave no block held, and return the device to holding."""
     def suspended(flags=0):
         device.suspend(flags)
         return device.resume
@@ -259,7 +259,7 @@ def test_everything_that_ends_holding_leaves_it_all_on_the_drive(rig):
             with Disk(device.path) as upper:
                 for sector, sectors in places:
                     upper.write(sector, pattern(tag, sector, sectors))
-                assert device.counter("held_blocks") >= 20, f"{name}: nothing is held"
+                assert device.counter("held_blocks") >= 20, f"{name}: no touch is held"
             back = empty()
             for sector, sectors in places:
                 check(sector, pattern(tag, sector, sectors), lower.read(sector, sectors), f"beneath, after {name}")
@@ -270,7 +270,7 @@ def test_everything_that_ends_holding_leaves_it_all_on_the_drive(rig):
             upper.write(5, pattern(99, 5, 2))
             assert device.counter("held_blocks") == 1
         device.remove()
-        check(5, pattern(99, 5, 2), lower.read(5, 2), "beneath, after it was removed")
+        check(5, pattern(99, 5, 2), lower.read(5, 2), "beneath, after the removal")
 
 
 def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
@@ -286,7 +286,7 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
         suspend.result()
         check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the suspended target")
         if late.done():
-            check(81, pattern(2, 81, 1), lower.read(81, 1), "acknowledged before the suspend had ended")
+            check(81, pattern(2, 81, 1), lower.read(81, 1), "a write acknowledged before the end of the suspend")
         device.resume()
         late.result()
         upper.flush()
@@ -297,8 +297,8 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
 @pytest.mark.each_kernel
 def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_in_report(rig):
     """
-    The change waits for the drive, which takes two seconds; the suspend fails at once, because the page cache has a
-    page that cannot be written, and the device goes on. What comes then must not be held: report would pass it by.
+    The change waits for the drive, which takes two seconds; the suspend fails at once, because the page cache has a page
+    that cannot be written, and the device goes on. Later writes must not be held, as writes in report would overtake them.
     """
     drive = rig.drive("p4096")
     bad = 65528
@@ -317,14 +317,14 @@ def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_i
                 pass
             else:
                 device.resume()
-                pytest.skip("this kernel suspends a device though a page of its cache cannot be written")
+                pytest.skip("this kernel suspends a device despite a page of its cache that cannot be written")
             assert not change.done(), "the change must still be waiting: the test proves nothing"
             upper.write(802, pattern(2, 802, 1))
             change.result()
             assert device.counter("held_blocks") == 0
             upper.write(802, pattern(3, 802, 1))
             check(802, pattern(3, 802, 1), upper.read(802, 1), "through the target")
-            check(82, pattern(1, 82, 2), lower.read(82, 2), "what was held before")
+            check(82, pattern(1, 82, 2), lower.read(82, 2), "the sectors held before")
             device.message("flush")
             check(802, pattern(3, 802, 1), lower.read(802, 1), "beneath the target")
             device.balanced()
@@ -340,8 +340,8 @@ def test_memory_is_bounded_and_the_oldest_go_first(rig):
         for tag, block in enumerate(order):
             assert not writes(drive.log()), "written before memory is short"
             upper.write(block * BLOCK + 3, pattern(tag, block * BLOCK + 3, 2))
-        # the seventh is more than three quarters of eight, of which half may stay
-        eventually(lambda: device.counter("held_blocks") == 4, "memory is short, and the oldest are not written")
+        # The seventh block exceeds three quarters of eight; half of the eight may stay held.
+        eventually(lambda: device.counter("held_blocks") == 4, "memory is short, and the oldest blocks are not written")
         assert {r.sector // BLOCK for r in writes(drive.log())} == set(order[:3])
         upper.flush()
         assert device.balanced()["rmw_drive"] == 0
@@ -353,8 +353,8 @@ def test_memory_is_bounded_and_the_oldest_go_first(rig):
 @pytest.mark.parametrize("max_blocks", [1, 2, 16])
 def test_memory_is_what_was_promised(rig, max_blocks, physical):
     """
-    At rest no more than max_blocks times the block and what it needs itself, however much is written; one block will
-    do.
+    At rest the memory is at most max_blocks times the block with its overhead, however much is written; one block is
+    enough.
     """
     drive = rig.drive("p4096")
     block = physical // SECTOR
@@ -365,9 +365,9 @@ def test_memory_is_what_was_promised(rig, max_blocks, physical):
             upper.write(2 * i * block + 1, pattern(i, 2 * i * block + 1, 3))
         most = max_blocks * (physical + 512)
         eventually(lambda: device.counter("target0_memory_bytes") <= most,
-                   f"{device.counter('target0_memory_bytes')} bytes are in use, promised were {most}")
+                   f"{device.counter('target0_memory_bytes')} bytes are in use, the limit is {most}")
         assert device.counter("target0_blocks") <= max_blocks
-        assert device.counter("target0_memory_high_water_bytes") >= physical, "the high-water mark saw nothing"
+        assert device.counter("target0_memory_high_water_bytes") >= physical, "the high-water mark is too low"
         upper.flush()
         for i in range(number):
             check(2 * i * block + 1, pattern(i, 2 * i * block + 1, 3), lower.read(2 * i * block + 1, 3), "beneath")
@@ -375,7 +375,7 @@ def test_memory_is_what_was_promised(rig, max_blocks, physical):
 
 
 def test_pad_reads_both_blocks_of_a_write_with_one_request(rig):
-    """w4096_512: two touches a write, in neighbours; nothing is held, so each write is on the drive when it ends."""
+    """w4096_512: two touches a write, in neighbours; no touch is held, so each write is on the drive when it ends."""
     drive = rig.drive("p4096")
     number = 40
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
@@ -393,7 +393,7 @@ def test_pad_reads_both_blocks_of_a_write_with_one_request(rig):
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_blocks_far_apart_are_padded_at_the_same_time(rig, mode):
-    """Sixteen of them on a drive that takes 300 ms for a read and for a write, as many as it takes at once."""
+    """Sixteen blocks on a drive that takes 300 ms for a read and for a write, however many are in flight."""
     drive = rig.drive("slow300ms")
     with Align(drive.path, mode=mode, hold_ms=LONG) as device, Disk(device.path) as upper:
         drive.reset()
@@ -401,7 +401,7 @@ def test_blocks_far_apart_are_padded_at_the_same_time(rig, mode):
         assert sent.results() == [0] * 16
         upper.flush()
         kinds = "".join(request.op for request in drive.log() if request.op in "RW")
-        assert kinds == 16 * "R" + 16 * "W", "a block was written while another one had not been asked for"
+        assert kinds == 16 * "R" + 16 * "W", "a block was written before all blocks were requested"
         assert device.balanced()["pad_reads"] == 16
 
 
@@ -419,7 +419,7 @@ def test_a_tail_waits_for_the_head_that_is_on_its_way(rig):
 
 
 def test_one_writer_alone_is_never_delayed(rig):
-    """Deciding late is for writes that are on their way; where only one is in flight, none is."""
+    """Late decisions are for other writes in flight; a single write is not delayed."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         for i in range(60):

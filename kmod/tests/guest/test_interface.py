@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Table lines, messages, sysfs and the module's own comings and goings."""
+"""Table lines, messages, sysfs, and loading and unloading of the module."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ from rig.dm import Align, Device, alignment_offset, features, number_of, sectors
 from rig.rig import HOSTILE_LIMIT
 
 REFUSED_LINES = [
-    # feature arguments, what the reason must name
+    # feature arguments, and the word that the reason must contain
     ("2 mode nonsense", "mode"),
     ("2 hold_ms 0", "hold_ms"),
     ("2 hold_ms 600001", "hold_ms"),
@@ -49,12 +49,12 @@ def test_a_bad_table_line_is_refused_with_the_reason(rig):
 
 
 def reason(text):
-    """What the target said: the part of the log line after its name."""
+    """Return the target's message: the part of the log line after the target's name."""
     return " ".join(re.findall(r"align: (.*)", text))
 
 
 def test_what_holding_is_told_is_taken_in_every_mode(rig):
-    """The time shows in the table line, and counts when the mode is entered; with nothing failed nothing is dropped."""
+    """The time is in the table line, and applies once the mode is entered; without failed blocks, none is dropped."""
     drive = rig.drive("p4096")
     for mode in ("report", "pad", "coalesce"):
         with Align(drive.path, mode=mode) as device:
@@ -66,7 +66,7 @@ def test_what_holding_is_told_is_taken_in_every_mode(rig):
             for message in ("hold_ms 0", "hold_ms", "drop_failed all"):
                 with rig.log() as log, pytest.raises(Refused):
                     device.message(message)
-                assert message.split()[0] in reason(log.text), f"{message}: said: {log.text}"
+                assert message.split()[0] in reason(log.text), f"{message}: the log has: {log.text}"
 
 
 @pytest.mark.each_kernel
@@ -87,7 +87,7 @@ def test_a_table_line_comes_back_as_it_was_given(rig):
 
 @contextlib.contextmanager
 def forked():
-    """Of a process that was forked: it ends here, with status 0 if nothing is raised."""
+    """End a forked process after the block, with status 0 if the block raises nothing."""
     status = 1
     try:
         yield
@@ -98,9 +98,9 @@ def forked():
 
 def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(rig):
     """
-    The number of arguments in it is that of those behind it. Each of some targets is told each thing for the first
-    time, while another processor reads the table over and over; of some hundred messages, one or two come just when
-    the target's own line is printed.
+    The number of arguments in a table line matches the arguments. Several targets get each message for the first time,
+    while another processor reads the table again and again; of some hundred messages, one or two arrive just when the
+    target's own line is printed.
     """
     drive = rig.drive("p4096")
     options = features(mode="pad", physical_block_size=4096, alignment_offset=0)
@@ -129,8 +129,8 @@ def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(rig):
 @pytest.mark.each_kernel
 def test_a_misaligned_device_is_reported_with_an_unknown_offset_and_not_padded(rig):
     """
-    The kernel says -1 of a device whose parts contradict each other. Here it is an optimal size that is no multiple
-    of the other part's physical block: where the offsets contradict each other, 6.12 forgets that it saw it.
+    The kernel reports -1 for a device whose parts contradict each other, here by an optimal size that is no multiple of the
+    other part's physical block; 6.12 forgets a contradiction of offsets.
     """
     drive = rig.drive("p4096")
     with rig.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
@@ -172,12 +172,12 @@ def test_sysfs_can_be_read_while_devices_come_and_go(rig):
             for folder in [f"/sys/block/{name}/align" for name in os.listdir("/sys/block") if name.startswith("dm-")]:
                 try:
                     names = os.listdir(folder)
-                    # a device is gone before all are read, so each round begins with others
+                    # A device is removed before all files are read, so vary the order.
                     random.shuffle(names)
                     for name in names:
                         with open(f"{folder}/{name}") as file:
                             file.read()
-                        # the devices' coming and going needs the processor too
+                        # Leave the processor to the creation and removal of devices.
                         time.sleep(0.002)
                         seen.add(name)
                 except OSError as error:
@@ -212,7 +212,7 @@ def test_sysfs_can_be_read_while_devices_come_and_go(rig):
 
 
 def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(rig):
-    """An ordinary user reads them all in a tight loop, on one processor, while the other one changes things."""
+    """An ordinary user reads all files in a tight loop, on one processor, while the other one changes the device."""
     drive = rig.drive("p4096")
     rounds, end = 0, time.monotonic() + rig.seconds
     with Align(drive.path, mode="pad") as device, rig.beside("sysfsread", device.sysfs):

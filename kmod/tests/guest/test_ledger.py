@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The ledger against the drive's own counts and against an oracle; what survives what."""
+"""The ledger, compared with the drive's own counts and with an oracle; and its survival of reloads and mode changes."""
 
 import errno
 import itertools
@@ -43,10 +43,10 @@ def test_counters_and_histograms_are_those_of_an_oracle(rig, mode, physical, off
                 fua = what < 0.3
                 upper.write(sector, bytes(length * 512), flags=RWF_DSYNC if fua else 0)
                 oracle.write(sector, length, fua=fua)
-                # a synchronous write to a disk is followed by a flush of its own
+                # A flush follows each synchronous write to a disk.
                 flushes += fua
             if i % 30 == 0:
-                device.message("flush")		# nothing stays held
+                device.message("flush")		# leaves no block held
                 device.balanced()
         device.message("flush")
         ledger = device.balanced()
@@ -86,7 +86,7 @@ def test_512_bytes_in_each_block_cost_one_read_and_one_write_a_block(rig):
 
 
 def append(drive, offset):
-    """160 records of 512 bytes, each synced; (the drive's counts, the ledger, seconds between the slowest two)."""
+    """Append 160 records of 512 bytes, each synced; return (the drive's counts, the ledger, most seconds between two)."""
     first = 8 * 16 + offset // 512
     with Align(drive.path, mode="pad", physical_block_size=4096, alignment_offset=offset) as device, \
             Disk(device.path) as upper:
@@ -104,11 +104,11 @@ def test_512_byte_appends_cost_one_read_per_4096_bytes(rig, offset):
     drive = rig.drive("p4096" if offset == 0 else "offset3584")
     limit = Limit(60)
     stats, ledger, slowest = append(drive, offset)
-    # If the machine pauses for as long, what was known is forgotten and read again.
+    # If the machine pauses for too long, known blocks expire and are read again.
     while slowest >= KNOWN_SECONDS and not limit.over():
         stats, ledger, slowest = append(drive, offset)
     if slowest >= KNOWN_SECONDS:
-        too_slow(f"{slowest} s between two writes")
+        too_slow(f"{slowest} s passed between two writes")
     assert stats["reads"] == ledger["pad_reads"] == 20
     assert stats["touches"] == 0
     assert (ledger["rmw_host"], ledger["rmw_avoided_known"]) == (20, 140)
@@ -157,7 +157,7 @@ def test_counters_survive_a_reload_and_a_mode_change(rig):
 
 
 def levels(device):
-    """What status says now of things that are not counters."""
+    """Return the current gauges of the status line."""
     ledger = device.ledger()
     return {name: ledger[name] for name in ("blocks", "memory_bytes", "rmw_pending")}
 
@@ -203,5 +203,5 @@ def test_two_targets_of_one_table_share_the_accounts(rig):
         device.reload(device.line(mode="report"))
         with pytest.raises(OSError) as caught:
             device.attribute("target1_mode")
-        assert caught.value.errno == errno.ENODEV, "the table has no such target any more"
+        assert caught.value.errno == errno.ENODEV, "the new table has no such target"
         assert device.counter("rmw_expected") == 2

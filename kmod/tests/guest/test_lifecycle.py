@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What an administrator does to a device, again and again, while it is used: nothing hangs, nothing leaks, and no touch is
-forgotten. All rounds run in User Mode Linux, on scsi_debug's disk; on the emulated drive, which counts what it is sent,
-and beside a second processor, there are fewer. User Mode Linux has no network block devices, so those see all of their
-rounds in the guests. As many as the proof:
+Administration of a device in use, again and again, without a hang, a leak or a lost touch. All rounds run in User Mode
+Linux, on scsi_debug's disk; fewer run on the emulated drive, which counts its requests, and with a second processor. User
+Mode Linux has no network block devices, so these have all rounds in the guests. As many rounds as in the proof:
 
     DM_ALIGN_LIFECYCLE_ROUNDS=1000 scripts/python -m pytest kmod/tests/guest -rP -k "lifecycle"
 """
@@ -27,23 +26,23 @@ from rig.writers import Files, Writer
 pytestmark = pytest.mark.timeout(LIFECYCLE_LIMIT)
 
 FIXING = ["pad", "coalesce"]
-# What a suspend that loses a count would make smaller; the gauges may fall.
+# Gauges, which may fall, unlike counters.
 GAUGES = {"rmw_pending", "held_blocks", "degraded", "blocks", "memory_bytes"}
 
 
-# After so many rounds a file system is checked and made anew, before files that grow have filled it.
+# Rounds after which a file system is checked and made anew, before its growing files fill it.
 REFILLED = 50
 
 
 @pytest.fixture
 def drive(rig):
-    """An emulated drive; in User Mode Linux, which has none, a disk that counts nothing."""
+    """Yield an emulated drive, or in User Mode Linux, which has none, a disk without counts."""
     if rig.has_drives:
         drive = rig.drive("p4096")
         drive.reset()
         yield drive
     else:
-        # With more nanoseconds a flush takes 50 ms, and a file system sends many.
+        # With a longer delay a flush takes 50 ms, and a file system sends many.
         with rig.scsi_debug(megabytes=200, sector_size=512, physblk_exp=3, ndelay=10000) as path:
             yield Uncounted(path)
 
@@ -53,17 +52,17 @@ class Uncounted(NamedTuple):
 
 
 def arrived(drive):
-    """What the ledger must say was left to the drive, as the drive itself has counted."""
+    """Return the expected count of touches left to the drive, from the drive's own counts."""
     return {} if isinstance(drive, Uncounted) else {"rmw_drive": drive.stats()["touches"]}
 
 
 @contextlib.contextmanager
 def under_load(rig, device, threads=4, **options):
     """
-    Threads with a model of every sector, for as long as the block runs; they must get on. They are few: requests in
-    flight are what is needed, and each more makes a suspend wait longer.
+    Run the stress on a device during the `with` block; fail if it makes no progress. A few threads give enough requests in
+    flight; more would make a suspend wait longer.
     """
-    # It is stopped: the time is a limit for one that could not be.
+    # The stress is stopped at the end; the time is a limit in case that fails.
     load = rig.stress(device.path, seconds=LIFECYCLE_LIMIT, threads=threads, flush=1, fua=2, **options)
     eventually(lambda: device.counter("rmw_expected") > 0, "the load does not begin", 60)
     began = device.counter("writes")
@@ -76,12 +75,12 @@ def under_load(rig, device, threads=4, **options):
 
 
 def say(rig, rounds, what, touches):
-    """The figures of a test, for the page of what is promised."""
+    """Print the figures of a test, for promises.rst."""
     print(f"lifecycle: {what}: {rounds} rounds on {rig.where}, {touches} touches, none forgotten")
 
 
 def settled(device, **more):
-    """Nothing is in flight, held or kept in memory, and the ledger balances; the ledger."""
+    """Assert that no block is in flight, held or in memory, and that the ledger balances; return the ledger."""
     device.message("flush")
     ledger = device.balanced()
     left = {name: ledger[name] for name in GAUGES}
@@ -92,7 +91,7 @@ def settled(device, **more):
 
 
 def kept(before, after):
-    """No counter has fallen."""
+    """Assert that no counter has fallen."""
     fallen = {name: (before[name], after[name]) for name in before.keys() - GAUGES if after[name] < before[name]}
     assert not fallen, f"counts were lost: {fallen}"
 
@@ -123,7 +122,7 @@ def test_mode_changes_forget_nothing(rig, drive):
                 now, _ = device.pairs()
                 assert now == mode
                 kept(before, device.ledger())
-        # The drive received what the ledger says that it was sent.
+        # The drive's counts agree with the ledger.
         settled(device, rmw_expected=load.touches, rmw_lost=0, **arrived(drive))
     say(rig, rig.rounds, "mode changes", load.touches)
 
@@ -144,7 +143,7 @@ def test_reloads_beneath_a_mounted_file_system_forget_nothing(rig, drive, mode):
                 writer = Writer(files, root / "files")
                 for number in rig.progress(range(first, min(first + REFILLED, rig.rounds))):
                     seen = writer.acknowledged
-                    # With the file system frozen for it, and without.
+                    # Alternate between a frozen file system and none.
                     flags = SKIP_LOCKFS_FLAG if number % 2 else 0
                     device.reload(device.linear(), flags=flags)
                     assert not device.sysfs.exists()
@@ -161,15 +160,15 @@ def test_reloads_beneath_a_mounted_file_system_forget_nothing(rig, drive, mode):
             with mounted("ext4", device.path, read_only=True) as root:
                 files.check(root / "files", writer.acknowledged, writer.begun)
         ledger = settled(device, rmw_lost=0)
-    # Those since the last time that the table was linear, where counts end.
+    # Touches since the last table of linear, which ends the counts.
     say(rig, rig.rounds, f"reloads of {mode}, linear and back beneath ext4", ledger["rmw_expected"])
 
 
 @pytest.mark.uml_too
 def test_devices_come_and_go_and_leave_all_on_the_drive(rig, drive):
     """
-    Each is removed at once after its last write, with blocks known, held, and being written behind the
-    acknowledgement; another one on the same drive is under load and must not notice.
+    Each device is removed directly after its last write, with blocks known, held, and in flight behind the
+    acknowledgement; another device on the same drive is under load and must not be affected.
     """
     with Align(drive.path, start=1 << 17, length=8192, mode="coalesce") as other, Disk(drive.path) as lower:
         references = refcount()
@@ -177,7 +176,7 @@ def test_devices_come_and_go_and_leave_all_on_the_drive(rig, drive):
             for number, mode in zip(rig.progress(range(rig.rounds)), itertools.cycle(["coalesce", "pad", "report"])):
                 with Align(drive.path, length=1 << 16, mode=mode, hold_ms=60000) as device:
                     assert refcount() == references + 1
-                    assert device.balanced()["rmw_expected"] == 0, "it has counts of an earlier device"
+                    assert device.balanced()["rmw_expected"] == 0, "the device has counts of an earlier one"
                     at = 800 * (number % 50)
                     with Disk(device.path) as upper:
                         for sector, sectors in ((3, 2), (8, 13), (21, 3), (407, 300)):
@@ -200,7 +199,7 @@ def refcount():
 @pytest.mark.each_kernel
 @pytest.mark.uml_too
 def test_the_module_comes_and_goes(rig, drive):
-    """Loaded, used, refused to be unloaded while it is used, unloaded at once when it is not."""
+    """The module is loaded, used, cannot be unloaded while in use, and can be unloaded directly afterwards."""
     with Disk(drive.path) as lower:
         for number, mode in zip(rig.progress(range(rig.rounds)), itertools.cycle(FIXING)):
             rig.load_module()
@@ -221,10 +220,10 @@ def test_the_module_comes_and_goes(rig, drive):
 @pytest.mark.uml_too
 @pytest.mark.parametrize("mode", FIXING)
 def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged(rig, drive, mode):
-    """Every request fails while the table below is that of the target error; what is held waits for the drive."""
+    """Every request fails while the table below is of the target error; held blocks wait for the drive."""
     length = sectors_of(drive.path)
     with Device(f"0 {length} linear {drive.path} 0") as below, Align(below.path, mode=mode, hold_ms=20) as device:
-        # Two only: one whose requests fail at once never sleeps, and takes the processor from who changes the table.
+        # Two only: a thread whose requests fail at once never sleeps, and keeps the processor from the reload.
         with under_load(rig, device, threads=2, beneath=drive.path, tolerate_errors=True) as load:
             for _ in rig.progress(range(rig.rounds)):
                 before = device.ledger()
@@ -234,7 +233,7 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
                 below.reload(*below.lines)
                 kept(before, device.ledger())
             # The last check needs a flush that succeeds.
-            eventually(lambda: not device.counter("degraded"), "it stays degraded", 60)
+            eventually(lambda: not device.counter("degraded"), "the device stays degraded", 60)
         assert load.write_errors > 0, "no request failed: the test proves nothing"
         settled(device, rmw_expected=load.touches)
     say(rig, rig.rounds, f"drive failing and back in {mode}", load.touches)
@@ -243,8 +242,8 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
 @pytest.mark.each_kernel
 def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(rig, tmp_path):
     """
-    A server of a network block device is killed with requests in flight. They fail, the device is removed with what it
-    could not write, and what was synced is on the medium.
+    The server of a network block device is killed with requests in flight. The requests fail, the device is removed with
+    its unwritten blocks, and synced content is on the medium.
     """
     medium = tmp_path / "medium"
     touches = 0
@@ -257,7 +256,7 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(rig, tmp_pa
                 files = [Sectors(device.path, f"{mode} {number}", thread) for thread in range(3)]
                 writers = [Writer(each, None) for each in files]
                 eventually(lambda writers=writers: all(writer.acknowledged > 3 for writer in writers),
-                           "nothing is written", 60)
+                           "no operation is acknowledged", 60)
                 disk.kill()
                 for writer in writers:
                     writer.wait()
@@ -273,8 +272,8 @@ def test_a_drive_that_is_gone_for_good_under_load_lets_the_device_go(rig, tmp_pa
 
 class Sectors:
     """
-    A workload (see rig.writers) on the device itself: sectors that nobody else writes, in blocks that it shares with
-    two others; each write is synced.
+    A workload (see rig.writers) on the device itself: sectors with a single writer, in blocks shared with two other
+    writers; each write is synced.
     """
 
     failures = OSError
@@ -298,7 +297,7 @@ class Sectors:
     def check(self, content, acknowledged, begun):
         newest = {self._place(n): [n + 1] for n in range(acknowledged)}
         if begun > acknowledged:
-            # Each sector of what was under way is old or new.
+            # Each sector of the operation in flight is old or new.
             newest.setdefault(self._place(acknowledged), [None]).append(acknowledged + 1)
         for (first, sectors), tags in newest.items():
             for sector in range(first, first + sectors):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What reaches the drive is whole: large writes are cut at physical boundaries, and limits stack as for linear."""
+"""Requests to the drive are whole: large writes are cut at physical boundaries, and limits stack as for linear."""
 
 import contextlib
 import errno
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.each_kernel
 
 def scattered(buffer, data):
     """
-    `data` laid out in every second page of `buffer`, from byte 512 of each to its end: no two pieces can be joined,
-    whatever memory they lie in, so that each takes a segment of its own.
+    Lay out `data` in every second page of `buffer`, from byte 512 of each to its end; return the pieces. No two pieces can
+    be joined, whatever the physical memory, so that each needs a separate segment.
     """
     views, size = [], PAGE - SKEW
     for i, at in enumerate(range(0, len(data), size)):
@@ -35,7 +35,7 @@ def scattered(buffer, data):
 
 
 def large_writes(disk, first, number):
-    """2 MiB writes from the boundary `first`: out of one buffer, and out of scattered pieces. Returns the content."""
+    """Make 2 MiB writes from the boundary `first`: from one buffer, and from scattered pieces. Return the content."""
     content = b""
     for i in range(number):
         sector = first + i * MIB2
@@ -55,7 +55,7 @@ def large_writes(disk, first, number):
 @pytest.mark.parametrize("segments", [126, 254])
 @pytest.mark.parametrize("offset", [0, 3584])
 def test_large_writes_from_skewed_buffers_arrive_whole(rig, segments, offset):
-    """Raw, the lower queue cuts them inside physical blocks: that is what pad must undo."""
+    """The lower queue cuts raw writes inside physical blocks, which pad must avoid."""
     drive = rig.drive(f"segments{segments}" if offset == 0 else f"segments{segments}offset3584")
     assert queue(drive.path, "max_segments") == str(segments)
     first = offset // SECTOR
@@ -95,7 +95,7 @@ LIMITS = ["logical_block_size", "physical_block_size", "minimum_io_size", "optim
 
 @pytest.mark.parametrize("kind", ["p4096", "p16384", "claims512", "brd", "scsi_debug"])
 def test_limits_stack_as_for_linear(rig, kind):
-    """But for write-zeroes: the core cuts them at their limit, which must not be inside a block."""
+    """Limits of write-zeroes differ: the core cuts there, which must not be inside a block."""
     with contextlib.ExitStack() as stack:
         if kind == "brd":
             path = stack.enter_context(rig.brd())
@@ -115,7 +115,7 @@ def test_limits_stack_as_for_linear(rig, kind):
 
 @pytest.mark.parametrize("size", [1024, 8192, 65536])
 def test_report_takes_every_logical_block_that_linear_takes(rig, size):
-    """Those larger than a page newer kernels only have. Where nothing can be misaligned, a mode that fixes does, too."""
+    """Only newer kernels have blocks larger than a page. Where no write can be misaligned, a fixing mode is accepted, too."""
     with rig.loop(size) as path:
         if not path:
             pytest.skip(f"this kernel has no logical blocks of {size} bytes")
@@ -143,14 +143,14 @@ def test_a_mode_that_fixes_is_refused_for_logical_blocks_that_no_drive_has(rig, 
             with rig.log() as log, pytest.raises(Refused):
                 device.set_mode("pad")
             assert "pad and coalesce need a logical block size of 512 or 4096" in log.text
-            # What is misaligned is counted all the same.
+            # Misaligned writes are counted all the same.
             upper.write(size // SECTOR, pattern(1, size // SECTOR, size // SECTOR))
             assert device.balanced()["rmw_drive_report"] == 1
 
 
 @pytest.mark.parametrize("wanted", ["0", "1"])
 def test_stable_writes_are_asked_for_where_linear_asks_for_them(rig, wanted):
-    """The engine copies what it needs; whether pages may change while they are written is for the drive to say."""
+    """The engine copies its data, so the drive alone decides whether pages may change during a write."""
     with rig.brd() as path:
         own = sysfs_folder(path) / "queue/stable_writes"
         own.write_text(wanted)
@@ -168,11 +168,11 @@ def test_overrides_are_advertised(rig):
         assert alignment_offset(device.path) == 512
 
 
-# What programs take for written atomically must be; a larger block is only what the drive likes.
+# Programs take the physical block for atomic, so it must be; a larger block is only the drive's preference.
 @pytest.mark.parametrize("kind,physical,offset", [("claims512", 16384, 4096), ("claims512", 65536, 0),
                                                   ("p4096", 16384, 512), ("brd", 16384, 0), ("scsi_debug", 8192, 3584)])
 def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(rig, kind, physical, offset):
-    """And a device on top is not told that it is misaligned, wherever it starts."""
+    """A device on top is not reported as misaligned, wherever it starts."""
     with contextlib.ExitStack() as stack:
         if kind == "brd":
             path = stack.enter_context(rig.brd())
@@ -198,7 +198,7 @@ def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(rig, kind,
 
 
 def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(rig):
-    """Where its blocks are as large it would rely on sectors of 16384 bytes to arrive whole or not at all."""
+    """With physical blocks of 16384 bytes it would rely on atomic sectors of that size."""
     drive = rig.drive("claims512")
 
     def sectors(path, *arguments):
@@ -214,7 +214,7 @@ def test_mkfs_xfs_takes_its_sector_from_what_the_drive_writes_atomically(rig):
 
 @pytest.mark.timeout(STRESS_LIMIT)
 def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(rig):
-    """As dm-crypt does; report asks for what linear asks for. A mode set by a message takes what comes all the same."""
+    """The fixing modes' requirement is dm-crypt's, report's is linear's. A mode set by a message accepts any buffer."""
     with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path:
         with Device(f"0 {sectors_of(path)} linear {path} 0") as linear, Align(path, mode="report") as device, \
                 Disk(device.path) as upper:
@@ -222,7 +222,7 @@ def test_a_mode_that_fixes_wants_each_logical_block_in_one_piece_of_memory(rig):
             assert int(of_linear) < 4095
             assert queue(device.path, "dma_alignment") == of_linear
             device.set_mode("pad")
-            assert queue(device.path, "dma_alignment") == of_linear, "programs that run cannot be told"
+            assert queue(device.path, "dma_alignment") == of_linear, "running programs do not learn of a change"
             want = bytearray(upper.read(0, 512))
             for tag, (sector, sectors) in enumerate([(8, 8), (40, 32), (72, 256), (400, 64)], 1):
                 data = pattern(tag, sector, sectors)
@@ -251,7 +251,7 @@ def test_logical_blocks_of_4096_bytes(rig):
             want = before[:8 * SECTOR] + pattern(1, 8, 8) + before[16 * SECTOR:40 * SECTOR] + pattern(2, 40, 32) + \
                 before[72 * SECTOR:]
             check(0, want, upper.read(0, 128), "through the target")
-            # Through a mode that fixes, buffers have to be aligned to logical blocks.
+            # In a fixing mode, buffers have to be aligned to logical blocks.
             load = rig.stress(device.path, beneath=path, physical=16384, torn_reads=True, memory_align=4096,
                               seconds=rig.seconds / 4)
             load.finish()
@@ -263,7 +263,7 @@ PIECES = [[100, 412], [4, 508, 1020, 4], [508, 4], [1532, 4, 4096, 512, 1000, 24
 
 
 def laid_out(buffer, data, lengths):
-    """The views of `buffer` that hold the pieces of `data`, each in a page, or two, of its own."""
+    """Return views of `buffer` with the pieces of `data`, each in a separate page, or two."""
     views, at = [], 0
     for number, length in enumerate(lengths):
         first = 2 * number * PAGE + (number % 3) * SECTOR
@@ -274,7 +274,7 @@ def laid_out(buffer, data, lengths):
 
 
 def in_pieces(disk, call, sector, data, lengths):
-    """Writes `data`, or reads as much, in pieces of memory; returns what is in them, None if the kernel refuses them."""
+    """Write `data`, or read as much, in pieces of memory; return their content, None if the kernel refuses them."""
     with contextlib.closing(Buffer(2 * len(lengths) * PAGE)) as buffer:
         views = laid_out(buffer, data, lengths)
         try:
@@ -292,8 +292,8 @@ def in_pieces(disk, call, sector, data, lengths):
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(rig, mode):
     """
-    Newer kernels take them from a program if the device does. Those of device-mapper do not, up to 7.2; where linear
-    takes them so does the target, whatever it makes of them, and what is refused has changed nothing.
+    Newer kernels accept such pieces from a program if the device does. Devices of device-mapper do not, up to 7.2; where
+    linear accepts them so does the target, however it splits them, and a refused write changes nothing.
     """
     taken = 0
     with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, Disk(device.path) as upper, \
@@ -324,7 +324,7 @@ def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(rig, mo
 
 
 def test_a_larger_unit_is_suggested_where_the_drive_names_one(rig):
-    """A drive without rotation that says 4096 and wants writes of 16384."""
+    """A drive without rotation that reports 4096 and prefers writes of 16384."""
     with rig.scsi_debug(sector_size=512, physblk_exp=3, opt_xferlen_exp=5) as path:
         assert (queue(path, "minimum_io_size"), queue(path, "rotational")) == ("16384", "0")
         with Align(path) as device:

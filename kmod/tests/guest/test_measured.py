@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel measures of a table for attestation, in its IMA log: everything that decides what the target does."""
+"""The kernel's measurement of a table in its IMA log: all parameters that determine the target's behaviour."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from rig.dm import Align, number_of, run, sectors_of
 
 SECURITY = Path("/sys/kernel/security")
 POLICY = SECURITY / "ima/policy"
-# Mode, geometry and limits of the target stand behind its name, version, and these, which every target has.
+# Mode, geometry and limits of the target come after its name, version, and these, which every target has.
 COMMON = ("target_index", "target_begin", "target_len", "target_name")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def policy():
-    """A policy can be written once in the life of a kernel, and there is one for this."""
+    """Write the policy, which is possible once per boot, and only for this test."""
     if not (SECURITY / "ima").exists():
         run("mount", "-t", "securityfs", "securityfs", SECURITY)
     if POLICY.exists():
@@ -23,7 +23,7 @@ def policy():
 
 
 def tables():
-    """Of each table that was measured, the words of its first target."""
+    """Return the words of the first target of each measured table."""
     lines = (SECURITY / "ima/ascii_runtime_measurements").read_text().splitlines()
     for words in map(str.split, lines):
         if words[4] == "dm_table_load":

@@ -14,7 +14,7 @@ from rig.rig import STRESS_LIMIT
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096
-APART = 8 * BLOCK	# one scenario's own sectors; its block is the fourth of the eight
+APART = 8 * BLOCK	# sectors of one scenario, whose block is the fourth of the eight
 GAP = 0.15		# seconds between two requests of a scenario
 
 # Requests around the block [0, 8): what they do, first sector and length.
@@ -38,14 +38,14 @@ WRITES = [kind for kind, (what, _, _) in KINDS.items() if what == "write"]
 WRITE_PAIRS = list(itertools.product(WRITES, WRITES))
 
 
-# A partial write, what has to wait for it, and what has to wait for that: content read for the first must not serve
-# the third.
+# A partial write, a request that has to wait for it, and a third that has to wait for the second: content read for the
+# first must not serve the third.
 CHAINS = list(itertools.product(("left", "middle"), ("whole", "run", "long"), ("right", "middle", "straddle"))) + \
     list(itertools.product(("left", "straddle"), ("whole", "long"), ("right", "middle"), ("whole", "run")))
 
 
 def chains_with(other):
-    """A discard or write-zeroes before, after and between the writes that differ most."""
+    """Return chains of a discard or write-zeroes before, after and between the writes that differ most."""
     partners = ("left", "whole", "straddle", "long")
     return [pair for partner in partners for pair in ((other, partner), (partner, other))] + [
         ("left", other, "right"), ("middle", other, "straddle"), ("left", other, "middle", other)]
@@ -74,8 +74,8 @@ def lanes(device, number):
     """
     Yields an iterator of `number` disks that all show the whole of `device`.
 
-    The kernel lets one discard or write-zeroes of a block device run at a time (they hold its page cache's lock), so
-    that scenarios with such need a device each to run at once.
+    The kernel runs one discard or write-zeroes of a block device at a time (under its page cache's lock), so scenarios
+    with such requests need a device each to run simultaneously.
     """
     length = sectors_of(device.path)
     with contextlib.ExitStack() as stack:
@@ -84,7 +84,7 @@ def lanes(device, number):
 
 
 class Done:
-    """A request that was made: when, and what each sector of it holds if it was the last."""
+    """A completed request: its times, and the content of each sector if no other one follows."""
 
     def __init__(self, disk, base, kind, tag, after=0.0):
         what, first, self.count = KINDS[kind]
@@ -104,9 +104,9 @@ class Done:
 
 
 def lawful(before, requests, sector):
-    """What `sector` may hold now: of the requests that cover it, each that no other began after the end of."""
+    """Return the lawful content of `sector`: of each covering request after whose end no other one began."""
     covering = [r for r in requests if r.covers(sector)]
-    # A discard may leave what was there, so it ends nothing.
+    # A discard may leave the old content, so it supersedes none.
     settled = [r for r in covering if not r.optional]
     last = [r for r in covering if not any(s.later.began > r.later.ended for s in settled)]
     contents = {r.content(sector) for r in last}
@@ -126,9 +126,9 @@ def judge(scenario, before, base, requests, got, where):
 
 def play(device, lower, chains):
     """
-    Each chain of kinds, every one begun while those before it are in flight; a read of the block between the first
-    two; when all have ended one more, partial, that would put back content which was kept too long. All chains run at
-    once, each in blocks of its own. Fails if a sector then holds what is not lawful, through `device` or in `lower`
+    Play each chain of kinds, every request begun while the earlier ones are in flight; a read of the block between the
+    first two; after all have ended, one more partial write, which would put back content kept too long. All chains run
+    simultaneously, each in separate blocks. Fail if a sector then has unlawful content, through `device` or in `lower`
     beneath.
     """
     total = len(chains) * APART
@@ -174,9 +174,9 @@ def play(device, lower, chains):
     ("coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
 def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, hold_ms):
     """
-    With writes slow this holds the two races of an aligned write and of an RMW around it and their mirror images
-    (discards in place of either); with reads slow it widens the other half. What is held for a moment only is being
-    written when the next request comes.
+    With slow writes the chains include both races of an aligned write with an RMW around it, and their mirror images
+    (discards in place of either); slow reads widen the other half. With a short hold_ms, a held block is being written
+    when the next request comes.
     """
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, Slow(drive.path, read_ms, write_ms) as slow, \
@@ -189,7 +189,7 @@ def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, ho
     ("zero straddle", "pad", None), ("discard", "pad", None),
     *(only_all("its blocks are those of a straddle", other, "pad", None) for other in ("zero", "zero part", "zero long"))])
 def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, mode, hold_ms):
-    """On a drive that takes 300 ms for everything: dm-delay takes no write-zeroes, which then become writes."""
+    """On a drive that takes 300 ms for every request, as dm-delay does not support write-zeroes, which would become writes."""
     drive = rig.drive("slow300ms")
     with Disk(drive.path) as lower, Align(drive.path, mode=mode, hold_ms=hold_ms) as device:
         ledger = play(device, lower, chains_with(other))
@@ -199,8 +199,8 @@ def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, 
 
 def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
     """
-    An aligned write is in flight; a read of its block runs beside it; the write is acknowledged; a partial write
-    then must not put back what the read saw.
+    An aligned write is in flight; a read of its block runs beside it; the write is acknowledged; a partial write then must
+    not put back the content of the read.
     """
     drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
@@ -218,7 +218,7 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
 
 @pytest.mark.parametrize("read_ms,write_ms", [(0, 600), (600, 0)])
 def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms):
-    """The mirror image: the RMW reads, or has read and writes, when the aligned write comes; the aligned write wins."""
+    """The mirror image: the RMW reads, or has read and writes, when the aligned write arrives; the aligned write wins."""
     drive = rig.drive("p4096")
     with Slow(drive.path, read_ms, write_ms) as slow, Align(slow.path, mode="pad") as device, \
             Disk(device.path) as upper:
@@ -228,7 +228,7 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms)
         whole = Later(upper.write, 0, pattern(3, 0, 8), after=GAP)
         part.result()
         whole.result()
-        # Which of the two threads wakes first says nothing; how long the aligned write took does.
+        # The order in which the two threads wake proves nothing; the duration of the aligned write does.
         assert whole.ended >= part.began + scaled(read_ms + 2 * write_ms) / 1000 - 0.01, "the aligned write has not waited"
         check(0, pattern(3, 0, 8), upper.read(0, 8), "through the target")
         with Disk(drive.path) as lower:
@@ -255,7 +255,7 @@ def test_partial_writes_in_flight_together_share_one_read_and_one_write(rig):
 
 
 def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
-    """Both halves wait for the write below them; by then they cover the block."""
+    """Both halves wait for the write in flight; afterwards they cover the block together."""
     drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
@@ -270,7 +270,7 @@ def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
 
 
 def test_partial_writes_that_complete_a_block_need_no_second_request(rig):
-    """Eight sectors written apart while the block is being read: one write, and what was read is all replaced."""
+    """Eight sectors are written separately while the block is being read: one write, which replaces all read content."""
     drive = rig.drive("p4096")
     with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
@@ -287,7 +287,7 @@ def test_partial_writes_that_complete_a_block_need_no_second_request(rig):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("overwrite", ["whole", "discard", "zero"])
 def test_known_content_ends_when_something_writes_over_it(rig, overwrite):
-    """A partial write leaves its block known; what then covers the block makes the next one read again."""
+    """A partial write leaves its block known; after a request that covers the block, the next partial write reads again."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
@@ -304,18 +304,18 @@ def test_known_content_ends_when_something_writes_over_it(rig, overwrite):
 
 
 def test_known_content_ends_after_a_short_time(rig):
-    """Somebody may write beneath, sooner or later; content is not kept beyond the activity it was kept for."""
+    """Another program may write beneath, so known content expires soon after the activity."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
 
         def kept():
-            """Seen soon enough after the write, on a machine that does other things as well."""
+            """Return whether the block was known soon enough after the write, on a loaded machine."""
             upper.write(3, pattern(2, 3, 1))
             return device.counter("target0_blocks") >= 1
 
-        eventually(kept, "the block is not kept at all")
-        eventually(lambda: device.counter("target0_blocks") == 0, "a block is still kept", timeout=2)
+        eventually(kept, "the block is never known")
+        eventually(lambda: device.counter("target0_blocks") == 0, "a block is still known", timeout=2)
         reads_before = device.counter("pad_reads")
         upper.write(4, pattern(3, 4, 1))
         assert device.counter("pad_reads") == reads_before + 1
@@ -323,8 +323,8 @@ def test_known_content_ends_after_a_short_time(rig):
 
 def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(rig):
     """
-    Writes mapped in report are not registered, so a pad read beside one could see what it is about to replace. The
-    drive's log has the order in which it served them.
+    Writes mapped in report are not registered, so a concurrent pad read could see the content that they replace. The
+    drive's log has the order of service.
     """
     drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="report") as device, Disk(device.path) as upper:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a read returns while touches are held, and what becomes of them when newer data comes to their blocks."""
+"""The content of reads while touches are held, and the fate of held touches under newer data."""
 
 import random
 
@@ -20,13 +20,13 @@ def holding(path, **options):
 
 
 def slow(path, read_ms, write_ms):
-    """`path` with its reads and its writes delayed on their way to it."""
+    """Make a device on `path` with delayed reads and writes."""
     return Device(f"0 {sectors_of(path)} delay {path} 0 {round(scaled(read_ms))} {path} 0 "
                   f"{round(scaled(write_ms))}")
 
 
 class Content:
-    """What the first sectors of a device hold, and which of them are held."""
+    """The content of a device's first sectors, and which of them are held."""
 
     def __init__(self, disk, sectors):
         self.data = bytearray(pattern(1000, 0, sectors))
@@ -47,7 +47,7 @@ class Content:
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("physical,offset", [(4096, 0), (4096, 512), (65536, 0)])
 def test_reads_return_what_is_held_wherever_they_begin_and_end(rig, physical, offset):
-    """Of any part of held and other blocks, and each that took held bytes is counted."""
+    """Reads of any part of held and other blocks return the newest content, and each with held bytes is counted."""
     drive = rig.drive("p4096")
     choose = random.Random(physical + offset)
     block, first = physical // SECTOR, offset // SECTOR
@@ -77,7 +77,7 @@ def test_reads_return_what_is_held_wherever_they_begin_and_end(rig, physical, of
 
 
 def test_large_reads_over_many_held_blocks(rig):
-    """2 MiB with a sector held in every second block, more than fit into the room that a read has of its own."""
+    """2 MiB with a sector held in every second block, more than a read's own room for pins."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path, max_blocks=1024) as device, Disk(device.path) as upper:
         content = Content(lower, 5 * 1024)
@@ -106,8 +106,8 @@ def test_a_read_that_is_all_held_asks_nobody(rig):
 @pytest.mark.parametrize("after", ["flush", "completed", "whole", "fua"])
 def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(rig, after):
     """
-    The read gets from the drive what was there when it was asked, 600 ms ago; meanwhile the block is written and let
-    go, or replaced. Sectors 0 to 3 were held when the read began.
+    The read gets the drive's content from its arrival, 600 ms earlier; meanwhile the block is written and released, or
+    replaced. Sectors 0 to 3 were held when the read began.
     """
     late, drive = rig.drive("media_late"), rig.drive("media")
     ways = Device(f"0 {sectors_of(drive.path)} delay {late.path} 0 0 {drive.path} 0 0")
@@ -115,7 +115,7 @@ def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(rig, after):
         lower.write(0, pattern(1000, 0, 16))
         upper.write(0, pattern(1, 0, 4))
         if after in ("flush", "fua"):
-            # so that its write, too, needs nothing of the slow way
+            # The block's write must not use the slow way, either.
             upper.write(4, pattern(1, 4, 3))
             lawful = [pattern(1, 0, 7) + pattern(1000, 7, 1)]
         else:
@@ -133,16 +133,16 @@ def test_a_read_is_not_overtaken_by_the_write_of_what_was_held(rig, after):
             upper.write(0, pattern(2, 0, 8))
             lawful.append(pattern(2, 0, 8))
         eventually(lambda: device.counter("held_blocks") == 0, "the block stays held")
-        assert not read.done(), "the read must still be on its way: the test proves nothing"
+        assert not read.done(), "the read has ended too early: the test proves nothing"
         got = read.result()
         if got[:8 * SECTOR] not in lawful:
-            check(0, lawful[0], got[:8 * SECTOR], "the read has returned what was there before")
+            check(0, lawful[0], got[:8 * SECTOR], "the read has returned old content")
         check(8, pattern(1000, 8, 8), got[8 * SECTOR:], "beside the held block")
         assert device.counter("reads_overlaid") == 1
 
 
 def test_a_read_beside_the_padding_of_its_block_returns_the_held_bytes(rig):
-    """Its pad read takes 400 ms, and as long takes the reader's."""
+    """The pad read takes 400 ms, and so does the reader's."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, slow(drive.path, 400, 0) as below, holding(below.path) as device, \
             Disk(device.path) as upper:
@@ -191,7 +191,7 @@ def test_what_is_overwritten_as_a_whole_is_never_written(rig, over):
 
 
 def test_what_is_overwritten_in_part_keeps_the_rest(rig):
-    """Zeroes over a part of a held block: they go down as they came, the rest is still held."""
+    """Zeroes over a part of a held block go down unmodified, and the rest is still held."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 8))
@@ -206,7 +206,7 @@ def test_what_is_overwritten_in_part_keeps_the_rest(rig):
 
 @pytest.mark.parametrize("physical", [2048, 4096])
 def test_what_is_held_is_on_the_drive_before_a_discard_goes_down(rig, physical):
-    """A drive may ignore a discard, as this one does with less than 4096 bytes: then what was acknowledged is there."""
+    """A drive may ignore a discard, as this one with less than 4096 bytes: the acknowledged content is then still there."""
     drive, block = rig.drive("p4096"), physical // SECTOR
     with Disk(drive.path) as lower, \
             holding(drive.path, physical_block_size=physical, alignment_offset=0) as device, Disk(device.path) as upper:
@@ -224,7 +224,7 @@ def test_what_is_held_is_on_the_drive_before_a_discard_goes_down(rig, physical):
 
 
 def test_a_discard_of_a_part_takes_nothing_of_what_is_held(rig):
-    """The drive leaves a block as it is that a discard covers in part: what is beneath is older than what was held."""
+    """The drive ignores a discard of a part of a block, and its content is older than the held touches."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, holding(drive.path) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1000, 0, 24))
@@ -241,8 +241,8 @@ def test_a_discard_of_a_part_takes_nothing_of_what_is_held(rig):
 
 def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(rig):
     """
-    The held data was acknowledged before the flush. The write that replaces it is still in flight: until that has
-    ended neither of the two is on the drive.
+    The held data was acknowledged before the flush. The write that replaces it is still in flight: until its end, neither
+    the old nor the new data is on the drive.
     """
     drive = rig.drive("p4096")
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
@@ -275,7 +275,7 @@ def test_a_superseding_write_that_fails_supersedes_nothing(rig):
 
 
 def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(rig):
-    """The touch cannot be held while the write below it is in flight; both are there in the end, the touch on top."""
+    """The touch cannot be held while the write is in flight; in the end the drive has both, the touch on top."""
     drive = rig.drive("p4096")
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What `alignctl plan` says that the page cache sends to a device is what the drive gets when `alignctl replay` has done
-it: so few requests that no page is evicted or written early. The drive tells, request by request; the kernel's own
-counts of the device say the same.
+The requests of the page cache that `alignctl plan` predicts are the ones that the drive gets from `alignctl replay`, with
+so few requests that no page is evicted or written early. The witnesses are the drive's log, request by request, and the
+kernel's own counts of the device.
 """
 
 import pytest
@@ -11,7 +11,7 @@ from rig.dm import Align, Device, sysfs_folder
 from rig.predictions import alignctl
 
 SECTORS = 64 << 11
-# Beyond what is looked at to recognize data, and not at its start as superblocks are.
+# Behind the places where replay looks for signatures.
 START = 9 << 20
 CASES = {
     "records-4000": ("--count", 300, "--span", "8M"),
@@ -27,14 +27,14 @@ def run(path, name, *arguments):
 
 
 def before_the_check(requests):
-    """What the drive got from the first request to the data on, up to the last flush: then it is read and compared."""
+    """Return the drive's requests from the first data request up to the last flush, before the data check."""
     last = max(n for n, request in enumerate(requests) if request.op == "F")
     return [request for request in requests[:last + 1]
             if request.op == "F" or START <= request.sector * 512 < START + (16 << 20)]
 
 
 def writes_counted(path):
-    """Of /sys/block/*/stat: requests and sectors written."""
+    """Return requests and sectors written, of /sys/block/*/stat."""
     words = (sysfs_folder(path) / "stat").read_text().split()
     return [int(words[4]), int(words[6])]
 
@@ -64,7 +64,7 @@ def test_the_drive_gets_what_was_planned(rig, name, arguments, buffered, shift):
     assert len(flushes) == wanted["flush"]["requests"] + 1, said
     assert sum(w.touches for w in writes) == plan["touches_expected"], said
     assert counted[1] * 512 == wanted["write"]["bytes"], said
-    # By what was published: whole pages cost nothing where they lie on the blocks, and two touches where they do not.
+    # As published: whole pages have no touch where they are aligned with the blocks, and two where they are not.
     assert plan["touches_expected"] == (2 * len(writes) if shift else 0)
     if name == "records-4000":
         assert len(reads) == len({r.sector for r in reads}) == len(writes) > 450
@@ -92,7 +92,7 @@ def test_small_blocks_of_the_cache_cost_touches(rig):
 
 @pytest.mark.parametrize("mode, touches", [("report", 32), ("pad", 0), ("coalesce", 0)])
 def test_each_mode_does_to_commits_what_was_planned(rig, mode, touches):
-    """Four areas on a device that is five sectors off: a flush forbids holding, so only reads are saved, but for 8."""
+    """Four areas on a device that is five sectors off: flushes prevent holding, so all reads but 8 are saved, not writes."""
     drive = rig.drive("p4096")
     with Align(drive.path, 5, SECTORS, write_cache="on", mode=mode, physical_block_size=4096,
                alignment_offset=1536) as device:
@@ -106,5 +106,5 @@ def test_each_mode_does_to_commits_what_was_planned(rig, mode, touches):
     assert counted["rmw_drive"] == plan["modes"][mode]["touches_left"] == touches
     wanted = plan["modes"][mode]["rmw_host"]
     assert wanted == (8 if mode != "report" else 0)
-    # If the machine is slow, what was known is forgotten, and read again.
+    # On a slow machine known blocks expire and are read again.
     assert wanted <= counted["rmw_host"] <= plan["modes"]["rmw_host_at_most"] * (mode != "report")

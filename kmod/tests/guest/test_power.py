@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Power cuts at any moment, in every mode, and what of each sector they leave.
+Power cuts at any moment, in every mode, and the content of each sector afterwards.
 
-A round makes a device and lets writers loose on it until the power goes: with a request of the drive, between two, at
-some moment, or when the writers have ended. Then the device is removed while there is no power, as if the host had
-lost it too, the drive gets its power back, and every sector of it is judged by what the writers had been told
-(rig/power.py). Everything about a round follows from its number but what the threads' timing adds:
+A round makes a device and starts writers on it until the power goes: with a request of the drive, between two, at some
+moment, or after the writers have ended. Then the device is removed while there is no power, as if the host had lost it,
+too, the drive gets its power back, and every sector is judged by the answers to the writers (rig/power.py). A round's
+number determines all of it except the threads' timing:
 
     DM_ALIGN_POWER_FIRST=17 DM_ALIGN_POWER_CUTS=1 scripts/python -m pytest kmod/tests/guest -k "power_cuts and pad"
 """
@@ -27,9 +27,8 @@ pytestmark = pytest.mark.timeout(POWER_LIMIT)
 
 TEARS = ["none", "sector", "block"]
 
-# Where a cut fell. Idle and held: the writers had ended. Between: the drive had nothing to do at that moment, while
-# they went on. Patch: it had read the block and was about to get it back. Emptying: what it read or wrote belonged to
-# acknowledged writes.
+# The phase of a cut. Idle and held: the writers had ended. Between: the drive was idle while the writers went on. Patch:
+# the drive had sent a block and was about to get it back. Emptying: the requests in flight belonged to acknowledged writes.
 PHASES = ["idle", "between", "pad read", "patch", "write", "held", "emptying", "flush"]
 PLAIN = {"idle", "between", "write", "flush"}
 PADDING = PLAIN | {"pad read", "patch"}
@@ -45,12 +44,12 @@ MODES = {
     "coalesce for 3 ms": ({"mode": "coalesce", "hold_ms": 3}, HOLDING | {"idle"}),
     "coalesce in four blocks": ({"mode": "coalesce", "hold_ms": 60000, "max_blocks": 4}, HOLDING | {"held"}),
 }
-# So many cuts of one mode are enough.
+# Most cuts of one mode.
 ENOUGH = 140
 
 
 class Shape(NamedTuple):
-    """A drive, the geometry of its blocks, and which sectors of it the device has; the others nobody writes."""
+    """A drive, the geometry of its blocks, and the sectors of the device on it; no thread writes to the others."""
 
     drive: str
     block: int
@@ -72,7 +71,7 @@ SHAPES = [
 # ---- the writers ----
 
 def extent(choose, shape):
-    """First sector and length of a write of some class: in the drive's sectors, inside the device."""
+    """Return first sector and length of a random write, in the drive's sectors, inside the device."""
     block = shape.block
     head, tail = choose.choice([(True, False), (False, True), (True, True), (False, False), (None, None)])
     if head is None:		# inside one block
@@ -88,7 +87,7 @@ def extent(choose, shape):
 
 
 def places(choose, shape):
-    """The writes of one thread: a stream, a few blocks over and over, or anywhere."""
+    """Yield the writes of one thread: a stream, a few blocks again and again, or anywhere."""
     manner = choose.choice(["stream", "hot", "anywhere", "anywhere"])
     if manner == "stream":
         at, sectors = extent(choose, shape)
@@ -104,7 +103,7 @@ def places(choose, shape):
 
 
 def answered(history, sent, call, *args):
-    """Whether a request succeeded, which the history is told; it may fail in one way only."""
+    """Make a request and record its success in the history; return whether it succeeded. Raises any error but EIO."""
     try:
         call(*args)
     except OSError as error:
@@ -119,7 +118,7 @@ def flush_once(disk, history):
 
 
 def write_on(disk, history, shape, offset, choose, tags):
-    """One thread: writes and flushes until it has done its share, or the power goes. How many flushes succeeded."""
+    """Write and flush, as one thread, until its share is done or the power goes; return the number of successful flushes."""
     flush_chance, fua_chance = choose.choice([0, 0.2, 0.5]), choose.choice([0, 0, 0.2])
     place = places(choose, shape)
     flushes = 0
@@ -128,7 +127,7 @@ def write_on(disk, history, shape, offset, choose, tags):
         data, skew = pattern(tag, sector, sectors), choose.choice([0, 512])
         fua, flush = choose.random() < fua_chance, choose.random() < flush_chance
         sent = [history.write(sector, data, fua)]
-        if fua:		# the kernel flushes the device behind such a write
+        if fua:		# the kernel flushes the device after such a write
             sent.append(history.flush())
         if not answered(history, sent, disk.write, sector - offset, data, skew, RWF_DSYNC if fua else 0) or \
                 flush and not flush_once(disk, history):
@@ -140,7 +139,7 @@ def write_on(disk, history, shape, offset, choose, tags):
 # ---- the cuts ----
 
 def read_all(disk, shape):
-    """The content of each sector, None for those of blocks that cannot be read."""
+    """Return the content of each sector, None if it cannot be read."""
     found = []
     try:
         data = disk.read(0, shape.total)
@@ -159,7 +158,7 @@ def read_all(disk, shape):
 
 
 def make_readable(disk, shape, found):
-    """Writes what could not be read; the content of each sector."""
+    """Overwrite unreadable sectors; return the content of each sector."""
     bad = [sector for sector, content in enumerate(found) if content is None]
     for sector in bad:
         block = (sector - shape.boundary) // shape.block
@@ -173,7 +172,7 @@ def make_readable(disk, shape, found):
 
 
 def phase_of(drive, history, mode, quiet, held):
-    """Where the cut fell, told by the drive and by which writes have no answer."""
+    """Return the phase of the cut, from the drive's requests and from writes without an answer."""
     newest = (drive.under_way_at_cut() or [None])[-1]
     if newest is None and quiet:
         return "held" if held else "idle"
@@ -201,7 +200,7 @@ class Round(NamedTuple):
 
 
 def cut_round(drive, lower, shape, options, number, before):
-    """One cut; (what came of it, the content of each sector after it)."""
+    """Make one cut; return (its Round, the content of each sector afterwards)."""
     choose = random.Random(f"{shape.drive} {options} {number}")
     mode = options and options["mode"]
     tear = TEARS[number % len(TEARS)]
@@ -227,7 +226,7 @@ def cut_round(drive, lower, shape, options, number, before):
             drive.cut_power(**fate)
         flushes = sum(writer.result() for writer in writers)
         if how == "flush":
-            # with the flush itself, or with what is emptied for it
+            # with the flush itself, or with a request that empties for it
             drive.cut_power(at=choose.randint(1, 4) if mode == "coalesce" else 1, **fate)
             flushes += flush_once(upper, history)
         quiet = drive.stats()["power"] == "on"
@@ -235,10 +234,10 @@ def cut_round(drive, lower, shape, options, number, before):
         if quiet:
             assert all(sent.ended is not None for sent in history.writes + history.flushes), \
                 f"cut {number}: a request failed while there was power"
-            drive.power_on()		# takes back a cut that did not come
+            drive.power_on()		# cancels a cut that did not happen
             drive.cut_power(**fate)
         phase = phase_of(drive, history, mode, quiet, held)
-    # Only now, when the device is gone: nothing of it gets to the drive any more.
+    # Only after the removal of the device, which sends no more requests.
     drive.power_on()
     found = read_all(lower, shape)
     wrong = history.judge(found, tear, early=mode == "coalesce")
@@ -273,7 +272,7 @@ def test_power_cuts_leave_each_sector_as_it_may_be(rig, name):
     print(f"power cuts: {name:24} {cuts:5} cuts on {rig.where}: "
           + ", ".join(f"{phase} {phases[phase]}" for phase in PHASES)
           + f"; {damaged} blocks damaged; {flushes} flushes succeeded; {time.monotonic() - began:.1f} s")
-    assert mode == "coalesce" or not phases["emptying"], "something was written behind an acknowledgement"
+    assert mode == "coalesce" or not phases["emptying"], "a block was written after its acknowledgement"
     if cuts >= ENOUGH:
         missed = expected - set(phases)
         assert not missed, f"{cuts} cuts, and none in {', '.join(missed)}"
@@ -284,8 +283,8 @@ def test_power_cuts_leave_each_sector_as_it_may_be(rig, name):
 
 def damaged_by(drive, lower, shape, options, writes, at, seed):
     """
-    Sends the writes one at a time and then a flush, and cuts the power at a request of the drive; (the number of the
-    first that failed, the flush being the last, or None; the blocks that cannot be read).
+    Send the writes one at a time and then a flush, and cut the power at a request of the drive. Return (the number of the
+    first failed one, the flush being the last, or None; the blocks that cannot be read).
     """
     failed = None
     with contextlib.ExitStack() as stack:
@@ -312,8 +311,8 @@ def damaged_by(drive, lower, shape, options, writes, at, seed):
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the_target(rig, mode):
     """
-    The drive gives a block the same fate whenever it is hit. So what a cut at any request does through the target must
-    be among what one at the same write does without it, or, where writes are acknowledged early, at the flush.
+    The drive gives a block the same fate at every cut. So the damage of a cut at any request through the target must be a
+    part of the damage without it at the same write or, where writes are acknowledged early, at the flush.
     """
     shape, cuts, damaged = SHAPES[0], 0, 0
     drive = rig.drive(shape.drive)
@@ -334,4 +333,4 @@ def test_a_power_cut_damages_no_block_that_it_would_not_have_damaged_without_the
                 cuts, damaged = cuts + 1, damaged + len(blocks)
     print(f"power cuts: {mode + ' beside raw':24} {cuts:5} cuts on {rig.where}: {damaged} blocks damaged, "
           "none that raw keeps")
-    assert damaged > 0, "nothing was damaged: the test proves nothing"
+    assert damaged > 0, "no block was damaged: the test proves nothing"

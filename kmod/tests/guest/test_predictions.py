@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What `alignctl plan` says of a workload is what the target and the drive count when it is done, in every mode. The
-workloads are in rig/predictions.py; that none is left out is checked here.
+The predictions of `alignctl plan` for a workload agree with the counts of target and drive, in every mode. The workloads
+are in rig/predictions.py; a test here checks that none is missing.
 """
 
 import pytest
@@ -50,9 +50,9 @@ def test_a_prediction_is_what_the_target_and_the_drive_count(rig, case):
             counted, predicted = prediction.measure(mode, drive.reset), prediction.plan["modes"][mode]
             stats = drive.stats()
             assert counted["writes"] == requests["write"]["requests"]
-            # One at the end; with O_DSYNC the kernel adds one to each write.
+            # One final flush; with O_DSYNC the kernel adds one to each write.
             assert counted["flushes"] == requests["flush"]["requests"] + prediction.plan["fua"] + 1
-            # Read is nothing but what was prepared, to see that it is there.
+            # The only read checks that the range was prepared.
             assert counted["read_bytes"] == SECTOR
             assert stats["touches"] == predicted["touches_left"]
             assert stats["read_bytes"] == predicted["pad_read_bytes"] + counted["read_bytes"]
@@ -76,4 +76,4 @@ def test_a_prediction_of_write_zeroes_is_what_the_target_and_the_drive_count(rig
         sum(oracle.touches(*each) > 0 for each in zeroes)
     assert stats["touches"] == stats["rmws"] == predicted["touches_left"]
     if mode != "report":
-        assert (stats["write_touches"], stats["zero_touches"]) == (1, 1), "those of the edge"
+        assert (stats["write_touches"], stats["zero_touches"]) == (1, 1), "not the touches of the edge"

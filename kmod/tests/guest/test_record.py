@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl record against what really was sent: by a plan, by a request at a time, and as the drive received it."""
+"""alignctl record, compared with the requests really sent: of a plan, one by one, and as the drive received them."""
 
 import contextlib
 import csv
@@ -25,7 +25,7 @@ INSTANCES = TRACING / "instances"
 EVENT = Path("events/block/block_bio_queue")
 SCSI_DEBUG_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/ndelay")
 OPS = {"read": "R", "write": "W", "flush": "F", "discard": "D", "write-zeroes": "Z"}
-# Nothing in it is special to the kernel, and all of it to somebody who reads text.
+# No character is special to the kernel, and all are special to a parser of text.
 NAME = "a b]c [%\\,\"x"
 
 
@@ -38,7 +38,7 @@ def tracefs():
 
 
 class Recording:
-    """alignctl record of a device, with its summary and its requests once it has ended."""
+    """alignctl record of a device, with its summary and its requests after the end."""
 
     def __init__(self, device, folder, *options, command=()):
         self.path = Path(folder, f"{time.monotonic_ns()}.csv")
@@ -98,7 +98,7 @@ def replay(workload, device, phase, state, *options):
 
 
 def as_logged(requests):
-    """As the drive's log has them: no time and no class, and zeroing is one with discarding."""
+    """Convert requests to the form of the drive's log: without time and class, with write-zeroes as discards."""
     return [(("D" if request.op == "Z" else request.op), request.sector, request.sectors) for request in requests]
 
 
@@ -124,7 +124,7 @@ def test_a_workload_is_recorded_as_planned_and_as_the_drive_received_it(rig, tmp
 
 
 def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(rig, tmp_path):
-    """On a partition where no block of the page cache starts where one of the disk does."""
+    """On a partition where the page cache's blocks are misaligned with the disk's."""
     recording, drive = tmp_path / "recording", rig.drive("p4096")
     with rig.partition(drive.path, 63, 1 << 12) as path:
         drive.reset()
@@ -137,7 +137,7 @@ def test_a_recording_is_planned_for_the_blocks_of_the_disk_that_it_was_made_on(r
 
 
 def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(rig, tmp_path):
-    """Aligned or not, beside writes, on a partition where no block of the disk starts with one of it."""
+    """Aligned or not, beside writes, on a partition whose blocks are misaligned with the disk's."""
     trace, recording, drive = tmp_path / "trace.csv", tmp_path / "recording", rig.drive("p4096")
     rows = [("write-zeroes", 81, 16), ("write-zeroes", 160, 16), ("write-zeroes", 243, 3), ("write", 246, 4),
             ("write-zeroes", 321, 12), ("write", 400, 8), ("write", 401, 64), ("discard", 513, 64)]
@@ -172,15 +172,15 @@ def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(rig, tmp_path)
         recording = Recording(device.path, tmp_path,
                               command=replay("w4096_512", device.path, "run", state, "--depth", 16)).end()
         assert sorted(recording.of("W")) == [Request("W", 16 * k + 1, 8) for k in range(count)]
-        # The target sends back what must not wait, and io_uring sends it again.
+        # The target sends back requests that must not wait, and io_uring retries them.
         assert recording.summary["sent_back"] > 0 and recording.summary["sent_back_late"] == 0
         assert as_logged(recording.of("W")) != as_logged(request for request in drive.log() if request.op == "W")
 
 
 def send_one_of_each(disk, end, start=0):
     """
-    One request of each kind, and what the recording must have of them; `end`: sectors of the device, `start`: where it
-    is on its disk. The kernel cuts a discard at what the disk can discard, and this one need not be cut.
+    Send one request of each kind, and return the expected recording; `end`: sectors of the device, `start`: its first sector
+    on the disk. The kernel cuts a discard at the disk's limit, but this discard is within it.
     """
     discarded = 128 - start % 64
     disk.write(9, pattern(1, 9, 3))
@@ -214,14 +214,14 @@ def test_each_kind_of_request_on_a_disk_and_an_align_device(rig, tmp_path):
 
 
 def replayed(path, device):
-    """What replays a recording on a device, one request after the other, and compares nothing."""
+    """Return the command that replays a recording on a device, one request after the other, without a check."""
     return [ALIGNCTL, "replay", path, "--on", device, "--timing", "closed", "--no-check", "--force", device]
 
 
 def test_what_was_recorded_is_replayed_request_by_request(rig, tmp_path):
     """
-    All operations and both flags. Replay looks at the disk before, and flushes in the end; and a write that is FUA can
-    only be asked for with O_DSYNC, behind which the kernel flushes.
+    All operations and both flags. Replay reads the disk for signatures first, and flushes at the end; and a program can
+    request FUA only with O_DSYNC, after which the kernel flushes.
     """
     with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         with Recording(path, tmp_path) as recording, Disk(path) as disk:
@@ -236,7 +236,7 @@ def test_what_was_recorded_is_replayed_request_by_request(rig, tmp_path):
 
 
 def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(rig, tmp_path):
-    """Where io_uring can discard: since Linux 6.12. Before, the kernel does one at a time; each takes 0.3 s here."""
+    """Since Linux 6.12 io_uring can discard; before, the kernel does one at a time. Each discard takes 0.3 s here."""
     discards = [Request("D", 128 * k, 64) for k in range(16)]
     depth, taken_ns = 8, 300_000_000
     trace = tmp_path / "discards.csv"
@@ -248,13 +248,13 @@ def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(
     assert sorted(recording.of("D")) == discards and not recording.of("W", "Z")
     began = sorted(int(row["time_ns"]) for row in recording.rows if row["op"] == "discard")
     if tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12):
-        assert began[depth - 1] - began[0] < taken_ns <= began[depth] - began[0], "not so many are in flight"
+        assert began[depth - 1] - began[0] < taken_ns <= began[depth] - began[0], "not `depth` requests are in flight"
     else:
         assert all(later - earlier >= taken_ns for earlier, later in itertools.pairwise(began))
 
 
 def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(rig, tmp_path):
-    """On a drive without FUA, which the kernel has flush behind such a write; and once more, since it is O_DSYNC's."""
+    """On a drive without FUA, which the kernel flushes after such a write; and once more because of O_DSYNC."""
     drive = rig.drive("p4096")
     trace = tmp_path / "flags.csv"
     trace.write_text("op,offset,bytes,flags\nwrite,0,512,\nwrite,4096,512,fua\nwrite,8192,512,preflush\n"
@@ -269,7 +269,7 @@ def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(rig, tmp_path):
 
 @pytest.mark.each_kernel
 def test_a_partition_is_recorded_from_its_own_start(rig, tmp_path):
-    """And so is what reaches it through the whole disk, cut at its edges; nothing else of the disk is."""
+    """Requests through the whole disk are recorded, too, cut at the partition's edges, and no others."""
     start, sectors = 61, 1000
     with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path, rig.partition(path, start, sectors) as part:
         with Recording(part, tmp_path) as recording, Disk(part) as disk, named(NAME):
@@ -301,7 +301,7 @@ def test_what_is_lost_is_counted_to_the_last_request(rig, tmp_path):
         assert sum(row["count"] for row in recording.summary["lost_by_cpu"]) == lost
         assert f"{lost} requests are missing" in recording.errors
         sectors = [request.sector for request in recording.requests]
-        assert sectors == sorted(set(sectors)) and sectors[0] == 0, "those that it has are whole and in order"
+        assert sectors == sorted(set(sectors)) and sectors[0] == 0, "the recorded requests are not complete or not in order"
 
 
 def test_another_tracer_sees_the_same_as_without(rig, tmp_path):

@@ -11,7 +11,7 @@ from rig.witness import writes
 
 BORDER = (64 << 20) // SECTOR
 LONG = 60000
-BEFORE = BORDER - 64		# the sectors that these tests look at
+BEFORE = BORDER - 64		# the sectors of these tests
 COUNT = 128
 
 
@@ -24,7 +24,7 @@ def drive(rig):
 
 
 class Content:
-    """What the sectors around the border hold."""
+    """The content of the sectors around the border."""
 
     def __init__(self):
         self.data = bytearray(pattern(1000, BEFORE, COUNT))
@@ -111,7 +111,7 @@ def test_a_stream_across_the_border_costs_two_reads(drive, sizes):
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
-    """An aligned write across it is in flight; touches come to both of its ends, and an aligned one over all."""
+    """An aligned write across the border is in flight; touches arrive at both ends, and then an aligned write over all."""
     content = Content()
     length = sectors_of(drive.path)
     with Device(f"0 {length} delay {drive.path} 0 0 {drive.path} 0 {round(scaled(400))}") as slow, \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 File systems, LVM, LUKS, md and databases on partitions that start 5 sectors behind a boundary, through power cuts: the
-drive loses its volatile cache at a random request, everything above is torn down while the power is off, and set up
-again when it is back. As many cuts as the proof, and with the raw drive beside:
+drive loses its volatile cache at a random request, the stack is torn down while the power is off, and set up again
+afterwards. As many cuts as in the proof, with the raw drive for comparison:
 
     DM_ALIGN_STACK_CUTS=25 scripts/python -m pytest kmod/tests/guest -k "stacks"
 """
@@ -24,7 +24,7 @@ from rig.writers import Files, Sqlite, Writer
 
 pytestmark = pytest.mark.timeout(STACKS_LIMIT)
 
-# name: (layers, file system, sectors of a partition). mkfs.xfs makes nothing smaller than 300 MB.
+# name: (layers, file system, sectors of a partition). mkfs.xfs refuses less than 300 MB.
 STACKS = {
     "ext4": ("plain", "ext4", 1 << 18),
     "xfs": ("plain", "xfs", 5 << 17),
@@ -32,20 +32,20 @@ STACKS = {
     "luks": ("luks", "xfs", 6 << 17),
     "raid1": ("raid1", "ext4", 1 << 17),
 }
-# The drive itself, where there is time for it, shows that what is asked is possible.
+# The raw drive, where time allows, proves that the requirements can be met.
 THROUGH = ["pad", "coalesce", *(["raw"] if STACK_CUTS > 1 else [])]
-# In make check each runs through one mode.
+# In make check each stack runs through one mode.
 SLICE = {"xfs": "pad", "lvm": "coalesce", "luks": "coalesce", "raid1": "pad"}
-# Those that are put on a drive that tears: in the slice one.
+# Stacks on a drive that tears blocks; one in the slice.
 TORN = ["ext4", *(["xfs", "lvm", "luks", "raid1"] if STACK_CUTS > 1 else [])]
-# What a damaged stack may raise when it is set up, checked or used.
+# Exceptions of a damaged stack at set-up, check or use.
 DAMAGE = (AssertionError, OSError, sqlite3.Error)
-# Of a cut: the drive dies within so many requests.
+# A cut comes within so many requests.
 REQUESTS = 600
 
 
 class Cuts:
-    """A stack that is written to while the power goes, and looked at when it is back."""
+    """A stack that is written to while the power goes, and checked afterwards."""
 
     def __init__(self, rig, name, through, tear, seed):
         print(f"DM_ALIGN_SEED={seed}")
@@ -59,7 +59,7 @@ class Cuts:
         self.acknowledged = self.cuts = self.torn_commits = 0
 
     def write_and_cut(self):
-        """Two processes sync files and commit transactions until the drive has no power."""
+        """Let two processes sync files and commit transactions until the drive has no power."""
         workloads = [Files(self._choose.random()), Sqlite(self._choose.random())]
         self.cuts += 1
         with self._stack.assembled(self._fresh) as path:
@@ -86,7 +86,7 @@ class Cuts:
         self.acknowledged += sum(writer.acknowledged for _, writer, _ in writing)
 
     def recover(self):
-        """Fails unless the layers come up, the file system is clean, and everything acknowledged is in it."""
+        """Fail unless the layers start, the file system is clean, and all acknowledged operations are in it."""
         self._drive.power_on()
         try:
             with self._stack.assembled() as path:
@@ -103,9 +103,9 @@ class Cuts:
 
     def _check(self, workload, writer, folder):
         """
-        md answers an empty flush with success though its members failed it (md_end_flush() in drivers/md/md.c, 6.1 and
-        6.12): the last operation of a writer may owe its acknowledgement to a flush that found the power gone. Only
-        one may, since the next would have to write.
+        Check a writer's folder. md answers an empty flush with success although its members failed it (md_end_flush() in
+        drivers/md/md.c, 6.1 and 6.12): the last operation of a writer may have been acknowledged by a flush without power.
+        Only one may, since the next one would have to write.
         """
         try:
             workload.check(folder, writer.acknowledged, writer.begun)
@@ -117,7 +117,7 @@ class Cuts:
 
 
 def test_md_acknowledges_a_flush_that_its_members_failed(rig):
-    """What Cuts._check() allows md, seen on the drive itself. If this fails, md has been repaired: allow it no more."""
+    """The fault of md that Cuts._check() allows, on the drive itself. If this test fails, md is fixed: stop allowing it."""
     drive = rig.drive("p4096")
     stack = Stack(rig, drive, "raid1", "raw", 1 << 17)
     with stack.assembled(fresh=True) as path, Disk(path) as disk:
@@ -132,7 +132,7 @@ def test_md_acknowledges_a_flush_that_its_members_failed(rig):
 
 
 def say(rig, name, through, tear, cuts, acknowledged, torn_commits, damaged=()):
-    """The figures of a stack, for the page of what is promised."""
+    """Print the figures of a stack, for promises.rst."""
     print(f"stacks: {name} through {through}, tear={tear}: {cuts} cuts on {rig.where}, {acknowledged} operations "
           f"acknowledged, {torn_commits} mounted after e2fsck -p, {len(damaged)} damaged", *dict.fromkeys(damaged))
 
@@ -141,12 +141,12 @@ def say(rig, name, through, tear, cuts, acknowledged, torn_commits, damaged=()):
     (name, through) if through == SLICE.get(name, through) else only_all("each stack runs through one mode", name, through)
     for through in THROUGH for name in STACKS])
 def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(rig, name, through):
-    """On a drive that writes each of its blocks as a whole or not at all."""
+    """On a drive that writes blocks atomically."""
     cuts = Cuts(rig, name, through, "none", rig.seed)
     for _ in range(rig.cuts):
         cuts.write_and_cut()
         cuts.recover()
-    assert cuts.acknowledged > 0, "nothing was acknowledged before the cuts: the test proves nothing"
+    assert cuts.acknowledged > 0, "no operation was acknowledged before the cuts: the test proves nothing"
     say(rig, name, through, "none", cuts.cuts, cuts.acknowledged, cuts.torn_commits)
 
 
@@ -155,7 +155,7 @@ def test_nothing_acknowledged_goes_with_the_power_and_all_is_consistent(rig, nam
 @pytest.mark.timeout(900 + STACKS_LIMIT)
 @pytest.mark.parametrize("through", THROUGH)
 def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(rig, through):
-    """Four clients of pgbench; indexes and heaps are checked against each other, and the balances of its tables."""
+    """Four clients of pgbench; indexes are compared with heaps, and the balances of pgbench's tables."""
     drive = rig.drive("p4096")
     stack = Stack(rig, drive, "plain", through, 1 << 19)
     print(f"DM_ALIGN_SEED={rig.seed}")
@@ -183,18 +183,18 @@ def test_postgresql_keeps_what_it_acknowledged_when_the_power_goes(rig, through)
                 server.stop()
             fsck("ext4", path)
     total = sum(acknowledged.values())
-    assert total > 0, "nothing was acknowledged before the cuts: the test proves nothing"
+    assert total > 0, "no line was acknowledged before the cuts: the test proves nothing"
     say(rig, "postgresql", through, "none", rig.cuts, total, torn_commits)
 
 
-# As many cuts of the drive itself, and through each mode.
+# As many cuts of the raw drive as through each mode.
 @pytest.mark.timeout(3 * STACKS_LIMIT)
 @pytest.mark.parametrize("tear", ["sector", "block"])
 @pytest.mark.parametrize("name", TORN)
 def test_a_drive_that_tears_damages_no_more_than_without_the_target(rig, name, tear):
     """
-    A block under way is then a mixture, or unreadable, and takes the sectors beside the written ones along. What a
-    stack survives of this is its own affair; with the target it must survive as much as on the drive itself.
+    A block in flight is then mixed, or unreadable, with the sectors beside the written ones. No stack need survive this, but
+    with the target it must survive as often as on the drive itself.
     """
     damaged = {}
     for through in ("raw", "pad", "coalesce"):
@@ -216,7 +216,7 @@ def test_a_drive_that_tears_damages_no_more_than_without_the_target(rig, name, t
 
 def as_many_by_chance(raw, through, cuts):
     """
-    The probability that of raw + through damages among twice `cuts` at least `through` fall to one side, if the sides
+    Return the probability that at least `through` of raw + through damages among twice `cuts` are on one side, if the sides
     do not differ (Fisher's exact test).
     """
     total = raw + through

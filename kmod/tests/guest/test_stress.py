@@ -19,8 +19,8 @@ MODES = ["report", "pad", "coalesce"]
 @contextlib.contextmanager
 def quick(rig, mode):
     """
-    A disk that answers at once, on the submitter's own CPU; for coalesce a drive with a write cache, because a table of
-    linear on a disk without one takes the flag away.
+    Yield a disk that answers at once, on the submitter's own CPU; for coalesce a drive with a write cache, because a table
+    of linear on a disk without one removes the flag.
     """
     if mode == "coalesce":
         yield rig.drive("p4096").path
@@ -72,7 +72,7 @@ def test_stress_on_memory_is_clean(rig, mode):
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(rig, mode):
-    """Four milliseconds a request open every window between requests of different kinds."""
+    """With four milliseconds a request, every race between requests of different kinds is possible."""
     drive = rig.drive("slow4ms")
     with Align(drive.path, mode=mode) as device:
         load = rig.stress(device.path, beneath=drive.path, zeroes=10, discard=10, region=512, max_run=40)
@@ -83,13 +83,13 @@ def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(rig, mod
 
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_one_block_of_memory_is_enough(rig, mode):
-    """max_blocks 1: writes wait or go as they came, but all of them end and none is wrong."""
+    """max_blocks 1: writes wait or go down unmodified, but all of them end and none is wrong."""
     with rig.brd() as path, Align(path, mode=mode, max_blocks=1) as device:
         load = rig.stress(device.path, beneath=path, torn_reads=True, seconds=rig.seconds / 2)
         load.finish()
         ledger = device.balanced()
         assert ledger["rmw_drive_max_blocks"] > 0, "the ceiling was never reached"
-        assert ledger["rmw_host"] + ledger["rmw_avoided"] > 0, "and yet some touches must have been padded"
+        assert ledger["rmw_host"] + ledger["rmw_avoided"] > 0, "no touch was padded"
 
 
 def test_the_memory_ceiling_holds_under_load(rig):
@@ -115,7 +115,7 @@ def test_a_flood_of_writes_to_one_block_starves_nobody(rig, mode):
 
 
 def shake(load, steps):
-    """Does one step after the other while the load runs; how many."""
+    """Do one step after the other while the load runs; return their number."""
     for done, step in enumerate(itertools.cycle(steps)):
         if not load.running():
             return done
@@ -174,7 +174,7 @@ def test_reload_with_another_block_size_and_mode_change_under_load(rig):
 
 
 def test_holding_while_its_bounds_change_under_load(rig):
-    """A touch may be held for a moment or for good, in much memory or in little, and be let go for any reason."""
+    """Touches are held for a moment or for good, in much or in little memory, and released for any reason."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="coalesce", hold_ms=60000) as device:
         load = rig.stress(device.path, beneath=drive.path, flush=1, fua=2, zeroes=2, discard=2, region=512, max_run=24)

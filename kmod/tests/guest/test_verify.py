@@ -41,7 +41,7 @@ def test_the_verdict_is_what_the_drive_counted(rig, tmp_path):
         if mode in ("pad", "coalesce"):
             assert verdict["at_drive"] == 0 and verdict["host"] + verdict["avoided"] == touches
     assert found["coalesce"]["host"] == 2
-    # Of all the experiment, preparations and checks included, these alone were partial.
+    # No other write of the experiment, with preparations and checks, was partial.
     assert drive.stats()["touches"] == 2 * REPEAT * touches
     assert "Nothing was lost" in page.read_text()
 
@@ -54,11 +54,11 @@ def test_the_verdict_is_what_the_drive_counted(rig, tmp_path):
         ("db-randwrite", 40, ("--span", "8M", "--threads", "4"), 0)))])
 @pytest.mark.timeout(300)
 def test_published_shapes_are_clean_also_through_the_page_cache(rig, tmp_path, workload, count, arguments, shift):
-    """Aligned, and as on a partition 5 sectors off: what the drive counted is what was planned of each mode."""
+    """Aligned, and as on a partition 5 sectors off: the drive's counts are the ones planned for each mode."""
     drive = rig.drive("p4096")
     page = tmp_path / "page.html"
     with Device(f"0 {SECTORS} linear {drive.path} {shift}") as device:
-        # Threads are no part of a plan.
+        # A plan does not depend on threads.
         plan = alignctl("plan", workload, "--on", device.path, "--count", count, *arguments[:2])
         drive.reset()
         document = json.loads(verify(device, workload, *arguments, "--json", "--html", page, count=count,
@@ -68,7 +68,7 @@ def test_published_shapes_are_clean_also_through_the_page_cache(rig, tmp_path, w
     found = {each["mode"]: each for each in document["verdicts"]}
     buffered = workload != "db-randwrite"
     writes = plan["requests"]["write"]["requests"]
-    # Each page, or write of two, has an end within a block on either side.
+    # Each page, or write of two pages, has both ends inside blocks.
     touches = 2 * writes if shift else 0
     assert tuple(found) == MODES and plan["touches_expected"] == touches and writes >= (16 if buffered else 40)
     for mode, verdict in found.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Write-zeroes as mkfs.ext4, fallocate -z and blkdiscard -z make them: the RMWs that they cost, by the drive's own count.
+Write-zeroes of mkfs.ext4, fallocate -z and blkdiscard -z: their RMWs, by the drive's own count.
 
-A block of which the device has only a part is not the target's to complete, and is left out: of a partition at sector
-63, the first.
+An edge block, which lies only partly on the device, is not padded and not counted here: of a partition at sector 63, the
+first block.
 """
 
 import os
@@ -23,19 +23,19 @@ MKFS = ("mkfs.ext4", "-q", "-F", "-b", FILE_BLOCK, "-E", "lazy_itable_init=0,laz
 
 
 def partial_blocks(request):
-    """The physical blocks that the drive had to complete for a request."""
+    """Return the physical blocks that the drive had to complete for a request."""
     edges = (request.sector, request.sector + request.sectors)
     return {edge // BLOCK for edge in edges if edge % BLOCK} if request.touches else set()
 
 
 def rmws(drive, start, end):
-    """Requests of the drive's log that cost RMWs of blocks which lie wholly between two sectors."""
+    """Return the requests of the drive's log with RMWs of blocks that lie wholly between two sectors."""
     shared = {edge // BLOCK for edge in (start, end) if edge % BLOCK}
     return [request for request in drive.log() if partial_blocks(request) - shared]
 
 
 def zero_a_file(path):
-    """Zeroes over parts of what was written, and then a few bytes into each of these."""
+    """Zero parts of a written file, and then write a few bytes into each of the zeroed parts."""
     data = bytearray(random.Random(1).randbytes(2 << 20))
     path.write_bytes(data)
     os.sync()
@@ -44,7 +44,7 @@ def zero_a_file(path):
         run("fallocate", "-z", "-o", at, "-l", length, path)
         data[at:at + length] = bytes(length)
     with open(path, "r+b", buffering=0) as file:
-        # Of an extent that is so short ext4 has the rest zeroed on the disk, if not mounted as it is by default.
+        # ext4 zeroes the rest of such a short extent on the disk, depending on its mount options.
         for at in range(2 * FILE_BLOCK, len(data), 1 << 17):
             data[at:at + 9] = b"something"
             os.pwrite(file.fileno(), b"something", at)
@@ -82,9 +82,9 @@ def test_a_file_system_and_a_file_that_are_zeroed_cost_rmws_in_report_only(rig, 
 @pytest.mark.timeout(300)
 def test_zeroes_over_nine_gigabytes_cost_rmws_in_report_only(rig, mode, start):
     """
-    The kernel cuts them, at a length that is no multiple of the block; and what was there is gone on both sides. At
-    sector 63 they begin and end in blocks that are not the target's alone. QEMU cuts what it sends on each 32 MiB from
-    where a request begins: the drive must get those two parts by themselves.
+    The kernel cuts the zeroes, at a length that is no multiple of the block; old content must be gone on both sides. At
+    sector 63 they begin and end in edge blocks. QEMU cuts requests each 32 MiB from their begin: the drive must get both
+    parts separately.
     """
     drive, sectors = rig.drive("huge"), 9 << 21
     last = sectors - BLOCK
@@ -100,8 +100,8 @@ def test_zeroes_over_nine_gigabytes_cost_rmws_in_report_only(rig, mode, start):
             for place in places:
                 assert not any(disk.read(place, BLOCK)), f"sector {place} is not zeroed"
     print(f"{mode} at sector {start}: {stats['rmws']} RMWs, {stats['zeroes']} zeroes, {stats['writes']} writes")
-    assert ledger["write_zeroes"] > 1, "nothing was cut: the test proves nothing"
-    assert stats["write_bytes"] < stats["zero_bytes"] // 1000, "they were sent as data"
+    assert ledger["write_zeroes"] > 1, "the zeroes were not cut: the test proves nothing"
+    assert stats["write_bytes"] < stats["zero_bytes"] // 1000, "the zeroes were sent as data"
     if mode == "report":
         assert len(found) > 0 and stats["zero_touches"] > 0
     else:
@@ -123,4 +123,4 @@ def test_zeroes_of_a_block_and_a_sector_off_a_block_cost_two_rmws_in_report_only
         assert disk.read(0, 3 * BLOCK) == before[:512] + bytes(4608) + before[5120:]
     assert (stats["rmws"], stats["touches"], stats["write_touches"]) == (touches, touches, 0)
     assert (ledger["rmw_expected"], ledger["rmw_expected_zeroes"], ledger["write_zeroes_misaligned"]) == (2, 2, 1)
-    assert ledger["rmw_drive"] == touches and ledger["writes"] == 1, "the write that came before them"
+    assert ledger["rmw_drive"] == touches and ledger["writes"] == 1, "the write before the zeroes"

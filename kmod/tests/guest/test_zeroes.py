@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Write-zeroes that cover physical blocks in part: counted in every mode, and in the fixing modes none is left to the
-drive, which counts for itself.
+Write-zeroes that cover physical blocks in part: counted in every mode, and in the fixing modes none is left to the drive,
+which is the witness.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, touches_at, zeroed
 
 FIXING = ["pad", "coalesce"]
-# A minute of holding: nothing goes down by itself.
+# A minute of holding: no block is written by the timer.
 HOLD = {"coalesce": 60000}
 GIB = 1 << 21		# sectors
 MIDDLE = 64		# sectors, where a range of RANGES has its first boundary
@@ -34,7 +34,7 @@ def fixing(path, mode, **options):
 
 
 def zero_all(disk, before):
-    """Each of RANGES in a stretch of its own; the content of them all then, `before` them being pattern(before)."""
+    """Zero each of RANGES in a separate stretch; return the content of all, which was pattern(before)."""
     content = bytearray(pattern(before, 0, MIDDLE * len(RANGES)))
     for i, (first, count, _) in enumerate(RANGES.values()):
         at = i * MIDDLE + first
@@ -72,7 +72,7 @@ def test_the_histograms_are_those_of_writes(rig):
 @pytest.mark.parametrize("offset", [0, 3584])
 @pytest.mark.parametrize("mode", FIXING)
 def test_none_is_left_to_the_drive(rig, mode, offset):
-    """The partial blocks are written whole, what lies between them goes down without data."""
+    """The partial blocks are written whole, the blocks between them go down as write-zeroes."""
     drive = rig.drive("p4096" if offset == 0 else "offset3584")
     total = MIDDLE * len(RANGES)
     base = 64 + offset // SECTOR
@@ -97,7 +97,7 @@ def test_none_is_left_to_the_drive(rig, mode, offset):
 
 
 def test_two_that_meet_in_a_block_complete_it(rig):
-    """One after the other in coalesce: no block is read but those at the two ends."""
+    """Zeroes one after the other in coalesce: only the blocks at the two ends are read."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, "coalesce") as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
@@ -127,7 +127,7 @@ def test_a_write_completes_what_zeroes_have_begun(rig):
 
 
 def test_blocks_that_only_zeroes_touched_are_not_in_the_amplification_of_writes(rig):
-    """sent_block_bytes has the blocks that carry bytes of a write, whatever else they carry."""
+    """sent_block_bytes counts the blocks with bytes of a write, whatever their other content."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         zero_all(upper, 1)
@@ -197,11 +197,11 @@ def test_where_the_drive_takes_none_the_kernel_writes_instead(rig):
 @pytest.mark.parametrize("limit,pieces", [(1003, 19), (67, 300)])
 @pytest.mark.parametrize("mode", FIXING)
 def test_the_middle_is_cut_at_boundaries_that_fit_the_device_below(rig, mode, limit, pieces):
-    """Its limit is no multiple of the block, its boundaries are no multiples of 4096 bytes."""
+    """The disk's limit is no multiple of the block, its boundaries are no multiples of 4096 bytes."""
     with rig.scsi_debug(sector_size=512) as path, Disk(path) as lower, \
             fixing(path, mode, physical_block_size=4096, alignment_offset=3584, write_cache="on") as device, \
             Disk(device.path) as upper:
-        # After the target has advertised more, so that one bio has all the pieces.
+        # After the target has advertised the larger limit, so that one bio has all the pieces.
         next(sysfs_folder(path).glob("device/scsi_disk/*/max_write_same_blocks")).write_text(str(limit))
         assert queue(path, "write_zeroes_max_bytes") == str(limit * SECTOR)
         assert int(queue(device.path, "write_zeroes_max_bytes")) > 20000 * SECTOR
@@ -222,7 +222,7 @@ def test_the_middle_is_cut_at_boundaries_that_fit_the_device_below(rig, mode, li
 
 
 def test_a_change_from_report_leaves_no_touch_to_the_drive(rig):
-    """The limit that the device has advertised in report stays; so the kernel cuts inside blocks."""
+    """The limit advertised in report stays; so the kernel cuts inside blocks."""
     drive = rig.drive("huge")
     with Align(drive.path, mode="report") as device, Disk(device.path) as upper:
         limit = int(queue(device.path, "write_zeroes_max_bytes")) // SECTOR
@@ -231,7 +231,7 @@ def test_a_change_from_report_leaves_no_touch_to_the_drive(rig):
         drive.reset()
         upper.zero(0, 3 * limit // 8 * 8)
         stats, ledger = drive.stats(), device.balanced()
-    assert ledger["rmw_expected_zeroes"] > 0, "nothing was cut inside a block: the test proves nothing"
+    assert ledger["rmw_expected_zeroes"] > 0, "no cut was inside a block: the test proves nothing"
     assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"]
     assert (stats["rmws"], stats["reads"], touches_at(drive)) == (0, 0, (0, 0))
 
@@ -256,7 +256,7 @@ def test_nine_gibibytes_at_once(rig, start):
     assert ledger["write_zeroes_bytes"] == 9 * GIB * SECTOR
     assert ledger["rmw_drive"] == 0
     if start:
-        assert ledger["rmw_host"] == ledger["pad_reads"] == 2, "the two ends need a read each, and nothing else does"
+        assert ledger["rmw_host"] == ledger["pad_reads"] == 2, "only the two ends need a read each"
         assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"] - 2
     else:
         assert ledger["rmw_expected"] == 0
@@ -270,7 +270,7 @@ ZERO_RANGE = 0x10
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", FIXING)
 def test_making_ext4_and_zeroing_in_its_files_costs_no_rmw_on_a_shifted_partition(rig, mode):
-    """All that mkfs.ext4 may leave for later it does at once: inode tables and journal, by write-zeroes."""
+    """mkfs.ext4 initialises inode tables and journal at once, by write-zeroes."""
     drive = rig.drive("p4096")
     with rig.partition(drive.path, 63, 1 << 19) as path, fixing(path, mode, length=(1 << 19) - 8) as device:
         drive.reset()
@@ -304,7 +304,7 @@ def test_zeroing_a_device_file_by_fallocate_costs_no_rmw(rig, mode):
     assert touches_at(drive) == (0, 0)
 
 
-# ---- what goes wrong ----
+# ---- failures ----
 
 @pytest.mark.parametrize("mode", FIXING)
 def test_an_edge_block_gets_zeroes_as_they_came(rig, mode):
@@ -334,7 +334,7 @@ def test_without_room_for_a_block_zeroes_go_as_they_came(rig):
 
 @pytest.mark.parametrize("mode", FIXING)
 def test_a_block_that_cannot_be_read_gets_its_zeroes_all_the_same(rig, mode):
-    """In pad as they came; in coalesce they are held, and what is held goes as a write of a part."""
+    """In pad the zeroes go down unmodified; in coalesce they are held, and go down as a partial write."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower, fixing(drive.path, mode) as device, Disk(device.path) as upper:
         lower.write(0, pattern(1, 0, 64))
@@ -354,7 +354,7 @@ def test_a_block_that_cannot_be_read_gets_its_zeroes_all_the_same(rig, mode):
 
 @pytest.mark.parametrize("bad,lost", [(0, True), (16, False), (32, True)])
 def test_an_error_of_any_part_is_the_callers(rig, bad, lost):
-    """Of the head, the middle, the tail."""
+    """The head, the middle or the tail fails."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))
@@ -365,7 +365,7 @@ def test_an_error_of_any_part_is_the_callers(rig, bad, lost):
         finally:
             drive.heal()
         assert caught.value.errno == 5
-        # Linux 6.1 then tries it with writes.
+        # Linux 6.1 then retries with writes.
         assert (device.balanced()["rmw_lost"] > 0) == lost
         upper.zero(3, 32)
         check(0, pattern(1, 0, 3) + bytes(32 * SECTOR) + pattern(1, 35, 29), upper.read(0, 64), "through the target")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Devices of which some physical blocks of 4096 bytes cannot be read, or not be written."""
+"""Devices with physical blocks of 4096 bytes that cannot be read, or not be written."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ BLOCK = 8
 
 
 def with_bad_blocks(below, blocks):
-    """Table lines: `below`, but the given physical blocks give I/O errors."""
+    """Return table lines of `below` in which the given physical blocks give I/O errors."""
     lines, at = [], 0
     for block in sorted(blocks):
         first = block * BLOCK
@@ -23,7 +23,7 @@ def with_bad_blocks(below, blocks):
 
 @contextlib.contextmanager
 def faulty(below, bad_reads=(), bad_writes=(), read_ms=0, write_ms=0):
-    """A device on `below` of which some blocks cannot be read and some cannot be written; yields (it, healer)."""
+    """Make a device on `below` on which some blocks cannot be read and some cannot be written; yield (device, heal)."""
     length = sectors_of(below)
     with Device(*with_bad_blocks(below, bad_reads)) as for_reads, \
             Device(*with_bad_blocks(below, bad_writes)) as for_writes, \

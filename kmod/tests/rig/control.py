@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The device-mapper ioctl itself: a process for each dmsetup would take longer than most tests."""
+"""The device-mapper ioctl itself: running dmsetup would take longer than most tests."""
 
 import contextlib
 import ctypes
@@ -22,11 +22,11 @@ _libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p]
 
 
 class Refused(OSError):
-    """device-mapper has refused a request; the kernel log says why."""
+    """device-mapper has refused a request; the kernel log has the reason."""
 
 
 def _asking(what, name, payload=b"", targets=0, flags=0, event=0, size=SIZE):
-    """The same request about the device `name` each time; the head of the answer, and what the kernel put behind it."""
+    """Make a request for the device `name`, again for each next(); yield the answer's head and the data behind it."""
     request = HEAD.pack(4, 0, 0, size, HEAD.size, targets, 0, flags, event, 0, 0, name.encode(), b"", b"") + payload
     buffer = ctypes.create_string_buffer(request, size)
     fd = os.open("/dev/mapper/control", os.O_RDWR | os.O_CLOEXEC)
@@ -43,19 +43,19 @@ def _asking(what, name, payload=b"", targets=0, flags=0, event=0, size=SIZE):
 
 
 def _ask(*request, **more):
-    """One request, and the answer."""
+    """Make one request; return the answer."""
     with contextlib.closing(_asking(*request, **more)) as answers:
         return next(answers)
 
 
 def call(what, name, payload=b"", targets=0, flags=0):
-    """One request; (device number, number of targets, what the kernel put behind the head)."""
+    """Make one request; return (device number, number of targets, the data behind the answer's head)."""
     told, data = _ask(what, name, payload, targets, flags)
     return told[10], told[5], data
 
 
 def create(name):
-    """Makes the device and its node."""
+    """Create the device and its node."""
     number, _, _ = call(CREATE, name)
     path = f"/dev/mapper/{name}"
     with contextlib.suppress(FileNotFoundError):
@@ -70,13 +70,13 @@ def remove(name):
 
 
 def load(name, lines):
-    """Loads table lines "<start> <length> <target> <arguments>" into the inactive slot."""
+    """Load table lines "<start> <length> <target> <arguments>" into the inactive slot."""
     payload = b""
     for line in lines:
         start, length, target, *arguments = line.split(None, 3)
         text = (arguments[0] if arguments else "").encode() + b"\0"
         text += bytes(-len(text) % 8)
-        # `next` counts from this target for the kernel that reads it
+        # when the kernel reads it, `next` counts from this target
         payload += SPEC.pack(int(start), int(length), 0, SPEC.size + len(text), target.encode()) + text
     call(LOAD, name, payload, len(lines))
 
@@ -90,29 +90,29 @@ def resume(name):
 
 
 def events(name):
-    """How many events the device has raised."""
+    """Return the number of events that the device has raised."""
     return _ask(DEV_STATUS, name)[0][8]
 
 
 def wait(name, seen):
-    """Sleeps until the device has raised another number of events than `seen`; the number."""
+    """Sleep until the device's number of events differs from `seen`; return the number."""
     return _ask(DEV_WAIT, name, event=seen)[0][8]
 
 
 def message(name, text, sector=0):
-    """To the target that has the device's `sector`."""
+    """Send a message to the target that has the device's `sector`."""
     call(MESSAGE, name, struct.pack("=Q", sector) + text.encode() + b"\0")
 
 
 def status(name, table=False):
-    """The lines of status, or of the table, as dmsetup prints them."""
+    """Return the lines of status, or of the table, as dmsetup prints them."""
     return _lines(_ask(STATUS, name, flags=STATUS_TABLE_FLAG if table else 0))
 
 
 def tables_while(name, condition):
-    """The lines of each of the tables that can be read, one directly after the other, as long as condition()."""
+    """Read the table again and again while condition(); return the lines of each one."""
     answers = []
-    # room for twenty lines: the kernel copies all of it each time
+    # room for twenty lines only: the kernel copies the whole buffer each time
     with contextlib.closing(_asking(STATUS, name, flags=STATUS_TABLE_FLAG, size=4096)) as asking:
         while condition():
             answers.append(next(asking))
@@ -126,5 +126,5 @@ def _lines(answer):
         start, length, _, following, target = SPEC.unpack_from(data, at)
         text = data[at + SPEC.size:data.index(b"\0", at + SPEC.size)].decode()
         lines.append(f"{start} {length} {target.rstrip(bytes(1)).decode()} {text}".rstrip())
-        at = following  # counts from the first of them when the kernel wrote it
+        at = following  # in the kernel's answer, it counts from the first target
     return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Single O_DIRECT requests, exactly as asked: where they start, how long they are, where in its page the data lies."""
+"""Single O_DIRECT requests with exact start, length, and offset of the data in its page."""
 
 import contextlib
 import ctypes
@@ -27,7 +27,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def pattern(tag, sector, sectors):
-    """Content in which every sector differs: (tag, own address) and bytes that follow from them."""
+    """Return content in which every sector differs: (tag, own address), and bytes derived from both."""
     out = bytearray()
     for at in range(sector, sector + sectors):
         out += struct.pack("<QQ", tag, at) + bytes(((tag * 131 + at * 7 + i) & 255) or 1 for i in range(16)) * 31
@@ -68,13 +68,13 @@ class Disk:
         return os.lseek(self.fd, 0, os.SEEK_END) // SECTOR
 
     def write(self, sector, data, skew=0, flags=0):
-        """One write of `data`, from a buffer `skew` bytes into its page."""
+        """Make one write of `data`, from a buffer `skew` bytes into its page."""
         with contextlib.closing(Buffer(len(data), skew)) as buffer:
             buffer.fill(data)
             self.write_from(sector, [buffer.view], flags)
 
     def write_from(self, sector, views, flags=0):
-        """One write out of the pieces of memory `views`."""
+        """Make one write from the pieces of memory `views`."""
         want = sum(len(view) for view in views)
         done = os.pwritev(self.fd, views, sector * SECTOR, flags)
         if done != want:
@@ -99,7 +99,7 @@ class Disk:
 
 class Later:
     """
-    A call in its own thread, `after` scaled seconds; `result()` waits for it and raises what it raised. Times are
+    A call in its own thread, `after` scaled seconds; `result()` waits for the call and raises its exception. Times are
     time.monotonic().
     """
 
@@ -112,7 +112,7 @@ class Later:
             self.began = time.monotonic()
             try:
                 self._value = call(*args, **kwargs)
-            except Exception as error:  # handed to whoever asks for the result
+            except Exception as error:  # raised again by result()
                 self._error = error
             self.ended = time.monotonic()
 
@@ -143,7 +143,7 @@ class Later:
 
 
 class Together:
-    """Writes [(sector, data)] to a disk that are sent by one system call, each as soon as the one before is mapped."""
+    """Writes [(sector, data)] to a disk, submitted by one system call, each as soon as the one before is mapped."""
 
     SETUP, DESTROY, GETEVENTS, SUBMIT = 206, 207, 208, 209		# of x86_64
     CONTROL = struct.Struct("=QIiHhIQQqQII")
@@ -169,7 +169,7 @@ class Together:
         return done
 
     def results(self):
-        """Waits for all; of each 0 or the number of its error."""
+        """Wait for all writes; return 0 or the error number of each."""
         count = len(self._buffers)
         events = ctypes.create_string_buffer(count * self.EVENT.size)
         assert self._syscall(self.GETEVENTS, self._context, count, count, events, None) == count
@@ -179,7 +179,7 @@ class Together:
 
 
 def flush_fails(disk):
-    """Whether a flush ends with EIO; any other error is one of the test."""
+    """Return whether a flush fails with EIO. Raises any other error."""
     try:
         disk.flush()
     except OSError as error:
@@ -189,7 +189,7 @@ def flush_fails(disk):
 
 
 def check(sector, want, got, where):
-    """Fails with the first sector in which `got` is not `want`."""
+    """Fail with the first sector in which `got` is not `want`."""
     if want == got:
         return
     assert len(want) == len(got), f"{where}: {len(got)} bytes, not {len(want)}"
@@ -200,7 +200,7 @@ def check(sector, want, got, where):
 
 
 def describe(data):
-    """What pattern() a sector holds, for a message."""
+    """Describe a sector's pattern(), for a message."""
     if not any(data):
         return "zeroes"
     tag, at = struct.unpack_from("<QQ", data)

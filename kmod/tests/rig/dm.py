@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Device-mapper devices, the target "align" among them, as objects that end with their test."""
+"""Device-mapper devices, also of the target "align", as objects that are removed with their test."""
 
 import errno
 import itertools
@@ -16,9 +16,9 @@ _names = itertools.count(1)
 
 
 def run(*command, ok=True, timeout=120):
-    """Runs a command, for `timeout` seconds of the reference machine; what came of it. A failure raises with what it said, unless
-    `ok` is False."""
-    # What a command says of hostile input is not always text.
+    """Run a command, for `timeout` seconds of the reference machine; return the CompletedProcess. Raises AssertionError with
+    the command's message if the command fails, unless `ok` is False."""
+    # A message about hostile input need not be valid text.
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="backslashreplace",
                           timeout=patience(timeout))
     if ok and done.returncode:
@@ -36,23 +36,23 @@ def sectors_of(path):
 
 
 def number_of(path):
-    """"major:minor" of a block device."""
+    """Return "major:minor" of a block device."""
     number = os.stat(path).st_rdev
     return f"{os.major(number)}:{os.minor(number)}"
 
 
 def sysfs_folder(path):
-    """A block device's folder in sysfs."""
+    """Return a block device's folder in sysfs."""
     return Path("/sys/dev/block", number_of(path)).resolve()
 
 
 def block_name(path):
-    """The kernel's name: "vda" of "/dev/vda", "dm-3" of "/dev/mapper/x"."""
+    """Return the kernel's name: "vda" of "/dev/vda", "dm-3" of "/dev/mapper/x"."""
     return sysfs_folder(path).name
 
 
 def queue(path, name):
-    """A file of the device's queue folder, stripped. A partition has its disk's."""
+    """Read a file of the queue folder of a device, or of a partition's disk, stripped."""
     folder = sysfs_folder(path)
     if not (folder / "queue").exists():
         folder = folder.parent
@@ -60,12 +60,12 @@ def queue(path, name):
 
 
 def alignment_offset(path):
-    """What the kernel says of a device, in bytes; -1 if it is misaligned."""
+    """Return the kernel's alignment_offset of a device, in bytes; -1 if the device is misaligned."""
     return int((sysfs_folder(path) / "alignment_offset").read_text())
 
 
 class Device:
-    """A mapped device with the given table lines, there as long as the `with` block."""
+    """A mapped device with the given table lines, which exists during the `with` block."""
 
     def __init__(self, *lines, name=None):
         self.name = name or f"t{next(_names)}"
@@ -86,7 +86,7 @@ class Device:
         self.remove()
 
     def remove(self):
-        """Removes it, if it is there; whoever has it open a moment longer is waited for."""
+        """Remove the device, if it exists; wait for a program that has it open a moment longer."""
         limit = Limit(10)
         while not limit.over():
             try:
@@ -113,17 +113,17 @@ class Device:
         control.resume(self.name)
 
     def reload(self, *lines, flags=0):
-        """A new table: load, suspend, resume; `flags` of the suspend."""
+        """Replace the table: load, suspend, resume; `flags` of the suspend."""
         self.load(*lines)
         self.suspend(flags)
         self.resume()
 
     def message(self, text):
-        """A message to the first target; control.Refused if it refuses."""
+        """Send a message to the first target. Raises control.Refused if the target refuses."""
         control.message(self.name, text)
 
     def status(self):
-        """The status of the first target, after "<start> <length> <target> "."""
+        """Return the status of the first target, without "<start> <length> <target> "."""
         return control.status(self.name)[0].split(None, 3)[3]
 
     def table(self):
@@ -131,14 +131,14 @@ class Device:
 
 
 def features(**options):
-    """Feature arguments of a table line; None leaves an option out."""
+    """Return the feature arguments of a table line; an option that is None is left out."""
     words = [word for key, value in options.items() if value is not None for word in (key, str(value))]
     return f" {len(words)} {' '.join(words)}" if words else ""
 
 
 class Align(Device):
     """
-    The target on `below`: from its sector `start`, `length` sectors (None: to the end).
+    The target on `below`: from sector `start` of the device, `length` sectors (None: to the end).
 
     Options are the table line's: mode, physical_block_size, alignment_offset, hold_ms, max_blocks, write_cache.
     """
@@ -172,17 +172,17 @@ class Align(Device):
         self.message(f"mode {mode}")
 
     def pairs(self):
-        """The status line: (mode, {name: value})."""
+        """Parse the status line; return (mode, {name: value})."""
         mode, *words = self.status().split()
         return mode, dict(word.split(":", 1) for word in words)
 
     def ledger(self):
-        """Every counter, from the status line."""
+        """Return every counter, from the status line."""
         _, pairs = self.pairs()
         return {name: int(value) for name, value in pairs.items() if value.isdigit()}
 
     def balanced(self, pending=0):
-        """The ledger, checked to balance while no write is in flight; `pending`: touches that are held."""
+        """Check that the ledger balances while no write is in flight, and return it; `pending`: held touches."""
         ledger = self.ledger()
         parts = ("rmw_avoided", "rmw_host", "rmw_drive", "rmw_lost", "rmw_pending")
         assert ledger["rmw_expected"] == sum(ledger[part] for part in parts), f"the ledger does not balance: {ledger}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A file that is written, truncated, punched, mapped and read in every way, against a model of its bytes."""
+"""A file that is written, truncated, punched, mapped and read in every way, compared with a model of its bytes."""
 
 import mmap
 import os
@@ -13,7 +13,7 @@ FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE, FALLOC_FL_ZERO_RANGE = 1, 2, 16
 
 
 class Exerciser:
-    """What happens to one file of up to `largest` bytes; every read is compared with the model."""
+    """Random operations on one file of up to `largest` bytes; every read is compared with the model."""
 
     def __init__(self, path, seed, largest=400000):
         self._path, self._seed, self._largest = path, seed, largest
@@ -22,7 +22,7 @@ class Exerciser:
         path.write_bytes(b"")
 
     def run(self, seconds):
-        """Operations for so long; how many."""
+        """Do operations for `seconds`; return their number."""
         end = time.monotonic() + seconds
         done = 0
         while time.monotonic() < end:
@@ -31,7 +31,7 @@ class Exerciser:
         return done
 
     def _range(self, limit):
-        """(offset, length) of a part of the first `limit` bytes; short and page-aligned ones are not rare."""
+        """Return (offset, length) of a random part of the first `limit` bytes, often short or page-aligned."""
         offset = self._choose.randrange(limit)
         length = min(limit - offset, self._choose.choice([1, 511, 512, 4096, self._choose.randrange(1, 70000)]))
         if self._choose.random() < 0.3:
@@ -67,7 +67,7 @@ class Exerciser:
             self._put(len(self._model), data)
 
     def _direct(self, fd):
-        """Past the page cache: sectors as they are, so that the device gets writes of any of them."""
+        """Write whole sectors past the page cache, so that the device gets writes of any sectors."""
         offset, length = (number // 512 * 512 for number in self._range(self._largest))
         data = self._choose.randbytes(length or 512)
         buffer = Buffer(len(data))
@@ -119,13 +119,13 @@ class Exerciser:
             raise AssertionError(f"byte {at} of {len(got)} is {got[at]}, must be {self._model[at]}")
 
     def _read_anew(self, fd):
-        """From the device."""
+        """Read from the device, after dropping the cached pages."""
         os.fsync(fd)
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         self._read(fd)
 
     def check(self, path):
-        """The file, that may be mounted elsewhere by now."""
+        """Compare the file at `path`, possibly on another mount, with the model."""
         fd = os.open(path, os.O_RDONLY)
         try:
             self._read(fd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Allocations and requests that fail on demand, by the kernel's own fault injection (Documentation/fault-injection)."""
+"""Allocations and requests that fail on demand, by the kernel's fault injection (Documentation/fault-injection)."""
 
 import contextlib
 import errno
@@ -14,10 +14,10 @@ ALLOCATIONS = ("failslab", "fail_page_alloc")
 REQUESTS = "fail_make_request"
 NTH = Path("/proc/thread-self/fail-nth")
 
-# What the kernel's own checks allocate on the way must not fail: they would switch themselves off.
+# Caches of the kernel's own checkers, which would switch themselves off after a failed allocation.
 CHECKERS = ("kmemleak_object", "kmemleak_scan_area", "debug_objects_cache")
 
-# More allocations than any attempt of these tests has.
+# More allocations than any attempt of these tests makes.
 MANY = 3000
 
 
@@ -28,7 +28,7 @@ def _set(kind, **knobs):
 
 @functools.cache
 def _text_from(start):
-    """Where the code of the module lies that was loaded to `start`, to the end of the page of its last function."""
+    """Return the address range of the module loaded at `start`, to the end of its last function's page."""
     lines = Path("/proc/kallsyms").read_text().splitlines()
     symbols = [line.split() for line in lines if line.endswith("\t[dm_align]")]
     places = [int(words[0], 16) for words in symbols if words[1] in "tT"]
@@ -41,7 +41,7 @@ def _text_of_target():
 
 @functools.cache
 def _text_of(function):
-    """Where the code of one of the kernel's own functions lies."""
+    """Return the address range of one of the kernel's own functions."""
     lines = Path("/proc/kallsyms").read_text().splitlines()
     symbols = sorted((int(words[0], 16), words[2]) for words in map(str.split, lines) if words[1] in "tT")
     at = next(at for at, (_, name) in enumerate(symbols) if name == function)
@@ -51,8 +51,8 @@ def _text_of(function):
 @contextlib.contextmanager
 def _prepared(waiting, text=None, least=0):
     """
-    Nothing fails yet, and what will fail is asked for by the target, or by the code `text`: objects and whole pages; or
-    only objects of `least` bytes or more: what pages those of the kernel's caches take changes from time to time.
+    Prepare the failure of allocations by the target, or by the code `text`: of objects and whole pages; or only of objects
+    of `least` bytes or more, without pages, as the number of pages that the kernel's caches allocate varies.
     """
     for cache in SLAB.iterdir():
         may = cache.name not in CHECKERS and int((cache / "object_size").read_text()) >= least
@@ -75,7 +75,7 @@ def _prepared(waiting, text=None, least=0):
 @contextlib.contextmanager
 def allocations_fail(percent=100, waiting=False):
     """
-    The target's allocations fail, or so many of a hundred; those that may wait for memory only if `waiting`.
+    Make `percent` of the target's allocations fail; the ones that may wait for memory only if `waiting`.
 
     Yields a function that changes the percentage.
     """
@@ -90,7 +90,7 @@ def allocations_fail(percent=100, waiting=False):
 
 @contextlib.contextmanager
 def no_new_per_cpu_memory():
-    """Of memory for each processor there is no more than what the kernel has set aside already."""
+    """Make allocations of per-CPU memory fail beyond the memory that the kernel has reserved already."""
     with _prepared(waiting=True, text=_text_of("pcpu_create_chunk")):
         for kind in ALLOCATIONS:
             _set(kind, probability=100)
@@ -99,9 +99,9 @@ def no_new_per_cpu_memory():
 
 def each_allocation(attempt, step=1, least=0):
     """
-    Calls attempt(nth) with the first allocation failing that the target makes in this thread, then with the second one,
-    and so on, until none is left to fail; or with every `step`-th; of those only that are for `least` bytes or more.
-    Returns how many there are, about.
+    Call attempt(nth) with the target's first allocation in this thread failing, then with the second one, and so on, until
+    none is left to fail; or with every `step`-th one; only allocations of `least` bytes or more count. Return their
+    approximate number.
     """
     with _prepared(waiting=True, least=least):
         for nth in range(1, MANY, step):
@@ -113,11 +113,11 @@ def each_allocation(attempt, step=1, least=0):
                 NTH.write_text("0")
             if left:
                 return nth - 1
-    raise AssertionError(f"there is no end to the allocations: {MANY} of them are not all")
+    raise AssertionError(f"the attempt makes more than {MANY} allocations: raise MANY, or look for a loop")
 
 
 class FailingRequests:
-    """Requests to the disk at `path` that fail: one of a hundred, or one of a sequence."""
+    """Failing requests to the disk at `path`: a percentage, or one of a sequence."""
 
     def __init__(self, path):
         self._switch = sysfs_folder(path) / "make-it-fail"
@@ -132,26 +132,26 @@ class FailingRequests:
         self._switch.write_text("0")
 
     def percent(self, percent, times=-1):
-        """So many of a hundred fail from now on, until `times` have; -1: without end."""
+        """Let `percent` of the requests fail from now on, until `times` have failed; -1: without end."""
         _set(REQUESTS, space=0, times=times, probability=percent)
 
     def after(self, size, times=1):
-        """Once about `size` bytes have been asked for, the next `times` requests fail."""
+        """Let the next `times` requests fail after about `size` requested bytes."""
         _set(REQUESTS, probability=0)
         _set(REQUESTS, space=size, times=times)
         _set(REQUESTS, probability=100)
 
     @property
     def left(self):
-        """How many are still to fail."""
+        """Return the number of requests that are still to fail."""
         return int((DEBUG / REQUESTS / "times").read_text())
 
 
 @contextlib.contextmanager
 def statuses(path):
     """
-    Requests to the disk at `path` that end with a chosen status (Documentation/block/error-injection.rst). Yields a
-    function: (operation, status, first sector, sectors) adds a rule; without arguments it removes all.
+    Let requests to the disk at `path` end with a chosen status (Documentation/block/error-injection.rst). Yields a
+    function: (operation, status, first sector, sectors) adds a rule; no arguments remove all rules.
     """
     rules = DEBUG / "block" / block_name(path) / "error_injection"
 
@@ -166,7 +166,7 @@ def statuses(path):
 
 
 def no_memory(error):
-    """Whether an error says just that; any other one is raised."""
+    """Return whether an error is ENOMEM. Raises any other error."""
     if error.errno != errno.ENOMEM:
         raise error
     return True

@@ -20,15 +20,15 @@ def make(kind, path):
 
 
 def fsck(kind, path):
-    """Fails if the checker of the file system finds anything; changes nothing."""
+    """Check the file system without a change. Raises AssertionError for any finding."""
     run(*_CHECKERS[kind], path, timeout=300)
 
 
 @contextlib.contextmanager
 def mounted(kind, path, read_only=False, options=None):
-    """Its folder, while the `with` block runs. `options`: the file system's own, as mount -o has them."""
+    """Mount a file system for the `with` block; yield its folder. `options`: the file system's own, as for mount -o."""
     with tempfile.TemporaryDirectory() as folder:
-        # The call itself: a process each time would take longer than the mount.
+        # mount(2) itself: running mount(8) would take longer than the mount.
         libc.call(f"mount {path}", "mount", str(path).encode(), folder.encode(), kind.encode(),
                   MS_RDONLY if read_only else 0, options and options.encode())
         try:
@@ -37,17 +37,17 @@ def mounted(kind, path, read_only=False, options=None):
             try:
                 libc.call(f"umount {path}", "umount2", folder.encode(), 0)
             except OSError as error:
-                # Whoever expects errors of a damaged file system does not mean this.
+                # Not an OSError, which callers expect of a damaged file system.
                 raise RuntimeError(f"{path} stays mounted: {error}") from error
 
 
 def replay_journal(kind, path):
     """
-    Mounts it for a moment after a power cut, which replays its journal; fails unless nothing else is needed.
+    Mount a file system for a moment after a power cut, which replays its journal; fail if this is not enough.
 
-    Returns whether it took e2fsck -p first, as at every boot: a commit block of ext4's journal that lies in two
-    physical blocks may have been written in one of them only, on any drive. ext4 of Linux 6.12 understands that
-    (jbd2_commit_block_csum_verify_partial() in fs/jbd2/recovery.c), that of 6.1 refuses the journal. The transaction
+    Return whether e2fsck -p was needed before, as at every boot: any drive may have written a commit block of ext4's
+    journal that lies in two physical blocks to only one of them. ext4 of Linux 6.12 accepts that
+    (jbd2_commit_block_csum_verify_partial() in fs/jbd2/recovery.c), ext4 of 6.1 refuses the journal. The transaction
     was not acknowledged.
     """
     def mount():
@@ -61,7 +61,7 @@ def replay_journal(kind, path):
         if kind != "ext4" or error.errno != errno.EUCLEAN:
             raise
         said = run("e2fsck", "-p", path, ok=False, timeout=300).stdout
-        # What it repairs is FIXED, what it cannot is UNEXPECTED.
+        # e2fsck prints FIXED for a repair, UNEXPECTED if it cannot repair.
         if "was corrupt, replay was aborted" not in said or "FIXED" in said or "UNEXPECTED" in said:
             raise AssertionError(f"{path}: {error}; e2fsck -p: {said}") from error
     mount()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Functions of the C library that Python does not have."""
+"""Functions of the C library that Python lacks."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(what, function, *arguments):
-    """Numbers are passed as long, so that none is cut off. OSError that names `what` unless the function returns 0."""
+    """Call a C function, with numbers as long, so that none is truncated. Raises OSError, with `what`, unless it returns 0."""
     arguments = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     if getattr(_libc, function)(*arguments):
         error = ctypes.get_errno()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The life of a device, over and over, in a kernel with KMEMLEAK; the part of test_leaks.py that runs in there, where to
+The life of a device, again and again, in a kernel with KMEMLEAK; the part of test_leaks.py that runs there, where to
 import pytest alone would take longer than many rounds.
 """
 
@@ -16,12 +16,12 @@ from .rig import Rig
 WARM_UP = 10
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 WRITES = [(3, 2), (21, 30), (803, 1), (1607, 300)]
-# KMEMLEAK knows no pages. If one is lost in each of some hundred rounds, that is more than these bytes together.
+# KMEMLEAK does not track pages. A page lost in each of some hundred rounds exceeds these bytes together.
 LEAK, NOISE = 2048, 1 << 20
 
 
 def life(rig, disk, number):
-    """All that happens to a device: used, suspended, reloaded, changed, left by its drive, removed."""
+    """Lead a device through its life: use, suspend, reload, change, loss of its drive, removal."""
     mode = ["pad", "coalesce"][number % 2]
     length = 8192
     linear = f"0 {length} linear {disk} 0"
@@ -38,7 +38,7 @@ def life(rig, disk, number):
         for sector, sectors in WRITES:
             check(sector, pattern(number, sector, sectors), upper.read(sector, sectors), f"round {number}")
         below.reload(f"0 {length} error")
-        # Some cannot be written, whoever is told so.
+        # Some of these writes fail, no matter which.
         for sector, sectors in WRITES:
             with contextlib.suppress(OSError):
                 upper.write(sector + 8, pattern(number, sector + 8, sectors))
@@ -48,8 +48,8 @@ def life(rig, disk, number):
         except OSError:
             pass
         else:
-            raise AssertionError("a drive of errors has taken a write")
-        # What is held cannot be written; the rest of what was known ended with the errors.
+            raise AssertionError("an error target has accepted a write")
+        # Held blocks cannot be written and stay; the errors ended the other known blocks.
         assert (device.counter("held_blocks") > 0) == (mode == "coalesce")
     if number % 5 == 0:
         rig.unload_module()
@@ -57,7 +57,7 @@ def life(rig, disk, number):
 
 
 def free():
-    """Bytes that nobody has, or that would be given back."""
+    """Return the bytes of free and reclaimable memory."""
     Path("/proc/sys/vm/drop_caches").write_text("3")
     text = Path("/proc/meminfo").read_text()
     return 1024 * sum(int(re.search(rf"^{name}: +(\d+) kB", text, re.M)[1])
@@ -65,7 +65,7 @@ def free():
 
 
 def leaks():
-    """What KMEMLEAK reports; an object is suspected when it has been unreachable for some seconds."""
+    """Return KMEMLEAK's report; it suspects an object after some seconds without a reference."""
     for _ in range(2):
         time.sleep(6)
         KMEMLEAK.write_text("scan")
@@ -88,5 +88,5 @@ def run(module, rounds):
     rig.unload_module()
     said = leaks()
     assert not said, said
-    assert lost < NOISE + rounds * LEAK, f"{lost} bytes are gone after {rounds} rounds"
+    assert lost < NOISE + rounds * LEAK, f"{lost} bytes are lost after {rounds} rounds"
     print(f"lifecycle: {rounds} rounds under KMEMLEAK, {lost} bytes fewer are free, nothing unreferenced")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The log that the kernel's target "log-writes" keeps of a device's writes, read and played back.
+Reading and playing back the log of a device's writes by the kernel's target "log-writes".
 
-The log has the writes that a flush was for before that flush, and a write with FUA when it had ended. So what a device
-holds after any flush or write with FUA of the log is what a power cut at that moment may leave at least.
+In the log, the writes covered by a flush come before the flush, and a write with FUA comes at its completion. So the
+content after any flush or write with FUA of the log is the least that a power cut at that moment leaves.
 
-The format is that of drivers/md/dm-log-writes.c: a head in the first sector, then for each entry a sector that says
-what it is, and its data.
+The format is in drivers/md/dm-log-writes.c: a head in the first sector, then for each entry a sector that describes it,
+and its data.
 """
 
 import struct
@@ -19,7 +19,7 @@ FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
 
 
 class Entry(NamedTuple):
-    """One entry: where and how much, in bytes; its flags; what was written; what a mark says."""
+    """One entry: offset and length, in bytes; flags; the data of a write; the text of a mark."""
 
     offset: int
     length: int
@@ -29,16 +29,16 @@ class Entry(NamedTuple):
 
     @property
     def is_safe_point(self):
-        """Whether everything before it is on stable media when it has ended."""
+        """Return whether everything before the entry is on stable media when the entry has ended."""
         return bool(self.flags & (FLUSH | FUA))
 
 
 def entries(log):
-    """The entries of an open log, in order."""
+    """Yield the entries of an open log, in order."""
     log.seek(0)
     magic, version, count, sector_size = HEAD.unpack(log.read(HEAD.size))
     if (magic, version) != (MAGIC, VERSION):
-        raise ValueError(f"{log.name} is no log of log-writes: magic {magic:#x}, version {version}")
+        raise ValueError(f"{log.name} is not a log of log-writes: magic {magic:#x}, version {version}")
     at = sector_size
     for _ in range(count):
         log.seek(at)
@@ -55,6 +55,6 @@ def entries(log):
 
 
 def play(entry, image):
-    """Makes an entry take effect on an open file; a discard leaves zeroes."""
+    """Apply an entry to an open file; a discard leaves zeroes."""
     image.seek(entry.offset)
     image.write(entry.data or bytes(entry.length))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Disks in memory, made by null_blk, with the properties that a test asks for."""
+"""Disks in memory, made by null_blk, with given properties."""
 
 import contextlib
 import itertools
@@ -13,7 +13,7 @@ _numbers = itertools.count(1)
 
 
 class MemoryDisk:
-    """path: the disk; bad(first, sectors) and heal() as their names say."""
+    """A disk in memory. path: its block device."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -21,7 +21,7 @@ class MemoryDisk:
         self._bad = []
 
     def bad(self, first, sectors):
-        """Reads and writes of these sectors fail."""
+        """Let reads and writes of these sectors fail."""
         self._bad.append(f"{first}-{first + sectors - 1}")
         (self._folder / "badblocks").write_text(f"+{self._bad[-1]}")
 
@@ -32,10 +32,10 @@ class MemoryDisk:
 
 @contextlib.contextmanager
 def memory_disk(megabytes=64, **settings):
-    """A disk of null_blk that keeps its data; `settings` are files of its folder in configfs."""
+    """Make a disk of null_blk that keeps its data; `settings`: files of its folder in configfs."""
     if not NULLB.exists():
         run("modprobe", "null_blk", "nr_devices=0")
-        eventually(NULLB.exists, "null_blk shows no folder in configfs")
+        eventually(NULLB.exists, "null_blk has no folder in configfs")
     folder = NULLB / f"memory{next(_numbers)}"
     folder.mkdir()
     try:

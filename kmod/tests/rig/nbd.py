@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A network block device of the guest, with its server in the guest, that can be killed at any moment."""
+"""A network block device of the guest, with a server in the guest that can be killed at any moment."""
 
 import contextlib
 import errno
@@ -19,8 +19,8 @@ NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, N
 HAS_FLAGS, SEND_FLUSH = 1, 4
 READ, WRITE, DISCONNECT, FLUSH = range(4)
 
-# The protocol once the connection stands: magic number, flags, what is asked for, the cookie of the request, offset and
-# length; and magic number, error and cookie of the answer.
+# The protocol's transmission phase, a request: magic number, flags, type, cookie, offset and length; and its answer: magic
+# number, error and cookie.
 ASKED, ANSWER = struct.Struct(">IHH8sQI"), struct.Struct(">II8s")
 ANSWERED = 0x67446698
 PATH = "/dev/nbd0"
@@ -28,13 +28,13 @@ PATH = "/dev/nbd0"
 
 @contextlib.contextmanager
 def module():
-    """The client in the kernel."""
+    """Load the kernel's client for the `with` block."""
     run("modprobe", "nbd", "nbds_max=1")
     eventually(Path(PATH).exists, f"nbd makes no {PATH}")
     try:
         yield
     finally:
-        # The last disk may still be let go of.
+        # The release of the last disk may take a moment.
         eventually(lambda: not run("rmmod", "nbd", ok=False).returncode, "nbd stays in use")
 
 
@@ -46,7 +46,7 @@ def _received(connection, length):
 
 
 def _serve(connection, medium):
-    """Answers the client, one request after the other, until it is gone."""
+    """Answer the client, one request after the other, until it disconnects."""
     while True:
         _, _, what, cookie, offset, length = ASKED.unpack(_received(connection, ASKED.size))
         data, error = b"", 0
@@ -62,7 +62,7 @@ def _serve(connection, medium):
 
 
 class Served:
-    """A file that a server, a process of its own, offers and the kernel has as a disk."""
+    """A file that a server process exports and the kernel has as a disk."""
 
     path = PATH
 
@@ -72,10 +72,10 @@ class Served:
         self._server = os.fork()
         if not self._server:
             self._socket.close()
-            with contextlib.suppress(BaseException):  # nothing of the parent's may run here
+            with contextlib.suppress(BaseException):  # no code of the parent may run here
                 _serve(servers, medium)
             os._exit(0)
-        # It ends with its process only if nobody else has it.
+        # The socket closes with the server's process only if this process has no copy.
         servers.close()
         os.close(medium)
         self._disk = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
@@ -87,13 +87,13 @@ class Served:
         eventually(lambda: int(Path("/sys/block/nbd0/size").read_text()), "nbd does not connect")
 
     def _do(self):
-        """As nbd-client does: when the connection is over, what it left in flight fails."""
+        """Run the client as nbd-client does; at the end of the connection, requests in flight fail."""
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._disk, NBD_DO_IT)
         fcntl.ioctl(self._disk, NBD_CLEAR_SOCK)
 
     def kill(self):
-        """At once, whatever it is doing."""
+        """Kill the server at once."""
         if self._server:
             os.kill(self._server, signal.SIGKILL)
             os.waitpid(self._server, 0)
@@ -103,7 +103,7 @@ class Served:
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._disk, NBD_DISCONNECT)
         self._client.join(60)
-        assert not self._client.is_alive(), "nbd does not let go of its server"
+        assert not self._client.is_alive(), "nbd does not release its server"
         os.close(self._disk)
         self._socket.close()
         self.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the ledger must say of given requests, worked out from the definitions alone."""
+"""The expected ledger of given requests, worked out from the definitions alone."""
 
 from collections import Counter
 
@@ -26,11 +26,11 @@ class Oracle:
         self.size = [0] * SIZE_BINS
 
     def split(self, sector, sectors):
-        """The blocks that a request touches: (number, sectors covered, first sector covered in it) each."""
+        """Yield the blocks that a request overlaps: (number, sectors covered, first sector covered in the block) each."""
         first = self.start + sector - self.offset
         parts = []
         while sectors:
-            # Python's floor division and modulus are right below 0 too, where block -1 may lie.
+            # Python's floor division and modulus are right also below 0, where block -1 may lie.
             block, inside = divmod(first, self.physical)
             count = min(sectors, self.physical - inside)
             parts.append((block, count, inside))
@@ -42,7 +42,7 @@ class Oracle:
         return sum(count < self.physical for _, count, _ in self.split(sector, sectors))
 
     def zero(self, sector, sectors):
-        """Counts one write-zeroes."""
+        """Count one write-zeroes."""
         touches, count = self.touches(sector, sectors), self.counters
         count["write_zeroes"] += 1
         count["write_zeroes_bytes"] += sectors * SECTOR
@@ -51,7 +51,7 @@ class Oracle:
         count["write_zeroes_misaligned"] += touches > 0
 
     def write(self, sector, sectors, fua=False):
-        """Counts one write and returns its partial touches."""
+        """Count one write; return its partial touches."""
         parts = self.split(sector, sectors)
         partial = [part for part in parts if part[1] < self.physical]
         count = self.counters
@@ -80,7 +80,7 @@ class Oracle:
         self.counters["read_bytes"] += sectors * SECTOR
 
     def compare(self, ledger, phase, size):
-        """Fails on the first counter or bin that differs; counters that this oracle never counted must be 0."""
+        """Fail on the first counter or bin that differs; counters that this oracle never counted must be 0."""
         for name in ("writes", "write_bytes", "write_block_bytes", "rmw_expected", "writes_misaligned",
                      "writes_sub_block", "writes_head_only", "writes_tail_only", "writes_both_ends", "fua", "reads",
                      "read_bytes", "write_zeroes", "write_zeroes_bytes", "rmw_expected_zeroes", "write_zeroes_misaligned"):
@@ -90,5 +90,5 @@ class Oracle:
 
 
 def padded(bins, length):
-    """A histogram may leave out the bins that cannot occur."""
+    """Pad a histogram, which may lack bins that cannot occur."""
     return bins + [0] * (length - len(bins))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A PostgreSQL with its data in a given folder, pgbench as its load, and a table of what was acknowledged."""
+"""A PostgreSQL with its data in a given folder, pgbench as its load, and a table of acknowledged lines."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from .witness import eventually
 # Debian has a folder for each version.
 FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 CLIENTS = 4
-# Two scripts in turn: what pgbench does by itself, and a numbered line. The number is the client's own.
+# pgbench alternates its own script with this one, which adds a line with the client's own number.
 ACKNOWLEDGED = r"""\set n :n + 1
 BEGIN;
 INSERT INTO acknowledged VALUES (:cut, :client_id, :n, repeat(md5(:n::text), 1 + :n % 40));
@@ -26,7 +26,7 @@ COMMIT;
 
 
 class Postgres:
-    """The cluster below `folder`; nothing of it is anywhere else, but for a socket and logs in memory."""
+    """The cluster below `folder`, all of its files there, except a socket and logs in memory."""
 
     def __init__(self, folder):
         self._data = folder / "data"
@@ -38,7 +38,7 @@ class Postgres:
         return self
 
     def __exit__(self, *_):
-        """However the server is, it is gone then."""
+        """End the server, whatever its state."""
         with contextlib.suppress(OSError, ValueError, IndexError):
             os.kill(int((self._data / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
         eventually(lambda: not self._processes(), "the server does not end", 60)
@@ -48,12 +48,12 @@ class Postgres:
     def _processes():
         found = []
         for process in Path("/proc").glob("[0-9]*/comm"):
-            with contextlib.suppress(OSError):  # it may just end
+            with contextlib.suppress(OSError):  # the process may just end
                 found += [process.parent.name] if process.read_text() == "postgres\n" else []
         return found
 
     def _command(self, name, *arguments):
-        """A server of that kind refuses to run as root."""
+        """Return a command that runs a program as another user, as the server refuses to run as root."""
         return [str(word) for word in ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                                        self._bin / name, *arguments)]
 
@@ -61,13 +61,13 @@ class Postgres:
         return run(*self._command(name, *arguments), timeout=timeout).stdout
 
     def ask(self, text):
-        """Rows of a query, each a list of words."""
+        """Return the rows of a query, each a list of words."""
         said = self._do("psql", "-h", self._run, "-X", "-A", "-t", "-F", " ", "-v", "ON_ERROR_STOP=1", "-c", text,
                         "postgres")
         return [line.split() for line in said.splitlines()]
 
     def make(self):
-        """With checksums, so that a torn page is seen; small enough that checkpoints come while it is written to."""
+        """Create the cluster, with checksums to detect torn pages, and small enough for checkpoints under load."""
         self._data.mkdir()
         shutil.chown(self._data, "postgres", "postgres")
         self._do("initdb", "-D", self._data, "-k", "--no-sync", "--no-locale", "-E", "UTF8", "-A", "trust",
@@ -83,7 +83,7 @@ class Postgres:
         self.ask("CREATE TABLE acknowledged (cut int, client int, n int, note text, PRIMARY KEY (cut, client, n))")
 
     def start(self):
-        """Replays what it has logged, and is ready."""
+        """Start the server, which replays its log, and wait until it is ready."""
         self._do("pg_ctl", "start", "-w", "-s", "-t", round(patience(300)), "-D", self._data, "-l", self._run / "log",
                  "-o", f"-k {self._run}")
 
@@ -91,7 +91,7 @@ class Postgres:
         self._do("pg_ctl", "stop", "-w", "-s", "-m", "fast", "-D", self._data)
 
     def load(self, cut):
-        """pgbench, until the server fails; Load."""
+        """Start pgbench, which runs until the server fails; return its Load."""
         return Load(self._command("pgbench", "-h", self._run, "-n", "-c", CLIENTS, "-j", 2, "-T", 3600, "-D", "n=0",
                                   "-D", f"cut={cut}", "-l", "--log-prefix", self._run / "pgbench", "-b", "tpcb-like",
                                   "-f", self._script(), "postgres"), self._run)
@@ -102,7 +102,7 @@ class Postgres:
         return script
 
     def check(self, acknowledged):
-        """`acknowledged`: {(cut, client): number of the last one}. Fails on anything missing or inconsistent."""
+        """Fail on a missing or inconsistent row. `acknowledged`: {(cut, client): number of the last acknowledged line}."""
         self._do("pg_amcheck", "-h", self._run, "--install-missing", "--heapallindexed", "-d", "postgres")
         there = {(int(cut), int(client)): (int(count), int(last)) for cut, client, count, last in
                  self.ask("SELECT cut, client, count(*), max(n) FROM acknowledged "
@@ -125,7 +125,7 @@ class Load:
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def wait(self, timeout=300):
-        """Until the server is gone; {client: how many of its lines were acknowledged}."""
+        """Wait until the server is gone; return {client: number of its acknowledged lines}."""
         self._process.wait(patience(timeout))
         counts = dict.fromkeys(range(CLIENTS), 0)
         for log in self._folder.glob("pgbench.*"):

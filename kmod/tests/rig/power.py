@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What the sectors of a device may hold after a power cut, worked out from what its writers were told.
+The lawful content of a device's sectors after a power cut, worked out from the answers to its writers.
 
-A history is what the writers asked for and which answers they got; it knows nothing of the target or of the drive.
-From it follows (contract 4 of the target, and what any drive with a volatile cache promises):
+A history has the writers' requests and the answers; it is independent of target and drive. From a history follows
+(contract 4 of the target, and the promise of any drive with a volatile cache):
 
   stable    a write that was acknowledged before a flush began that succeeded, or that had FUA and was acknowledged
-  lawful    in each sector: every write to it, and the content before them all, unless a stable write of that sector
-            began after it had been acknowledged. A write without an answer may be there or not.
-  torn      a block in which one sector holds a write, and another sector of that write holds what was acknowledged
-            before the write began. Nothing may be torn if the drive writes blocks atomically.
-  damaged   a block that cannot be read, because the drive does not. Only blocks may be that were being written when
-            the power went: see History.may_be_damaged().
+  lawful    in each sector: every write to the sector, and the original content, unless a stable write of that sector
+            began after its acknowledgement. A write without an answer may be there or not.
+  torn      a block in which one sector has a write, and another sector of that write has content acknowledged before
+            the write began. No block may be torn if the drive writes blocks atomically.
+  damaged   a block that the drive cannot read. Only blocks being written when the power went may be damaged: see
+            History.may_be_damaged().
 """
 
 import itertools
@@ -20,7 +20,7 @@ from .direct import SECTOR, describe
 
 
 class Sent:
-    """A write or a flush: when it was sent and, unless it is None, when it was acknowledged, by the history's clock."""
+    """A write or a flush, with the times of its submission and of its acknowledgement, or None, by the history's clock."""
 
     __slots__ = ("began", "ended", "sector", "data", "fua")
 
@@ -39,7 +39,7 @@ class Sent:
 
 class History:
     """
-    What several threads sent to `len(before)` sectors, and what those held before.
+    The requests of several threads to `len(before)` sectors, and the original content.
 
     before: the content of each sector
     block, boundary: sectors in a physical block, and the first sector of one (others follow every `block` sectors)
@@ -50,7 +50,7 @@ class History:
         self.writes, self.flushes = [], []
         self._clock = itertools.count()
 
-    # ---- told by the writers: first that something is sent, then that it was acknowledged, if it was ----
+    # ---- called by the writers: before a request is sent, and after its acknowledgement ----
 
     def write(self, sector, data, fua=False):
         sent = Sent(next(self._clock), sector, data, fua)
@@ -67,7 +67,7 @@ class History:
         for sent in requests:
             sent.ended = now
 
-    # ---- what follows ----
+    # ---- conclusions ----
 
     def block_of(self, sector):
         return (sector - self.boundary) // self.block
@@ -82,12 +82,12 @@ class History:
         return write.fua or any(flush.ended is not None and flush.began > write.ended for flush in self.flushes)
 
     def touching(self, sectors):
-        """The writes to any of the sectors from sectors.start to before sectors.stop."""
+        """Return the writes to any of the sectors from sectors.start to before sectors.stop."""
         return [write for write in self.writes
                 if write.sectors.start < sectors.stop and write.sectors.stop > sectors.start]
 
     def lawful(self, sector, writes):
-        """Those of `writes`, all to this sector, that it may hold; None for the content before them."""
+        """Return the lawful ones of `writes`, all to this sector; None stands for the original content."""
         stable = max((write.began for write in writes if self.is_stable(write)), default=None)
         if stable is None:
             return [None, *writes]
@@ -95,11 +95,11 @@ class History:
 
     def may_be_damaged(self, block, early):
         """
-        Whether the drive may have been writing the block when the power went.
+        Return whether the drive may have been writing the block when the power went.
 
-        Without `early` a write is acknowledged once the drive has it: then it is written while a write to it has no
-        answer yet, or while a flush has none and the block is in the drive's cache. With `early` acknowledged writes
-        go to the drive at any time until a flush has been acknowledged, as from a volatile cache.
+        Without `early`, the drive has each acknowledged write: it may write the block while a write to the block has no
+        answer yet, or while a flush has none and the block is in the drive's cache. With `early`, acknowledged writes
+        reach the drive at any time until a flush is acknowledged, as from a volatile cache.
         """
         open_writes = [write for write in self.touching(self.sectors_of(block)) if not self.is_stable(write)]
         if early:
@@ -108,16 +108,16 @@ class History:
         return any(flushing or write.ended is None for write in open_writes)
 
     def unfinished(self, sectors):
-        """Whether a write to any of these sectors has no answer."""
+        """Return whether a write to any of these sectors has no answer."""
         return any(write.ended is None for write in self.touching(sectors))
 
     # ---- the verdict ----
 
     def judge(self, found, tear="none", early=False):
         """
-        Everything that is wrong with `found`, the content of each sector (None: cannot be read), as a list of lines.
+        Return all faults of `found`, the content of each sector (None: cannot be read), as a list of lines.
 
-        tear: how the drive's power cut was made; early: see may_be_damaged()
+        tear: kind of the drive's power cut; early: see may_be_damaged()
         """
         wrong = []
         for block in range(self.block_of(0), self.block_of(len(self.before) - 1) + 1):
@@ -154,7 +154,7 @@ class History:
 
     @staticmethod
     def _torn(write, sectors, holds):
-        """How the block shows a part of `write` only; "" if it does not."""
+        """Return how the block has only a part of `write`; "" if it is not torn."""
         mine = range(max(write.sectors.start, sectors.start), min(write.sectors.stop, sectors.stop))
         present = [sector for sector in mine if holds[sector] == [write]]
         older = [sector for sector in mine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `alignctl plan` predicts of a workload, and what the target's ledger says when `alignctl replay` has done it."""
+"""The predictions of `alignctl plan` for a workload, compared with the target's ledger after `alignctl replay`."""
 
 import json
 import time
@@ -11,18 +11,18 @@ from lab.paths import OUT
 from .dm import run
 from .too_slow import too_slow
 
-# No touch of a run that takes less time than this finds that a block is no longer known: ALIGN_KNOWN_MS.
+# In a run shorter than this no known block expires: ALIGN_KNOWN_MS.
 KNOWN_SECONDS = 0.5
-HOLD_MS = 60000		# that no run outlives
+HOLD_MS = 60000		# longer than any run
 COUNTERS = ("rmw_expected", "rmw_expected_zeroes", "rmw_avoided", "rmw_host", "rmw_drive", "pad_read_bytes",
             "pad_writes")
-ALSO = ("read_bytes", "writes", "flushes", "write_zeroes_misaligned")		# not of a mode
+ALSO = ("read_bytes", "writes", "flushes", "write_zeroes_misaligned")		# the same in all modes
 
 
 @dataclass
 class Case:
-    """A workload with arguments of `plan` and of `replay` that make it small; `like`: another one whose writes have the same
-    sizes, or the same places in a block."""
+    """A workload with arguments of `plan` and of `replay` that make it small; `like`: another workload whose writes have the
+    same sizes, or the same places in a block."""
 
     name: str
     arguments: tuple
@@ -32,7 +32,7 @@ class Case:
         return " ".join((self.name, *self.arguments))
 
 
-# Few writes each, and of all shapes: random ones so dense that they meet in a block, streams that start anywhere.
+# Few writes each, of all shapes: random ones dense enough to share blocks, streams with any start.
 CASES = [
     *(Case(name, ("--count", "12"), *like) for name, *like in (
         ("w512",), ("w4096",), ("w4096_512",), ("w136k", "w4k_132k"), ("w4k_132k",), ("seq8k-shifted",), ("db-write", "w4096"),
@@ -67,7 +67,7 @@ def alignctl(*arguments):
 
 
 class Prediction:
-    """Of one case, on blocks that start at `offset`."""
+    """The prediction for one case, on blocks that start at `offset`."""
 
     def __init__(self, case, device, geometry):
         self.case, self.device = case, device
@@ -83,7 +83,7 @@ class Prediction:
         return alignctl(*self._words, "--phase", "run")
 
     def measure(self, mode, before_run=lambda: None):
-        """Does it in a mode, checks the ledger, and returns what the run added to it."""
+        """Run the case in a mode and check the ledger; return the counts that the run added."""
         self.device.set_mode(mode)
         predicted, most = self.plan["modes"][mode], self.plan["modes"]["rmw_host_at_most"]
         limit, attempt = Limit(30), 0
@@ -105,18 +105,18 @@ class Prediction:
                 assert {"touches_left" if name == "rmw_drive" else name: counted[name]
                         for name in COUNTERS} == predicted, said
                 return counted
-        return too_slow(f"{self.case}: never done in {KNOWN_SECONDS} s")
+        return too_slow(f"{self.case}: no run ended within {KNOWN_SECONDS} s")
 
 
 class TracePrediction(Prediction):
-    """Of a trace, which is replayed one request after the other."""
+    """The prediction for a trace, replayed one request after the other."""
 
     def __init__(self, path, device, geometry):
         super().__init__(Case(str(path), ()), device, geometry)
         self._words = ("replay", path, "--on", device.path, "--timing", "closed", "--no-check", "--force", device.path)
 
     def prepare(self):
-        # Nothing of what was done before is known any more.
+        # Let all known blocks expire.
         time.sleep(KNOWN_SECONDS + 0.1)
 
     def run(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a guest has to offer its tests: drives, tools, other disks, the kernel log, the module."""
+"""The rig of tests in a guest: drives, tools, other disks, the kernel log, the module."""
 
 import contextlib
 import errno
@@ -19,25 +19,25 @@ from .direct import PAGE
 from .dm import block_name, run, sysfs_folder
 from .witness import Request, eventually
 
-# How long one stress runs; some tests run a part of it.
+# Length of one stress; some tests run a part of it.
 STRESS_SECONDS = length("DM_ALIGN_STRESS_SECONDS")
-# How many table lines the hostile test tries.
+# Number of table lines that the hostile test tries.
 HOSTILE_LINES = count("DM_ALIGN_HOSTILE_LINES")
-# How many power cuts there are, in all modes together, and the number of the first, from which all about it follows.
+# Number of power cuts, in all modes together, and the number of the first cut; a cut's number determines all of it.
 POWER_CUTS = count("DM_ALIGN_POWER_CUTS")
 POWER_FIRST = int(os.environ.get("DM_ALIGN_POWER_FIRST", "0"))
-# How often a test of the lifecycle does what it is about: once is a round.
+# Rounds of a test of the lifecycle.
 LIFECYCLE_ROUNDS = count("DM_ALIGN_LIFECYCLE_ROUNDS")
-# The same in a guest with two processors, where a round takes much longer: as often in the slice, less in the proof.
+# The same in a guest with two processors, where a round takes much longer: as many in the slice, fewer in the proof.
 LIFECYCLE_SMP_ROUNDS = min(LIFECYCLE_ROUNDS, 20 + LIFECYCLE_ROUNDS // 10)
-# How often a test of a stack cuts the power.
+# Power cuts of a test of a stack.
 STACK_CUTS = count("DM_ALIGN_STACK_CUTS")
-# How long each tool works on files.
+# Length of each tool's work on files.
 FILES_SECONDS = length("DM_ALIGN_FILES_SECONDS")
-# Decides when and how the power goes; the same seed chooses the same, though what is in flight then is chance.
+# Seed of the times and kinds of power cuts; the requests in flight at a cut still depend on timing.
 SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits on the reference machine: see rig/pace.py.
-STALL_SECONDS = 120  # of a single request of a stress
+STALL_SECONDS = 120  # for a single request of a stress
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
 LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
@@ -48,12 +48,12 @@ POWER_LIMIT = 120 + 4 * POWER_CUTS
 
 LOOP_SET_BLOCK_SIZE = 0x4C09
 
-# Trims and write-zeroes are one to these tests.
+# These tests do not distinguish trims from write-zeroes.
 LETTERS = {"T": "D", "Z": "D"}
 
 
 class Drive:
-    """An emulated drive: where it is in the guest, its own counts, and the requests that it received."""
+    """An emulated drive: its path in the guest, its own counts, and the requests that it received."""
 
     def __init__(self, drive):
         self._drive = drive
@@ -64,15 +64,15 @@ class Drive:
         self.heal()
 
     def log(self):
-        """The requests since reset(), in the order in which the drive received them."""
+        """Return the requests since reset(), in the drive's order of arrival."""
         return [self._parse(line.split()) for line in self._drive.log()]
 
     def cut_power(self, **options):
-        """Cuts the power, at once or `at` a request to come; see nbdkit-drive512e-plugin(1)."""
+        """Cut the power, at once or `at` a later request; see nbdkit-drive512e-plugin(1)."""
         self._drive.control(" ".join(["power cut", *(f"{name}={value}" for name, value in options.items())]))
 
     def under_way_at_cut(self):
-        """The requests that the drive had received and not answered when the power went last."""
+        """Return the requests that the drive had received and not answered at the last power cut."""
         return [Request(LETTERS.get(op, op), offset // 512, count // 512)
                 for op, offset, count in self.stats()["under_way_at_cut"]]
 
@@ -80,7 +80,7 @@ class Drive:
         self._drive.control("power on")
 
     def fail(self, what, sector, sectors):
-        """Makes each "read" or "write" fail that touches these sectors, until heal()."""
+        """Let each "read" or "write" fail that overlaps these sectors, until heal()."""
         self._drive.control(f"fail {what} {sector} {sectors}")
 
     def heal(self):
@@ -93,9 +93,9 @@ class Drive:
 
 
 def exactly_as_sent(path):
-    """Makes the queue of a disk neither merge requests nor change their order: only then can a witness compare."""
+    """Disable merging and reordering in the queue of a disk, which a witness requires."""
     folder = sysfs_folder(path) / "queue"
-    # Setting them stops the queue for a while, so not when they are as they should be.
+    # Setting a value stops the queue for a while, so skip values that are set already.
     if (folder / "nomerges").read_text().strip() != "2":
         (folder / "nomerges").write_text("2")
     if "[none]" not in (folder / "scheduler").read_text():
@@ -103,7 +103,7 @@ def exactly_as_sent(path):
 
 
 class Stress:
-    """sectorstress on a device, in its own process; what it counted is there after finish()."""
+    """sectorstress on a device, in its own process; its counts are available after finish()."""
 
     def __init__(self, tool, device, seconds, options):
         words = [tool, device]
@@ -119,7 +119,7 @@ class Stress:
         self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self._limit = Limit(120 + 10 * seconds)
         self._said = []
-        # Read as it comes: a full pipe would stop the threads that report.
+        # Read continuously: a full pipe would block the threads that report.
         self._reader = threading.Thread(target=lambda: self._said.extend(self._process.stderr), daemon=True)
         self._reader.start()
         self._counts = {}
@@ -128,7 +128,7 @@ class Stress:
         return self
 
     def __exit__(self, *_):
-        """Ends it, if something else has failed meanwhile: the device shall not stay in use."""
+        """End the process, also after another failure, so that the device does not stay in use."""
         if self._process.poll() is None:
             self._process.kill()
 
@@ -137,12 +137,12 @@ class Stress:
         return self._process.poll() is None
 
     def stop(self):
-        """Ends it early; what it wrote is checked as usual."""
+        """End the stress early; its writes are checked as usual."""
         self._process.terminate()
         self.finish()
 
     def finish(self):
-        """Waits for the end; fails with the reports if a sector was wrong."""
+        """Wait for the end; fail with the reports if a sector was wrong."""
         out = self._process.stdout.read()
         status = self._process.wait(max(1, self._limit.left()))
         self._reader.join(10)
@@ -157,7 +157,7 @@ class Stress:
 
 
 class Log:
-    """The kernel log of a while: `text`, when the while is over."""
+    """The kernel log of a `with` block; `text` after its end."""
 
     def __init__(self):
         self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
@@ -178,8 +178,8 @@ FINIT_MODULE, DELETE_MODULE = 313, 176		# of x86_64
 
 class Rig:
     """
-    drive: gives the drive of a name, with its path, stats(), reset() and log(); None where there are no such drives
-    tools: the folder of the built tools
+    drive: function that returns the drive of a name, with path, stats(), reset() and log(); None without such drives
+    tools: folder of the built tools
     module: the module's file
     """
 
@@ -193,7 +193,7 @@ class Rig:
         self._drive, self._tools, self._module = drive, tools, module
         self.has_drives = drive is not None
         self.rounds = LIFECYCLE_SMP_ROUNDS if self.has_drives else LIFECYCLE_ROUNDS
-        # The kernel, in the figures of the page of what is promised.
+        # The kernel's name in the figures of promises.rst.
         self.where = f"Linux {os.uname().release}" if self.has_drives else "User Mode Linux"
 
     def drive(self, name):
@@ -208,7 +208,7 @@ class Rig:
 
     @contextlib.contextmanager
     def beside(self, name, *args):
-        """A tool that runs during the `with` block, ends on SIGTERM and must be content then."""
+        """Run a tool during the `with` block; end it by SIGTERM, and fail unless its exit status is 0."""
         with subprocess.Popen([str(word) for word in (self._tools / name, *args)], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True) as process:
             try:
@@ -224,7 +224,7 @@ class Rig:
 
     @staticmethod
     def progress(rounds):
-        """The rounds; each hundredth is told in the guest's console log, since what a test prints comes when it ends."""
+        """Yield the rounds, and log each hundredth on the guest's console, since pytest prints a test's output at its end."""
         for number in rounds:
             if number % 100 == 0:
                 Path("/dev/kmsg").write_text(f"dm-align test: round {number}\n")
@@ -235,7 +235,7 @@ class Rig:
             return
         if not Path("/sys/module/dm_bufio").exists():
             run("modprobe", "-a", "dm-mod", "dm-bufio")
-        # The calls themselves: a process for each would take longer than most of what is done between them.
+        # System calls, not modprobe: a process would take longer than most tests between.
         with open(self._module, "rb") as module:
             libc.call(f"load {self._module}", "syscall", FINIT_MODULE, module.fileno(), b"", 0)
 
@@ -245,7 +245,7 @@ class Rig:
 
     @contextlib.contextmanager
     def brd(self, megabytes=64):
-        """A RAM disk."""
+        """Make a RAM disk for the `with` block; yield its path."""
         run("modprobe", "brd", "rd_nr=1", f"rd_size={megabytes * 1024}")
         eventually(Path("/dev/ram0").exists, "brd makes no /dev/ram0")
         try:
@@ -255,7 +255,7 @@ class Rig:
 
     @contextlib.contextmanager
     def null_blk(self, **options):
-        """null_blk's disk, which keeps no data."""
+        """Make null_blk's disk, which keeps no data; yield its path."""
         run("modprobe", "null_blk", "nr_devices=1", *(f"{name}={value}" for name, value in options.items()))
         eventually(Path("/dev/nullb0").exists, "null_blk makes no disk")
         try:
@@ -265,7 +265,7 @@ class Rig:
 
     @contextlib.contextmanager
     def scsi_debug(self, megabytes=16, **options):
-        """scsi_debug's disk, merging off so that a request is what was sent."""
+        """Make scsi_debug's disk, with merging off, so that requests arrive as sent; yield its path."""
         before = set(os.listdir("/sys/block"))
         run("modprobe", "-a", "sd_mod")
         run("modprobe", "scsi_debug", f"dev_size_mb={megabytes}", "delay=0",
@@ -282,12 +282,12 @@ class Rig:
             exactly_as_sent(path)
             yield path
         finally:
-            # Its disk may still be probed for partitions.
+            # The kernel may still probe the disk for partitions.
             eventually(lambda: not run("rmmod", "scsi_debug", ok=False).returncode, "scsi_debug stays in use")
 
     @contextlib.contextmanager
     def loop(self, block_size, megabytes=8):
-        """A loop device with logical blocks of that size, or None if this kernel has no such; an old losetup would not ask."""
+        """Make a loop device with logical blocks of that size, by ioctl for old versions of losetup; yield its path or None."""
         run("modprobe", "loop")
         with tempfile.NamedTemporaryFile(dir="/run") as file:
             file.truncate(megabytes << 20)
@@ -296,7 +296,7 @@ class Rig:
                 with open(path, "rb") as loop:
                     fcntl.ioctl(loop, LOOP_SET_BLOCK_SIZE, block_size)
             except OSError as error:
-                # Up to a page every kernel has them.
+                # Every kernel supports blocks up to a page.
                 if error.errno != errno.EINVAL or block_size <= PAGE:
                     raise
                 yield None
@@ -308,7 +308,7 @@ class Rig:
 
     @contextlib.contextmanager
     def partition(self, disk, start, sectors, number=1):
-        """A partition of the kernel's table only; nothing is written."""
+        """Add a partition to the kernel's table only, without a write; yield its path."""
         run("addpart", disk, number, start, sectors)
         path = next(Path("/sys/class/block", block_name(disk)).glob(f"{block_name(disk)}*{number}")).name
         eventually(Path("/dev", path).exists, f"/dev/{path} does not appear")

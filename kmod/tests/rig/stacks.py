@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What people put on a disk: layers of block devices on partitions that start 5 sectors behind a boundary."""
+"""Stacks: common layers of block devices on partitions that start 5 sectors behind a boundary."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from .witness import eventually
 
 SHIFT = 5
 
-# No udev, no daemons, no files beside the metadata; and nothing else is looked at, such as what lies beneath.
+# No udev, no daemons, no files beside the metadata; and no scan of other devices, such as the underlying ones.
 _LVM = ("--config", "devices { use_devicesfile=0 hints=none %s } activation { udev_sync=0 udev_rules=0 monitoring=0 } "
         "global { event_activation=0 } backup { backup=0 archive=0 }")
 
@@ -40,14 +40,14 @@ def lvm(devices, fresh):
     try:
         yield "/dev/mapper/stacks-volume"
     finally:
-        # vgchange would want to read from a drive that may have no power.
+        # vgchange would read from a drive that may have no power.
         control.remove("stacks-volume")
         shutil.rmtree("/dev/stacks")
 
 
 @contextlib.contextmanager
 def luks(devices, fresh):
-    """With sectors of 512 bytes, so that dm-crypt passes on writes of any sector."""
+    """Make or open a LUKS device with sectors of 512 bytes, so that dm-crypt passes on writes of any sector; yield it."""
     with tempfile.NamedTemporaryFile() as key:
         key.write(b"a key for tests only")
         key.flush()
@@ -68,7 +68,7 @@ MD = "/dev/md0"
 def raid1(devices, fresh):
     os.environ["MDADM_NO_UDEV"] = "1"
     if fresh:
-        # The caller has zeroed both, so they are in step.
+        # The caller has zeroed both members, so they are in sync.
         run("mdadm", "--create", MD, "--run", "--metadata=1.2", "--level=1", "--raid-devices=2", "--assume-clean",
             "--bitmap=internal", *devices)
     else:
@@ -80,14 +80,14 @@ def raid1(devices, fresh):
 
 
 def mirrored():
-    """Fails unless both halves of the array are in use and, once they have been resynchronised, the same."""
+    """Fail unless both halves of the array are in use and, after a resync, identical."""
     folder = Path("/sys/block/md0/md")
 
     def idle():
         return (folder / "sync_action").read_text().strip() == "idle"
 
     eventually(idle, "md does not end its resync", 120)
-    assert (folder / "degraded").read_text().strip() == "0", "md has thrown out a half"
+    assert (folder / "degraded").read_text().strip() == "0", "md has dropped a half"
     (folder / "sync_action").write_text("check")
     eventually(idle, "md does not end its check", 120)
     differing = int((folder / "mismatch_cnt").read_text())
@@ -101,7 +101,7 @@ class Stack:
     """
     Layers of the kind `layer` on a drive, through the target in a mode, or "raw" on the drive itself.
 
-    sectors: of each partition.
+    sectors: size of each partition
     """
 
     def __init__(self, rig, drive, layer, through, sectors):
@@ -110,7 +110,7 @@ class Stack:
 
     @contextlib.contextmanager
     def assembled(self, fresh=False):
-        """The device on top. Made anew on zeroes if `fresh`; and when the block ends nothing is left in memory."""
+        """Assemble the stack, newly created on zeroes if `fresh`; yield the top device. Removes all devices at the end."""
         with contextlib.ExitStack() as stack:
             devices = []
             for number in range(self._parts):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A device that keeps what is sent to it."""
+"""A device that delays all requests."""
 
 from . import control
 from .dm import Device, sectors_of
 
 
 class Stuck:
-    """A device on `path` that keeps what comes to it until flow()."""
+    """A device on `path` that delays all requests until flow()."""
 
     def __init__(self, path):
         self._device = Device(f"0 {sectors_of(path)} linear {path} 0")

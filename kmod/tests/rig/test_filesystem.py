@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""After a power cut only what every boot repairs by itself is forgiven."""
+"""After a power cut only damage that every boot repairs by itself is accepted."""
 
 import contextlib
 import errno
@@ -15,7 +15,7 @@ BLOCK = 1024
 
 @pytest.fixture
 def image(tmp_path):
-    """An ext4 whose journal has two transactions, of a block each; as in a kernel that refuses journals with errors."""
+    """Make an ext4 whose journal has two transactions, of a block each; as in a kernel that refuses journals with errors."""
     path = tmp_path / "image"
     with open(path, "wb") as file:
         file.truncate(64 << 20)
@@ -29,7 +29,7 @@ def image(tmp_path):
 
 @pytest.fixture(autouse=True)
 def refused_once(monkeypatch):
-    """What there is to mount: nothing, and the first time the journal is refused."""
+    """Replace the mount: it does nothing, and the first time refuses the journal."""
     tries = []
 
     @contextlib.contextmanager
@@ -43,7 +43,7 @@ def refused_once(monkeypatch):
 
 
 def overwrite(path, journal_block, offset):
-    """A sector of a block of the journal."""
+    """Overwrite a sector of a block of the journal."""
     first = int(run("debugfs", "-R", "blocks <8>", path).stdout.split()[0])
     with open(path, "r+b") as file:
         file.seek((first + journal_block) * BLOCK + offset)

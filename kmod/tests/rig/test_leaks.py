@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Devices and the module come and go in a kernel that looks for leaks (KMEMLEAK, under KASAN and lockdep besides), and
-nothing of them stays. DM_ALIGN_LIFECYCLE_ROUNDS: how often, but FEWEST at least.
+Devices and the module are added and removed in a kernel with KMEMLEAK, KASAN and lockdep, without a leak.
+DM_ALIGN_LIFECYCLE_ROUNDS: the number of rounds, at least FEWEST.
 """
 
 import shlex
@@ -13,10 +13,10 @@ from lab.machines.vm import explain
 from lab.paths import REPO
 from rig.rig import LIFECYCLE_ROUNDS
 
-# In fewer rounds a leak of some pages a round does not show beside what the kernel itself takes and gives meanwhile.
+# In fewer rounds a leak of some pages a round is lost in the kernel's own variation of free memory.
 FEWEST = 20
 ROUNDS = max(FEWEST, LIFECYCLE_ROUNDS)
-# A kernel that keeps a record of every object takes its time.
+# KMEMLEAK, which tracks every object, makes the kernel slow.
 TIMEOUT = 240 + 10 * ROUNDS
 
 

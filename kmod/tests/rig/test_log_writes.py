@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reading and playing back a log of log-writes, against one that was put together by hand."""
+"""Reading and playing back a log of log-writes, of a log made by hand."""
 
 import io
 
@@ -9,7 +9,7 @@ from rig.log_writes import DISCARD, ENTRY, FLUSH, FUA, HEAD, MAGIC, MARK, Entry,
 
 
 def log_of(*made, sector=512, magic=MAGIC, version=1):
-    """A log: (sector, sectors, flags, data) each."""
+    """Make a log of (sector, sectors, flags, data) each."""
     out = HEAD.pack(magic, version, len(made), sector).ljust(sector, b"\0")
     for at, count, flags, data in made:
         head = ENTRY.pack(at, count, flags, len(data) if flags & MARK else 0)
@@ -44,5 +44,5 @@ def test_playing_them_makes_what_was_written():
 
 @pytest.mark.parametrize("wrong", [{"magic": 1}, {"version": 2}])
 def test_something_else_is_refused(wrong):
-    with pytest.raises(ValueError, match="made is no log of log-writes"):
+    with pytest.raises(ValueError, match="made is not a log of log-writes"):
         list(entries(log_of(**wrong)))

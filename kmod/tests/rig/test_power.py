@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The judge of power cuts against made-up histories: what it must catch, and what it must let pass."""
+"""The judge of power cuts, on made-up histories: faults to find, and lawful content to accept."""
 
 import random
 
@@ -15,7 +15,7 @@ def contents(data):
 
 
 class Made:
-    """A history, and a drive that holds what put() gives it."""
+    """A history, and a drive with the content of put()."""
 
     def __init__(self, boundary=0):
         self.history = History(contents(pattern(1, 0, SECTORS)), BLOCK, boundary)
@@ -44,7 +44,7 @@ class Made:
         return self.history.judge(self.found, tear, early)
 
 
-# ---- what must be caught ----
+# ---- faults ----
 
 def test_a_write_that_a_flush_confirmed_is_lost():
     made = Made()
@@ -52,7 +52,7 @@ def test_a_write_that_a_flush_confirmed_is_lost():
     made.flush()
     assert len(made.wrong()) == 2 and "sector 3" in made.wrong()[0] and "write 2" in made.wrong()[0]
     made.put(2, 3)
-    assert "sector 4" in made.wrong()[0], "half of it is still lost"
+    assert "sector 4" in made.wrong()[0], "half of the write is still lost"
     made.put(2, 4)
     assert not made.wrong()
 
@@ -102,7 +102,7 @@ def test_a_write_inside_a_block_is_torn():
     made.write(2, 2, 4, answered=False)
     made.put(2, 2, 2)
     assert len(made.wrong("none")) == 1 and "torn" in made.wrong("none")[0]
-    assert not made.wrong("sector"), "such a drive may tear"
+    assert not made.wrong("sector"), "a drive with tear=sector may tear"
     made.put(2, 2, 4)
     assert not made.wrong("none")
 
@@ -117,7 +117,7 @@ def test_a_block_is_unreadable_though_nothing_was_under_way():
         assert len(made.wrong("block", early)) == 1
     made.write(3, 3, 2, answered=False)
     assert not made.wrong("block")
-    assert made.wrong("none") and made.wrong("sector"), "such a drive leaves nothing unreadable"
+    assert made.wrong("none") and made.wrong("sector"), "only tear=block leaves unreadable blocks"
 
 
 def test_a_neighbouring_block_is_damaged():
@@ -130,7 +130,7 @@ def test_a_neighbouring_block_is_damaged():
     assert len(made.wrong("block", early=True)) == 1 and "block 2" in made.wrong("block", early=True)[0]
 
 
-# ---- what must pass ----
+# ---- lawful content ----
 
 def test_what_nobody_confirmed_may_be_there_or_not():
     for tag in (1, 2, 3):
@@ -151,7 +151,7 @@ def test_writes_at_the_same_time_have_no_order():
         made.put(tag, 3, 2)
         assert not made.wrong()
     made.put(1, 3, 2)
-    assert made.wrong(), "one of them must be there"
+    assert made.wrong(), "one of the writes must be there"
 
 
 def test_a_flush_confirms_only_what_was_acknowledged_before_it():
@@ -198,7 +198,7 @@ def test_what_is_in_the_drives_cache_may_be_damaged_by_a_flush_only():
 
 
 def test_a_model_drive_is_always_judged_lawful_and_never_when_one_sector_is_changed():
-    """Random writers one at a time; the drive keeps some prefix after the last flush, and each block on its own."""
+    """Random writers, one at a time; after the last flush the drive keeps a prefix, of each block independently."""
     caught = 0
     for seed in range(200):
         choose = random.Random(seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An orderly reboot suspends nobody: what is held is written all the same, by a notifier."""
+"""An orderly reboot does not suspend devices, so a reboot notifier empties them."""
 
 import errno
 import json
@@ -21,7 +21,7 @@ from rig.uml_reboot import MANY, PLACES
 
 
 def in_guest():
-    """Holds what is to be found on the drive later, and reboots without a word to it."""
+    """Hold touches, which must be on the drive later, and reboot without a flush."""
     import ctypes
 
     device = Align("/dev/vda", mode="coalesce", hold_ms=600000)
@@ -34,7 +34,7 @@ def in_guest():
 
 
 def arrays_in_guest():
-    """The same on an array, and beneath the members of another one."""
+    """Do the same on an array, and beneath the members of another one."""
     import ctypes
     from pathlib import Path
 
@@ -50,7 +50,7 @@ def arrays_in_guest():
     for member in members:
         member.__enter__()
     above = array("md1", *(member.path for member in members))
-    # When md finds it idle, it notes on the members that it is clean, with a flush that empties them.
+    # md would mark an idle array as clean on the members, with a flush that empties the device: prevent that.
     Path("/sys/block/md1/md/safe_mode_delay").write_text("0")
     device = Align(array("md0", "/dev/vda", "/dev/vdb"), **options)
     device.__enter__()
@@ -63,7 +63,7 @@ def arrays_in_guest():
 
 
 def assert_written(path, start=0):
-    """`start`: where the sectors that were written begin on the drive."""
+    """Assert that the held touches are on the drive. `start`: first sector of the mapped range on the drive."""
     with open(path, "rb") as data:
         for tag, (sector, sectors) in enumerate(PLACES, 1):
             data.seek((start + sector) * 512)
@@ -72,8 +72,8 @@ def assert_written(path, start=0):
 
 def reboot_of_guest(series, folder, function, disks, first):
     """
-    Boots a guest with so many drives, whose data are files in `folder`, loads the modules `first` and then the target's,
-    and calls a function of this file there. Returns what that printed, as JSON.
+    Boot a guest with `disks` drives, whose data are files in `folder`, load the modules `first` and then the target's, and
+    call a function of this file there. Return the function's output, parsed as JSON.
     """
     module = modules.build_for(kernels.release(series))[0] / "dm-align.ko"
     program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests'), str(REPO / 'scripts')]}; " \
@@ -102,7 +102,7 @@ def test_an_orderly_reboot_writes_what_is_held(series, tmp_path):
 
 
 def superblock(path):
-    """What md notes on a member, by the names that mdadm prints."""
+    """Return md's superblock of a member, by the names that mdadm prints."""
     shown = subprocess.run(["mdadm", "--examine", path], capture_output=True, text=True, check=True).stdout
     return dict(re.findall(r"^ *(.+?) : (.*)$", shown, re.M))
 
@@ -123,15 +123,15 @@ def test_an_orderly_reboot_leaves_arrays_clean_with_all_that_was_held(series, fi
         assert members[0]["Events"] == members[1]["Events"], "a member is out of date"
 
 
-# The target waits so long for a disk that does not answer.
+# The target's deadline for a disk that does not answer, in seconds.
 DEADLINE = 30
-# A second worker would reboot once more, under the same name, and the console of the first run would be gone.
+# One worker: another one would reboot once more, under the same name, and overwrite the first run's console.
 one_reboot = pytest.mark.xdist_group("reboot")
 
 
 @pytest.fixture(scope="module")
 def end(tmp_path_factory):
-    """An end with two disks that do not answer, one that is written, and one that fails: the run, and what it said."""
+    """Shut down with two disks that do not answer, one that works, and one that fails; return the run with its output."""
     data = tmp_path_factory.mktemp("reboot") / "data"
     run = reboot.run(uml.module(), data, "reboot")
     run.said = {}
@@ -145,7 +145,7 @@ def end(tmp_path_factory):
 
 
 def given_up(run):
-    """The lines of the kernel log that tell what is left: (seconds, blocks, error) of each."""
+    """Return (seconds, blocks, error) of each line of the kernel log about unwritten blocks."""
     line = r"\[ *([\d.]+)\] .*: (\d+) held blocks were not written before the reboot: error -(\d+)"
     return [(float(at), int(blocks), int(error)) for at, blocks, error in re.findall(line, run.console)]
 
@@ -163,19 +163,19 @@ def test_an_orderly_reboot_tells_what_is_left_on_disks_that_fail_or_do_not_answe
 @pytest.mark.timeout(0)
 @one_reboot
 def test_a_disk_that_does_not_answer_keeps_no_other_from_being_written_at_a_reboot(end):
-    assert end.said["seconds_to_written"] < DEADLINE / 3, "it waited for the disks that do not answer"
+    assert end.said["seconds_to_written"] < DEADLINE / 3, "the target waited for the disks that do not answer"
 
 
 @pytest.mark.timeout(0)
 @one_reboot
 def test_a_reboot_that_waits_keeps_no_device_from_being_removed(end):
-    assert end.said["seconds_to_removed"] < DEADLINE / 3, "it waited for the disks that do not answer"
+    assert end.said["seconds_to_removed"] < DEADLINE / 3, "the target waited for the disks that do not answer"
 
 
 @pytest.mark.timeout(0)
 @one_reboot
 def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
-    """All are given up at the same moment, and not one after the other."""
+    """The target gives up all devices at the same moment, not one after the other."""
     times = [at for at, _, _ in given_up(end)]
     assert len(times) > 1, end.console[-3000:]
     assert max(times) - min(times) < DEADLINE / 3, f"given up after one another: {times}"
@@ -184,6 +184,6 @@ def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
 @pytest.mark.timeout(0)
 @one_reboot
 def test_nothing_more_is_emptied_after_the_deadline_of_a_reboot(end):
-    """What was on its way goes on, if the disk answers after all; the rest stays."""
+    """Blocks in flight at the deadline are written if the disk answers after all; the others stay held."""
     late = end.said["written_too_late"]
     assert 0 < late < len(MANY), f"{late} of {len(MANY)} blocks were written after the deadline"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-File systems on the target, on a device that logs every write: what is there at each flush of the log is mounted,
-which replays the file system's journal, searched for the files that were synced by then, and checked.
+File systems on the target, on a device that logs every write: the content at each flush of the log is mounted, which
+replays the file system's journal, searched for the files synced by then, and checked.
 
-Runs in User Mode Linux. DM_ALIGN_POWER_CUTS scales it: a file is synced for each twelve, in each of the four.
+Runs in User Mode Linux. DM_ALIGN_POWER_CUTS scales the test: one file is synced for each twelve, in each of the four cases.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ TIMEOUT = 120 + 10 * FILES
 
 MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
           "xfs": ["mkfs.xfs", "-q", "-f", "-K"]}
-# mkfs.xfs makes none smaller than 300 MB.
+# mkfs.xfs refuses less than 300 MB.
 MEGABYTES = {"ext4": 64, "xfs": 320}
-# Blocks of 4096 bytes straddle two of the drive's. The superblock of ext4, which no journal protects, lies inside one:
-# as any drive, the target promises that a write is whole in each block, not over two of them.
+# Blocks of 4096 bytes straddle two of the drive's. The superblock of ext4, which no journal protects, lies inside one, as
+# the target, like any drive, promises whole writes within a block, but not across two.
 START = 1
 THREADS = 3
 
@@ -57,7 +57,7 @@ def content(name):
 
 
 def live(folder, logger, thread, share):
-    """Makes files that stay, each marked in the log once it is synced, and between them some that come and go."""
+    """Make permanent files, each marked in the log once it is synced, and temporary files in between."""
     choose = random.Random(thread)
     for i in range(share):
         for j in range(choose.randrange(4)):
@@ -73,7 +73,7 @@ def live(folder, logger, thread, share):
 
 
 def look_at(kind, image, scratch):
-    """One moment of the log: the file system is mounted and checked, on a copy; which files are there and right."""
+    """Mount and check a copy of the file system at one moment of the log; return the names of correct files."""
     run("cp", "--sparse=always", image, scratch)
     with loop(scratch, START * SECTOR) as disk:
         with filesystem.mounted(kind, disk) as folder:
@@ -84,8 +84,8 @@ def look_at(kind, image, scratch):
 
 def play_back(kind, log, image, scratch):
     """
-    Looks at every moment of the log in which something has become safe, and that a file is there from the moment on
-    in which its writer was told so. (How many moments, files synced.)
+    Check the file system at every moment of the log at which a write has become durable, and that each file is there from
+    its sync on. Return (number of moments, number of synced files).
     """
     looks, changed, right, synced = 0, False, set(), set()
     for number, entry in enumerate(log_writes.entries(log)):
@@ -105,7 +105,7 @@ def play_back(kind, log, image, scratch):
 
 
 def in_guest(kind, mode, files, seed):
-    """Prints a line of figures."""
+    """Run the test in the guest, and print a line of figures."""
     began, share = time.monotonic(), -(-files // THREADS)
     with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as stack:
         folder = Path(temporary)

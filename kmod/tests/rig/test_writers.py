@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is looked at after a power cut, where it is damaged."""
+"""The checks after a power cut, on damaged content."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from rig.writers import Sqlite
 
 
 def test_a_damaged_database_is_not_kept_open(tmp_path):
-    """Not even while its error is on the way: the file system has to be unmounted then."""
+    """No file stays open even while its error propagates: the file system has to be unmounted then."""
     (tmp_path / "data.sqlite").write_bytes(b"damaged" * 1000)
     with pytest.raises(sqlite3.Error) as damage:
         Sqlite(1).check(tmp_path, 0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What cannot be told on a machine that is too slow for it, and is a fault on any other."""
+"""Tests that cannot decide on a slow machine, and fail on any other."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SLOW = 1.5
 
 
 def too_slow(what):
-    """Ends a test that did not come to its point in time: skipped on a slow machine, failed on one that is not."""
+    """End a test that was not fast enough: skip it on a slow machine, else fail it."""
     slowness = pace.slowness()
     if slowness < SLOW:
         pytest.fail(f"{what}, and the machine is not slow ({slowness:.2f} times the reference)")

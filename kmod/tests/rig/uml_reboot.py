@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Holds writes on four disks, of which one can be written, one fails and two are stuck, and switches the kernel off.
+"""Hold writes on four disks, of which one works, one fails and two are stuck, and power off the kernel.
 
     python3 -m rig.uml_reboot MODULE DISK [COUNTS FOLDER]
 
-DISK is the one that can be written. It runs as root in User Mode Linux. The target's part of the end takes half a
-minute, in which it waits for the stuck disks; after that they are stuck no longer. Each line of the output is a JSON
-object: what was held, how long it took until DISK had it and until a device that holds nothing was removed, and what
-reached a stuck disk too late. What gcov has counted until the target has given up lies in the folder COUNTS, and goes
-to FOLDER before the kernel has ended.
+DISK is the working disk. The program runs as root in User Mode Linux. The target's part of the end takes half a minute, in
+which it waits for the stuck disks; afterwards the disks work again. Each line of the output is a JSON object: the number of
+held touches, the time until DISK had them and until a device that holds nothing was removed, and the number that reached a
+stuck disk too late. gcov's counts up to the target's end are in the folder COUNTS, and are copied to FOLDER before the
+kernel ends.
 """
 
 import contextlib
@@ -27,10 +27,10 @@ from .memdisk import memory_disk
 from .rig import Rig
 
 PLACES = [(81, 2), (803, 1), (88, 1)]
-# No two of them are neighbours, and more than the target empties at a time.
+# No neighbours, and more than the target empties at a time.
 MANY = [(16 * number + 3, 1) for number in range(60)]
 POWER_OFF = 0x4321FEDC
-# What a disk takes for its last request; the kernel is there as long as that.
+# Time of a disk's last request, for which the kernel's end waits.
 DISK_SECONDS = 10
 
 
@@ -43,13 +43,13 @@ def content(number, place):
 
 
 def written(path, places):
-    """How many of the places have on the disk at `path` what was held for them."""
+    """Count the places whose held content is on the disk at `path`."""
     with Disk(path, os.O_RDONLY) as disk:
         return sum(disk.read(*place) == content(number, place) for number, place in enumerate(places, 1))
 
 
 def watch(path, other):
-    """Says how long another device takes to be removed, and when the disk that can be written has what was held for it."""
+    """Report the time until another device is removed, and until the working disk has its held content."""
     began = time.monotonic()
     other.remove()
     tell(seconds_to_removed=time.monotonic() - began)
@@ -60,8 +60,8 @@ def watch(path, other):
 
 def rescue(log, counts, folder, stuck, disk):
     """
-    When the target has given up the stuck disks, and is done, copies the counts, and has the disks go on: what is
-    written then is what was on its way.
+    Wait until the target has given up the stuck disks, copy the counts, and let the disks work again, so that the writes in
+    flight end.
     """
     os.set_blocking(log, True)
     while b"held blocks were not written before the reboot: error -110" not in os.read(log, 8192):
@@ -78,7 +78,7 @@ def rescue(log, counts, folder, stuck, disk):
 
 
 def slow_to_end(path):
-    """Makes the kernel wait at its end for a flush of the disk of scsi_debug at `path`."""
+    """Delay the kernel's end by a flush of the disk of scsi_debug at `path`."""
     Path("/sys/bus/pseudo/drivers/scsi_debug/delay").write_text("1")
     with Disk(path) as slow:
         slow.write(0, pattern(1, 0, 8))
@@ -91,7 +91,7 @@ def main(module, path, counts=None, folder=None):
     rig.load_module()
     run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
     Path("/dev/mapper").mkdir(exist_ok=True)
-    # None of it is ever left: the kernel ends first.
+    # The devices are never removed: the kernel ends first.
     there = contextlib.ExitStack().enter_context
     error = there(Device(f"0 {sectors_of(path)} error"))
     memory = [there(memory_disk()).path for _ in range(2)]
@@ -99,7 +99,7 @@ def main(module, path, counts=None, folder=None):
     failing = there(Device(f"0 {sectors_of(path)} delay {memory[0]} 0 0 {error.path} 0 0"))
     held = []
     other = there(Align(memory[0]))
-    # Those that keep a reboot waiting come before the one that need not wait.
+    # The disks that block a reboot come before the disk that must not wait.
     for below, places in ((stuck[0].path, PLACES), (stuck[1].path, MANY), (path, PLACES), (failing.path, PLACES)):
         device = there(Align(below, mode="coalesce", hold_ms=600000, physical_block_size=4096, alignment_offset=0))
         with Disk(device.path) as upper:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What reached the device below, told by somebody other than the target: the kernel's block tracepoints."""
+"""The requests that reached the device below, from an independent witness: the kernel's block tracepoints."""
 
 import re
 import time
@@ -17,7 +17,7 @@ ISSUED = re.compile(r"block_rq_issue: \d+,\d+ (\S+) \d+ \(.*?\) (\d+) \+ (\d+) "
 
 
 class Request(NamedTuple):
-    """One request as the device below got it. op: R read, W write, D discard or write-zeroes, F flush."""
+    """One request to the device below. op: R read, W write, D discard or write-zeroes, F flush."""
 
     op: str
     sector: int
@@ -28,9 +28,9 @@ class Request(NamedTuple):
 
 class Trace:
     """
-    The requests that a request-based device is given while the `with` block runs; `requests` afterwards.
+    The requests to a request-based device during the `with` block; `requests` afterwards.
 
-    One at a time: it uses the global trace buffer.
+    Not to be nested, as it uses the global trace buffer.
     """
 
     def __init__(self, path):
@@ -77,18 +77,18 @@ def reads(requests):
 
 
 def zeroed(requests):
-    """Where write-zeroes (and discards) lie: [(sector, sectors)]."""
+    """Return the ranges of write-zeroes and discards: [(sector, sectors)]."""
     return [(request.sector, request.sectors) for request in requests if request.op == "D"]
 
 
 def touches_at(drive):
-    """Partial touches that an emulated drive has counted: of writes, and of write-zeroes."""
+    """Return an emulated drive's count of partial touches, of writes and of write-zeroes."""
     stats = drive.stats()
     return stats["write_touches"], stats["zero_touches"]
 
 
 def eventually(condition, message, timeout=10):
-    """Waits until `condition()` is true, for `timeout` seconds of the reference machine."""
+    """Wait until `condition()` is true, for `timeout` seconds of the reference machine; then fail with `message`."""
     limit = Limit(timeout)
     while not condition():
         assert not limit.over() or condition(), f"{message} (waited {limit})"

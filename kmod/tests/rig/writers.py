@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Processes that write files until the power goes, and what must be there afterwards of all that was acknowledged.
+"""Processes that write files until the power goes, and checks afterwards that acknowledged operations are there.
 
-A workload has four parts, all of the same folder:
+A workload has four parts, all for the same folder:
 
-    setup(folder)       makes the folder and what it needs; on stable media when it returns
-    work(folder, n)     operation n, in the writer's process; on stable media when it returns
-    check(folder, acknowledged, begun)   fails if the folder is not what that many operations leave behind: all that
-                        were acknowledged, and perhaps the one that was begun after them
-    failures            what work() may raise when the power is off
+    setup(folder)       create the folder with its files; on stable media at its return
+    work(folder, n)     do operation n, in the writer's process; on stable media at its return
+    check(folder, acknowledged, begun)   fail unless the folder has the result of these operations: all acknowledged ones,
+                        and perhaps the one begun after them
+    failures            exceptions that work() may raise when the power is off
 """
 
 import itertools
@@ -25,7 +25,7 @@ SIZES = [100, 512, 3000, 4096, 9000, 70000]
 
 
 class Writer:
-    """A process of its own that does work(0), work(1), ... until one fails or stop() is called."""
+    """A process that does work(0), work(1), ... until one fails or stop() is called."""
 
     BEGUN, ACKNOWLEDGED, STOP = 0, 8, 16
 
@@ -38,7 +38,7 @@ class Writer:
         try:
             self._do(workload, folder)
             status = 0
-        except BaseException:  # nothing of the parent's may run here
+        except BaseException:  # no code of the parent may run here
             os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(status)
@@ -68,7 +68,7 @@ class Writer:
         self.wait()
 
     def wait(self, timeout=60):
-        """Until its work has ended by itself."""
+        """Wait until the process has ended by itself; fail after `timeout`, or unless it succeeded."""
         limit = Limit(timeout)
         while True:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
@@ -88,7 +88,7 @@ def sync(path):
 
 
 class Files:
-    """Appends to logs, replacements of files as a whole, and overwrites in place; beside them writes without a sync."""
+    """Appends to logs, replacements of whole files, and overwrites in place; in addition writes without a sync."""
 
     failures = OSError
     LOGS, REPLACED, SLOTS, SLOT = 3, 8, 64, 3000
@@ -105,7 +105,7 @@ class Files:
         sync(folder.parent)
 
     def _operation(self, n):
-        """(name, offset in the file or None for a replacement of all, data)"""
+        """Return operation n: (name, offset in the file or None for a replacement, data)."""
         choose = random.Random(f"{self.seed}/{n}")
         kind = choose.randrange(3)
         if kind == 0:
@@ -118,7 +118,7 @@ class Files:
     def _write(path, flags, data, offset):
         fd = os.open(path, os.O_WRONLY | flags, 0o600)
         try:
-            # A log grows at its end, wherever that is.
+            # A negative offset appends to a log.
             done = os.write(fd, data) if offset < 0 else os.pwrite(fd, data, offset)
             if done != len(data):
                 raise OSError(5, f"{path}: wrote {done} of {len(data)} bytes")
@@ -162,14 +162,14 @@ class Files:
         assert len(got) == len(table), f"table has {len(got)} bytes, not {len(table)}"
         for slot in range(0, len(table), self.SLOT):
             old, now = table[slot:slot + self.SLOT], got[slot:slot + self.SLOT]
-            # Nothing says that so long an overwrite happens at once: each byte is old or new.
+            # A long overwrite need not be atomic: each byte is old or new.
             new = data if (name, offset) == ("table", slot) else old
             assert now == old or all(byte in lawful for byte, *lawful in zip(now, old, new)), \
                 f"table: slot {slot // self.SLOT} holds what nobody wrote there, or not what was acknowledged"
 
 
 class Sqlite:
-    """Transactions in a database in WAL mode with synchronous=FULL: transfers between accounts, and a line for each."""
+    """Transactions in a database in WAL mode with synchronous=FULL: transfers between accounts, with a row for each."""
 
     failures = (sqlite3.Error, OSError)
     ACCOUNTS = 200
@@ -206,14 +206,14 @@ class Sqlite:
         sync(folder.parent)
 
     def _transaction(self, n):
-        """(transfers (from, to, amount), note)"""
+        """Return transaction n: (transfers (from, to, amount), note)."""
         choose = random.Random(f"{self.seed}/{n}")
         transfers = [(*choose.sample(range(self.ACCOUNTS), 2), choose.randrange(1, 1000))
                      for _ in range(choose.randrange(1, 6))]
         return transfers, choose.randbytes(choose.choice([20, 300, 3000]))
 
     def work(self, folder, n):
-        # SQLite's connections must not be carried over a fork: the writer's process has its own.
+        # SQLite's connections must not cross a fork: the writer's process opens its own.
         self._connection = self._connection or self._connect(folder)
         transfers, note = self._transaction(n)
         self._connection.execute("BEGIN IMMEDIATE")

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What the model takes from kernel sources that userspace cannot include: prints it as a header.
+# Print as a header the definitions that the model takes from kernel sources, which userspace cannot include.
 #   kernel_enums.sh <kmod folder>
 set -eu
 
-# From the line that matches to the first one that ends it.
+# Print a definition, from the matching line to its end.
 take()
 {
 	text=$(sed -n "/$2/,/^};/p" "$1")

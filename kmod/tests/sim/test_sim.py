@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The engine as a model: every state is visited and sound, each deliberate fault is found, and the model knows every
-function of the code that gives a block a state.
+"""The model of the engine: every state is visited and sound, each deliberate fault is found, and the model has every
+function of the code that assigns a block's state.
 
     DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/sim    hours: three requests in flight
-    DM_ALIGN_MODEL_SEED=N                                               draws the same sets again
+    DM_ALIGN_MODEL_SEED=N                                               draw the same sets again
 """
 
 import collections
@@ -23,11 +23,11 @@ from lab.pace import patience
 HERE = Path(__file__).resolve().parent
 KMOD = HERE.parent.parent
 FULL = bool(int(os.environ.get("DM_ALIGN_MODEL_FULL", "0")))
-# What a search may take, in seconds; it prints where it is on a terminal (pytest -s).
+# Time limit of a search in seconds; a search prints its progress on a terminal (pytest -s).
 LIMIT = 24 * 3600 if FULL else 600
 CLEAN, VIOLATION, USAGE = 0, 1, 2
 
-# For each setting of engine_sim the requests of a set: what `make check` has time for, and what ends within hours.
+# For each setting of engine_sim the requests of a set: as many as fit into `make check`, and as many as end within hours.
 SETTINGS = {
     "pad": (3, 3),
     "coalesce": (3, 3),
@@ -49,8 +49,8 @@ SETTINGS = {
     "mode-suspend": (2, 3),
 }
 
-# Sets that are also searched without any reduction, because each is about one of them: pins, parts of runs, emptying,
-# memory that goes in front of who asks for it, what is forgotten, a suspend that waits for what is in flight.
+# Sets that are also searched without any reduction, as each tests one reduction: pins, parts of runs, emptying, memory
+# that an earlier requester takes, forgotten blocks, a suspend that waits for requests in flight.
 FINE = [("pad", "write0b1a write0a"), ("pad", "write0b1a read0"), ("coalesce", "write0b1a write0b"),
         ("coalesce", "write0a read0"), ("coalesce", "write0b1a read0,1"), ("coalesce", "flush write0b1a"),
         ("coalesce", "discard0 write0a"), ("coalesce", "fua0b write0a"), ("suspend", "write0a read0"),
@@ -58,9 +58,9 @@ FINE = [("pad", "write0b1a write0a"), ("pad", "write0b1a read0"), ("coalesce", "
         ("pad-memory", "write0b1a write0"), ("forget", "write0b flush"), ("suspend", "write0a flush"),
         ("pad-suspend", "write0a write0"), ("to-report", "write0a write0b")]
 
-# The comparison of each setting by itself: for a number of requests how many sets are drawn (None: all are searched),
-# and the states beyond which a set is left out (and counted). The whole has every set of two requests that needs no
-# more than some 10 GiB.
+# The comparison of each setting alone: by number of requests, the number of sets drawn (None: all), and the number of
+# states beyond which a set is left out (and counted). The full run has every set of two requests that needs no more than
+# some 10 GiB.
 if FULL:
     COMPARED = {1: (None, 10 ** 9), 2: (None, 4 * 10 ** 7), 3: (40, 5 * 10 ** 6)}
     COMPARED_WITH_A_FAULT = {1: (None, 10 ** 9), 2: (30, 3 * 10 ** 5)}
@@ -72,7 +72,7 @@ SEED = int(os.environ.get("DM_ALIGN_MODEL_SEED", random.SystemRandom().randrange
 # Sets for three blocks: a row of whole held blocks that is as long as a request, and one in front of a larger write.
 ROWS = [("coalesce", "write0a write0b1a write1b2a"), ("long-runs", "write0a write0b1a write1b,2")]
 
-# Where each fault is found soonest: a setting, and the requests.
+# The setting and the requests that find each fault soonest.
 FAULTS = {
     "flush-not-emptying": ("coalesce", "flush write0a", "durability"),
     "flush-sees-resting-only": ("coalesce", "flush write0a", "durability"),
@@ -118,8 +118,8 @@ FAULTS = {
 }
 
 
-# What notices that a reduction goes without one of its conditions: a setting, the requests, and a fault, where nothing
-# but the verdict about it differs.
+# The set that detects a reduction without one of its conditions: a setting, the requests, and a fault where only the
+# verdict about the fault differs.
 LOOSE = {
     "same-kind": ("pad", "read0 write0,1"),
     "memory-to-come": ("pad-memory", "write0a"),
@@ -163,7 +163,7 @@ LOOSE = {
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
-    """run(option, ...), of the program built with further variables of make where make= names them."""
+    """Return run(option, ...), which builds the program, with variables of make in make=, runs it and returns its output."""
     @functools.cache
     def build(*variables):
         out = tmp_path_factory.mktemp("sim")
@@ -184,7 +184,7 @@ def blocks_for(requests):
 
 
 def functions_that_assign(source, assignment):
-    """{function: states}, from each statement that assignment matches up to."""
+    """Return {function: states} of a source, from each statement that ends with a match of `assignment`."""
     found = {}
     function = None
     source = re.sub(r"/\*.*?\*/|^#.*?$(?<!\\)", "", source, flags=re.DOTALL | re.MULTILINE)
@@ -212,7 +212,7 @@ def assignments_of_the_code(folder=KMOD):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_state_is_sound_and_comes_to_rest(model, setting, capfd):
-    # Hours show where they are.
+    # A run of hours shows its progress.
     with capfd.disabled() if FULL else contextlib.nullcontext():
         out = model(f"--setting={setting}", f"--requests={SETTINGS[setting][FULL]}")
     figures = re.findall(rf"^model: {setting}: .*: clean$", out, re.MULTILINE)
@@ -221,7 +221,7 @@ def test_every_state_is_sound_and_comes_to_rest(model, setting, capfd):
 
 
 def compared(model, sets, *options):
-    """The figures of comparisons over all sets of requests, or those drawn."""
+    """Compare all sets of requests, or the drawn ones; return the figures."""
     figures = collections.Counter()
     for requests, (sample, max_states) in sets.items():
         drawn = (f"--sample={sample}", f"--seed={SEED}") if sample else ()
@@ -235,9 +235,9 @@ def compared(model, sets, *options):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_what_the_search_leaves_out_shows_nothing_else(model, setting, capfd):
     """
-    The same without any reduction, of what reads return, the drive writes, a power cut leaves, flushes say, in which
-    state a request finds its blocks, how all ends and is booked in the ledger; two requests of a kind may have changed
-    places.
+    The results are the same without any reduction: content of reads, the drive's writes, content after a power cut,
+    results of flushes, the states in which a request finds its blocks, and the final state with its ledger; two requests of
+    a kind may be exchanged.
     """
     with capfd.disabled() if FULL else contextlib.nullcontext():
         figures = compared(model, COMPARED, f"--setting={setting}")
@@ -271,7 +271,7 @@ def test_each_condition_that_can_be_left_out_is(model):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_by_the_reduced_search_wherever_it_is_without(model, fault):
-    """In every setting."""
+    """The same holds in every setting."""
     compared(model, COMPARED_WITH_A_FAULT, f"--break={fault}")
 
 
@@ -307,7 +307,7 @@ def test_the_model_knows_who_assigns_which_state():
 
 
 def test_every_assignment_of_a_state_happens_in_the_search(model):
-    """What the model has of the code is no dead letter."""
+    """Every assignment that the model has of the code is executed."""
     seen = {}
     for setting in ("coalesce", "memory"):
         out = model(f"--setting={setting}", "--assignments", f"--requests={2 if setting == 'coalesce' else 1}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 The sector model on random configurations of the target: a seed gives a plan (plan.py), a guest carries it out and
-checks what came of it (round.py), one after the other until the time is up (__main__.py). scripts/soak starts the guests.
+checks the result (round.py), round after round until the time is up (__main__.py). scripts/soak starts the guests.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Rounds in a guest, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, as
-rig.proof.soak calls it. The results file gets a JSON line when a round begins and another when it has ended.
+Rounds in a guest, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, called by
+lab.proof.soak. The results file gets a JSON line when a round begins and another when it has ended.
 """
 
 import argparse
@@ -23,7 +23,7 @@ STUCK = 240
 
 
 class Watchdog:
-    """Ends a guest in which a round does not end: what is stuck in the kernel gets no signal, so this is a thread."""
+    """Ends a guest in which a round hangs; a thread, as a process stuck in the kernel gets no signal."""
 
     def __init__(self, tell):
         self._tell = tell
@@ -40,13 +40,13 @@ class Watchdog:
             self._timer.cancel()
 
     def _end(self, seed):
-        self._tell(seed=seed, ok=False, why=f"has not ended after {STUCK} s; the console names the tasks that wait")
+        self._tell(seed=seed, ok=False, why=f"has not ended after {STUCK} s; the console lists the blocked tasks")
         Path("/proc/sysrq-trigger").write_text("w")
         os._exit(1)
 
 
 def rounds(rig, seeds, seconds, tell):
-    """Runs rounds; whether all were right."""
+    """Run rounds; return whether all were right."""
     watchdog = Watchdog(tell)
     end = time.monotonic() + seconds
     for seed in seeds:
@@ -59,7 +59,7 @@ def rounds(rig, seeds, seconds, tell):
             try:
                 result = carry_out(rig, derive(seed))
             except Exception:
-                # Not a step further: what is left behind is evidence, and cleaning up may hang.
+                # Stop here: the leftovers are evidence, and a clean-up may hang.
                 tell(seed=seed, ok=False, why=traceback.format_exc())
                 os._exit(1)
         watchdog.stop()

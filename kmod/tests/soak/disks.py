@@ -18,7 +18,7 @@ NO_WRITE_CACHE = 0x1000
 
 @contextlib.contextmanager
 def _null_blk(disk):
-    """A null_blk that keeps its data, and frees pages that are discarded."""
+    """Make a null_blk that keeps its data, and frees discarded pages; yield its path."""
     run("modprobe", "null_blk", "nr_devices=0")
     if not (CONFIGFS / "nullb").exists():
         run("mount", "-t", "configfs", "configfs", CONFIGFS)
@@ -31,7 +31,7 @@ def _null_blk(disk):
     try:
         for name, value in settings.items():
             (folder / name).write_text(str(value))
-        # Newer kernels name the disk as its folder, older ones number it.
+        # Newer kernels name the disk after its folder, older ones number it.
         paths = [Path("/dev/soak"), Path(f"/dev/nullb{(folder / 'index').read_text().strip()}")]
         eventually(lambda: any(path.exists() for path in paths), "null_blk makes no disk")
         yield str(next(path for path in paths if path.exists()))
@@ -58,7 +58,7 @@ def _bare(rig, disk):
     else:
         made = rig.brd(megabytes=disk.megabytes)
     with made as path:
-        # Linux 6.1 lets null_blk have 127 at most; then it keeps that.
+        # Linux 6.1 limits null_blk to 127; keep that.
         if disk.max_kb and disk.max_kb <= int(queue(path, "max_hw_sectors_kb")):
             (sysfs_folder(path) / "queue" / "max_sectors_kb").write_text(str(disk.max_kb))
         says = {name: int(queue(path, f"{name}_block_size")) for name in ("logical", "physical")}
@@ -70,7 +70,7 @@ def _bare(rig, disk):
 @dataclasses.dataclass
 class Beneath:
     """
-    What the target lies on.
+    The device beneath the target.
 
     disk: path of the disk
     delayed: the device of dm-delay on it, or None
@@ -80,18 +80,18 @@ class Beneath:
 
     @property
     def path(self):
-        """The device for the target to lie on."""
+        """Return the path of the device beneath the target."""
         return self.delayed.path if self.delayed else self.disk
 
     def delay_line(self, delay):
-        """dm-delay's table line; `delay` as in plan.Disk."""
+        """Return dm-delay's table line; `delay` as in plan.Disk."""
         ways = " ".join(f"{self.disk} 0 {milliseconds}" for milliseconds in delay)
         return f"0 {sectors_of(self.disk)} delay {ways}"
 
 
 @contextlib.contextmanager
 def made(rig, disk):
-    """Yields a Beneath."""
+    """Make the disk of a plan; yield a Beneath."""
     with _bare(rig, disk) as path:
         beneath = Beneath(path)
         if not disk.delay:
@@ -103,5 +103,5 @@ def made(rig, disk):
 
 
 def can(path, what):
-    """Whether a device takes requests of a kind: "discard" or "write_zeroes"."""
+    """Return whether a device supports requests of a kind: "discard" or "write_zeroes"."""
     return int(queue(path, f"{what}_max_bytes")) > 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What a round of the soak does, derived from its seed and from nothing else: the disk, the table line, the load of
-sectorstress, and what changes meanwhile. The same seed gives the same plan on every machine.
+The plan of a round of the soak, derived from its seed only: the disk, the table line, the load of sectorstress, and the
+changes under load. The same seed gives the same plan on every machine.
 
     scripts/soak --show SEED
 """
@@ -10,9 +10,9 @@ import dataclasses
 import random
 
 SECTOR = 512
-# Blocks of different regions belong to different shards of the engine; a region is so many bytes of blocks.
+# Bytes of a region of the engine; blocks of neighbouring regions belong to different shards.
 SHARD_REGION = 64 << 20
-# The longest request that surely arrives at the target as one bio: 256 pages, less those that odd pieces begin and end.
+# Sectors of the longest request that surely arrives at the target as one bio: 256 pages, less partial ones.
 MAX_RUN = 1024
 
 PHYSICAL = tuple(512 << shift for shift in range(8))
@@ -21,25 +21,25 @@ MODES = ("report", "pad", "coalesce")
 HOLD_MS = (1, 5, 50, 500, 60000)
 MAX_BLOCKS = (1, 2, 8, 64, 1024)
 THREADS = (1, 2, 4, 8, 16, 32)
-# Where the stressed sectors lie: from the device's first one on, somewhere, where two shards meet, up to the last one.
+# The place of the stressed sectors: from the first sector on, somewhere, at a border of shards, up to the last sector.
 PLACES = ("start", "middle", "shards", "end")
 SUSPENDS = ("flush", "noflush", "skip_lockfs")
 MEMORY_FAILS = (2, 25, 75)
-# null_blk's ways to end a request: (irqmode, completion_nsec).
+# null_blk's ways of completion: (irqmode, completion_nsec).
 COMPLETIONS = {"inline": (0, 0), "softirq": (1, 0), "timer 20 us": (2, 20000), "timer 200 us": (2, 200000),
                "timer 1 ms": (2, 1000000)}
 NDELAYS = (1, 50000, 500000)
 # With 64 a block of 65536 bytes that begins inside a block of the disk may not fit, and pad is refused.
 MAX_SECTORS_KB = (128, 256)
-# Of a read, a write and a flush: a read that passes a write, and a write that passes a read, find what is not guarded.
+# Delays of a read, a write and a flush: reads that overtake writes, and the reverse, find missing ordering.
 DELAYS_MS = ((0, 1, 0), (0, 4, 1), (1, 0, 0), (4, 0, 1), (1, 4, 4))
 
-# What may change under load. A reload of linear ends the counters, and other blocks have other touches: where one of
-# these is among the changes, nobody else can tell what the ledger must say.
+# Changes under load. A reload of linear ends the counters, and another block size has other touches: with either of these
+# the expected ledger is unknown.
 CHANGES = ("mode", "hold_ms", "max_blocks", "suspend", "reload", "resize", "linear", "geometry", "flush", "reset_stats",
            "drop_failed", "drop_caches", "read_all", "delay")
 UNCOUNTED = frozenset(("linear", "geometry"))
-# Those after which the target still knows what it knew. Where others come between, hardly anything lives that long.
+# Changes that keep known blocks. With other changes in between, blocks hardly stay known.
 KEEPING = ("mode", "hold_ms", "max_blocks", "reset_stats", "read_all", "delay")
 STEPS = 60
 
@@ -48,12 +48,12 @@ STEPS = 60
 class Disk:
     """
     kind: null_blk, scsi_debug or brd
-    logical, physical, offset: what it says of itself, in bytes
-    megabytes: its size
-    cache: it has a volatile write cache
-    timing: of COMPLETIONS for null_blk, of NDELAYS for scsi_debug
-    max_kb: max_sectors_kb of its queue, or 0 for its own
-    delay: milliseconds that dm-delay adds to a read, a write and a flush, or None if there is no such layer
+    logical, physical, offset: as the disk reports them, in bytes
+    megabytes: size of the disk
+    cache: the disk has a volatile write cache
+    timing: key of COMPLETIONS for null_blk, of NDELAYS for scsi_debug
+    max_kb: max_sectors_kb of the queue, or 0 for the default
+    delay: milliseconds that dm-delay adds to a read, a write and a flush, or None without dm-delay
     """
     kind: str
     logical: int
@@ -69,10 +69,10 @@ class Disk:
 @dataclasses.dataclass(frozen=True)
 class Table:
     """
-    start, length: of the range, in sectors of the disk
+    start, length: the range, in sectors of the disk
     border: a sector of the mapped device where a second target begins, or 0 for a single one
-    told: physical and offset are those of the disk, and the line does not give them
-    max_blocks: 0 leaves it to the target
+    told: the line lacks physical and offset, which are the disk's
+    max_blocks: 0 for the target's default
     """
     mode: str
     start: int
@@ -86,7 +86,7 @@ class Table:
     write_cache: bool
 
     def lines(self, below):
-        """The table lines on the device `below`."""
+        """Return the table lines on the device `below`."""
         words = ["mode", self.mode, "hold_ms", str(self.hold_ms)]
         if not self.told:
             words += ["physical_block_size", str(self.physical), "alignment_offset", str(self.offset)]
@@ -98,7 +98,7 @@ class Table:
         return [f"{first} {length} align {below} {self.start + first} {features}" for first, length in self._parts()]
 
     def linear(self, below):
-        """A table of linear in their place."""
+        """Return the lines of linear for the same range."""
         return [f"0 {self.length} linear {below} {self.start}"]
 
     def _parts(self):
@@ -108,7 +108,7 @@ class Table:
 
     @property
     def alignment(self):
-        """The first boundary on the mapped device, in bytes."""
+        """Return the first boundary on the mapped device, in bytes."""
         return (self.offset - self.start * SECTOR) % self.physical
 
 
@@ -131,9 +131,9 @@ class Load:
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """
-    memory_fails: percent of the allocations that may not wait which fail, where the kernel can do that
-    steps: changes under load, in order and over and over: (name, value or new Table, pause in ms, how to suspend);
-           of dm-delay's, what Disk.delay says
+    memory_fails: percentage of failing allocations, of those that may not wait, if the kernel supports it
+    steps: changes under load, repeated in order: (name, value or new Table, pause in ms, kind of suspend); the value for
+           dm-delay is as in Disk.delay
     """
     seed: int
     disk: Disk
@@ -149,7 +149,7 @@ class Plan:
 
     @property
     def counted(self):
-        """Whether sectorstress can say what rmw_expected must be."""
+        """Return whether sectorstress can predict rmw_expected."""
         return not UNCOUNTED & self.changes
 
 
@@ -158,26 +158,26 @@ def _chance(rng, percent):
 
 
 def _derive_disk(rng, physical, offset, logical, told, border):
-    # Only scsi_debug takes write-zeroes as such.
+    # Only scsi_debug supports write-zeroes.
     kinds = ["null_blk", "scsi_debug", "scsi_debug", "brd"]
     if logical != SECTOR:
         kinds.remove("brd")
     if told:
-        # The others have no other physical blocks than logical ones, or than pages.
+        # The others' physical blocks are always as large as logical ones, or as pages.
         kinds = ["scsi_debug"]
     elif border:
-        # scsi_debug takes all of its memory at once.
+        # scsi_debug allocates all of its memory at once.
         kinds = [kind for kind in kinds if kind != "scsi_debug"]
     kind = rng.choice(kinds)
     timing = {"null_blk": rng.choice(tuple(COMPLETIONS)), "scsi_debug": rng.choice(NDELAYS), "brd": None}[kind]
     own = {"null_blk": logical, "scsi_debug": physical if told else rng.choice((logical, 4096)), "brd": 4096}[kind]
-    # Where reads and writes take the same time hardly one passes the other, and what comes over a border must still be
-    # there when something comes to the other side.
+    # With equal delays hardly a request overtakes another, and a write across a border must still be in flight when a
+    # request for the other side arrives.
     delays = [delay for delay in DELAYS_MS if delay[1]] if border else DELAYS_MS
     delay = rng.choice(delays) if _chance(rng, 75) and not told else None
     return Disk(kind=kind, logical=logical, physical=own, offset=offset if told else 0,
                 megabytes=24 if kind == "scsi_debug" else 80, cache=kind != "brd" and _chance(rng, 60), timing=timing,
-                # brd has no requests that could be too large, and Linux 6.1 takes no such figure for it.
+                # brd has no limit of requests, and Linux 6.1 does not let one set it.
                 max_kb=rng.choice(MAX_SECTORS_KB) if kind != "brd" and _chance(rng, 25) else 0, delay=delay)
 
 
@@ -187,15 +187,15 @@ def _offset(rng, physical, logical):
 
 def _place(rng, place, start, border, blocks, unit, region, whole):
     """
-    (length of the device, first sector of the region in it), in sectors. The region is `region` long, the disk `whole`,
-    a block `blocks`, a logical block `unit`; two shards meet at `border`.
+    Return (length of the device, first sector of the region), in sectors. The region is `region` long, the disk `whole`, a
+    block `blocks`, a logical block `unit`; two shards meet at `border`.
     """
     def random_units(sectors):
         return rng.randrange(max(1, sectors // unit)) * unit
 
     if place == "shards":
         return whole - start, border - unit - random_units(region - unit)
-    # Some blocks behind the region, so that the device can shrink.
+    # Add some blocks behind the region, so that the device can shrink.
     room = region + 4 * blocks + random_units(4 * blocks)
     if place == "start":
         return room + random_units(blocks), 0
@@ -206,27 +206,27 @@ def _place(rng, place, start, border, blocks, unit, region, whole):
 
 
 def _derive_load(rng, physical, offset, logical, place, start, whole):
-    """The load, and how long the mapped device is."""
+    """Return the load, and the length of the mapped device."""
     unit, blocks = logical // SECTOR, physical // SECTOR
-    # Where two shards meet is one place only: in a large region hardly a request comes over it.
+    # A border of shards is a single place: in a large region hardly a request crosses it.
     count = rng.choice((2, 3, 8) if place == "shards" else (2, 3, 8, 32, 128))
     region = max(unit * 4, min(8192, blocks * count))
-    # The first block is the one that the disk's first sector is in, where that is in the middle of a block.
+    # The first block contains the disk's first sector, which may lie in the middle of it.
     border = (SHARD_REGION - -offset % physical) // SECTOR - start
     length, first = _place(rng, place, start, border, blocks, unit, region, whole)
     max_run = max(unit, min(MAX_RUN, region, rng.choice((blocks, 2 * blocks, 4 * blocks, 300, MAX_RUN))))
     return length, Load(
         seconds=rng.choice((2, 3, 4)), offset=first, region=region, max_run=max_run,
-        # What one thread sends has ended before it sends something to the other side of a border.
+        # A single thread never has requests on both sides of a border in flight.
         threads=rng.choice(THREADS[2:] if place == "shards" else THREADS),
         reads=rng.choice((5, 20, 50)), zeroes=rng.choice((0, 3, 15)), discard=rng.choice((0, 3, 15)),
         flush=rng.choice((0, 1, 5)), fua=rng.choice((0, 2, 20)),
-        # null_blk with blocks of 4096 bytes takes no page in two pieces.
+        # null_blk with blocks of 4096 bytes does not support a page in two segments.
         memory_align=4096 if logical == 4096 else 512)
 
 
 def _derive_steps(rng, table, load, disk, modes, changes):
-    """STEPS changes, each of which leaves the device so that the next one can follow."""
+    """Return STEPS changes, each of which allows the next one."""
     steps = []
     others = [size for size in PHYSICAL if size >= disk.logical]
     while len(steps) < STEPS:
@@ -254,22 +254,22 @@ def _derive_steps(rng, table, load, disk, modes, changes):
         pause = rng.choice((0, 0, 5, 20, 100))
         steps.append((name, value, pause, rng.choice(SUSPENDS)))
         if name == "geometry":
-            # Back, so that the next step finds the table that it was derived for.
+            # Return to the table for which the next step was derived.
             steps.append(("geometry", dataclasses.replace(table, mode=rng.choice(modes)), pause, rng.choice(SUSPENDS)))
     return tuple(steps)
 
 
 def _border(rng, load, unit):
-    """Where inside the region a second target begins: anywhere, also in the middle of a block."""
+    """Return the sector of the region at which a second target begins: anywhere, also in the middle of a block."""
     return load.offset + rng.randrange(1, load.region // unit) * unit
 
 
 def derive(seed):
-    """The plan of a seed."""
+    """Return the plan of a seed."""
     rng = random.Random(seed)
     logical = rng.choice((512, 512, 4096))
     unit = logical // SECTOR
-    # Where they are equal everything passes through, which is soon tested.
+    # With equal blocks everything passes through, which needs few rounds.
     physical = logical if _chance(rng, 5) else rng.choice([size for size in PHYSICAL if size > logical])
     offset = _offset(rng, physical, logical)
     place = rng.choice(PLACES)
@@ -279,21 +279,21 @@ def derive(seed):
     possible = [name for name in CHANGES if disk.delay or name != "delay"]
     changes = rng.choice((rng.sample(possible, rng.randrange(1, len(possible) + 1)), rng.sample(possible, 2),
                           [name for name in possible if name in KEEPING], ()))
-    # linear takes the flag of the write cache away, and then nothing may be held any more.
+    # linear removes the flag of the write cache, and then no touch may be held any more.
     modes = MODES[:2] if not disk.cache and "linear" in changes else MODES
     start = rng.randrange(2 * physical // logical) * unit if _chance(rng, 50) else 0
     length, load = _derive_load(rng, physical, offset, logical, place, start, disk.megabytes * 2048)
     table = Table(mode=rng.choice(modes + modes[1:]), start=start, length=length, physical=physical, offset=offset,
                   told=told, border=_border(rng, load, unit) if _chance(rng, 20) else 0, hold_ms=rng.choice(HOLD_MS),
                   max_blocks=rng.choice((*MAX_BLOCKS, 0)), write_cache=not disk.cache and "coalesce" in modes)
-    # scsi_debug's own allocations may not wait either, and it answers with an error.
+    # scsi_debug's own allocations may not wait, either, and their failure is an I/O error.
     memory_fails = rng.choice(MEMORY_FAILS) if disk.kind != "scsi_debug" and _chance(rng, 25) else 0
     return Plan(seed=seed, disk=disk, table=table, place=place, load=load, memory_fails=memory_fails,
                 steps=_derive_steps(rng, table, load, disk, modes, changes) if changes else ())
 
 
 def traits(plan):
-    """Where in the space of configurations a plan lies: {dimension: the values that it has there}."""
+    """Return a plan's place in the space of configurations: {dimension: values}."""
     disk, table, load = plan.disk, plan.table, plan.load
     return {
         "disk": [f"{disk.kind} {disk.timing}" if disk.timing else disk.kind],

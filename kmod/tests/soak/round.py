@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One round: carries a plan out in a guest, and checks what came of it; AssertionError or OSError if it is wrong."""
+"""One round: carries out a plan in a guest, and checks the result. Raises AssertionError or OSError."""
 
 import contextlib
 import itertools
@@ -14,16 +14,16 @@ from . import disks
 
 FLAGS = {"flush": 0, "noflush": NOFLUSH_FLAG, "skip_lockfs": SKIP_LOCKFS_FLAG}
 FAULT_KNOBS = [Path("/sys/kernel/debug", name) for name in ("failslab", "fail_page_alloc")]
-# Nothing fails in a plan but memory, so neither the target nor the block layer has anything to complain of.
+# In a plan only allocations fail, so neither the target nor the block layer may complain.
 COMPLAINT = re.compile(r"device-mapper: align: |I/O error")
-# What must be 0 where nothing fails.
+# Counters that must be 0 without a failure.
 NEVER = ("rmw_lost", "times_degraded", "degraded", "held_blocks", "flushes_failed", "rmw_drive_read_error",
          "rmw_drive_limits", "rmw_drive_atomic")
 
 
 @contextlib.contextmanager
 def failing_memory(percent):
-    """Makes allocations fail that may not wait, as the engine's are; yields whether this kernel can."""
+    """Let allocations fail that may not wait, as the engine's; yield whether this kernel supports it."""
     can = bool(percent) and all(path.exists() for path in FAULT_KNOBS)
     if not can:
         yield False
@@ -41,7 +41,7 @@ def failing_memory(percent):
 
 @contextlib.contextmanager
 def _enough_memory():
-    """A table may be refused for want of memory, and rightly; that is not what a round is about."""
+    """Suspend the failures: a table may rightly be refused without memory, which is not the subject of a round."""
     before = {path: path.read_text() for path in (knobs / "probability" for knobs in FAULT_KNOBS) if path.exists()}
     for path in before:
         path.write_text("0")
@@ -53,7 +53,7 @@ def _enough_memory():
 
 
 def _swap(device, lines, how, pause):
-    """Another table; `pause` ms between suspend and resume."""
+    """Replace the table; `pause` ms between suspend and resume."""
     with _enough_memory():
         device.load(*lines)
     device.suspend(FLAGS[how])
@@ -97,7 +97,7 @@ def _step(device, beneath, step):
 
 
 def _change(device, beneath, plan, load):
-    """Goes through the plan's steps until the load ends; how many."""
+    """Go through the plan's steps until the load ends; return their number."""
     done = 0
     for step in itertools.cycle(plan.steps):
         if not load.running():
@@ -108,7 +108,7 @@ def _change(device, beneath, plan, load):
 
 
 def _options(plan, device, disk):
-    """Options of sectorstress for a plan."""
+    """Return the options of sectorstress for a plan."""
     load, table = plan.load, plan.table
     return {
         "seed": plan.seed, "beneath": disk, "beneath_offset": table.start, "torn_reads": True, "stall": 60,
@@ -119,12 +119,12 @@ def _options(plan, device, disk):
 
 
 def _check_counts(plan, load, ledger):
-    """The ledger against what sectorstress has counted itself."""
+    """Check the ledger against sectorstress's own counts."""
     for name in NEVER:
-        assert ledger[name] == 0, f"{name} is {ledger[name]}, and nothing has failed"
+        assert ledger[name] == 0, f"{name} is {ledger[name]}, although no request has failed"
     if not plan.counted:
         return
-    # Where the device takes none, the kernel writes zeroes instead, each time as one request.
+    # For a device without write-zeroes, the kernel writes zeroes instead, each time as one request.
     as_writes = ledger["write_zeroes"] == 0
     touches = load.touches + load.zero_touches
     assert ledger["rmw_expected"] == touches, f"rmw_expected is {ledger['rmw_expected']}, sectorstress counts {touches}"
@@ -134,7 +134,7 @@ def _check_counts(plan, load, ledger):
 
 
 def _check_memory(device, plan):
-    """What is known and held is gone after a flush, and after a suspend; then no memory is left in use."""
+    """Check that no block is in use after a flush, and no memory after a suspend."""
     device.message("flush")
     assert device.counter("target0_blocks") == 0, "blocks are in use after the message flush, and nothing is in flight"
     device.suspend()
@@ -146,7 +146,7 @@ def _check_memory(device, plan):
 
 
 def carry_out(rig, plan):
-    """Carries the plan out. Returns what happened, as a dict."""
+    """Carry out the plan; return the figures of the round, as a dict."""
     with disks.made(rig, plan.disk) as beneath, rig.log() as log:
         device = Align(beneath.path, plan.table.start, plan.table.length)
         device.lines = plan.table.lines(beneath.path)

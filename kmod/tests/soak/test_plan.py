@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a seed gives: always the same plan, a lawful one, and over many seeds every value of the space."""
+"""A seed gives always the same plan, a lawful one, and many seeds give every value of the space."""
 
 import dataclasses
 import itertools
@@ -21,7 +21,7 @@ def plans():
 
 
 def test_the_same_seed_gives_the_same_plan_in_another_process():
-    """Nothing of it may hang on the order of a set, which differs between processes."""
+    """A plan must not depend on the order of a set, which differs between processes."""
     show = (f"import sys; sys.path[:0] = {sys.path!r}; from soak.plan import derive; "
             "print([derive(seed) for seed in range(40)])")
     told = {subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True).stdout
@@ -61,7 +61,7 @@ def test_every_size_meets_every_logical_block_and_every_mode(plans):
 
 
 def tables(each):
-    """Every table that a plan loads."""
+    """Yield every table that a plan loads."""
     return [each.table, *(step[1] for step in each.steps if isinstance(step[1], plan.Table))]
 
 
@@ -89,7 +89,7 @@ def test_only_a_disk_that_has_requests_gets_a_limit_of_their_size(plans):
 
 
 def test_requests_arrive_as_one_bio(plans):
-    """Else sectorstress counts other touches than there are."""
+    """Otherwise sectorstress would count wrong touches."""
     assert all(each.load.max_run * SECTOR + 8 * 2 * 4096 <= 256 * 4096 for each in plans)
 
 
@@ -108,19 +108,19 @@ def test_a_place_is_where_it_says(plans):
         elif each.place == "end":
             assert end == each.table.length
         elif each.place == "shards":
-            # Block 0 has the disk's first sector in it: it begins there, or less than a block before.
+            # Block 0 contains the disk's first sector: the block begins there, or less than a block before.
             before = (each.table.physical - each.table.offset) % each.table.physical
             shards = {(at + each.table.start) * SECTOR + before >> 26 for at in (begin, end - 1)}
             assert shards == {0, 1}, each
 
 
 def modes_of(each):
-    """The modes that a plan goes through, in order."""
+    """Return the modes of a plan, in order."""
     return [each.table.mode, *(step[1] for step in each.steps if step[0] == "mode")]
 
 
-# Where three faults were found that had been put into the target: a place that is not given back when a read has it
-# pinned, a range that concerns the first of its shards only, and a mode change that forgets nothing.
+# Configurations that found three deliberate faults of the target: a slot that is not released while a read has it pinned, a
+# range that is registered in the first of its shards only, and a mode change that forgets no block.
 FRUITFUL = {
     "a read of what is held takes longer than the write of it":
         lambda each: "coalesce" in modes_of(each) and each.disk.delay and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a round accepts of the ledger and of the kernel's log."""
+"""The ledgers and kernel logs that a round accepts."""
 
 import types
 

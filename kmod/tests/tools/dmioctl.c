@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dmioctl: throws table lines and messages at the target "align" through the
+ * dmioctl: send table lines and messages to the target "align" through the
  * device-mapper ioctl, all from one process. A lawful line must be accepted,
- * an unlawful one refused with a reason in the kernel log, and when it is over
- * nothing may be left: no device, no reference on the module, no claim on the
+ * an unlawful one refused with a reason in the kernel log, and at the end there
+ * must be no leak: no device, no reference on the module, no claim on the
  * device below, no memory.
  */
 #include <errno.h>
@@ -25,9 +25,9 @@
 
 #define NAME		"align-hostile"
 #define BUFFER		(64 * 1024)
-#define REASON_MIN	8	/* shorter than this explains nothing */
-#define WARM_UP		64	/* lines before memory is looked at first */
-#define SETTLE_SECONDS	3	/* for what is freed behind RCU */
+#define REASON_MIN	8	/* characters of the shortest useful reason */
+#define WARM_UP		64	/* lines before the first look at memory */
+#define SETTLE_SECONDS	3	/* for memory freed after an RCU grace period */
 #define REPORTS		20
 
 enum { EXIT_CLEAN, EXIT_FINDINGS, EXIT_USAGE, EXIT_IO };
@@ -67,7 +67,7 @@ static void begin_request(void)
 	strcpy(request.head.name, NAME);
 }
 
-/* Returns 0 or an errno. */
+/* Make a device-mapper ioctl. Return 0 or an errno. */
 static int call(unsigned long what)
 {
 	return ioctl(control_fd, what, &request) ? errno : 0;
@@ -79,7 +79,7 @@ static int create_device(void)
 	return call(DM_DEV_CREATE);
 }
 
-/* Whoever probes new disks may hold it open for a moment. */
+/* Remove the device; retry, as a prober of new disks may have it open. */
 static int remove_device(void)
 {
 	int tries, error = 0;
@@ -123,7 +123,7 @@ static int table_status(uint32_t flags)
 	return call(DM_TABLE_STATUS);
 }
 
-/* The request ends where the message does, so that nothing ends it for it. */
+/* Send a message in a request of its length, so that no later byte ends it. */
 static int send_message(const struct hostile_message *message)
 {
 	struct dm_target_msg *msg;
@@ -136,7 +136,7 @@ static int send_message(const struct hostile_message *message)
 	return call(DM_TARGET_MSG);
 }
 
-/* The table line as it is now; "" if it cannot be had. */
+/* Copy the current table line; "" if it cannot be read. */
 static void copy_table(char *to, size_t size)
 {
 	struct dm_target_spec *spec;
@@ -148,7 +148,7 @@ static void copy_table(char *to, size_t size)
 	snprintf(to, size, "%s", (char *)(spec + 1));
 }
 
-/* Devices that device-mapper knows, this program's own aside. */
+/* Count the devices of device-mapper, without this program's own. */
 static unsigned int count_devices(void)
 {
 	const struct dm_name_list *name;
@@ -184,8 +184,8 @@ static void skip_log(void)
 }
 
 /*
- * Copies what the target or device-mapper said last since skip_log(), without
- * its prefix, to @reason; the empty string if neither said a thing.
+ * Copy the last message of the target or device-mapper since skip_log(),
+ * without its prefix, to @reason; the empty string if there is none.
  */
 static void read_reason(char *reason, size_t size)
 {
@@ -214,8 +214,8 @@ static void read_reason(char *reason, size_t size)
 }
 
 /*
- * A refusal must say what is wrong. What begins with '@' is for device-mapper
- * itself, and never comes to a target; then only that it says something.
+ * Check that a refusal has a reason. A message that begins with '@' is for
+ * device-mapper itself, whose reason may be any text.
  */
 static void check_reason(const char *what, const char *text)
 {
@@ -252,7 +252,7 @@ static void try_messages(uint64_t *rng)
 		count.messages++;
 		if (error) {
 			count.messages_refused++;
-			/* for the reports only */
+			/* terminate it for the reports */
 			message.text[message.length - 1] = '\0';
 			if (message.verdict == LAWFUL)
 				found("message \"%.200s\" was refused: %s",
@@ -262,7 +262,7 @@ static void try_messages(uint64_t *rng)
 				check_reason("message", message.text);
 			copy_table(after, sizeof(after));
 			if (strcmp(before, after))
-				found("message \"%.200s\" was refused, and yet changed \"%s\" to \"%s\"",
+				found("message \"%.200s\" was refused, but changed \"%s\" to \"%s\"",
 				      message.text, before, after);
 		} else if (message.verdict == UNLAWFUL) {
 			found("message \"%.200s\" was accepted", message.text);
@@ -288,7 +288,7 @@ static void try_line(uint64_t *rng, const struct hostile_device *dev)
 	int error;
 
 	hostile_make_line(rng, dev, &line);
-	/* what was refused leaves the device as it was, fit for the next line */
+	/* a refused line leaves the device unmodified, fit for the next one */
 	error = created ? 0 : create_device();
 	if (error) {
 		fprintf(stderr, "cannot create the device %s: %s\n", NAME,
@@ -365,9 +365,9 @@ static void measure(struct footprint *f)
 }
 
 /*
- * One forgotten allocation per line of a page or more, or one of 256 bytes per
- * CPU, is over these bounds from a few hundred lines on; what else the guest
- * does meanwhile is not.
+ * Compare the footprints. One leak per line of a page or more, or of 256 bytes
+ * per CPU, exceeds these bounds from a few hundred lines on; the other activity
+ * of the guest does not.
  */
 static void compare(const struct footprint *before,
 		    const struct footprint *after, const char *path)

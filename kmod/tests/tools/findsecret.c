@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * findsecret: reads 16 secret bytes from standard input and looks for them in
- * every file below the given paths that may be read: as they are, as hexadecimal
- * digits in either order of bytes, and as decimal numbers.
+ * findsecret: read 16 secret bytes from standard input and search all readable
+ * files below the given paths for them: as bytes, as hexadecimal digits in
+ * either order of bytes, and as decimal numbers.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define NOBODY		65534
 #define SECRET		16
 #define FORMS_MAX	16
-#define FILE_MAX	(4 << 20)	/* more of a file is not looked at */
+#define FILE_MAX	(4 << 20)	/* bytes searched per file */
 
 enum { EXIT_NOT_FOUND, EXIT_FOUND, EXIT_USAGE, EXIT_IO };
 
@@ -78,7 +78,7 @@ static void search(const char *path)
 
 	if (fd < 0)
 		return;
-	/* /dev/kmsg gives one record each time, and EPIPE for a lost one */
+	/* /dev/kmsg returns one record each time, and EPIPE for a lost one */
 	while (used < sizeof(content) &&
 	       ((got = read(fd, content + used, sizeof(content) - used)) > 0 ||
 		(got < 0 && errno == EPIPE)))

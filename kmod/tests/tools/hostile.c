@@ -41,7 +41,7 @@ static void add_feature(struct draft *d, const char *format, ...)
 	va_end(args);
 }
 
-/* Features that go together, each pair once and in any order. */
+/* Draw compatible features, each pair once and in any order. */
 static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
 			 struct draft *d)
 {
@@ -75,7 +75,7 @@ static void lawful_draft(uint64_t *rng, const struct hostile_device *dev,
 		add_feature(d, "max_blocks %" PRIu64, 1 + below(rng, 4096));
 	if (below(rng, 2))
 		add_feature(d, "hold_ms %" PRIu64, 1 + below(rng, 600000));
-	/* coalesce advertises a cache, so it does not go with "off" */
+	/* coalesce advertises a cache, which excludes "off" */
 	if (below(rng, 4) == 0)
 		add_feature(d, "write_cache %s",
 			    strcmp(mode, "coalesce") && below(rng, 2) ? "off" :
@@ -115,7 +115,7 @@ static void set_feature(struct draft *d, const char *key, const char *value)
 	snprintf(d->count, sizeof(d->count), "%u", d->features * 2);
 }
 
-/* Values that no number of this line may have. */
+/* Draw a value that is wrong for every number of a line. */
 static const char *bad_number(uint64_t *rng)
 {
 	static const char *const bad[] = {
@@ -126,7 +126,7 @@ static const char *bad_number(uint64_t *rng)
 	return bad[below(rng, COUNT(bad))];
 }
 
-/* Makes exactly one thing wrong. */
+/* Spoil exactly one part of a draft. */
 static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		  struct draft *d)
 {
@@ -140,7 +140,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	static const char *const odd_offsets[] = {
 		"1", "100", "511", "513", "4095", "4294967808",
 	};
-	/* in bytes, the ends of these are beyond what 64 bits can say */
+	/* the ends of these, in bytes, exceed 64 bits */
 	static const uint64_t lengths[] = {
 		(1ULL << 54), (1ULL << 55) - 8, 1ULL << 55, (1ULL << 55) + 8,
 		1ULL << 63, UINT64_MAX - 7, UINT64_MAX,
@@ -221,7 +221,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		break;
 	case 12:
 		d->why = "offset is no number";
-		/* not the empty word: the next one would take its place */
+		/* not the empty word, which would shift the next one */
 		snprintf(d->offset, sizeof(d->offset), "%s",
 			 below(rng, 2) ? "x" : "-8");
 		break;
@@ -268,7 +268,7 @@ static void print_draft(const struct draft *d, char *to, size_t size)
 		at += snprintf(to + at, size - at, " %s", d->feature[i]);
 }
 
-/* Bytes that a C string can hold, words and separators among them. */
+/* Draw random bytes of a C string, words and separators among them. */
 static void garbage(uint64_t *rng, char *to, size_t size)
 {
 	static const char *const words[] = {
@@ -319,7 +319,7 @@ void hostile_make_line(uint64_t *rng, const struct hostile_device *dev,
 	}
 }
 
-/* A lawful beginning, and then far too much: digits, one word, or many. */
+/* Draw a lawful beginning with far too many digits, a long word, or many. */
 static void overlong(uint64_t *rng, struct hostile_message *message)
 {
 	static const char *const begins[] = {
@@ -380,7 +380,7 @@ void hostile_make_message(uint64_t *rng, struct hostile_message *message)
 		message->verdict = UNLAWFUL;
 		overlong(rng, message);
 		return;
-	case 5:		/* what follows a byte 0 is not there */
+	case 5:		/* bytes behind a byte 0 are ignored */
 		message->verdict = LAWFUL;
 		text = good[below(rng, COUNT(good))];
 		strcpy(message->text, text);

@@ -12,10 +12,10 @@
 enum verdict {
 	LAWFUL,		/* must be accepted */
 	UNLAWFUL,	/* must be refused, with a reason */
-	EITHER,		/* random bytes: either, but a refusal has a reason */
+	EITHER,		/* random bytes: any answer, refusals with a reason */
 };
 
-/* What the lines are made for. */
+/* The device for which the lines are made. */
 struct hostile_device {
 	const char *path;
 	uint64_t sectors;
@@ -24,14 +24,14 @@ struct hostile_device {
 
 struct hostile_line {
 	enum verdict verdict;
-	const char *why;	/* what is wrong with it; "" if nothing */
+	const char *why;	/* the fault of the line; "" if lawful */
 	uint64_t length;	/* sectors of the target */
 	char params[4096];	/* after "<start> <length> align" */
 };
 
 /*
- * A message is bytes: the kernel takes it up to the first byte 0, and one that
- * has none is unlawful.
+ * A message in bytes: the kernel reads up to the first byte 0; a message that
+ * lacks one is unlawful.
  */
 struct hostile_message {
 	enum verdict verdict;
@@ -39,7 +39,7 @@ struct hostile_message {
 	char text[16384];
 };
 
-/* A pseudo-random number; the same seed gives the same lines. */
+/* Return a pseudo-random number; the same seed gives the same lines. */
 uint64_t hostile_random(uint64_t *rng);
 
 void hostile_make_line(uint64_t *rng, const struct hostile_device *dev,

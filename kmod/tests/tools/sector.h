@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sectors that describe themselves: each carries its address, its version, who
- * wrote it and a checksum, and the rest of it follows from these, so that a
- * sector which is stale, misplaced, torn or foreign can be told from a right
- * one, and it can be said which of these it is.
+ * Sectors that describe themselves: each has its address, version, writer and a
+ * checksum, and filler derived from these, so that a stale, misplaced, torn or
+ * foreign sector can be recognized as such.
  */
 #ifndef SECTOR_H
 #define SECTOR_H
@@ -16,7 +15,7 @@
 #define SECTOR_WORDS	(SECTOR_SIZE / sizeof(uint64_t))
 #define SECTOR_MAGIC	0x524f54434553474cULL
 
-/* Places of the named words; the words between are filler. */
+/* Positions of the named words; the words between are filler. */
 enum sector_place {
 	WORD_MAGIC,
 	WORD_ADDRESS,
@@ -27,14 +26,14 @@ enum sector_place {
 };
 
 /*
- * What one sector holds. A sector of zeroes is no damage: write-zeroes and
- * discards leave such.
+ * The content of a sector. Zeroes are no damage: write-zeroes and discards
+ * leave them.
  */
 enum sector_kind {
 	SECTOR_DATA,		/* whole and of this run */
 	SECTOR_ZEROES,
 	SECTOR_OTHER_SEED,	/* whole, written by another run */
-	SECTOR_GARBAGE,		/* anything else, torn sectors among it */
+	SECTOR_GARBAGE,		/* any other content, also a torn sector */
 };
 
 struct sector_found {
@@ -63,7 +62,7 @@ static inline uint64_t sector_sum(const uint64_t *words)
 	return sum;
 }
 
-/* One word of the filler, which differs between any two sectors. */
+/* Return one word of the filler, which differs between any two sectors. */
 static inline uint64_t sector_filler(uint64_t key, unsigned int i)
 {
 	return key ^ (i * 0x0101010101010101ULL);
@@ -80,8 +79,8 @@ static inline uint64_t sector_key(uint64_t seed, uint64_t address,
  * @to: 512 bytes, at any address
  * @seed: the run's seed
  * @address: the sector's own address
- * @version: which of the writes to that address this is
- * @writer: who writes it (shown in reports, not compared)
+ * @version: number of the write among those to that address
+ * @writer: number of the writing thread (shown in reports, not compared)
  */
 static inline void sector_fill(void *to, uint64_t seed, uint64_t address,
 			       uint64_t version, uint64_t writer)
@@ -101,7 +100,7 @@ static inline void sector_fill(void *to, uint64_t seed, uint64_t address,
 }
 
 /**
- * sector_look - say what a sector holds
+ * sector_look - classify the content of a sector
  * @from: 512 bytes, at any address
  * @seed: the run's seed
  * @found: the result
@@ -136,7 +135,7 @@ static inline void sector_look(const void *from, uint64_t seed,
 		found->kind = whole ? SECTOR_OTHER_SEED : SECTOR_GARBAGE;
 }
 
-/* One word of a version's content; not for WORD_WRITER and WORD_SUM. */
+/* Return one word of a version's content; not for WORD_WRITER and WORD_SUM. */
 static inline uint64_t sector_word(uint64_t seed, uint64_t address,
 				   uint64_t version, unsigned int i)
 {
@@ -161,10 +160,9 @@ static inline uint64_t sector_word(uint64_t seed, uint64_t address,
  * @newest: the newest lawful version
  * @zeroes: zeroes are lawful too
  *
- * A memory-backed disk copies a sector while somebody reads it, byte by byte on
- * some processors; a drive never shows such a mix. The words that hold the
- * writer and the checksum are not looked at: they tell nothing that the others
- * do not.
+ * A memory-backed disk copies a sector during a read, byte by byte on some
+ * processors; a drive never shows such a mix. The words of writer and checksum
+ * are ignored, as the others are enough.
  *
  * Return: true if each byte comes from one of these versions.
  */

@@ -82,7 +82,7 @@ void model_end(struct model *m, enum op_kind kind, uint64_t first,
 		if (i < good && kind != OP_DISCARD)
 			s->acked = s->issued;
 	}
-	/* the ring may have gone round while a slow one was in flight */
+	/* the ring may have wrapped while a slow request was in flight */
 	if (m->records - record <= MODEL_RECORDS) {
 		struct op_record *r = &m->record[record % MODEL_RECORDS];
 
@@ -103,13 +103,13 @@ void model_read_begin(struct model *m, uint64_t first, uint64_t count,
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Whether one of the versions from @oldest to the newest issued is zeroes. */
+/* Return whether a version from @oldest to the newest issued one is zeroes. */
 static bool zeroes_lawful(const struct sector_state *s, uint64_t oldest)
 {
 	uint64_t versions = s->issued - oldest + 1;
 	uint64_t mask = versions < 64 ? (1ULL << versions) - 1 : ~0ULL;
 
-	/* what is too old for the mask is not known; it passes */
+	/* versions too old for the mask are unknown, and pass */
 	return versions > 64 || (s->zeroes & mask);
 }
 
@@ -200,7 +200,7 @@ uint64_t model_read_end(struct model *m, uint64_t first, uint64_t count,
 			count);
 		exit(3);
 	}
-	/* copied, so that the comparison itself runs beside other threads */
+	/* copy, so that the comparison runs without the lock */
 	pthread_mutex_lock(&m->lock);
 	memcpy(now, m->state + first, count * sizeof(*now));
 	pthread_mutex_unlock(&m->lock);
@@ -210,7 +210,7 @@ uint64_t model_read_end(struct model *m, uint64_t first, uint64_t count,
 		bool zeroes = zeroes_lawful(&now[i], oldest[i]);
 		struct sector_found f;
 
-		/* never written yet: nothing is known of it */
+		/* not written yet: the content is unknown */
 		if (!oldest[i])
 			continue;
 		sector_look(data[i], m->seed, &f);

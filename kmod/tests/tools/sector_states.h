@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every sector of a region may hold at a given moment.
+ * The lawful content of every sector of a region at a given moment.
  *
  * Writes to one sector never overlap in time, so its versions count up by one
- * and everything between the newest acknowledged version and the newest issued
- * one is lawful: such a version is in flight, or it failed and may have reached
- * the drive all the same. Nothing else is lawful, ever.
+ * and all versions from the newest acknowledged to the newest issued one are
+ * lawful: such a version is in flight, or it failed and may have reached the
+ * drive all the same. No other content is lawful.
  *
  * A discard leaves the old content or zeroes, so it is a version of zeroes that
  * is never acknowledged.
@@ -45,7 +45,7 @@ struct model {
 	uint64_t address;	/* address of the region's first sector */
 	bool torn_reads;	/* mixes of lawful versions are lawful */
 	uint64_t mismatches;
-	uint64_t reports;	/* how many of them to print */
+	uint64_t reports;	/* number of mismatches to print */
 	struct op_record *record;
 	uint64_t records;	/* ever made; the ring keeps the last ones */
 };
@@ -60,7 +60,7 @@ uint64_t now_us(void);
  * @address: address of its first sector, for its content
  * @seed: the run's seed
  *
- * Return: false if there is no memory for it.
+ * Return: false without memory.
  */
 bool model_init(struct model *m, uint64_t sectors, uint64_t address,
 		uint64_t seed);
@@ -69,49 +69,49 @@ void model_free(struct model *m);
 /**
  * model_issue - begin a write, discard or write-zeroes
  * @m: the model
- * @kind: which of them
- * @thread: who
+ * @kind: one of these
+ * @thread: number of the thread
  * @first: first sector
  * @count: sectors wanted; cut down to those before the next busy one
  * @unit: sectors of a logical block; @first and @count are multiples of it
  * @versions: set to the version of each sector, @count entries
- * @record: set to the number to end it with
+ * @record: set to the number for model_end()
  *
- * Return: how many sectors are now this caller's, 0 if @first is busy.
+ * Return: number of sectors reserved for the caller, 0 if @first is busy.
  */
 uint64_t model_issue(struct model *m, enum op_kind kind, int thread,
 		     uint64_t first, uint64_t count, uint64_t unit,
 		     uint64_t *versions, uint64_t *record);
 
 /**
- * model_end - end what model_issue() began
+ * model_end - end a request of model_issue()
  * @m: the model
  * @kind: as it began
  * @first: as it began
- * @count: what model_issue() returned
- * @good: the sectors that were acknowledged, from the first on
- * @error: errno of the others, 0 if there are none
+ * @count: result of model_issue()
+ * @good: number of acknowledged sectors, from the first on
+ * @error: errno of the other sectors, or 0
  * @record: as it began
  */
 void model_end(struct model *m, enum op_kind kind, uint64_t first,
 	       uint64_t count, uint64_t good, int error, uint64_t record);
 
-/* Oldest lawful version of each sector, to be noted before a read starts. */
+/* Record the oldest lawful version of each sector before a read starts. */
 void model_read_begin(struct model *m, uint64_t first, uint64_t count,
 		      uint64_t *oldest);
 
 /**
- * model_read_end - compare what a read returned with what is lawful
+ * model_read_end - compare the result of a read with the lawful content
  * @m: the model
  * @first: first sector
  * @count: sectors read
- * @oldest: as model_read_begin() left it
+ * @oldest: result of model_read_begin()
  * @data: @count pointers to 512 bytes
- * @where: what was read, for the report
+ * @where: name of the read device, for the report
  *
  * Prints a report of each sector that is not lawful.
  *
- * Return: sectors that are not lawful.
+ * Return: number of unlawful sectors.
  */
 uint64_t model_read_end(struct model *m, uint64_t first, uint64_t count,
 			const uint64_t *oldest, const void *const *data,

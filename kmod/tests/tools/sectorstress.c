@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sectorstress: threads that write, read, zero and discard random runs of
- * sectors of one small region of a block device, O_DIRECT, never two on the
- * same sector at once but freely on the same physical block, with a model of
- * what each sector may hold. Every read is checked, and at the end the whole
- * region, through the device and, if asked, on the device beneath it.
+ * sectorstress: threads that write, read, zero and discard random ranges of
+ * sectors in one small region of a block device, with O_DIRECT, never two on
+ * the same sector at once but freely on the same physical block, with a model
+ * of each sector's lawful content. Every read is checked, and at the end the
+ * whole region, through the device and, if requested, on the device beneath.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define MAX_PARTS	8	/* iovecs of one request */
 #define PAGE		4096
 #define FINAL_CHUNK	128	/* sectors read at once at start and end */
-#define RETRIES		6	/* of what fails at start and end, if tolerated */
+#define RETRIES		6	/* of failures at start and end, if tolerated */
 
 enum { EXIT_CLEAN, EXIT_MISMATCH, EXIT_USAGE, EXIT_IO };
 
@@ -67,8 +67,8 @@ static int device_fd;
 static uint64_t unit;		/* sectors of a logical block */
 static uint64_t deadline_us;
 static atomic_bool stop;
-static atomic_bool enough;	/* SIGTERM: the time is over, check what there is */
-static atomic_int failed;	/* exit status of the worst thing that happened */
+static atomic_bool enough;	/* SIGTERM: stop early, and check */
+static atomic_int failed;	/* exit status of the worst failure */
 
 static uint64_t next(uint64_t *rng)
 {
@@ -86,7 +86,7 @@ static bool chance(uint64_t *rng, unsigned int percent)
 	return below(rng, 100) < percent;
 }
 
-/* A thing that must not happen: say it, stop everybody, keep the exit code. */
+/* Record a failure: stop all threads, keep the worst exit status. */
 static void fail(int status)
 {
 	int none = EXIT_CLEAN;
@@ -104,7 +104,7 @@ static void io_failed(const char *what, uint64_t first, uint64_t count,
 	fail(EXIT_IO);
 }
 
-/* Errors that a faulty medium gives; anything else is never tolerated. */
+/* Return whether an error may be a faulty medium's, which can be tolerated. */
 static bool medium_error(int error)
 {
 	return error == EIO || error == ENODATA || error == EREMOTEIO ||
@@ -112,8 +112,8 @@ static bool medium_error(int error)
 }
 
 /*
- * Lays @count sectors out over one to MAX_PARTS pieces of the arena, each at
- * its own odd address; sets @w->data. Returns the number of pieces.
+ * Lay out @count sectors over one to MAX_PARTS pieces of the arena, each at an
+ * odd address; set @w->data. Return the number of pieces.
  */
 static int lay_out(struct worker *w, uint64_t count, struct iovec *iov)
 {
@@ -147,7 +147,7 @@ static size_t arena_size(uint64_t sectors)
 	return sectors * SECTOR_SIZE + MAX_PARTS * PAGE;
 }
 
-/* A random run; short ones as often as long ones. */
+/* Choose a random range; short ones as often as long ones. */
 static void choose(struct worker *w, uint64_t *first, uint64_t *count)
 {
 	uint64_t max = opt.max_run / unit;
@@ -163,7 +163,7 @@ static void choose(struct worker *w, uint64_t *first, uint64_t *count)
 	*count *= unit;
 }
 
-/* Partial touches of one bio, worked out here and nowhere else. */
+/* Count the partial touches of one bio, by arithmetic of this program only. */
 static uint64_t bio_touches(uint64_t first, uint64_t count)
 {
 	uint64_t start = first * SECTOR_SIZE - opt.alignment;
@@ -178,7 +178,7 @@ static uint64_t bio_touches(uint64_t first, uint64_t count)
 	return head + tail;
 }
 
-/* The same for a write, which device-mapper splits at the border. */
+/* Count the touches of a write, which device-mapper splits at the border. */
 static uint64_t touches(uint64_t first, uint64_t count)
 {
 	uint64_t before;
@@ -353,8 +353,8 @@ static int write_chunk(struct worker *w, uint64_t first, uint64_t count)
 }
 
 /*
- * Version 1 everywhere, so that no read finds anything unknown. What cannot be
- * written even alone stays unknown, if errors are tolerated.
+ * Write version 1 everywhere, so that every read is checked. A sector that
+ * cannot be written even alone stays unknown, if errors are tolerated.
  */
 static bool fill_region(struct worker *w)
 {
@@ -380,7 +380,7 @@ static bool fill_region(struct worker *w)
 	return true;
 }
 
-/* Compares the whole region on @fd, where it starts at byte @base. */
+/* Compare the whole region on @fd, where it starts at byte @base. */
 static void read_back(struct worker *w, int fd, uint64_t base,
 		      const char *where)
 {
@@ -391,7 +391,7 @@ static void read_back(struct worker *w, int fd, uint64_t base,
 		ssize_t got;
 
 		count = opt.region - first;
-		/* a sector that cannot be read must not hide its neighbours */
+		/* an unreadable sector must not hide its neighbours */
 		if (count > FINAL_CHUNK)
 			count = FINAL_CHUNK;
 		for (i = 0; i < count; i++)
@@ -419,7 +419,7 @@ static void read_back(struct worker *w, int fd, uint64_t base,
 	}
 }
 
-/* Watches the threads until they end; says what is stuck. */
+/* Watch the threads until they end; report a stuck one. */
 static void supervise(struct worker *workers, uint64_t started)
 {
 	bool terminal = isatty(STDERR_FILENO);
@@ -444,7 +444,7 @@ static void supervise(struct worker *workers, uint64_t started)
 				fprintf(stderr, "\n%s: thread %u has waited for "
 					"its request for %" PRIu64 " s\n",
 					opt.device, i, (now - since) / 1000000);
-				/* it cannot be joined: it will not come back */
+				/* a stuck thread cannot be joined */
 				_exit(EXIT_IO);
 			}
 		}
@@ -458,7 +458,7 @@ static void supervise(struct worker *workers, uint64_t started)
 		fprintf(stderr, "\n");
 }
 
-/* A request that never ends hangs pthread_join() for good: keep watching. */
+/* Join the threads with a limit: a stuck request would block pthread_join(). */
 static void join_all(struct worker *workers)
 {
 	unsigned int i;
@@ -518,7 +518,7 @@ static void free_worker(struct worker *w)
 	free(w->data);
 }
 
-/* All that was acknowledged is beneath afterwards. */
+/* Flush, so that all acknowledged writes are on the device beneath. */
 static void flush_all(void)
 {
 	int tries = 0;
@@ -753,7 +753,7 @@ static int open_device(const char *path, int flags)
 	exit(EXIT_IO);
 }
 
-/* The logical block size decides what a request may be; check it all fits. */
+/* Check that region and requests fit the device and its logical blocks. */
 static void check_device(void)
 {
 	struct stat st;
@@ -761,7 +761,7 @@ static void check_device(void)
 	int size = SECTOR_SIZE;
 
 	if (fstat(device_fd, &st)) {
-		fprintf(stderr, "%s: cannot look at it: %s\n", opt.device,
+		fprintf(stderr, "%s: cannot stat: %s\n", opt.device,
 			strerror(errno));
 		exit(EXIT_IO);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sysfsread: an ordinary user who reads every file of /sys/block/dm-N/align
- * again and again, in ever another order, until it gets SIGTERM, while somebody
- * else changes the device. A file may be gone; if it is not, it holds what it is
- * for. Each file that is there at the start must have been read.
+ * sysfsread: read all files of /sys/block/dm-N/align as an ordinary user, again
+ * and again, in random order, until SIGTERM, while another process changes the
+ * device. A file may be gone; otherwise its content must have the right form.
+ * Each file that exists at the start must be read at least once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ static bool ends(const char *name, const char *with)
 	return length >= tail && !strcmp(name + length - tail, with);
 }
 
-/* Steps over a decimal number of at most 20 digits. */
+/* Step over a decimal number of at most 20 digits, if there is one. */
 static bool number(const char **at)
 {
 	size_t digits = strspn(*at, "0123456789");
@@ -61,7 +61,7 @@ static bool number(const char **at)
 	return digits && digits <= 20;
 }
 
-/* Does a file of that name hold what it should? @text is one line, ended. */
+/* Return whether @text, one complete line, has the form for file @name. */
 static bool good(const char *name, const char *text)
 {
 	const char *at = text;
@@ -81,7 +81,7 @@ static bool good(const char *name, const char *text)
 	return !*at;
 }
 
-/* One reading of an open file; false: it is gone. */
+/* Read an open file once; return false if it is gone. */
 static bool check(struct file *file, int fd)
 {
 	char text[TEXT_MAX + 1];
@@ -121,7 +121,7 @@ static void read_file(const char *folder, struct file *file)
 			found(file->name, "opening: ", strerror(errno));
 		return;
 	}
-	/* the second one through a file that may have been removed meanwhile */
+	/* the second read is of a file that may have been removed meanwhile */
 	if (check(file, fd))
 		check(file, fd);
 	close(fd);

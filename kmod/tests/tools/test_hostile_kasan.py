@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Hostile users of the target under KASAN, lockdep and the atomic sleep check: see kmod/tests/tools/uml_hostile.sh.
 
-DM_ALIGN_HOSTILE_SECONDS: how long sysfs is read while the device changes, in all;
+DM_ALIGN_HOSTILE_SECONDS: total time of reading sysfs while the device changes;
 DM_ALIGN_HOSTILE_UML_LINES: table lines, each accepted one with messages; see lab/plugins/extent.py.
 """
 
@@ -17,7 +17,7 @@ from lab.plugins import extent
 
 SECONDS = extent.count("DM_ALIGN_HOSTILE_SECONDS")
 LINES = extent.count("DM_ALIGN_HOSTILE_UML_LINES")
-# The search for the secret and a machine with other work take most of it.
+# Mostly for the search for the secret, and for a loaded machine.
 TIMEOUT = 600 + 3 * SECONDS + LINES
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""sectorstress on a file, where a saboteur plays the faulty device: it must find what it is there to find."""
+"""sectorstress finds each kind of fault, on a file where a saboteur plays the faulty device."""
 
 import random
 import signal
@@ -21,7 +21,7 @@ OFFSET = 64
 
 @pytest.fixture(scope="session")
 def tool(tmp_path_factory):
-    """The tool built with ASan and UBSan."""
+    """Build the tool with ASan and UBSan; return its path."""
     out = tmp_path_factory.mktemp("sanitized")
     subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", "SANITIZE=1"], check=True)
     return out / "bin" / "sectorstress"
@@ -35,7 +35,7 @@ def disk(tmp_path):
 
 
 def stress(tool, disk, *options, seconds=2, sabotage=None):
-    """Runs the tool on the file; meanwhile, again and again, sabotage(file, rng)."""
+    """Run the tool on the file, with sabotage(file, rng) again and again meanwhile; return status, output and errors."""
     command = [tool, disk, "--seconds", seconds, "--offset", OFFSET, "--region", REGION, "--threads", 4, *options]
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as run:
@@ -51,7 +51,7 @@ def stress(tool, disk, *options, seconds=2, sabotage=None):
 
 def repeat(disk, sabotage, done):
     rng = random.Random(1)
-    # not through the page cache, which would write whole pages and their old neighbours
+    # past the page cache, which would write whole pages with old neighbours
     with Disk(disk) as file:
         while not done.wait(0.01):
             sabotage(file, rng)
@@ -81,10 +81,10 @@ def test_the_same_seed_makes_the_same_requests(tool, disk):
 def test_a_run_that_is_ended_early_checks_and_counts_all_the_same(tool, disk, spoilt):
     with subprocess.Popen([tool, disk, "--seconds", "1000", "--region", str(REGION)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
-        # so that its handler is there and the region filled
+        # time for the tool to set its handler and fill the region
         time.sleep(scaled(1))
         if spoilt:
-            # stopped: no thread can notice or overwrite it before all are told to end
+            # stopped: no thread can notice or overwrite the fault before all are told to end
             run.send_signal(signal.SIGSTOP)
             with Disk(disk) as file:
                 file.write(0, bytes([1]) * (SECTOR * REGION))
@@ -123,18 +123,18 @@ def test_a_lost_update_is_found(tool, disk):
     kept = {}
 
     def put_back(file, rng):
-        """What a sector held a while ago."""
+        """Restore a sector's older content."""
         for at, data in kept.items():
             file.write(at, data)
         kept.clear()
         for _ in range(32):
             at = sector_of(rng)
             data = file.read(at, 1)
-            # not from before the tool has filled its region
+            # not content from before the tool has filled its region
             if any(data):
                 kept[at] = data
 
-    # mostly reads: a sector that is put back while it is written would be torn
+    # mostly reads: a sector restored during a write to it would be torn
     status, _, errors = stress(tool, disk, "--threads", 1, "--reads", 95, sabotage=put_back)
     assert status == 1
     assert "stale: an acknowledged write is lost" in errors

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A stress under KASAN, lockdep, the atomic sleep check and kmemleak, on disks that the kernel makes.
+"""A stress under KASAN, lockdep, the atomic sleep check and kmemleak, on the kernel's own test disks.
 
-DM_ALIGN_KASAN_SECONDS: how long the stress takes in all; see lab/plugins/extent.py.
+DM_ALIGN_KASAN_SECONDS: total time of the stress; see lab/plugins/extent.py.
 """
 
 import re
@@ -15,7 +15,7 @@ from lab.paths import OUT, REPO
 from lab.plugins import extent
 
 SECONDS = extent.count("DM_ALIGN_KASAN_SECONDS")
-# Setting up and checking takes time beside the stress itself, and a busy machine takes more of it.
+# Time for set-up and checks besides the stress, more on a loaded machine.
 TIMEOUT = 180 + 3 * SECONDS
 
 
@@ -28,7 +28,7 @@ def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
     assert rounds, said
     for number, name in enumerate(rounds[:-1], 1):
         with subtests.test(name):
-            # Each line announces a round; the round is over once the next line is there.
+            # Each line announces a round, which ends before the next line.
             assert number < len(rounds) - 1 or run.ok, said[-3000:]
     assert run.ok, f"{explain(run)}\n{said[-3000:]}"
     assert rounds[-1] == "clean"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Hostile users under a kernel with KASAN and lockdep: table lines and messages of every wrong kind, an ordinary user
-# who reads every file of sysfs while the device changes, who tries to control it, and who looks for what others
-# wrote. Runs as root inside that kernel, which has scsi_debug as a module.
+# Hostile users under a kernel with KASAN and lockdep: wrong table lines and messages of every kind, and an ordinary user who
+# reads every file of sysfs while the device changes, tries to control the device, and looks for the data of others. Runs as
+# root inside that kernel, which has scsi_debug as a module.
 #
 #   uml_hostile.sh TOOLS MODULE SECONDS LINES
 #
-# TOOLS is the folder of dmioctl, sysfsread, findsecret, sectorstress and alignctl, MODULE the target's .ko, SECONDS
-# the time for reading in all, LINES the number of table lines. Exit status 0 if nothing was found; the caller looks at
-# the kernel log.
+# TOOLS is the folder of dmioctl, sysfsread, findsecret, sectorstress and alignctl, MODULE the target's .ko, SECONDS the
+# total time of reading, LINES the number of table lines. Exit status 0 if there is no finding; the caller checks the kernel
+# log.
 set -eu
 tools=$1 module=$2 seconds=$3 lines=$4
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
@@ -21,7 +21,7 @@ user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 say() { echo "uml_hostile: $*"; }
 die() { say "$*" >&2; exit 1; }
 
-# refused WHAT COMMAND...: fails if the command succeeds.
+# refused WHAT COMMAND...: fail if the command succeeds.
 refused()
 {
 	what=$1
@@ -31,13 +31,13 @@ refused()
 	fi
 }
 
-# scsi_debug of 32 MiB with a volatile write cache. Sets $disk, $length.
+# Make a disk of scsi_debug of 32 MiB with a volatile write cache. Sets $disk, $length.
 scsi_debug()
 {
 	modprobe scsi_debug dev_size_mb=32 sector_size=512 physblk_exp=3 ndelay=20000
 	tries=0
 	while :; do
-		# shellcheck disable=SC2012	# names of the kernel's
+		# shellcheck disable=SC2012	# the kernel's names, without special characters
 		disk=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/* 2>/dev/null | head -1)
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || break
@@ -48,7 +48,7 @@ scsi_debug()
 	length=$(blockdev --getsz "$disk")
 }
 
-# create NAME FEATURES: an align device over $below. Sets $align to its name in /sys/block.
+# create NAME FEATURES: create an align device over $below. Sets $align to its name in /sys/block.
 create()
 {
 	dmsetup create "$1" --table "0 $length align $below 0 $2"
@@ -62,7 +62,7 @@ reload()
 	dmsetup resume hostile
 }
 
-# Does one kind of change over and over, for its share of the time, and several times on a slow machine too.
+# Repeat one kind of change for its share of the time, at least five times.
 keep_changing()
 {
 	until=$(($(date +%s) + each))
@@ -95,7 +95,7 @@ keep_changing()
 	done
 }
 
-# Every file of sysfs, in a tight loop, while one thing changes and, but where the device goes away, somebody writes.
+# Read every file of sysfs, in a tight loop, under one kind of change and, unless the device is removed, under writes.
 read_during()
 {
 	create hostile "2 mode coalesce"
@@ -115,12 +115,12 @@ read_during()
 	dmsetup remove --retry hostile
 }
 
-# An ordinary user may read the statistics, and nothing more. $words and $user are words, and the inner shell has a $1.
+# Check that an ordinary user may only read the statistics. $words and $user are lists; $1 is for the inner shell.
 # shellcheck disable=SC2016,SC2086
 try_control()
 {
 	create hostile "2 mode pad"
-	chmod 666 /dev/mapper/control	# so that it is the kernel that refuses
+	chmod 666 /dev/mapper/control	# so that the kernel has to refuse
 	for words in "message hostile 0 mode report" "message hostile 0 flush" "message hostile 0 reset_stats" \
 		     "message hostile 0 drop_failed" "message hostile 0 max_blocks 1" "suspend hostile" "remove hostile" \
 		     "table hostile" "status hostile" "create mine --notable"; do
@@ -138,14 +138,14 @@ try_control()
 		$user cat "$file" >/dev/null || die "$file cannot be read by an ordinary user"
 	done
 	$user "$tools/alignctl" stats hostile >/run/tmp/stats || die "alignctl stats: status $?"
-	grep -q rmw /run/tmp/stats || die "alignctl stats says nothing: $(cat /run/tmp/stats)"
+	grep -q rmw /run/tmp/stats || die "alignctl stats lacks rmw counters: $(cat /run/tmp/stats)"
 	chmod 600 /dev/mapper/control
 	dmsetup remove --retry hostile
 	say "control is root's, statistics are everybody's"
 }
 
-# Fails if the secret is anywhere that an ordinary user may read, or in what root is told of the device. Where it may
-# have gone is seen in the end; before, the device's own files will do.
+# Fail if the secret is in any file that an ordinary user may read, or in the output that root gets about the device.
+# Searches everywhere at the end only; before, the device's own files are enough.
 look_for_secret()
 {
 	case $1 in
@@ -165,7 +165,7 @@ look_for_secret()
 	say "secret, $1: $(tail -1 /run/tmp/found)"
 }
 
-# write MODE SECTOR COUNT: the secret, over and over, into COUNT sectors from SECTOR on.
+# write_secret SECTOR COUNT: write the secret, repeated, into COUNT sectors from SECTOR on.
 write_secret()
 {
 	dd if="$secret.sectors" of=/dev/mapper/hostile bs=512 seek="$1" count="$2" conv=notrunc oflag=direct 2>/dev/null
@@ -181,10 +181,10 @@ keep_secret()
 			cat "$secret"
 		done
 	done >"$secret.sectors"
-	# a search that is blind finds nothing either
+	# prove that the search finds a secret that is readable
 	cp "$secret.sectors" /run/tmp/public
 	chmod 644 /run/tmp/public
-	"$tools/findsecret" --user /run/tmp <"$secret" >/dev/null && die "findsecret does not find what is there"
+	"$tools/findsecret" --user /run/tmp <"$secret" >/dev/null && die "findsecret does not find a readable secret"
 	od -An -tx1 "$secret" | sed 's/^ //' >/run/tmp/public
 	"$tools/findsecret" --user /run/tmp <"$secret" >/dev/null && die "findsecret does not find digits"
 	rm /run/tmp/public
@@ -201,7 +201,7 @@ keep_secret()
 		look_for_secret $mode
 		[ "$mode" = coalesce ] || dmsetup remove --retry hostile
 	done
-	# held blocks that cannot be written, and are given up: the log names them
+	# held blocks that cannot be written and are dropped: the log names them
 	dmsetup load beneath --table "0 $length error"
 	dmsetup suspend --noflush beneath
 	dmsetup resume beneath

@@ -5,9 +5,9 @@
 #
 #   uml_stress.sh TOOLS MODULE SECONDS
 #
-# TOOLS is the folder of sectorstress and dmioctl, MODULE the target's .ko, SECONDS the time in all. Exit status 0 if
-# every sector was right, every ledger balanced and, where kmemleak is on, nothing is left when the module has gone; the
-# caller looks at the kernel log.
+# TOOLS is the folder of sectorstress and dmioctl, MODULE the target's .ko, SECONDS the total time. Exit status 0 if every
+# sector was right, every ledger balanced and, where kmemleak is on, no memory leaked by the unloaded module; the caller
+# checks the kernel log.
 set -eu
 tools=$1 module=$2 seconds=$3
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
@@ -18,14 +18,14 @@ each=$((seconds / rounds))
 say() { echo "uml_stress: $*"; }
 die() { say "$*" >&2; exit 1; }
 
-# A memory-backed null_blk of two regions that completes behind a timer: $1 nanoseconds a request. Sets $disk.
+# Make a memory-backed null_blk of two regions that completes requests by a timer after $1 nanoseconds. Sets $disk.
 null_blk()
 {
 	mkdir /sys/kernel/config/nullb/stress
 	for setting in size=128 memory_backed=1 blocksize=512 irqmode=2 "completion_nsec=$1" discard=1 power=1; do
 		echo "${setting#*=}" >"/sys/kernel/config/nullb/stress/${setting%%=*}"
 	done
-	# newer kernels name the disk as its folder, older ones number it
+	# newer kernels name the disk after its folder, older ones number it
 	for disk in /dev/stress "/dev/nullb$(cat /sys/kernel/config/nullb/stress/index)"; do
 		[ ! -b "$disk" ] || return 0
 	done
@@ -37,13 +37,13 @@ drop_null_blk()
 	rmdir /sys/kernel/config/nullb/stress
 }
 
-# scsi_debug with its first boundary at 512 * $1 bytes. Sets $disk.
+# Make a disk of scsi_debug with its first boundary at 512 * $1 bytes. Sets $disk.
 scsi_debug()
 {
 	modprobe scsi_debug dev_size_mb=32 sector_size=512 physblk_exp=3 "lowest_aligned=$1" ndelay=200000
 	tries=0
 	while :; do
-		# shellcheck disable=SC2012	# names of the kernel's
+		# shellcheck disable=SC2012	# the kernel's names, without special characters
 		disk=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/* 2>/dev/null | head -1)
 		disk=/dev/${disk##*/}
 		[ "$disk" = /dev/ ] || [ ! -b "$disk" ] || return 0
@@ -65,7 +65,7 @@ drop_scsi_debug()
 
 counter() { cat "/sys/block/$align/align/$1"; }
 
-# Fails unless the ledger balances with nothing pending.
+# Fail unless the ledger balances with no touch pending.
 check_ledger()
 {
 	sum=0
@@ -76,7 +76,7 @@ check_ledger()
 	[ "$(counter rmw_expected)" = "$sum" ] || die "$1: rmw_expected is $(counter rmw_expected), the parts make $sum"
 }
 
-# Changes one thing after the other until the process $1 ends.
+# Change tables, modes and settings in turn until the process $1 ends.
 shake()
 {
 	while kill -0 "$1" 2>/dev/null; do
@@ -99,11 +99,11 @@ shake()
 		dmsetup message stress 0 max_blocks 1024
 		dmsetup message stress 0 reset_stats
 		dmsetup message stress 0 flush
-		cat /sys/block/dm-*/align/* >/dev/null 2>&1 || :	# the group may just go
+		cat /sys/block/dm-*/align/* >/dev/null 2>&1 || :	# the group may just be removed
 	done
 }
 
-# fail_memory yes|no: makes one in four allocations fail that may not wait, as the engine's are.
+# fail_memory yes|no: let one in four allocations fail, of those that may not wait, as the engine's.
 fail_memory()
 {
 	for kind in failslab fail_page_alloc; do
@@ -117,7 +117,7 @@ fail_memory()
 	[ "$1" = no ] || echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 }
 
-# round NAME FEATURES STRESS_OPTIONS...: one stress of the disk; the name "changes ..." shakes it meanwhile.
+# round NAME FEATURES STRESS_OPTIONS...: run one stress of the disk; with a name "changes ..." under changes.
 round()
 {
 	name=$1 features=$2 held=0
@@ -149,13 +149,13 @@ round()
 	dmsetup remove --retry stress
 }
 
-# Looks for memory that nobody has a pointer to; the second scan does without what the first found in a register.
+# Scan for leaked memory, twice, as the first scan may find a stale pointer in a register.
 scan() { echo scan >/sys/kernel/debug/kmemleak && echo scan >/sys/kernel/debug/kmemleak; } 2>/dev/null
 
 mount -t configfs configfs /sys/kernel/config 2>/dev/null || :
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null || :
 mkdir -p /dev/mapper
-! scan || echo clear >/sys/kernel/debug/kmemleak	# what the boot has left is not ours
+! scan || echo clear >/sys/kernel/debug/kmemleak	# drop the reports from the boot
 insmod "$module"
 modprobe null_blk nr_devices=0
 
@@ -188,8 +188,8 @@ say "hostile table lines and messages"
 drop_scsi_debug
 
 rmmod dm_align
-sleep 6	# kmemleak tells nothing of what is younger than 5 s
+sleep 6	# kmemleak does not report objects younger than 5 s
 if scan && grep . /sys/kernel/debug/kmemleak; then
-	die "memory is left that nobody knows any more"
+	die "kmemleak reports leaked memory"
 fi
 say "clean"

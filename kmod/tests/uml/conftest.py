@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The rig of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN,
-lockdep and kmemleak, on disks that it makes itself. test_unload.py comes last and looks for what the others left.
+The rig of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN, lockdep
+and kmemleak, on its own test disks. test_unload.py comes last and looks for leaks of the others.
 """
 
 import pytest

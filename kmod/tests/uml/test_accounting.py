@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel's own accounts say of bios that the target keeps for a while: where they went, and how many they were."""
+"""The kernel's own accounts of bios that the target keeps for a while: destinations and numbers."""
 
 import re
 import time
@@ -12,8 +12,8 @@ from rig.dm import Align, Device, number_of, run, sectors_of
 from rig.witness import TRACING
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
-DELAY = 200		# milliseconds that a request takes below
-GAP = 0.05		# seconds in which a request reaches where it will stay
+DELAY = 200		# milliseconds of a request below
+GAP = 0.05		# seconds in which a request reaches its waiting place
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def slow(disk):
 
 
 class Remaps:
-    """The bios that a mapped device passes on: [(flags, sector, sectors, sector above)] after the `with` block."""
+    """The bios that a mapped device passes on: [(flags, sector, sectors, sector above)] after a `with` block."""
 
     def __init__(self, path):
         self._device = number_of(path).replace(":", ",")
@@ -45,7 +45,7 @@ class Remaps:
 
 
 class Statistics:
-    """The disk statistics of a device that came together since this was made."""
+    """The disk statistics of a device since the creation of this object."""
 
     def __init__(self, device):
         self._file = Path("/sys/block", device.block, "stat")
@@ -68,7 +68,7 @@ def test_a_write_that_waits_for_a_block_is_seen_to_go_down(rig, slow):
             whole = Later(upper.write, 0, pattern(2, 0, 8))
             partial.result()
             whole.result()
-        assert device.counter("waits") == 1, "nothing waited: the test proves nothing"
+        assert device.counter("waits") == 1, "no request waited: the test proves nothing"
         assert [seen[1:] for seen in remaps.seen] == [(0, 8, 0)]
 
 
@@ -87,7 +87,7 @@ def test_a_write_in_front_of_the_gate_is_seen_to_go_down(rig, slow):
 
 @pytest.mark.parametrize("targets", [1, 2])
 def test_a_flush_that_waits_for_what_is_held_is_accounted_once(rig, disk, targets):
-    """And seen to go down, where it is the only one of its device."""
+    """The bio is also traced as going down, if it is the only one of its device."""
     half = sectors_of(disk.path) // 2
     options = " 8 mode coalesce write_cache on physical_block_size 4096 alignment_offset 0"
     lines = [f"{i * half} {half} align {disk.path} {i * half}{options}" for i in range(targets)]
@@ -106,7 +106,7 @@ def test_a_flush_that_waits_for_what_is_held_is_accounted_once(rig, disk, target
 
 
 def test_pieces_of_a_write_are_seen_to_go_down(rig):
-    """A write with an end that the engine takes: what lies between goes as a piece that is made from it."""
+    """A write with an end for the engine: the remainder goes down as a piece made from the write."""
     with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="pad") as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
             upper.write(16, pattern(1, 16, 19))
@@ -115,7 +115,7 @@ def test_pieces_of_a_write_are_seen_to_go_down(rig):
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_each_request_counts_once_in_the_statistics_of_the_device(rig, disk, mode):
-    """Those that go down, in one piece or in several, and those that the engine ends itself; none that it sends back."""
+    """Bios that go down, in one or several pieces, and bios that the engine ends, are counted; bios sent back are not."""
     with Align(disk.path, mode=mode, write_cache="on", **GEOMETRY) as device, Disk(device.path) as upper:
         before = Statistics(device)
         sent = [(3, 2), (16, 8), (27, 30), (80, 19), (120, 16)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl beside LVM and other makers of devices, and above a drive that goes: what it leaves alone, what it says."""
+"""alignctl beside LVM and other makers of devices, and above a removed drive: its refusals and its messages."""
 
 import contextlib
 import json
@@ -28,13 +28,13 @@ def alignctl(*arguments, status=FINE):
 
 
 def shell(line):
-    """What a message says to type."""
+    """Run the command that a message advises."""
     done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=patience(60))
     assert not done.returncode, f"{line}: exit status {done.returncode}: {done.stderr}"
 
 
 def advised(message):
-    """The command in a message: the last thing between quotes, or what follows its last colon."""
+    """Return the command in a message: the last quoted part, or the part after the last colon."""
     quoted = re.findall(r"'((?:lvchange|dmsetup) [^']*)'", message)
     return quoted[-1] if quoted else message.strip().rsplit(": ", 1)[1]
 
@@ -45,7 +45,7 @@ def table(name):
 
 @pytest.fixture
 def lvm():
-    """LVM's configuration in a folder that is gone after the test: without udev, daemons and backups."""
+    """Make LVM's configuration in a temporary folder: without udev, daemons and backups."""
     folder = Path("/run/lvm-configuration")
     shutil.copytree("/etc/lvm", folder)
     (folder / "devices").mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ def lvm():
 
 @contextlib.contextmanager
 def volume(physical):
-    """A logical volume on `physical`, active, and gone when the block ends."""
+    """Make an active logical volume on `physical` for the `with` block."""
     run("pvcreate", "-y", physical)
     run("vgcreate", "gro-up", physical)
     run("lvcreate", "-y", "-Zn", "-Wn", "-L", "16M", "-n", "vo-lume", "gro-up")
@@ -70,12 +70,12 @@ def volume(physical):
         yield f"/dev/mapper/{VOLUME}"
     finally:
         run("vgchange", "-an", "gro-up", ok=False)
-        shutil.rmtree("/dev/gro-up", ignore_errors=True)    # of a volume that a test has lost
+        shutil.rmtree("/dev/gro-up", ignore_errors=True)    # left by a volume that a test has lost
 
 
 @contextlib.contextmanager
 def attached(path, *options):
-    """What attach says; the device is gone when the block ends."""
+    """Attach a device for the `with` block; yield attach's result."""
     made = alignctl("attach", path, "--name", "above", *options)
     try:
         yield made
@@ -102,7 +102,7 @@ def test_a_logical_volume_is_not_detached_and_gets_its_own_table_back_as_is_said
         assert not refused.stdout and len(refused.stderr.splitlines()) == 1
         assert f"{VOLUME}: is a logical volume of LVM, not made by attach" in refused.stderr
         assert alignctl("detach", VOLUME, "--force", status=USAGE).stderr == refused.stderr
-        assert table(VOLUME).split()[2] == "align", "and it is there still"
+        assert table(VOLUME).split()[2] == "align", "the table is not align's any more"
         shell(advised(refused.stderr))
         assert table(VOLUME) == was
         with Disk(upper) as disk:
@@ -121,12 +121,12 @@ def test_a_device_of_another_maker_stays(rig, disk, uuid):
         assert "not made by attach" in refused.stderr
         assert table("other").split()[2] == "align"
         if uuid == "LVM-1":
-            return      # of no group that LVM knows
+            return      # LVM does not know the group
         shell(advised(refused.stderr))
         if uuid:
             assert table("other") == was
         else:
-            assert run("dmsetup", "info", "other", ok=False).returncode, "what dmsetup made, dmsetup removes"
+            assert run("dmsetup", "info", "other", ok=False).returncode, "dmsetup has not removed its own device"
     finally:
         run("dmsetup", "remove", "other", ok=False)
 
@@ -134,7 +134,7 @@ def test_a_device_of_another_maker_stays(rig, disk, uuid):
 def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align(rig, disk):
     alignctl("attach", disk.path, "--name", "first")
     run("dmsetup", "rename", "first", "second")
-    # the name is free again, and so must the UUID be
+    # the name is free again, so the UUID must be free, too
     with Device(f"0 8192 linear {disk.path} 0") as other:
         alignctl("attach", other.path, "--name", "first")
         alignctl("detach", "first")
@@ -151,7 +151,7 @@ def test_a_volume_is_used_through_the_device_after_what_attach_says(rig, lvm):
         with attached(path) as made:
             assert len(made.stderr.splitlines()) == 1 and "warning" in made.stderr
             refused = run("vgchange", "-ay", "gro-up", ok=False)
-            assert refused.returncode and "duplicate devices" in refused.stderr, "then it needs no advice"
+            assert refused.returncode and "duplicate devices" in refused.stderr, "LVM does not need the advice"
             with open(lvm / "lvm.conf", "a") as file:
                 file.write(advised(made.stderr) + "\n")
             assert "/etc/lvm/lvm.conf needs the line" in made.stderr
@@ -184,7 +184,7 @@ def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(rig, lvm):
 
 @pytest.mark.parametrize("partition", [False, True])
 def test_so_is_one_where_lvm_has_a_file_of_its_devices(rig, lvm, partition):
-    """Without the advice LVM writes past the device, on the drive that it knows; on a partition it finds that busy."""
+    """Without the advice LVM writes past the device, to the drive itself; on a partition it finds the drive busy."""
     text = (lvm / "lvm.conf").read_text()
     (lvm / "lvm.conf").write_text(re.sub(r"^devices \{", "devices {\nuse_devicesfile=1", text, flags=re.M))
     (lvm / "devices/system.devices").touch()
@@ -202,9 +202,9 @@ def test_so_is_one_where_lvm_has_a_file_of_its_devices(rig, lvm, partition):
                 above = stack.enter_context(Device(f"0 100000 linear {number_of(above)} 2048", name="above1")).path
             past = run("vgchange", "-ay", "gro-up", ok=False)
             if partition:
-                assert "busy" in past.stderr, "then it needs no advice"
+                assert "busy" in past.stderr, "LVM does not need the advice"
             else:
-                assert table(VOLUME).split()[3] == number_of(below), "then it needs no advice"
+                assert table(VOLUME).split()[3] == number_of(below), "LVM does not need the advice"
             run("vgchange", "-an", "gro-up")
             assert f"would use it and not {above}" in made.stderr
             shell(advised(made.stderr))
@@ -218,7 +218,7 @@ def test_attach_says_nothing_of_lvm_where_it_is_not(disk):
         assert "LVM" not in made.stdout + made.stderr
 
 
-# A drive that goes
+# A removed drive
 
 ADD_HOST = Path("/sys/bus/pseudo/drivers/scsi_debug/add_host")
 
@@ -235,7 +235,7 @@ def test_a_drive_that_is_gone_is_told_at_once(rig, mode):
             listed = json.loads(alignctl("list", "--json").stdout)["devices"]
             assert [target["device_gone"] for target in listed[0]["targets"]] == [False]
             (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")
-            # nothing is written before it is asked for
+            # a device without writes
             listed = json.loads(alignctl("list", "--json").stdout)["devices"]
             assert [target["device_gone"] for target in listed[0]["targets"]] == [True]
             assert alignctl("list").stdout.splitlines()[1].split()[-1] == "gone"
@@ -246,7 +246,7 @@ def test_a_drive_that_is_gone_is_told_at_once(rig, mode):
 
 
 def test_no_other_disk_gets_the_number_of_one_that_is_gone_while_it_is_open(rig):
-    """What telling a gone drive rests on."""
+    """The assumption behind recognizing a removed drive: the kernel reuses device numbers."""
     with rig.scsi_debug(physblk_exp=3) as path:
         number = number_of(path)
         with attached(path):

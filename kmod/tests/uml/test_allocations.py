@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No allocation is needed: tables are refused or loaded, writes and reads go on, and nothing is left behind."""
+"""No allocation is needed: tables are refused or loaded, writes and reads go on, and there is no leak."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ def devices():
 
 @pytest.mark.parametrize("least,step,expected", [(0, 31, 300), (1024, 1, 3)])
 def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(rig, disk, least, step, expected):
-    """Of the hundreds of allocations for a table and its files in sysfs, every 31st in turn; and each large one."""
+    """Every 31st of the hundreds of allocations for a table and its files in sysfs fails in turn; and each large one."""
     refused = []
 
     def life(nth):
@@ -45,7 +45,7 @@ def test_a_device_works_without_files_or_is_refused_when_its_memory_runs_out(rig
 
     with rig.log() as log:
         total = each_allocation(life, step, least)
-    assert total > expected, "the files in sysfs take more than that: they were not reached"
+    assert total > expected, "too few allocations: the files in sysfs were not reached"
     assert "some files in sysfs are missing" in log.text
     assert not devices()
     nobody_holds(disk.path)
@@ -64,7 +64,7 @@ def test_whichever_allocation_of_a_request_fails_its_content_is_right(rig, disk,
             check(0, bytes(want), upper.read(0, 64), f"allocation {nth} failed")
             upper.flush()
             check(0, bytes(want), upper.read(0, 64), f"flushed, allocation {nth} failed")
-            # So that the blocks are new the next time.
+            # Flush, so that no block is cached in the next attempt.
             device.message("flush")
 
         assert each_allocation(requests) > 5
@@ -73,7 +73,7 @@ def test_whichever_allocation_of_a_request_fails_its_content_is_right(rig, disk,
 
 @pytest.mark.parametrize("percent", [0, 100])
 def test_held_blocks_go_with_the_write_behind_them_whatever_memory_there_is(rig, disk, percent):
-    """A block that is whole waits for its stream; then a write completes the next one, and covers more."""
+    """A whole block waits for its stream; then a write completes the next block, and covers more."""
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
             Disk(device.path) as upper, Disk(disk.path) as lower:
         for sector in (4, 12):
@@ -107,7 +107,7 @@ def test_a_reload_without_memory_leaves_the_old_table_as_it_is(rig, disk):
 
 
 def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(rig, disk):
-    """They share caches, so each meets other allocations than the one before."""
+    """The kinds share caches, so each meets other allocations than the one before."""
     length = sectors_of(disk.path)
     names = [f"percpu{number}" for number in range(10)]
     refused = []
@@ -128,7 +128,7 @@ def test_ten_devices_are_refused_whichever_allocation_of_their_tables_fails(rig,
 
 
 def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
-    """The counters of a device take some KiB for each processor, and what was set aside for all is soon used up."""
+    """The counters of a device take some KiB for each processor, which soon exhaust the reserved per-CPU memory."""
     names = [f"counters{number}" for number in range(40)]
     refused = []
     for name in names:
@@ -146,7 +146,7 @@ def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
 
 
 def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(rig):
-    """Each piece is a page, and memory for two is set aside; the others wait for those."""
+    """Each piece is a page, and there is reserved memory for two; the others wait for it."""
     with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, \
             Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         with allocations_fail():
@@ -159,7 +159,7 @@ def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(rig):
 @pytest.mark.parametrize("physical", [2048, 4096, 65536])
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_every_sector_is_right_while_allocations_fail(rig, mode, physical, percent):
-    """On a disk whose memory is there already, so that only the target has none."""
+    """On a disk with allocated memory, so that only the target's allocations fail."""
     with rig.scsi_debug(physblk_exp=3) as path, \
             Align(path, mode=mode, physical_block_size=physical, alignment_offset=0) as device:
         with allocations_fail(percent):

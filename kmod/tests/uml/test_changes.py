@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Changes of mode, table and state while requests are stuck below: who waits, who is sent back, who may be killed."""
+"""Changes of mode, table and state while requests are stuck below: waiters, requests sent back, killable waits."""
 
 import contextlib
 import errno
@@ -23,9 +23,9 @@ from rig.witness import TRACING, eventually
 
 BLOCK = 8
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
-SG_IO = 0x2285		# with nothing but zeroes behind it, a command that cannot be
-GAP = 0.3		# scaled seconds in which a request reaches where it will stay
-START = 2		# and in which a program has started and sent its ioctl
+SG_IO = 0x2285		# with a zeroed argument, an invalid command
+GAP = 0.3		# scaled seconds in which a request reaches its waiting place
+START = 2		# scaled seconds in which a program has started and sent its ioctl
 REMOVAL_DEADLINE = 30	# HOLD_DEADLINE_MS
 
 
@@ -44,8 +44,8 @@ def message_process(device, text):
 
 
 def killed(process):
-    """Kills a process that waits in the kernel; it must end."""
-    assert process.poll() is None, "it does not wait"
+    """Kill a process that waits in the kernel, and assert that it ends."""
+    assert process.poll() is None, "the process does not wait"
     process.send_signal(signal.SIGKILL)
     assert process.wait(patience(10)) == -signal.SIGKILL
 
@@ -100,7 +100,7 @@ def test_who_waits_for_a_mode_change_can_be_killed(rig, disk, stuck):
 
 @pytest.mark.parametrize("text", ["mode pad", "flush"])
 def test_who_waits_for_what_is_held_can_be_killed(rig, disk, stuck, text):
-    """And the device holds as before, and loses nothing of it."""
+    """After an interrupted suspend the device holds as before, and loses no touch."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 16))
         upper.write(3, pattern(2, 3, 2))
@@ -110,7 +110,7 @@ def test_who_waits_for_what_is_held_can_be_killed(rig, disk, stuck, text):
         killed(waiting)
         assert device.attribute("target0_mode") == "coalesce"
         upper.write(12, pattern(3, 12, 2))
-        assert device.counter("touches_held") == 2, "it holds again"
+        assert device.counter("touches_held") == 2, "the device does not hold again"
         stuck.flow()
         upper.flush()
         device.balanced()
@@ -134,7 +134,7 @@ def test_nowait_writes_are_sent_back_and_leave_nothing(rig, disk, stuck):
         upper.write(8, pattern(4, 8, 8), flags=RWF_NOWAIT)
         ledger = device.balanced()
         assert ledger["nowait_again"] == 2
-        assert (ledger["writes"], ledger["rmw_expected"]) == (3, 1), "what was sent back is counted nowhere else"
+        assert (ledger["writes"], ledger["rmw_expected"]) == (3, 1), "a write sent back is counted elsewhere"
         check(0, pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 3) + pattern(4, 8, 8), upper.read(0, 16), "")
 
 
@@ -152,27 +152,27 @@ def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(rig, disk, stuck
         stuck.flow()
         read.result()
         upper.write(3, pattern(2, 3, 2))
-        assert device.counter("touches_held") == (1 if mode == "coalesce" else 0), "it holds again"
+        assert device.counter("touches_held") == (1 if mode == "coalesce" else 0), "the device does not hold again"
         upper.flush()
         device.balanced()
 
 
 def test_a_suspend_over_held_blocks_can_be_interrupted(rig, disk, stuck):
-    """Above a disk that answers nothing it waits where device-mapper waits for writes; and nothing is lost by it."""
+    """Above a stuck disk a suspend waits where device-mapper waits for writes; and no touch is lost."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 16))
         upper.write(3, pattern(2, 3, 2))
         stuck.stop()
         suspend = subprocess.Popen(["dmsetup", "suspend", "--nolockfs", device.name])
         pause(START)
-        assert suspend.poll() is None, "it does not wait"
+        assert suspend.poll() is None, "the suspend does not wait"
         suspend.send_signal(signal.SIGINT)
         try:
             assert suspend.wait(patience(10)) != 0, "it was not interrupted"
         finally:
             stuck.flow()
         upper.write(12, pattern(3, 12, 2))
-        assert device.counter("touches_held") == 2, "it holds again"
+        assert device.counter("touches_held") == 2, "the device does not hold again"
         device.suspend()
         with Disk(disk.path) as lower:
             check(0, pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 7) + pattern(3, 12, 2) + pattern(1, 14, 2),
@@ -183,7 +183,7 @@ def test_a_suspend_over_held_blocks_can_be_interrupted(rig, disk, stuck):
 
 @pytest.mark.check_all("it waits for half a minute; test_reboot.py meets the same deadline")
 def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuck):
-    """What was begun is written when the disk answers again, and each other block is logged as lost."""
+    """Blocks in flight are written when the disk answers again, and each other block is logged as lost."""
     places = [block * 3 * BLOCK for block in range(40)]
     with rig.log() as log:
         with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device:
@@ -194,7 +194,7 @@ def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuc
             stuck.stop()
             removal = Later(device.remove)
             time.sleep(REMOVAL_DEADLINE + scaled(START))
-            assert not removal.done(), "requests are in flight, and it does not wait for them"
+            assert not removal.done(), "the removal does not wait for requests in flight"
             stuck.flow()
             removal.result()
     with Disk(disk.path) as lower:
@@ -206,7 +206,7 @@ def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuc
 
 
 def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, disk, stuck):
-    """Else one after the other could, and keep a flush waiting for ever."""
+    """Otherwise ranges could overtake one after the other, and keep a flush waiting for ever."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         places = [block * 3 * BLOCK for block in range(40)]
         for sector in places:
@@ -216,7 +216,7 @@ def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, di
         pause(GAP)
         last = Later(upper.write, places[-1], pattern(2, places[-1], BLOCK))
         pause(GAP)
-        assert device.counter("waits") == 1, "it passes a block that the flush waits for"
+        assert device.counter("waits") == 1, "the range passes a block that the flush waits for"
         stuck.flow()
         flush.result()
         last.result()
@@ -226,7 +226,7 @@ def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, di
 
 
 def test_held_touches_pass_through_every_state_under_ranges(rig, disk, stuck):
-    """Whole and partial overwrites, discards and reads over held blocks while nothing moves below."""
+    """Whole and partial overwrites, discards and reads of held blocks while the disk below is stuck."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 128))
         for block in range(6):
@@ -239,7 +239,7 @@ def test_held_touches_pass_through_every_state_under_ranges(rig, disk, stuck):
             Later(upper.read, 2, 3), Later(upper.read, 0, 64),
         ]
         pause(GAP)
-        check(42, pattern(2, 42, 3), upper.read(42, 3), "all of it is held, so it needs no disk")
+        check(42, pattern(2, 42, 3), upper.read(42, 3), "all sectors are held, so the read needs no disk")
         with pytest.raises(BlockingIOError):
             upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)
         flush = Later(upper.flush)
@@ -276,7 +276,7 @@ def test_a_held_block_that_somebody_waits_for_lets_no_second_overwrite_pass(rig,
 
 
 def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(rig, disk, stuck):
-    """They wait until the overwrite has ended what is held; then the block is theirs, and needs no read."""
+    """Touches wait until the overwrite has superseded the held ones; then their block needs no read."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 3))
         stuck.stop()
@@ -284,7 +284,7 @@ def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(ri
         for tag, sector, sectors in ((2, 0, 8), (3, 0, 5), (4, 5, 3)):
             laters.append(Later(upper.write, sector, pattern(tag, sector, sectors)))
             pause(GAP)
-        assert not any(later.done() for later in laters), "nothing may be held where a range is in flight"
+        assert not any(later.done() for later in laters), "no touch may be held where a range is in flight"
         stuck.flow()
         for later in laters:
             later.result()
@@ -296,7 +296,7 @@ def test_touches_that_follow_an_overwrite_of_a_held_block_complete_each_other(ri
 
 
 def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(rig, disk, stuck):
-    """But not what was known around it: something else may write beneath the target then."""
+    """But the known content around it is not kept: another program may write beneath the target."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 3))
         upper.write(9, pattern(1, 9, 1))
@@ -319,7 +319,7 @@ def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(rig, disk, st
 
 
 def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(rig, disk, stuck):
-    """It waits for a moment only, so of some attempts one is fast enough."""
+    """The block waits only for a moment, so several attempts are made."""
     with Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         for attempt in range(50):
             at = attempt * 4 * BLOCK
@@ -342,7 +342,7 @@ def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(rig, disk
 
 
 def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(rig):
-    """Each completes the block that the one before has begun."""
+    """Each write completes the block that the one before has begun."""
     with memory_disk(max_sectors=64) as disk, \
             Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         written = sysfs_folder(disk.path) / "stat"
@@ -354,35 +354,34 @@ def test_a_stream_of_small_writes_goes_down_when_it_fills_a_request(rig):
         was = requests()
         for number in range(8):
             upper.write(number * BLOCK + 4, pattern(1, number * BLOCK + 4, BLOCK))
-        assert requests() == was, "something was not held"
+        assert requests() == was, "a touch was not held"
         upper.write(8 * BLOCK + 4, pattern(1, 8 * BLOCK + 4, BLOCK))
         eventually(lambda: requests() == (was[0] + 1, was[1] + 64), "eight whole blocks are not one request")
-        assert device.counter("held_blocks") == 2, "the first and the last, of which a part is missing"
+        assert device.counter("held_blocks") == 2, "not only the incomplete first and last blocks are held"
         upper.flush()
         check(4, pattern(1, 4, 9 * BLOCK), upper.read(4, 9 * BLOCK), "through the target")
         assert device.balanced()["rmw_host"] == 2
 
 
 def in_flight(device):
-    """Writes that a device has taken and not ended."""
+    """Return the number of a device's writes in flight."""
     return int((sysfs_folder(device.path) / "inflight").read_text().split()[1])
 
 
 def writes_of(device):
-    """Those that have ended, well or not."""
+    """Return the number of a device's ended writes, failed ones included."""
     return int((sysfs_folder(device.path) / "stat").read_text().split()[4])
 
 
 def suspended_over_what_is_tried_again(disk, unit):
     """
-    Three held blocks that cannot be written: `a` fails at once, `c` after 2 units of time and `b` after 6. The suspend
-    tries them twice, first for the flush that it begins with. Beside its second attempt two messages ask for all of
-    them to be tried again. Of that, `a` has to wait for the one request that its disk takes at a time, so that the
-    suspend has had its answer about all three before `a` fails again, and before `c` is tried again for the second
-    message.
+    Suspend a device with three held blocks that cannot be written: `a` fails at once, `c` after 2 units of time and `b`
+    after 6. The suspend tries all twice, first for its initial flush. During the second attempt two messages request
+    another attempt for all blocks. `a` has to wait for its disk, which takes one request at a time, so that the suspend
+    has the results of all three before `a` fails again, and before `c` is tried again for the second message.
 
-    Return: what was seen of that, after the answer about `b`: the writes in flight below, whether the suspend and the
-    second message had ended, and how many writes went down before the suspend did.
+    Return the state after the result of `b`: the writes in flight below, whether the suspend and the second message had
+    ended, and the number of writes before the end of the suspend.
     """
     length = sectors_of(disk.path)
     a, c, b = 0, 16, 32
@@ -426,21 +425,21 @@ def suspended_over_what_is_tried_again(disk, unit):
         device.resume()
         assert device.balanced(pending=3)["degraded"] == 3
         for sector in (a, c, b):
-            check(sector + 2, pattern(1, sector + 2, 3), upper.read(sector + 2, 3), "what is held")
+            check(sector + 2, pattern(1, sector + 2, 3), upper.read(sector + 2, 3), "the held sectors")
 
         def given_up():
             device.message("drop_failed")
             return device.counter("held_blocks") == 0
 
-        eventually(given_up, "they are tried again, and fail, in a minute", timeout=60)
+        eventually(given_up, "the blocks are not dropped within a minute", timeout=60)
         assert device.balanced()["rmw_lost"] == 3
         return seen
 
 
 def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_not(rig, disk):
     """
-    On a busy machine the requests may come too late for it: then all takes longer. An attempt must take less than the
-    5 s after which the target tries again by itself.
+    On a loaded machine the requests may come too late; then a slower attempt follows. An attempt must take less than the 5 s
+    after which the target retries by itself.
     """
     met = {"in flight": 1, "suspended": False, "answered": False, "writes": 7}	# each twice, and `a` again
     seen = []
@@ -449,7 +448,7 @@ def test_a_suspend_waits_for_what_is_tried_again_and_nobody_waits_for_what_is_no
         if seen[-1] == met:
             return
     said = f"no attempt saw the suspend wait for a write that was tried again: {seen}"
-    # What must not be was looked at all the same.
+    # The forbidden states were checked all the same.
     too_slow(said)
 
 
@@ -463,7 +462,7 @@ def test_held_blocks_know_their_limits(rig, disk, stuck):
         assert device.counter("touches_held") > 0
         eventually(lambda: device.counter("held_blocks") <= 12, "more is held than may be")
         device.message("hold_ms 10")
-        eventually(lambda: device.counter("held_blocks") == 0, "it is held for longer than 10 ms")
+        eventually(lambda: device.counter("held_blocks") == 0, "blocks are held for longer than 10 ms")
         for block in range(0, 60, 2):
             sector = block * BLOCK
             check(sector, pattern(1, sector, 2) + pattern(2, sector + 2, 3) + pattern(1, sector + 5, 3),
@@ -488,7 +487,7 @@ def test_long_ranges_wait_for_blocks_in_every_region(rig, mode):
         pause(GAP)
         discard = Later(lanes[2].discard, region // 2, 5 * region)
         pause(GAP)
-        # They come behind the discard, and wait for it in their turn: to a busy block, and to one that is new.
+        # Touches behind the discard wait for it, to a busy block and to a new one.
         laters.append(Later(lanes[3].write, 3 * region + 804, pattern(3, 3 * region + 804, 2)))
         laters.append(Later(upper.write, 4 * region + 804, pattern(3, 4 * region + 804, 2)))
         pause(GAP)
@@ -507,7 +506,7 @@ def test_long_ranges_wait_for_blocks_in_every_region(rig, mode):
 
 
 def test_a_discard_over_the_border_of_two_regions_waits_in_both(rig):
-    """Of 64 MiB each; blocks in both of them are busy, and those that come later wait for the discard."""
+    """Regions have 64 MiB; blocks in both are busy, and later touches wait for the discard."""
     region = (64 << 20) // SECTOR
     with memory_disk(megabytes=192) as disk, Stuck(disk.path) as stuck, \
             Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
@@ -533,18 +532,18 @@ def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(rig, di
         def known():
             return int(device.attribute("target0_blocks"))
 
-        # On a machine that does nothing else more are known than are ended at once.
+        # On an idle machine more blocks are known than are evicted at once.
         load = rig.stress(device.path, seconds=rig.seconds, region=4096, max_run=6)
-        eventually(lambda: known() > 8, "too few are known: the test proves nothing")
+        eventually(lambda: known() > 8, "too few blocks are known: the test proves nothing")
         device.message("max_blocks 4")
-        eventually(lambda: known() <= 4, "more are known than may be")
+        eventually(lambda: known() <= 4, "more blocks are known than allowed")
         device.message("max_blocks 4096")
         load.finish()
         load = rig.stress(device.path, seconds=rig.seconds, region=4096, max_run=2048, discard=5)
-        eventually(lambda: known() > 0, "none is known")
+        eventually(lambda: known() > 0, "no block is known")
         device.message("flush")
         load.finish()
-        eventually(lambda: known() == 0, "they are known for ever")
+        eventually(lambda: known() == 0, "known blocks do not expire")
         device.balanced()
 
 
@@ -569,13 +568,13 @@ def test_an_ioctl_that_is_not_permitted_empties_nothing(rig):
         if not child:
             status = 1
             with contextlib.suppress(OSError):
-                os.seteuid(65534)		# and with it CAP_SYS_RAWIO goes
+                os.seteuid(65534)		# which drops CAP_SYS_RAWIO
                 try:
                     fcntl.ioctl(upper.fd, SG_IO, bytearray(88))
                 except OSError as error:
                     status = 0 if error.errno == errno.ENOTTY else 2
             os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "it was not refused as not permitted"
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "the ioctl was not refused with EPERM"
         assert device.counter("held_blocks") == 1
 
 

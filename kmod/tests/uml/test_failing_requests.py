@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Requests to the device below that the kernel itself lets fail (fail_make_request), wherever they lie: at random under
-the stress, and each one of a sequence in turn. An error reaches those only whose request failed, nothing that was
-acknowledged is lost, and the ledger accounts for what was.
+Requests to the device below that the kernel itself lets fail (fail_make_request), at any place: at random under the
+stress, and each one of a sequence in turn. An error reaches only the writers of the failed request, no acknowledged data
+is lost, and the ledger accounts for other losses.
 """
 
 import time
@@ -16,11 +16,11 @@ from rig.rig import STRESS_LIMIT
 from rig.witness import eventually
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
-# Requests of all kinds that fail, of which some must be of a given one.
+# Failing requests of all kinds, enough for some of each kind.
 ENOUGH = 40
-# Sectors that the sequence is about.
+# Sectors of the sequence.
 SECTORS = 96
-# By so many bytes what fails is later in each attempt: most requests are of one block or more, none is skipped that is.
+# Step between the failures of two attempts in bytes, less than a block, so that no request of a block is skipped.
 STEP = 2048
 
 pytestmark = pytest.mark.timeout(STRESS_LIMIT)
@@ -28,20 +28,20 @@ pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 @pytest.fixture
 def below(disk):
-    """What the target is on; `disk` shows beneath it what is there, without fail."""
+    """Yield the device below the target, which may fail; `disk` beneath it never fails."""
     with Device(f"0 {sectors_of(disk.path)} linear {disk.path} 0") as below:
         yield below.path
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk, below, mode):
-    """One of ten, for a while in the midst of the stress, and until enough did for reads and writes to be among them."""
+    """One of ten requests fails, for a while during the stress, until enough reads and writes have failed."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
     with Align(below, mode=mode, **GEOMETRY, **options) as device:
         with FailingRequests(below) as requests, \
                 rig.stress(device.path, seconds=STRESS_LIMIT, beneath=disk.path, region=1024, flush=2, fua=2, zeroes=1,
                            tolerate_errors=True) as load:
-            # It begins and ends with requests that it repeats until they go well; those between count.
+            # The stress retries its first and last requests until they succeed; fail the ones between.
             eventually(lambda: device.counter("writes_misaligned") > 0, "the stress does not begin", timeout=60)
             requests.percent(10)
             time.sleep(rig.seconds / 2)
@@ -49,21 +49,21 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk,
             eventually(lambda: not requests.left, "too few requests fail", timeout=60)
             requests.percent(0)
             load.stop()
-        assert load.read_errors > 0 and load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.read_errors > 0 and load.write_errors > 0, "no request failed: the test proves nothing"
         with Disk(device.path) as upper:
-            eventually(lambda: not flush_fails(upper), "it stays degraded")
+            eventually(lambda: not flush_fails(upper), "the device stays degraded")
         ledger = device.balanced()
         print({name: ledger[name] for name in ("rmw_lost", "rmw_drive_read_error", "times_degraded", "flushes_failed")})
         assert ledger["degraded"] == 0
         if mode == "report":
-            assert ledger["rmw_lost"] == 0, "the target has done nothing with them"
+            assert ledger["rmw_lost"] == 0, "report has lost a touch"
         else:
             assert ledger["rmw_drive_read_error"] > 0, "no pad read failed"
             assert (ledger["times_degraded"] if mode == "coalesce" else ledger["rmw_lost"]) > 0, "no whole block failed"
 
 
 class Model:
-    """What each sector may hold, while a sequence of requests runs of which some fail."""
+    """The lawful content of each sector during a sequence of requests of which some fail."""
 
     def __init__(self, upper, tag):
         self._upper, self._tag = upper, tag
@@ -73,7 +73,7 @@ class Model:
         upper.write(0, pattern(1, 0, SECTORS))
 
     def _ended(self, error, sector, data):
-        """Of a request that failed each sector is old or new."""
+        """Record a request's end: each sector of a failed request is old or new."""
         for at in range(len(data) // SECTOR):
             new = {data[at * SECTOR:(at + 1) * SECTOR]}
             self._may[sector + at] = new | self._may[sector + at] if error else new
@@ -120,7 +120,7 @@ class Model:
         return got
 
     def read(self):
-        """Fails, or finds what may be there."""
+        """Read all sectors; the read may fail, or must find lawful content."""
         try:
             self.check(self._upper, "read between")
         except OSError as error:
@@ -130,14 +130,14 @@ class Model:
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_whichever_request_fails_only_its_own_writes_do(rig, disk, below, mode, times):
-    """One request fails, or it and the one that comes next, which often is the second attempt."""
+    """One request fails, or also the next one, which is often the retry."""
     failed = lost = attempts = 0
     with Align(below, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, Disk(disk.path) as lower, \
             FailingRequests(below) as requests:
         for size in range(0, 1 << 20, STEP):
             model = Model(upper, 100 * (size // STEP) + 2)
             upper.flush()
-            device.message("flush")		# so that nothing is known
+            device.message("flush")		# so that no block is cached
             was = device.balanced()["rmw_lost"]
             requests.after(size, times)
             model.write(3, 10)
@@ -150,19 +150,19 @@ def test_whichever_request_fails_only_its_own_writes_do(rig, disk, below, mode, 
             model.flush()
             left = requests.left
             requests.after(0, 0)
-            assert model.failed <= times - left, "an error reached somebody whom it did not concern"
+            assert model.failed <= times - left, "an error reached a request that it does not concern"
             model.check(upper, f"{times} requests failed after {size} bytes")
-            assert not flush_fails(upper), "what is held can be written now"
+            assert not flush_fails(upper), "held blocks can be written now"
             got = model.check(upper, "flushed")
             check(0, got, lower.read(0, SECTORS), "beneath the target")
             ledger = device.balanced()
-            assert ledger["rmw_lost"] - was <= model.failed_touches, "touches are lost of a write that went well"
+            assert ledger["rmw_lost"] - was <= model.failed_touches, "touches of a successful write are lost"
             failed += model.failed
             lost += ledger["rmw_lost"] - was
             attempts += 1
             if left == times:
                 break
         else:
-            raise AssertionError("there is no end to the requests")
+            raise AssertionError("the requests never ended without a failure")
     print(f"{attempts} attempts, {failed} requests failed above, {lost} touches lost")
     assert failed > 5 and lost > 0 and attempts > 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How much memory the target takes beside its blocks, and that a batch of writes has all of it to use."""
+"""The target's memory beside its blocks, and its full use by a batch of writes."""
 
 import time
 
@@ -11,7 +11,7 @@ from rig.memdisk import memory_disk
 from rig.stuck import Stuck
 
 BLOCK = 8
-GAP = 0.3		# scaled seconds in which a request reaches where it will stay
+GAP = 0.3		# scaled seconds in which a request reaches its waiting place
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 PHYSICAL = 4096
 SPARE_RUNS = 16 + 1		# HOLD_MAX_RUNS, and the reserve
@@ -23,8 +23,8 @@ def test_a_discard_over_held_neighbours_has_them_read_in_runs(rig, disk):
             upper.write(block * BLOCK + 2, pattern(1, block * BLOCK + 2, 3))
         upper.discard(0, 32 * BLOCK)
         ledger = device.balanced()
-        assert ledger["rmw_host"] == 32, "a discard may do nothing, so they are written first"
-        assert ledger["pad_reads"] <= 4, "each was read by itself"
+        assert ledger["rmw_host"] == 32, "held blocks are written before a discard, which may do nothing"
+        assert ledger["pad_reads"] <= 4, "blocks were read separately"
 
 
 def test_a_discard_over_held_blocks_keeps_the_limit_of_reads_beside_them(rig, disk):
@@ -74,7 +74,7 @@ def test_what_is_tried_again_after_a_suspend_keeps_the_limit(rig, disk):
 
 
 def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(rig):
-    """One task sends all of it before it sleeps or ends its plug."""
+    """One task sends all writes before it sleeps or ends its plug."""
     with memory_disk(irqmode=0) as disk, \
             Align(disk.path, mode="pad", max_blocks=64, **GEOMETRY) as device, Disk(device.path) as upper:
         together = Together(upper, [(block * 2 * BLOCK + 1, pattern(1, block * 2 * BLOCK + 1, 1)) for block in range(1024)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who looked at a device before it had a write cache sends no flushes to it, so nothing may be held."""
+"""A layer that opened a device before it had a write cache sends no flushes, so no touch may be held."""
 
 import pytest
 

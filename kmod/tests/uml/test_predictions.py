@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What `alignctl plan` says of every workload is what the target's ledger says when it is done, in every mode, here on
-large blocks that do not start where the disk does. Of the drive's own counters see guest/test_predictions.py. In make
-check each workload runs in one of the two places.
+The predictions of `alignctl plan` for every workload agree with the target's ledger, in every mode, here on large blocks
+with an offset. guest/test_predictions.py has the drive's own counters. In make check each workload runs in one of the two
+places.
 """
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the fixing modes refuse, on devices that the emulated drives cannot be; and what report does with them."""
+"""Refusals of the fixing modes, on devices that the emulated drives cannot imitate; and report on these devices."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
 
 def refusal(rig, make):
-    """What the log says of a refused table or message."""
+    """Return the log of a refused table or message."""
     with rig.log() as log, pytest.raises(Refused):
         with make():
             pass
@@ -38,7 +38,7 @@ def test_blocks_that_cross_chunks_are_refused(rig, disk):
         assert queue(below.path, "chunk_sectors") == "4"
         assert "chunk_sectors" in refusal(rig, lambda: Align(below.path, mode="pad", **GEOMETRY))
         with Align(below.path, mode="report", **GEOMETRY) as device:
-            # The chunks are no multiple of the blocks that are advertised.
+            # The chunks are no multiple of the advertised blocks.
             assert queue(device.path, "chunk_sectors") == "0"
             with Disk(device.path) as upper:
                 upper.write(1, pattern(1, 1, 20))
@@ -73,7 +73,7 @@ def test_limits_that_fall_later_send_a_touch_as_it_came(rig, disk):
 
 
 def test_a_disk_that_takes_less_than_a_block_of_its_own_is_told_of(rig):
-    """What such a disk splits is counted in report; the end of a block is out of reach for any request."""
+    """Writes that such a disk splits are counted in report; no request can reach the end of a block."""
     with rig.scsi_debug(physblk_exp=7) as path, Align(path, mode="report") as device, Disk(device.path) as upper:
         assert device.attribute("target0_physical_block_size") == "65536"
         upper.write(9, pattern(1, 9, 24))
@@ -105,7 +105,7 @@ def test_coalesce_is_refused_without_a_volatile_write_cache(rig, disk):
     with Align(disk.path, mode="pad", write_cache="on", **GEOMETRY) as device:
         device.message("mode coalesce")
         device.message("mode coalesce")
-        # Root switches it off, and then no flush comes: nothing may be held any more.
+        # With the cache switched off no flush arrives, so no touch may be held any more.
         (sysfs_folder(device.path) / "queue/write_cache").write_text("write through")
         with Disk(device.path) as upper:
             upper.write(1, pattern(1, 1, 2))
@@ -117,7 +117,7 @@ def test_a_misaligned_device_is_reported_with_an_unknown_offset(rig, disk):
     with rig.scsi_debug(sector_size=512, physblk_exp=0, opt_blks=1025) as other, \
             memory_disk(blocksize=4096) as large, \
             Device(f"0 8192 linear {large.path} 0", f"8192 8192 linear {other} 0") as torn:
-        assert alignment_offset(torn.path) == -1, "the kernel finds nothing wrong with it: the test proves nothing"
+        assert alignment_offset(torn.path) == -1, "the kernel does not report a contradiction: the test proves nothing"
         with Align(torn.path, mode="report") as device:
             assert device.attribute("target0_alignment_offset") == "unknown"
             assert device.pairs()[1]["alignment_offset"] == "unknown"
@@ -180,7 +180,7 @@ def test_every_file_in_sysfs_can_be_read_before_and_after_a_reset(rig, disk):
         for path in device.sysfs.glob("baseline_*"):
             name = path.name.removeprefix("baseline_")
             assert path.read_text() == now[name], name
-        # Another block size begins a new epoch; its table is not the one that was resumed until then.
+        # Another block size begins a new epoch, but not before its table is resumed.
         device.load(device.line(mode="pad", physical_block_size=8192, alignment_offset=0))
         assert device.attribute("target0_physical_block_size") == "4096"
         device.suspend()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Requests that fail below, here and there or in chosen places: nothing acknowledged is lost, errors find their way."""
+"""Requests that fail below, at random or chosen places: no acknowledged data is lost, and errors reach their writers."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
 @contextlib.contextmanager
 def random_faults(below, seed):
-    """Of the first 128 blocks four cannot be read and four others cannot be written."""
+    """Make a device: of the first 128 blocks four cannot be read and four others cannot be written."""
     print(f"seed {seed}")
     blocks = random.Random(seed).sample(range(128), 8)
     with faulty(below, bad_reads=blocks[:4], bad_writes=blocks[4:]) as (path, heal):
@@ -35,20 +35,20 @@ def random_faults(below, seed):
 
 @pytest.mark.parametrize("mode,percent", [("report", 0), ("pad", 0), ("pad", 40), ("coalesce", 0), ("coalesce", 40)])
 def test_no_acknowledged_sector_is_lost_while_requests_fail(rig, mode, percent):
-    """Bad blocks for half of the time; with all memory, and while so many of a hundred allocations fail."""
+    """Bad blocks for half of the time; with all memory, and with a percentage of failing allocations."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
     with rig.scsi_debug(physblk_exp=3) as disk, random_faults(disk, random.randrange(1 << 32)) as (path, heal), \
             Align(path, mode=mode, **GEOMETRY, **options) as device:
         with allocations_fail(percent):
             load = rig.stress(device.path, beneath=disk, region=1024, flush=2, fua=2, tolerate_errors=True)
-            # It begins and ends with requests that it repeats until they go well; those between count.
+            # The stress retries its first and last requests until they succeed; fail the ones between.
             eventually(lambda: device.counter("fua") > 0, "the stress does not begin", timeout=60)
             time.sleep(rig.seconds / 3)
             heal()
             load.finish()
-        assert load.read_errors + load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.read_errors + load.write_errors > 0, "no request failed: the test proves nothing"
         with Disk(device.path) as upper:
-            eventually(lambda: not flush_fails(upper), "it stays degraded")
+            eventually(lambda: not flush_fails(upper), "the device stays degraded")
         ledger = device.balanced()
         if mode != "report":
             assert ledger["rmw_drive_read_error"] > 0, "no pad read failed"
@@ -70,7 +70,7 @@ def test_a_bad_block_among_held_neighbours_concerns_no_other(rig, disk, bad, per
                 sector = block * BLOCK + 2
                 upper.write(sector, pattern(2, sector, 3))
                 want[sector * SECTOR:(sector + 3) * SECTOR] = pattern(2, sector, 3)
-            # What is held does not fit into the room that a read has of its own.
+            # The held sectors exceed a read's own room for pins.
             check(18, bytes(want[18 * SECTOR:22 * SECTOR]), upper.read(18, 4), "held")
             assert device.counter("held_blocks") == 8
             with allocations_fail(percent):
@@ -82,7 +82,7 @@ def test_a_bad_block_among_held_neighbours_concerns_no_other(rig, disk, bad, per
                 assert ledger["degraded"] == ledger["rmw_pending"] == 1
                 with pytest.raises(Refused):
                     device.set_mode("report")
-                check(24, bytes(want[24 * SECTOR:32 * SECTOR]), upper.read(24, 8), "what could not be written")
+                check(24, bytes(want[24 * SECTOR:32 * SECTOR]), upper.read(24, 8), "the block that could not be written")
             heal()
             assert not flush_fails(upper)
             device.balanced()
@@ -90,7 +90,7 @@ def test_a_bad_block_among_held_neighbours_concerns_no_other(rig, disk, bad, per
 
 
 def test_reads_need_no_memory_for_what_is_held(rig):
-    """Where there is no memory for the pins of many blocks, a read is served in parts."""
+    """Without memory for the pins of many blocks, a read is served in parts."""
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as lower, \
             Align(path, mode="coalesce", hold_ms=60000) as device, Disk(device.path) as upper:
         want = bytearray(pattern(1, 0, 256))
@@ -103,7 +103,7 @@ def test_reads_need_no_memory_for_what_is_held(rig):
         with allocations_fail():
             was = device.counter("reads")
             check(0, bytes(want), upper.read(0, 256), "without memory")
-            assert device.counter("reads") > was + 5, "it was served at once: there was memory"
+            assert device.counter("reads") > was + 5, "the read was served at once: there was memory"
         check(0, bytes(want), upper.read(0, 256), "with memory")
         upper.flush()
         check(0, bytes(want), lower.read(0, 256), "beneath the target")
@@ -111,7 +111,7 @@ def test_reads_need_no_memory_for_what_is_held(rig):
 
 
 def test_what_can_neither_be_read_nor_written_is_kept(rig, disk):
-    """Each part of the block goes down on its own, and fails."""
+    """Each part of the block goes down separately, and fails."""
     with Disk(disk.path) as lower:
         lower.write(24, pattern(1, 24, 8))
         with faulty(disk.path, bad_reads=[3], bad_writes=[3]) as (path, heal), \
@@ -129,15 +129,15 @@ def test_what_can_neither_be_read_nor_written_is_kept(rig, disk):
 
 
 def test_a_discard_of_a_part_leaves_what_could_not_be_written(rig, disk):
-    """The drive may have left the block as it was, and then what is held is still the newest."""
+    """The drive may have left the block unmodified, and then the held content is still the newest."""
     with faulty(disk.path, bad_writes=[3]) as (path, heal), \
             Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(25, pattern(2, 25, 4))
         assert flush_fails(upper)
         heal()
         upper.discard(24, 3)
-        assert device.balanced(pending=1)["degraded"] == 1, "it was written before the discard could meet it"
-        check(25, pattern(2, 25, 4), upper.read(25, 4), "what is held")
+        assert device.balanced(pending=1)["degraded"] == 1, "the block was written before the discard"
+        check(25, pattern(2, 25, 4), upper.read(25, 4), "the held sectors")
         assert not flush_fails(upper)
         device.balanced()
         with Disk(disk.path) as lower:
@@ -165,7 +165,7 @@ def test_what_cannot_be_written_is_kept_or_named_as_lost(rig, disk, how):
                 device.resume()
                 assert device.counter("degraded") == 2
                 heal()
-                eventually(lambda: device.counter("degraded") == 0, "it is not tried again", timeout=15)
+                eventually(lambda: device.counter("degraded") == 0, "the block is not tried again", timeout=15)
                 assert device.balanced()["rmw_lost"] == 0
             elif how == "table":
                 device.reload(device.line(mode="pad", **GEOMETRY))
@@ -177,7 +177,7 @@ def test_what_cannot_be_written_is_kept_or_named_as_lost(rig, disk, how):
 
 
 def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(rig, disk):
-    """A failed block whose sectors are all overwritten in parts is whole, and ends to be degraded."""
+    """A failed block whose sectors are all overwritten in parts is whole, and no longer degraded."""
     with faulty(disk.path, bad_writes=[3]) as (path, heal), \
             Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(25, pattern(2, 25, 2))
@@ -193,13 +193,13 @@ def test_what_is_missing_is_asked_for_again_after_a_device_comes_back(rig, disk)
 
 
 def test_every_sector_is_right_on_a_device_that_fails_now_and_then(rig, disk):
-    """dm-flakey fails everything each third second."""
+    """dm-flakey fails all requests each third second."""
     length = sectors_of(disk.path)
     with Device(f"0 {length} flakey {disk.path} 0 2 1") as below, Align(below.path, mode="pad", **GEOMETRY) as device:
         load = rig.stress(device.path, seconds=max(4, rig.seconds), region=1024, flush=2, tolerate_errors=True)
         load.finish()
         device.balanced()
-        assert load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.write_errors > 0, "no request failed: the test proves nothing"
 
 
 def test_a_bad_sector_is_healed_by_writing_it(rig, disk):
@@ -225,9 +225,9 @@ def test_a_bad_sector_is_healed_by_writing_it(rig, disk):
 
 def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(rig, tmp_path):
     """
-    Above a disk that can be polled device-mapper has a cache of bios, from its second table on. The bio of a write by
-    io_uring is from there; those that dm-align makes of it are not. The first write makes block 0 known; the second
-    completes it, goes down in one request with what follows, and that fails.
+    Above a disk that can be polled device-mapper has a cache of bios, from its second table on. The bio of an io_uring write
+    comes from the cache; the bios that dm-align makes of it do not. The first write makes block 0 known; the second one
+    completes the block, goes down in one request with its remainder, and the request fails.
     """
     trace = tmp_path / "trace.csv"
     trace.write_text("time_us,op,offset,bytes\n0,write,0,2048\n100000,write,2048,10240\n")
@@ -241,4 +241,4 @@ def test_a_write_that_is_sent_again_goes_back_to_where_its_bio_is_from(rig, tmp_
             result = json.loads(done.stdout)
             assert (result["method"], result["failed"]) == ("io_uring", 1), done.stderr
             ledger = device.balanced()
-            assert (ledger["rmw_avoided_known"], ledger["pad_writes"]) == (1, 3), "they went down as one, then apart"
+            assert (ledger["rmw_avoided_known"], ledger["pad_writes"]) == (1, 3), "not one request, then its parts"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What exactly the drive says when a request fails (the block layer's error injection, which Linux 7.2 has): a writer or reader
-hears just that, in every mode that fixes as in report, and what is only the engine's own business stays there.
+The drive's status of a failed request (by the block layer's error injection, which Linux 7.2 has) reaches the writer or
+reader, in the fixing modes as in report; a status of the engine's own requests does not.
 """
 
 import errno
@@ -15,7 +15,7 @@ from rig.faults import statuses
 pytestmark = pytest.mark.uml_7_2
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
-# As blk_errors[] of block/blk-core.c has them. AGAIN is left out: only requests that must not wait have it.
+# As in blk_errors[] of block/blk-core.c, without AGAIN, which is only for requests that must not wait.
 STATUSES = {
     "NOTSUPP": errno.EOPNOTSUPP, "TIMEOUT": errno.ETIMEDOUT, "NOSPC": errno.ENOSPC, "TRANSPORT": errno.ENOLINK,
     "TARGET": errno.EREMOTEIO, "RESV_CONFLICT": errno.EBADE, "MEDIUM": errno.ENODATA, "PROTECTION": errno.EILSEQ,
@@ -26,7 +26,7 @@ STATUSES = {
 
 
 def error_of(call, *arguments):
-    """The number of the error that a call ends with, or 0."""
+    """Return the error number of a call, or 0."""
     try:
         call(*arguments)
     except OSError as error:
@@ -38,21 +38,21 @@ def error_of(call, *arguments):
 @pytest.mark.parametrize("sector, sectors", [(82, 3), (80, 8), (77, 14), (75, 64)],
                          ids=["inside a block", "a block", "over three", "over many"])
 def test_a_writer_hears_what_the_drive_said(rig, disk, mode, sector, sectors):
-    """Whatever is made of its write; and its neighbours hear nothing."""
+    """However the write is split; and neighbouring writes succeed."""
     with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, statuses(disk.path) as injected:
         for tag, (status, number) in enumerate(STATUSES.items(), 1):
             injected("WRITE", status, 83, 1)
             assert error_of(upper.write, sector, pattern(tag, sector, sectors)) == number, status
             assert error_of(upper.write, 65, pattern(tag, 65, 2)) == 0, status
             injected()
-            assert error_of(upper.write, sector, pattern(tag, sector, sectors)) == 0, f"{status}, and then well again"
+            assert error_of(upper.write, sector, pattern(tag, sector, sectors)) == 0, f"{status}, then without a rule"
             check(sector, pattern(tag, sector, sectors), upper.read(sector, sectors), status)
         device.balanced()
 
 
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_a_reader_hears_what_the_drive_said(rig, disk, mode):
-    """In coalesce as well where a part of what it reads is held, and comes from memory."""
+    """In coalesce also if a part of the read is held and comes from memory."""
     with Align(disk.path, mode=mode, **GEOMETRY) as device, Disk(device.path) as upper, statuses(disk.path) as injected:
         for tag, (status, number) in enumerate(STATUSES.items(), 1):
             upper.write(82, pattern(tag, 82, 3))
@@ -74,14 +74,14 @@ def test_no_writer_hears_that_the_rest_of_its_block_cannot_be_read(rig, disk):
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_what_is_held_outlasts_every_status(rig, disk, status):
-    """The target cannot know which errors pass: it keeps what was acknowledged, whatever the drive says of it."""
+    """The target cannot know which errors are temporary: it keeps acknowledged content, whatever the status."""
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper, \
             Disk(disk.path) as lower, statuses(disk.path) as injected:
         upper.write(82, pattern(1, 82, 3))
-        assert device.counter("touches_held") == 1, "nothing is held: the test proves nothing"
+        assert device.counter("touches_held") == 1, "no touch is held: the test proves nothing"
         injected("WRITE", status, 80, 8)
         assert flush_fails(upper) and device.balanced(pending=1)["degraded"] == 1
-        check(82, pattern(1, 82, 3), upper.read(82, 3), "while it cannot be written")
+        check(82, pattern(1, 82, 3), upper.read(82, 3), "while the block cannot be written")
         injected()
         assert not flush_fails(upper) and device.balanced()["degraded"] == 0
         check(82, pattern(1, 82, 3), lower.read(82, 3), "beneath the target")
@@ -90,7 +90,7 @@ def test_what_is_held_outlasts_every_status(rig, disk, status):
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 @pytest.mark.parametrize("sector, sectors", [(80, 32), (83, 40), (83, 2)], ids=["blocks", "with both ends", "inside a block"])
 def test_zeroes_that_a_drive_refuses_are_written_instead(rig, mode, sector, sectors):
-    """The kernel's own way out for a device that turns out not to take write-zeroes must still be open."""
+    """The kernel's own fallback for a device without write-zeroes must still work."""
     with rig.scsi_debug(physblk_exp=3, lbpu=1, lbpws=1) as path, Align(path, mode=mode) as device, \
             Disk(device.path) as upper, Disk(path) as lower, statuses(path) as injected:
         upper.write(64, pattern(1, 64, 96))
@@ -105,7 +105,7 @@ def test_zeroes_that_a_drive_refuses_are_written_instead(rig, mode, sector, sect
 
 
 def test_the_kernel_says_which_it_injects(rig, disk):
-    """Were a rule not followed, the tests above would prove nothing."""
+    """If a rule had no effect, the tests above would prove nothing."""
     with statuses(disk.path) as injected, Disk(disk.path) as lower:
         for status, number in STATUSES.items():
             injected("READ", status, 8, 8)

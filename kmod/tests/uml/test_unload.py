@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The module goes, and nothing of it is left. The last of the tests here, so that it is about all that they did."""
+"""The module is unloaded without a leak. This test is the last one here, so that it covers all others."""
 
 import time
 from pathlib import Path
@@ -10,24 +10,24 @@ from rig.dm import run
 from rig.rig import Rig
 
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
-# kmemleak does not report what is younger than 5 s.
+# kmemleak does not report objects younger than 5 s.
 AGE = 6
 
 
 def leaks():
-    """What nobody has a pointer to any more, as kmemleak tells it."""
+    """Return kmemleak's report of objects without a reference."""
     time.sleep(AGE)
-    for _ in range(2):		# what stood in a register or on a stack in the first scan
+    for _ in range(2):		# as the first scan may find a stale pointer in a register or on a stack
         KMEMLEAK.write_text("scan")
     return KMEMLEAK.read_text()
 
 
 def test_a_second_target_of_that_name_is_refused(rig: Rig, tmp_path):
-    """The same module under another name: it registers nothing, and leaves nothing behind."""
+    """The same module under another name registers nothing, and leaks nothing."""
     other = tmp_path / "dm-other.ko"
     other.write_bytes(Path(rig._module).read_bytes().replace(b"dm_align\0", b"dm_other\0"))
     with rig.log() as log:
-        assert run("insmod", other, ok=False).returncode, "it was loaded"
+        assert run("insmod", other, ok=False).returncode, "the module was loaded"
     assert "already registered" in log.text, log.text
     assert not Path("/sys/module/dm_other").exists()
     rig.unload_module()

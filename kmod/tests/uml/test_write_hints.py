@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a write says of the lifetime of its data arrives with all that is made of the write."""
+"""A write's hint about the lifetime of its data is on all requests made of the write."""
 
 import contextlib
 import fcntl
@@ -19,7 +19,7 @@ GROUPS = Path("/sys/bus/pseudo/drivers/scsi_debug/group_number_stats")
 
 
 def hinted(path, hint):
-    """A device whose writes say how long their data will live."""
+    """Make a device whose writes have a lifetime hint."""
     disk = Disk(path)
     fcntl.fcntl(disk.fd, F_SET_RW_HINT, struct.pack("Q", hint))
     return disk
@@ -27,7 +27,7 @@ def hinted(path, hint):
 
 @contextlib.contextmanager
 def groups():
-    """The hints of the requests that scsi_debug's disk gets: {group: writes}."""
+    """Return the hints of the requests at scsi_debug's disk: {group: writes}."""
     GROUPS.write_text("\n")
     seen = {}
     yield seen
@@ -40,7 +40,7 @@ def groups():
 @pytest.mark.parametrize("hint", HINTS)
 @pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
 def test_a_write_hint_reaches_the_drive_with_all_that_is_made_of_a_write(rig, mode, hint):
-    """Padded blocks, runs beside and behind them, blocks that were held; and each write its own."""
+    """Padded blocks, remainders, and held blocks have the hint of their own write."""
     with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode=mode) as device, hinted(device.path, hint) as upper:
         with groups() as seen:
             upper.write(3, pattern(1, 3, 2))			# inside a block
@@ -53,7 +53,7 @@ def test_a_write_hint_reaches_the_drive_with_all_that_is_made_of_a_write(rig, mo
             upper.write(2404, pattern(8, 2404, 36))
             upper.flush()
         if mode == "coalesce":
-            assert device.counter("touches_held") > 0, "nothing was held: the test proves less"
+            assert device.counter("touches_held") > 0, "no touch was held: the test proves less"
         assert list(seen) == [hint], f"writes by hint: {seen}"
 
 
@@ -69,7 +69,7 @@ def test_a_write_hint_reaches_the_drive_where_a_block_cannot_be_read(rig, mode):
 
 
 def test_neighbours_with_different_hints_go_without_one(rig):
-    """The block layer does not put requests with different hints into one either."""
+    """The block layer does not merge requests with different hints, either."""
     with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device:
         for block, hint in enumerate(HINTS):
             with hinted(device.path, hint) as upper:

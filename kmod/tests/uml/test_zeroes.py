@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Write-zeroes on a SCSI disk, the only one here that takes them as such: while memory and requests fail, and cut inside
-a block where no plug keeps the parts together.
+Write-zeroes on a SCSI disk, the only one here that supports them: with failing allocations and requests, and cut inside a
+block where no plug keeps the parts together.
 """
 
 import time
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(STRESS_LIMIT)
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 3584}
 LOAD = {"zeroes": 50, "alignment": 3584, "region": 512, "max_run": 40, "offset": 7, "flush": 3}
-# Requests that fail, of which some must be write-zeroes.
+# Failing requests, enough for some write-zeroes.
 ENOUGH = 60
 
 
@@ -33,7 +33,7 @@ def disk(rig):
     ("report", 0, None), ("pad", 0, None), ("pad", 40, None), ("pad", 0, 1), ("coalesce", 0, None),
     ("coalesce", 40, None), ("coalesce", 0, 4)])
 def test_stress_with_write_zeroes_is_clean(rig, disk, mode, percent, max_blocks):
-    """With all memory, while so many of a hundred allocations fail, and in little of it."""
+    """With all memory, with a percentage of failing allocations, and with few blocks."""
     options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
     with Align(disk, mode=mode, max_blocks=max_blocks, **GEOMETRY, **options) as device:
         with allocations_fail(percent):
@@ -60,27 +60,27 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk,
             Align(below.path, mode=mode, **GEOMETRY, **options) as device:
         with FailingRequests(below.path) as requests, \
                 rig.stress(device.path, seconds=STRESS_LIMIT, beneath=disk, tolerate_errors=True, **LOAD) as load:
-            # It begins and ends with requests that it repeats until they go well; those between count.
+            # The stress retries its first and last requests until they succeed; fail the ones between.
             eventually(lambda: device.counter("write_zeroes") > 0, "the stress does not begin", timeout=60)
             requests.percent(10, times=ENOUGH)
             eventually(lambda: not requests.left, "too few requests fail", timeout=60)
             requests.percent(0)
             load.stop()
-        assert load.write_errors > 0, "nothing failed: the test proves nothing"
+        assert load.write_errors > 0, "no request failed: the test proves nothing"
         with Disk(device.path) as upper:
-            eventually(lambda: not flush_fails(upper), "it stays degraded")
+            eventually(lambda: not flush_fails(upper), "the device stays degraded")
         ledger = device.balanced()
         assert ledger["degraded"] == 0
 
 
-# This kernel, full of checks, on a machine that does other things, is often slower than a block waits.
+# With all its checks, and on a loaded machine, this kernel is often slower than a block's wait.
 ROUNDS = 60
 
 
 def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(rig):
     """
-    A range that is longer than the limit behind its start in a block from sector 0: the block layer splits it where
-    alignment_offset says there is no boundary. Both parts wait for a change of the mode, and are mapped by workers.
+    A range longer than the limit, counted in blocks from sector 0: the block layer splits it where, because of
+    alignment_offset, there is no boundary. Both parts wait for a change of the mode, and are mapped by workers.
     """
     with rig.scsi_debug(sector_size=512, write_same_length=16) as disk, Disk(disk) as lower, \
             Device(f"0 {sectors_of(disk)} linear {disk} 0") as below, \
@@ -95,7 +95,7 @@ def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(ri
             stuck = Later(upper.write, 2007, pattern(1, 2007, 8))
             time.sleep(0.1)
             change = Later(device.set_mode, "pad")
-            time.sleep(0.1)		# now the gate is closed
+            time.sleep(0.1)		# until the gate is closed
             zero = Later(upper.zero, 7, limit)
             time.sleep(0.1)
             below.resume()

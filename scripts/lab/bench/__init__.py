@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The benchmark: every way to a drive against every other, and the figures that are required."""
+"""The benchmark: every way to a drive against every other, and the required figures."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every way to a drive against every other, and the figures that are required of dm-align.
+"""The benchmark: every way to a drive against every other, and the figures required of dm-align.
 
 Compares the drive itself, dm-linear, dm-ebs and dm-align in its three modes on emulated
 drives, counts the instructions of an aligned write, prints each required figure as met or
-not, and leaves the same as bench.json and bench.html.
-Exit status: 0 every figure met, 1 some not or findings, 2 it could not run, 3 its output could
-not be written.
+not, and writes the results as bench.json and bench.html.
+Exit status: 0 every figure met, 1 some not or findings, 2 the benchmark could not run, 3 output
+error.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from .runner import Runner
 FINE, UNMET, BROKEN = 0, 1, 2
 FILES = ("bench.json", "bench.html", "bench.txt")
 TABLE_WIDTH = 200
-# Writes in a run that counts instructions, and how long one takes: quick, full.
+# Writes in a run that counts instructions, and seconds of such a run: quick, full.
 OVERHEAD_WRITES = (5000, 20000)
 OVERHEAD_RUN_S = (1.5, 2.5)
-# Requests in a run of alignctl replay or of fio, rounds of both, and how long a run takes.
+# Requests in a run of alignctl replay or of fio, rounds of both, and seconds of a run.
 DUEL_REQUESTS = (20000, 60000)
 DUEL_ROUNDS = (3, 7)
 DUEL_RUN_S = (4, 8)
-# Writes in a run beside a recorder: for longer than it keeps them in memory. Rounds of all
-# recorders, and how long a run takes.
+# Writes in a run beside a recorder: more than the recorder keeps in memory. Rounds of all
+# recorders, and seconds of a run.
 RECORDING_WRITES = (100_000, 200_000)
 RECORDING_ROUNDS = (1, 3)
 RECORDING_RUN_S = (10, 20)
@@ -63,7 +63,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true",
                         help="small counts, once; the tables only if named (under ten minutes)")
     parser.add_argument("--only", nargs="+", metavar="ROW", choices=tuple(ROWS), default=None,
-                        help="these rows only")
+                        help="only these rows")
     parser.add_argument("--repeat", type=int, metavar="N",
                         help="repetitions, of which the median counts (default: 3; --quick: 1)")
     parser.add_argument("--budget", type=float, metavar="MINUTES",
@@ -71,7 +71,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--overhead-runs", type=int, default=overhead.FEWEST_RUNS, metavar="N",
                         help="runs of each arm that count instructions (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=OUT / "bench", metavar="DIR",
-                        help="where the results go (default: out/bench)")
+                        help="folder for the results (default: out/bench)")
     given = parser.parse_args(argv)
     for name in ("repeat", "overhead_runs"):
         if getattr(given, name) is not None and getattr(given, name) < 1:
@@ -83,7 +83,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 class Bench:
-    """One benchmark: what was asked for, and what has been found so far."""
+    """One benchmark: the request, and the results so far."""
 
     def __init__(self, given: argparse.Namespace, console: Console) -> None:
         self._given = given
@@ -94,12 +94,12 @@ class Bench:
         self.findings: list[str] = []
 
     def say(self, words: str) -> None:
-        """A line with the time since the beginning."""
+        """Print a line with the time since the start."""
         elapsed = clock(time.monotonic() - self._began)
         self._console.print(f"[{elapsed}] {words}", markup=False, highlight=False, soft_wrap=True)
 
     def build(self) -> None:
-        """The targets, for the guest's kernel."""
+        """Build the targets for the guest's kernel."""
         accelerator = vm.accelerator().upper()
         self._alignctl = OUT / "bin" / "alignctl"
         if not self._alignctl.exists():
@@ -112,7 +112,7 @@ class Bench:
     def count_instructions(self) -> None:
         quick, runs = self._given.quick, self._given.overhead_runs
         writes = OVERHEAD_WRITES[0 if quick else 1]
-        # As if there were all arms, and a round more that is thrown away.
+        # For all arms, and one more round, which is discarded.
         expected = 6 * 2 * (runs + 1) * OVERHEAD_RUN_S[0 if quick else 1]
         self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
         began = time.monotonic()
@@ -131,7 +131,7 @@ class Bench:
                 meter.measure(runs, self.record.overhead, progress)
 
     def against_fio(self) -> None:
-        """alignctl replay and fio in turn, in a guest of their own."""
+        """Compare alignctl replay and fio in turn, in a separate guest."""
         quick = self._given.quick
         rounds, requests = (pair[0 if quick else 1] for pair in (DUEL_ROUNDS, DUEL_REQUESTS))
         expected = (rounds + 1) * 8 * DUEL_RUN_S[0 if quick else 1]
@@ -145,7 +145,7 @@ class Bench:
                     f"replay-fio: {done} of {total} runs"))
 
     def long_recording(self) -> None:
-        """A recording in an open loop, in a guest of its own."""
+        """Replay a long recording in an open loop, in a separate guest."""
         requests = OPEN_LOOP_REQUESTS[0 if self._given.quick else 1]
         expected = requests / open_loop.RATE
         self.say(f"replay-open: {requests} requests, about {clock(expected)}")
@@ -157,7 +157,7 @@ class Bench:
         trace.unlink()
 
     def beside_recorders(self) -> None:
-        """What recorders cost, in a guest that counts instructions."""
+        """Measure the cost of recorders, in a guest that counts instructions."""
         rounds, writes, run_s = (pair[0 if self._given.quick else 1] for pair in (
             RECORDING_ROUNDS, RECORDING_WRITES, RECORDING_RUN_S))
         expected = (rounds + 1) * len(recording.RECORDERS) * run_s
@@ -174,7 +174,7 @@ class Bench:
         return f"bench-{what}-{os.getpid()}"
 
     def trace_unmet(self) -> None:
-        """The requests of a few writes of every run behind a figure that is not met, as files."""
+        """Trace a few writes of every run behind an unmet figure, and write the requests to files."""
         unmet = {figure.row for figure in figures(self.record, self._given.rows)
                  if figure.verdict == NOT_MET}
         steps = plan.steps([need for row in unmet for need in ROWS[row].needs], 0, True,
@@ -191,7 +191,7 @@ class Bench:
                 self.findings.append(f"{on}, trace: {error}")
 
     def repetition(self, repeat: int, steps: list[plan.Step], progress: plan.Progress) -> None:
-        """Every run once, a guest and a new drive for each kind of drive."""
+        """Make every run once, with a guest and a new drive for each kind of drive."""
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
             try:
@@ -204,7 +204,7 @@ class Bench:
 
     @contextlib.contextmanager
     def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Runner, remote.Guest]]:
-        """A new drive and a guest for steps that are all on it."""
+        """Start a new drive and a guest for steps on this drive."""
         drive = steps[0].drive
         limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
         with drives.serve({drive.name: drive.server}, self._log) as served:
@@ -224,7 +224,7 @@ class Bench:
             try:
                 run = runner.make(step)
             except remote.GuestError as error:
-                # A command that failed leaves a guest that can go on; one that is gone ends here.
+                # Go on after a failed command, but not without a guest.
                 here.run("true", timeout=30)
                 runner.clear()
                 self.findings.append(f"{step.title}: {error}")
@@ -239,7 +239,7 @@ class Bench:
                  f"data {run.replay['data_check']['status']}, ETA {clock(progress.eta_s)}")
 
     def go(self) -> None:
-        """Everything that was asked for. What was measured before an exception stays."""
+        """Make all requested measurements. Results before an exception stay."""
         self.build()
         rows = [ROWS[name] for name in self._given.rows]
         needs = [need for row in rows for need in row.needs]
@@ -274,7 +274,7 @@ class Bench:
 
 
 def raw_spread(record: Record) -> str:
-    """How far repetitions of the same raw run lie apart: the machine's own noise."""
+    """Return the spread of repetitions of the same raw run, which is the machine's own noise."""
     spreads = sorted(series.spread for on in record.drives for case in record.cases(on)
                      if (series := record.series(on, case, "raw", lambda run: run.wall_us))
                      and len(series.values) > 1)
@@ -284,7 +284,7 @@ def raw_spread(record: Record) -> str:
 
 
 def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[str, str]:
-    """How it was measured, in the words of the page."""
+    """Describe the measurement, as the page shows it."""
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
@@ -308,7 +308,7 @@ def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[s
 
 
 def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) -> list[str]:
-    """The tables on the terminal and all of it as files; returns what is not as it must be."""
+    """Print the tables, and write all files; return the unmet figures and findings."""
     record = bench.record
     found = figures(record, rows)
     findings = bench.findings + checks.check(record)
@@ -343,7 +343,7 @@ def main(argv: list[str]) -> int:
 
 
 def benchmark(given: argparse.Namespace, console: Console) -> int:
-    # A page of an older benchmark must not be taken for the result of one that failed.
+    # Remove an older benchmark's page, which could pass for the result of a failed one.
     for path in (*(given.out / name for name in FILES), *given.out.glob("trace-*.txt")):
         path.unlink(missing_ok=True)
     bench, broken = Bench(given, console), None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The ways to a drive that are compared, as device-mapper tables."""
+"""The compared ways to a drive, as device-mapper tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BLOCK = 4096
 
 
 def table(arm: str, device: str, sectors: int, features: Mapping[str, object]) -> str | None:
-    """The table line of an arm over the first `sectors` of a device; None for the device itself.
+    """Return the table line of an arm over the first `sectors` of a device; None for the device itself.
 
-    features: of dm-align, {"hold_ms": 500, ...}; the other targets have none.
+    features: dm-align's, {"hold_ms": 500, ...}; the other targets have none.
     """
     if arm == "raw":
         return None
     if arm == "ebs":
-        # Emulated block, then the block below, in sectors.
+        # The emulated block and the underlying block, in sectors.
         return f"0 {sectors} ebs {device} 0 1 {BLOCK // SECTOR}"
     if arm == "linear":
         return f"0 {sectors} linear {device} 0"
@@ -29,8 +29,8 @@ def table(arm: str, device: str, sectors: int, features: Mapping[str, object]) -
 
 
 def joined(sectors: int, disks: list[str]) -> str:
-    """The table of a drive that is reached through several disks, each for its share."""
-    # Whole MiB, so that no physical block lies on two of them.
+    """Return the table of a drive that is reached through several disks, each for its share."""
+    # Whole MiB, so that no physical block lies on two disks.
     share = sectors // len(disks) // 2048 * 2048
     starts = [i * share for i in range(len(disks))]
     ends = [*starts[1:], sectors]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The drives and the cases: what is run where."""
+"""The drives and the cases of the benchmark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..machines.drives import Server
 
-# Writes of one count of a workload, where it is not 1, and their bytes together.
+# Writes of one count of a workload, where not 1, and their total bytes.
 STEPS = {"w4k_132k": 2, "diskbenchi-0": 4, "diskbenchi-existing": 4, "diskbenchi-fresh": 5}
 STEP_BYTES = {"w136k": 139264, "w4k_132k": 139264, "diskbenchi-0": 2 << 20,
               "diskbenchi-existing": 2 << 20, "diskbenchi-fresh": 2 << 20,
@@ -17,7 +17,7 @@ STEP_BYTES = {"w136k": 139264, "w4k_132k": 139264, "diskbenchi-0": 2 << 20,
 
 @dataclass(frozen=True)
 class Case:
-    """One workload of `alignctl replay` with everything that is not the default.
+    """One workload of `alignctl replay`, with the options that differ from the defaults.
 
     extra: further arguments of replay; features: further features of dm-align's table line.
     """
@@ -38,11 +38,11 @@ class Case:
         return self.workload.startswith("rand")
 
     def bytes(self, count: int) -> int:
-        """Bytes that prepare writes and check reads, about."""
+        """Estimate the bytes that prepare writes and check reads."""
         return count * STEP_BYTES.get(self.workload, 4096)
 
 
-# Longer than any run, and more blocks than any run writes: only the end empties.
+# Longer than any run, and more blocks than any run writes: only the final flush empties.
 HELD = {"hold_ms": 600000, "max_blocks": 65536}
 
 CASES = {case.name: case for case in (
@@ -62,7 +62,7 @@ CASES = {case.name: case for case in (
     Case("rand512-32", "rand512", "512 B at random, 32 in flight", 32),
     Case("rand4k-1", "rand4k", "4096 B at random, aligned"),
     Case("rand4k-32", "rand4k", "4096 B at random, aligned, 32 in flight", 32),
-    # For single rows only.
+    # Cases of single rows.
     Case("w136k-aligned", "w136k", "136 KiB stream from offset 0", extra=("--start", "0")),
     Case("w512-held", "w512", "w512, held until the end", features=HELD),
     Case("w512-64-blocks", "w512", "w512 with room for 64 blocks", features={"max_blocks": 64}),
@@ -82,8 +82,8 @@ DEPTH_OF_CONNECTION = 16
 class Drive:
     """An emulated drive.
 
-    request_ms: what one request takes at least, for planning only; connections: how many QEMU
-    makes to it, each for its share of the drive.
+    request_ms: least time of a request, for planning only; connections: number of QEMU's
+    connections, each for its share of the drive.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Drive:
 
     @property
     def depth(self) -> int:
-        """The most requests that reach it together."""
+        """Return the most requests in flight at the drive."""
         return DEPTH_OF_CONNECTION * self.connections
 
 
@@ -103,7 +103,7 @@ DRIVES = {drive.name: drive for drive in (
     Drive("instant", Server(size="10G", profile="instant"), "no time of its own", 0),
     Drive("fixed-2ms", Server(size="10G", profile="fixed", options=("latency_us=2000",)),
           "2 ms a request", 2),
-    # Random writes 32 deep: a quarter of them, 8, is far from what a connection carries.
+    # Random writes 32 deep: a quarter, 8, is well below the limit of a connection.
     Drive("fixed-10ms", Server(size="10G", profile="fixed", options=("latency_us=10000",)),
           "10 ms a request", 10, connections=4),
     Drive("st1000dm003", Server(size="10G", profile="st1000dm003"),

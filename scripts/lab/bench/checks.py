@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What must hold in every run, whatever its figures are: data, balance, witness."""
+"""Checks of every run, whatever its figures are: data, balance, witness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .record import Record, Run
 
 
 def check_touches(run: Run) -> Iterator[str]:
-    """The fixing arms let through what they say; report lets everything through."""
+    """Check the drive's touches: of the fixing arms, as many as the ledger says; of report, all."""
     if run.arm == "raw" and run.drive["touches"] != run.replay["touches_expected"]:
         yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, the "
                f"workload has {run.replay['touches_expected']}")
@@ -27,10 +27,10 @@ def check_touches(run: Run) -> Iterator[str]:
 
 
 def check(record: Record) -> list[str]:
-    """Every finding as a sentence that starts with the run."""
+    """Return every finding as a sentence that starts with the run."""
     findings: list[str] = []
     for run in record.runs:
-        # Its Run is not theirs, but has what these read.
+        # The benchmark's Run is another class, with the members that these checks read.
         findings += check_data(run)  # type: ignore[arg-type]
         findings += check_touches(run)
         if run.ledger is not None:

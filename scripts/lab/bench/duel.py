@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """alignctl replay against fio: the same requests at the same depth, in turn, in one guest.
 
-Two places: null_blk without memory, which costs the least that a request can cost, and a
-regular file on ext4 over null_blk with memory. Both programs use io_uring. And two loads: as fast
-as they can, where a latency says how fast the program is (requests in flight / rate), and so many
-a second, the same of both and far from full, where it says what the program measures.
+Two places: null_blk without memory, which has the least cost of a request, and a regular file on
+ext4 over null_blk with memory. Both programs use io_uring. And two loads: full, where latency is a
+measure of the program's speed (requests in flight / rate), and paced, with the same rate for both
+and far from full, where latency shows how precisely the program measures.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DISK = "/dev/nullb0"
 FOLDER, FILE = "/run/duel", "/run/duel/file"
 TRACE, PACED_TRACE = "/run/duel.csv", "/run/paced.csv"
 NULL_BLK = ("nr_devices=1", "gb=4", "bs=4096", "queue_mode=2", "irqmode=0", "submit_queues=2")
-# A disk that keeps what is written, for the file system.
+# A disk with memory, for the file system.
 KEEPING = ("size=320", "memory_backed=1", "blocksize=4096", "power=1")
 PLACES = {"null_blk": DISK, "file": FILE}
 PROGRAMS = ("fio", "alignctl")
 FULL, PACED = LOADS = ("full", "paced")
-# Requests a second of the paced load, and how many.
+# Requests a second of the paced load, and their number.
 PACE, PACED_REQUESTS = 1000, 3000
 
 
@@ -48,12 +48,12 @@ class Result:
 
     @property
     def in_flight(self) -> float:
-        """On the mean: by Little's law."""
+        """Return the mean number of requests in flight, by Little's law."""
         return self.iops * self.mean_us / 1e6
 
 
 def trace_lines(requests: int, pace: int = PACE) -> Iterator[str]:
-    """A trace in CSV: whole blocks at random in the size of the file, `pace` a second, one seed."""
+    """Yield a trace in CSV: whole blocks at random in the size of the file, `pace` a second, one seed."""
     places = random.Random(1)
     yield "time_ns,op,offset,bytes\n"
     for number in range(requests):
@@ -65,7 +65,7 @@ class Duel:
     """A guest with both places, and a trace that it can read."""
 
     def __init__(self, guest: Guest, alignctl: Path, folder: Path, requests: int) -> None:
-        """folder: on the host, which the guest sees; requests: of each run."""
+        """folder: of the host, visible to the guest; requests: number in each run."""
         self._guest = guest
         self._alignctl = str(alignctl)
         self._folder = folder
@@ -75,7 +75,7 @@ class Duel:
                 file.writelines(trace_lines(lines))
 
     def set_up(self) -> None:
-        # What is read from the host costs the emulated processors more than a request does.
+        # Copy the traces: reading from the host costs the emulated processors more than a request.
         for path in TRACE, PACED_TRACE:
             self._guest.run("cp", str(self._folder / Path(path).name), path)
         self._guest.run("cp", self._alignctl, "/run/alignctl")
@@ -114,9 +114,9 @@ class Duel:
 
     def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Result]:
         """
-        Both programs in turn, in each place, under each load. Who is first changes from round to
-        round, or what a machine does slower and slower would count for one of them. The first
-        round, which fills caches, is dropped.
+        Run both programs in turn, in each place, under each load; return the results. The programs
+        alternate in being first, so that a drift of the machine affects both. The first round,
+        which fills caches, is dropped.
         """
         results = []
         steps = [step for turn in range(rounds + 1)
@@ -130,7 +130,7 @@ class Duel:
 
 
 def fio_result(place: str, load: str, document: dict[str, Any]) -> Result:
-    """A fio report's figures. Raises ValueError if it made no writes."""
+    """Return a fio report's figures. Raises ValueError if fio made no writes."""
     job = document["jobs"][0]
     if job["error"] or not job["write"]["total_ios"]:
         raise ValueError(f"fio made {job['write']['total_ios']} writes, error {job['error']}")
@@ -147,8 +147,8 @@ def of(results: list[Result], place: str, load: str, program: str,
 
 def rate_ratio(results: list[Result], place: str) -> float:
     """
-    Requests a second of alignctl as a multiple of fio's, at full load: the median of the rounds'
-    ratios, for the two runs of a round follow one another and have the same machine.
+    Return the rate of alignctl as a multiple of fio's, at full load: the median of the rounds'
+    ratios, as the two adjacent runs of a round have the same conditions.
     """
     own, theirs = (of(results, place, FULL, program, lambda r: r.iops)
                    for program in ("alignctl", "fio"))
@@ -157,6 +157,6 @@ def rate_ratio(results: list[Result], place: str) -> float:
 
 def agreement(results: list[Result], place: str, load: str,
               quantity: Callable[[Result], float]) -> tuple[float, float, float]:
-    """Medians of alignctl and of fio, and how far fio's own runs lie apart."""
+    """Return the medians of alignctl and of fio, and the spread of fio's own runs."""
     own, theirs = (of(results, place, load, program, quantity) for program in ("alignctl", "fio"))
     return median(own), median(theirs), max(theirs) - min(theirs)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The required figures: which runs each needs, and what a record says about it.
+"""The required figures: the runs that each needs, and its verdict on a record.
 
-Pure functions of a record. A figure whose runs are missing is not met; one whose conditions
-did not hold is void.
+Pure functions of a record. A figure whose runs are missing is not met; a figure whose
+conditions did not hold is void.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .record import Record, Run, Series
 
 MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
 
-# The most that the guest may be busy for a figure about depth 32 to count.
+# Greatest load of the guest with which a figure about depth 32 counts.
 BUSIEST = 0.80
-# What a block may occupy beside its content.
+# Memory that a block may use beside its content.
 BLOCK_OVERHEAD = 512
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table. value: what was compared, where it is one number."""
+    """One line of the table. value: the compared number, if there is one."""
 
     row: str
     measure: str
@@ -44,7 +44,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """A measure: its name for --only, the runs that it needs, and its figures."""
+    """A group of figures: its name for --only, the runs that it needs, and its figures."""
 
     name: str
     about: str
@@ -69,19 +69,19 @@ def _ms(us: float) -> str:
 
 
 def _with_spread(series: Series) -> str:
-    """Spread of a median, if there is more than one run."""
+    """Describe the spread of a median, if there is more than one run."""
     if len(series.values) < 2:
         return "1 run"
     return f"{len(series.values)} runs, spread {series.spread:.0%}"
 
 
 def _scale(run: Run, published: int) -> str:
-    """The count of a run, with the published one where it is smaller."""
+    """Return the count of a run, with the published count if the run's is smaller."""
     return f"{run.count}" if run.count == published else f"{run.count} (published {published})"
 
 
 def _worst(runs: list[Run], quantity: Callable[[Run], Any]) -> Run:
-    """Counts must hold in every repetition."""
+    """Return the run with the greatest quantity, as counts must hold in every repetition."""
     return max(runs, key=quantity)
 
 
@@ -119,7 +119,7 @@ def _fresh(record: Record) -> Iterator[Figure]:
 
 
 def largest_request(queue: dict[str, int]) -> int:
-    """Bytes of the largest request that a queue allows, made of single pages."""
+    """Return the bytes of the largest request that a queue allows, made of single pages."""
     return min(queue["max_sectors_kb"] * 1024, queue["max_segments"] * BLOCK)
 
 
@@ -161,7 +161,7 @@ class Side:
 def _compare(record: Record, row: str, measure: str, over: Side, under: Side,
              limit: float, at_least: bool, unit: Callable[[float], str],
              note: Callable[[], str] = str) -> Figure:
-    """A ratio of two medians against its limit."""
+    """Compare a ratio of two medians with its limit."""
     required = f"{'>=' if at_least else '<='} {limit:g}"
     top, bottom = over.of(record), under.of(record)
     if not top or not bottom:
@@ -181,7 +181,7 @@ def _mean(run: Run) -> float:
 
 
 def _wall(run: Run) -> float:
-    """Per count, so that a pair of writes is compared with the one that covers it."""
+    """Return the time per count, so that a pair of writes is compared with the one write that covers it."""
     return run.wall_us * STEPS.get(run.case, 1)
 
 
@@ -204,7 +204,7 @@ def _cpu_note(record: Record, on: str, case: str, *arms: str) -> str:
 
 
 def _reads_note(record: Record, on: str, case: str, *arms: str) -> str:
-    """dm-ebs also reads whole blocks, unless the pages of a write happen to be neighbours."""
+    """Note the reads: dm-ebs also reads whole blocks, unless the pages of a write happen to be neighbours."""
     found = {arm: record.series(on, case, arm, lambda r: r.drive["reads"] / r.requests)
              for arm in arms}
     return "reads a write: " + ", ".join(
@@ -225,13 +225,13 @@ def _converge(record: Record) -> Iterator[Figure]:
 
 
 def _aligned_note(record: Record, on: str) -> str:
-    """What the same bytes cost the drive when they are aligned and nothing is in between."""
+    """Note the drive's time for the same bytes when aligned and written to the drive itself."""
     series = record.series(on, "w136k-aligned", "raw", _busy)
     return f"aligned raw, the same bytes: busy {_ms(series.median)}" if series else ""
 
 
 def _published(record: Record) -> Iterator[Figure]:
-    """The busy time has a floor: a guest slower than the media lets the drive miss revolutions."""
+    """Compare with the published case. The busy time has a floor: with a slow guest the drive misses revolutions."""
     on, case = "st1000dm003", "w4k_132k"
     for what, quantity, limit in (("drive's busy time", _busy, 5.0), ("wall", _wall, 2.0)):
         yield _compare(record, "w4k-st1000dm003",
@@ -252,7 +252,7 @@ def _nocache(record: Record) -> Iterator[Figure]:
 
 
 def _void_if_busy(record: Record, figure: Figure, on: str, case: str, *arms: str) -> Figure:
-    """A guest whose processors are full measures itself."""
+    """Make a figure void if the guest's processors were full, as it then measures the guest."""
     busiest = max((series.median for arm in arms
                    if (series := record.series(on, case, arm, lambda r: r.cpu))), default=0.0)
     if figure.verdict == MISSING or busiest <= BUSIEST:
@@ -262,7 +262,7 @@ def _void_if_busy(record: Record, figure: Figure, on: str, case: str, *arms: str
 
 
 def _in_flight(record: Record, on: str, case: str, *arms: str) -> str:
-    """Mean requests at the drive: with a fixed latency, its busy time over the wall time."""
+    """Note the mean requests at the drive: with a fixed latency, its busy time over the wall time."""
     found = {arm: record.series(on, case, arm,
                                 lambda r: r.drive["busy_ns"] / 1e9 / r.replay["wall_s"])
              for arm in arms}
@@ -305,7 +305,7 @@ def _append(record: Record) -> Iterator[Figure]:
         if not runs:
             yield _missing("append", measure, "<= 1", f"append-512-dsync {arm}")
             continue
-        # What else the drive reads is replay's look for signatures before it writes.
+        # The drive's other reads are replay's look for signatures before the writes.
         run = _worst(runs, lambda r: r.ledger["pad_reads"])
         value = run.ledger["pad_reads"] / (run.requests * SECTOR / BLOCK)
         yield Figure("append", measure, "<= 1",
@@ -330,12 +330,12 @@ def _overhead(record: Record) -> Iterator[Figure]:
                          f"{value:.3f} ({least:.3f} to {most:.3f} in {runs} runs)", verdict, value)
 
 
-# alignctl replay must make so many of the requests a second that fio makes, and keep so much of
-# what may be in flight in flight.
+# Least rate of alignctl replay as a share of fio's, and least requests in flight as a share of the
+# depth.
 DUEL_LEAST = 0.95
-# What a long recording in an open loop may take.
+# Limits of a long recording in an open loop: start in s, memory in MiB, drift.
 OPEN_LOOP_START_S, OPEN_LOOP_MIB, OPEN_LOOP_DRIFT = 1, 64, 0.001
-# What recording may add to a write, as a multiple of what blktrace adds.
+# Greatest cost of recording a write, as a multiple of blktrace's.
 RECORDING_MOST = 1
 
 
@@ -364,13 +364,13 @@ def _duel(record: Record) -> Iterator[Figure]:
 
 def _duel_latencies(record: Record, what: str, place: str) -> Iterator[Figure]:
     """
-    At an equal rate the latencies must be equal; at full load they must not be longer: there the
-    mean is what is in flight / rate, so that of the faster program is shorter.
+    Compare the latencies with fio's: equal at an equal rate, not longer at full load, where the mean
+    is requests in flight / rate, so shorter for the faster program.
     """
     quantities = ("mean", lambda r: r.mean_us), ("p99", lambda r: r.p99_us)
     for load, (name, quantity) in product(duel.LOADS, quantities):
         if not duel.of(record.duel, place, load, "fio", quantity):
-            continue    # a record from before there was a paced load
+            continue    # a record without a paced load
         own, theirs, spread = duel.agreement(record.duel, place, load, quantity)
         paced = load == duel.PACED
         yield Figure("replay-fio", f"{what}, " + (f"both at {duel.PACE}/s" if paced else "full load")
@@ -430,7 +430,7 @@ def _memory(record: Record) -> Iterator[Figure]:
             run = _worst(runs, lambda r: r.memory["memory_high_water_bytes"])
             blocks = run.memory["max_blocks"] * (BLOCK + BLOCK_OVERHEAD)
             buffers = min(run.ledger["pad_reads"], DRIVES["instant"].depth)
-            # A run of blocks is no longer than all the blocks that there may be.
+            # A run of blocks is at most max_blocks long.
             buffer = min(largest_request(queue), run.memory["max_blocks"] * BLOCK)
             most = blocks + buffers * buffer
             high = run.memory["memory_high_water_bytes"]
@@ -477,7 +477,7 @@ ROWS = {row.name: row for row in (
     Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
     Row("replay-open", "a long recording in an open loop", (), _open_loop, open_loop=True),
     Row("record", "what recording costs, against blktrace", (), _recording, recording=True),
-    # Without required figures: what there is to read beside them.
+    # Tables for reading, without required figures.
     *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
       for on in TABLE_DRIVES),
 )}
@@ -486,5 +486,5 @@ QUICK_ROWS = tuple(name for name, row in ROWS.items() if row.figures is not _non
 
 
 def figures(record: Record, rows: tuple[str, ...]) -> list[Figure]:
-    """Every figure of the rows, in order."""
+    """Return every figure of the rows, in order."""
     return [figure for name in rows for figure in ROWS[name].figures(record)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How busy the machine and the guest were, from /proc/stat and /proc/loadavg."""
+"""The load of the machine and of the guest, from /proc/stat and /proc/loadavg."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor time, in ticks over all processors, since boot or between two moments."""
+    """Processor time, in ticks over all processors, since boot or in an interval."""
 
     total: int
     idle: int
@@ -17,7 +17,7 @@ class Usage:
 
     @classmethod
     def parse(cls, stat: str) -> Usage:
-        """The first line of /proc/stat: user nice system idle iowait irq softirq steal ..."""
+        """Parse the first line of /proc/stat: user nice system idle iowait irq softirq steal ..."""
         name, *ticks = stat.splitlines()[0].split()
         if name != "cpu" or len(ticks) < 8:
             raise ValueError(f"/proc/stat begins with {stat.splitlines()[0]!r}, expected 'cpu' "
@@ -43,5 +43,5 @@ class Usage:
 
 
 def host_load() -> float:
-    """Load average of the last minute."""
+    """Return the load average of the last minute."""
     return float(Path("/proc/loadavg").read_text().split()[0])

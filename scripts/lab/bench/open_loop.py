@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A long recording in an open loop: does alignctl replay start at once, stay small and keep time?
+"""A long recording in an open loop: alignctl replay's start, memory and timing.
 
-On null_blk, which is never behind: what is late is late because of the program.
+On null_blk, which is never behind, so that every delay is the program's.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from ..machines.remote import Guest
 from .duel import DISK, NULL_BLK, trace_lines
 
-# Requests a second: half of what the emulated processors can make.
+# Requests a second: half of the emulated processors' capacity.
 RATE = 25_000
 TRACE = "/run/open-loop.rec"
-# In the guest: a program's own report, with how long it took and the most memory that it had.
+# Runs in the guest: prints a program's report, with its time and its peak memory.
 MEASURED = """
 import json, resource, subprocess, sys, time
 began = time.monotonic()
@@ -31,8 +31,8 @@ print(json.dumps({"elapsed_s": elapsed, "max_rss_kib": usage.ru_maxrss,
 @dataclass(frozen=True)
 class OpenLoop:
     """
-    A run. elapsed_s: of the program, from its start to its end; wall_s: from the first request to
-    the end of the last one; drift: how late that was made, as a share of the trace's length.
+    A run. elapsed_s: from the program's start to its end; wall_s: from the first request to the end
+    of the last one; drift: lateness of the last request, as a share of the trace's length.
     """
 
     requests: int
@@ -44,25 +44,25 @@ class OpenLoop:
 
     @property
     def start_s(self) -> float:
-        """The program's start, and its end too: the first request was not made later than this."""
+        """Return the time of start and end together, an upper bound for the time of the first request."""
         return self.elapsed_s - self.wall_s - self.flush_s
 
 
 def make_trace(alignctl: Path, folder: Path, requests: int) -> Path:
-    """A recording of whole blocks at random, RATE a second, made of CSV."""
+    """Make a recording of whole blocks at random, RATE a second, from CSV; return its path."""
     table, recording = folder / "open-loop.csv", folder / Path(TRACE).name
     with table.open("w") as file:
         file.writelines(trace_lines(requests, RATE))
     done = subprocess.run([alignctl, "convert", table, "--output", recording],
                           capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{table} does not become a recording: {done.stderr.strip()}")
+        raise RuntimeError(f"{table}: cannot make a recording: {done.stderr.strip()}")
     table.unlink()
     return recording
 
 
 def measure(guest: Guest, alignctl: Path, trace: Path, requests: int) -> OpenLoop:
-    # What is read from the host costs the emulated processors more than a request does.
+    # Copy the trace: reading from the host costs the emulated processors more than a request.
     guest.run("cp", str(trace), TRACE, timeout=300)
     guest.run("cp", str(alignctl), "/run/alignctl")
     guest.run("modprobe", "null_blk", *NULL_BLK)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What an aligned write costs, in instructions: a guest whose clock counts them.
+"""The cost of an aligned write in instructions, in a guest whose clock counts them.
 
-With `-icount shift=0` a nanosecond of the guest is an instruction, so the latency that fio
-sees is the number of instructions that a write takes from its system call and back. null_blk
-without memory, which completes a request where it is submitted, adds the least.
+With `-icount shift=0` a nanosecond of the guest is an instruction, so fio's latency is the
+number of a write's instructions from the system call to its return. null_blk without memory,
+which completes a request in its submission, adds the least.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENGINES = ("psync", "io_uring")
 FEWEST_RUNS = 9
 DISK = "/dev/nullb0"
 NULL_BLK = ("nr_devices=1", "gb=4", "bs=512", "queue_mode=2", "irqmode=0", "submit_queues=1")
-# null_blk says that its physical block is its logical one; without this nothing is there to fix.
+# null_blk has physical blocks of the size of logical ones, so no touches; override that.
 FEATURES = {"physical_block_size": BLOCK, "alignment_offset": 0}
 
 
@@ -28,13 +28,13 @@ class Meter:
     """An icount guest with one device for each arm, all over the same null_blk."""
 
     def __init__(self, guest: Guest, writes: int) -> None:
-        """writes: of each run."""
+        """writes: number in each run."""
         self._guest = guest
         self._writes = writes
         self.devices: dict[str, str] = {}
 
     def set_up(self, modules: list[Path], arms: tuple[str, ...] = ARMS) -> dict[str, str]:
-        """Makes the devices; returns why an arm has none, {arm: reason}."""
+        """Create the devices; return {arm: reason} for arms without one."""
         self._guest.run("modprobe", "-a", "dm-mod", "dm-bufio")
         for module in modules:
             self._guest.run("insmod", str(module))
@@ -55,13 +55,13 @@ class Meter:
         return missing
 
     def run(self, engine: str, arm: str) -> float:
-        """One run: mean instructions of a write."""
+        """Make one run; return the mean instructions of a write."""
         return fio_mean_ns(self._guest.json(
             *fio_command(self.devices[arm], engine, self._writes), timeout=600))
 
     def measure(self, runs: int, into: dict[str, dict[str, list[float]]],
                 progress: Callable[[int, int], None]) -> None:
-        """`runs` of each engine and arm, the arms interleaved.
+        """Make `runs` runs of each engine and arm, with interleaved arms.
 
         into: {engine: {arm: [instructions]}}. progress: called with the runs done and planned.
         """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which runs a benchmark makes, how large they are, and how long they will still take.
+"""The schedule of a benchmark: its runs, their counts, and the time left.
 
-The rows that were asked for say which runs they need. A run that several rows need is made
-once. Each repetition goes over all drives, and on each drive the arms of a case follow one
-another directly, so that what drifts on the machine drifts for all of them.
+The requested rows decide which runs are needed. A run that several rows need is made once.
+Each repetition goes over all drives, and on each drive the arms of a case follow one another
+directly, so that a drift of the machine affects all of them.
 
 Costs are for the ETA only: no result depends on them.
 """
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from .arms import ARMS
 from .cases import CASES, DRIVES, TABLE_CASES, Case, Drive
 
-# Counts of single runs: quick, full. Where arms are compared they have the same count, except
-# dm-ebs where it is many times slower; then rates are compared.
+# Counts of single runs: quick, full. Compared arms have the same count, except dm-ebs where it
+# is many times slower; then rates are compared.
 COUNTS: dict[tuple[str, str], tuple[int, int]] = {
     ("instant", "w136k"): (300, 5000),
     ("instant", "w4k_132k"): (300, 5000),
@@ -44,7 +44,7 @@ TABLE_COUNTS = {
     "areasync-512": 25, "append-512-dsync": 300, "rand512-1": 300, "rand512-8": 1000,
     "rand512-32": 2000, "rand4k-1": 400, "rand4k-32": 2000,
 }
-# dm-ebs writes each block of a long write on its own: 1/n of the count is enough.
+# dm-ebs writes each block of a long write separately: 1/n of the count is enough.
 EBS_DIVISOR = {"w136k": 8, "w4k_132k": 8, "diskbenchi-existing": 25, "diskbenchi-fresh": 25}
 
 GUEST_MS = 0.8          # a request, in an emulated guest
@@ -63,7 +63,7 @@ class Need:
 
 
 def table_needs(on: str) -> tuple[Need, ...]:
-    """Every case through every arm on one drive."""
+    """Return the needs of every case through every arm on one drive."""
     return tuple(Need(on, case, ARMS) for case in TABLE_CASES)
 
 
@@ -92,7 +92,7 @@ class Step:
 
 
 def count_for(on: str, case: str, arm: str, quick: bool) -> int:
-    """How large a run is."""
+    """Return the count of a run."""
     short, full = COUNTS.get((on, case)) or (TABLE_COUNTS[case] // 4, TABLE_COUNTS[case])
     count = short if quick else full
     if arm == "ebs":
@@ -101,7 +101,7 @@ def count_for(on: str, case: str, arm: str, quick: bool) -> int:
 
 
 def steps(needs: Iterable[Need], repeat: int, quick: bool, most: int | None = None) -> list[Step]:
-    """One repetition: every run once, by drive, case and arm; no count above `most`."""
+    """Return one repetition: every run once, by drive, case and arm; no count above `most`."""
     wanted: dict[tuple[str, str], set[str]] = {}
     for need in needs:
         wanted.setdefault((need.on, need.case), set()).update(need.arms)
@@ -113,7 +113,7 @@ def steps(needs: Iterable[Need], repeat: int, quick: bool, most: int | None = No
 
 
 class Progress:
-    """How long the runs still to make will take, by how the runs so far compared."""
+    """The time of the runs still to make, from the pace of the runs so far."""
 
     def __init__(self, planned: Iterable[Step]) -> None:
         self._todo = sum(step.estimate_s for step in planned)

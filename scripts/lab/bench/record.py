@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What one benchmark measured: the model behind the table, the JSON file and the page.
+"""The results of one benchmark: the data behind the table, the JSON file and the page.
 
-A run is one case through one arm on one drive, once. The documents it holds keep the keys of
-the programs that made them:
+A run is one case through one arm on one drive, once. Its documents keep the keys of the programs
+that made them:
 
 replay   `alignctl replay --json`, without its histograms
-drive    drive512e's control socket, `stats`, of the run alone
+drive    drive512e's control socket, `stats`, for this run alone
 ledger   `alignctl stats --json`, `counters`; None for an arm that is not dm-align
 memory   sysfs of the target: bytes in use, high-water mark, max_blocks; None likewise
-machine  guest_cpu: share of the guest's processors that was busy; host_load: load average of
-         the machine; host_steal: share of its processors' time that somebody else took
+machine  guest_cpu: busy share of the guest's processors; host_load: load average of the machine;
+         host_steal: stolen share of its processors' time
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Run:
 
     @property
     def wall_us(self) -> float:
-        """Microseconds from the first write to the last acknowledgement, per write."""
+        """Return the microseconds from the first write to the last acknowledgement, per write."""
         return self.replay["wall_s"] * 1e6 / self.requests
 
     @property
     def settled_us(self) -> float:
-        """The same until the flush behind the last write has ended."""
+        """Return the same until the end of the final flush."""
         return (self.replay["wall_s"] + self.replay["flush_s"]) * 1e6 / self.requests
 
     @property
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def busy_us(self) -> float:
-        """The drive's busy time per write."""
+        """Return the drive's busy time per write, in microseconds."""
         return self.drive["busy_ns"] / 1e3 / self.requests
 
     @property
@@ -80,7 +80,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity in all repetitions of a run."""
+    """The values of a quantity in all repetitions of a run."""
 
     values: tuple[float, ...]
 
@@ -90,7 +90,7 @@ class Series:
 
     @property
     def spread(self) -> float:
-        """Largest minus smallest, as a share of the median."""
+        """Return largest minus smallest, as a share of the median."""
         return (max(self.values) - min(self.values)) / self.median if self.median else 0.0
 
 
@@ -111,7 +111,7 @@ class Record:
     recording: list[Recorded] = field(default_factory=list)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
-        """The repetitions of a run, in order; empty if it did not take place."""
+        """Return the repetitions of a run, in order; empty if it was not made."""
         return [run for run in self.runs if (run.on, run.case, run.arm) == (on, case, arm)]
 
     def series(self, on: str, case: str, arm: str,
@@ -136,6 +136,6 @@ class Record:
         return cls(document["machine"], document["queues"],
                    [Run(**run) for run in document["runs"]], document["overhead"],
                    [Result(**each) for each in document["duel"]],
-                   # a record from before there were these
+                   # absent in older records
                    [OpenLoop(**each) for each in document.get("open_loop", [])],
                    [Recorded(**each) for each in document.get("recording", [])])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What it costs those who write that their requests are recorded, in instructions.
+"""The cost of recording for a writer, in instructions.
 
-A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: nothing is
-ever waited for, so the time of a write is all that was done meanwhile, and that of the recorder is
-among it. blktrace is told to record the class of events that has the one which alignctl record takes
-of each request, its queueing; it cannot be told of that one alone.
+A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: the processor is
+never idle, so the time of a write includes the recorder's work. alignctl record takes one event of
+each request, its queueing; blktrace cannot record this event alone, so it records its class of
+events.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ NONE, ALIGNCTL, BLKTRACE = RECORDERS = ("none", "alignctl record", "blktrace")
 FOLDER = "/run/recording"
 OUTPUT = f"{FOLDER}/trace"
 ENGINE = "psync"
-# In the guest: the recorder around a load. It has begun when it says or makes something; what it
-# says at its end is on its standard output.
+# Runs in the guest: a recorder around a load. The recorder has begun when a file of its exists, and
+# prints its summary at the end.
 AROUND = """
 import json, os, signal, subprocess, sys, time
 recorder, begun, load = map(json.loads, sys.argv[1:])
@@ -46,8 +46,8 @@ print(json.dumps({"status": began.returncode if began else 0, "said": said,
 @dataclass(frozen=True)
 class Recorded:
     """
-    A run: its recorder, instructions of a write with all that was done beside it, writes that were
-    made, and writes that the recorder says it has.
+    A run: its recorder, instructions per write with all other work, writes made, and writes found in
+    the recording.
     """
 
     recorder: str
@@ -67,7 +67,7 @@ class Recording:
             ALIGNCTL: ["/run/alignctl", "record", DISK, "--output", OUTPUT, "--json"],
             BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
         }
-        # What each makes before its first event: a file, and one for each processor.
+        # The file that each recorder makes before its first event; blktrace makes one per processor.
         self._begun = {NONE: "", ALIGNCTL: OUTPUT, BLKTRACE: f"{OUTPUT}.blktrace.0"}
         self._alignctl = str(alignctl)
 
@@ -99,7 +99,7 @@ class Recording:
         return sum(line.startswith("Q W") for line in dumped.splitlines())
 
     def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Recorded]:
-        """Each recorder in turn; the first round, which fills caches, is dropped."""
+        """Run each recorder in turn; return the results. The first round, which fills caches, is dropped."""
         total, results = (rounds + 1) * len(RECORDERS), []
         for number in range(total):
             result = self.run(RECORDERS[number % len(RECORDERS)])
@@ -110,14 +110,14 @@ class Recording:
 
 
 def added(results: list[Recorded], recorder: str) -> list[float]:
-    """Instructions that a recorder adds to a write, against the run without one of its round."""
+    """Return the instructions that a recorder adds to a write, relative to its round's run without one."""
     without, beside = ([each.instructions for each in results if each.recorder == name]
                        for name in (NONE, recorder))
     return [own - other for own, other in zip(beside, without, strict=True)]
 
 
 def incomplete(results: list[Recorded]) -> list[str]:
-    """Each run whose recorder has not all of its writes, as a sentence."""
+    """Return each run with an incomplete recording, as a sentence."""
     return [f"{each.recorder}: has {each.found} of {each.writes} writes" for each in results
             if each.found < each.writes]
 

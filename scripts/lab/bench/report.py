@@ -29,7 +29,7 @@ svg .ebs, .key .ebs { fill: var(--ebs); background: var(--ebs); }
 
 
 def figures_table(figures: list[Figure]) -> Table:
-    """Measure, required, measured, met or not."""
+    """Return the table of figures: measure, required, measured, met or not."""
     table = Table(title="Required figures", title_justify="left", header_style="bold")
     for heading in ("row", "measure", "required", "measured", ""):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("row", ""))
@@ -59,7 +59,7 @@ HEADINGS = ("case", "arm", "requests", "touches", "drive reads", "drive writes",
 
 
 def cells(record: Record, runs: list[Run]) -> list[str]:
-    """The repetitions of one run as a line of the table: medians, and counts of the last."""
+    """Return the repetitions of one run as a line of the table: medians, and counts of the last."""
     last = runs[-1]
     raw = record.find(last.on, last.case, "raw")
     times = _middle(runs, lambda r: r.wall_us)
@@ -82,12 +82,12 @@ def drive_title(record: Record, on: str) -> str:
 
 
 def _groups(record: Record, on: str) -> list[list[Run]]:
-    """The repetitions of each run of a drive, by case and arm."""
+    """Return the repetitions of each run of a drive, by case and arm."""
     return [runs for case in CASES for arm in ARMS if (runs := record.find(on, case, arm))]
 
 
 def drive_table(record: Record, on: str) -> Table:
-    """Every run of one drive, times per write."""
+    """Return the table of every run of one drive, with times per write."""
     table = Table(title=drive_title(record, on), title_justify="left", header_style="bold")
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading in ("case", "arm") else "right",
@@ -102,7 +102,7 @@ def drive_table(record: Record, on: str) -> Table:
 
 
 def overhead_table(record: Record) -> Table:
-    """Instructions of each arm: median, extremes, ratio to dm-linear."""
+    """Return the table of instructions of each arm: median, extremes, ratio to dm-linear."""
     table = Table(title="Instructions of an aligned 4 KiB write", title_justify="left",
                   header_style="bold")
     for heading in ("engine", "arm", "median", "least", "most", "above raw, linear = 1"):
@@ -117,7 +117,7 @@ def overhead_table(record: Record) -> Table:
 
 
 def bars(rows: list[tuple[str, float, str]], label: str) -> str:
-    """Horizontal bars from zero: (arm, value, what stands behind the bar)."""
+    """Draw horizontal bars from zero: (arm, value, label)."""
     left, height, gap = 60, 14, 5
     most = max((value for _, value, _ in rows), default=0)
     if not most:
@@ -135,7 +135,7 @@ def bars(rows: list[tuple[str, float, str]], label: str) -> str:
 
 
 def case_panel(record: Record, on: str, case: str) -> str:
-    """Wall time per write of one case, an arm a bar."""
+    """Draw the wall time per write of one case, an arm a bar."""
     rows = []
     for arm in ARMS:
         runs = record.find(on, case, arm)
@@ -152,7 +152,7 @@ def overhead_panel(engine: str, figures: dict[str, list[float]]) -> str:
 
 
 def page(record: Record, figures: list[Figure], findings: list[str]) -> str:
-    """One HTML page that needs nothing else."""
+    """Return one HTML page that needs nothing else."""
     met = sum(figure.verdict == MET for figure in figures)
     faults = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
     drives = ""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes the runs of one drive in one guest, each through a device made for it alone.
+"""The runs of one drive in one guest, each through a newly created device.
 
-The range is prepared and afterwards read back past the device that is measured, on the
-drive itself: so that device has seen none of its blocks when the run begins, and what is read
-back is what has reached the drive.
+The range is prepared and read back past the measured device, on the drive itself: so the device
+has no cached block when the run begins, and the check reads the content that reached the drive.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ DEVICE = f"/dev/mapper/{NAME}"
 STATE = "/tmp/bench.state"
 QUEUE_LIMITS = ("max_sectors_kb", "max_segments", "max_segment_size", "logical_block_size",
                 "physical_block_size", "nr_requests")
-# Many times the buffers of a run. A guest that has just booted hands out memory in one piece, and
-# then dm-ebs, which looks at each piece of a write, reads fewer blocks than it does in real life.
+# Many times the buffers of a run. A guest that has just booted has contiguous memory, so that
+# dm-ebs, which handles each segment of a write, would read fewer blocks than on a real machine.
 SCATTERED_BYTES = 256 << 20
 MEMORY = ("memory_bytes", "memory_high_water_bytes", "max_blocks")
 
 
 class Runner:
-    """A guest with one drive: makes runs on it."""
+    """A guest with one drive, which makes the runs."""
 
     def __init__(self, guest: Guest, alignctl: Path, served: Served, disks: list[str]) -> None:
-        """disks: the guest's names of the drive; if there are several, each is a connection."""
+        """disks: the guest's names of the drive, one for each connection."""
         self._guest = guest
-        # A copy, so that a build on the host cannot change the program between two runs.
+        # Use a copy, so that a build on the host cannot change the program between two runs.
         self._built, self._alignctl = str(alignctl), "/tmp/alignctl"
         self._served = served
         self._disks = disks
         self._raw = f"/dev/{disks[0]}"
 
     def set_up(self, modules: list[Path]) -> dict[str, int]:
-        """Loads the targets; returns the limits of the drive's queue."""
+        """Load the targets; return the limits of the drive's queue."""
         self._guest.run("cp", self._built, self._alignctl)
         self._guest.run("modprobe", "-a", "dm-mod", "dm-bufio")
         for module in modules:
@@ -65,13 +64,13 @@ class Runner:
         return Usage.parse(self._guest.run("cat", "/proc/stat"))
 
     def _make_cold(self) -> None:
-        """Fills the drive's buffer for reads with other places."""
+        """Fill the drive's read buffer with other blocks."""
         size = self._served.control("stats")["size"]
         step = size // 8 // COLD_READS
         self._guest.read(self._raw, [size - (i + 1) * step for i in range(COLD_READS)], 4096)
 
     def _create(self, step: Step) -> str:
-        """The device of an arm, as a path."""
+        """Create the device of an arm; return its path."""
         sectors = self._served.control("stats")["size"] // SECTOR
         line = table(step.arm, self._raw, sectors, step.case.features)
         if line is None:
@@ -86,7 +85,7 @@ class Runner:
                 for name in MEMORY}
 
     def clear(self) -> None:
-        """Removes what a run that failed may have left."""
+        """Remove the devices that a failed run may have left."""
         self._guest.run("dmsetup", "remove", NAME, ok=(0, 1))
 
     def _replay(self, step: Step, phase: str, device: str, *argv: str,
@@ -96,7 +95,7 @@ class Runner:
             "--json", *argv, "--phase", phase, timeout=patience(step.estimate_s), ok=ok)
 
     def _prepare(self, step: Step) -> str:
-        """Everything before the first write; returns the device to write to."""
+        """Do everything before the first write; return the device to write to."""
         seed = ("--seed", str(step.repeat + 1)) if step.case.random else ()
         self._replay(step, "prepare", self._raw, "--count", str(step.count), *step.case.extra,
                      *seed)
@@ -111,7 +110,7 @@ class Runner:
             self._guest.run("dmsetup", "remove", NAME)
 
     def trace(self, step: Step) -> str:
-        """The requests of the last writes of a run that is not recorded."""
+        """Make a run outside the record; return the requests of its last writes."""
         device = self._prepare(step)
         trace.start(self._guest)
         self._run(step, device)
@@ -120,7 +119,7 @@ class Runner:
         return trace.text(lines)
 
     def make(self, step: Step) -> Run:
-        """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
+        """Make one run. Raises GuestError, or OSError of the drive, if the run cannot be made."""
         device = self._prepare(step)
         self._served.control("reset")
         host, before = Usage.of_host(), self._usage()
@@ -129,11 +128,11 @@ class Runner:
         counted = self._served.control("stats")
         ledger = memory = None
         if step.arm in MODES:
-            # Status 1 says that it does not balance: that is for the checks to report.
+            # Status 1 means that the ledger does not balance, which the checks report.
             stats = self._guest.json(self._alignctl, "stats", NAME, "--json", ok=(0, 1))
             ledger, memory = stats["devices"][0]["counters"], self._memory()
         self._remove(device)
-        # Status 1 says that bytes differ: likewise.
+        # Status 1 means that data differs: likewise.
         checked = self._replay(step, "check", self._raw, ok=(0, 1))
         replayed["data_check"] = checked["data_check"]
         machine = {"guest_cpu": guest.busy_share, "host_load": host_load(),
@@ -143,7 +142,7 @@ class Runner:
 
 
 def without_histograms(replayed: dict[str, Any]) -> dict[str, Any]:
-    """Means and percentiles are enough here, and a full benchmark makes a thousand runs."""
+    """Drop the histograms: means and percentiles are enough for a thousand runs."""
     for times in ("service_us", "flush_us"):
         if replayed.get(times):
             replayed[times].pop("histogram", None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the time of a write goes: the requests of a few writes, from the kernel's block events.
+"""The requests of a few writes with their times, from the kernel's block events.
 
-Made for a figure that is not met, in a run of its own, as tracing takes time too.
+Made for an unmet figure, in a separate run, as tracing takes time, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..machines.remote import Guest
 
 TRACING = "/sys/kernel/tracing"
 EVENTS = ("block_bio_queue", "block_bio_complete", "block_rq_issue", "block_rq_complete")
-# Writes of a traced run: enough for the last ones to be ordinary.
+# Writes of a traced run: enough for the last ones to be typical.
 COUNT = 40
 LINES = 160
 
@@ -43,7 +43,7 @@ class Event:
 
 
 def start(guest: Guest) -> None:
-    """Turns the events on."""
+    """Enable the events."""
     _switch(guest, "1")
 
 
@@ -53,7 +53,7 @@ def _switch(guest: Guest, value: str) -> None:
 
 
 def stop(guest: Guest) -> str:
-    """Ends what `start` began; the last lines of the trace."""
+    """Disable the events; return the last lines of the trace."""
     _switch(guest, "0")
     lines = guest.run("sh", "-c", f"grep -v '^#' {TRACING}/trace | tail -n {LINES}")
     guest.run("sh", "-c", f"echo >{TRACING}/trace")
@@ -61,7 +61,7 @@ def stop(guest: Guest) -> str:
 
 
 def events(lines: str) -> Iterator[Event]:
-    """The block events among a trace's lines."""
+    """Yield the block events among a trace's lines."""
     before = None
     for line in lines.splitlines():
         found = LINE.match(line)
@@ -74,5 +74,5 @@ def events(lines: str) -> Iterator[Event]:
 
 
 def text(lines: str) -> str:
-    """A trace as a table: time since the line before, event, device, request, task."""
+    """Return a trace as a table: time since the line before, event, device, request, task."""
     return "\n".join(event.words for event in events(lines)) + "\n"

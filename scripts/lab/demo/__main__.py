@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Five published workloads on an emulated 512e drive: raw, watched, padded and held.
+"""The demo: five published workloads on an emulated 512e drive, raw and in each mode.
 
 Boots one guest with seven drives (two profiles, and for each of them one drive for each of
-the ways raw, report, pad and, above a write cache, coalesce), makes the runs as `alignctl
-verify` does, prints its tables, and leaves the same as demo.json and as its page, demo.html.
-Exit status: 0 everything agrees, 1 findings, 2 it could not run, 3 its output could not be written.
+raw, report, pad and, above a write cache, coalesce), makes the runs as `alignctl verify` does,
+prints its tables, and writes the results as demo.json and as a page, demo.html.
+Exit status: 0 everything agrees, 1 findings, 2 the demo could not run, 3 output error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .workloads import WORKLOADS
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
 FILES = ("demo.json", "demo.html", "demo.txt")
-# With the boot, some five minutes on two emulated processors.
+# About five minutes with the boot, on two emulated processors.
 BUDGET_S = 290
 REPEAT = FEWEST
 DRIVE_SIZE = "1G"  # the widest workload spans 697 MB
@@ -58,14 +58,14 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--profile", choices=PROFILES, action="append", dest="profiles",
                         help="only this drive; may be given again (default: both)")
     parser.add_argument("--out", type=Path, default=OUT / "demo", metavar="DIR",
-                        help="where the results go (default: out/demo)")
+                        help="folder for the results (default: out/demo)")
     given = parser.parse_args(argv)
     given.profiles = tuple(given.profiles or PROFILES)
     return given
 
 
 def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
-    """A drive for each profile and mode, in the order in which the guest will name them."""
+    """Return a drive for each profile and mode, in the guest's order of names."""
     return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
                                            cache=WRITE_CACHE[profile])
             for profile in profiles for mode in plan.MODES[profile]}
@@ -73,7 +73,7 @@ def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
 
 def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
               console: Console) -> None:
-    """Every run of the schedule, with a line for each and an ETA."""
+    """Make every run of the schedule, with a line for each and an ETA."""
     total = len(schedule)
     began = time.monotonic()
     with console.status("") as status:
@@ -93,7 +93,7 @@ def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
 
 
 def machine(given: argparse.Namespace, release: str, accelerator: str) -> dict[str, str]:
-    """How it was measured, in the words of the page."""
+    """Describe the measurement, as the page shows it."""
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True,
                           check=True).stdout.split("\n")[0]
     return {
@@ -119,7 +119,7 @@ def machine(given: argparse.Namespace, release: str, accelerator: str) -> dict[s
 
 
 def demonstrate(given: argparse.Namespace, results: Results, console: Console) -> None:
-    """Fills `results`; what was measured before an exception stays in it."""
+    """Make all runs and append each to `results`, which keeps the runs made before an exception."""
     accelerator = vm.accelerator().upper()
     log = given.out / "log"
     alignctl = OUT / "bin" / "alignctl"
@@ -130,7 +130,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     built, _ = modules.build_for(release)
     schedule = plan.Schedule(given.profiles, given.repeat, None if given.full else given.budget)
     results.machine.update(machine(given, release, accelerator))
-    # Two demos at once, in folders of their own, need two machines.
+    # Two simultaneous demos, with separate --out folders, need two machines.
     name = f"demo-{sha256(str(given.out.resolve()).encode()).hexdigest()[:8]}"
     wanted = servers(given.profiles)
     named = {"-".join(key): server for key, server in wanted.items()}
@@ -147,7 +147,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
 
 
 def report(results: Results, findings: list[str], out: Path, console: Console) -> None:
-    """The tables on the terminal; the tables, the figures and the page as files."""
+    """Print the tables, and write tables, figures and page as files."""
     figures, web, text = (out / name for name in FILES)
     results.save(figures, findings)
     found = verdicts(results, list(MODES))
@@ -175,7 +175,7 @@ def main(argv: list[str]) -> int:
 
 
 def demo(given: argparse.Namespace, console: Console) -> int:
-    # A page of an older demo must not be taken for the result of one that failed.
+    # Remove an older demo's page, which could pass for the result of a failed demo.
     for name in FILES:
         (given.out / name).unlink(missing_ok=True)
     results, broken = Results({"device": f"emulated drives: {' and '.join(given.profiles)}"}), []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What makes a demo fail: pure functions from results to sentences.
+"""Checks of a demo's results: pure functions from results to findings, a sentence each.
 
 The demo sets up the case in which the drive and the ledger must agree exactly: no
 merging above (nomerges=2, scheduler none) nor below (request-merging=off), and writes
@@ -18,7 +18,7 @@ from .workloads import BY_NAME
 
 
 def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:
-    """The workload that ran is the one that was worked out by hand."""
+    """Check that the run made the writes and touches worked out by hand."""
     if run.requests != writes_expected:
         yield (f"{run.title}: replay issued {run.requests} writes, "
                f"the workload has {writes_expected}")
@@ -32,7 +32,7 @@ def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:
 
 def check_complete(results: Results, profiles: tuple[str, ...], workloads: tuple[str, ...],
                    repetitions: int) -> Iterator[str]:
-    """Nothing is missing: a run that did not happen must not look like one that passed."""
+    """Check that every run was made: a missing run must not look like one that passed."""
     for profile in profiles:
         for workload in workloads:
             for mode in MODES[profile]:
@@ -45,7 +45,7 @@ def check_complete(results: Results, profiles: tuple[str, ...], workloads: tuple
 
 def check(results: Results, profiles: tuple[str, ...], workloads: tuple[str, ...],
           repetitions: int) -> list[str]:
-    """Every finding as a sentence that starts with the run; empty if the demo passes."""
+    """Return every finding as a sentence that starts with the run; empty if the demo passes."""
     findings = list(check_complete(results, profiles, workloads, repetitions))
     for run in results.runs:
         findings += check_data(run)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which runs a demo makes, of how many writes, and how long they will still take.
+"""The schedule of a demo: which runs, of how many writes, and the time left.
 
-The costs below are for planning and for the ETA only: no result depends on them. Where
-they are wrong, the demo is longer or shorter than its budget.
+The costs below are for planning and for the ETA only: no result depends on them. Wrong
+costs make the demo longer or shorter than its budget.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from align_reports.verify.experiment import steps
 
 from .workloads import WORKLOADS, Workload
 
-# The ways that the demo takes. Nothing may be held above a drive without a volatile cache.
+# Modes of the demo by profile. No touch may be held above a drive without a volatile cache.
 MODES = {
     "st1000dm003": ("raw", "report", "pad", "coalesce"),
     "hdd-nocache": ("raw", "report", "pad"),
@@ -33,11 +33,11 @@ COST_MS = {
     },
 }
 
-# Preparing the range and reading it back, per MiB of range, and the start of each program.
+# Cost of preparing the range and reading it back, per MiB of range, and of starting each program.
 RANGE_MS_PER_MIB = 30.0
 FIXED_S = 2.2
 
-# Of one run. A drive with a cache needs more, or the flush at the end is most of the time.
+# Least count of a run. A drive with a cache needs more, or the final flush is most of the time.
 FEWEST = {"st1000dm003": 100, "hdd-nocache": 30}
 
 
@@ -61,14 +61,14 @@ class Step:
 
 
 def _variable_s(profile: str, workload: Workload, mode: str) -> float:
-    """Seconds that each further count adds to a run, its preparation and check included."""
+    """Return the seconds that each further count adds to a run, its preparation and check included."""
     passed, padded = COST_MS[profile][workload.name]
     span_mib = workload.span(1000) / 1000 / 2**20
     return ((padded if mode == "pad" else passed) + span_mib * RANGE_MS_PER_MIB) / 1000
 
 
 def _round_down(count: float) -> int:
-    """To one or two leading digits that read well: 1234 gives 1200."""
+    """Round down to one or two leading digits: 1234 gives 1200."""
     if count < 10:
         return int(count)
     unit = 10 ** (int(math.log10(count)) - 1)
@@ -76,13 +76,13 @@ def _round_down(count: float) -> int:
 
 
 def least_s(profile: str, workload: Workload, repetitions: int) -> float:
-    """Seconds that the shortest runs of a workload take together, so many per mode."""
+    """Return the seconds that the shortest runs of a workload take together, `repetitions` per mode."""
     return repetitions * sum(FIXED_S + FEWEST[profile] * _variable_s(profile, workload, mode)
                              for mode in MODES[profile])
 
 
 def affordable(profile: str, workload: Workload, repetitions: int, budget_s: float) -> int:
-    """The largest round count whose runs, so many per mode, fit in budget_s together."""
+    """Return the largest round count whose runs, `repetitions` per mode, fit in budget_s together."""
     modes = MODES[profile]
     per_count = sum(_variable_s(profile, workload, mode) for mode in modes)
     count = (budget_s / repetitions - len(modes) * FIXED_S) / per_count
@@ -90,15 +90,15 @@ def affordable(profile: str, workload: Workload, repetitions: int, budget_s: flo
 
 
 class Schedule:
-    """The runs still to make: all repetitions of a workload in a row, and in each the modes as verify has them.
+    """The runs still to make: all repetitions of a workload in a row, each with its modes in verify's order.
 
-    The counts fit a time budget. They are chosen anew before each workload, from what is
-    left of the budget and from how the runs so far compared to their estimates, so that a
-    slow machine makes fewer writes rather than a longer demo.
+    The counts fit a time budget. Before each workload they are chosen anew, from the rest of
+    the budget and from the pace of the runs so far, so that a slow machine makes fewer writes
+    rather than a longer demo.
     """
 
     def __init__(self, profiles: tuple[str, ...], repetitions: int, budget_s: float | None) -> None:
-        """budget_s: seconds for all the runs; None asks for the published counts."""
+        """Plan all runs. budget_s: seconds for all of them; None asks for the published counts."""
         self._repetitions, self._budget_s = repetitions, budget_s
         self._todo = [(profile, workload) for profile in profiles for workload in WORKLOADS]
         self._steps: list[Step] = []
@@ -117,7 +117,7 @@ class Schedule:
         for profile, workload in self._todo:
             count = workload.published_count
             if self._budget_s is not None:
-                # What is left beyond the shortest runs of all is shared.
+                # The workloads share what the budget has beyond their shortest runs.
                 more = (self._budget_s - self._taken) / self._pace - sum(least.values())
                 share = least[profile, workload] + max(more, 0) / len(self._todo)
                 count = affordable(profile, workload, self._repetitions, share)
@@ -129,18 +129,18 @@ class Schedule:
 
     @property
     def eta_s(self) -> float:
-        """Seconds that the runs still to make will take."""
+        """Return the seconds that the runs still to make will take."""
         return sum(step.estimate_s for step in self._steps) * self._pace
 
     def next(self) -> Step:
-        """The run to make now; call `finished` when it is done."""
+        """Return the run to make now; call `finished` after it."""
         if self._fresh:
             self._choose_counts()
             self._fresh = False
         return self._steps[0]
 
     def finished(self, seconds: float) -> None:
-        """The run that `next` gave took `seconds`."""
+        """Record that the run of `next` took `seconds`."""
         self._estimated += self._steps.pop(0).estimate_s
         self._taken += seconds
         profile, workload = self._todo[0]
@@ -150,7 +150,7 @@ class Schedule:
 
 
 def patience(estimate_s: float) -> float:
-    """After how many seconds something that should take estimate_s has surely hung.
+    """Return the seconds after which a step estimated at estimate_s has surely hung.
 
     A machine that is busy with other work was seen to need four times the estimate.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo's runs: those of `alignctl verify`, made in a guest, with the drive as the witness."""
+"""The demo's runs: the experiment of `alignctl verify` in a guest, with the drive as the witness."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from ..machines.drives import Served
 from ..machines.remote import Guest
 from . import plan
 
-# Twice the segments of the drive's read buffer (Documentation/drive512e.rst), each of which
-# holds one place.
+# Twice the number of segments in the drive's read buffer (Documentation/drive512e.rst).
 COLD_READS = 32
-# More than the widest workload touches (40000), so that nothing goes to the drive as it came
-# because the drive is slower than the writer: with fewer blocks a burst does.
+# More than the blocks that the widest workload touches (40000): with fewer blocks, touches of a
+# burst go to the drive unmodified, as the drive is slower than the writer.
 MAX_BLOCKS = 65536
 
 
 @dataclass
 class Arm:
-    """One way to one drive: the drive's own.
+    """One way to one drive, used by no other arm.
 
-    Each mode of each profile has a drive to itself, so that no run finds what another one
-    left in a cache or under the head.
+    Each mode of each profile has a separate drive, so that no run profits from another run's
+    cache or head position.
     """
 
     profile: str
@@ -36,16 +35,16 @@ class Arm:
 
 
 class Runner:
-    """The guest with its arms: makes runs of them."""
+    """The guest with its arms, which makes the runs."""
 
     def __init__(self, guest: Guest, alignctl: Path, arms: list[Arm]) -> None:
         self._guest = guest
-        # A copy, so that a build on the host cannot change the program between two runs.
+        # Use a copy, so that a build on the host cannot change the program between two runs.
         self._built, self._alignctl = str(alignctl), "/tmp/alignctl"
         self._arms = {(arm.profile, arm.mode): arm for arm in arms}
 
     def set_up(self, module: Path) -> None:
-        """Loads the target; makes the drives' queues pass every request as it is."""
+        """Load the target; make the drives' queues pass every request unmodified."""
         self._guest.run("cp", self._built, self._alignctl)
         self._guest.run("modprobe", "dm-mod")
         self._guest.run("insmod", str(module))
@@ -55,10 +54,10 @@ class Runner:
                                         f"echo 2 >{queue}/nomerges")
 
     def _make_cold(self, arm: Arm) -> None:
-        """Fills the drive's buffer with other places, so that it knows nothing of the range.
+        """Fill the drive's read buffer with other blocks, to evict the blocks of the range.
 
-        Without this, what the preparation wrote last would spare the drive some of its reads.
-        The reads go to the drive itself, also where it is attached: no mode sees them.
+        Otherwise the blocks that the preparation wrote last would spare the drive some reads. The
+        reads go to the drive itself, even where it is attached, so no mode counts them.
         """
         size = arm.drive.control("stats")["size"]
         far = 3 * size // 4  # behind the widest workload
@@ -66,13 +65,13 @@ class Runner:
         self._guest.read(f"/dev/{arm.disk}", [far + i * step for i in range(COLD_READS)], 4096)
 
     def make(self, step: plan.Step) -> Run:
-        """Makes one run. Raises GuestError, or OSError of the drive, if it cannot be made."""
+        """Make one run. Raises GuestError, or OSError of the drive, if the run cannot be made."""
         arm = self._arms[step.profile, step.mode]
         verify = experiment.Experiment(
             self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
             attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
             timeout=plan.patience(step.estimate_s))
         run = verify.make(experiment.Step(step.repetition, step.workload.name, step.mode))
-        # By arithmetic that shares nothing with alignctl.
+        # By independent arithmetic, not alignctl's.
         return replace(run, profile=step.profile, count=step.count,
                        touches_expected=step.workload.touches_expected(step.count))

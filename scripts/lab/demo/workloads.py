@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The five published workloads and the partial touches that each must cost.
 
-This is arithmetic only. It shares nothing with alignctl or the kernel, so that the
-number of touches expected in the report does not come from what it is to judge.
+This is arithmetic only, shared with neither alignctl nor the kernel, so that the expected
+number of touches does not come from the code under test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Write = tuple[int, int]  # offset in bytes, length in bytes
 
 
 def touches(offset: int, length: int, block: int, first_boundary: int = 0) -> int:
-    """Physical blocks that one write covers in part: 0, 1 or 2.
+    """Count the physical blocks that one write covers in part: 0, 1 or 2.
 
     offset, length and block (the physical block size, a power of two) are in bytes;
     first_boundary is the drive's alignment_offset, less than block.
@@ -47,12 +47,12 @@ class Workload:
     at: Callable[[int], list[Write]]
 
     def writes(self, count: int) -> Iterator[Write]:
-        """Every write of a run of `count`, in order."""
+        """Yield every write of a run of `count`, in order."""
         for k in range(count):
             yield from self.at(k)
 
     def touches_expected(self, count: int, block: int = 4096, first_boundary: int = 0) -> int:
-        """Partial touches of a run of `count`: RMWs for a drive with no cache."""
+        """Count the partial touches of a run of `count`: RMWs for a drive with no cache."""
         return sum(touches(o, n, block, first_boundary) for o, n in self.writes(count))
 
     def requests(self, count: int) -> int:
@@ -62,7 +62,7 @@ class Workload:
         return sum(length for _, length in self.writes(count))
 
     def span(self, count: int) -> int:
-        """Bytes from the start of the device to the end of the last write."""
+        """Return the bytes from the start of the device to the end of the last write."""
         return max((o + n for o, n in self.writes(count)), default=0)
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels that dm-align is built for and tested on: fetched, unpacked or built, and the modules for them."""
+"""Kernels to build dm-align for and to test on: fetched, unpacked or built, and the modules for them."""

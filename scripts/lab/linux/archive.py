@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian's archive: which package of which generation is there, and what is in it.
+"""Debian's archive: the packages of each generation, and their contents.
 
 Kernels and compilers of several Debian generations are unpacked side by side and never installed, so apt gets a
-configuration of its own for each generation, in the cache: lists, status and downloads of the machine stay as they are.
-The mirror is the machine's own, as its sources name it.
+separate configuration for each generation, in the cache: the machine's lists, status and downloads stay unmodified.
+The mirror is the one in the machine's own sources.
 """
 
 import os
@@ -27,7 +27,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 SOURCES = Path("/etc/apt")
 REFRESH_SECONDS = 86400
 
-# Read after the machine's own configuration, of which the proxies count. Its hooks would touch the machine's lists.
+# Read after the machine's own configuration, for its proxies; its hooks are cleared, as they would change the machine's lists.
 CONFIGURATION = """\
 #clear APT::Update;
 Dir::State "{folder}";
@@ -50,15 +50,15 @@ APT::Sandbox::User "root";
 
 
 class Unreachable(Exception):
-    """A generation's lists or packages cannot be read; the text is one line that says why."""
+    """A generation's lists or packages cannot be read; the text is one line with the reason."""
 
 
 class Missing(Exception):
-    """A generation does not have a package; the text is one line that says so."""
+    """A generation does not have a package; the text is one line."""
 
 
 def own_generation():
-    """The generation of this machine, or None."""
+    """Return the generation of this machine, or None."""
     try:
         codename = platform.freedesktop_os_release().get("VERSION_CODENAME")
     except OSError:
@@ -87,7 +87,7 @@ def _deb822_entries(text):
 
 
 def mirrors(folder=SOURCES):
-    """The mirror and the one of security updates that apt's sources below `folder` name, else Debian's own."""
+    """Return the mirror and the security mirror that apt's sources below `folder` name, else Debian's own."""
     files = [folder / "sources.list", folder / "sources.list.d/debian.sources",
              *sorted((folder / "sources.list.d").glob("*"))]
     plain = {suite for suites, _ in GENERATIONS.values() for suite in suites} | {"stable", "testing", "sid", "unstable"}
@@ -98,7 +98,7 @@ def mirrors(folder=SOURCES):
             continue
         read = _deb822_entries if path.suffix == ".sources" else _one_line_entries
         for uri, suite, parts, signed in read(path.read_text(errors="replace")):
-            # Others name their suites like Debian's, and sign with keys of their own.
+            # Other archives may use Debian's suite names, but sign with their own keys.
             if "main" not in parts or uri.startswith("cdrom:") or signed and "debian-archive" not in signed:
                 continue
             for kind, suites in (("plain", plain), ("security", security)):
@@ -108,21 +108,21 @@ def mirrors(folder=SOURCES):
 
 
 def sources(generation, at):
-    """The text of a generation's sources.list; `at` as of mirrors()."""
+    """Return the text of a generation's sources.list; `at` as from mirrors()."""
     lines = []
     for uri, suites in zip(at, GENERATIONS[generation]):
-        # Only the lists of packages: no translations, no components for software centres.
+        # target=Packages: no translations, no metadata for software centres.
         lines += [f"deb [arch=amd64 signed-by={KEYRING} target=Packages] {uri} {suite} main\n" for suite in suites]
     return "".join(lines)
 
 
 def version_key(name):
-    """What orders releases, and packages that are named after them."""
+    """Return a sort key of releases, and of packages named after releases."""
     return [int(part) for part in re.findall(r"\d+", name)]
 
 
 class Generation:
-    """The packages of one generation, by a configuration of apt in the cache; its lists are at most a day old."""
+    """The packages of one generation, through a configuration of apt in the cache; the lists are at most a day old."""
 
     def __init__(self, name):
         self.name = name
@@ -130,12 +130,12 @@ class Generation:
         self._fresh = False
 
     def _run(self, program, *arguments, **options):
-        # With words that do not depend on the user's language.
+        # Messages must not depend on the user's language.
         return subprocess.run([program, "-c", self.folder / "apt.conf", *arguments], capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C"}, **options)
 
     def _refresh(self):
-        """Get the lists when they are more than a day old. Raises Unreachable."""
+        """Fetch the lists if they are more than a day old. Raises Unreachable."""
         stamp = self.folder / "refreshed"
         if self._fresh:
             return
@@ -147,7 +147,7 @@ class Generation:
                 say(f"reading the package lists of Debian {self.name}")
                 for name in ("lists/partial", "cache/archives/partial"):
                     (self.folder / name).mkdir(parents=True, exist_ok=True)
-                # Nothing is installed, as far as this configuration knows.
+                # In this configuration no package is installed.
                 (self.folder / "status").write_text("")
                 known.write_text(text)
                 (self.folder / "apt.conf").write_text(CONFIGURATION.format(folder=self.folder))
@@ -159,7 +159,7 @@ class Generation:
         self._fresh = True
 
     def names(self, prefix):
-        """The packages whose names begin with `prefix`."""
+        """Return the packages whose names begin with `prefix`."""
         self._refresh()
         return self._run("apt-cache", "pkgnames", prefix).stdout.split()
 
@@ -175,29 +175,29 @@ class Generation:
         return self._fields(package)["Version"]
 
     def depends(self, package):
-        """The packages that `package` depends on, first alternatives only."""
+        """Return the packages on which `package` depends, first alternatives only."""
         entries = self._fields(package).get("Depends", "")
         return [re.split(r"[ :|]", entry.strip())[0] for entry in entries.split(",") if entry.strip()]
 
     def unpack(self, packages, into):
-        """Unpack the packages under `into`, without those that they depend on. Raises Unreachable."""
+        """Unpack the packages under `into`, without their dependencies. Raises Unreachable."""
         self._refresh()
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
             done = self._run("apt-get", "-qq", "download", *packages, cwd=scratch)
             if done.returncode:
-                raise Unreachable(f"{' '.join(packages)} of Debian {self.name} cannot be got: {first_error(done.stderr)}")
+                raise Unreachable(f"{' '.join(packages)} of Debian {self.name} cannot be fetched: {first_error(done.stderr)}")
             for deb in sorted(Path(scratch).glob("*.deb")):
                 subprocess.run(["dpkg-deb", "-x", deb, into], check=True)
 
     def unpack_all(self, packages, into):
-        """Unpack the packages and all that they depend on into `into`, a root with /usr merged. Raises Unreachable."""
+        """Unpack the packages with all their dependencies into `into`, a root with merged /usr. Raises Unreachable."""
         self._refresh()
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
             (Path(scratch) / "partial").mkdir()
             done = self._run("apt-get", "-qq", "-y", "-o", f"Dir::Cache::archives={scratch}", "--download-only", "install",
                              *packages)
             if done.returncode:
-                raise Unreachable(f"{' '.join(packages)} of Debian {self.name} cannot be got: {first_error(done.stderr)}")
+                raise Unreachable(f"{' '.join(packages)} of Debian {self.name} cannot be fetched: {first_error(done.stderr)}")
             for name in ("bin", "sbin", "lib", "lib64"):
                 (into / "usr" / name).mkdir(parents=True)
                 (into / name).symlink_to(f"usr/{name}")
@@ -211,6 +211,6 @@ class Generation:
 
 
 def first_error(text):
-    """The line of apt's complaint that tells why."""
+    """Return the line of apt's output that has the reason."""
     lines = [line.removeprefix("E: ").strip() for line in text.splitlines() if line.startswith("E: ")]
     return lines[0] if lines else (text.strip().splitlines() or ["apt-get gave no reason"])[-1]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels of our own configuration, with KUnit, KASAN, lockdep and the other checks that stock kernels leave out: "um"
-and "um-7.2" for User Mode Linux, "x86_64" and "x86_64-7.2" for QEMU; and "kcsan" for QEMU, which watches for data races
-with KCSAN, as that excludes KASAN.
+"""Debug kernels, with KUnit, KASAN, lockdep and the other checks that stock kernels lack: "um" and "um-7.2" for User Mode
+Linux, "x86_64" and "x86_64-7.2" for QEMU; and "kcsan" for QEMU, which looks for data races with KCSAN, as KCSAN excludes
+KASAN.
 
-A build lies in the cache under a name made of the source's version and its configuration. It knows nothing of this
+A build lies in the cache under a name made of the source's version and its configuration, and contains nothing of this
 project: modules and suites are built against it as external modules, so a change in kmod/ or kunit/ rebuilds only these.
 
     scripts/python -m lab.linux.debug_kernels um|um-7.2|x86_64|x86_64-7.2|kcsan
-        builds when missing; prints the build folder
+        build the kernel if missing; print the build folder
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from ..paths import CACHE, REPO, fail, locked, say, whole
 from . import kernels, modules
 
 CONFIGS = Path(__file__).resolve().parent / "configs"
-# What each is made of: the series of the source, and fragments of configuration, of which a later one has the last word.
+# Of each kernel: the series of the source, and fragments of configuration, later ones overriding earlier ones.
 KERNELS = {"um": (kernels.USUAL, ("common.config", "uml.config")),
            "um-7.2": ("7.2", ("common.config", "uml.config", "uml-7.2.config")),
            "x86_64": (kernels.USUAL, ("common.config", "qemu.config")),
@@ -31,12 +31,12 @@ TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
 
 
 def series_of(name):
-    """The series of a kernel's source: "6.12" of "um"."""
+    """Return the series of a kernel's source: "6.12" of "um"."""
     return KERNELS[name][0]
 
 
 def arch_of(name):
-    """The architecture of a kernel: "um" or "x86_64"."""
+    """Return the architecture of a kernel: "um" or "x86_64"."""
     return "um" if name.startswith("um") else "x86_64"
 
 
@@ -52,13 +52,13 @@ def make(source, output, arch, *targets):
 
 
 def options(texts):
-    """The lines of fragments that set an option, or say that it is not set; of each option the last one."""
+    """Return the lines of fragments that set or unset an option; the last line of each option."""
     lines = [line for text in texts for line in text.splitlines() if re.match(r"CONFIG_|# CONFIG_\w+ is not set", line)]
     return list({re.search(r"CONFIG_\w+", line)[0]: line for line in lines}.values())
 
 
 def configure(source, output, name):
-    """Writes output/.config, and insists that every option of the fragments took effect."""
+    """Write output/.config; fail unless every option of the fragments took effect."""
     arch = arch_of(name)
     wanted = options(_fragments(name))
     make(source, output, arch, "defconfig" if arch == "um" else "alldefconfig")
@@ -66,15 +66,15 @@ def configure(source, output, name):
         config.write("\n".join(wanted) + "\n")
     make(source, output, arch, "olddefconfig")
     got = set((output / ".config").read_text().splitlines())
-    # An option that is off because what it depends on is off is not listed at all.
+    # An option with an unmet dependency is not listed at all.
     lost = [line for line in wanted if line.startswith("CONFIG_") and line not in got]
     lost += [line for line in wanted if line.startswith("#") and f"{line.split()[1]}=y" in got]
     if lost:
-        fail(f"the {arch} configuration cannot have {', '.join(lost)}: something that they depend on is off", 1)
+        fail(f"the {arch} configuration cannot have {', '.join(lost)}: a dependency is off", 1)
 
 
 def base(name):
-    """The build folder of a kernel, built when missing."""
+    """Return the build folder of a kernel, built if missing."""
     source = kernels.fetch_source(series_of(name))
     digest = hashlib.sha256("".join(_fragments(name)).encode()).hexdigest()[:12]
     folder = CACHE / "debug-kernels" / f"{name.partition('-')[0]}-{source.name}-{digest}"
@@ -91,10 +91,10 @@ def base(name):
 
 
 def build_part(name, part, gcov=False):
-    """Builds kmod/ or kunit/ as modules for a kernel of base(); returns the folder with the .ko files. With gcov they
-    count how often each line runs."""
+    """Build kmod/ or kunit/ as modules for a kernel of base(); return the folder with the .ko files. gcov: count the
+    executions of each line."""
     arguments = [f"ARCH={arch_of(name)}", "CONFIG_DM_ALIGN=m", "CONFIG_DM_ALIGN_KUNIT_TEST=m", "KCFLAGS=-Werror"]
-    # The suites compile the target's headers.
+    # The suites include the target's headers.
     beside = ("kmod",) if part == "kunit" else ()
     arguments += ["GCOV_PROFILE=y"] if gcov else []
     return modules.build(base(name), f"debug-{name}-{part}{'-gcov' if gcov else ''}", REPO, arguments, part, beside)[0]

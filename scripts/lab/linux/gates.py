@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel code must pass without a word: warnings of two compilers, sparse and checkpatch."""
+"""Gates of the build, which the kernel code must pass without a message: warnings of two compilers, sparse, checkpatch."""
 
 import re
 import subprocess
@@ -9,33 +9,33 @@ from pathlib import Path
 from . import kernels, modules
 
 GCC = ("W=1", "KCFLAGS=-Werror")
-# C=2 looks at files that need no compiling too. Without the flag, sparse's warnings leave make's exit status at 0.
+# C=2 checks up-to-date files, too. Without -Wsparse-error, make succeeds despite sparse's warnings.
 SPARSE = ("C=2", "CF=-Wsparse-error")
 CLANG = ("LLVM=1", "W=1", "KCFLAGS=-Werror")
 
-# The one file that may know a kernel version.
+# The only file that may compare kernel versions.
 VERSIONED = "compat.h"
 
 
 def compile_with(series, arguments, name, **where):
-    """Builds the module for a series; returns the .ko files' folder. Raises modules.BuildFailed."""
+    """Build the module for a series; return the .ko files' folder. Raises modules.BuildFailed."""
     return modules.build_for(kernels.release(series), list(arguments), name=f"{name}-{series}", **where)[0]
 
 
 def made_by_clang(module):
-    """Whether clang made a module: a headers package built for gcc silently ignores the wish for another compiler."""
+    """Return whether clang built a module: headers prepared for gcc silently ignore a request for another compiler."""
     shown = subprocess.run(["readelf", "-p", ".comment", module], capture_output=True, text=True, check=True).stdout
     makers = [line.split("]", 1)[1].strip() for line in shown.splitlines() if re.match(r"\s*\[", line)]
     return bool(makers) and all("clang" in maker for maker in makers)
 
 
 def checkpatch(path):
-    """checkpatch's complaints about a file, none if it is clean."""
+    """Return checkpatch's complaints about a file, none if it is clean."""
     ignored = ["--ignore", "LINUX_VERSION_CODE"] if Path(path).name == VERSIONED else []
     script = kernels.fetch_source(kernels.USUAL) / "scripts" / "checkpatch.pl"
     command = [script, "--strict", "--no-tree", "--no-summary", "--terse", "--show-types", *ignored, "-f",
                Path(path).resolve()]
-    # It leaves a list of names in the folder where it is started.
+    # checkpatch writes a list of names into its working directory.
     with tempfile.TemporaryDirectory(prefix="dm-align-") as scratch:
         done = subprocess.run(command, capture_output=True, text=True, cwd=scratch)
     complaints = [line for line in done.stdout.splitlines() if line.strip()]

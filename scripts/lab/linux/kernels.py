@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Stock Debian kernels in the cache: images to boot, headers to build against, sources to configure differently.
 
-Nothing is installed: an installed kernel would become the boot loader's default on the user's machine. A series
-("6.1", "6.12", "7.2") names what a test asks for; a release ("6.1.0-56-amd64") is the newest that the archive offers for
-it. DM_ALIGN_KERNELS names the series that a run is for.
+Nothing is installed: an installed kernel would become the boot loader's default on the user's machine. A test asks for a
+series ("6.1", "6.12", "7.2"), and gets its newest release in the archive ("6.1.0-56-amd64"). DM_ALIGN_KERNELS names the
+series of a run.
 
     scripts/python -m lab.linux.kernels fetch             images and headers of the run's series
     scripts/python -m lab.linux.kernels chosen            the run's series
     scripts/python -m lab.linux.kernels usual             the series that demo and benchmarks boot
     scripts/python -m lab.linux.kernels release 6.12      the cached release of a series
-    scripts/python -m lab.linux.kernels headers [RELEASE] the folder to build modules in (default: see default_release)
+    scripts/python -m lab.linux.kernels headers [RELEASE] the folder to build modules against (default: see default_release)
     scripts/python -m lab.linux.kernels source 6.12       the unpacked source of a series or release, fetched when missing
 """
 
@@ -27,10 +27,10 @@ from ..paths import CACHE, fail, locked, say, whole
 from . import archive
 from .archive import REFRESH_SECONDS, version_key
 
-# The Debian generations that have a series; a machine of one of them takes its own.
+# The Debian generations that have a series; a machine prefers its own generation.
 ORIGINS = {"6.1": ("bookworm",), "6.12": ("bookworm", "trixie"), "7.2": ("forky",)}
 SERIES = tuple(ORIGINS)
-# The one that all tests run on, and that demo and benchmarks boot: Debian 12 and 13 both have it. The Makefile reads it here.
+# The series of all tests, of the demo and of the benchmarks: Debian 12 and 13 both have it. The Makefile reads this line.
 USUAL = "6.12"
 VARIABLE = "DM_ALIGN_KERNELS"
 # Without flavours, debugging symbols and unsigned twins: -rt-amd64, -amd64-dbg, -amd64-unsigned.
@@ -39,27 +39,27 @@ STAMP = CACHE / "kernels.fetched"
 
 
 def chosen():
-    """The series that this run is for, all unless DM_ALIGN_KERNELS names some. Raises ValueError, with a line that says
-    which there are."""
+    """Return the series of this run, all unless DM_ALIGN_KERNELS names some. Raises ValueError, with a line that lists the
+    known ones."""
     words = os.environ.get(VARIABLE, "").replace(",", " ").split()
     unknown = [word for word in words if word not in SERIES]
     if unknown:
-        raise ValueError(f"{VARIABLE}={os.environ[VARIABLE]}: there is no kernel {unknown[0]}; name some of {' '.join(SERIES)}")
+        raise ValueError(f"{VARIABLE}={os.environ[VARIABLE]}: unknown kernel {unknown[0]}; name some of {' '.join(SERIES)}")
     return tuple(series for series in SERIES if not words or series in words)
 
 
 def main_series():
-    """The one of the run's series on which every test runs."""
+    """Return the one of the run's series on which every test runs."""
     return USUAL if USUAL in chosen() else chosen()[-1]
 
 
 def series_of(release):
-    """The series that a release belongs to, known or not: "6.12" of "6.12.117+deb12-amd64"."""
+    """Return the series of a release, known or not: "6.12" of "6.12.117+deb12-amd64"."""
     return ".".join(release.split(".")[:2])
 
 
 def newest(series, images, headers):
-    """The newest release of a series for which there are both an image's package and one of headers, or None."""
+    """Return the newest release of a series with packages of both image and headers, or None."""
     def releases(kind, names):
         return {found[1] for name in names
                 if (found := re.fullmatch(rf"linux-{kind}-({RELEASE})", name)) and series_of(found[1]) == series}
@@ -79,9 +79,9 @@ def _series_origin(series):
 
 @functools.cache
 def origin(release):
-    """The generation that has a release. Raises archive.Missing or Unreachable."""
+    """Return the generation that has a release. Raises archive.Missing or Unreachable."""
     why, likely, own = None, ORIGINS.get(series_of(release), ()), archive.own_generation()
-    # Each that is asked costs a download of its lists.
+    # Likely generations first: each one costs a download of its lists.
     for name in sorted(archive.GENERATIONS, key=lambda name: (name not in likely, name != own)):
         try:
             if f"linux-headers-{release}" in generation(name).names(f"linux-headers-{release}"):
@@ -92,7 +92,7 @@ def origin(release):
 
 
 def _offered(release):
-    """Whether the archive still has a release."""
+    """Return whether the archive still has a release."""
     try:
         return bool(origin(release))
     except archive.Missing:
@@ -100,13 +100,13 @@ def _offered(release):
 
 
 def fetch_image(release, where=None):
-    """Unpack the image and modules of a release, when missing. Raises archive.Missing or Unreachable."""
+    """Unpack image and modules of a release, if missing; return their folder. Raises archive.Missing or Unreachable."""
     folder = CACHE / "kernels" / release
     with locked(f"image-{release}"):
         if not folder.exists():
             where = where or origin(release)
             package = f"linux-image-{release}"
-            # Since 7.x a nearly empty package that depends on those with the kernel and its modules.
+            # Since 7.x the package is nearly empty, and depends on the packages with the kernel and its modules.
             parts = [name for name in where.depends(package) if re.fullmatch(rf"linux-\w+-{re.escape(release)}", name)]
             say(f"unpacking kernel {release} into {folder}")
             with whole(folder) as scratch:
@@ -120,7 +120,7 @@ def fetch_image(release, where=None):
 
 
 def fetch_headers(release, where=None):
-    """Unpack the headers of a release, when missing. Raises archive.Missing or Unreachable."""
+    """Unpack the headers of a release, if missing; return their folder. Raises archive.Missing or Unreachable."""
     folder = CACHE / "headers" / release
     with locked(f"headers-{release}"):
         if not folder.exists():
@@ -135,7 +135,7 @@ def fetch_headers(release, where=None):
 
 
 def _relocate(folder, release):
-    """Rid unpacked headers of absolute paths: they would find another version's files, or none."""
+    """Make paths in unpacked headers relative: absolute ones would find another version's files, or none."""
     makefile = folder / f"usr/src/linux-headers-{release}/Makefile"
     here = "$(dir $(lastword $(MAKEFILE_LIST)))"
     text = re.sub(r"^include /usr/src/", f"include {here}../", makefile.read_text(), flags=re.M)
@@ -154,19 +154,19 @@ def _relocate(folder, release):
 FP_SIZE_FILE = "arch/x86/um/user-offsets.c"
 FP_SIZE_TOO_SMALL = "DEFINE_LONGS(HOST_FP_SIZE, 2696);"
 FP_SIZE = "DEFINE_LONGS(HOST_FP_SIZE, 16384);"
-# In the folder's name, so that a source unpacked without the change is not taken for one with it.
+# Part of the folder's name, so that an unmodified unpacked source is not reused.
 CHANGED = "fp16384"
 
 
 def widen_fp_registers(source):
-    """Make User Mode Linux of an unpacked source run on processors with AMX."""
+    """Patch an unpacked source so that its User Mode Linux runs on processors with AMX."""
     path = source / FP_SIZE_FILE
     if path.exists():
         path.write_text(path.read_text().replace(FP_SIZE_TOO_SMALL, FP_SIZE))
 
 
 def fetch_source(name):
-    """The unpacked source of a series or release, keyed by the package's version."""
+    """Return the unpacked source of a series or release, fetched if missing; keyed by the package's version."""
     series = name if name in SERIES else series_of(name)
     package = f"linux-source-{series}"
     known = _stamp().get(series)
@@ -201,8 +201,8 @@ def _source_folder(package, version):
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """What the cache has of a series: the release of image and headers, the source's version, and when the archive was
-    asked."""
+    """The cache's content for a series: the release of image and headers, the source's version, and the time of the last
+    look into the archive."""
     image: str
     headers: str
     asked: float = 0
@@ -225,8 +225,8 @@ class Known:
 
 
 def fetch(wanted):
-    """Images and headers of some series. The archive is asked once a day, so that a warm call costs nothing; what is in
-    the cache serves when it cannot be asked."""
+    """Fetch images and headers of some series. Asks the archive once a day, so that a warm call costs nothing; without the
+    archive, the cache serves."""
     if all(series in _stamp() and _stamp()[series].fresh for series in wanted):
         return
     with locked("kernels"):
@@ -251,7 +251,7 @@ def fetch(wanted):
 
 
 def _ask(series):
-    """The archive's newest release of a series, unpacked when missing."""
+    """Return the archive's newest release of a series, unpacked if missing."""
     where = _series_origin(series)
     release = newest(series, where.names(f"linux-image-{series}."), where.names(f"linux-headers-{series}."))
     if not release:
@@ -263,7 +263,7 @@ def _ask(series):
 
 @functools.cache
 def _stamp():
-    """What the cache has, by series."""
+    """Return the file that records the cache's content, by series."""
     try:
         lines = STAMP.read_text().splitlines()
     except FileNotFoundError:
@@ -272,7 +272,7 @@ def _stamp():
 
 
 def release(name):
-    """The cached release of a series, fetched when missing. A release stands for itself."""
+    """Return the cached release of a series, fetched if missing; a release as given."""
     if re.fullmatch(RELEASE, name):
         return name
     if name not in SERIES:
@@ -283,7 +283,7 @@ def release(name):
 
 
 def root(release):
-    """The folder that holds a release's boot and lib/modules, fetched when missing."""
+    """Return the folder with a release's boot and lib/modules, fetched if missing."""
     try:
         return fetch_image(release)
     except (archive.Missing, archive.Unreachable) as why:
@@ -291,14 +291,14 @@ def root(release):
 
 
 def image(release):
-    """The file to boot of a release in the cache."""
+    """Return the file to boot of a release in the cache."""
     folder = root(release)
     beside = folder / "lib/modules" / release / "vmlinuz"
     return beside if beside.exists() else folder / "boot" / f"vmlinuz-{release}"
 
 
 def headers(release):
-    """The folder to build modules for a release in: the system's, else the cached one, else None."""
+    """Return the folder to build modules for a release against: the system's, else the cached one, else None."""
     for folder in (Path(f"/lib/modules/{release}/build"), Path(f"/usr/src/linux-headers-{release}"),
                    _cached_headers(release)):
         if (folder / "Makefile").exists():
@@ -311,13 +311,13 @@ def _cached_headers(release):
 
 
 def _install_headers(release):
-    """How a user gets the headers of a release, by family of distributions."""
+    """Return how to install the headers of a release, by family of distributions."""
     return (f"install linux-headers-{release} (Debian), kernel-devel-{release} (Fedora), kernel-default-devel (openSUSE) or "
             "linux-headers (Arch)")
 
 
 def build_folder(release):
-    """The folder to build modules for a release in, fetched when missing."""
+    """Return the folder to build modules for a release against, fetched if missing."""
     folder = headers(release)
     if not folder and re.fullmatch(RELEASE, release):
         try:
@@ -331,7 +331,7 @@ def build_folder(release):
 
 
 def compiler(folder):
-    """The compiler that a folder of headers names: "gcc-12"."""
+    """Return the compiler that a folder of headers names: "gcc-12"."""
     try:
         found = re.search(r"^CC\s*[:?]?=.*\b(gcc-\d+)", (folder / ".kernelvariables").read_text(), re.M)
     except FileNotFoundError:
@@ -340,16 +340,16 @@ def compiler(folder):
 
 
 def usable(folder):
-    """Whether this machine has what a folder of headers needs: its compiler, and a C library that is new enough for the
-    programs that came with it."""
+    """Return whether a folder of headers works on this machine: its compiler is installed, and the C library is new enough
+    for its programs."""
     programs = [*folder.glob("scripts/mod/modpost*"), *folder.glob("tools/objtool/objtool*")]
     linked = subprocess.run(["ldd", *(path for path in programs if path.is_file())], capture_output=True, text=True)
     return bool(shutil.which(compiler(folder))) and "not found" not in linked.stdout + linked.stderr
 
 
 def default_release():
-    """The running kernel's release if it has headers, else the newest release that has and needs nothing that this machine
-    lacks."""
+    """Return the running kernel's release if its headers are there, else the newest release whose headers work on this
+    machine."""
     running = os.uname().release
     if headers(running):
         return running

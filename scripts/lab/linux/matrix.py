@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""On which kernels and hosts what was seen to work: the table of Documentation/kernels.rst.
+"""The matrix of kernels and hosts, with the results on each: the table of Documentation/kernels.rst.
 
-What a run finds, it leaves in out/matrix/: that the module was built for a release, that a guest of it booted, or that all
-tests of the guests passed. A cell of the table holds the most that was found, and the newest of that.
+A run leaves its result in out/matrix/: the module was built for a release, a guest of the release booted, or all tests in
+guests passed. A cell of the table has the highest of these levels, and its newest result.
 
-    scripts/python -m lab.linux.matrix            prints the table with what the runs of this checkout have found
-    scripts/python -m lab.linux.matrix update     writes it into Documentation/kernels.rst
+    scripts/python -m lab.linux.matrix            print the table with the results of this checkout's runs
+    scripts/python -m lab.linux.matrix update     write the table into Documentation/kernels.rst
 """
 
 import json
@@ -21,14 +21,14 @@ PAGE = REPO / "Documentation" / "kernels.rst"
 BEGIN, END = ".. matrix: begin\n", ".. matrix: end\n"
 FOUND = OUT / "matrix"
 NOT_TRIED, BUILT, BOOTED, ALL_TESTS = "not tried", "built", "booted", "all tests"
-# From the least to the most.
+# From the lowest to the highest.
 LEVELS = (NOT_TRIED, BUILT, BOOTED, ALL_TESTS)
 HOSTS = ("Debian 12", "Debian 13")
 KERNELS = ("6.1, Debian 12", "6.12, Debian 12", "6.12, Debian 13", "7.2, Debian 14")
 
 
 def host():
-    """This machine's distribution, as the table's head names it: "Debian 12"."""
+    """Return this machine's distribution, as in the table's head: "Debian 12"."""
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -37,15 +37,15 @@ def host():
 
 
 def kernel(release):
-    """The row of a release: its series, and the Debian that it comes from."""
+    """Return the row of a release: its series, and its Debian release."""
     debian = re.search(r"\+deb(\d+)", release)
     series = ".".join(release.split(".")[:2])
-    # Debian 12 did not name itself in the releases of its own series.
+    # Releases of Debian 12's own series do not contain its name.
     return f"{series}, Debian {debian[1] if debian else 12}"
 
 
 def note(release, level, detail=""):
-    """Leave what a run has found about a release on this host; `detail`: a few words for the table."""
+    """Record a run's result for a release on this host; `detail`: a few words for the table."""
     FOUND.mkdir(parents=True, exist_ok=True)
     entry = {"host": host(), "kernel": kernel(release), "level": level,
              "words": "; ".join(filter(None, [detail, release, f"{datetime.now(UTC):%Y-%m-%d}", commit()]))}
@@ -55,7 +55,7 @@ def note(release, level, detail=""):
 
 
 def noted():
-    """{(kernel, host): (level, words)}: the most that the runs of this checkout have found."""
+    """Return {(kernel, host): (level, words)}: the highest result of this checkout's runs."""
     cells = {}
     for path in sorted(FOUND.glob("*.json"), key=lambda path: path.stat().st_mtime):
         entry = json.loads(path.read_text())
@@ -64,13 +64,13 @@ def noted():
 
 
 def raise_to(cells, place, level, words):
-    """Enter what was found, unless more is known already."""
+    """Enter a result, unless the cell has a higher one."""
     if LEVELS.index(level) >= LEVELS.index(cells.get(place, (NOT_TRIED, ""))[0]):
         cells[place] = level, words
 
 
 def parse(table):
-    """The cells of a table as table() makes it."""
+    """Parse the cells of a table in the format of table()."""
     rows = re.findall(r"^   \* - (.*)\n((?:     - .*\n)+)", table, re.MULTILINE)
     lines = [[first, *re.findall(r"     - (.*)\n", rest)] for first, rest in rows]
     heads = lines[0][1:] if lines else []
@@ -83,7 +83,7 @@ def parse(table):
 
 
 def table(cells):
-    """The list-table: a row for each kernel, a column for each host."""
+    """Return the list-table: a row for each kernel, a column for each host."""
     kernels = [*KERNELS, *sorted({kernel for kernel, _ in cells} - {*KERNELS})]
     hosts = [*HOSTS, *sorted({host for _, host in cells} - {*HOSTS})]
     lines = [".. list-table::", "   :header-rows: 1", "", "   * - kernel", *(f"     - {name}" for name in hosts)]
@@ -96,7 +96,7 @@ def table(cells):
 
 
 def page(text, found):
-    """The page with what was found besides what it holds already."""
+    """Return the page with new results merged into its table."""
     head, begin, rest = text.partition(BEGIN)
     old, end, tail = rest.partition(END)
     if not begin or not end:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds kernel modules for one release and compiler, in a folder of its own.
+"""Build kernel modules for one release and compiler, in a separate folder.
 
 kbuild leaves its objects beside the sources, so a source folder can hold one release only. Each build therefore gets a
 folder of links to the sources under out/, and the checkout stays clean.
 
     scripts/modules [KVER=<release or series>] [CC=<compiler>] [make arguments...]
-        builds kmod/ and leaves kmod/dm-align.ko
+        build kmod/, and leave the result as kmod/dm-align.ko
 
-Headers of another Debian generation may need what this machine lacks; then the build runs in a root of theirs (roots.py).
+Headers of another Debian generation may not work on this machine; then the build runs in a root of that generation
+(roots.py).
 """
 
 import os
@@ -25,11 +26,11 @@ SOURCE_SUFFIXES = (".c", ".h")
 
 
 class BuildFailed(Exception):
-    """A build that make refused; the text is its whole output."""
+    """A build failed; the text is make's whole output."""
 
 
 def link_sources(source, folder):
-    """Makes `folder` hold links to the sources in `source`, and to no file that is gone."""
+    """Fill `folder` with links to the sources in `source`, and remove links to files that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {path.name: path.resolve() for path in source.iterdir()
               if path.name in SOURCE_NAMES or path.suffix in SOURCE_SUFFIXES and not path.name.endswith(".mod.c")}
@@ -42,11 +43,11 @@ def link_sources(source, folder):
 
 
 def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None):
-    """Builds the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`, in this
+    """Build the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`, in this
     machine's root or in another one.
 
-    The folders `beside` lie beside it there, for it to include from. Returns the part's folder, which then holds the
-    .ko files, and make's output. Raises BuildFailed.
+    The folders `beside` are linked beside it, for its includes. Returns the part's folder, with the .ko files, and make's
+    output. Raises BuildFailed.
     """
     top = OUT / "build" / name
     with locked(f"build-{name.replace('/', '-')}", OUT):
@@ -71,7 +72,7 @@ def compiler_name(arguments, release):
 
 
 def build_for(release, arguments=(), name=None, sources=REPO):
-    """Builds the module for a Debian release with gcc, or with clang if the arguments hold CC=clang or LLVM=1."""
+    """Build the module for a Debian release with gcc, or with clang if the arguments have CC=clang or LLVM=1."""
     compiler = compiler_name(arguments, release)
     name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
@@ -87,21 +88,21 @@ def build_for(release, arguments=(), name=None, sources=REPO):
 
 
 def gcc_tree(release, check=False):
-    """The folder of headers to build for a release with their compiler, with sparse as well if `check`; and the root in
-    which that works, None for this machine's."""
+    """Return the headers to build for a release with their compiler, with sparse if `check`, and the root for the build,
+    None for this machine's."""
     tree, root = kernels.build_folder(release), None
     if not kernels.usable(tree):
-        # A root shows the cached headers only.
+        # Only the cached headers are visible in a root.
         tree, root = kernels.fetch_headers(release), roots.root(release)
     return with_checker(release, tree) if check else tree, root
 
 
-# By this script kbuild finds out whether sparse knows enough. Where it is missing, sparse is left out without a word.
+# The script with which kbuild checks sparse. Without the script, kbuild silently skips sparse.
 CHECKER_VALID = "scripts/checker-valid.sh"
 
 
 def with_checker(release, tree):
-    """A folder of headers with which sparse runs: the cached ones, completed from the source, if Debian's lack a script."""
+    """Return headers with which sparse runs: the cached ones, completed from the source, if Debian's lack a script."""
     makefiles = [tree / "Makefile", *tree.parent.glob(f"{tree.name.removesuffix('-amd64')}-common/Makefile")]
     if (tree / CHECKER_VALID).exists() or not any(CHECKER_VALID in path.read_text() for path in makefiles):
         return tree
@@ -115,13 +116,13 @@ def with_checker(release, tree):
 
 
 def llvm_named(arguments):
-    """The version of clang that arguments insist on, as LLVM= takes it ("-19"), or None."""
+    """Return the version of clang that the arguments request, as LLVM= takes it ("-19"), or None."""
     found = [match[1] for argument in arguments if (match := re.fullmatch(r"(?:LLVM=|CC=(?:.*/)?clang)(-\d+)", argument))]
     return found[0] if found else None
 
 
 def llvm_for(source):
-    """What LLVM= is to be for a kernel's source: "1", the default clang, if the kernel accepts that, else the newest."""
+    """Return LLVM= for a kernel's source: "1", the default clang, if the kernel accepts it, else the newest version."""
     shown = subprocess.run([source / "scripts/min-tool-version.sh", "llvm"], capture_output=True, text=True, check=True)
     least = int(shown.stdout.split(".")[0])
     if shutil.which("clang"):
@@ -138,7 +139,7 @@ def llvm_for(source):
 
 
 def clang_tree(release, headers, llvm=None):
-    """A build folder for a release that clang can use, and what LLVM= must be there.
+    """Return a build folder for a release that clang can use, and the LLVM= to use with it.
 
     Debian's headers are prepared for gcc: CC=clang fails on gcc's options there, and LLVM=1 is silently ignored. So
     the same version's source is configured anew with the stock configuration and that LLVM=.
@@ -155,7 +156,7 @@ def clang_tree(release, headers, llvm=None):
             with whole(folder) as scratch:
                 shutil.copy(headers / ".config", scratch / ".config")
                 for target in (["olddefconfig"], ["-j2", "modules_prepare"]):
-                    # A kernel refuses a module that was made for another release than its own, in full.
+                    # A kernel refuses a module of another release, compared in full.
                     done = subprocess.run(["make", "-s", "-C", source, f"O={scratch}", f"LLVM={llvm}",
                                            f"KERNELRELEASE={release}", *target],
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -167,7 +168,7 @@ def clang_tree(release, headers, llvm=None):
 
 
 def rename_build(scratch, folder):
-    """Prepares a kernel build folder for its final name: the generated Makefile knows the one that it was made under."""
+    """Rename a kernel build folder in its generated Makefile, which contains the folder's name."""
     makefile = scratch / "Makefile"
     makefile.write_text(makefile.read_text().replace(str(scratch), str(folder)))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""dm-ebs, the kernel's own target for 512-byte access on larger blocks, to measure against.
+"""dm-ebs, the kernel's own target for 512-byte access on larger blocks, as the benchmark's peer.
 
-Debian leaves it out of its kernels, so it is built from the linux-source package of the same version, once, in the
+Debian's kernels lack dm-ebs, so the module is built from the linux-source package of the same version, once, in the
 cache.
 
-    scripts/python -m lab.linux.peer [6.12|7.2]     builds it when missing and prints where it lies
+    scripts/python -m lab.linux.peer [6.12|7.2]     build dm-ebs.ko if missing, and print its path
 """
 
 import shutil
@@ -20,7 +20,7 @@ KBUILD = "obj-m := dm-ebs.o\ndm-ebs-y := dm-ebs-target.o\n"
 
 
 def dm_ebs(series):
-    """dm-ebs.ko for a stock series or release. Raises BuildFailed."""
+    """Return dm-ebs.ko for a stock series or release, built if missing. Raises BuildFailed."""
     release, source = kernels.release(series), kernels.fetch_source(series)
     folder = CACHE / "peer" / f"{release}-{source.name}"
     with locked(f"peer-{folder.name}"):

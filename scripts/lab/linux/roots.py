@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Unpacked roots of other Debian generations, to build in.
 
-Headers come with programs of their generation (modpost, objtool), which want a C library that this machine may not have,
-and name a compiler that it may not have either. A root holds these, and what a build needs besides; it is unpacked in
-the cache, without maintainer scripts, and nothing in it is started but a build.
+Headers come with programs of their generation (modpost, objtool), which need a C library, and name a compiler, that this
+machine may lack. A root has both, and the other tools of a build; it is unpacked in the cache, without maintainer scripts,
+and used for builds only.
 """
 
 import hashlib
@@ -14,10 +14,10 @@ from ..paths import CACHE, fail, locked, say, whole
 from . import archive, kernels
 
 TOOLS = ("coreutils", "dash", "diffutils", "findutils", "grep", "make", "mawk", "perl-base", "sed", "sparse")
-# Where the root that a build sees is put together, in memory: the unpacked root itself stays as it is.
+# Mount point of the root that a build sees, in memory: the unpacked root itself stays unmodified.
 TOGETHER = "together"
 
-# In a mount namespace of its own: the root's /usr, this machine's /proc and /dev, and the folders that are given.
+# Run in a private mount namespace, with the root's /usr, this machine's /proc and /dev, and the given folders.
 ENTER = """\
 set -e
 root=$1; shift
@@ -35,7 +35,7 @@ exec chroot "$at" "$@"
 
 
 def _needs(release):
-    """The generation of a release and the packages that a build against its headers needs. Remembered beside them."""
+    """Return the generation of a release and the packages that a build against its headers needs; cached beside the headers."""
     memory = CACHE / "headers" / release / "needs"
     if not memory.exists():
         where = kernels.origin(release)
@@ -50,7 +50,7 @@ def _needs(release):
 
 
 def root(release):
-    """The root to build modules for a release in, unpacked when missing."""
+    """Return the root to build modules for a release in, unpacked if missing."""
     try:
         generation, packages = _needs(release)
         folder = CACHE / "roots" / f"{generation}-{hashlib.sha256(' '.join(packages).encode()).hexdigest()[:12]}"
@@ -60,7 +60,7 @@ def root(release):
                 with whole(folder) as scratch:
                     kernels.generation(generation).unpack_all(packages, scratch)
                     awk = scratch / "usr/bin/awk"
-                    # What update-alternatives would have done.
+                    # update-alternatives would have made this link.
                     if not awk.is_symlink():
                         awk.symlink_to("mawk")
                     (scratch / TOGETHER).mkdir()
@@ -70,9 +70,9 @@ def root(release):
 
 
 def inside(root, folders, command):
-    """The command that runs `command` in a root, which sees this machine's `folders` at their own paths."""
+    """Return the command that runs `command` in a root, with this machine's `folders` at their own paths."""
     seen = sorted({str(Path(folder).resolve()) for folder in folders})
-    # One below another is there with it.
+    # A folder below another one is mounted with it.
     seen = [path for path in seen if not any(path.startswith(f"{other}/") for other in seen)]
     unshare = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     return [*unshare, "sh", "-c", ENTER.format(together=TOGETHER), "sh", str(root), *seen, "--",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What executes the guests' instructions: the processor (KVM) where a guest really boots that way, else QEMU (TCG).
+"""The accelerator of guests: KVM where a guest really boots with it, else TCG, QEMU's emulation.
 
-/dev/kvm proves nothing. It may open and create a machine whose guest then spins for ever, or needs a minute to boot,
-as in a virtual machine on a virtual machine. So a guest that ends at once is booted, and has to end within the time that
-such a boot takes without KVM. The outcome holds for the session and all that it starts; without a
-session it is remembered until this machine boots anew.
+/dev/kvm proves nothing: it may open and create a machine whose guest then spins for ever, or needs a minute to boot, as
+in nested virtual machines. So a guest that ends at once is booted, and has to end within the time of such a boot without
+KVM. The outcome holds for the session and its children; without a session it is remembered until this machine's next
+boot.
 
-DM_ALIGN_ACCEL=kvm or tcg is the choice of a user who knows better; then nothing is tried.
+DM_ALIGN_ACCEL=kvm or tcg is the user's own choice, without a trial.
 """
 
 import os
@@ -16,20 +16,20 @@ from ..paths import OUT, locked, say
 
 VARIABLE = "DM_ALIGN_ACCEL"
 KVM, TCG = "kvm", "tcg"
-# What a process has chosen, for those that it starts.
+# A process's choice, for its children.
 CHOSEN = "DMALIGN_ACCEL"
 DEVICE = "/dev/kvm"
-# However slow the machine is, nobody shall wait longer than this to learn that KVM is of no use.
+# Longest trial of KVM, however slow the machine is.
 MOST_SECONDS = 30
 # The name under which the probe's outcome is remembered: "" or why not KVM.
 OUTCOME = "kvm"
 
 
 def choose(boot, anew=False):
-    """Chooses KVM or TCG, and says which and why, unless this process or the one that started it has done so.
+    """Choose KVM or TCG, and print the choice with the reason, unless this process or its parent has done so.
 
     boot   boots a guest with KVM that ends at once: takes its time limit in seconds, returns a vm.Result
-    anew   try it, whatever is remembered
+    anew   repeat the trial, ignoring a remembered outcome
     Raises ValueError if DM_ALIGN_ACCEL is neither.
     """
     with locked("accel", OUT):
@@ -43,7 +43,7 @@ def choose(boot, anew=False):
 
 
 def override():
-    """The user's own choice, or None."""
+    """Return the user's own choice, or None."""
     asked = os.environ.get(VARIABLE)
     if asked and asked not in (KVM, TCG):
         raise ValueError(f"{VARIABLE}={asked}: set it to {KVM} or {TCG}, or leave it out")
@@ -51,7 +51,7 @@ def override():
 
 
 def _why_not(boot, anew):
-    """Why guests cannot use KVM, in words, or ""."""
+    """Return why guests cannot use KVM, in words, or ""."""
     try:
         os.close(os.open(DEVICE, os.O_RDWR))
     except OSError as error:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boots a guest again if its end says nothing about what ran in it: loudly, counted, and not more often than that.
+"""Boot a guest again if its end proves nothing about the code under test; each such boot is printed and counted.
 
-Two ends say nothing:
+Two ends prove nothing:
 
 - The console proves that the emulator killed the guest (findings.emulator_fault).
 - The guest died before its command began. Nothing but the kernel and inits/init has run then; dm-align's module is loaded
-  by the command at the earliest. A guest that hangs at that stage is not booted again: a drive that does not answer
-  makes it hang, and the drive is ours.
+  by the command at the earliest. A guest that hangs at that stage is not booted again: an emulated drive that does not
+  answer makes it hang, and the drive is part of the project.
 
-Whatever else a guest dies of is a finding.
+Every other death of a guest is a finding.
 """
 
 import os
@@ -19,7 +19,7 @@ from ..paths import say
 from . import vm
 from .findings import emulator_fault
 
-# Where the tests' host side wants to read which guests were booted again; it sums up over all its processes.
+# Names the file that records which guests were booted again, by all processes of a test session.
 RECORD = "DMALIGN_BOOTED_AGAIN"
 
 PROVEN = "after a proven fault of the emulator"
@@ -28,19 +28,19 @@ LIMITS = {PROVEN: 2, UNBEGUN: 1}
 
 
 def void(result):
-    """(PROVEN or UNBEGUN, what happened) if the end of a guest says nothing about what ran in it, else None."""
+    """Return (PROVEN or UNBEGUN, the reason) if the end of a guest proves nothing about the code under test, else None."""
     proof = result.status in (vm.DIED, vm.TIMED_OUT) and emulator_fault(result.console)
     if proof:
         return PROVEN, proof
-    # If QEMU itself complains it will do so again.
+    # A complaint of QEMU itself would come again.
     if result.status == vm.DIED and not result.begun and not result.complaint:
-        return UNBEGUN, "; ".join(result.faults[:3]) or "without a word"
+        return UNBEGUN, "; ".join(result.faults[:3]) or "no fault in its console"
     return None
 
 
 def run(boot):
-    """Calls boot(suffix) for a vm.Result, and again as long as its end is void. The suffix, different each time, goes
-    into the guest's name, so that the logs of all stay."""
+    """Call boot(suffix), again as long as its end is void, and return the last vm.Result. The suffix, different each time,
+    goes into the guest's name, so that all logs stay."""
     counts = Counter()
     while True:
         number = counts.total()
@@ -61,7 +61,7 @@ def _record(line):
 
 
 def summary(record):
-    """Lines for the end of a test session: how often guests were booted again, and which."""
+    """Return the lines for the end of a test session: how often guests were booted again, and which."""
     path = Path(record)
     events = [line.split("\t", 1) for line in path.read_text().splitlines()] if path.exists() else []
     return [line for why in LIMITS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Emulated drives on the host: one nbdkit server each, with control socket and request log.
+"""Emulated drives on the host: an nbdkit server for each, with control socket and request log.
 
     with drives.serve({"d0": Server(size="256M", physical=4096)}, folder) as served:
         served["d0"].control("stats")      the drive's own counters, as a dict
@@ -25,15 +25,15 @@ PLUGIN = OUT / "bin" / "drive512e.so"
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """How a drive is served and how QEMU presents it.
+    """The parameters of a drive: its nbdkit server, and its presentation by QEMU.
 
     size, physical, alignment, cache, profile, options   arguments of drive512e (see its manual page); options holds
-                          any further name=value pairs, in which {folder} stands for the folder of the logs
+                          further name=value pairs, in which {folder} stands for the folder of the logs
     filters, filter_options   nbdkit filters in front of the plugin, and their name=value pairs
-    presented             options of vm.Drive, where the guest shall see something else than the drive's own physical
-                          block size on virtio-blk: {"physical": 512, "queue_size": 128, "bus": "scsi", ...}
-    stretched             the slowness (pace.py) by which the drive's own delays were multiplied, if they were: a test
-                          of the drive has its delays in the same ratio
+    presented             options of vm.Drive, where they differ from the drive's own physical block size on
+                          virtio-blk: {"physical": 512, "queue_size": 128, "bus": "scsi", ...}
+    stretched             the slowness (pace.py) by which the drive's delays were multiplied, if any; a test of the
+                          drive scales its delays in the same ratio
     """
     size: str = "256M"
     physical: int = 4096
@@ -66,7 +66,7 @@ class Served:
                 *server.filter_options]
 
     def control(self, command, timeout=10):
-        """One command of the control socket; the answer as a dict."""
+        """Send a command to the control socket; return the answer as a dict."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(pace.patience(timeout))
             connection.connect(self.control_socket)
@@ -77,14 +77,14 @@ class Served:
         return json.loads(answer)
 
     def attached(self):
-        """The drive as QEMU gets it."""
+        """Return the drive as an argument of vm.run()."""
         presented = {"physical": self.server.physical, "write_cache": self.server.cache, **self.server.presented}
         return Drive(self.socket, **presented)
 
 
 @contextlib.contextmanager
 def serve(servers, folder):
-    """Runs the drives {name: Server}; yields {name: Served}; logs lie in `folder`."""
+    """Run the drives {name: Server}; yield {name: Served}; logs lie in `folder`."""
     if not PLUGIN.exists():
         fail(f"{PLUGIN} does not exist: make -C userspace/drive512e OUT={OUT} all")
     Path(folder).mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What in a kernel log says that the kernel found a fault in itself, and whether the emulator made it."""
+"""Faults that a kernel reports in its log, and the proof where the emulator caused one."""
 
 import re
 
-# What md says of two halves on one disk is advice.
+# md's warning about two halves on one disk is advice.
 _FAULT = re.compile(r"""
     \bBUG: | \bkernel\ BUG\b | (?<!md\d:\ )\bWARNING: | \bOops\b | \bKASAN:\ | \bUBSAN: | \bKFENCE:\ | \bODEBUG:
   | \bRCU\ (detected|stall) | \bhard\ LOCKUP | :\ [0-9a-f]{4}\ \[\#\d+\]
@@ -18,36 +18,36 @@ _FAULT = re.compile(r"""
 # Since 6.2 with "Oops: " in front.
 _BREAKPOINT = re.compile(r"(?:^|\] )(?:Oops: )?int3: 0000 \[#\d+\]")
 _PANIC = re.compile(r"Kernel panic - not syncing: Fatal exception")
-# A module's text may be freed and written anew, so only the kernel's own is trusted: no "[module]" at the end.
+# A module's text may be freed and rewritten, so only the kernel's own counts: no "[module]" at the end.
 _AT = re.compile(r"\bRIP: 0010:([\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+)$")
-# What the kernel reads from memory around the instruction pointer when it reports the oops: see show_opcodes().
+# The oops report's dump of memory around the instruction pointer: see show_opcodes().
 _CODE = re.compile(r"\bCode: ((?:[0-9a-f]{2} ){42})<[0-9a-f]{2}>(?: [0-9a-f]{2}){21}$")
 
 
 def faults(log):
-    """The lines of a kernel log that report a fault, in order."""
+    """Return the lines of a kernel log that report a fault, in order."""
     return [line for line in log.splitlines() if _FAULT.search(line)]
 
 
 def excerpt(log, count=40):
-    """The line of the first fault and those behind it, `count` in all; without a fault the last ones."""
+    """Return `count` lines from the first fault on; without a fault, the last `count` lines."""
     lines = log.splitlines()
     first = next((number for number, line in enumerate(lines) if _FAULT.search(line)), max(0, len(lines) - count))
     return lines[first:first + count]
 
 
 def emulator_fault(log):
-    """Why a console proves that the emulator killed its guest, in a sentence, or None.
+    """Return the proof that the emulator killed a guest, as a sentence, or None if its console has no proof.
 
-    While Linux changes its own code (static keys, static calls, ftrace), a breakpoint, the byte cc, stands there for a
-    moment. QEMU before 8.1 reads the code that it translates before it locks the page: what another processor writes
-    meanwhile does not undo the translation, and the breakpoint stays in it for good. The next processor that comes by
-    executes it, nobody waits for it any more, and the kernel dies of an int3.
+    While Linux patches its own code (static keys, static calls, ftrace), the code contains a breakpoint, the byte cc, for
+    a moment. QEMU before 8.1 reads code for translation before it locks the page: a simultaneous write of another
+    processor does not undo the translation, which keeps the breakpoint for good. The next processor there executes it
+    when no handler expects it any more, and the kernel dies of an int3.
 
-    A breakpoint trap leaves the instruction pointer behind the instruction. If memory in front of it holds neither cc
-    nor cd 03, the two encodings of the breakpoint, then the processor executed what memory does not hold. No error of
-    the guest's software looks like that: whoever jumps astray onto a breakpoint leaves it in memory. What came before
-    could still be somebody else's fault, so this has to be the first fault, and only what follows from it may follow.
+    A breakpoint trap leaves the instruction pointer behind the instruction. If memory in front of the pointer has neither
+    cc nor cd 03, the two encodings of the breakpoint, the processor executed an instruction that is not in memory. No
+    fault of the guest's software looks like that: a stray jump onto a breakpoint leaves it in memory. An earlier fault
+    could have another cause, so this must be the first fault, followed only by its consequences.
     """
     lines = log.splitlines()
     numbers = [number for number, line in enumerate(lines) if _FAULT.search(line)]
@@ -57,15 +57,15 @@ def emulator_fault(log):
     if not all(number in oopses or _PANIC.search(lines[number]) for number in numbers):
         return None
     first, *later = [_breakpoint(lines[number + 1:]) for number in oopses]
-    # Another processor's report may be cut off by the panic, but it must not tell of a real breakpoint.
+    # The panic may cut off another processor's report, but no report may show a real breakpoint.
     if first is None or first[0] is None or first[1] or any(found and found[1] for found in later):
         return None
     return f"a breakpoint was executed right before {first[0]}, where memory holds {first[2]}"
 
 
 def _breakpoint(report):
-    """Of an int3 oops (its lines behind the first): the place in the kernel's own text, or None; whether memory holds a
-    breakpoint in front of it; and the byte there. None if the report does not tell."""
+    """Parse an int3 oops (its lines behind the first): return the place in the kernel's own text, or None; whether memory
+    has a breakpoint in front of it; and the byte there. Return None if the report lacks these."""
     at = next((number for number, line in enumerate(report[:10]) if "RIP: " in line), None)
     code = _CODE.search(report[at + 1]) if at is not None and at + 1 < len(report) else None
     if not code:

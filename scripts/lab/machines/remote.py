@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One guest, and commands in it: the host asks over a virtio port, an agent there answers."""
+"""A guest that runs commands: the host sends requests over a virtio port to an agent in the guest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GuestError(Exception):
 
 
 class Guest:
-    """The connected agent. Use `boot` to get one."""
+    """The connected agent; boot() makes one."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -53,18 +53,18 @@ class Guest:
         return answer["stdout"]
 
     def run(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> str:
-        """Runs a command, returns its standard output. timeout in seconds; ok: good statuses."""
+        """Run a command; return its standard output. timeout in seconds; ok: good statuses. Raises GuestError."""
         return self._ask(shlex.join(argv), {"argv": argv}, timeout, ok)
 
     def read(self, path: str, offsets: list[int], size: int, timeout: float = 120) -> None:
-        """Reads `size` bytes at each offset of a device, past the page cache."""
+        """Read `size` bytes at each offset of a device, past the page cache."""
         self._ask(f"read {path}", {"read": path, "at": offsets, "bytes": size}, timeout)
 
     def scatter(self, size: int, timeout: float = 120) -> None:
-        """Leaves half of `size` bytes of the guest's memory free in pages without free neighbours.
+        """Fragment `size` bytes of the guest's memory: leave every other page free.
 
-        The kernel hands these out first, so buffers then lie as on a machine that has been up for
-        a while: a page here, a page there.
+        The kernel allocates these pages first, so buffers are scattered as on a machine that has
+        been up for a while.
         """
         self._ask(f"scatter {size} bytes", {"scatter": size}, timeout)
 
@@ -78,13 +78,13 @@ class Guest:
 @contextlib.contextmanager
 def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
          **options: Any) -> Iterator[Guest]:
-    """A guest for the time of a `with` block.
+    """Boot a guest for the time of a `with` block; yield its Guest.
 
     folder: for the guest's own output; timeout: seconds for everything;
     boot_timeout: seconds until the agent answers; options: as `vm.run` takes them.
     Raises GuestError if the guest does not come up or its kernel log holds a fault.
     """
-    # To find it out takes a boot, for which nobody may wait behind the socket.
+    # Choosing the accelerator may take a boot: do so before the time limit of the socket begins.
     vm.accelerator()
     ended: list[vm.Result] = []
     def machine(channel: str) -> None:
@@ -92,12 +92,12 @@ def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
             ended.append(vm.run(f"python3 {shlex.quote(str(AGENT))} {CHANNEL}", timeout=timeout,
                                 channels=[(CHANNEL, channel)], stdout=output, **options))
 
-    # Not in the folder: the path of a socket has room for 107 bytes only.
+    # Not in the folder: the path of a socket is limited to 107 bytes.
     with (tempfile.TemporaryDirectory(prefix="dm-align-") as sockets,
           socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener):
         listener.bind(f"{sockets}/guest")
         listener.listen(1)
-        # A daemon: the machine dies with this process, whatever ends it.
+        # A daemon thread: the machine dies with this process, however it ends.
         thread = threading.Thread(target=machine, args=(f"{sockets}/guest",), daemon=True)
         thread.start()
         listener.settimeout(CONNECT_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The part of the demo and of the benchmark that runs in the guest: does what the host asks, one line at a time.
+"""The agent of the demo and of the benchmark in the guest: executes the host's requests, one line each.
 
     python3 remote_agent.py CHANNEL
 
@@ -10,8 +10,8 @@ CHANNEL is the name of a virtio port. A request is one of
     {"scatter": n}                           leaves half of n bytes free, in single pages
     {"end": true}                            ends the program
 
-and is answered by {"status": n, "stdout": "...", "stderr": "..."}. Needs nothing but the
-standard library, because the guest has no virtual environment.
+and the answer is {"status": n, "stdout": "...", "stderr": "..."}. Uses only the standard
+library, because the guest has no virtual environment.
 """
 
 import io
@@ -26,7 +26,7 @@ _kept: list = []
 
 
 def port(name):
-    """The device of a virtio port; there is no udev here to name it."""
+    """Return the device of a virtio port, found in sysfs as the guest has no udev."""
     for entry in Path("/sys/class/virtio-ports").iterdir():
         named = entry / "name"
         if named.exists() and named.read_text().strip() == name:
@@ -40,7 +40,7 @@ def run(argv):
 
 
 def read(path, offsets, size):
-    """Direct reads need a buffer at a page boundary, which an anonymous map has."""
+    """Read past the page cache, into an anonymous map, as direct reads need an aligned buffer."""
     try:
         device = os.open(path, os.O_RDONLY | os.O_DIRECT)
         try:
@@ -55,10 +55,10 @@ def read(path, offsets, size):
 
 
 def scatter(size):
-    """Takes memory and gives every other page back; keeps the others until this program ends."""
+    """Allocate memory and free every other page; keep the others until this program ends."""
     page = mmap.PAGESIZE
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    # A huge page would be one piece.
+    # A huge page cannot be split by freeing parts of it.
     memory.madvise(mmap.MADV_NOHUGEPAGE)
     for at in range(0, size, page):
         memory[at] = 1
@@ -69,7 +69,7 @@ def scatter(size):
 
 
 def serve(channel):
-    """Answers requests until the host ends it; a lost host ends it too."""
+    """Answer requests until the host ends the agent or disconnects."""
     for line in channel:
         request = json.loads(line)
         if "argv" in request:
@@ -85,6 +85,6 @@ def serve(channel):
 
 
 if __name__ == "__main__":
-    # A port can be opened once only, so both directions share one descriptor.
+    # A port can be opened only once, so both directions share one descriptor.
     with open(port(sys.argv[1]), "r+b", buffering=0) as device:
         serve(io.BufferedRWPair(device, device))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs a command in User Mode Linux: a kernel with KASAN, lockdep and KUnit that boots on this machine's own files in
-a second and runs the real device-mapper stack at native speed, on one processor.
+"""Run a command in User Mode Linux: a kernel with KASAN, lockdep and KUnit that boots on this machine's own files in a
+second and runs the real device-mapper stack at native speed, on one processor.
 
     scripts/uml [--memory 1G] [--rwdir DIR]... [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
-COMMAND runs as root under sh; the machine's files are read-only for it, but for folders named by --rwdir; /run and
-$TMPDIR are writable and empty. null_blk, scsi_debug and brd are modules (modprobe), ext4, xfs and the dm targets are
+COMMAND runs as root under sh; this machine's files are read-only, except folders named by --rwdir; /run and $TMPDIR are
+writable and empty. null_blk, scsi_debug and brd are modules (modprobe), ext4, xfs and the dm targets are
 built in. The target: `scripts/uml ... -- 'insmod $DM_ALIGN_KO; ...'`, built for this kernel before it starts.
 Exit status and logs as scripts/vm; the logs lie in out/uml/<name>/.
 """
@@ -27,17 +27,17 @@ from ..paths import OUT, fail, locked
 from .findings import faults
 from .vm import INITS, Result, die_with_parent, explain, killed_at_end, slowness_word, tell_end, wait
 
-# For the kernel's command line: look for memory that nobody knows any more.
+# For the kernel's command line: look for leaked memory.
 KMEMLEAK = "kmemleak=on"
 
 
 def run(command, *, timeout, name=None, **options):
-    """Boots User Mode Linux, runs a shell line and returns a Result; the command's output is in <folder>/output.
+    """Boot User Mode Linux, run a shell line and return a Result; the command's output is in <folder>/output.
 
     timeout   seconds of the reference machine for boot and command together, or a pace.Limit
     name      of the folder under out/uml for the logs; a second run of that name waits for the first to end
     memory    of the kernel ("1G")
-    rwdirs    folders that the command may write; the run's own folder always is one
+    rwdirs    folders that the command may write to, besides the run's own folder
     append    further words for the kernel's command line
     kernel    the name that debug_kernels.py has for it ("um")
     cwd       the command's working directory, else this process's
@@ -65,7 +65,7 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", kernel="um
         try:
             status, killed = wait(running, folder, timeout)
         finally:
-            # The kernel's processes are processes of this machine, in the kernel's own group.
+            # The kernel's processes are processes of this machine, in one group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
     log = (folder / "console.log").read_text(errors="replace")
@@ -73,7 +73,7 @@ def _run(command, folder, timeout, memory="1G", rwdirs=(), append="", kernel="um
 
 
 def module(gcov=False, kernel="um"):
-    """The target, built for a kernel; with gcov, to count how often each line runs."""
+    """Build the target for a kernel; return the module's path. gcov: count the executions of each line."""
     machines.require("uml")
     return debug_kernels.build_part(kernel, "kmod", gcov) / "dm-align.ko"
 

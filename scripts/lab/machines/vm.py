@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs a command in a virtual machine that boots a stock Debian kernel on this machine's own root file system.
+"""Run a command in a virtual machine that boots a stock Debian kernel on this machine's own root file system.
 
 The guest sees this machine's files at the same paths, read-only (writes under /etc and /var stay in the guest; /tmp,
-/run and /mnt are empty there), plus writable folders named by --rwdir. Where guests boot on KVM they use it; else QEMU
-emulates the processor (TCG), and a boot takes about seven seconds. See accel.py.
+/run and /mnt are empty there), plus writable folders named by --rwdir. Guests use KVM where it works; else QEMU emulates
+the processor (TCG), and a boot takes about seven seconds. See accel.py.
 
     scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan] [--memory 1G] [--cpus 2]
                [--drive SOCK[:opt=value,...]]... [--rwdir DIR]... [--load MODULE]... [--append ARGS] [--icount]
@@ -44,16 +44,16 @@ from .findings import emulator_fault, excerpt, faults
 
 INITS = Path(__file__).resolve().parent / "inits"
 TIMED_OUT, DIED, FAULTY = 124, 125, 126
-# Kernels of our own configuration, by the name that debug_kernels.py has for them.
+# The debug kernels, {name here: name in debug_kernels.py}.
 OWN = {"debug": "x86_64", "kcsan": "kcsan", "debug-7.2": "x86_64-7.2"}
 
-# What the initramfs loads to reach the root file system and the channels; everything else comes from the root.
+# Modules that the initramfs loads to reach the root file system and the channels; all others come from the root.
 EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")
 
 
 @dataclasses.dataclass(frozen=True)
 class Drive:
-    """A disk of the guest: an NBD server's socket and how QEMU presents it."""
+    """A disk of the guest: an NBD server's socket and its presentation by QEMU."""
     socket: str
     bus: str = "virtio"
     physical: int = 4096
@@ -80,7 +80,7 @@ class Drive:
         common = f"drive=d{index},serial=drive{index},write-cache={self.write_cache},{size}"
         backend = f"file=nbd:unix:{self.socket},if=none,id=d{index},format=raw,cache=none,discard=unmap"
         if self.bus == "virtio":
-            # Merging in QEMU would join neighbouring requests whatever the guest's queue says.
+            # QEMU would otherwise merge neighbouring requests, despite the settings of the guest's queue.
             device = f"virtio-blk-pci,{common},request-merging=off,num-queues=1"
             if self.queue_size:
                 device += f",queue-size={self.queue_size}"
@@ -95,7 +95,7 @@ class Drive:
 
 @dataclasses.dataclass
 class Result:
-    """How a guest ended: the command's status (or TIMED_OUT, DIED), faults in the kernel log, where the logs are,
+    """The end of a guest: the command's status (or TIMED_OUT, DIED), faults in the kernel log, the folder of the logs,
     whether the command had begun, and why the guest was killed, if it was."""
     status: int
     faults: list
@@ -111,7 +111,7 @@ class Result:
 
     @property
     def complaint(self):
-        """What the emulator itself had to say."""
+        """Return the messages of the emulator itself."""
         errors = self.folder / "qemu.log"
         return errors.read_text(errors="replace").strip() if errors.exists() else ""
 
@@ -126,7 +126,7 @@ class Result:
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """What a guest boots: image, the folder that holds lib/modules, and the modules that reaching the root takes."""
+    """A kernel to boot: image, the folder with lib/modules, and the modules to reach the root file system."""
     release: str
     image: Path
     root: Path
@@ -134,7 +134,7 @@ class Kernel:
 
 
 def kernel(series):
-    """The kernel of a stock series or release, or of one of OWN: "debug" and "debug-7.2" have KUnit and KASAN."""
+    """Return the Kernel of a stock series or release, or of one of OWN: "debug" and "debug-7.2" have KUnit and KASAN."""
     if series in OWN:
         from ..linux import debug_kernels
         build = debug_kernels.base(OWN[series])
@@ -145,7 +145,7 @@ def kernel(series):
 
 
 def initramfs(booted):
-    """The initial file system of a kernel, made once: busybox, the modules that the root needs, and an init."""
+    """Return the initramfs of a kernel, made once: busybox, the modules to reach the root, and an init."""
     init = (INITS / "initramfs-init").read_bytes()
     key = hashlib.sha256(init + " ".join(booted.early).encode()).hexdigest()[:12]
     target = booted.root / f"initramfs-{key}.img"
@@ -171,7 +171,7 @@ def initramfs(booted):
 
 
 def _unpack_modules(booted, folder):
-    """Puts the early modules and what they need into `folder`; returns their names in the order to load them."""
+    """Copy the early modules with their dependencies into `folder`; return their names in loading order."""
     order = []
     for module in booted.early:
         shown = subprocess.run(["/sbin/modprobe", "-d", booted.root, "-S", booted.release, "--show-depends", module],
@@ -201,27 +201,27 @@ def killed_at_end(process):
             process.wait()
 
 
-# Under TCG one processor boots alone, and inits/init switches the others on when all is ready. The kernel changes its own
-# code mostly while it boots, and QEMU before 8.1 may keep a state in between if another processor is just about to execute
-# it (see findings.emulator_fault). noreplace-smp: lone as it is, the kernel shall not take itself for one without others.
+# Under TCG one processor boots alone, and inits/init brings the others online afterwards. The kernel patches its own code
+# mostly during boot, and QEMU before 8.1 may keep an intermediate state if another processor is about to execute that code
+# (see findings.emulator_fault). noreplace-smp: keep the kernel from patching itself for a single processor.
 ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
 
 
 def accelerator(anew=False):
-    """What executes the guests' instructions, accel.KVM or accel.TCG; `anew`: whatever is remembered of it."""
+    """Return the guests' accelerator, accel.KVM or accel.TCG; `anew`: ignore a remembered outcome."""
     machines.require("qemu")
     return accel.choose(_boot_with_kvm, anew)
 
 
 def _boot_with_kvm(seconds):
-    """Boots a guest with KVM that ends at once, and kills it after so many seconds; returns a Result."""
-    # What has to be made for the first boot must not look like a slow one.
+    """Boot a guest with KVM that ends at once, and kill it after `seconds`; return a Result."""
+    # Make the initramfs before, so that making it does not count as a slow boot.
     initramfs(kernel(kernels.USUAL))
     return run("true", timeout=pace.Limit(seconds, exact=True), name="kvm", accelerator=accel.KVM)
 
 
 def begin():
-    """Says what will execute the guests' instructions, or ends the program with the line that says why it cannot be."""
+    """Choose the accelerator and print it, or exit with a line that says why QEMU cannot run."""
     try:
         accelerator()
     except (machines.LeftOut, ValueError) as reason:
@@ -231,11 +231,11 @@ def begin():
 
 
 def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator):
-    """QEMU's command line for a kernel and its run folder, but for the shares and the kernel's own arguments."""
+    """Return QEMU's command line for a kernel and its run folder, without shares and the kernel's own arguments."""
     arguments = [
-        # max is what the accelerator can do, with KVM the host's own processor. Linux forgets for a moment at boot that it
-        # has five-level page tables; KASAN then takes an address for wild. Counters of events (pmu) are not there under
-        # TCG either, and those of a virtual machine within another one are not to be trusted.
+        # max: all features of the accelerator, with KVM the host's own processor. la57=off: Linux forgets for a moment
+        # at boot that it has five-level page tables, and KASAN then reports a wild address. pmu=off: TCG has no event
+        # counters, and the ones of a nested virtual machine are unreliable.
         "qemu-system-x86_64", "-machine", f"q35,accel={accelerator}", "-cpu", "max,la57=off,pmu=off",
         "-m", memory, "-smp", str(cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
@@ -258,7 +258,7 @@ def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerat
 
 
 def kernel_words(booted, folder, cwd, load):
-    """The kernel's own command line: what inits/init needs, a log on the console, and no features that only cost time
+    """Return the kernel's command line: words for inits/init, a log on the console, and no features that only cost time
     under emulation."""
     return ["console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic",
             "audit=0", "apparmor=0", "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check",
@@ -267,20 +267,20 @@ def kernel_words(booted, folder, cwd, load):
 
 
 def slowness_word():
-    """What tells a guest's init how slow this machine is."""
+    """Return the word that passes this machine's slowness to a guest's init."""
     return f"lab.slowness={pace.slowness():.2f}"
 
 
 def _stuck(folder):
-    """Whether QEMU has stopped a guest for good."""
+    """Return a match if QEMU has stopped a guest for good, else None."""
     with contextlib.suppress(FileNotFoundError):
         return re.search(machines.STUCK, (folder / "qemu.log").read_text(errors="replace"))
     return None
 
 
 def wait(process, folder, timeout):
-    """Waits for a kernel's process; returns the status that its init left behind, else DIED or TIMED_OUT, and why the
-    time is over. The timeout is in seconds of the reference machine, or a pace.Limit."""
+    """Wait for a kernel's process; return the status that its init wrote, else DIED or TIMED_OUT, and why the time is
+    over, or "". The timeout is in seconds of the reference machine, or a pace.Limit."""
     limit = timeout if isinstance(timeout, pace.Limit) else pace.Limit(timeout)
     status, why = DIED, None
     while process.poll() is None:
@@ -293,25 +293,25 @@ def wait(process, folder, timeout):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.2)
     with contextlib.suppress(FileNotFoundError, ValueError):
-        # A kernel that only failed to switch itself off has still told how the command ended.
+        # A kernel that only failed to power off has written the status before.
         status = int((folder / "status").read_text())
     return status, why or ""
 
 
 def run(command, *, timeout, name=None, **options):
-    """Boots a guest, runs a shell line in it and returns a Result.
+    """Boot a guest, run a shell line in it and return a Result.
 
     timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
     series    a stock series or release, or one of OWN ("6.12")
     memory, cpus   of the machine ("1G", 2)
     drives    Drive objects
-    rwdirs    folders that the guest may write, at the same path; the run's own folder always is one
+    rwdirs    folders that the guest may write to, at the same path, besides the run's own folder
     load      modules to load before the command
     channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
     append    further words for the kernel's command line
     icount    guest time counts instructions (one processor, TCG): for measurements
-    accelerator   accel.KVM or accel.TCG, else what accelerator() says
+    accelerator   accel.KVM or accel.TCG; default: accelerator()
     stdout    text file for the command's output, else this process's
     cwd       the command's working directory, else this process's
     """
@@ -337,7 +337,7 @@ def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "command").write_text(command + "\n")
-    # Loaded by name: without udev nothing in the guest looks at what hardware there is.
+    # Load these by name: without udev the guest does not probe its hardware.
     load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
     cpus = 1 if icount else cpus
     words = kernel_words(booted, folder, cwd, load)
@@ -356,7 +356,7 @@ def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G
     with open(folder / "qemu.log", "w") as errors, killed_at_end(subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
             preexec_fn=die_with_parent)) as qemu:
-        # Through a pipe: QEMU opens its output anew, which would empty a file, or write into it at another place than we.
+        # Through a pipe: QEMU reopens its output, which would truncate a file, or write at another offset than this process.
         copier = threading.Thread(target=_copy, args=(qemu.stdout, stdout or sys.stdout), daemon=True)
         copier.start()
         status, killed = wait(qemu, folder, timeout)
@@ -367,7 +367,7 @@ def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G
 
 
 def explain(result):
-    """Why a run is no success, in words, or None."""
+    """Return why a run failed, in words, or None."""
     reasons = []
     if result.status == TIMED_OUT:
         reasons.append(f"the guest was killed {result.killed}")
@@ -386,7 +386,7 @@ def explain(result):
         return None
     why = "; ".join(reasons)
     if result.faults or result.status in (DIED, TIMED_OUT):
-        # Where only the output of the tests survives, this is all that there is to find the cause by.
+        # Where only the tests' output survives, the cause must be in it.
         what = "from the first fault on" if result.faults else "at its end"
         why = "\n  ".join([f"{why}\nthe console, {what}:", *excerpt(result.console)])
     return f"{why}\nconsole: {result.folder / 'console.log'}"
@@ -408,7 +408,7 @@ def main(argv):
     parser.add_argument("command", nargs="+")
     given = parser.parse_args(argv)
     command = given.command[0] if len(given.command) == 1 else shlex.join(given.command)
-    # So that a terminated run takes its machine along.
+    # Exit on SIGTERM through the clean-up, which kills the machine.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not given.icount:
         begin()
@@ -424,7 +424,7 @@ def main(argv):
 
 
 def tell_end(program, machine, result, why):
-    """Ends a program that ran a command in a machine: says why it is no success, first whether the machine can run."""
+    """Exit after a command in a machine: print why it failed, first of all if the machine cannot run here."""
     for said in (result.status == DIED and machines.cannot_run(machine, result), why):
         if said:
             print(f"{program}: {said}", file=sys.stderr)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs pytest tests inside guests, and lets each appear as a test of its own on the host.
+"""Run pytest tests inside guests, and report each as a separate test on the host.
 
-The tests lie in one folder (kmod/tests/guest). The host collects them too, once for each kernel series, but runs none
-of their code: the first of a series boots a guest in which pytest runs all that the host selected, and each host test
-then passes, fails or skips as soon as its counterpart has. A test without a result fails and names the console log. A
-guest that dies or hangs is booted again for the tests that come after the one it died of. If its end is no finding at
-all (see again.py), it is booted again for all tests that have no result.
+The tests lie in kmod/tests/guest. The host collects them, too, once for each kernel series, but runs none of their code:
+the first test of a series boots a guest in which pytest runs all tests that the host selected, and each host test passes,
+fails or skips as soon as its counterpart does. A test without a result fails and names the console log. A guest that dies
+or hangs is booted again for the tests after the fatal one. If the end of a guest is not a finding (see again.py), it is
+booted again for all tests without a result.
 
-No limit is set to the guest as a whole: it is killed if no test ends within the time limit of that test (see Progress),
-and when the session's time is over (see budget.py). What it has told until then counts.
+The guest as a whole has no time limit: it is killed if a test exceeds its own limit (see Progress), and when the
+session's time is over (see budget.py). Results until then count.
 
-Those of kmod/tests/uml run in the same way, once, in User Mode Linux, whose kernel can make allocations
-fail; they have no emulated drives: in that of 6.12, which is the faster one, or, with the mark uml_7_2, in that of 7.2,
-for what only newer kernels can do. A test of kmod/tests/guest with the mark uml_too runs there as well.
+The tests of kmod/tests/uml run in the same way, once, without emulated drives, in User Mode Linux, whose kernel can make
+allocations fail: in 6.12, which is the faster one, or, with the mark uml_7_2, in 7.2, for features of newer kernels. A
+test of kmod/tests/guest with the mark uml_too runs there as well.
 """
 
 import json
@@ -30,22 +30,22 @@ from .relay import Relay
 
 TESTS = REPO / "kmod" / "tests" / "guest"
 UML_TESTS = REPO / "kmod" / "tests" / "uml"
-# User Mode Linux as a series, and by the name that debug_kernels.py has for its kernel.
+# User Mode Linux as a series, and the kernel's name in debug_kernels.py.
 UML, UML_7_2 = "uml", "uml7.2"
 UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
 MAX_BOOTS = 4
 # In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
-# two tests, and from the last one to the end; what the guest's own watchdog may be late.
+# two tests, and from the last one to the end; the greatest delay of the guest's own watchdog.
 BOOT_SECONDS = 120
 COLLECT_SECONDS = 120
 PAUSE_SECONDS = 120
 LATE_SECONDS = 30
-# How long the host's side may take to end what it has started.
+# Time for the host's side to end its guests and drives.
 END_SECONDS = 60
 
 
 def prepare(folder, module, nodeids, servers=()):
-    """Writes the description of a batch into `folder`; returns the shell line that runs it in a guest."""
+    """Write the description of a batch into `folder`; return the shell line that runs the batch in a guest."""
     folder.mkdir(parents=True, exist_ok=True)
     batch = folder / "batch.json"
     stretched = {name: server.stretched for name, server in dict(servers).items() if server.stretched}
@@ -63,10 +63,10 @@ def prepare(folder, module, nodeids, servers=()):
 
 
 class Progress(pace.Limit):
-    """The time limit of a guest that runs a batch: it begins anew with every event that the guest tells.
+    """The time limit of a guest that runs a batch; begins anew with every event from the guest.
 
-    folder   of the run, where inits/init leaves "begun"
-    events   the file into which the guest writes a JSON line an event, and the host's figure of slowness beside it
+    folder   folder of the run, in which inits/init makes "begun"
+    events   file into which the guest writes a JSON line for each event; the host's slowness lies beside the file
     take     called for each event
     stop     a threading.Event that ends the guest
     collect  seconds until the first test begins (COLLECT_SECONDS)
@@ -84,14 +84,14 @@ class Progress(pace.Limit):
         self._doing = doing
 
     def read(self):
-        """Takes what the guest has told since the last time."""
+        """Take the guest's new events."""
         try:
             with open(self._events, "rb") as file:
                 file.seek(self._at)
                 told = file.read()
         except FileNotFoundError:
             return
-        # The last line may still be on its way.
+        # The last line may be incomplete.
         told = told[:told.rfind(b"\n") + 1]
         self._at += len(told)
         for line in told.splitlines():
@@ -100,14 +100,14 @@ class Progress(pace.Limit):
             if "begin" in event:
                 self._allow(event["limit"] + GRACE + LATE_SECONDS, f"{event['begin']} did not end")
             else:
-                self._allow(PAUSE_SECONDS, f"nothing followed {event['test']}")
+                self._allow(PAUSE_SECONDS, f"no event followed {event['test']}")
 
     def over(self):
         self.read()
         if self._begun and self._begun.exists():
             self._begun = None
             if not self._at:
-                self._allow(self._collect, "its pytest began no test")
+                self._allow(self._collect, "the guest's pytest began no test")
         slowness = pace.slowness()
         if slowness != self._pace:
             self._pace = slowness
@@ -115,12 +115,12 @@ class Progress(pace.Limit):
         if self._stop.is_set():
             return "with the test session"
         if budget.over():
-            return f"when the time was over ({budget.WORDS})"
+            return f"at the end of the session's time ({budget.WORDS})"
         return super().over() and f"since {self._doing} within {self}"
 
 
 class Batch:
-    """The tests of one series: boots on first use, in a thread, and knows each result as soon as it is final."""
+    """The tests of one series: boots the guest on first use, in a thread, and has each result as soon as it is final."""
 
     machine = "qemu"
 
@@ -136,19 +136,19 @@ class Batch:
         self._thread = None
         self._error = None
         self._stop = threading.Event()
-        # The result that came last: the kernel may still log a fault of its test until the next one begins.
+        # The latest result: until the next test begins, the kernel may still log a fault of this one.
         self._last = None
         self._begun = set()
 
     def result(self, nodeid):
-        """Waits for the result of a test; None if the guest has ended without one, or the time is over."""
+        """Wait for the result of a test; return None if the guest has ended without it, or the time is over."""
         machines.require(self.machine)
         if self._thread is None and not budget.over():
             self._thread = threading.Thread(target=self._work, name=f"guest-{self.series}", daemon=True)
             self._thread.start()
         with self._news:
             while nodeid not in self.results and self._thread and self._thread.is_alive():
-                # When the time is over the thread ends its guest; what else it may do then is not waited for.
+                # At the end of the time the thread ends its guest; do not wait for anything else of the thread.
                 if budget.left() < -END_SECONDS:
                     break
                 self._news.wait(0.5)
@@ -157,7 +157,7 @@ class Batch:
         return self.results.get(nodeid)
 
     def end(self):
-        """Ends a guest that still runs, with its drives."""
+        """End a running guest, with its drives."""
         self._stop.set()
         if self._thread:
             self._thread.join(END_SECONDS)
@@ -167,7 +167,7 @@ class Batch:
             with locked(f"tests-{self.series}", OUT):
                 self._recall()
                 self._run()
-        except BaseException as error:  # every test that has no result raises it
+        except BaseException as error:  # raised again by every test without a result
             self._error = error
 
     def _run(self):
@@ -178,18 +178,18 @@ class Batch:
                 break
             run = again.run(lambda suffix, boot=boot, remaining=remaining:
                             self._begin(f"tests-{self.series}-{boot}{suffix}", module, remaining))
-            why = vm.explain(run) or "its pytest did not run this test"
+            why = vm.explain(run) or "the guest's pytest did not run this test"
             self._blame(run)
             self._publish()
             self._ended.update({nodeid: why for nodeid in self._without_result(remaining)})
             left = [nodeid for nodeid in self._without_result(remaining) if nodeid not in self._begun]
-            # No progress at all means that the next boot would bring none either.
+            # Without any progress in this boot, the next one would not have any, either.
             if len(left) == len(remaining):
                 break
             remaining = left
 
     def _begin(self, name, module, nodeids):
-        """Boots a guest for those tests that have no result; what one before it told stays told."""
+        """Boot a guest for the tests without a result; return its vm.Result. Earlier results stay."""
         self._publish()
         self._begun = set()
         return self._boot(name, module, self._without_result(nodeids))
@@ -211,13 +211,13 @@ class Batch:
                          drives=[drive.attached() for drive in served.values()], rwdirs=[folder],
                          channels=[relay.channel], name=name, stdout=output, cwd=REPO)
         progress.read()
-        # Where the guest has told something, it has loaded the module.
+        # A guest that has reported an event has loaded the module.
         if self._begun or self.results:
             matrix.note(kernels.release(self.series), matrix.BOOTED)
         return run
 
     def _take(self, event):
-        """An event that the guest tells."""
+        """Take an event from the guest."""
         self._publish()
         if "begin" in event:
             self._begun.add(event["begin"])
@@ -225,7 +225,7 @@ class Batch:
             self._last = event
 
     def _publish(self):
-        """The last result is final: whoever waits for it gets it, and it is written down."""
+        """Make the latest result final: wake its waiters, and write the record."""
         if self._last:
             with open(self._record, "a") as record:
                 record.write(json.dumps(self._last) + "\n")
@@ -236,11 +236,11 @@ class Batch:
 
     @property
     def _record(self):
-        """The file with all results of the series, in this test session."""
+        """Return the file with the results of the series in this test session."""
         return OUT / f"tests-{self.series}.results.jsonl"
 
     def _recall(self):
-        """Takes the results that another worker of this session had when it died; begins the record otherwise."""
+        """Take over the results of a worker of this session that died; else begin the record."""
         session = os.environ.get("PYTEST_XDIST_TESTRUNUID")
         lines = self._record.read_text().splitlines() if self._record.exists() else []
         if session and lines and json.loads(lines[0]).get("session") == session:
@@ -251,23 +251,23 @@ class Batch:
             self._record.write_text(json.dumps({"session": session}) + "\n")
 
     def out_of_time(self, nodeid):
-        """Whether a test has no result only because the session's time is over."""
+        """Return whether a test has no result only because the session's time is over."""
         return budget.over() and budget.WORDS in self._ended.get(nodeid, budget.WORDS)
 
     def why_nothing(self, nodeid):
-        """Why a test has no result: the end of its guest, in full for the first that asks and briefly for the others."""
-        why = self._ended.get(nodeid, "its guest did not boot")
+        """Return why a test has no result: the end of its guest, in full for the first caller and briefly for the others."""
+        why = self._ended.get(nodeid, "the guest did not boot")
         if why in self._told:
-            return f"{why.splitlines()[0]} (the first test without a result tells more)"
+            return f"{why.splitlines()[0]} (details: see the first test without a result)"
         self._told.add(why)
         return why
 
     def _blame(self, run):
-        """A fault that the kernel logged after the last test, or too late for its test to see, must fail something."""
+        """Fail the latest test for faults that the kernel logged after it, or too late for it to see."""
         if not self._last:
-            return  # a test had begun: without a result it fails, and tells of the faults
+            return  # the test that had begun fails without a result, and reports the faults
         told = "".join(result["text"] for result in [*self.results.values(), self._last])
-        # The console's lines begin with a time that a test's report leaves out.
+        # Lines of the console begin with a time, lines of a test's report do not.
         untold = [line for line in run.faults if line.split("] ", 1)[-1] not in told]
         if untold:
             self._last["outcome"] = "failed"

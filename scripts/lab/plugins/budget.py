@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The time that a whole test session may take, DM_ALIGN_BUDGET_MINUTES (85; 0 for no end), as a pytest plugin.
+"""A pytest plugin that limits the time of a whole test session, DM_ALIGN_BUDGET_MINUTES (85; 0 for no end).
 
-What is not reached by then, or not finished, is "not run: out of time": no failure and no pass, with a count of its own
-in pytest's last line, a list above it, and an exit status of its own if nothing else went wrong. A test that runs when
-the time is over is interrupted; a guest is killed, and those of its tests that have ended count.
+A test that is not finished by then is "not run: out of time": no failure and no pass, with a separate count in pytest's
+last line, a list above it, and a separate exit status if there is no failure. A test that is running at the end of the
+time is interrupted; a guest is killed, and its finished tests count.
 
 With pytest-xdist the controlling process sets the end, and each worker keeps to it.
 """
@@ -17,26 +17,26 @@ import time
 import pytest
 
 VARIABLE = "DM_ALIGN_BUDGET_MINUTES"
-# CI ends a run after 90 minutes, and what has to be told is to be told before.
+# CI ends a run after 90 minutes, and the report has to come before.
 DEFAULT_MINUTES = 85
-# When the time is over, on the clock that all processes of this machine share.
+# Names the end of the time, on the monotonic clock, which all processes of this machine share.
 DEADLINE = "DMALIGN_DEADLINE"
 WORDS = "not run: out of time"
 # pytest has statuses up to 5 of its own.
 EXIT_STATUS = 10
-# How often a test that does not end when told is told again.
+# Seconds until a test that ignores the interruption is interrupted again.
 INTERVAL = 5
 
 
-class OutOfTime(pytest.skip.Exception):  # type: ignore[name-defined]  # a class that pytest makes while it runs
-    """The session's time is over; what meets this is not run."""
+class OutOfTime(pytest.skip.Exception):  # type: ignore[name-defined]  # pytest creates this class at run time
+    """The session's time is over, and the test is not run."""
 
     def __init__(self):
         super().__init__(WORDS, _use_item_location=True)
 
 
 def left():
-    """Seconds until the session's time is over."""
+    """Return the seconds until the session's time is over."""
     return float(os.environ.get(DEADLINE, math.inf)) - time.monotonic()
 
 
@@ -53,7 +53,7 @@ def minutes():
 
 
 class Clock:
-    """Interrupts the test that runs when the time is over."""
+    """Interrupts the test that is running at the end of the time."""
 
     def __init__(self):
         self._inside = False
@@ -74,7 +74,7 @@ class Clock:
             raise OutOfTime
 
     def _inner(self, item):
-        # A guest's test waits for its result, and knows itself when to end.
+        # A guest's test waits for its result with a limit of its own.
         self._inside = not hasattr(item, "dm_align_batch")
         try:
             return (yield)
@@ -83,7 +83,7 @@ class Clock:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_setup(self, item):
-        # The result of a guest's test may be there already.
+        # A guest's test may have its result already.
         if over() and not hasattr(item, "dm_align_batch"):
             raise OutOfTime
         return (yield from self._inner(item))

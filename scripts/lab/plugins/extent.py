@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How much a run of the tests does: `make check` what answers in minutes, `make check-all` (DM_ALIGN_ALL=1) everything, at
-full length and on every kernel. As a pytest plugin it leaves out what belongs to check-all only, and counts that at the end.
+"""The extent of a test run: `make check` takes minutes, `make check-all` (DM_ALIGN_ALL=1) runs everything, at full length
+and on every kernel. This pytest plugin skips the tests of check-all in other runs, and counts them at the end.
 
-    @pytest.mark.check_all("why")   a test that runs in check-all only, and what make check has in its place
-    @pytest.mark.each_kernel        a test in guests that make check runs on each kernel and not on one only: what it is about
-                                    differs between kernels, or it stands for its area there
+    @pytest.mark.check_all("why")   a test that runs in check-all only; "why" says what make check has in its place
+    @pytest.mark.each_kernel        a test in guests that make check runs on each kernel, not only on one: its subject
+                                    differs between kernels, or the test stands for its area there
 
-A test named by `make test T=...` runs wherever it belongs.
+A test named by `make test T=...` always runs.
 """
 
 import os
@@ -16,7 +16,7 @@ import pytest
 from ..linux import kernels
 
 VARIABLE = "DM_ALIGN_ALL"
-# Of slices that are chosen by chance, by the variable that sets each: in make check, in make check-all, and what is counted.
+# Lengths of random slices of tests, by the variable that sets the length: in make check, in make check-all, and the unit.
 LENGTHS = {
     "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
     "DM_ALIGN_KASAN_SECONDS": (30, 120, "seconds of the stress under KASAN and lockdep"),
@@ -33,22 +33,22 @@ LENGTHS = {
 
 
 def everything():
-    """Whether this run leaves nothing out."""
+    """Return whether this run is make check-all."""
     return os.environ.get(VARIABLE, "0") not in ("", "0")
 
 
 def length(variable):
-    """The length of a slice: what its variable says, else that of this run."""
+    """Return the length of a slice: its variable's value, else the length of this run."""
     return float(os.environ.get(variable, LENGTHS[variable][everything()]))
 
 
 def count(variable):
-    """The same of what is counted."""
+    """Return the length of a slice as a whole number."""
     return int(length(variable))
 
 
 def table():
-    """The lengths as a table of reStructuredText, for Documentation/testing.rst."""
+    """Return the lengths as a table of reStructuredText, for Documentation/testing.rst."""
     rows = [("variable", "check", "check-all", "what"),
             *((name, str(short), str(full), what) for name, (short, full, what) in LENGTHS.items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -61,7 +61,7 @@ LEFT_OUT = pytest.StashKey[list]()
 
 
 def only_all(why, *values):
-    """A parameter of a test that runs in make check-all only: see the mark check_all."""
+    """Make a parameter with which a test runs in make check-all only: see the mark check_all."""
     return pytest.param(*values, marks=pytest.mark.check_all(why))
 
 
@@ -71,17 +71,17 @@ def pytest_configure(config):
 
 
 def one_kernel(why):
-    """The run's series as parameters of a test: in make check the one that runs all tests, in make check-all each."""
+    """Return the run's series as parameters of a test: in make check only the main series, in make check-all each."""
     return [series if series == kernels.main_series() else only_all(why, series) for series in kernels.chosen()]
 
 
 def leave_out(config, tests):
-    """Counts tests that this run leaves to make check-all."""
+    """Count tests that this run leaves to make check-all."""
     config.stash[LEFT_OUT] += tests
 
 
 def chosen_by_name(config):
-    """Whether somebody named files or tests to run: then nothing is left out of these."""
+    """Return whether the user named files or tests, of which none are then left out."""
     return config.args_source is config.ArgsSource.ARGS or bool(config.option.keyword or config.option.markexpr)
 
 
@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
-    # Of pytest-xdist's processes each worker collects all tests, and the first one does not.
+    # With pytest-xdist each worker collects all tests, the controlling process none.
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["dm_align_left_out"] = session.config.stash[LEFT_OUT]
 

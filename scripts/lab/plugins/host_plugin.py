@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host's side of the tests that run inside guests (see batch.py): each is an item here, once for each kernel."""
+"""The host's side of tests in guests (see batch.py): each test is an item here, once for each kernel."""
 
 import contextlib
 import importlib.util
@@ -21,7 +21,7 @@ BATCHES = pytest.StashKey[dict]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main():
-    """Refuses an unknown kernel before anything is booted: a wrapper comes before all others."""
+    """Refuse an unknown kernel before any boot; a wrapper, so that it runs before all others."""
     try:
         kernels.chosen()
     except ValueError as why:
@@ -33,7 +33,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
     config.addinivalue_line("markers", "uml_7_2: a test that needs the User Mode Linux of 7.2")
     config.addinivalue_line("markers", "each_kernel: a test of the guests that make check runs on each kernel")
-    # In the environment, so that the workers of pytest-xdist and what they start write there too.
+    # In the environment, so that the workers of pytest-xdist and their children use the same file.
     if not IN_GUEST and again.RECORD not in os.environ:
         descriptor, os.environ[again.RECORD] = tempfile.mkstemp(prefix="dm-align-", suffix=".again")
         os.close(descriptor)
@@ -47,7 +47,7 @@ def _forget():
 
 
 def _watch_pace(config):
-    """Measures all the time how slow the machine is, for this session and what it starts."""
+    """Measure the machine's slowness continuously, for this session and its children."""
     stack = contextlib.ExitStack()
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dm-align-"))
     stack.enter_context(pace.watching(Path(folder, "pace")))
@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def _note_whole_series(reporter):
-    """Enter in the matrix each series of which all tests were run and none failed."""
+    """Enter each series in the matrix whose tests were all run, without a failure."""
     config = reporter.config
     if extent.chosen_by_name(config) or not extent.everything():
         return
@@ -78,7 +78,7 @@ def _note_whole_series(reporter):
         count = {outcome: sum(bool(named.search(getattr(report, "nodeid", ""))) for report in reports)
                  for outcome, reports in reporter.stats.items()}
         passed, skipped = count.pop("passed", 0), count.pop("skipped", 0)
-        # Setting up and tearing down have reports without an outcome.
+        # Reports of set-up and teardown have the outcome "".
         count.pop("", None)
         if passed and not any(count.values()):
             matrix.note(kernels.release(series), matrix.ALL_TESTS, f"{passed} passed, {skipped} skipped")
@@ -86,7 +86,7 @@ def _note_whole_series(reporter):
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item):
-    """Skips a test that asks for a machine which the user leaves out."""
+    """Skip a test that needs a machine which the user leaves out."""
     try:
         return (yield)
     except machines.LeftOut as reason:
@@ -94,7 +94,7 @@ def pytest_runtest_call(item):
 
 
 def pytest_sessionfinish(session):
-    """No guest goes on when nobody waits for it any more."""
+    """End all guests: their tests have finished."""
     for batch in session.config.stash.get(BATCHES, []):
         batch.end()
 
@@ -107,7 +107,7 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        # One guest runs all tests of a series, so one worker of pytest-xdist must have them all.
+        # One guest runs all tests of a series, so one worker of pytest-xdist must have all of them.
         metafunc.parametrize("kernel", [pytest.param(series, marks=[pytest.mark.xdist_group(f"guest-{series}"), *marks],
                                                      id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
 
@@ -117,7 +117,7 @@ OTHER_KERNEL = pytest.mark.check_all("it runs on one kernel")
 
 
 def _kernels(definition):
-    """The kernels that a test runs on, each with marks for that."""
+    """Return the kernels of a test, each with its marks."""
     chosen = kernels.chosen()
     if UML_TESTS in definition.path.parents:
         if not definition.get_closest_marker("uml_7_2"):
@@ -129,7 +129,7 @@ def _kernels(definition):
 
 
 def guest_nodeid(nodeid):
-    """The name under which the guest's pytest knows a test of the host."""
+    """Return the guest's node id of a test of the host."""
     nodeid = nodeid.split("@guest-")[0]  # pytest-xdist appends the group
     nodeid = re.sub(r"(?<=[\[-])linux-[\w.]+(-|(?=\]))", "", nodeid)
     return re.sub(r"-(?=\]$)", "", nodeid).replace("[]", "")
@@ -149,15 +149,15 @@ def pytest_collection_modifyitems(config, items):
     for item in chosen:
         series = item.callspec.params["kernel"]
         item.dm_align_batch = batches[series]
-        # Its fixtures and its body belong to the guest; here it only tells how it went there.
+        # Fixtures and body run in the guest; here the item only reports the result.
         item.setup = lambda: None
         item.runtest = lambda item=item: _tell(item)
-        # The whole batch runs inside the first of its tests, under its own time limit.
+        # The whole batch runs inside its first test, under the batch's own time limit.
         item.add_marker(pytest.mark.timeout(0), append=False)
 
 
 def pytest_collection_finish(session):
-    """After every plugin has deselected: a guest runs what is left, and no more."""
+    """Give the remaining tests to the batches, after every plugin has deselected."""
     for item in session.items:
         batch = getattr(item, "dm_align_batch", None)
         if batch:
@@ -173,7 +173,7 @@ def _tell(item):
     if result is None:
         pytest.fail(f"no result from the guest: {batch.why_nothing(nodeid)}\n"
                     f"logs: {'; '.join(batch.logs)}", pytrace=False)
-    # With pytest's -rP also what a test that passed has printed: its figures.
+    # With pytest's -rP, also the output of a test that passed: its figures.
     said = result["text"] if result["outcome"] == "passed" else ""
     item.add_report_section("call", "guest", f"{said}{result['seconds']} s in the guest")
     if result["outcome"] == "skipped":

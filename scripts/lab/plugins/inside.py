@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Inside a guest: drives with their own counters, and the pytest plugin that runs the tests of a batch there.
+"""The guest's side of a batch: drives with their own counters, and the pytest plugin that runs the tests.
 
-A test sees the drives through drive(name):
+A test uses the drives through drive(name):
 
     drive("p4096").path        the guest's block device, "/dev/vda"
-    drive("p4096").stats()     the drive's counters (dict), as its control socket gives them
-    drive("p4096").reset()     zeroes them, and marks the request log
+    drive("p4096").stats()     the drive's counters (dict), from its control socket
+    drive("p4096").reset()     reset the counters, and mark the request log
     drive("p4096").log()       lines of the request log since reset()
-    drive("p4096").control("power cut")   any other command of its control socket; OSError if it refuses
+    drive("p4096").control("power cut")   any other command of the control socket; OSError if the drive refuses
 
-As a plugin (`-p lab.plugins.inside`) it writes a JSON line for each event to the batch's results file, looks for faults in
-the kernel's log after each test, and ends a guest in which a test hangs where no signal reaches it.
+The plugin (`-p lab.plugins.inside`) writes a JSON line for each event to the batch's results file, checks the kernel's
+log for faults after each test, and ends a guest in which a test hangs and no signal reaches it.
 """
 
 import json
@@ -26,8 +26,8 @@ from .. import pace
 from ..machines.findings import excerpt, faults
 from .relay import PORT
 
-# In seconds of the reference machine: of a test, unless it says @pytest.mark.timeout(n); and between the time limit and
-# the end of the guest.
+# In seconds of the reference machine: the limit of a test without @pytest.mark.timeout(n), and the time between that limit
+# and the end of the guest.
 DEFAULT_LIMIT = 120
 GRACE = 20
 
@@ -37,7 +37,7 @@ _config = None
 
 
 def config():
-    """The batch's description, as the host wrote it: see batch.py."""
+    """Return the batch's description, as the host wrote it: see batch.py."""
     global _config
     if _config is None:
         _config = json.loads(Path(os.environ["DMALIGN_BATCH"]).read_text())
@@ -65,7 +65,7 @@ def _ask(**question):
 
 
 class Drive:
-    """A drive of this guest, by the name that the batch gives it."""
+    """A drive of this guest, by its name in the batch."""
 
     def __init__(self, name):
         self.name = name
@@ -87,7 +87,7 @@ class Drive:
 
 
 def _serials():
-    """Files that tell a disk's serial number; a SCSI disk shows its own as vital product data."""
+    """Return the files with disks' serial numbers; a SCSI disk has it in its vital product data."""
     yield from Path("/sys/block").glob("vd*/serial")
     for path in Path("/sys/block").glob("sd*/device/vpd_pg80"):
         yield _Vpd(path)
@@ -110,7 +110,7 @@ def drive(name):
 
 
 class Kmsg:
-    """The kernel's log from the boot on, in pieces: what is logged between two tests belongs to the later one."""
+    """The kernel's log from the boot on, in pieces: a line logged between two tests belongs to the later one."""
 
     def __init__(self):
         self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
@@ -122,7 +122,7 @@ class Kmsg:
                 record = os.read(self._fd, 16384).decode(errors="replace")
             except BlockingIOError:
                 break
-            except BrokenPipeError:  # overwritten before it was read; what is left still counts
+            except BrokenPipeError:  # overwritten before it was read; read on
                 continue
             lines.append(record.split(";", 1)[-1].split("\n", 1)[0])
         return "\n".join(lines)
@@ -134,7 +134,7 @@ def _tell(**event):
 
 
 class Watchdog:
-    """Ends the guest if a test outlives its limit: a thread, since a task stuck in the kernel gets no signal."""
+    """Ends the guest if a test exceeds its limit; a thread, since a task stuck in the kernel gets no signal."""
 
     def __init__(self):
         self._patience = None
@@ -162,7 +162,7 @@ class Watchdog:
                 except OSError:
                     continue
             _tell(test=self._nodeid, outcome="failed", seconds=round(patience.now()),
-                  text=f"hung: not even a signal ended it within {patience}. Blocked tasks:\n" + "\n".join(stacks))
+                  text=f"hung: no signal ended the test within {patience}. Blocked tasks:\n" + "\n".join(stacks))
             Path("/proc/sysrq-trigger").write_text("w")
             time.sleep(2)
             Path("/proc/sysrq-trigger").write_text("o")
@@ -218,7 +218,7 @@ def pytest_configure(config):
 
 
 def pytest_sessionstart(session):
-    """Loads the target, as the batch was built for this kernel."""
+    """Load the target, built for this kernel."""
     if not os.environ.get("DMALIGN_BATCH"):
         return
     subprocess.run(["modprobe", "dm_mod"], check=True)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether User Mode Linux and QEMU run on this machine, found out before the tests that need them: a trivial command in
-each. If one does not, the session ends with one line that says why, and exit status 2.
+"""Check that User Mode Linux and QEMU run on this machine, by a trivial command in each, before the tests that need them.
+If one does not run, the session ends with one line that says why, and exit status 2.
 
-As a pytest plugin: in a session with several workers before they start, for the folders that are given; in a session
-with one process after the collection, for the guests' tests among those chosen, and once a boot of this machine. Whether
-QEMU's guests use KVM is found out first (see accel.py). The boot in QEMU also tells how fast this machine runs guests
-(see pace.py).
+A pytest plugin: a session with several workers checks before they start, for the folders on the command line; a session
+with one process checks after the collection, for the chosen tests in guests, and once per boot of this machine. The
+plugin first finds out whether QEMU's guests use KVM (see accel.py). The boot in QEMU also measures how fast this machine
+runs guests (see pace.py).
 """
 
 import os
@@ -26,11 +26,11 @@ EXIT_STATUS = 2
 
 
 class Cannot(Exception):
-    """A machine cannot run here; the text is the line that says so."""
+    """A machine cannot run here; the text is a line with the reason."""
 
 
 def check(machine):
-    """Runs a trivial command in a machine and returns the seconds until it had begun and ended; raises Cannot."""
+    """Run a trivial command in a machine; return the seconds of boot, command and end. Raises Cannot."""
     try:
         if machine == "uml":
             result = uml.run("true", timeout=BOOT_SECONDS, name="preflight")
@@ -45,7 +45,7 @@ def check(machine):
 
 
 def choose_accelerator(anew):
-    """Finds out whether guests use KVM; raises Cannot if there is no QEMU."""
+    """Find out whether guests use KVM. Raises Cannot if there is no QEMU."""
     try:
         vm.accelerator(anew)
     except OSError as error:
@@ -53,7 +53,7 @@ def choose_accelerator(anew):
 
 
 def run(wanted):
-    """Checks the machines that are wanted; what QEMU's takes is known to this process's children."""
+    """Check the wanted machines; pass the slowness of QEMU's emulation on to this process's children."""
     for machine in wanted:
         native = pace.measure()
         seconds = check(machine)
@@ -65,12 +65,12 @@ def run(wanted):
 
 
 def _known_as(machine):
-    """The name under which it is remembered that a machine runs here: QEMU may run with one accelerator only."""
+    """Return the name under which a machine's success is remembered, with QEMU's accelerator, as the other may not work."""
     return f"{machine} {vm.accelerator()}" if machine == "qemu" else machine
 
 
 def wanted_by(arguments, where):
-    """The machines that the tests in files or folders, given as pytest's arguments, may need."""
+    """Return the machines that tests may need in files or folders given as pytest's arguments."""
     given = [Path(where, argument.split("::")[0]).resolve() for argument in arguments]
     return [machine for machine, folders in FOLDERS.items()
             if any(folder == path or folder in path.parents or path in folder.parents
@@ -78,8 +78,8 @@ def wanted_by(arguments, where):
 
 
 def _why_not(wanted, anew):
-    """Runs the machines that are wanted and not left out, without `anew` those of which nothing is known; the line that
-    says why the session ends, or None."""
+    """Check the wanted machines that are not left out, without `anew` only the untested ones; return the line that says why
+    the session ends, or None."""
     try:
         wanted = [machine for machine in wanted if machine not in machines.left_out()]
         if "qemu" in wanted:
@@ -101,7 +101,7 @@ def _has_workers(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Before there is a session, of which pytest would say more than the one line."""
+    """Check before there is a session, of which pytest would print more than the one line."""
     if _concerns(config) and _has_workers(config):
         why = _why_not(wanted_by(config.args, config.invocation_params.dir), anew=True)
         if why:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Answers a guest's questions about its drives.
+"""A relay between a guest and the control sockets of its drives.
 
-The control sockets live on the host, and a unix socket does not connect through the guest's view of the host's files.
-So the guest has a virtio port, `PORT`, whose other end is here. One JSON object a line either way:
+The control sockets are on the host, and a unix socket does not connect through the guest's 9p mount of the host's files.
+So the guest has a virtio port, `PORT`, whose other end is here. One JSON object a line in either direction:
 
     {"drive": "p4096", "command": "stats"}   ->   the control socket's answer
     {"drive": "p4096", "log": true}          ->   {"lines": [...]}, the request log since the drive's last "reset"
@@ -19,7 +19,7 @@ PORT = "lab.drives"
 
 
 class Relay:
-    """Listens while the `with` block runs; `channel` goes into vm.run(channels=...)."""
+    """Listens during a `with` block; `channel` is for vm.run(channels=...)."""
 
     def __init__(self, served):
         self._served = served
@@ -36,7 +36,7 @@ class Relay:
         return self
 
     def __exit__(self, *_):
-        # accept() does not notice a close, but a shutdown it does.
+        # accept() returns on a shutdown, but not on a close.
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

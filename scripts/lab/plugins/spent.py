@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pytest plugin that says at the end of a run of all tests where its time went: the workers' minutes, for the guests'
-tests by kernel, for all others by file. The seconds of each test go to out/spent.tsv, the costliest first."""
+"""A pytest plugin that reports the workers' minutes at the end of a run of all tests, of tests in guests by kernel, of all
+others by file. The seconds of each test go to out/spent.tsv, the costliest first."""
 
 import collections
 import os
@@ -11,21 +11,21 @@ import pytest
 from ..paths import OUT
 
 FILE = OUT / "spent.tsv"
-# Shorter ones are added up.
+# Shorter parts are summed up.
 SHORT_MINUTES = 0.5
-# A run that ends earlier has nothing to explain.
+# Shorter runs have no report.
 LEAST_MINUTES = 5
 
 
 def part(nodeid):
-    """The part of the run that a test belongs to: "kmod/tests/guest, linux-6.12", "scripts/lab/tests/proof/test_kunit.py"."""
+    """Return the part of the run that has a test: "kmod/tests/guest, linux-6.12", "scripts/lab/tests/proof/test_kunit.py"."""
     path, _, name = nodeid.partition("::")
     guest = re.search(r"[\[-](linux-[\w.]+)(?=[]-])", name)
     return f"{path.rpartition('/')[0]}, {guest[1]}" if guest else path
 
 
 def lines(spent):
-    """The table's lines, for (nodeid, seconds) of each phase of each test; none for a short run."""
+    """Return the table's lines, for (nodeid, seconds) of each phase of each test; none for a short run."""
     seconds = collections.Counter()
     tests = collections.defaultdict(set)
     for nodeid, duration in spent:
@@ -43,7 +43,7 @@ def lines(spent):
 
 
 def costliest(spent):
-    """A line "seconds<tab>test" for each test, the costliest first, for (nodeid, seconds) of each phase of each test."""
+    """Return lines "seconds<tab>test", the costliest test first, for (nodeid, seconds) of each phase of each test."""
     seconds = collections.Counter()
     for nodeid, duration in spent:
         seconds[nodeid] += duration

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pytest plugin that stretches the time limits of tests, --timeout and @pytest.mark.timeout, on a slow machine, on
-the host and in guests, and the delays that they make: see pace.py."""
+"""A pytest plugin that stretches the time limits of tests, --timeout and @pytest.mark.timeout, and the tests' delays, on a
+slow machine, on the host and in guests: see pace.py."""
 
 import signal
 
@@ -17,7 +17,7 @@ def pytest_runtest_logstart():
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item, settings):
-    """pytest-timeout's own timer, but one that asks again how slow the machine is before it strikes."""
+    """Set a timer like pytest-timeout's own, but reconsider the machine's slowness before the limit strikes."""
     if settings.method != "signal":
         return pytest_timeout.pytest_timeout_set_timer(
             item, settings._replace(timeout=pace.patience(settings.timeout)))

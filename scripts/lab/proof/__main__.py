@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs what shows that nothing is lost at full length, and says what each part of it found.
+"""Run the proof that no data is lost, at full length, and print the figures of each part.
 
     scripts/proof [--scale N] [--update] [PART...]      without names, all parts, one after another: hours
 
-Each part is a program or a set of tests that `make check` runs as a slice. Its figures are the lines that it prints
-about itself. out/proof/ gets proof.json, proof.txt and a log a part; --update also writes the figures into
-Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and says so.
-Exit status: 0 every part is clean, 1 some are not, 2 it could not run.
+Each part is a program or a set of tests of which `make check` runs a slice. Its figures are lines of its own output.
+out/proof/ gets proof.json, proof.txt and a log for each part; --update also writes the figures into
+Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
+figures say so. Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from ..plugins import budget
 PAGE = REPO / "Documentation" / "promises.rst"
 BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
 PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider")
-# How pytest sums up: "12 passed, 1 skipped in 30.00s (0:00:30)".
+# pytest's summary line: "12 passed, 1 skipped in 30.00s (0:00:30)".
 PYTEST_SUMMARY = r"^(\d+ (?:passed|failed|error)[^\n]*?) in [\d.]+s"
 
 
@@ -37,11 +37,11 @@ class Part:
     """
     One part of the proof.
 
-    name       for the command line and the page
-    shows      what it shows, in a few words
-    command    run in the checkout
+    name       name on the command line and on the page
+    shows      the subject, in a few words
+    command    command to run in the checkout
     scaled     environment variables and their values at full length; --scale multiplies them
-    figures    regular expression, multi-line; its groups, or all that it matches, are the figures
+    figures    multi-line regular expression; its groups, or its matches, are the figures
     """
     name: str
     shows: str
@@ -53,7 +53,7 @@ class Part:
         return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
 
     def figures_of(self, output):
-        """The figures among what it printed, one a line; "" if it printed none."""
+        """Return the figures in the part's output, one a line; "" if there are none."""
         found = [match.group(1) if match.re.groups else match.group() for match in
                  re.finditer(self.figures, output, re.MULTILINE)]
         return "\n".join(" ".join(each.split()) for each in found)
@@ -89,7 +89,7 @@ PARTS = {part.name: part for part in (
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of a part. status: of its command; words: its figures, one a line."""
+    """The result of a part. status: exit status of its command; words: its figures, one a line."""
     part: str
     status: int
     seconds: float
@@ -110,9 +110,9 @@ class Outcome:
 
 
 def run(part, scale, folder, console):
-    """Runs a part; its output goes to a log, and its last line to a terminal meanwhile."""
+    """Run a part, with its output in a log and the last line on a terminal; return its Outcome."""
     log = folder / f"{part.name}.log"
-    # What takes hours is not to be ended by the time that CI gives.
+    # The time limit of CI does not apply to a run of hours.
     environment = {budget.VARIABLE: "0", **os.environ, **part.environment(scale)}
     began = time.monotonic()
     with open(log, "w") as file, console.status(f"{part.name}: {part.shows}") as status:
@@ -124,7 +124,7 @@ def run(part, scale, folder, console):
             status.update(f"{part.name}, {(time.monotonic() - began) / 60:.0f} min: {line.strip()[:80]}")
         running.wait()
     return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
-                   # What cannot be shortened was run in full.
+                   # A part that cannot be scaled was run in full.
                    scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
 
 
@@ -134,7 +134,7 @@ def length(outcome):
 
 
 def table(outcomes):
-    """What was found, for a terminal."""
+    """Return the outcomes as a table for a terminal."""
     grid = Table(title="Proof", show_lines=True)
     for column in ("part", "shows", "figures", "length", "verdict"):
         grid.add_column(column)
@@ -144,8 +144,8 @@ def table(outcomes):
 
 
 def row(outcome):
-    """What was found in a part, for the page."""
-    # A name that ends with _ would be a reference, and | and * mean something, too.
+    """Return the outcome of a part as a row of the page's table."""
+    # In reStructuredText a name that ends with _ is a reference, and | and * are special, too.
     words = re.sub(r"([*|_`\\])", r"\\\1", outcome.words).splitlines() or ["none"]
     lines = [f"   * - {outcome.part}", f"     - {PARTS[outcome.part].shows}", f"     - | {words[0]}",
              *(f"       | {line}" for line in words[1:]),
@@ -154,12 +154,12 @@ def row(outcome):
 
 
 def rows_of(table):
-    """{part: row} of the page's table; also its headings, as a part that there is not."""
+    """Return {part: row} of the page's table; includes the headings, as an unknown part."""
     return {found[1]: found[0] for found in re.finditer(r"^   \* - (\S+)\n(?:     .*\n)+", table, re.MULTILINE)}
 
 
 def with_section(page, outcomes):
-    """The page with the outcomes between its marks; what was found elsewhere, in other parts, stays there."""
+    """Return the page with the outcomes between its marks; rows of other parts stay."""
     head, found, rest = page.partition(BEGIN)
     table, also, tail = rest.partition(END)
     if not found or not also:
@@ -172,7 +172,7 @@ def with_section(page, outcomes):
 
 
 def remembered(file):
-    """{part: Outcome} of earlier runs."""
+    """Return {part: Outcome} of earlier runs."""
     if not file.exists():
         return {}
     return {each["part"]: Outcome(**each) for each in json.loads(file.read_text())["parts"] if each["part"] in PARTS}

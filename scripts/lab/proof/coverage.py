@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which lines and branches of kmod/ the tests run, told by gcov.
+"""Measure with gcov which lines and branches of kmod/ the tests run.
 
     make coverage [COVERAGE_ARGS=...]
     scripts/python -m lab.proof.coverage [--seconds 60] [--least 90] [--json]
 
-The module is built to count. In User Mode Linux the stress runs in every mode (--seconds in all), then the tests of
+The module is built with gcov. In User Mode Linux the stress runs in every mode (--seconds in all), then the tests of
 kmod/tests/uml, which make allocations and requests fail; then a kernel ends while writes are held. In QEMU the stress
-runs on two processors, and adds lines that only these reach. The table, and each line that was never reached with the
-reason (unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
+runs on two processors, which adds lines reached only there. The table, and each unreached line with its reason
+(unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
 
-A line of a header counts once, however many files include it. Branches are those of the machine code that gcc made for
-User Mode Linux, so that every check that a debug kernel adds (list corruption, WARN_ON, lockdep) is one that should
-never be taken.
+A line of a header counts once, however many files include it. Branches are counted in gcc's machine code for User Mode
+Linux, so every check that a debug kernel adds (list corruption, WARN_ON, lockdep) is a branch that should never be taken.
 
-Exit status 1 if a test failed, fewer than --least per cent of the lines were reached, or unreached.py does not say why
-one was not.
+Exit status 1 if a test failed, fewer than --least per cent of the lines were reached, or unreached.py has no reason for
+an unreached line.
 """
 
 import argparse
@@ -41,7 +40,7 @@ DEBUGFS = Path("/sys/kernel/debug/gcov")
 
 @dataclasses.dataclass
 class Source:
-    """Of one file: how often each line ran, and how often each branch was taken, by (line, function, number, of)."""
+    """The counts of one file: runs of each line, and of each branch by (line, function, number, of)."""
     lines: dict = dataclasses.field(default_factory=collections.Counter)
     branches: dict = dataclasses.field(default_factory=collections.Counter)
 
@@ -59,10 +58,10 @@ class Source:
 
 
 def add(sources, text, folder):
-    """Adds gcov's JSON text about one object file to `sources` ({name: Source}), of what lies in `folder` only."""
+    """Add gcov's JSON text about one object file to `sources` ({name: Source}), for files in `folder` only."""
     told = json.loads(text)
     for found in told["files"]:
-        # The sources are links: out/build/... to the checkout.
+        # The sources in out/build/ are links into the checkout.
         path = Path(told["current_working_directory"], found["file"]).resolve()
         if path.parent != folder:
             continue
@@ -76,25 +75,25 @@ def add(sources, text, folder):
 
 def read(data, folder=KMOD, sources=None):
     """
-    {name: Source} of what lies in `folder`, from the .gcda files in `data` and the .gcno files beside them; added to
-    `sources`, which are of the same objects.
+    Return {name: Source} of the files in `folder`, from the .gcda files in `data` and the .gcno files beside them, added to
+    `sources` of the same objects.
     """
     sources = {} if sources is None else sources
     found = sorted(data.glob("*.gcda"))
     if not found:
-        fail(f"{data} holds no .gcda file: the run has left no counts", 1)
+        fail(f"{data} has no .gcda file: the run has written no counts", 1)
     for path in found:
         done = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", path.name], cwd=data,
                               capture_output=True, text=True)
         if done.returncode or not done.stdout.strip():
-            fail(f"gcov {path}: {done.stderr.strip() or 'says nothing'}", 1)
+            fail(f"gcov {path}: {done.stderr.strip() or 'no output'}", 1)
         for line in done.stdout.splitlines():
             add(sources, line, folder)
     return sources
 
 
 def add_lines(sources, others):
-    """Adds the counts of other objects made of the same files, whose branches are not the same."""
+    """Add the line counts of other objects made of the same files; their branches differ."""
     for name, source in sources.items():
         for number in source.lines:
             source.lines[number] += others.get(name, Source()).lines[number]
@@ -105,7 +104,7 @@ def percent(part, whole):
 
 
 def summary(sources):
-    """The figures of all files together."""
+    """Return the figures of all files together."""
     lines = sum(len(source.lines) for source in sources.values())
     branches = sum(len(source.branches) for source in sources.values())
     reached = sum(source.reached for source in sources.values())
@@ -115,21 +114,21 @@ def summary(sources):
 
 
 def texts_of(sources):
-    """{name: [line]} of the files."""
+    """Return {name: [line]} of the files."""
     return {name: (KMOD / name).read_text().splitlines() for name in sources}
 
 
 def complaints(sources):
-    """Lines that were not reached though unreached.py gives no reason, and what it says without need."""
+    """Return the unreached lines without a reason in unreached.py, and its superfluous entries."""
     texts = texts_of(sources)
-    return [f"{name}:{line} was never reached, and unreached.py does not say why: {texts[name][line - 1].strip()}"
+    return [f"{name}:{line} was never reached; add a test, or a reason to unreached.py: {texts[name][line - 1].strip()}"
             for name, source in sorted(sources.items()) for line in source.unreached
             if not unreached.reason(name, texts[name], line)] + \
         [f"unreached.py: {what}" for what in unreached.stale(sources, texts)]
 
 
 def table(sources):
-    """Lines of a table: a row for each file, every line that was never reached with its text and why, and a summary."""
+    """Return lines of a table: a row for each file, every unreached line with its text and reason, and a summary."""
     out = [f"{'file':<18}{'lines':>7}{'reached':>9}{'%':>8}{'branches':>11}{'taken':>8}{'%':>8}"]
     for name, source in sorted(sources.items()):
         lines, branches = len(source.lines), len(source.branches)
@@ -141,7 +140,7 @@ def table(sources):
     texts = texts_of({name for name, _ in never})
     for name, line in never:
         out += [f"{name}:{line}: {texts[name][line - 1].strip()}",
-                f"    {unreached.reason(name, texts[name], line) or 'WHY?'}"]
+                f"    {unreached.reason(name, texts[name], line) or 'NO REASON GIVEN'}"]
     total = summary(sources)
     return [*out, "", f"kmod/: {total['lines_reached']} of {total['lines']} lines ({total['lines_percent']} %), "
             f"{total['branches_taken']} of {total['branches']} branches ({total['branches_percent']} %)"]
@@ -154,7 +153,7 @@ def as_json(sources):
 
 
 def prepare(name, module):
-    """The folder for the counts of a run, with what else gcov needs to read them."""
+    """Make the folder for the counts of a run, with the .gcno files; return its path."""
     data = FOLDER / name
     data.mkdir(parents=True)
     for notes in module.parent.glob("*.gcno"):
@@ -167,14 +166,13 @@ def stress_command(module, seconds):
 
 
 def copy_command(module, data):
-    """The module may be gone; the kernel keeps what it has counted."""
+    """Return the shell lines that copy the kernel's counts, which outlive the module, to `data`."""
     return f"for counts in {DEBUGFS}{shlex.quote(str(module.parent))}/*.gcda; do\n" \
         f"\tcat $counts >{shlex.quote(str(data))}/$(basename $counts) || exit 1\ndone"
 
 
 def run_tests(module, seconds):
-    """The stress and the tests in User Mode Linux; returns the folder with the counts, and why the run is at fault or
-    None."""
+    """Run the stress and the tests in User Mode Linux; return the folder with the counts, and why the run failed or None."""
     data = prepare("tests", module)
     tests = batch.prepare(FOLDER / "batch", module, [str(batch.UML_TESTS.relative_to(REPO))])
     command = f"{stress_command(module, seconds)}; stress=$?\n{tests}; tests=$?\n{copy_command(module, data)}\n" \
@@ -186,11 +184,11 @@ def run_tests(module, seconds):
     results = [json.loads(line) for line in (FOLDER / "batch/results.jsonl").read_text().splitlines()]
     failed = [f"{result['test']}: {result['text']}" for result in results if result.get("outcome") == "failed"]
     why = "\n".join(failed) or vm.explain(run)
-    return data, why or (None if results else "no test has run")
+    return data, why or (None if results else "no test was run")
 
 
 def run_reboot(module):
-    """The end of a kernel; the test of it is kmod/tests/rig/test_reboot.py."""
+    """End a kernel while writes are held, as kmod/tests/rig/test_reboot.py does; return as run_tests()."""
     data = prepare("reboot", module)
     say(f"ending User Mode Linux while writes are held; its log: {OUT / 'uml/coverage-reboot/console.log'}")
     run = reboot.run(module, FOLDER / "disk", "coverage-reboot", f"{DEBUGFS}{module.parent}", data)
@@ -200,7 +198,7 @@ def run_reboot(module):
 
 
 def run_two_processors(seconds):
-    """The stress in QEMU, on the kernel for data races, which looks for none now."""
+    """Run the stress in QEMU, on the kernel for data races with KCSAN off; return as run_tests()."""
     module = debug_kernels.build_part("kcsan", "kmod", gcov=True) / "dm-align.ko"
     data = prepare("two-processors", module)
     timeout = 600 + 10 * seconds
@@ -212,13 +210,13 @@ def run_two_processors(seconds):
 
 
 def collect(seconds):
-    """What all runs have reached, {name: Source}, and why some are at fault."""
+    """Make all runs; return {name: Source}, and why runs failed."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     module = uml.module(gcov=True)
     tests, why = run_tests(module, seconds)
     sources = read(tests)
     whys = [why]
-    # Those that end too early leave no counts, or half of them.
+    # A run that ends too early has no counts, or incomplete ones.
     end, why = run_reboot(module)
     if not why:
         read(end, sources=sources)
@@ -244,7 +242,7 @@ def main(argv):
     (FOLDER / "report.json").write_text(json.dumps(as_json(sources), indent=1) + "\n")
     sys.stdout.write((FOLDER / "report.json").read_text() if given.json else text)
     if why:
-        fail("what was measured failed: " + "\n".join(why), 1)
+        fail("a measured run failed: " + "\n".join(why), 1)
     if summary(sources)["lines_percent"] < given.least:
         fail(f"fewer than {given.least} % of the lines were reached", 1)
     if complaints(sources):

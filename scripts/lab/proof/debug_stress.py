@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the stress in QEMU, with two processors, on the kernels that watch themselves.
+"""Run the stress in QEMU, with two processors, on the debug kernels.
 
     make debug-stress [DEBUG_STRESS_ARGS=...]
     scripts/python -m lab.proof.debug_stress [--seconds 300] [--skip 1000] [debug|kcsan]...
 
-debug   KASAN, lockdep, the atomic sleep check, debug objects, and kmemleak when the module has gone
-kcsan   data races: one access of --skip (the kernel's default is 4000) is watched for a moment, and whoever comes by
-        meanwhile with an access that nothing orders is reported. Races of other parts of the kernel are counted only.
+debug   KASAN, lockdep, the atomic sleep check, debug objects, and kmemleak after the module is unloaded
+kcsan   data races: KCSAN watches one access of --skip (the kernel's default is 4000) for a moment, and reports any
+        unordered access to the same memory meanwhile. Races of other parts of the kernel are only counted.
 
-Exit status 1 if the stress failed on one of them, or if its kernel found a fault of the target.
+Exit status 1 if the stress failed on a kernel, or the kernel found a fault of the target.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from .races import judge, other_faults
 
 
 def stress(kernel, seconds, skip):
-    """Runs it on one kernel, prints what was found; whether that is nothing."""
+    """Run the stress on one kernel and print the findings; return whether there are none."""
     module = debug_kernels.build_part(vm.OWN[kernel], "kmod") / "dm-align.ko"
     command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
-    # With room for a machine that does other things as well.
+    # Generous, for a machine with other load.
     timeout = 900 + 15 * seconds
     name = f"stress-{kernel}"
     say(f"running the stress on the kernel {kernel}; its log: {OUT / 'vm' / name / 'console.log'}")
@@ -56,7 +56,7 @@ def main(argv):
     if unknown:
         parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(vm.OWN)}")
     vm.begin()
-    # Each runs, whatever became of the one before.
+    # Run all, even after a failure.
     bad = [kernel for kernel in wanted if not stress(kernel, given.seconds, given.skip)]
     if bad:
         fail(f"the stress is not clean on: {', '.join(bad)}", 1)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the fuzz targets of a program and sums up what they did.
+"""Run the fuzz targets of a program and print a summary.
 
     scripts/python -m lab.proof.fuzz PROGRAM [--runs N] [--seed N] [--jobs N] [TARGET...]
 
-The targets are built by `make fuzz-targets` (see userspace/fuzz/fuzz.mk). Each begins with its corpus in the tree,
-which stays as it is; what a run finds beside it goes to out/fuzz/PROGRAM/found/TARGET/, and is where the next run
-goes on from. An input that breaks a promise is left there too, as crash-*, and named at the end.
+`make fuzz-targets` builds the targets (see userspace/fuzz/fuzz.mk). Each begins with its corpus in the tree, which stays
+unmodified; new inputs go to out/fuzz/PROGRAM/found/TARGET/, where the next run continues. An input that breaks a promise
+is left there, too, as crash-*, and named at the end.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from .. import pace
 from ..paths import OUT, REPO, fail, say
 
-# What a single input may take; the targets need microseconds.
+# Time limit of a single input; the targets need microseconds.
 INPUT_SECONDS = 20
 MEMORY_MIB = 2048
 MAX_BYTES = 2048
@@ -29,7 +29,7 @@ PROGRESS_SECONDS = 30
 
 @dataclass
 class Outcome:
-    """What one target did; `log` is the last that it printed, `broken` the inputs that broke it."""
+    """The result of one target; `log`: the end of its output, `broken`: the inputs that broke a promise."""
     target: str
     ok: bool
     runs: int
@@ -41,23 +41,23 @@ class Outcome:
 
 
 def targets(program):
-    """The names of a program's fuzz targets."""
+    """Return the names of a program's fuzz targets."""
     return sorted(path.stem.removeprefix("fuzz_") for path in source(program).glob("fuzz_*.c"))
 
 
 def source(program):
-    """Where the targets of a program and their corpora are."""
+    """Return the folder of a program's targets and their corpora."""
     return REPO / "userspace" / program / "fuzz"
 
 
 def run(program, target, *, runs, seed, found, progress=None):
-    """Runs one target; `found` is a folder for what it finds, `progress` gets each of its status lines."""
+    """Run one target; return its Outcome. found: folder for new inputs; progress: called for each status line."""
     found.mkdir(parents=True, exist_ok=True)
     dictionary = source(program) / f"{target}.dict"
     limit = round(pace.patience(INPUT_SECONDS))
     command = [OUT / "fuzz" / program / target, f"-runs={runs}", f"-seed={seed}", f"-timeout={limit}",
                f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={MAX_BYTES}", f"-artifact_prefix={found}/",
-               # what the programs say is for nobody, and finding the names of functions takes as long as 10000 runs
+               # discard the programs' messages; looking up names of functions takes as long as 10000 runs
                "-close_fd_mask=3", "-print_funcs=0",
                *([f"-dict={dictionary}"] if dictionary.exists() else []),
                found, source(program) / "corpus" / target]
@@ -76,13 +76,13 @@ def run(program, target, *, runs, seed, found, progress=None):
                 progress(line)
     broken = sorted(path for path in set(found.iterdir()) - before
                     if path.name.startswith(("crash-", "leak-", "timeout-", "oom-")))
-    # The number of runs includes those of the corpus; fewer than asked for is a target that gave up.
+    # The number of runs includes the corpus; with fewer than requested the target gave up.
     ok = process.returncode == 0 and not broken and executed >= runs
     return Outcome(target, ok, executed, time.monotonic() - began, edges, corpus, "".join(last), broken)
 
 
 def table(outcomes):
-    """Lines for people: what each target did."""
+    """Return the lines of a table of all targets."""
     rows = [("TARGET", "RUNS", "EXEC/S", "CORPUS", "EDGES", "RESULT")]
     rows += [(o.target, str(o.runs), str(round(o.runs / o.seconds)), str(o.corpus), str(o.edges),
               "ok" if o.ok else "BROKEN") for o in outcomes]
@@ -92,7 +92,7 @@ def table(outcomes):
 
 
 class Progress:
-    """Every so often a line that says how far each running target is."""
+    """Prints a line with the progress of all running targets at intervals."""
 
     def __init__(self, runs):
         self._runs = runs

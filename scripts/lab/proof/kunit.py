@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the KUnit suites of kunit/ and reads their results.
+"""Run the KUnit suites of kunit/ and read their results.
 
     scripts/kunit [um|um-7.2|x86_64|x86_64-7.2]
-        User Mode Linux 6.12 (default) or 7.2, or QEMU with two processors and one of these
+        User Mode Linux 6.12 (default) or 7.2, or QEMU with two processors and 6.12 or 7.2
 
-The suites are modules, built against a kernel that stays in the cache; each is loaded in turn, and its results are
-read from debugfs.
+The suites are modules, built against a kernel that stays in the cache. They are loaded one by one; the results come from
+debugfs.
 """
 
 import dataclasses
@@ -21,10 +21,10 @@ from ..paths import OUT, REPO, fail, locked
 from ..plugins import extent
 
 SOURCES = REPO / "kunit"
-# Of a kernel, by the name that debug_kernels.py has for it.
+# Time limit by kernel, named as in debug_kernels.py.
 TIMEOUT = {"um": 180, "um-7.2": 180, "x86_64": 300, "x86_64-7.2": 300}
 
-# insmod ends with an error if the module's suite cannot even start; the results say what failed in it.
+# insmod fails if the module's suite cannot even start; failures of cases are in the results.
 SCRIPT = """
 mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 for module in {modules}; do
@@ -38,13 +38,13 @@ done
 
 @dataclasses.dataclass
 class Case:
-    """status: "ok", "not ok" or "skip"; detail: what the suite said about it."""
+    """A test case. status: "ok", "not ok" or "skip"; detail: the suite's message about it."""
     status: str
     detail: str
 
 
 def suites(path):
-    """The suites of a source file, each with its cases, in order."""
+    """Return {suite: [case]} of a source file, in order."""
     text = path.read_text()
     lists = {name: re.findall(r"KUNIT_CASE\w*\(\s*(\w+)", body)
              for name, body in re.findall(r"struct kunit_case (\w+)\[\] = \{(.*?)\n\};", text, re.S)}
@@ -53,12 +53,12 @@ def suites(path):
 
 
 def expected():
-    """(suite, case) pairs that the sources hold, in order: a case that never ran must not go unnoticed."""
+    """Return the (suite, case) pairs of the sources, in order, so that a case without a result is noticed."""
     return [(suite, case) for path in sorted(SOURCES.glob("*_test.c")) for suite, cases in suites(path).items() for case in cases]
 
 
 def parse(ktap):
-    """{case: Case} of one suite's KTAP text: cases stand one level below the suite, their parameters two."""
+    """Parse one suite's KTAP text into {case: Case}; cases are one level below the suite, their parameters two."""
     cases, pending = {}, []
     for line in ktap.splitlines():
         found = re.match(r"( *)(not ok|ok) \d+ (?:- )?(.*?)(?: # SKIP ?(.*))?$", line)
@@ -72,8 +72,8 @@ def parse(ktap):
 
 
 def of_this_run():
-    """The kernels to run the suites on: User Mode Linux of the usual series, which the run needs anyhow; in make check-all
-    those of the run's series, too, each of which takes minutes to build."""
+    """Return the kernels to run the suites on: User Mode Linux of the usual series, which the run needs anyhow; in make
+    check-all the kernels of the run's series, too, each of which takes minutes to build."""
     return [kernel for kernel in TIMEOUT if kernel == "um" or
             extent.everything() and debug_kernels.series_of(kernel) in kernels.chosen()]
 
@@ -83,7 +83,7 @@ def _machine(kernel):
 
 
 def run(kernel):
-    """Builds and runs all suites; returns ({suite: {case: Case}}, why the run itself is at fault or None)."""
+    """Build and run all suites; return ({suite: {case: Case}}, why the run itself failed or None)."""
     with locked(f"kunit-{kernel}", OUT):
         return _run(kernel)
 
@@ -126,7 +126,7 @@ def main(argv):
         fail(machines.line(_machine(kernel), error))
     failed = skipped = passed = 0
     for suite, case in expected():
-        found = results.get(suite, {}).get(case, Case("not ok", "it never ran"))
+        found = results.get(suite, {}).get(case, Case("not ok", "never ran"))
         print(f"{found.status:7} {suite}: {case}{': ' + found.detail if found.status == 'skip' else ''}")
         if found.status == "not ok":
             print(found.detail)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What KCSAN says in a kernel log: data races of the target, and those of the rest of the kernel."""
+"""KCSAN's reports in a kernel log: data races of the target, and of the rest of the kernel."""
 
 import re
 
@@ -12,7 +12,7 @@ TIME = re.compile(r"^\[ *\d+\.\d+\](?:\[[^]]*\])? ?")
 
 
 def reports(log):
-    """KCSAN's reports in a kernel log, each as its lines without the time."""
+    """Return KCSAN's reports in a kernel log, each as its lines without the time."""
     found, current = [], None
     for line in log.splitlines():
         text = TIME.sub("", line)
@@ -24,12 +24,12 @@ def reports(log):
                 current = None
             else:
                 current.append(text)
-    # The log may end in the middle of one.
+    # The log may end in the middle of a report.
     return found + ([current] if current else [])
 
 
 def accesses(report):
-    """The stacks of the two accesses, each as its frames from the innermost on."""
+    """Return the stacks of the two accesses, each as its frames from the innermost on."""
     stacks = []
     for line in report[1:]:
         if ACCESS.match(line):
@@ -41,24 +41,24 @@ def accesses(report):
 
 def of_target(report):
     """
-    Whether the target made one of the accesses: itself, or in a helper that it called (memcpy(), rb_erase()). That it
-    stands further down says only that it sent a request.
+    Return whether the target made one of the accesses: directly, or in a helper that it called (memcpy(), rb_erase()). A
+    frame of the target further out only sent a request.
     """
     return any(MODULE in frame for stack in accesses(report) for frame in stack[:2])
 
 
 def title(report):
-    """What two reports of one race have in common: the first line, without addresses of instructions."""
+    """Return the key of a race: the report's first line, without addresses of instructions."""
     return re.sub(r"\+0x[0-9a-f]+/0x[0-9a-f]+", "", report[0])
 
 
 def other_faults(log):
-    """Faults in the log that are no race."""
+    """Return the faults in the log other than races."""
     return [line for line in faults(log) if "BUG: KCSAN:" not in line]
 
 
 def judge(log):
-    """(the reports with a function of the target by their title, how many others there are)."""
+    """Return ({title: reports} of the target's races, the number of other reports)."""
     ours, others = {}, 0
     for report in reports(log):
         if of_target(report):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An orderly end of User Mode Linux while the target holds writes; see kmod/tests/rig/uml_reboot.py."""
+"""An orderly shutdown of User Mode Linux while the target holds writes; see kmod/tests/rig/uml_reboot.py."""
 
 import shlex
 
@@ -7,14 +7,14 @@ from ..machines import uml
 from ..paths import REPO
 from ..plugins.batch import BOOT_SECONDS
 
-# What the target waits for a disk that is stuck, and then some.
+# More than the target's wait for a stuck disk.
 END_SECONDS = 90
 
 
 def run(module, data, name, counts=None, folder=None):
     """
-    Makes the file `data`, the disk that can be written, and returns the run: what was held is its output, it has no
-    status. What gcov has counted, in the kernel's folder `counts`, goes to `folder`.
+    Make the file `data` for the writable disk, and run the shutdown; return the run, which prints the held touches and has
+    no status. Copies gcov's counts from the kernel's folder `counts` to `folder`.
     """
     with open(data, "wb") as disk:
         disk.truncate(64 << 20)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The soak: rounds of the sector model on random configurations, under User Mode Linux (KASAN, lockdep, memory that
-fails) and on the run's stock kernels in QEMU (two processors), until the time is up or a round fails.
+"""The soak: rounds of the sector model on random configurations, in User Mode Linux (KASAN, lockdep, failing allocations)
+and on the run's stock kernels in QEMU (two processors), until the time is up or a round fails.
 
     scripts/soak [--minutes 30] [--seed N] [--kernel um|7.2|6.12|6.1|debug]... [--rounds N]
-    scripts/soak --show SEED      what a round does
+    scripts/soak --show SEED      print the plan of a round
 
-Each round has a seed: the soak's, and one more with every round. A round that fails is named by a line that replays it.
-Half of the time goes to um and half to the others, unless --kernel says otherwise. out/soak/summary.json tells how many
-rounds and operations there were and which configurations they reached; the guests' logs are in out/uml/ and out/vm/.
+Each round has a seed: the soak's seed plus the round's number. For a failed round the soak prints the command that
+replays it. Half of the time goes to um and half to the others, unless --kernel says otherwise. out/soak/summary.json has
+the numbers of rounds and operations and the configurations reached; the guests' logs are in out/uml/ and out/vm/.
 """
 
 import argparse
@@ -29,46 +29,46 @@ from ..machines import again, uml, vm
 from ..paths import OUT, REPO, say
 
 UM = "um"
-# No guest runs for longer: its log stays short, and a leak shows when the module is unloaded.
+# Longest run of a guest: keeps its log short, and unloads the module, which shows leaks.
 LONGEST_TURN = 600
 BOOT_SECONDS = 120
-# What a round may take beyond its share, and then the guest's own watchdog has ended it.
+# Time of a round beyond its share; the guest's own watchdog ends the round before.
 GRACE = 300
 SUMMARY = OUT / "soak" / "summary.json"
-# More rounds than any soak has.
+# More rounds than any soak makes.
 ALL = 1 << 32
 
 
 class Failed(Exception):
-    """A round has failed: its seed, the kernel, and why."""
+    """A round has failed; has its seed, the kernel, and the reason."""
 
     def __init__(self, seed, kernel, why):
-        super().__init__(f"{why.rstrip()}\nround {seed} on {kernel} failed (--show {seed}: what it does)\n"
+        super().__init__(f"{why.rstrip()}\nround {seed} on {kernel} failed (--show {seed} prints its plan)\n"
                          f"replay: {replay(seed, kernel)}")
         self.seed, self.kernel, self.why = seed, kernel, why
 
 
 def replay(seed, kernel):
-    """The command that runs a round again. Its threads may meet otherwise, so it runs the round several times."""
+    """Return the command that replays a round, several times, as its threads may interleave differently."""
     return f"scripts/soak --kernel {kernel} --seed {seed} --rounds 1 --repeat 20"
 
 
 def shown(seed):
-    """A plan, one part a line and one step a line."""
+    """Return a plan as text, one part a line and one step a line."""
     plan = derive(seed)
     parts = [f"{name}: {value}" for name, value in vars(plan).items() if name != "steps"]
     return "\n".join([*parts, "steps:", *(f"  {step}" for step in plan.steps)])
 
 
 def turns(named, seconds):
-    """Who runs for how long: [(kernel, seconds)]."""
+    """Return the guests to run and their times: [(kernel, seconds)]."""
     order = named or [kernel for series in reversed(kernels.chosen()) for kernel in (UM, series)]
     times = max(1, -(-int(seconds) // (LONGEST_TURN * len(order))))
     return [(kernel, seconds / (times * len(order))) for kernel in order] * times
 
 
 class Progress:
-    """What has been done so far: on a terminal a line that stays, elsewhere nothing."""
+    """The progress so far; on a terminal one line, updated in place, elsewhere no output."""
 
     def __init__(self, seconds):
         self._end = time.monotonic() + seconds
@@ -95,9 +95,9 @@ class Turn:
         self._begin("")
 
     def _begin(self, suffix):
-        """A guest is about to run; `suffix` of its name, where it is booted again."""
+        """Prepare the run of a guest; `suffix`: of its name, where it is booted again."""
         self._results = OUT / ("uml" if self.kernel == UM else "vm") / (self.name + suffix) / "rounds"
-        # What an earlier soak has left there is not to be taken for this one's.
+        # Remove the results of an earlier soak.
         self._results.unlink(missing_ok=True)
         self.ended = []
         self._begun = None
@@ -130,10 +130,10 @@ class Turn:
         return again.run(boot)
 
     def _read(self, progress):
-        """What the guest has told since the last time; a failed round raises."""
+        """Read the guest's new results. Raises Failed for a failed round."""
         with contextlib.suppress(FileNotFoundError):
             text = self._results.read_text()
-            # The last line may still be on its way.
+            # The last line may be incomplete.
             lines = text[:text.rfind("\n") + 1].splitlines()
             for line in lines[self._seen:]:
                 event = json.loads(line)
@@ -148,7 +148,7 @@ class Turn:
         progress.show(self.kernel, self._begun)
 
     def run(self, first, seconds, count, repeat, progress):
-        """Runs rounds from `first` on; raises Failed."""
+        """Run rounds from `first` on. Raises Failed."""
         over = threading.Event()
 
         def watch():
@@ -174,7 +174,7 @@ class Turn:
 
 
 def reached(seeds):
-    """How often each value of each dimension was reached."""
+    """Count how often the seeds reach each value of each dimension."""
     counts = defaultdict(Counter)
     for seed in seeds:
         for dimension, values in traits(derive(seed)).items():
@@ -183,9 +183,9 @@ def reached(seeds):
 
 
 def soak(seconds, seed=None, named=(), rounds=ALL, repeat=1, prefix=""):
-    """Runs the soak; the summary, which is also in SUMMARY. Raises Failed, and then the summary says so.
+    """Run the soak; return the summary, and write it to SUMMARY. Raises Failed, which the summary records, too.
 
-    prefix    of the guests' names, for whoever runs beside another soak
+    prefix    prefix of the guests' names, for a run beside another soak
     """
     first = random.SystemRandom().randrange(1 << 48) if seed is None else seed
     say(f"soak: seed {first}, {seconds / 60:g} minutes")

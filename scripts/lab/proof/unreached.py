@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The lines of kmod/ that `make coverage` does not reach, and why: the only place for that.
+"""The lines of kmod/ that `make coverage` does not reach, each with a reason; there is no other such list.
 
-A line that is not reached and not named here fails the run, and so does a name here that no line has any more, or that
-of a line which is reached after all: so every other line is one that a test has run, on every path, errors included.
+An unreached line that is not listed here fails the run, and so does an entry that matches no line any more, or only
+reached ones: so a test has run every other line, error paths included.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import re
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """Lines of a function that hold `text`; rest: and all behind them; chance: a run may reach them."""
+    """Lines of a function that contain `text`; rest: and all lines behind; chance: a run may reach them."""
     file: str
     function: str
     text: str
@@ -34,8 +34,8 @@ KNOWN = (
 
 def function_at(lines, number):
     """
-    The function that line `number` is in, and the number of its first line: in the kernel's style only a definition
-    starts a line with a word.
+    Return the function that contains line `number`, and the number of its first line: in the kernel's style only a
+    definition starts a line with a word.
     """
     for first in range(number, 0, -1):
         found = re.match(r"[A-Za-z_].*?(\w+)\(", lines[first - 1])
@@ -51,12 +51,12 @@ def _of(known, lines, number):
 
 
 def reason(file, lines, number):
-    """Why a line is not reached, or None; `lines` are the file's."""
+    """Return why a line is not reached, or None; `lines`: the file's lines."""
     return next((known.why for known in KNOWN if known.file == file and _of(known, lines, number)), None)
 
 
 def stale(sources, texts):
-    """Complaints about what is said here of files {name: Source} with these lines {name: [line]}."""
+    """Return complaints about entries for files {name: Source} with lines {name: [line]}."""
     out = []
     for known in KNOWN:
         source, lines = sources.get(known.file), texts.get(known.file, [])

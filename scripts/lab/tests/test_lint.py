@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tree passes each static check, and each has something to say of a file with a fault."""
+"""The tree passes each static check, and each check finds a fault."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ C = "// SPDX-License-Identifier: GPL-2.0\n"
 SCRIPT = "# SPDX-License-Identifier: GPL-2.0\n"
 PLAIN = "all: one.o\none.o: one.c\n\t$(CC) -std=gnu11 -c -o one.o $(CURDIR)/one.c\n"
 
-# A file with a fault, what is found in it, and the same without the fault.
+# A file with a fault, a part of the finding, and the file without the fault.
 FAULTS = {
     "clang-tidy": ("userspace/alignctl/one.c", C + "int f(int *p)\n{\n\tif (!p)\n\t\treturn *p;\n\treturn 0;\n}\n",
                    "NullDereference", C + "int f(int *p)\n{\n\treturn p ? *p : 0;\n}\n"),
@@ -29,7 +29,7 @@ FAULTS = {
 
 @pytest.fixture
 def sample(tmp_path, monkeypatch):
-    """A function that writes one file of a tree and returns the tree; what gates remember is forgotten afterwards."""
+    """Return a function that writes one file of a tree and returns the tree; the gates' cache is temporary."""
     monkeypatch.setattr(lint, "CACHE", tmp_path / "cache")
     tree = tmp_path / "tree"
     for program in lint.PROGRAMS:
@@ -56,7 +56,7 @@ def test_the_tree_passes(gate):
 def test_a_fault_is_found_and_its_mend_passes(gate, sample):
     name, fault, said, mended = FAULTS[gate]
     assert any(said in line for line in lint.GATES[gate](sample(name, fault)))
-    # Again, as a finding is not remembered as clean.
+    # Again, as a file with a finding must not be cached as clean.
     assert any(said in line for line in lint.GATES[gate](sample(name, fault)))
     assert not lint.GATES[gate](sample(name, mended))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Time limits follow how slow the machine is now, by one figure for the host, the workers and the guests."""
+"""Time limits follow the machine's current slowness, one figure for the host, the workers and the guests."""
 
 import ast
 import os
@@ -15,7 +15,7 @@ from lab.paths import REPO
 
 @pytest.fixture
 def figure(tmp_path, monkeypatch):
-    """A function that says how slow the machine is, as the process that measures does."""
+    """Return a function that sets the machine's slowness, as the measuring process does."""
     monkeypatch.setenv(pace.FILE, str(tmp_path / "pace"))
     monkeypatch.delenv(pace.VARIABLE, raising=False)
     monkeypatch.delenv(pace.EMULATION, raising=False)
@@ -88,7 +88,7 @@ def test_the_machine_is_measured_all_the_time(tmp_path, monkeypatch):
         assert float(file.read_text()) > 0
         first, limit = file.stat().st_mtime_ns, pace.Limit(20)
         while file.stat().st_mtime_ns == first:
-            assert not limit.over(), "the process measures nothing"
+            assert not limit.over(), "the process does not measure"
             time.sleep(0.05)
 
 
@@ -124,7 +124,7 @@ def test_a_tests_limit_is_stretched_by_load_that_comes_while_it_runs(tmp_path):
 
 
 def unstretched(text):
-    """The lines that wait for a process or a socket for a number of seconds that does not follow the machine."""
+    """Return the lines that wait for a process or a socket with a limit that does not follow the machine."""
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -139,7 +139,7 @@ def unstretched(text):
 
 
 def test_no_limit_of_a_test_is_only_for_a_fast_machine():
-    found = [f"{path.relative_to(REPO)}:{line}: say pace.patience(seconds)"
+    found = [f"{path.relative_to(REPO)}:{line}: use pace.patience(seconds)"
              for pattern in ("userspace/*/tests/*.py", "*/tests/*.py", "kmod/tests/**/*.py",
                              "scripts/lab/tests/**/*.py")
              for path in sorted(REPO.glob(pattern)) for line in unstretched(path.read_text())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make test T=<word> finds the tests that the word names, of each kind, and builds no more than they need."""
+"""make test T=<word> finds the named tests of each kind, and builds no more than the tests need."""
 
 import pytest
 

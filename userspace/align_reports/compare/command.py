@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The same requests on two devices, in turn: alignctl verify with --vs.
 
-Prints one table and what it says. Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error,
+Prints one table and the verdict. Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error,
 4 busy or unsafe.
 """
 
@@ -32,16 +32,16 @@ from align_reports.verify.experiment import steps
 FINE, FINDINGS = 0, 1
 FORMAT = 2
 REPEAT = 5
-# Of each run, and passed on to replay.
+# Options of each run, passed on to replay.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed")
 SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
-# Of verify, refused by alignctl with --vs: see verify_two() in verbs/verify.c.
+# Options of verify that alignctl refuses with --vs: see verify_two() in verbs/verify.c.
 NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verbs/verify.c."""
+    """Parse arguments that alignctl has checked and documents: see verbs/verify.c."""
     parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
     parser.add_argument("source")
     for name in (*VALUES, "on", "vs", "drive-control"):
@@ -55,7 +55,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
-    """The options of each run."""
+    """Return the options of each run, for replay."""
     values = {name: getattr(given, name.replace("-", "_")) for name in VALUES}
     return (*(word for name, value in values.items() if value is not None
               for word in (f"--{name}", value)),
@@ -63,7 +63,7 @@ def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
 
 
 class Comparing:
-    """verify SOURCE --on DEV --vs DEV2."""
+    """The program behind verify SOURCE --on DEV --vs DEV2."""
 
     def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
         self._given, self._on, self._vs = given, given.on, given.vs

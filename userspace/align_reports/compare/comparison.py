@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The same requests on two devices, in turn, and what that says of the two."""
+"""The same requests on two devices, in turn, and the comparison of the two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..verify.intervals import Interval, compare, span, times, words
 from ..verify.machine import Refused
 from . import devices
 
-# Of the target's ledger, what a run adds to.
+# The counters of the target's ledger to which a run adds.
 LEDGER = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")
 DRIVE = ("touches", "rmws", "reads", "writes")
 
@@ -27,11 +27,11 @@ class Sample:
     """One run.
 
     replay    alignctl's document
-    phased    is it that of a workload that writes? The others have another form
-    requests  reads and writes that the kernel counted at the device meanwhile; None: a file
-    ledger    what the run added to the target's; None: no align device
-    drive     the emulated drive's own count of it; None: not asked for
-    times     bins of its latencies: (upper bound in us, count); empty: not asked for
+    phased    True for a workload that writes, False for the others, whose documents have another form
+    requests  reads and writes that the kernel counted at the device during the run; None: a file
+    ledger    the counts that the run added to the target's ledger; None: no align device
+    drive     the emulated drive's own counts of the run; None: not asked for
+    times     bins of the latencies: (upper bound in us, count); empty: not asked for
     """
 
     repetition: int
@@ -45,14 +45,14 @@ class Sample:
 
     @property
     def clocked(self) -> bool:
-        """Does a clock say when each request is to be made, and not the end of the one before?"""
+        """Return whether a clock starts the requests, rather than the end of the one before."""
         return self.replay.get("timing") == "open"
 
     @property
     def latency(self) -> dict[str, float]:
-        """From the issue of each request; where a clock says when, from its intended start.
+        """Return the latencies: from each request's issue or, where a clock starts it, its intended start.
 
-        Without a schedule no request is late, and there is nothing but its service time.
+        Without a clock no request is late, and its service time is all there is.
         """
         return self.replay["response_us" if self.clocked else "service_us"]
 
@@ -62,7 +62,7 @@ class Sample:
 
     @property
     def seconds(self) -> float:
-        """Until all was durable: the flush at the end is in it, and no warm-up. Reads need none."""
+        """Return the seconds until all was durable, with the final flush (reads need none), without the warm-up."""
         if self.only_reads:
             return self.replay["wall_s"]
         return self.replay["wall_s"] + self.replay["flush_s"]
@@ -73,7 +73,7 @@ class Sample:
 
     @property
     def traffic(self) -> dict[str, int]:
-        """What it asked of the device, as far as that is known: bytes of the warm-up are not."""
+        """Return requests and bytes asked of the device; the bytes of a warm-up are not known, and left out."""
         asked = {"requests": self.replay["requests"] + self.warmup_requests}
         return asked if self.warmup_requests else {**asked, "bytes": self.replay["bytes"]}
 
@@ -83,7 +83,7 @@ class Quantity:
     name: str
     unit: str
     of: Callable[[Sample], float]
-    less: str    # said of the device with less of it, and with more
+    less: str    # word for the device with less, and with more
     more: str
 
 
@@ -110,14 +110,14 @@ class Line:
 
 
 def pairs(samples: list[Sample], on: str, vs: str) -> list[tuple[Sample, Sample]]:
-    """The runs of each repetition that was made on both."""
+    """Return the two runs of each repetition made on both devices."""
     of = {(sample.repetition, sample.device): sample for sample in samples}
     return [(of[n, on], of[n, vs]) for n in sorted({sample.repetition for sample in samples})
             if (n, on) in of and (n, vs) in of]
 
 
 def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
-    """Every quantity, of the repetitions that were made on both; empty if there is none."""
+    """Compare every quantity, over the repetitions made on both devices; empty if there are none."""
     both = pairs(samples, on, vs)
     made = []
     for quantity in QUANTITIES if both else ():
@@ -130,9 +130,9 @@ def lines(samples: list[Sample], on: str, vs: str) -> list[Line]:
 
 
 def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
-    """In a sentence: of the time that all took, or of the mean response time if a clock says when.
+    """Return the verdict as a sentence, on the total time, or on the mean response time if a clock starts the requests.
 
-    After a warm-up, of the mean latency: how much is left to do then depends on the device.
+    After a warm-up it is on the mean latency: how many requests are left then depends on the device.
     """
     if not found:
         return "nothing can be said: no repetition was made on both"
@@ -153,7 +153,7 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
 
 
 def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
-    """What is wrong, a sentence each."""
+    """Return the findings, a sentence each."""
     found: list[str] = []
     for sample in samples:
         if sample.replay["data_check"]["status"] != "skipped":
@@ -172,9 +172,9 @@ def findings(samples: list[Sample], on: str, vs: str) -> list[str]:
 
 
 def saved_times(path: Path, clocked: bool) -> tuple[tuple[float, int], ...]:
-    """The bins of Sample.latency in a histogram file of alignctl: (upper bound in us, count).
+    """Read the bins of Sample.latency from a histogram file of alignctl: (upper bound in us, count).
 
-    A file has service times by kind of request: those of one bin may stand there several times.
+    The file has service times by kind of request, so one upper bound may occur several times.
     """
     wanted = "response" if clocked else "service-"
     rows = (row.split() for row in path.read_text().splitlines() if not row.startswith("#"))
@@ -185,10 +185,10 @@ def saved_times(path: Path, clocked: bool) -> tuple[tuple[float, int], ...]:
 @dataclass(frozen=True)
 class Comparison:
     """
-    options    of each replay
-    phased     can the run be told from its preparation and check?
-    control    of the emulated drive beneath, if there is one
-    times      are the times of all requests wanted?
+    options    options of each replay
+    phased     whether the run is separate from its preparation and check
+    control    control socket of the emulated drive beneath, if there is one
+    times      whether to keep the latencies of all requests
     """
 
     replays: Replays
@@ -199,7 +199,7 @@ class Comparison:
     times: bool = False
 
     def make(self, step: Step) -> Sample:
-        """Makes one run; a workload that writes is prepared before, and compared after it."""
+        """Make one run; prepare a workload that writes before, and check its data afterwards."""
         device = step.mode
         state = str(self.replays.folder / "state.json")
         if not self.phased:
@@ -211,7 +211,7 @@ class Comparison:
         self._replay(device, "--phase", "prepare", "--state", state)
         replay, counts = self._counted(
             device, lambda: self._replay(device, "--phase", "run", "--state", state))
-        # Status 1 says that bytes differ: that is for the findings.
+        # Status 1 means that data differs, which becomes a finding.
         checked = self._replay(device, "--phase", "check", "--state", state, ok=(0, 1))
         replay["data_check"] = checked["data_check"]
         return Sample(step.repetition, device, replay, True, *counts,
@@ -222,7 +222,7 @@ class Comparison:
 
     def _counted(self, device: str,
                  make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], tuple[Any, Any, Any]]:
-        """What `make` returns, and what device, target and drive counted meanwhile."""
+        """Call `make`; return its result, and the counts of device, target and drive meanwhile."""
         if self.control:
             self.control("reset")
         ledger, requests = self._ledger(device), devices.requests(device)
@@ -235,7 +235,7 @@ class Comparison:
             drive and {name: drive[name] for name in DRIVE})
 
     def _ledger(self, device: str) -> dict[str, int] | None:
-        """Of the align device that it is, since it was made; None: it is none."""
+        """Return the counters of an align device since its creation; None for another device."""
         kernel_name = devices.block_device(device)
         if not (kernel_name or "").startswith("dm-"):
             return None
@@ -247,7 +247,7 @@ class Comparison:
                                                    "--json", ok=(0, 1))
                     return stats["devices"][0]["raw"]
         except Refused:
-            pass   # no right to ask device-mapper; alignctl has said so
+            pass   # no right to use device-mapper; alignctl has reported it
         return None
 
 

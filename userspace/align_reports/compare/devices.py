@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What lies on what: whether two devices, or files on them, may overwrite each other."""
+"""Stacks of devices: whether two devices, or files on them, may overwrite each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SYS = Path("/sys")
 
 
 def block_name(path: str, sys: Path = SYS) -> str | None:
-    """The kernel's name of a block device, or of the one that a file lies on; None: not known."""
+    """Return the kernel's name of a block device, or of the one beneath a file; None if unknown."""
     found = os.stat(path)
     number = found.st_rdev if stat.S_ISBLK(found.st_mode) else found.st_dev
     folder = sys / "dev" / "block" / f"{os.major(number)}:{os.minor(number)}"
@@ -19,7 +19,7 @@ def block_name(path: str, sys: Path = SYS) -> str | None:
 
 
 def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
-    """The disks that a device lies on, through volumes and arrays; each with the partition."""
+    """Return the disks beneath a device, through volumes and arrays; each with the partition."""
     folder = (sys / "class" / "block" / name).resolve()
     if (folder / "partition").exists():
         return {(folder.parent.name, name)}
@@ -33,13 +33,13 @@ def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
 
 
 def common(one: str, other: str, sys: Path = SYS) -> list[str]:
-    """Disks of which both block devices may have the same place: not two partitions of it."""
+    """Return the disks on which both block devices may overlap; two partitions of a disk do not."""
     return sorted({disk for disk, part in disks(one, sys) for same, its in disks(other, sys)
                    if disk == same and (part == its or None in (part, its))})
 
 
 def overlapping(one: str, other: str) -> list[str]:
-    """The same of two paths; nothing of two files."""
+    """Return the disks on which two paths may overlap; none for two files."""
     names = [block_name(path) for path in (one, other)]
     if None in names or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
         return []
@@ -47,12 +47,12 @@ def overlapping(one: str, other: str) -> list[str]:
 
 
 def block_device(path: str) -> str | None:
-    """The kernel's name of a block device; None for a file."""
+    """Return the kernel's name of a block device; None for a file."""
     return block_name(path) if stat.S_ISBLK(os.stat(path).st_mode) else None
 
 
 def requests(path: str) -> tuple[int, int] | None:
-    """Reads and writes that a device has completed, as the kernel counts them; None for a file."""
+    """Return the kernel's counts of reads and writes that a device has completed; None for a file."""
     name = block_device(path)
     if name is None:
         return None

@@ -24,13 +24,13 @@ svg .interval { stroke: var(--ink); stroke-width: 2; }
 svg .ratio, .key .ratio { fill: var(--ink); background: var(--ink); }
 h1, th, td, td::before, .key, .verdict { overflow-wrap: anywhere; }
 """
-# The greatest of these that the ratios reach is marked, and what it is the inverse of.
+# The axis marks the greatest of these factors that the ratios reach, and its inverse.
 MARKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000)
 ROW = 30
 
 
 def ratios(samples: list[Sample], on: str, vs: str) -> dict[str, list[float]]:
-    """What each pair of runs says of each quantity; without those in which it is 0."""
+    """Return the ratios of all pairs of runs for each quantity, without pairs in which it is 0."""
     both = pairs(samples, on, vs)
     return {quantity.name: [quantity.of(a) / quantity.of(b) for a, b in both
                             if quantity.of(a) > 0 and quantity.of(b) > 0]
@@ -38,7 +38,7 @@ def ratios(samples: list[Sample], on: str, vs: str) -> dict[str, list[float]]:
 
 
 def reach(found: list[Line], each: dict[str, list[float]]) -> float:
-    """How far from 1 the axis goes, as a logarithm: to all pairs, and what it can of intervals."""
+    """Return the axis's reach from 1, as a logarithm: over all pairs, and over intervals up to thrice that."""
     of_pairs = max((abs(math.log(ratio)) for every in each.values() for ratio in every), default=0)
     ends = [abs(math.log(end)) for each in found if each.ratio and each.ratio.low
             for end in (each.ratio.low, each.ratio.high)]
@@ -46,7 +46,7 @@ def reach(found: list[Line], each: dict[str, list[float]]) -> float:
 
 
 def ratio_panel(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
-    """A row for each quantity: the ratio of each pair, their mean, and its interval."""
+    """Draw a row for each quantity: the ratio of each pair, their mean, and its interval."""
     each = ratios(samples, on, vs)
     most = reach(found, each)
     half = (WIDTH - LEFT - RIGHT - 8) / 2
@@ -78,7 +78,7 @@ def ratio_panel(found: list[Line], samples: list[Sample], on: str, vs: str) -> s
 
 def render(source: str, samples: list[Sample], on: str, vs: str, machine: dict[str, str],
            stopped: str | None) -> str:
-    """The page. stopped: why the runs ended early, if they did."""
+    """Return the page. stopped: why the runs ended early, if they did."""
     found, wrong = lines(samples, on, vs), findings(samples, on, vs)
     sides = [(kind, device, [sample for sample in samples if sample.device == device])
              for kind, device in (("on", on), ("vs", vs))]

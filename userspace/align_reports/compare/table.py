@@ -11,12 +11,12 @@ from ..table import NONE, duration, number, rate
 from ..verify.intervals import Interval, times
 from .comparison import DRIVE, LEDGER, Line, Sample
 
-# Of a quantity by its unit.
+# Format of a quantity by its unit.
 SHOWN: dict[str, Callable[[float], str]] = {"s": lambda s: duration(s * 1e6), "us": duration, "1/s": rate}
 
 
 def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str:
-    """A mean and its interval: a ratio, if not said otherwise."""
+    """Format a mean and its interval; a ratio by default."""
     if one is None:
         return NONE
     if one.low is None:
@@ -25,7 +25,7 @@ def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str
 
 
 def counts(samples: list[Sample]) -> list[tuple[str, str]]:
-    """What was counted during the runs on one device, by name: a figure, or from which to which."""
+    """Return the counts of the runs on one device, by name: a figure, or a range."""
     rows = [("touches expected", [s.replay.get("touches_expected") for s in samples])]
     for index, name in enumerate(("reads", "writes")):
         rows.append((f"kernel: {name}", [s.requests and s.requests[index] for s in samples]))
@@ -36,7 +36,7 @@ def counts(samples: list[Sample]) -> list[tuple[str, str]]:
 
 
 def label(line: Line, samples: list[Sample]) -> str:
-    """Of a quantity's row: of requests that a clock starts, which time it is; of a trace, that it is a bin's end."""
+    """Name a quantity's row: marks a response time where a clock starts requests, and a trace's value as a bin's end."""
     kind = " response" if line.unit == "us" and samples[0].clocked else ""
     # alignctl keeps the times of a trace in bins.
     most = " \u2264" if line.name.startswith("p") else ""

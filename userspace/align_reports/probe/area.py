@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The area of a device that a method may write to: saved to a file first, restored at the end.
 
-The file outlives whatever ends the program, and goes only when the area holds what it held
-before, on the device itself.
+The file outlives whatever ends the program, and is removed only once the device holds the
+area's former content again.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ AROUND = 2 * BLOCK
 @dataclass(frozen=True)
 class Area:
     """
-    device   the path
+    device   path of the device
     start    first byte
     length   bytes
-    file     where it is saved
+    file     where the area is saved
     """
 
     device: str
@@ -45,51 +45,51 @@ class Area:
 
     @property
     def inside(self) -> tuple[int, int]:
-        """Start and length of what a workload may be given, so that the blocks around are in the area, too."""
+        """Return start and length of the part for a workload, so that the blocks around it are in the area, too."""
         start = -(-self.start // BLOCK) * BLOCK + AROUND
         return start, self.start + self.length - AROUND - start
 
     @property
     def way_back(self) -> str:
-        """The command that restores it."""
+        """Return the command that restores the area."""
         return shlex.join(["dd", f"if={self.file}", f"of={os.path.abspath(self.device)}", "bs=1M", f"seek={self.start}",
                            "oflag=seek_bytes", "conv=notrunc,fsync"])
 
 
 def area_of(device: str, words: str, file: Path | None) -> Area:
-    """The area that --write names, as alignctl has checked it."""
+    """Return the area that --write names, as alignctl has checked it."""
     start, length = map(number, words.split("+"))
     name = f"alignctl-probe-{os.path.basename(device)}-{start}+{length}.saved"
     return Area(device, start, length, (file or Path(name)).absolute())
 
 
 def refusal(area: Area, html: Path | None) -> str | None:
-    """Why the area cannot be saved there; nothing is changed. html: the page to be written in the end"""
+    """Return why the area cannot be saved, or None; changes nothing. html: the page to be written in the end"""
     folder = area.file.parent
     if html and html.resolve() == area.file.resolve():
         return "is the page of --html, too; name another file"
     if os.path.lexists(area.file):
-        return "exists, and may be what an earlier run could not restore; restore and remove it, or name another file"
+        return "exists, perhaps from an earlier run that could not restore; restore and remove it, or name another file"
     try:
         room = os.statvfs(folder)
         if not os.access(folder, os.W_OK):
-            return f"{folder} must be a folder in which you may make files"
+            return f"cannot create files in {folder}; name a file in a folder in which you can"
         if devices.overlapping(area.device, str(folder)):
             return f"lies on {area.device}; name a file on another disk"
     except OSError as error:
         return f"{error.strerror}; name a file in a folder that exists"
     if room.f_bavail * room.f_frsize < area.length:
-        return f"{area.length} bytes to save, and {room.f_bavail * room.f_frsize} free there; name a file elsewhere"
+        return f"needs {area.length} bytes, {room.f_bavail * room.f_frsize} are free; name a file elsewhere"
     return None
 
 
 @contextlib.contextmanager
 def preserved(area: Area) -> Iterator[None]:
-    """Saves the area, and restores it in the end, however that comes. Raises Refused if one of the two cannot be.
+    """Save the area, and restore it on every way out. Raises Refused if either fails.
 
-    A signal ends the saving; the restoring it does not.
+    A signal ends the saving, but not the restoring.
     """
-    # The same open file for both: the name may lead elsewhere by then.
+    # One open file for both: at the end the name may lead elsewhere.
     fd = os.open(area.device, os.O_RDWR | os.O_CLOEXEC)
     try:
         _save(fd, area)
@@ -132,21 +132,21 @@ def _restore(fd: int, area: Area) -> None:
             for at, size in _chunks(area):
                 _write(fd, _read(saved, at, size), area.start + at)
             os.fsync(fd)
-            # from here on what is read comes from the device
+            # drop the page cache, so that the reads below come from the device
             os.posix_fadvise(fd, area.start, area.length, os.POSIX_FADV_DONTNEED)
             for at, size in _chunks(area):
                 if _read(fd, area.start + at, size) != _read(saved, at, size):
-                    raise OSError(0, f"the {size} bytes from {area.start + at} on read back otherwise")
+                    raise OSError(0, f"the {size} bytes from {area.start + at} on read back differently")
         finally:
             os.close(saved)
     except OSError as error:
-        raise Refused(f"{area.device}: {area} is NOT restored: {error.strerror}; {area.file} holds what was there: "
-                      f"{area.way_back}", IO) from error
+        raise Refused(f"{area.device}: {area} is NOT restored: {error.strerror}; {area.file} has the content, restore "
+                      f"it with: {area.way_back}", IO) from error
     area.file.unlink()
 
 
 def _chunks(area: Area) -> Iterator[tuple[int, int]]:
-    """(offset, length) of each part, from the start of the area."""
+    """Yield (offset, length) of each chunk, from the start of the area."""
     for at in range(0, area.length, CHUNK):
         yield at, min(CHUNK, area.length - at)
 
@@ -156,7 +156,7 @@ def _read(fd: int, at: int, size: int) -> bytes:
     while size:
         part = os.pread(fd, size, at)
         if not part:
-            raise OSError(0, f"it ends at byte {at}")
+            raise OSError(0, f"unexpected end at byte {at}")
         parts.append(part)
         at, size = at + len(part), size - len(part)
     return b"".join(parts)
@@ -170,7 +170,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The name of a new file is durable."""
+    """Make the name of a new file durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

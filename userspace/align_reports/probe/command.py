@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`alignctl probe`: many runs of `alignctl replay` on one device, as a method wants them.
+"""`alignctl probe`: many runs of `alignctl replay` on one device, chosen by a method.
 
-Prints one table and what it says. Exit status: 0 fine, 2 usage, 3 I/O error, 4 busy or unsafe.
+Prints one table and its conclusions. Exit status: 0 fine, 2 usage, 3 I/O error, 4 busy or unsafe.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VALUES = ("count", "span", "seed", "depth")
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verbs/probe.c."""
+    """Parse arguments that alignctl has checked and documents: see verbs/probe.c."""
     parser = argparse.ArgumentParser(prog="alignctl probe", add_help=False, allow_abbrev=True)
     parser.add_argument("method")
     parser.add_argument("device")
@@ -49,7 +49,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 class Measuring:
-    """probe METHOD DEV."""
+    """The program behind probe METHOD DEV."""
 
     def __init__(self, given: argparse.Namespace, area: Area | None, replays: Replays) -> None:
         self._given, self._area, self._replays = given, area, replays
@@ -83,8 +83,8 @@ class Measuring:
             self._measure()
             return
         with preserved(self._area):
-            self._say(f"{self._area} of {self._area.device} is saved in {self._area.file} and restored in the end; if "
-                      f"this is killed, wait until no alignctl runs, and: {self._area.way_back}")
+            self._say(f"{self._area} of {self._area.device} is saved in {self._area.file} and will be restored; if this "
+                      f"program is killed, wait until no alignctl runs, then: {self._area.way_back}")
             self._measure()
         self._say(f"{self._area} of {self._area.device} is restored")
 

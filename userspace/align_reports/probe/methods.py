@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The methods of measurement: which runs each makes, and what they say together."""
+"""The methods of measurement: which runs each makes, and its conclusions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import depth, models
 from .area import Area
 
 LARGEST = 16 << 20
-# Of one size: enough of the smallest for a p99, and of the largest no more than this.
+# Limit of the bytes of one size; a count of requests limits the small ones.
 MOST_BYTES = 1 << 30
 SEED = 1
 
@@ -28,10 +28,10 @@ SEED = 1
 class Task:
     """
     count    requests of each run; None: as published
-    span     bytes of the device that they spread over; None: all
-    area     where methods that write do so; None: of one that reads
-    seed     of their places
-    depth    cnc: at most so deep; chunk-size: so many in flight
+    span     bytes of the device over which requests spread; None: all
+    area     the area to write to; None: the method only reads
+    seed     seed of the random offsets
+    depth    cnc: greatest depth; chunk-size: requests in flight
     """
 
     device: str
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method found: sentences, a table, a document, and for the page what to draw."""
+    """The results of a method: sentences, a table, a document, and the page's pictures."""
 
     words: list[str]
     table: Table
@@ -54,7 +54,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Curve:
-    """A picture's line: y over x, x on a logarithmic axis. mark: a point to point out, by x."""
+    """A picture of a line: y over x, x on a logarithmic axis. mark: x of the point to highlight."""
 
     title: str
     unit: str
@@ -65,7 +65,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Scatter:
-    """A picture's points: y over x, both axes from 0."""
+    """A picture of points: y over x, both axes from 0."""
 
     title: str
     unit: str
@@ -77,7 +77,7 @@ Say = Callable[[str], None]
 
 
 def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:
-    """Each run has places of its own, so that no cache knows them from the last one."""
+    """Return the options of a run, with a seed of its own, so that no cache has its blocks from the last run."""
     start, span = task.area.inside if task.area else (None, task.span)
     return ("--count", str(task.count or probes), "--depth", str(at), "--seed", str(task.seed + at),
             *(("--start", str(start)) if start is not None else ()), *(("--span", str(span)) if span else ()))
@@ -92,7 +92,7 @@ class Depth:
     PROBES = 5000
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
-        """The run that stands for all of them: source and options."""
+        """Return source and options of one run, for --dry-run and for the check of the device."""
         return self._probe, probe_options(task, self.PROBES, 1)
 
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
@@ -138,7 +138,7 @@ class Depth:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What requests of one size took."""
+    """Rate and latencies of requests of one size."""
 
     bytes: int
     requests: int
@@ -149,7 +149,7 @@ class Chunk:
 
 
 def chunk_sizes(smallest: int, span: int) -> list[int]:
-    """Every power of two from the smallest request on, at least two of which have room."""
+    """Return the powers of two from the smallest request on of which two fit into the span."""
     sizes = []
     size = smallest
     while size <= min(LARGEST, span // 2):
@@ -159,7 +159,7 @@ def chunk_sizes(smallest: int, span: int) -> list[int]:
 
 
 def chunk_places(size: int, span: int, count: int, seed: int, start: int = 0) -> list[int]:
-    """Where the requests of one size go, in so many bytes from start on: multiples of it, none twice."""
+    """Return random offsets for requests of one size in `span` bytes from `start`: multiples of the size, none twice."""
     places = range(-(-start // size), (start + span) // size)
     drawn = random.Random(seed * 1000003 + size)
     return [place * size
@@ -167,7 +167,7 @@ def chunk_places(size: int, span: int, count: int, seed: int, start: int = 0) ->
 
 
 def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
-    """Makes a trace of requests of one size; the one before is gone."""
+    """Write a trace of requests of one size in place of the one before; return its path."""
     path = replays.folder / "trace.csv"
     with path.open("w") as file:
         file.write("op,offset,bytes\n")
@@ -176,12 +176,12 @@ def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
 
 
 def trace_options(task: Task) -> tuple[str, ...]:
-    # --scan: what only reads is known to, and opened for nothing else
+    # --scan: open the device for reading only if the trace only reads
     return ("--scan", "--timing", "closed", "--depth", str(task.depth or 1))
 
 
 def device_facts(replays: Replays, device: str) -> dict[str, Any]:
-    """What alignctl knows of the device: it tells with any run, here one of one read."""
+    """Return what alignctl reports of the device with any run; makes one of a single read."""
     replays.make(trace(replays, "read", 4096, [0]), device, "--scan")
     return replays.facts
 
@@ -252,7 +252,7 @@ class ChunkSize:
 
 @dataclass(frozen=True)
 class Sorted:
-    """One run of random reads, sorted in windows of so many."""
+    """One run of random reads, sorted in windows."""
 
     round: int
     window: int
@@ -261,24 +261,24 @@ class Sorted:
 
 
 def sorted_in_windows(places: list[int], window: int) -> list[int]:
-    """The same places, each so many of them in rising order."""
+    """Sort each `window` consecutive offsets; return all of them."""
     return [place for start in range(0, len(places), window)
             for place in sorted(places[start:start + window])]
 
 
 class SortedReads:
-    """sorted-reads: what sorting random reads gains, by how many are sorted at once."""
+    """sorted-reads: the gain from sorting random reads, by the number sorted at once."""
 
     writes = False
     WINDOWS = ("1", "32", "1024")
     ROUNDS = 3
     COUNT, SIZE = 1000, 4096
-    # of the published file
+    # size of the published file
     SPAN = 70 * 10 ** 9
 
     def _trace(self, replays: Replays, task: Task, window: int, seed: int) -> str:
         span = min(task.span or self.SPAN, device_facts(replays, task.device)["size_bytes"])
-        # places of its own: what the drive has in its cache from another run helps none
+        # A seed of its own: the drive's cache has no blocks of this run from another one.
         places = chunk_places(self.SIZE, span, task.count or self.COUNT, seed)
         return trace(replays, "read", self.SIZE, sorted_in_windows(places, window))
 
@@ -322,7 +322,7 @@ class SortedReads:
 
 @dataclass(frozen=True)
 class Pair:
-    """How long the second of two reads took, so many bytes behind the first."""
+    """The time of the second of two reads, `distance` bytes from the first."""
 
     distance: int
     us: float

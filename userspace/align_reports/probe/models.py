@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a drive takes for a request, as far as arithmetic goes. Sizes are in bytes."""
+"""Models of the time that a drive needs for a request. Sizes are in bytes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-# How far a time may lie from that of the model, in parts of it.
+# Greatest relative deviation of a time from the model's.
 FITS = 0.3
 
 
 def response_ms(wait_ms: float, access_ms: float, size: float, bytes_per_s: float) -> float:
-    """Of one request: it waits for others, then for the head, then for its bytes."""
+    """Return one request's time: queued behind others, then the access, then the transfer."""
     return wait_ms + access_ms + size / bytes_per_s * 1000
 
 
 def rate(access_ms: float, size: float, bytes_per_s: float) -> float:
-    """Bytes a second of requests of one size, one at a time, each after an access of its own."""
+    """Return the bytes a second of requests of one size, one at a time, each with its own access."""
     return size / response_ms(0, access_ms, size, bytes_per_s) * 1000
 
 
 def balanced_chunk(access_ms: float, bytes_per_s: float) -> float:
-    """The size that takes as long to transfer as to reach: with it the rate is half the drive's."""
+    """Return the size whose transfer takes as long as its access: its rate is half the drive's."""
     return access_ms / 1000 * bytes_per_s
 
 
@@ -30,22 +30,22 @@ def revolution_ms(rpm: float) -> float:
 
 
 def half_revolution_ms(rpm: float) -> float:
-    """How long a head waits for a sector, on average."""
+    """Return the head's average wait for a sector."""
     return revolution_ms(rpm) / 2
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of the values that so many percent of them do not exceed."""
+    """Return the smallest value that `percent` percent of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(math.ceil(len(ordered) * percent / 100), 1) - 1]
 
 
 def fit(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """Access time in ms, bytes a second of a drive, from (size, mean ms) of requests one by one.
+    """Fit a drive's access time in ms and bytes a second to (size, mean ms) of requests one by one.
 
-    Least squares of response_ms(), each point by its share of error, so that large requests do not
-    outweigh small ones. None: no such drive, as there are too few sizes, or times that do not rise
-    with the size, or one that lies further than FITS from the model's.
+    Least squares of response_ms() by relative error, so that large requests do not outweigh small
+    ones. Returns None if the model does not apply: too few sizes, times that do not rise with the
+    size, or a time further than FITS from the model's.
     """
     weights = [(1 / ms ** 2, size, ms) for size, ms in points if ms > 0]
     total = sum(w for w, _, _ in weights)

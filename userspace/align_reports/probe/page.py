@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a method found as one HTML page that needs nothing else: no script, no font, no network."""
+"""The results of a method as one HTML page that needs nothing else: no script, no font, no network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ svg .best { fill: var(--raw); }
 
 
 def x_ticks(curve: Curve) -> list[list[float]]:
-    """Choices, the finest first: of sizes those that were measured, else round values."""
+    """Return choices of ticks, the finest first: the measured sizes, or else round values."""
     if curve.x_unit != "bytes":
         return log_ticks(curve.points[0][0], curve.points[-1][0])
     values = [x for x, _ in curve.points]
@@ -34,12 +34,12 @@ def x_ticks(curve: Curve) -> list[list[float]]:
 
 
 def shown(picture: Curve | Scatter, value: float) -> str:
-    """A value of a picture with its unit."""
+    """Format a value of a picture with its unit."""
     return duration(value) if picture.unit == "us" else f"{rate(value)} {picture.unit}"
 
 
 def line_panel(curve: Curve) -> str:
-    """The line of one figure, both axes logarithmic."""
+    """Draw the line of one figure, both axes logarithmic."""
     xs, ys = [x for x, _ in curve.points], [y for _, y in curve.points]
     low, high = min(ys) / 1.5, max(ys) * 1.5
     scale = (WIDTH - LEFT - RIGHT - 16) / math.log(max(max(xs) / min(xs), 1.0001))
@@ -71,9 +71,9 @@ def line_panel(curve: Curve) -> str:
 
 
 def scatter(plot: Scatter) -> str:
-    """The points of one figure by distance in bytes, both axes linear and from 0."""
+    """Draw the points of one figure by distance in bytes, both axes linear and from 0."""
     most = max(x for x, _ in plot.points) or 1
-    # what took far longer than nearly all others is shown at the edge
+    # outliers are drawn at the edge
     high = min(max(y for _, y in plot.points),
                3 * percentile([y for _, y in plot.points], 99)) or 1
     width = WIDTH - LEFT - RIGHT
@@ -93,14 +93,14 @@ def scatter(plot: Scatter) -> str:
 
 
 def figures(found: Table) -> str:
-    """The table of the terminal. A first column without a heading names the rows."""
+    """Return the terminal's table as HTML. A first column without a heading names the rows."""
     headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
     rows = zip(*(list(column.cells) for column in found.columns), strict=True)
     return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
 
 
 def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:
-    """What was found, first of all. stopped: why the runs ended early, if they did."""
+    """Return the box of conclusions at the top. stopped: why the runs ended early, if they did."""
     words = [*([f"Stopped: {stopped}."] if stopped else []), *sentences]
     return (f'<div class="verdict{" bad" if stopped or bad else ""}"><ul>'
             + "".join(f"<li>{escape(each)}</li>" for each in words) + "</ul></div>")
@@ -111,7 +111,7 @@ DRAW: dict[type, Callable[[Any], str]] = {Curve: line_panel, Scatter: scatter}
 
 def render(method: str, device: str, found: Found, machine: dict[str, str],
            stopped: str | None) -> str:
-    """The page. stopped: why the runs ended early, if they did."""
+    """Return the page. stopped: why the runs ended early, if they did."""
     panels = "".join(panel(curve.title if curve.unit == "us" else f"{curve.title}, {curve.unit}",
                            DRAW[type(curve)](curve))
                      for curve in found.curves)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests of the pages share: the outline of a page, and a browser that lays it out."""
+"""Helpers of the pages' tests: the outline of a page, and a browser that lays the page out."""
 
 import json
 import re
@@ -9,13 +9,13 @@ from html.parser import HTMLParser
 
 from lab.pace import patience
 
-# Of a character of a picture's label, at least; and how far it goes above and below its line.
+# Least width of a character of a picture's label, and its extent above and below the line.
 CHARACTER, ABOVE, BELOW = 6, 8, 2
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
 class Outline(HTMLParser):
-    """Tags, their attributes and whether each one that opens is closed in order."""
+    """Tags, their attributes, and whether each tag is closed in order."""
 
     def __init__(self, text):
         super().__init__()
@@ -35,7 +35,7 @@ class Outline(HTMLParser):
 
 
 def stands_alone(text):
-    """Does a page need no script, no other file and no network?"""
+    """Return whether a page needs no script, no other file and no network."""
     outline = Outline(text)
     return not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags} and \
         not any(name in ("src", "href") or name.startswith("on") for _, attrs in outline.tags for name in attrs) and \
@@ -43,7 +43,7 @@ def stands_alone(text):
 
 
 def labels(drawing):
-    """(words, left, top, right, bottom) of each label of a picture, about."""
+    """Yield (words, left, top, right, bottom) of each label of a picture, estimated."""
     for x, y, anchor, words in re.findall(
             r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>(.*?)</text>', drawing):
         width = CHARACTER * len(unescape(words))
@@ -52,7 +52,7 @@ def labels(drawing):
 
 
 def check_labels(drawing):
-    """Every label of a picture lies in it, meets no other one, and has no axis go through it."""
+    """Assert that every label lies inside the picture, and meets no other label and no axis."""
     _, _, width, height = map(float, re.search(r'viewBox="([^"]*)"', drawing)[1].split())
     found = list(labels(drawing))
     axes = [tuple(map(float, ends)) for ends in re.findall(
@@ -65,7 +65,7 @@ def check_labels(drawing):
             assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top, f"the axis goes through {words}"
 
 
-# Puts what it finds into the title of the page that holds the frame.
+# A script that puts its results into the title of the page that holds the frame.
 PROBE = """<script>onload = () => {
 const page = document.getElementById('f').contentDocument, e = page.documentElement;
 const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0);
@@ -79,7 +79,7 @@ document.title = JSON.stringify({scroll: e.scrollWidth, client: e.clientWidth,
 
 
 def check_layout(text, folder, width, scheme="light"):
-    """A browser shows the page in a window of that width without sideways scrolling, and as light or dark as asked.
+    """Assert that a browser shows the page in a window of that width without sideways scrolling, light or dark as asked.
 
     In a narrow window the rows of tables are cards, in which each value stands beside its name.
     """
@@ -91,13 +91,13 @@ def check_layout(text, folder, width, scheme="light"):
 
 
 def layout(text, folder, width, scheme="light"):
-    """Lays a page out in a window of that width; {"scroll", "client": widths, "paper", "ink": brightness,
-    "cards": values that stand beside a name, "unnamed": those of them without one}.
+    """Lay a page out in a window of that width; return {"scroll", "client": widths, "paper", "ink": brightness,
+    "cards": number of values in cards, "unnamed": the values in cards that have no name beside them}.
 
     Brightness is the sum of red, green and blue.
     """
-    # The page itself has no script; this probe is added beside it. A headless browser has a
-    # least window width, so the page is put in a frame of the width wanted.
+    # The page itself has no script, so the probe is beside the page. A headless browser has a
+    # least window width, so the page is in a frame of the wanted width.
     (folder / "page.html").write_text(text)
     (folder / "probe.html").write_text(
         f'<iframe id="f" src="page.html" style="width:{width}px;height:900px;border:0"></iframe>{PROBE}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Labels of a picture can be read, ticks stand where the bars are, and a legend names what is there."""
+"""Labels of a picture are readable, ticks stand at the bars, and a legend names what the picture shows."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ def drawings(text):
 
 
 def legends(text):
-    """By the title of the section."""
+    """Return the kinds in each section's legend, by the section's title."""
     return {title: re.findall(r'<i class="(\w+)">', key)
             for title, key in re.findall(r'<h2>([^<]*)</h2><p>[^<]*</p><ul class="key">(.*?)</ul>', text)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What two devices' runs say together, who may overwrite whom, and which options are passed on."""
+"""The verdict on two devices' runs, which devices may overwrite each other, and the options passed on."""
 
 import io
 import json
@@ -30,7 +30,7 @@ def sample(repetition, device, pace, **other):
 
 
 def samples(paces, **other):
-    """Of two devices, a taking 1 s and b so many."""
+    """Make samples of two devices: a takes 1 s, b the seconds of `paces`, one for each repetition."""
     return [each for n, pace in enumerate(paces, 1)
             for each in (sample(n, "a", NEAR[n % 3]), sample(n, "b", pace * NEAR[n % 3], **other))]
 
@@ -51,7 +51,7 @@ def test_pairs_show_what_the_spread_of_each_hides():
 
 
 def test_the_interval_of_a_ratio_is_not_cut_where_its_logarithm_is_below_0():
-    """All ratios are above 1; what they say of the mean is not."""
+    """All ratios are above 1, but the lower bound of their mean is not."""
     ratio = compare([(1.1, 1), (100, 1), (1.2, 1)])
     assert ratio.low == pytest.approx(1 / ratio.high * ratio.mean ** 2) and ratio.low < 0.1
 
@@ -108,7 +108,7 @@ def test_an_open_loop_is_judged_by_its_response_times():
 
 @pytest.mark.parametrize("timing", ["closed", "fast"])
 def test_without_a_clock_the_latency_of_a_trace_is_its_service_time(timing):
-    """Nothing says when a request was to start, so none of it can be late."""
+    """Without intended starts no request can be late."""
     found = [Sample(each.repetition, each.device,
                     {**each.replay, "timing": timing, "response_us":
                      {"mean": 5125, "p50": 5125, "p99": 5125, "p99_9": 5125}, "by_kind": [{"kind": "write"}]},
@@ -174,7 +174,7 @@ def test_the_document_has_all_that_the_table_has():
 
 
 class Diary(Quiet):
-    """Stands in for alignctl: writes down what it is asked; its counters rise with every look."""
+    """A stand-in for alignctl that records its commands; its counters rise with every look."""
 
     def __init__(self):
         super().__init__()
@@ -225,7 +225,7 @@ def test_what_a_command_says_again_is_shown_once(capfd):
 
 @pytest.fixture
 def machine(tmp_path):
-    """A disk with two partitions, volumes on them, and another disk."""
+    """Build a sysfs with a disk with two partitions, volumes on them, and another disk."""
     block = tmp_path / "class" / "block"
     block.mkdir(parents=True)
 
@@ -263,7 +263,7 @@ def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
 
 
 def test_every_option_of_verify_is_passed_on_or_has_its_place():
-    """One that alignctl has, and this program does not know, would be lost, or fail."""
+    """An option that alignctl has, and this program does not know, would be lost, or fail."""
     files = ("verbs/verify.c", "verbs/run_options.h", "verbs/plan_options.h", "device/mode.h")
     text = "".join((VERBS.parent / file).read_text() for file in files)
     known = set(re.findall(r'(?:ROW_\w+\] =|define MODE_ROW_\w+) *\\?\s*\{\s*\\?\s*"([a-z-]+)"', text))

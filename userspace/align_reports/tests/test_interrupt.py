@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A signal ends verify as Ctrl-C does: the target is detached, the folder is gone, what was measured is printed."""
+"""A signal ends verify as Ctrl-C does: the target is detached, the folder removed, and the results so far are printed."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from align_reports import interrupt
 from align_reports.verify.machine import Here
 from lab.pace import Limit, patience
 
-# Stands in for alignctl. The run through a target lasts until a signal ends it, and a detach takes its time.
+# A stand-in for alignctl. A run through a target lasts until a signal ends it, and a detach takes half a second.
 ALIGNCTL = """#!/bin/sh
 echo "$*" >> "$DIARY"
 case "$*" in
@@ -38,7 +38,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a verification in raw and then in pad mode."""
+    """Return a function that starts a verification in raw and then in pad mode."""
     (tmp_path / "tmp").mkdir()
     program = tmp_path / "alignctl"
     program.write_text(ALIGNCTL)
@@ -81,7 +81,7 @@ def wait_for(tmp_path, word, after=None):
 def test_it_ends_as_by_ctrl_c_also_when_it_is_asked_again(start, tmp_path, number):
     running = start("--modes", "raw,pad")
     wait_for(tmp_path, "running")
-    # To it alone: its command must be ended by it.
+    # Signal the program alone, so that it has to end its command.
     os.kill(running.pid, number)
     wait_for(tmp_path, f"detach alignctl-verify-{running.pid}", after="ended")
     for again in SIGNALS:
@@ -132,7 +132,7 @@ def caught():
 def test_one_that_comes_where_it_may_end_nothing_waits(caught, number):
     os.kill(os.getpid(), number)
     with pytest.raises(interrupt.Interrupted) as raised, interrupt.allowed():
-        raise AssertionError("it was not waited for")
+        raise AssertionError("the signal was not delayed")
     assert raised.value.status == 128 + number
     with interrupt.allowed():
         pass

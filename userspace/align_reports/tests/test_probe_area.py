@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An area that a method writes to holds afterwards what it held before, or the file that holds it stays and is named."""
+"""An area is restored after a method has written to it, or else its saved file stays and is named."""
 
 import errno
 import random
@@ -57,7 +57,7 @@ def test_an_area_is_restored_and_its_file_removed_however_the_runs_end(area, dat
 
 
 def told(area, data, raised):
-    """The words of a restoring that failed name the file, which holds the data, and a command that restores it."""
+    """Assert that the message of a failed restoration names the file, which has the data, and a command that restores it."""
     assert raised.value.status == 3
     assert f"{area} is NOT restored" in str(raised.value) and str(area.file) in str(raised.value)
     assert area.file.read_bytes() == data[START:START + LENGTH]
@@ -82,8 +82,8 @@ def test_if_an_area_cannot_be_restored_its_file_stays_and_is_named(area, data, m
 
 
 def test_an_area_that_reads_back_otherwise_is_not_restored(area, data, monkeypatch):
-    """As of a drive that loses a write and says nothing."""
-    with pytest.raises(Refused, match="read back otherwise") as raised, monkeypatch.context() as broken:
+    """A drive can lose a write and report nothing."""
+    with pytest.raises(Refused, match="read back differently") as raised, monkeypatch.context() as broken:
         with preserved(area):
             spoil(area)
             broken.setattr(module.os, "pwrite", lambda _fd, rest, _at: len(rest))
@@ -97,28 +97,28 @@ def test_what_cannot_be_saved_is_not_begun_and_leaves_no_file(area, data, monkey
 
     monkeypatch.setattr(module.os, call, fail)
     with pytest.raises(Refused, match="No space left on device; nothing was written"), preserved(area):
-        pytest.fail("it was begun")
+        pytest.fail("the runs were begun")
     assert not area.file.exists() and content(area) == data
 
 
 def test_a_file_that_comes_meanwhile_is_not_overwritten(area, data):
     area.file.write_text("precious")
     with pytest.raises(Refused, match="File exists"), preserved(area):
-        pytest.fail("it was begun")
+        pytest.fail("the runs were begun")
     assert area.file.read_text() == "precious" and content(area) == data
 
 
 def test_a_signal_while_it_is_saved_ends_it_before_anything_is_done(area, data, monkeypatch):
     monkeypatch.setattr(interrupt._State, "pending", signal.SIGINT)
     with pytest.raises(interrupt.Interrupted), preserved(area):
-        pytest.fail("it was begun")
+        pytest.fail("the runs were begun")
     assert not area.file.exists() and content(area) == data
 
 
 def test_too_little_room_is_seen_before_anything_is_done(area, monkeypatch):
     room = namedtuple("Room", "f_bavail f_frsize")
     monkeypatch.setattr(module.os, "statvfs", lambda _folder: room(LENGTH // 4096 - 1, 4096))
-    assert f"{LENGTH} bytes to save, and {LENGTH - 4096} free there" in refusal(area, None)
+    assert f"needs {LENGTH} bytes, {LENGTH - 4096} are free" in refusal(area, None)
     monkeypatch.setattr(module.os, "statvfs", lambda _folder: room(LENGTH // 4096, 4096))
     assert refusal(area, None) is None
 

@@ -15,7 +15,7 @@ def test_a_response_is_wait_access_and_transfer():
 
 
 def test_a_balanced_chunk_gives_half_of_the_rate():
-    """The published one: 5 ms and 100 MB/s make 500 KB, and 50 MB/s."""
+    """As published: 5 ms and 100 MB/s make 500 KB, and 50 MB/s."""
     chunk = models.balanced_chunk(5, 100 * MB)
     assert chunk == pytest.approx(500_000)
     assert models.rate(5, chunk, 100 * MB) == pytest.approx(50 * MB)
@@ -42,7 +42,7 @@ def test_a_percentile_is_one_of_the_values(percent, value):
 def test_a_drive_is_found_again_from_its_times():
     points = [(512 << i, models.response_ms(0, 8, 512 << i, 150 * MB)) for i in range(16)]
     assert models.fit(points) == pytest.approx((8, 150 * MB))
-    # a tenth of error in turn moves it by no more
+    # errors of a tenth, up and down in turn, move the result by no more
     noisy = [(size, ms * (1.1 if i % 2 else 0.9)) for i, (size, ms) in enumerate(points)]
     access, rate = models.fit(noisy)
     assert access == pytest.approx(8, rel=0.1) and rate == pytest.approx(150 * MB, rel=0.1)
@@ -50,21 +50,21 @@ def test_a_drive_is_found_again_from_its_times():
 
 @pytest.mark.parametrize("points", [
     [], [(512, 1), (1024, 2)], [(512, 3), (1024, 2), (2048, 1)], [(512, 1), (1024, 2), (2048, 5)], [(512, 0)] * 4,
-    # a drive, but for one size that is split: 8 ms each, and 100 MB/s
+    # a drive of 8 ms and 100 MB/s, but one size is split
     [(1 << 20, 18.5), (2 << 20, 29), (4 << 20, 50), (8 << 20, 240)]])
 def test_where_there_is_no_such_drive_none_is_found(points):
     assert models.fit(points) is None
 
 
 def ssd(at, channels=13, service_us=210):
-    """So many requests at once take as long as one; more wait for each other."""
+    """Model an SSD: up to `channels` requests at once take as long as one, further ones wait."""
     iops = 1e6 / service_us * min(at, channels)
     latency = service_us * max(1, at / channels)
     return Probe(at, 5000, iops, latency, 1.1 * latency)
 
 
 def test_the_search_ends_ten_beyond_the_best():
-    """As published of an SSD: depth 13."""
+    """Published for an SSD: depth 13."""
     probes = depth.search(ssd)
     assert depth.best(probes).depth == 13
     assert [probe.depth for probe in probes] == list(range(1, 24))

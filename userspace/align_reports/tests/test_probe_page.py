@@ -18,7 +18,7 @@ MACHINE = {"date": "made up", "kernel": "none"}
 
 
 def chunks():
-    """Of a drive that takes 8 ms to any place and moves 150 MB/s."""
+    """Make the results of a drive with an access time of 8 ms and 150 MB/s."""
     for size in chunk_sizes(512, 1 << 40):
         us = models.response_ms(0, 8, size, 150e6) * 1000
         yield Chunk(size, 100, 1e6 / us, size / us, us, 2 * us)
@@ -28,7 +28,7 @@ RESULTS = {
     "chunk-size": list(chunks()),
     "cncread": [Probe(at, 100, 5000.0 * min(at, 4), 200.0 * max(at / 4, 1), 250.0 * max(at / 4, 1))
                 for at in range(1, 15)],
-    # 2 % of each other apart, and no two the same
+    # within 2 % of each other, and no two the same
     "sorted-reads": [Sorted(turn, window, 1000, wall * (1 + 0.01 * turn))
                      for turn in (1, 2, 3) for window, wall in ((1, 18.11), (32, 12.19), (1024, 9.46))],
     "rnddeltaplot": [Pair(at * 4096, 1000 + 10 * at + 500 * (at % 7)) for at in range(1, 201)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What --html may name: nothing but a page of ours is ever overwritten, and that only when the new one is whole."""
+"""The file of --html: only a page of alignctl is ever overwritten, and only once the new page is complete."""
 
 import os
 import socket
@@ -37,15 +37,15 @@ def foreign(path):
 @pytest.mark.parametrize("make, words", [
     (lambda path: path.mkdir(), "is a folder"), (fifo, "is a pipe"), (listening, "is a socket"),
     (lambda path: path.symlink_to("/dev/null"), "is a character device"),
-    (foreign, "is no report of alignctl's; remove it"),
-    (lambda path: path.write_bytes(bytes(9000)), "is no report of alignctl's; remove it"),
+    (foreign, "is not a report of alignctl; remove it"),
+    (lambda path: path.write_bytes(bytes(9000)), "is not a report of alignctl; remove it"),
     (lambda path: path.symlink_to("none/page.html"), "No such file"),
 ])
 def test_what_is_no_page_of_ours_is_refused_and_left(make, words, path):
     make(path)
     before = path.lstat(), sorted(os.listdir(path.parent))
     reason = report_file.refusal(path, [])
-    assert words in reason and reason != words, "the way out is missing"
+    assert words in reason and reason != words, "the remedy is missing"
     assert (path.lstat(), sorted(os.listdir(path.parent))) == before
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What verify concludes from runs, in which order it makes them, and what it leaves when one fails."""
+"""verify's conclusions from runs, the order of the runs, and the clean-up when one fails."""
 
 import copy
 import io
@@ -65,7 +65,7 @@ def test_from_two_repetitions_no_time_is_judged(made_up):
 
 
 def test_the_interval_holds_the_mean_of_a_known_distribution_as_often_as_it_says():
-    # Sums of digits of a fixed sequence: no luck, and near enough to normal.
+    # Sums of digits of a fixed sequence: repeatable, and close enough to normal.
     state, inside, rounds = 12345, 0, 2000
     for _ in range(rounds):
         values = []
@@ -150,11 +150,11 @@ def test_a_finding_is_made_when(what, made_up):
 @pytest.mark.parametrize("workload, mode, spoil, words", [
     ("w512", "raw", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
     ("w512", "report", lambda run: run.drive.update(touches=39), ["received 39 partial touches, expected 40"]),
-    ("records-4000", "raw", lambda run: run.drive.update(touches=118), ["expected 120; the page cache is taken to"]),
+    ("records-4000", "raw", lambda run: run.drive.update(touches=118), ["expected 120; this assumes that the page cache"]),
     ("records-4000", "report", lambda run: run.ledger.update(writes=62),
      ["saw 62 writes, replay issued 40, of which the page cache was to make 60; ", "a smaller --count"]),
     ("records-4000", "pad", lambda run: run.ledger.update(rmw_expected=124, rmw_host=124),
-     ["rmw_expected is 124, the workload has 120 partial touches; the page cache is taken to"]),
+     ["rmw_expected is 124, the workload has 120 partial touches; this assumes that the page cache"]),
 ])
 def test_what_was_planned_is_held_against_what_was_counted(workload, mode, spoil, words, made_up):
     for i, run in enumerate(made_up.runs):
@@ -166,7 +166,7 @@ def test_what_was_planned_is_held_against_what_was_counted(workload, mode, spoil
     found = findings(made_up)
     for word in words:
         assert any(word in finding and run.title in finding for finding in found)
-    # Of one that is direct nothing is assumed.
+    # A direct run makes no assumption about the page cache.
     assert any("page cache" in finding for finding in found) == (workload == "records-4000")
 
 
@@ -224,7 +224,7 @@ def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
 
 
 class Diary(Here):
-    """Stands in for alignctl: writes down what it is asked, fails where it is told to."""
+    """A stand-in for alignctl that records its commands, and fails at the given one."""
 
     def __init__(self, fails=None):
         self.lines, self.fails = [], fails

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A small made-up verification: consistent, so that a test can spoil one figure of it."""
+"""A small made-up verification: consistent, so that a test can spoil one figure."""
 
 from align_reports.results import MODES, Results, Run
 
 WRITES, REPETITIONS = 40, 3
-# Touches, of them read for in pad and in coalesce; the time of each mode beside raw's.
+# Touches, those read for in pad and in coalesce, and the time of each mode relative to raw's.
 SHAPES = {
     "w512": (40, 40, 40, {"raw": 1, "report": 1, "pad": 2, "coalesce": 0.3}),
     "w4096": (0, 0, 0, {"raw": 1, "report": 1, "pad": 1, "coalesce": 1}),
     "w4k_132k": (80, 40, 2, {"raw": 1, "report": 1, "pad": 2.1, "coalesce": 0.2}),
     "records-4000": (120, 120, 110, {"raw": 1, "report": 1, "pad": 1.5, "coalesce": 0.9}),
 }
-# What the page cache makes of the writes of those that go through it.
+# Writes that the page cache makes, of the workloads that go through it.
 PAGES = {"records-4000": 60}
 
 
@@ -43,7 +43,7 @@ def _run(workload, mode, repetition):
 
 
 def made_up_verification():
-    """Results of every workload, mode and repetition, with no finding in them."""
+    """Make results of every workload, mode and repetition, without a finding."""
     return Results({"device": "/dev/test", "note": "made up by a test, not measured"},
                    [_run(workload, mode, repetition) for repetition in range(1, REPETITIONS + 1)
                     for workload in SHAPES for mode in MODES])

@@ -26,7 +26,7 @@ from ..table import duration, number, round_duration
 from .verdict import Verdict
 
 SECTOR = 512
-# Of the time line: finer ones of several modes run into one block.
+# Columns of the time line: with more, the bands of several modes merge.
 TIME_COLUMNS = 20
 
 
@@ -38,7 +38,7 @@ def _by_mode(runs: list[Run]) -> dict[str, list[Run]]:
 
 
 def cdf_panel(runs: list[Run]) -> str:
-    """Share of the writes of one workload by latency: a line for each mode."""
+    """Draw the share of the writes of one workload by latency: a line for each mode."""
     return cumulative_panel("writes", [
         Distribution(mode, mode, cumulative(bin for run in same for bin in bounded(run.latency)),
                      *(statistics.fmean(run.latency[name] for run in same) for name in ("p50", "p99")))
@@ -46,14 +46,14 @@ def cdf_panel(runs: list[Run]) -> str:
 
 
 def pieces(verdict: Verdict) -> dict[str, int]:
-    """What became of the partial touches: how many of each kind that occurs."""
+    """Count how the partial touches were resolved, by kind, without kinds that do not occur."""
     drive = verdict.touches if verdict.at_drive is None else verdict.at_drive
     every = {"drive": drive, "host": verdict.host, "avoided": verdict.avoided}
     return {kind: count for kind, count in every.items() if count}
 
 
 def rmw_panel(verdicts: list[Verdict]) -> str:
-    """What became of the partial touches of one workload in each mode: shares of a bar."""
+    """Draw how the partial touches of one workload were resolved in each mode: shares of a bar."""
     row, gap = 18, 24
     parts, said = [], []
     for i, verdict in enumerate(verdicts):
@@ -69,17 +69,17 @@ def rmw_panel(verdicts: list[Verdict]) -> str:
     return svg(len(verdicts) * (row + gap) + 6, "Partial touches: " + "; ".join(said), parts)
 
 
-# By the names that they have in the table.
+# Names as in the table.
 TOUCHES = {"drive": "at drive", "host": "host", "avoided": "avoided"}
 
 
 def phase(byte: int) -> str:
-    """Of writes that begin so many bytes into a block: they are misaligned, or may be."""
+    """Return the kind of writes that begin `byte` bytes into a block: misaligned for certain, or possibly aligned."""
     return "inside" if byte else "boundary"
 
 
 def phase_panel(runs: list[Run]) -> str:
-    """Where in a physical block the writes of one workload began; of the first run with a ledger."""
+    """Draw where in a physical block the writes of one workload began, from the first run with a ledger."""
     run = next(run for run in runs if run.phases)
     total = sum(count for _, count in run.phases)
     bottom = TOP + HEIGHT * 0.6
@@ -88,7 +88,7 @@ def phase_panel(runs: list[Run]) -> str:
     width = max(scale * SECTOR - 1, 1.5)
     parts = [line(LEFT, bottom, WIDTH - RIGHT, bottom, "axis")]
     places = [list(range(0, physical, step * SECTOR)) for step in (1, 2, 4, 8, 16)]
-    # A label stands under the bar that it names.
+    # A label stands under its bar.
     for _, centre, name in across(places, lambda byte: LEFT + byte * scale + width / 2, str):
         parts.append(text(centre, bottom + LINE + 2, name, "tick", "middle"))
     most = max(count for _, count in run.phases)
@@ -102,7 +102,7 @@ def phase_panel(runs: list[Run]) -> str:
 
 
 def in_columns(points: list[tuple[float, float]], width: float) -> list[tuple[float, float, float, float]]:
-    """Points (time, value) in columns so wide: middle in time, median, least and greatest of each that has any."""
+    """Group points (time, value) in columns; return mean time, median, least and greatest of each filled column."""
     columns: dict[int, list[tuple[float, float]]] = {}
     for at, value in points:
         columns.setdefault(int(at / width), []).append((at, value))
@@ -111,9 +111,9 @@ def in_columns(points: list[tuple[float, float]], width: float) -> list[tuple[fl
 
 
 def line_panel(runs: list[Run]) -> str:
-    """Latency over time of one workload: for each mode a line of medians in the band from least to greatest.
+    """Draw the latency over time of one workload: for each mode a line of medians in the band from least to greatest.
 
-    Of the means of each hundredth of the first repetition's writes.
+    The values are the means of each hundredth of the first repetition's writes.
     """
     lines = {mode: [(part["end_s"], part["mean_us"]) for part in same[0].replay["time_line"]]
              for mode, same in _by_mode(runs).items()}
@@ -135,7 +135,7 @@ def line_panel(runs: list[Run]) -> str:
     for mode, points in lines.items():
         columns = [(LEFT + at * scale, *map(y_of, values)) for at, *values in
                    in_columns(points, longest / TIME_COLUMNS * (1 + 1e-9))]
-        # From the first write on, so that a short run is seen, too.
+        # Start the line at the first write, so that a short run is visible, too.
         columns.insert(0, (LEFT, *columns[0][1:]))
         parts.append(polygon([(x, least) for x, _, least, _ in columns]
                              + [(x, most) for x, _, _, most in reversed(columns)], f"band {mode}"))
@@ -146,7 +146,7 @@ def line_panel(runs: list[Run]) -> str:
 
 
 def time_panel(verdicts: list[Verdict], runs: list[Run]) -> str:
-    """How long one workload took in each mode: the mean, its interval, and a mark for each repetition."""
+    """Draw the time of one workload in each mode: the mean, its interval, and a mark for each repetition."""
     row, gap = 16, 26
     ends = [run.seconds for run in runs] + [v.seconds.high for v in verdicts if v.seconds.high]
     scale = (WIDTH - LEFT - RIGHT) / (max(ends) or 1)

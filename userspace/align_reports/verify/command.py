@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shows what dm-align does to a device: each workload raw, watched, padded and held, and compared.
+"""`alignctl verify`: the effect of dm-align on a device, each workload raw and in each mode, compared.
 
 Writes to the device. Prints one table with a verdict for each workload and mode.
 Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error, 4 busy or unsafe.
@@ -35,10 +35,10 @@ from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import Verdict, findings, verdicts
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
-# Of the document that --json prints; in 1 machine had the number of repetitions and of threads as text.
+# Format of the --json document; in 2, replays had latency_us; in 1, machine had numbers as text.
 FORMAT = 3
 TABLE_WIDTH = 190
-# How the writes get to the device, in the words of the page.
+# The way of the writes to the device, as the page describes it.
 ACCESS = {
     None: "each workload as it was published: by O_DIRECT, or through the page cache",
     "--direct": "by O_DIRECT",
@@ -47,13 +47,13 @@ ACCESS = {
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """What alignctl has checked and documented: see verbs/verify.c."""
+    """Parse arguments that alignctl has checked and documents: see verbs/verify.c."""
     parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
     parser.add_argument("workloads", nargs="+")
     for name in ("on", "count", "span", "threads", "physical", "offset", "hold-ms", "max-blocks",
                  "write-cache", "drive-control", "force"):
         parser.add_argument(f"--{name}")
-    # The last one counts, as for alignctl.
+    # The last of the two counts, as for alignctl.
     for name in ("buffered", "direct"):
         parser.add_argument(f"--{name}", dest="access", action="store_const", const=f"--{name}")
     parser.add_argument("--repeat", type=number, default=3)
@@ -64,20 +64,20 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def number(text: str) -> int:
-    """As alignctl reads one: K, M, G, T and P, or KiB and so on, are powers of 1024."""
+    """Parse a number as alignctl does: K, M, G, T and P, or KiB and so on, are powers of 1024."""
     digits = text.rstrip("KMGTPIBkmgtpib")
     unit = text[len(digits):].upper().removesuffix("IB")
     return int(digits) << 10 * ("KMGTP".index(unit) + 1 if unit else 0)
 
 
 def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
-    """Those that were given, for alignctl."""
+    """Return the named options that were given, as arguments for alignctl."""
     values = {f"--{name}": getattr(given, name.replace("-", "_")) for name in names}
     return tuple(word for name, value in values.items() if value is not None for word in (name, value))
 
 
 def machine(given: argparse.Namespace) -> dict[str, str | int]:
-    """How it was measured, in the words of the page."""
+    """Describe the measurement, as the page shows it."""
     return {
         "device": given.on,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -93,7 +93,7 @@ def machine(given: argparse.Namespace) -> dict[str, str | int]:
 
 
 def measure(given: argparse.Namespace, folder: Path, results: Results, console: Console) -> None:
-    """Fills `results`; what was measured before an exception stays in it."""
+    """Make all runs and append each to `results`, which keeps the runs made before an exception."""
     geometry = options_of(given, "physical", "offset")
     experiment = Experiment(
         Here(), os.environ["ALIGNCTL"], given.on, folder, given.count,
@@ -122,10 +122,10 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
 
 
 def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
-    """Makes runs; why they ended early, if they did, which is said, and the exit status."""
+    """Make runs; return why they ended early (also printed), or None, and the exit status."""
     try:
         with interrupt.allowed():
-            pass  # a signal has come before
+            pass  # raise a signal that arrived before
         runs()
         return None, FINE
     except Refused as error:
@@ -139,7 +139,7 @@ def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
 
 
 def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
-    """Says it if the page cannot be put there: after minutes of runs they would be in vain."""
+    """Report if the page cannot be written, before minutes of runs in vain; return whether it cannot."""
     reason = html and report_file.refusal(html, inputs)
     if reason:
         print(f"alignctl {verb}: --html {html}: {reason}", file=sys.stderr)
@@ -147,11 +147,11 @@ def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
 
 
 def put(verb: str, html: Path, text: str) -> int:
-    """Writes the page; the exit status."""
+    """Write the page; return the exit status."""
     try:
         report_file.write(html, text)
     except OSError as error:
-        print(f"alignctl {verb}: --html {html}: {error.strerror}; there is no new page",
+        print(f"alignctl {verb}: --html {html}: {error.strerror}; no page was written",
               file=sys.stderr)
         return IO
     return FINE
@@ -159,7 +159,7 @@ def put(verb: str, html: Path, text: str) -> int:
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
-    # What goes on is for people: the table or the JSON alone is the output.
+    # Progress goes to standard error: standard output has the table or the JSON alone.
     console = Console(stderr=True)
     results = Results(machine(given))
     if refused("verify", given.html, [given.on]):

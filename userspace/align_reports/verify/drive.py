@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The control socket of drive512e, for a device that is one: its own counts of a run."""
+"""The control socket of drive512e: the drive's own counts of a run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Control:
         self._path = path
 
     def __call__(self, command: str) -> dict[str, Any]:
-        """The drive's answer. Raises OSError if there is none, or if the drive refuses."""
+        """Send a command; return the drive's answer. Raises OSError if there is none, or if the drive refuses."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(TIMEOUT_S)
             try:
                 connection.connect(self._path)
             except OSError as error:
-                raise OSError(f"{self._path}: {error.strerror or error}: is a drive512e running with "
-                              "control= of that path?") from error
+                raise OSError(f"{self._path}: {error.strerror or error}: start drive512e with control= of that "
+                              "path") from error
             connection.sendall(command.encode() + b"\n")
             line = connection.makefile("r").readline()
         answer = json.loads(line) if line else {"ok": False, "error": "no answer"}

@@ -2,9 +2,9 @@
 """The experiment: each workload through each mode, again and again, in turn.
 
 One run prepares the range, sets the counts to 0, makes the writes, reads the counts, and
-reads everything back: through the target, and once more from the device itself when the
-target is gone. The modes of one workload follow one another directly, so that what else
-the machine does meets all of them; each repetition begins with another mode.
+reads everything back: through the target, and once more from the device itself after the
+target was removed. The modes of one workload follow one another directly, so that other
+activity of the machine affects all of them; each repetition begins with another mode.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Step:
 
 
 def steps(workloads: list[str], modes: list[str], repetitions: int) -> list[Step]:
-    """Every run in its order. The first of all is in the first mode, so raw if that is asked for."""
+    """Return every run in order. The first one is in the first mode, so in raw if that is asked for."""
     return [Step(repetition + 1, workload, modes[(first + repetition) % len(modes)])
             for repetition in range(repetitions) for workload in workloads
             for first in range(len(modes))]
@@ -49,15 +49,15 @@ def steps(workloads: list[str], modes: list[str], repetitions: int) -> list[Step
 @dataclass(frozen=True)
 class Experiment:
     """
-    device      what the workloads write to
-    folder      for what one phase of a run leaves for the next; not on that device
+    device      path to which the workloads write
+    folder      folder for the state between phases of a run; not on that device
     count       repetitions of each workload's pattern; None: as published
     attach      further options of `alignctl attach`
     replay      further options of `alignctl replay`, as `--physical N --offset N` where the device
-                does not tell
-    force       go on although the device is in use or holds data
-    control     of the emulated drive, if the device is one: a command to it
-    before      called when a run is prepared and the counts are not yet 0
+                does not report them
+    force       write although the device is in use or holds data
+    control     sends a command to the emulated drive, if the device is one
+    before      called between the preparation of a run and the reset of the counts
     timeout     seconds that a command may take
     """
 
@@ -75,11 +75,11 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """Of the target, below /dev/mapper: nobody else's."""
+        """Return the target's name below /dev/mapper, unique to this process."""
         return f"alignctl-verify-{os.getpid()}"
 
     def make(self, step: Step) -> Run:
-        """Makes one run. Raises Refused, or OSError of the drive; the target is gone again then."""
+        """Make one run. Raises Refused, or OSError of the drive; removes the target on every way out."""
         if step.mode == "raw":
             return self._run(step, self.device, None)
         self._attach(step.mode)
@@ -91,7 +91,7 @@ class Experiment:
         return replace(run, below=below["data_check"])
 
     def try_mode(self, mode: str) -> None:
-        """Raises Refused if the device cannot be put into a mode. Nothing is written to it."""
+        """Check that the device supports a mode, without a write to it. Raises Refused."""
         if mode != "raw":
             self._attach(mode)
             self._align("detach", self.name)
@@ -119,18 +119,18 @@ class Experiment:
         if self.control:
             self.control("reset")
         replay = self._replay(step, path, "run")
-        # What a mode still holds belongs to the run: the counts are read after it is written.
+        # Held touches belong to the run: write them before the counts are read.
         if step.mode == "coalesce":
             self._align("set", name, "--flush")
         counted = self.control("stats") if self.control else None
         ledger, phases = self._ledger(name) if name else (None, None)
-        # Status 1 says that bytes differ: that is for the verdict.
+        # Status 1 means that data differs, which goes into the verdict.
         replay["data_check"] = self._replay(step, path, "check", ok=(0, 1))["data_check"]
         return Run(self.device, step.workload, step.mode, prepared["count"],
                    prepared["touches_expected"], replay, counted, ledger, step.repetition, phases)
 
     def _ledger(self, name: str) -> tuple[dict[str, int], list[list[int]]]:
-        # Status 1 says that it does not balance: that too is for the verdict.
+        # Status 1 means that the ledger does not balance, which goes into the verdict.
         document = self.machine.json(self.alignctl, "stats", name, "--json", timeout=self.timeout,
                                      ok=(0, 1))
         device = document["devices"][0]
@@ -138,7 +138,7 @@ class Experiment:
 
 
 def all_runs(experiment: Experiment, wanted: list[Step]) -> Iterator[tuple[Step, Run]]:
-    """Makes all of them; none, if one of the modes is refused."""
+    """Make and yield all runs; none if one of the modes is refused."""
     for mode in dict.fromkeys(step.mode for step in wanted):
         experiment.try_mode(mode)
     for step in wanted:

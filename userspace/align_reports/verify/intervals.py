@@ -14,15 +14,15 @@ STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.
               2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
               2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 NORMAL_95 = 1.960
-# Fewer repetitions give no interval: from two, Student's t makes one of 13 deviations to either side.
+# Fewer repetitions give no interval: with two, it would be 13 deviations to either side.
 FEWEST = 3
-# A smaller factor is called no difference, however narrow its interval.
+# A smaller factor is no difference, however narrow its interval.
 LEAST = 1.01
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean, and between which bounds it lies with 95 % confidence; none from fewer values than FEWEST."""
+    """A mean with its 95 % confidence bounds; None with fewer values than FEWEST."""
 
     mean: float
     low: float | None
@@ -31,7 +31,7 @@ class Interval:
 
     @classmethod
     def of(cls, values: list[float], least: float = 0) -> Interval:
-        """least: what none of the values can be below, and so neither can their mean."""
+        """Compute the interval of `values`. least: lower bound of all values, and so of their mean."""
         mean = statistics.fmean(values)
         if len(values) < FEWEST:
             return cls(mean, None, None, len(values))
@@ -42,21 +42,21 @@ class Interval:
 
     @property
     def inverse(self) -> Interval:
-        """Of a ratio: what the denominator is as a multiple of the numerator."""
+        """Return the inverse of a ratio: the denominator as a multiple of the numerator."""
         return Interval(1 / self.mean, self.high and 1 / self.high, self.low and 1 / self.low, self.values)
 
     @property
     def differs(self) -> bool:
-        """Of a ratio: is it LEAST or more away from 1, and its interval, if it has one, does not hold 1?"""
+        """Return whether a ratio is LEAST or more away from 1, and has an interval that excludes 1."""
         return (self.low is not None and not self.low <= 1 <= self.high
                 and not 1 / LEAST < self.mean < LEAST)
 
 
 def compare(pairs: list[tuple[float, float]]) -> Interval | None:
-    """Compare two sets of runs: geometric mean of the pairs' ratios, 95 % interval. None: a figure is 0.
+    """Compare two sets of runs: return the geometric mean of the pairs' ratios with its interval; None if a figure is 0.
 
-    A pair is one figure of both runs of a repetition, so that what a machine does meanwhile meets
-    both. By logarithms, so that it does not matter which of the two is the denominator.
+    A pair is one figure of both runs of a repetition, so that other activity of the machine affects
+    both. Logarithms make the result independent of which of the two is the denominator.
     """
     if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
         return None
@@ -66,17 +66,17 @@ def compare(pairs: list[tuple[float, float]]) -> Interval | None:
 
 
 def times(value: float) -> str:
-    """A ratio with three significant digits."""
+    """Format a ratio with three significant digits."""
     return f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.3g}"
 
 
 def span(ratio: Interval) -> str:
-    """The interval of a ratio that has one."""
+    """Format the interval of a ratio that has one."""
     return f"{times(ratio.low)} to {times(ratio.high)}"
 
 
 def words(ratio: Interval | None, less: str = "faster", more: str = "slower") -> str:
-    """What a ratio says of its numerator, with the factor; that nothing can be said, where that is so.
+    """Describe a ratio's numerator in words, with the factor, or say that nothing can be said.
 
     less, more: the words for a ratio below and above 1
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Commands on this machine, with the functions that the demo's guest has for its own."""
+"""Commands on this machine, with the interface that the demo's guest has, too."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import IO, Any
 
 from .. import interrupt
 
-# How long a command may take to end what is under way when a signal has ended it.
+# How long a command may clean up after a signal.
 GRACE_S = 10.0
 
 
 class Refused(Exception):
-    """A command said why it does not do it; `status` is alignctl's exit status."""
+    """A command refused, and printed the reason; `status` is alignctl's exit status."""
 
     def __init__(self, words: str, status: int) -> None:
         super().__init__(words)
@@ -25,10 +25,10 @@ class Refused(Exception):
 
 def execute(argv: tuple[str, ...], *, whole: bool, timeout: float | None = None,
             stderr: int | IO[str] | None = None) -> tuple[int, str, str]:
-    """Runs a command; its exit status and what it said.
+    """Run a command; return exit status, standard output and standard error.
 
-    whole: it goes on to its end whatever happens, also when the terminal sends a signal to all.
-    Raises Interrupted, when the command has ended.
+    whole: let the command run to its end, also when the terminal signals all processes.
+    Raises Interrupted, after the command has ended.
     """
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, text=True,
                           start_new_session=whole) as child:
@@ -44,7 +44,7 @@ def execute(argv: tuple[str, ...], *, whole: bool, timeout: float | None = None,
                 child.communicate(timeout=GRACE_S)
             raise
         finally:
-            # nothing if it has ended
+            # no effect if the child has ended
             child.kill()
     if child.returncode < 0:
         raise interrupt.Interrupted(-child.returncode)
@@ -56,18 +56,18 @@ class Here:
 
     def status(self, *argv: str, timeout: float | None = None,
                whole: bool = False) -> tuple[int, str]:
-        """Runs a command; its exit status and standard output."""
+        """Run a command; return exit status and standard output."""
         return execute(argv, whole=whole, timeout=timeout)[:2]
 
     def run(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> str:
-        """Runs a command, returns its standard output. ok: good statuses. Raises Refused.
+        """Run a command; return its standard output. ok: good statuses. Raises Refused.
 
-        A signal waits until it has ended: a target is made or removed, not left in between.
+        A signal waits until the command has ended: a target is made or removed, not left in between.
         """
         return self._good(argv, ok, timeout=timeout, whole=True)
 
     def json(self, *argv: str, timeout: float | None = None, ok: tuple[int, ...] = (0,)) -> Any:
-        """The document that a command prints. A signal ends it."""
+        """Run a command; return the document that it prints. A signal ends the command."""
         return json.loads(self._good(argv, ok, timeout=timeout))
 
     def _good(self, argv: tuple[str, ...], ok: tuple[int, ...], **how: Any) -> str:

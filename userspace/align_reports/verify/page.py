@@ -51,7 +51,7 @@ MODES = {
 
 
 def _key(entries: tuple[tuple[str, str], ...], occurring: Iterable[str]) -> str:
-    """The legend of what occurs."""
+    """Return the legend, with the entries that occur."""
     kinds = set(occurring)
     return key(tuple(entry for entry in entries if entry[0] in kinds))
 
@@ -77,7 +77,7 @@ def _verdict(found: list[Verdict], wrong: list[str], stopped: str | None) -> str
 
 
 def _before_and_after(title: str, found: list[Verdict], runs: list[Run]) -> str:
-    """What is looked at first, of one device: the times, and what became of each touch."""
+    """Return the first sections of one device: the times, and how the touches were resolved."""
     names = list(dict.fromkeys(verdict.workload for verdict in found))
     of = {name: [v for v in found if v.workload == name] for name in names}
     touched = [name for name in names if of[name][0].touches]
@@ -101,7 +101,7 @@ def _before_and_after(title: str, found: list[Verdict], runs: list[Run]) -> str:
 
 
 def _figures(title: str, found: list[Verdict], runs: list[Run]) -> str:
-    """All the rest of one device."""
+    """Return the other sections of one device."""
     names = list(dict.fromkeys(verdict.workload for verdict in found))
     of = {name: [run for run in runs if run.workload == name] for name in names}
     modes = _key(MODE_KEY, (v.mode for v in found))
@@ -121,7 +121,7 @@ def _figures(title: str, found: list[Verdict], runs: list[Run]) -> str:
 
 
 def render(results: Results, found: list[Verdict], wrong: list[str], stopped: str | None) -> str:
-    """The page, of one device or of several. stopped: why the runs ended early, if they did."""
+    """Return the page of one or several devices. stopped: why the runs ended early, if they did."""
     devices = list(dict.fromkeys(verdict.device for verdict in found))
     parts = [(f"{device}: " if len(devices) > 1 else "", [v for v in found if v.device == device],
               [run for run in results.runs if run.profile == device]) for device in devices]

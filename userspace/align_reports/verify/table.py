@@ -22,13 +22,13 @@ def _ratio(interval: Interval | None) -> str:
         return NONE
     if interval.low is None:
         return times(interval.mean)
-    # Where a cell is narrow its interval goes to the next line as a whole.
+    # In a narrow cell the interval wraps as a whole.
     return f"{times(interval.mean)} [{span(interval)}]".replace(" to ", "\u00a0to\u00a0")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, what it means, and the text of a cell. title: it names the row."""
+    """A column: heading, meaning, and a function for its cells. title: the cells name the rows."""
 
     heading: str
     meaning: str
@@ -37,7 +37,7 @@ class Column:
     title: bool = False
 
 
-# Named as the members of the document that --json prints.
+# Named as the members of the --json document.
 COLUMNS = (
     Column("workload", "name that alignctl replay knows it by", lambda v: v.workload, True, True),
     Column("mode", "raw: the device itself; the others: dm-align in that mode", lambda v: v.mode, True, True),
@@ -81,6 +81,6 @@ def render(found: list[Verdict], title: str) -> Table:
 
 
 def legend() -> str:
-    """What each column means, a line each."""
+    """Return the meaning of each column, a line each."""
     width = max(len(column.heading) for column in COLUMNS)
     return "\n".join(f"{column.heading:<{width}}  {column.meaning}" for column in COLUMNS)

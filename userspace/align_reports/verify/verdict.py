@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the runs of one workload through one mode say together."""
+"""Verdicts: the conclusion from all runs of one workload through one mode."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ FIXING = ("pad", "coalesce")
 @dataclass(frozen=True)
 class Verdict:
     """
-    device          what was written to: a path, or the profile of an emulated drive
-    written         writes that the device gets: others than were issued, if through the page cache
-    touches         partial touches that those make
-    at_drive        of them, what reached the drive, as writes or as write-zeroes; None: raw, and
+    device          the path written to, or the profile of an emulated drive
+    written         writes that reach the device; differs from requests through the page cache
+    touches         partial touches of these writes
+    at_drive        touches that reached the drive, as writes or as write-zeroes; None: raw, and
                     the drive does not count
     drive_rmws      RMWs that the drive did; None: the drive does not count
-    host, avoided   touches that the target read for, and resolved without a read of its own
-    pad_reads       requests with which it read
+    host, avoided   touches that the target read for, and touches resolved without a read
+    pad_reads       read requests of the target for padding
     mean_us p99_us  latencies of the writes that were issued, over the repetitions
-    seconds         until all of it was durable: the flush at the end is in it
+    seconds         until all writes were durable, the final flush included
     to_raw          that time as a multiple of the raw run's of the same repetition; None: mode raw
-    data_ok         was every byte read back as it was written, above and below?
+    data_ok         every byte was read back as written, above and below the target
     """
 
     device: str
@@ -54,12 +54,12 @@ class Verdict:
 
     @property
     def aligns(self) -> bool:
-        """Is there something to align, in a mode that does?"""
+        """Return whether there are touches, in a mode that aligns."""
         return bool(self.touches) and self.mode in FIXING
 
     @property
     def words(self) -> str:
-        """The verdict in words: the RMWs, then the time."""
+        """Return the verdict in words: the RMWs, then the time."""
         return f"{self._rmws}; {self.time}" if self.time else self._rmws
 
     @property
@@ -76,16 +76,16 @@ class Verdict:
             return "all RMWs removed"
         if not self.avoided:
             return "all RMWs done by dm-align instead of the drive"
-        # Rounded down: what still takes reads is not all without a read.
+        # Rounded down, so that 100 % means that there was no read.
         share = 100 * self.avoided // self.touches
         return f"all RMWs taken from the drive, {share} % without a read"
 
     @property
     def time(self) -> str:
-        """The time beside the raw run's, in words; nothing of mode raw, and from fewer than FEWEST repetitions.
+        """Describe the time relative to the raw run's; "" for mode raw, and for fewer than FEWEST repetitions.
 
-        Without touches, and in mode report, every write passes unchanged: what is faster then is so by
-        chance, and not said; what it costs is.
+        Without touches, and in mode report, every write passes unmodified: a gain is then by chance and
+        not mentioned, but a cost is.
         """
         if self.to_raw is None or self.to_raw.low is None:
             return ""
@@ -98,12 +98,12 @@ class Verdict:
 
 
 def _same(values: list[int]) -> int:
-    """A figure of every repetition; their mean, rounded, where they differ."""
+    """Return one figure for all repetitions; the rounded mean where they differ."""
     return round(statistics.fmean(values))
 
 
 def verdict(results: Results, runs: list[Run]) -> Verdict:
-    """Of the repetitions of one workload through one mode, at least one."""
+    """Return the verdict on the repetitions of one workload through one mode, at least one."""
     ledgers = [run.ledger for run in runs if run.ledger]
     drives = [run.drive for run in runs if run.drive]
     raw = {} if runs[0].mode == "raw" else {
@@ -126,7 +126,7 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
 
 
 def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
-    """In the order of the devices, then of the workloads, then of the modes."""
+    """Return all verdicts, in the order of the devices, then of the workloads, then of the modes."""
     return [verdict(results, runs) for profile in results.profiles
             for workload in results.workloads(profile) for mode in modes
             if (runs := results.repetitions(profile, workload, mode))]
@@ -139,9 +139,9 @@ def _named(each: Verdict) -> str:
 
 
 def headline(found: list[Verdict]) -> list[str]:
-    """What is said first: of the touches, then what became faster, what slower, and where nothing is shown.
+    """Return the summary: the touches, then which workloads are faster, slower, and not shown to differ.
 
-    Only of workloads that have touches, in the modes that take them from the drive.
+    Considers only workloads that have touches, in the modes that take them from the drive.
     """
     aligned = [each for each in found if each.aligns]
     if not aligned:
@@ -166,7 +166,7 @@ def headline(found: list[Verdict]) -> list[str]:
 
 
 def findings(results: Results) -> list[str]:
-    """What is wrong, each a sentence that begins with the run; empty if all agrees."""
+    """Return the findings, each a sentence that begins with the run; empty if all agrees."""
     return [finding for run in results.runs
             for finding in (*check_data(run), *check_below(run), *check_unchanged(run),
                             *check_ledger(run))]

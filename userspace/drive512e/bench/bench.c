@@ -226,9 +226,9 @@ static void expect_first_principles(struct row *row)
 
 	for (unsigned int i = 0; i < w->parts; i++)
 		start += w->bytes[i];
-	end = block_end(start);			/* of the first round */
+	end = block_end(start);			/* first round */
 
-	start = w->first + w->stride;		/* of the second */
+	start = w->first + w->stride;		/* second round */
 	for (unsigned int i = 0; i < w->parts; i++) {
 		uint64_t next = block_end(start + w->bytes[i]);
 		bool rmw = start % BLOCK || (start + w->bytes[i]) % BLOCK;
@@ -333,7 +333,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		switch (c) {
 		case 'n':
 			n = strtoul(optarg, &end, 10);
-			/* More rounds than published do not fit into 1 GiB. */
+			/* More rounds than published exceed 1 GiB. */
 			if (*end || n < 1 || n > 7000) {
 				fprintf(stderr, "drive512e-bench: --count %s: give "
 					"a number from 1 to 7000\n", optarg);

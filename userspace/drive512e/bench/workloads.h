@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Five write workloads as they were measured on an ST1000DM003-1ER162 (7200
- * rpm, 512-byte sectors in 4096-byte blocks, write cache on, Linux 5.0), each
- * with one write at a time.  Documentation/drive512e.rst tells how the model
- * follows from them.
+ * Five published write workloads, measured on an ST1000DM003-1ER162 (7200 rpm,
+ * 512-byte sectors in 4096-byte blocks, write cache on, Linux 5.0), each with
+ * one write at a time.  Documentation/drive512e.rst derives the model from
+ * these measurements.
  */
 #ifndef DRIVE512E_WORKLOADS_H
 #define DRIVE512E_WORKLOADS_H
@@ -15,7 +15,7 @@
 
 struct workload {
 	const char *name;
-	unsigned int count;		/* rounds that were measured */
+	unsigned int count;		/* measured rounds */
 	uint64_t first;			/* byte at which the first round starts */
 	uint64_t stride;		/* bytes from round to round */
 	unsigned int parts;		/* sequential writes of a round */

@@ -72,7 +72,7 @@ class NbdClient:
         if magic != NBDMAGIC or ihaveopt != IHAVEOPT or not flags & FLAG_FIXED_NEWSTYLE:
             raise ConnectionError("not a fixed newstyle NBD server")
         self.sock.sendall(struct.pack(">I", FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES))
-        # The default export, and its block sizes please.
+        # Request the default export, with its block sizes.
         option = struct.pack(">IHH", 0, 1, INFO_BLOCK_SIZE)
         self.sock.sendall(struct.pack(">QII", IHAVEOPT, OPT_GO, len(option)) + option)
         while True:
@@ -127,7 +127,7 @@ class NbdClient:
 
 
 def control(path, command):
-    """One command to a drive's control socket; returns its answer, decoded."""
+    """Send one command to a drive's control socket; return its answer, decoded."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.settimeout(patience(30))
         sock.connect(str(path))

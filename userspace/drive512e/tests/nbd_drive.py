@@ -20,7 +20,7 @@ PLUGIN = OUT / "bin" / "drive512e.so"
 
 
 def within(seconds, condition):
-    """Waits for the condition; False if it did not come true in time: seconds of the reference machine."""
+    """Wait for the condition, for `seconds` of the reference machine; return whether it came true."""
     limit = Limit(seconds)
     while not condition():
         if limit.over():
@@ -63,7 +63,7 @@ class Drive:
         return self.control("stats")
 
     def log(self):
-        """The request log: [(seq, letter, offset, count, fua, touches)]."""
+        """Return the request log: [(seq, letter, offset, count, fua, touches)]."""
         rows = []
         for line in Path(self.log_path).read_text().splitlines():
             seq, letter, *numbers = line.split()
@@ -71,7 +71,7 @@ class Drive:
         return rows
 
     def memory(self):
-        """The most memory that the server has had so far, bytes."""
+        """Return the server's peak memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
 
@@ -84,10 +84,10 @@ class Drive:
 
 @contextlib.contextmanager
 def drive(*args):
-    """Serves a drive with these parameters."""
+    """Serve a drive with these parameters during the `with` block; yield the Drive."""
     if not PLUGIN.exists():
-        pytest.fail(f"{PLUGIN} is not there: build it with make -C userspace/drive512e OUT={OUT}")
-    # A socket's path has room for 107 bytes: too few for pytest's own folders.
+        pytest.fail(f"{PLUGIN} does not exist: run make -C userspace/drive512e OUT={OUT}")
+    # A socket's path is limited to 107 bytes: too few for pytest's own folders.
     folder = tempfile.mkdtemp(prefix="drive512e-")
     server = Drive(folder, args)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The emulated drive over NBD: what a client sees, and what the drive says it saw."""
+"""The emulated drive over NBD: a client's view, and the drive's own counts."""
 import errno
 import os
 import random
@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 def partial_touches(offset, count, physical, alignment):
-    """By sectors: how many blocks does [offset, offset + count) cover in part?"""
+    """Count, sector by sector, the blocks that [offset, offset + count) covers in part."""
     covered = {}
     for byte in range(offset, offset + count, 512):
         block = (byte - alignment) // physical
@@ -29,7 +29,7 @@ def partial_touches(offset, count, physical, alignment):
     return sum(size < physical for size in covered.values())
 
 
-# ---- what a client sees ----
+# ---- a client's view ----
 
 @pytest.mark.parametrize("physical", [512, 4096, 16384, 65536])
 def test_advertises_sectors_as_minimum_and_blocks_as_preferred(physical):
@@ -236,7 +236,7 @@ def test_holds_what_was_written_zeroed_and_trimmed(backing, alignment, tmp_path)
                 c.zero(offset, count)
                 model[offset:offset + count] = bytes(count)
             elif what == 2:
-                # Whole blocks read as zeroes, the rest stays as it is.
+                # Whole blocks read as zeroes, partial ones stay unmodified.
                 c.trim(offset, count)
                 start = offset + (alignment - offset) % 4096
                 end = offset + count - (offset + count - alignment) % 4096
@@ -251,8 +251,8 @@ def test_holds_what_was_written_zeroed_and_trimmed(backing, alignment, tmp_path)
 @pytest.mark.parametrize("offset", [0, 63 * 512])
 def test_zeroes_where_nothing_was_written_take_no_memory(offset, cache, room):
     """
-    But for the volatile cache, which has what a power cut brings back, and no more than it has room for. With one
-    thread, as malloc() keeps what it was given back for the thread that gave it back.
+    Except in the volatile cache, which keeps the old content for a power cut, within its own limit. With one thread, as
+    malloc() keeps freed memory per thread.
     """
     length, most = 9 << 30, (1 << 32) - 4096
     with drive("size=10G", f"cache={cache}", "--threads=1") as d, d.connect() as c:
@@ -339,7 +339,7 @@ def test_fixed_serves_as_many_at_once_as_its_depth(depth, low, high):
 
 
 def test_hdd_without_cache_turns_once_more_for_every_rmw():
-    """No fewer than two revolutions a write; what the machine adds is not judged here."""
+    """At least two revolutions a write; there is no upper limit, because of the machine's own time."""
     with drive("size=16M", "profile=hdd-nocache") as d, d.connect() as c:
         took = elapsed(lambda: [c.write(i * 4096, bytes(512)) for i in range(30)])
         stats = d.stats()
@@ -421,7 +421,7 @@ def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
         d.process.wait(20)
         assert os.path.exists(d.control_path), "a killed server cannot remove its socket"
         os.unlink(d.sock)
-        again = Drive(d.folder, ["size=1M"])    # which waits until it answers
+        again = Drive(d.folder, ["size=1M"])    # waits until the drive answers
         again.stop()
 
 
@@ -437,7 +437,7 @@ def test_stops_when_told_to_and_removes_its_control_socket():
 
 
 def _read_and_leave(client):
-    # The server waits for its clients to go, so this one goes when it is told to.
+    # The server waits for its clients, so this one disconnects at the error.
     with pytest.raises(OSError):
         client.read(0, 512)
     client.close()

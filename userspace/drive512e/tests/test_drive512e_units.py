@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the drive's unit tests, which are in C, under ASan and UBSan."""
+"""The drive's unit tests in C, run under ASan and UBSan."""
 import os
 import re
 import subprocess

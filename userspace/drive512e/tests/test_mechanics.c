@@ -79,7 +79,7 @@ static void test_passed_inverts_travel(void)
 	}
 }
 
-/* Wherever the head comes from, the byte is under it on arrival. */
+/* From any position the head arrives together with the byte. */
 static void test_angle(void)
 {
 	struct mechanics m = disk();
@@ -105,15 +105,15 @@ static void test_sweep(void)
 	int64_t now = mechanics_reach(&m, 12345, 0, 8192, true);
 
 	CHECK(mechanics_sweep(&m, now, 8192, 8192, true) == now,
-	      "what follows at once costs nothing");
+	      "the next bytes in a row are not free");
 	CHECK(mechanics_sweep(&m, now, 8192, 16384, true) ==
 	      now + mechanics_travel(&m, 8192, 16384), "a gap costs its length");
 	CHECK(mechanics_sweep(&m, now, 8192, 4096, true) ==
 	      now + m.revolution - mechanics_travel(&m, 4096, 8192),
-	      "what was just passed costs a turn");
+	      "bytes just passed do not cost a revolution");
 }
 
-/* ---- the buffer for reads ---- */
+/* ---- the read buffer ---- */
 
 #define KIB UINT64_C(1024)
 
@@ -170,7 +170,7 @@ static void test_buffer_keeps_what_is_used(void)
 		CHECK(covers(&b, 0, 4 * KIB), "lost after %u more", i);
 		read_buffer_add(&b, i * 64 * KIB, i * 64 * KIB + 4 * KIB);
 	}
-	CHECK(!covers(&b, 64 * KIB, 68 * KIB), "what nobody used is still there");
+	CHECK(!covers(&b, 64 * KIB, 68 * KIB), "an unused segment is still there");
 }
 
 const struct tap_test mechanics_tests[] = {
@@ -183,7 +183,7 @@ const struct tap_test mechanics_tests[] = {
 	{ "a sweep goes on without a seek", test_sweep },
 	{ "the read buffer joins runs that meet", test_buffer_grows },
 	{ "the read buffer is bounded", test_buffer_is_bounded },
-	{ "the read buffer drops what was not used for longest",
+	{ "the read buffer drops the least recently used segment",
 	  test_buffer_keeps_what_is_used },
 	{ 0 },
 };

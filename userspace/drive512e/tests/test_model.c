@@ -83,7 +83,7 @@ static void test_fixed(void)
 
 /* ---- without a cache ---- */
 
-/* One write on a disk that rests at an angle that @i chooses. */
+/* Time one write on an idle disk, at an angle chosen by @i. */
 static int64_t one_write(uint64_t offset, uint64_t count, unsigned int i)
 {
 	struct model *m = make("hdd-nocache", false);
@@ -106,7 +106,7 @@ static void test_rmw_costs_revolution(void)
 		int64_t tail = one_write(81920, 8192 - 512, i);
 		int64_t both = one_write(81920 + 512, 4096, i);
 
-		/* The interface takes 1.7 us per KiB off the wait. */
+		/* The interface's time, 1.7 us per KiB, shortens the wait. */
 		CHECK(llabs(head - whole - revolution) < 10, "head %jd",
 		      (intmax_t)(head - whole));
 		CHECK(llabs(tail - whole - revolution) < 10, "tail %jd",
@@ -149,7 +149,7 @@ static void test_read_ahead(void)
 	CHECK((now - start) / 99 < 150 * US, "%jd us each: each missed",
 	      (intmax_t)((now - start) / 99 / US));
 
-	/* At the media's rate, however large the requests are. */
+	/* The media's rate holds for requests of any size. */
 	start = now;
 	for (unsigned int i = 1; i <= 200; i++)
 		now = submit(m, OP_READ, (i + 10) * UINT64_C(262144), 262144,
@@ -160,7 +160,7 @@ static void test_read_ahead(void)
 	model_free(m);
 }
 
-/* A reader slower than the disk finds all but the first in memory. */
+/* A reader slower than the disk finds all but the first block in the buffer. */
 static void test_slow_reader(void)
 {
 	struct model *m = make("hdd-nocache", false);
@@ -178,7 +178,7 @@ static void test_slow_reader(void)
 	model_free(m);
 }
 
-/* The head does not leave a read that it has not done. */
+/* The head does not leave an unfinished read. */
 static void test_reads_in_turn(void)
 {
 	for (unsigned int i = 0; i < 50; i++) {
@@ -215,7 +215,7 @@ static void test_read_own_writes(void)
 	int64_t now = submit(m, OP_WRITE, 8192, 4096, IDLE);
 	int64_t at = submit(m, OP_READ, 8192, 4096, now);
 
-	CHECK(at - now < MS, "%jd us for what is in the cache",
+	CHECK(at - now < MS, "%jd us for data in the cache",
 	      (intmax_t)((at - now) / US));
 	model_free(m);
 }
@@ -259,7 +259,7 @@ static void test_cache_joins(void)
 	model_free(m);
 }
 
-/* What was read for an RMW is known from then on. */
+/* A block that was read for an RMW stays known. */
 static void test_block_stays_known(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -276,14 +276,14 @@ static void test_block_stays_known(void)
 	model_free(m);
 }
 
-/* Two runs that a write bridges have their joins in common. */
+/* The joins of two cache runs that a write bridges add up. */
 static void test_joins_are_limited(void)
 {
 	struct model *m = make("st1000dm003", true);
 	int64_t now = IDLE, done;
 	unsigned int joined = 0;
 
-	/* 40960 to 43008, then 43520 to 44544, then what lies between. */
+	/* 40960 to 43008, then 43520 to 44544, then the gap between. */
 	for (uint64_t at = 40960; at < 43008; at += 1024)
 		now = submit(m, OP_WRITE, at, 1024, now);
 	now = submit(m, OP_WRITE, 45056 + 512, 512, now);
@@ -301,7 +301,7 @@ static void test_joins_are_limited(void)
 	model_free(m);
 }
 
-/* A stream of whole blocks that is flushed is written to its end at once. */
+/* A flush writes a stream of whole blocks to its end without a revolution. */
 static void test_flush_of_stream(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -315,7 +315,7 @@ static void test_flush_of_stream(void)
 	model_free(m);
 }
 
-/* What waits on both sides of the head is written in one sweep. */
+/* Cache runs on both sides of the head are written in one sweep. */
 static void test_sweep_order(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -338,7 +338,7 @@ static void test_sweep_order(void)
 	model_free(m);
 }
 
-/* Large padded writes, each after a read just ahead: not a turn each. */
+/* Padded writes, each after a read just ahead, cost no revolution each. */
 static void test_reads_beside_a_stream(void)
 {
 	struct model *m = make("st1000dm003", true);
@@ -435,7 +435,7 @@ static struct outcome play_random(const char *profile, bool cache,
 		int64_t *slot = &in_flight[i % depth];
 		int64_t done;
 
-		/* It arrives when the one that it replaces is done. */
+		/* A request arrives when the one it replaces is done. */
 		if (*slot > now)
 			now = *slot;
 		now += tap_random(300) * US;
@@ -503,7 +503,7 @@ static void test_same_again(void)
 		enum op op = tap_random(3) ? OP_WRITE : OP_READ;
 		int64_t done = submit(a, op, offset, count, now);
 
-		/* Looking at the counters changes nothing. */
+		/* Reading the counters changes nothing. */
 		model_counters(b, now);
 		CHECK(submit(b, op, offset, count, now) == done, "request %u", i);
 		now = done + tap_random(1000) * US;
@@ -512,7 +512,7 @@ static void test_same_again(void)
 	model_free(b);
 }
 
-/* What a host does that pads: reads a block, then writes it whole. */
+/* Compare with a padding host, which reads a block, then writes it whole. */
 static void test_padding_pays(void)
 {
 	struct model *raw = make("hdd-nocache", false);
@@ -547,7 +547,7 @@ const struct tap_test model_tests[] = {
 	{ "a reader slower than the disk is kept supplied", test_slow_reader },
 	{ "a read is done before the head leaves", test_reads_in_turn },
 	{ "random reads seek and wait half a revolution", test_random_reads },
-	{ "what is in the cache is read from there", test_read_own_writes },
+	{ "data in the cache is read from there", test_read_own_writes },
 	{ "the cache absorbs writes and a flush waits for the media",
 	  test_cache_absorbs },
 	{ "touches that join in the cache are no RMWs", test_cache_joins },
@@ -561,7 +561,7 @@ const struct tap_test model_tests[] = {
 	  test_reads_beside_a_stream },
 	{ "a FUA write is on the media when it completes", test_fua },
 	{ "a write waits for the RMW of its block", test_locked_block },
-	{ "a reset leaves out what is in the cache", test_reset_with_full_cache },
+	{ "a reset leaves out data in the cache", test_reset_with_full_cache },
 	{ "every touch is an RMW or saved, whatever the requests", test_balance },
 	{ "the same arrivals give the same completions", test_same_again },
 	{ "reading and writing whole blocks beats the drive's own RMW",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a power cut leaves of the data, and requests that are made to fail."""
+"""The data after a power cut, and requests that fail by command."""
 import errno
 import random
 import threading
@@ -14,7 +14,7 @@ PROFILES = [["profile=instant"], ["profile=fixed", "latency_us=100"], ["profile=
 
 
 def refused(call, *args, **options):
-    """Whether the request ended in an I/O error; any other error is raised."""
+    """Return whether the request ended in an I/O error. Raises any other error."""
     try:
         call(*args, **options)
     except OSError as error:
@@ -49,7 +49,7 @@ class Sent:
 
 
 def fill(tag, count):
-    """Bytes of `count` sectors, each of which says what it is."""
+    """Return the bytes of `count` sectors, each with a content of its own."""
     return b"".join(bytes([tag, i % 251]) * 256 for i in range(count // 512))
 
 
@@ -63,7 +63,7 @@ def test_a_cut_takes_what_no_flush_has_confirmed(profile):
         c.write(BLOCK, fill(2, BLOCK))
         c.write(2 * BLOCK + 512, fill(3, 512))
         c.write(20 * BLOCK, fill(4, BLOCK))
-        assert c.read(BLOCK, BLOCK) == fill(2, BLOCK), "it is there as long as there is power"
+        assert c.read(BLOCK, BLOCK) == fill(2, BLOCK), "the data is there as long as there is power"
         assert d.stats()["volatile_blocks"] == 3
         cut(d)
         power_on(d)
@@ -146,7 +146,7 @@ def test_the_cache_has_room_for_64_mib_and_writes_the_oldest_first():
 
 
 def test_a_flush_confirms_what_came_before_it_and_no_more():
-    """While a flush is under way, what was written after it began belongs to the next one."""
+    """A write that begins during a flush belongs to the next flush."""
     with drive("size=16M", *FIXED) as d, d.connect() as c:
         c.write(0, fill(1, BLOCK))
         flush = Sent(d, "flush")
@@ -161,7 +161,7 @@ def test_a_flush_confirms_what_came_before_it_and_no_more():
 
 @pytest.mark.parametrize("alignment", [0, 3584])
 def test_cuts_at_random_moments_leave_what_a_model_says(alignment):
-    """One request at a time, so that nothing is under way: the last flush decides, and FUA."""
+    """One request at a time, so that none is in flight at the cut: the last flush decides, and FUA."""
     rng = random.Random(alignment)
     size = 1 << 20
     with drive("size=1M", f"alignment={alignment}") as d, d.connect() as c:
@@ -217,7 +217,7 @@ def test_power_goes_with_the_request_that_was_named():
         assert d.stats()["power"] == "on"
         assert refused(c.write, BLOCK, fill(2, BLOCK))
         assert d.stats()["power"] == "off"
-        assert [row[1] for row in d.log()] == ["W", "R", "W"], "the last one was received"
+        assert [row[1] for row in d.log()] == ["W", "R", "W"], "the last request was received"
         assert refused(c.write, 2 * BLOCK, fill(3, BLOCK))
         power_on(d)
         assert c.read(0, BLOCK) == fill(1, BLOCK) and c.read(2 * BLOCK, BLOCK) == bytes(BLOCK)
@@ -230,7 +230,7 @@ def test_power_goes_after_as_many_answers_as_were_named():
         assert d.stats()["power"] == "off"
         assert refused(c.write, BLOCK, fill(2, BLOCK))
         assert [row[1] for row in d.log()] == ["W", "R"]
-        assert d.stats()["under_way_at_cut"] == [], "all were answered"
+        assert d.stats()["under_way_at_cut"] == [], "all requests were answered"
         power_on(d)
         assert c.read(0, 2 * BLOCK) == fill(1, BLOCK) + bytes(BLOCK)
     with drive("size=16M", *FIXED, "cache=off") as d, d.connect() as c:
@@ -238,7 +238,7 @@ def test_power_goes_after_as_many_answers_as_were_named():
         first = Sent(d, "write", 0, fill(1, BLOCK))
         assert within(10, lambda: d.stats()["writes"] == 1)
         second = Sent(d, "write", BLOCK, fill(2, BLOCK))
-        assert not first.wait().failed and second.wait().failed, "the second was still under way"
+        assert not first.wait().failed and second.wait().failed, "the second request was still in flight"
         assert d.stats()["under_way_at_cut"] == [["W", BLOCK, BLOCK]]
 
 
@@ -296,7 +296,7 @@ def test_requests_in_flight_fail_and_the_cached_disk_forgets_its_touches():
 # ---- blocks that were being written ----
 
 def fates(d, c, tear, seed, cached):
-    """Cuts a write of 64 blocks, or the flush after it, short; the content of each block, None if it is unreadable."""
+    """Cut the power in a write of 64 blocks, or in the flush after it; return each block's content, None if unreadable."""
     offset, count = 512, 64 * BLOCK
     c.write(0, fill(1, 66 * BLOCK))
     c.flush()
@@ -336,8 +336,8 @@ def test_each_block_under_way_is_old_or_new_or_torn_as_asked(tear, cached):
                     seen["mixed"] += 1
                     assert all(block[at:at + 512] in (old[at:at + 512], new[at:at + 512])
                                for at in range(0, BLOCK, 512)), f"block {number} has something else"
-            assert found[65] == images()[65][0], "a block that nobody wrote"
-            assert seed not in results or results[seed] == found, "the same seed, the same fate"
+            assert found[65] == images()[65][0], "a block without a write has changed"
+            assert seed not in results or results[seed] == found, "the same seed must give the same fate"
             results[seed] = found
         assert results[1] != results[2]
         assert seen["old"] > 10 and seen["new"] > 10
@@ -356,8 +356,8 @@ def test_an_unreadable_block_fails_until_all_of_it_is_written():
         assert refused(c.read, BLOCK, 512) and refused(c.read, 0, 3 * BLOCK)
         assert not refused(c.read, 0, BLOCK) and not refused(c.read, 2 * BLOCK, BLOCK)
         assert refused(c.write, BLOCK, fill(2, 512)), "the drive cannot read the rest"
-        assert refused(c.zero, 512, BLOCK), "nor for its tail"
-        assert c.read(0, BLOCK) == bytes(BLOCK), "a request that failed has changed nothing"
+        assert refused(c.zero, 512, BLOCK), "the drive cannot read the rest, nor for the tail"
+        assert c.read(0, BLOCK) == bytes(BLOCK), "a failed request has changed data"
         c.write(512, fill(3, 2 * BLOCK))
         assert c.read(512, 2 * BLOCK) == fill(3, 2 * BLOCK)
         assert d.stats()["unreadable_blocks"] == 0
@@ -385,7 +385,7 @@ def test_a_block_becomes_unreadable_again_if_its_rewrite_is_lost():
 
 @pytest.mark.parametrize("tear", ["none", "sector"])
 def test_cuts_under_load_leave_each_sector_old_or_new(tear):
-    """Eight writers with a block each; a sector that was confirmed never goes back behind that."""
+    """Eight writers with a block each; a confirmed sector never returns to older content."""
     with drive("size=1M", "profile=fixed", "latency_us=500", "cache=on") as d, d.connect() as c:
         for round_ in range(1, 9):
             sent, safe = [0] * 8, [0] * 8
@@ -416,10 +416,10 @@ def test_cuts_under_load_leave_each_sector_old_or_new(tear):
                 for sector in found:
                     assert len(set(sector)) == 1 and safe[number] <= sector[0] <= sent[number]
                 if tear == "none":
-                    assert len(found) == 1, "a block is of two writes"
+                    assert len(found) == 1, "a block has content of two writes"
 
 
-# ---- requests that are made to fail ----
+# ---- requests that fail by command ----
 
 def test_requests_on_failing_sectors_fail_until_they_are_healed():
     with drive("size=16M") as d, d.connect() as c:
@@ -429,7 +429,7 @@ def test_requests_on_failing_sectors_fail_until_they_are_healed():
         assert refused(c.write, 0, fill(2, 2 * BLOCK)) and refused(c.write, BLOCK + 3584, fill(2, 1024))
         assert refused(c.zero, BLOCK, 512)
         assert not refused(c.write, 2 * BLOCK, fill(2, BLOCK)) and not refused(c.read, BLOCK, BLOCK)
-        assert c.read(0, 2 * BLOCK) == fill(1, 8 * BLOCK)[:2 * BLOCK], "a write that failed has changed nothing"
+        assert c.read(0, 2 * BLOCK) == fill(1, 8 * BLOCK)[:2 * BLOCK], "a failed write has changed data"
         assert refused(c.read, 2 * BLOCK, BLOCK) and not refused(c.read, 21 * 512, 512)
         assert not refused(c.trim, BLOCK, BLOCK) and not refused(c.flush)
         assert d.control("heal") == {"ok": True}

@@ -14,7 +14,7 @@
 #define SIZE (1u << 20)
 #define LENGTH_MAX (300u * SECTOR_SIZE)
 
-/* Random reads, writes and zeroes against a plain array. */
+/* Compare random reads, writes and zeroes with a plain array. */
 static void play(struct store *store, unsigned char *model)
 {
 	static unsigned char buf[LENGTH_MAX];
@@ -132,7 +132,7 @@ static void test_atomic_blocks(void)
 		store_read(shared, buf, shared_map.alignment,
 			   shared_map.physical);
 		CHECK(memcmp(buf, buf + 1, shared_map.physical - 1) == 0,
-		      "a block is of two writes");
+		      "a block has content of two writes");
 	}
 	for (unsigned int i = 0; i < 2; i++)
 		pthread_join(writers[i], NULL);
@@ -141,8 +141,8 @@ static void test_atomic_blocks(void)
 }
 
 const struct tap_test store_tests[] = {
-	{ "memory holds what was written, at any alignment", test_memory },
-	{ "a file holds what was written and keeps it", test_file },
+	{ "memory holds written data, at any alignment", test_memory },
+	{ "a file holds written data and keeps it", test_file },
 	{ "a file that cannot be opened is an error", test_bad_file },
 	{ "a reader sees a block as one write left it", test_atomic_blocks },
 	{ 0 },

@@ -7,8 +7,8 @@
 #define SECTORS_MAX 1024
 
 /*
- * The oracle: marks the request's sectors one by one, and looks at each block
- * which of its sectors are marked.
+ * The oracle: mark the request's sectors one by one, and count the marked
+ * sectors of each block.
  */
 static unsigned int partial_by_sectors(const struct block_map *map,
 				       uint64_t sector, uint64_t sectors)
@@ -17,7 +17,7 @@ static unsigned int partial_by_sectors(const struct block_map *map,
 	unsigned int shift = map->alignment / SECTOR_SIZE;
 	unsigned int partial = 0;
 
-	/* Blocks from the one that starts "shift" sectors in, or before it. */
+	/* Begin with the block at "shift" sectors, or the one before. */
 	for (int64_t block = (int64_t)shift - per_block;
 	     block < (int64_t)(sector + sectors); block += per_block) {
 		unsigned int marked = 0;

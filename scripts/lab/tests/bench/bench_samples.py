@@ -9,7 +9,7 @@ QUEUE = {"max_sectors_kb": 1280, "max_segments": 254}
 def run(on, case, arm, repeat=0, *, count=100, requests=None, mean_us=2000.0, wall_s=None,
         flush_s=0.0, busy_s=None, touches=0, expected=0, reads=0, writes=0, cpu=0.3, pad_reads=0,
         rmin=2, memory=None):
-    """A run that is consistent: its ledger balances and its data is right."""
+    """Make a consistent run: its ledger balances and its data is right."""
     requests = requests or count
     ledger = None
     if arm in ("report", "pad", "coalesce"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl replay and fio make the same kind of requests, and what is concluded from their figures is right."""
+"""alignctl replay and fio make the same kind of requests, and the verdicts on their figures are right."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from lab.bench.record import Record
 
 
 def results(own, theirs, place="null_blk", load=duel.FULL):
-    """(iops, mean, p99) of each run."""
+    """Make results of both programs from (iops, mean, p99) of each run."""
     return [duel.Result(place, program, *figures, load) for program, runs in (("alignctl", own), ("fio", theirs))
             for figures in runs]
 
@@ -21,7 +21,7 @@ PACED = [(100, 30, 60), (100, 32, 66), (100, 31, 63)]
 
 
 def verdicts(own=FIO, paced=PACED):
-    """Of rate, in flight, and mean and p99 at full load and paced."""
+    """Return the verdicts on rate, in flight, and mean and p99 at full load and paced."""
     found = [each for place in duel.PLACES for each in
              results(own, FIO, place) + results(paced, PACED, place, duel.PACED)]
     found = [figure.verdict for figure in ROWS["replay-fio"].figures(Record(duel=found))]
@@ -80,7 +80,7 @@ def test_a_fio_that_wrote_nothing_is_an_error():
 
 
 class Guest:
-    """Stands in for the guest: every program has its pace."""
+    """A stand-in for the guest, in which every program has a fixed pace."""
 
     def __init__(self):
         self.made = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A long open loop is judged by its start, its memory and its clock, and its trace is what it is called."""
+"""A long open loop is judged by its start, its memory and its clock, and its trace is a recording."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ ALIGNCTL = OUT / "bin" / "alignctl"
 
 
 def run(**given):
-    """Of 400 s, half a second of it for start and end, half of the memory, and a tenth of the drift."""
+    """Make a run of 400 s, with half a second for start and end, half of the memory and a tenth of the drift."""
     return open_loop.OpenLoop(**{"requests": 10_000_000, "elapsed_s": 400.6, "wall_s": 400, "flush_s": 0.1,
                                  "max_rss_kib": 32 << 10, "drift": 0.0001, **given})
 

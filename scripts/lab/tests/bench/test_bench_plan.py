@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The plan: what is run, in which order, how often; and how a run is made."""
+"""The schedule: runs, order, repetitions; and the steps of a run."""
 
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def test_the_quick_plan_is_short_and_smaller():
 def test_every_range_fits_its_drive():
     size = {name: int(drive.server.size.removesuffix("G")) << 30 for name, drive in DRIVES.items()}
     for step in plan.steps(needs(ROWS), 0, quick=False):
-        # The last eighth is read to make the drive forget.
+        # The last eighth is for the reads that make the drive cold.
         assert step.case.bytes(step.count) + (1 << 20) < size[step.drive.name] * 7 // 8
 
 
@@ -98,7 +98,7 @@ def test_a_drive_of_several_connections_is_whole_and_each_has_its_share():
 
 
 class Diary:
-    """Stands in for the guest and for the drive: writes down what happens, in order."""
+    """A stand-in for the guest and for the drive that records all commands, in order."""
 
     def __init__(self):
         self.lines = []
@@ -126,7 +126,7 @@ class Diary:
 
 
 def place(lines, words):
-    """The one line that holds these words."""
+    """Return the index of the one line that has these words."""
     found = [i for i, line in enumerate(lines) if words in line]
     assert len(found) == 1, (words, lines)
     return found[0]
@@ -175,7 +175,7 @@ def test_a_wrong_argument_is_named_with_its_value(argv, words, capsys):
 
 @pytest.fixture
 def outcome(monkeypatch, tmp_path):
-    """Runs main of the benchmark with given runs in place of an experiment."""
+    """Return a function that runs the benchmark's main with given runs."""
     def play(runs, ending=None):
         def go(self):
             self.record = record(*runs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a recorder adds is what a write costs beside it, less what it costs alone; and it must have every write."""
+"""A recorder's cost is a write's cost with it, less the cost without one; and the recording must be complete."""
 
 import json
 
@@ -12,7 +12,7 @@ from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, Recorded
 
 
 def rounds(*costs, lost=0):
-    """Runs of each recorder, a tuple a round; the recorders, all but none, have lost so many writes."""
+    """Make runs of each recorder, a tuple a round; each recorder lost `lost` writes."""
     return [Recorded(name, cost, 1000, 1000 - (lost if name != NONE else 0))
             for made in costs for name, cost in zip(RECORDERS, made, strict=True)]
 
@@ -54,7 +54,7 @@ def test_a_record_keeps_what_was_measured(tmp_path):
 
 
 class Guest:
-    """Stands in for the guest: blktrace's trace has more than one event of each of three writes."""
+    """A stand-in for the guest; blktrace's trace has several events of each of three writes."""
 
     def __init__(self, status=0):
         self.recorders, self.status = [], status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A small made-up demo result: consistent, so that a test can spoil one figure of it."""
+"""A small made-up demo result: consistent, so that a test can spoil one figure."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def made_up_run(profile, workload, mode, mean_us, repetition=1):
 
 @pytest.fixture
 def made_up():
-    """Results of every profile, workload, mode and repetition, with no finding in them."""
+    """Make results of every profile, workload, mode and repetition, without a finding."""
     pace = {"st1000dm003": 500, "hdd-nocache": 12000}
     runs = [made_up_run(profile, workload, mode, pace[profile] / (2 if mode == "pad" else 1), repetition)
             for profile in PROFILES for workload in WORKLOADS for repetition in range(1, REPETITIONS + 1)

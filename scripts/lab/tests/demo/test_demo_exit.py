@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo's exit status: 0 for a clean result, 1 for a spoiled one, 2 if it could not run."""
+"""The demo's exit status: 0 for a clean result, 1 for a spoiled one, 2 if the demo could not run."""
 
 import json
 
@@ -11,7 +11,7 @@ from lab.machines.remote import GuestError
 
 @pytest.fixture
 def outcome(monkeypatch, tmp_path):
-    """Runs the demo's main with given results in place of an experiment."""
+    """Return a function that runs the demo's main with given results."""
     def run(results):
         def measured(given, empty, console):
             empty.runs += results.runs
@@ -66,7 +66,7 @@ def test_two_demos_do_not_write_to_one_folder(outcome, made_up, monkeypatch, tmp
     monkeypatch.setattr(demo, "demonstrate", during)
     assert demo.main(["--out", str(tmp_path / "demo")]) == 0
     assert second == [2]
-    assert "demo: another one is running in" in capsys.readouterr().err
+    assert f"demo: {tmp_path / 'demo'} is in use by another run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending, words", [

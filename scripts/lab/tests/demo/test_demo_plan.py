@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The plan keeps to its time budget and tells what is left of it."""
+"""The schedule keeps to its time budget and tells the time left."""
 
 from align_reports import output
 from align_reports.results import PROFILES
@@ -11,7 +11,7 @@ REPETITIONS = 3
 
 
 def played(budget_s, profiles=PROFILES, pace=1.0):
-    """The steps that a machine makes which takes `pace` times the estimates."""
+    """Return the steps on a machine that takes `pace` times the estimates."""
     schedule = plan.Schedule(profiles, REPETITIONS, budget_s)
     steps = []
     while schedule:

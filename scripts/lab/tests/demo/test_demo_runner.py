@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A run counts its own writes only, and the guest's agent answers what it is asked."""
+"""A run counts its own writes only, and the guest's agent executes requests."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from lab.machines.remote import Guest, GuestError
 
 
 class Diary:
-    """Stands in for the guest and for the drive: writes down what happens, in order."""
+    """A stand-in for the guest and for the drive that records all commands, in order."""
 
     def __init__(self, check_status=0):
         self.lines = []
@@ -57,7 +57,7 @@ def one_run(mode, **options):
 
 
 def place(lines, words):
-    """The one line that holds these words."""
+    """Return the index of the one line that has these words."""
     found = [i for i, line in enumerate(lines) if words in line]
     assert len(found) == 1, (words, lines)
     return found[0]
@@ -70,12 +70,12 @@ def test_both_counts_start_after_the_preparation_and_end_before_the_check():
               "stats alignctl-verify-", "detach")]
     assert order == sorted(order)
     assert lines[order[5] + 1] == "drive stats"
-    # Through the target, and on the drive when the target is gone.
+    # Through the target, and on the drive after the target was removed.
     first, second = [i for i, line in enumerate(lines) if "--phase check" in line]
     assert order[6] < first < order[7] < second
     assert run.drive["touches"] == 7 and run.ledger == {"rmw_expected": 7}
     assert run.replay["data_check"] == {"status": "from check"}
-    # By the demo's own arithmetic, not by what replay says.
+    # By the demo's own arithmetic, not replay's.
     assert run.touches_expected == 7 and (run.profile, run.count, run.repetition) == ("st1000dm003", 7, 2)
 
 
@@ -104,7 +104,7 @@ def test_a_data_check_that_could_not_read_ends_the_demo():
 
 @pytest.fixture
 def linked():
-    """A host's end and an agent that serves the other end of a socket pair."""
+    """Yield a host's end, with an agent that serves the other end of a socket pair."""
     host, agent = socket.socketpair()
     thread = threading.Thread(target=remote_agent.serve,
                               args=(io.BufferedRWPair(*[agent.makefile("rwb", buffering=0)] * 2),))
@@ -166,5 +166,5 @@ def test_scattered_memory_keeps_every_other_page(linked):
     page = remote_agent.mmap.PAGESIZE
     linked.scatter(8 * page)
     kept = remote_agent._kept.pop()
-    # A page that was given back reads as zeroes.
+    # A freed page reads as zeroes.
     assert [kept[i * page] for i in range(8)] == [0, 1] * 4

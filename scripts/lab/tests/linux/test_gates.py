@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel code compiles without a warning everywhere, and sparse is content; each gate can fail. What checkpatch says
-of the kernel code is a gate of lint.py."""
+"""The kernel code compiles without a warning everywhere, and passes sparse; each gate can fail. checkpatch is a gate of
+lint.py."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from lab.linux import gates, kernels, modules
 from lab.paths import REPO
 from lab.plugins.extent import one_kernel
 
-# What needs a kernel's source, or is about the gates themselves, runs in make check for one kernel.
+# Tests that need a kernel's source, or test the gates themselves, run in make check for one kernel.
 ONE_OR_ALL = one_kernel("the gates are the same for each kernel")
 KERNEL_SOURCES = sorted([*(REPO / "kmod").glob("*.[ch]"), *(REPO / "kunit").glob("*.[ch]")])
 
@@ -24,7 +24,7 @@ MODULE_DESCRIPTION("A module for the gates to look at");
 MODULE_LICENSE("GPL");
 """
 
-# Each is fine for the compilers' plain warnings and breaks exactly what its gate is for.
+# Each body passes the compilers' plain warnings and breaks exactly one gate.
 CLEAN = ""
 NO_PROTOTYPE = "int gate_function(void)\n{\n\treturn 1;\n}\n"
 ADDRESS_SPACE = ("static int __init gate_init(void)\n{\n\tint there;\n\tint __user *user = &there;\n\n"
@@ -35,7 +35,7 @@ SELF_ASSIGN = ("static int __init gate_init(void)\n{\n\tint value = 1;\n\n\tvalu
 
 @pytest.fixture
 def sample(tmp_path):
-    """A function that makes a module of the given body and returns where its sources lie."""
+    """Return a function that makes a module of the given body and returns the folder of its sources."""
     def make(body):
         folder = tmp_path / "kmod"
         folder.mkdir(exist_ok=True)
@@ -47,7 +47,7 @@ def sample(tmp_path):
 
 @pytest.fixture
 def scratch(request):
-    """A name of its own for a test's build folder."""
+    """Return a name for a test's build folder."""
     return f"gate-{request.node.name.replace('[', '-').replace(']', '')}"
 
 
@@ -70,7 +70,7 @@ def test_clang_has_nothing_to_warn_of(series):
 
 
 def test_work_items_lie_in_what_outlives_its_workqueue():
-    """See job.c: an object that is freed while its work item runs makes one device wait for another one's disk."""
+    """See job.c: an object freed while its work item runs makes one device wait for another device's disk."""
     found = set()
     for path in KERNEL_SOURCES:
         for name, body in re.findall(r"^struct (\w+) \{$(.*?)^\}", path.read_text(), re.M | re.S):

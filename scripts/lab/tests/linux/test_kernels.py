@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels and where they come from: apt's sources, the names of packages, series and releases, the series of a run."""
+"""Kernels and their origin: apt's sources, the names of packages, series and releases, the series of a run."""
 
 import os
 import subprocess
@@ -90,7 +90,7 @@ def test_a_series_of_two_generations_is_the_machines_own(own, where, monkeypatch
 
 
 class Generation:
-    """A generation that has some kernels, or cannot be reached, and notes that it was asked."""
+    """A generation that has some kernels, or cannot be reached, and records each request."""
 
     def __init__(self, name, releases, asked):
         self.name, self.releases, self.asked = name, releases, asked
@@ -104,7 +104,7 @@ class Generation:
 
 @pytest.fixture
 def world(monkeypatch, tmp_path):
-    """A function that sets the releases of each generation; returns the list of those that are asked."""
+    """Return a function that sets the releases of each generation and returns the list of requested generations."""
     def make(**releases):
         asked = []
         made = {name: Generation(name, releases.get(name, ()), asked) for name in archive.GENERATIONS}
@@ -197,7 +197,7 @@ def test_headers_whose_programs_or_compiler_do_not_run_here_are_not_usable(tmp_p
     modpost.write_bytes(Path("/bin/true").read_bytes())
     modpost.chmod(0o755)
     assert kernels.usable(tmp_path)
-    # Another C library's: as a program of a later generation asks for a version that is not there.
+    # Stands for a program of a later generation, which needs a version of the C library that this machine lacks.
     modpost.write_bytes(modpost.read_bytes().replace(b"libc.so.6", b"libc.so.9"))
     assert not kernels.usable(tmp_path)
     modpost.unlink()
@@ -241,7 +241,7 @@ def test_a_run_is_for_the_series_that_are_named(named, chosen, monkeypatch):
     assert kernels.chosen() == chosen
 
 
-REFUSAL = "DM_ALIGN_KERNELS=6.12 6.13: there is no kernel 6.13; name some of 6.1 6.12 7.2"
+REFUSAL = "DM_ALIGN_KERNELS=6.12 6.13: unknown kernel 6.13; name some of 6.1 6.12 7.2"
 
 
 @pytest.mark.parametrize("command", [
@@ -253,5 +253,5 @@ def test_an_unknown_kernel_is_refused_in_one_line(command):
     done = subprocess.run(command, cwd=REPO, env={**environment, kernels.VARIABLE: "6.12 6.13"}, capture_output=True, text=True)
     told = [line for line in (done.stdout + done.stderr).splitlines() if line]
     assert done.returncode and REFUSAL in told[0], done.stdout + done.stderr
-    # make adds which of its targets failed.
+    # make adds a line with the failed target.
     assert len([line for line in told if not line.startswith("make")]) == 1

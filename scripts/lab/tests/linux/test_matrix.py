@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What runs find about kernels and hosts stands in the matrix, the most of it, and nothing gets lost."""
+"""The matrix has the highest result of all runs for each kernel and host, and loses none."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_the_most_that_was_found_counts():
     assert level == "all tests" and words.startswith("7 passed; 7.2.12+deb14-amd64; 20") and words.endswith("; abcdef0")
     text = matrix.page(PAGE, matrix.noted())
     assert text.startswith("head\n") and text.endswith("tail\n")
-    # Another checkout has found less on one kernel, and something new on another.
+    # Another checkout has a lower result for one kernel, and a new one for another.
     again = matrix.page(text, {("7.2, Debian 14", "Debian 12"): ("booted", "TCG"),
                                ("6.12, Debian 13", "Debian 13"): ("booted", "TCG")})
     cells = matrix.parse(again)

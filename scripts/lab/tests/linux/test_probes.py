@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What Kbuild finds out about a kernel is right, and matters: the opposite answer does not compile."""
+"""Kbuild's answers about a kernel are right, and matter: the opposite answer does not compile."""
 
 import re
 
@@ -10,17 +10,17 @@ from lab.paths import REPO
 from lab.plugins.extent import only_all
 
 PROBES = re.findall(r"defined\(PROBE_(\w+)\)", (REPO / "kmod/compat_probes.c").read_text())
-# What the target can do without. A kernel that has it is served without it, too.
+# Features that the target can do without, also on a kernel that has them.
 OPTIONAL = {"ATOMIC_WRITES", "BIO_WRITE_HINT", "BIO_WRITE_STREAM", "HW_WZEROES_UNMAP"}
 
 
 def answers(folder):
-    """What a build was told of its kernel: {feature: "0" or "1"}."""
+    """Return a build's answers about its kernel: {feature: "0" or "1"}."""
     return dict(re.findall(r"#define DM_ALIGN_HAVE_(\w+) ([01])\n", (folder / "compat_probes.h").read_text()))
 
 
 def build(series, told):
-    """A build for a series that asks nothing and is told all. Raises modules.BuildFailed."""
+    """Build for a series with given answers in place of probes. Raises modules.BuildFailed."""
     forced = [f"DM_ALIGN_HAVE_{feature}={answer}" for feature, answer in told.items()]
     return gates.compile_with(series, [*gates.GCC, *forced], "probes")
 
@@ -33,7 +33,7 @@ def series(request):
 
 @pytest.fixture(scope="module")
 def found(series):
-    """What the headers of a series answer."""
+    """Return the answers of a series' headers."""
     return answers(gates.compile_with(series, gates.GCC, "gcc"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Guests use KVM where a guest boots with it, and nothing else proves that; a user may know better."""
+"""Guests use KVM only where a trial guest boots with it, unless the user chooses."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from lab.machines import accel, vm
 from lab.paths import REPO
 from lab.plugins import preflight
 
-# What a fake QEMU does, as a shell script.
+# Behaviours of a fake QEMU, as shell scripts.
 RUN = 'run=$(echo "$*" | sed "s/.*lab\\.run=\\([^ ]*\\).*/\\1/")'
 BOOTS = f'{RUN}; touch "$run/begun"; echo 0 >"$run/status"'
 LOGS_A_FAULT = f'{BOOTS}; echo "[    0.1] BUG: unable to handle page fault" >"$run/console.log"'
@@ -23,10 +23,10 @@ IS_STUCK = 'printf "KVM internal error. Suberror: 1\\nextra data[0]: 0x1\\nemula
 
 @pytest.fixture
 def fake_qemu(tmp_path, monkeypatch):
-    """A function that makes QEMU of a shell script, on a machine with KVM that knows nothing yet. It returns a function
-    that says how often QEMU was started."""
+    """Return a function that makes QEMU of a shell script, on a machine with KVM and without a remembered outcome; it returns
+    a function that counts the starts of QEMU."""
     for name in (accel.VARIABLE, accel.CHOSEN, machines.VARIABLE, pace.FILE, pace.EMULATION):
-        # Set first, so that what choose() sets is undone as well.
+        # Set first, so that monkeypatch also undoes the changes of choose().
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     monkeypatch.setenv(pace.VARIABLE, "1")
@@ -62,7 +62,7 @@ def test_a_guest_that_boots_proves_kvm_and_guests_use_it(fake_qemu, capsys, tmp_
     (HANGS, "a guest that uses KVM was killed after its time limit of 0.5 s"),
     (DIES, "a guest that uses KVM failed: qemu-system-x86_64: failed to initialize kvm: Permission denied"),
     (LOGS_A_FAULT, "a guest that uses KVM failed: BUG: unable to handle page fault"),
-    ("exit 0", "a guest that uses KVM failed: it said nothing")])
+    ("exit 0", "a guest that uses KVM failed: no output")])
 def test_one_that_does_not_is_told_with_the_reason_and_guests_are_emulated(fake_qemu, capsys, monkeypatch, tmp_path, script, why):
     monkeypatch.setattr(pace, "REFERENCE_BOOT_SECONDS", 0.5)
     fake_qemu(script)

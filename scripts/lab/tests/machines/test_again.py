@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A guest is booted again only if its console proves the emulator's fault, or if nothing of ours can have run in it."""
+"""A guest is booted again only if its console proves a fault of the emulator, or if no code under test can have run."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from lab.machines import again, vm
 from lab.machines.findings import emulator_fault, excerpt, faults
 
-# As Linux 6.12 printed it on a guest with two processors while static keys were switched back and forth.
+# Printed by Linux 6.12 in a guest with two processors that switched static keys back and forth.
 STALE = """\
 [    9.744191] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI
 [    9.744544] CPU: 1 UID: 0 PID: 200 Comm: true Not tainted 6.12.117+deb12-amd64 #1  Debian 6.12.117-1~deb12u1
@@ -36,7 +36,7 @@ RIP = next(line for line in STALE.splitlines() if "RIP:" in line)
 
 
 def holding(*bytes_, of=STALE):
-    """The oops with these bytes in front of the instruction pointer."""
+    """Return the oops with these bytes in front of the instruction pointer."""
     words = CODE.split(" ")
     mark = next(number for number, word in enumerate(words) if word.startswith("<"))
     return of.replace(CODE, " ".join([*words[:mark - len(bytes_)], *bytes_, *words[mark:]]))
@@ -44,13 +44,13 @@ def holding(*bytes_, of=STALE):
 
 @pytest.mark.parametrize("console", [
     BOOT + STALE + PANIC,
-    # Two processors came by; the first one's panic cuts the second one's report off.
+    # Two processors executed the breakpoint; the first one's panic cuts off the second one's report.
     BOOT + STALE + SECOND.split("[    9.744753]")[0] + PANIC,
     BOOT + STALE + SECOND + PANIC,
-    # As 6.1 puts it, and with our module loaded.
+    # In the format of 6.1, and with a module loaded.
     BOOT + STALE.replace("Oops: int3", "int3") + PANIC,
     BOOT + STALE.replace(RIP, f"[    9.7446] Tainted: [O]=OOT_MODULE\n[    9.7447] Workqueue: kblockd run\n{RIP}") + PANIC,
-    # A breakpoint that stands further in front is another one.
+    # A breakpoint further in front is another one.
     BOOT + holding("cc", "66") + PANIC,
 ])
 def test_a_breakpoint_that_memory_does_not_hold_is_the_emulators_fault(console):
@@ -65,25 +65,25 @@ def test_a_breakpoint_that_memory_does_not_hold_is_the_emulators_fault(console):
            "[    5.0] Oops: Oops: 0002 [#1] PREEMPT SMP NOPTI\n" + RIP + "\n" + CODE + "\n" + PANIC,
     BOOT + "[    5.0] WARNING: possible circular locking dependency detected\n" + PANIC,
     BOOT + STALE.replace("int3: 0000", "invalid opcode: 0000") + PANIC,
-    # Memory holds the breakpoint, in either encoding: somebody jumped there.
+    # Memory has the breakpoint, in either encoding: a stray jump.
     BOOT + holding("cc") + PANIC,
     BOOT + holding("cd", "03") + PANIC,
-    # Nothing tells what memory holds, or not all of it.
+    # The report lacks the bytes in memory, or some of them.
     BOOT + STALE.replace(CODE + "\n", "") + PANIC,
     BOOT + STALE.replace(CODE, "[    9.745054] Code: Unable to access opcode bytes at 0xffffffffc0000000.") + PANIC,
     BOOT + STALE.replace(CODE, CODE[:-3]) + PANIC,
     BOOT + STALE.replace(CODE, CODE.replace("Code: 80 ", "Code: ")) + PANIC,
     BOOT + STALE.splitlines()[0] + "\n" + PANIC,
-    # Where a module lies or lay, memory may have changed since, and what no symbol covers is no kernel text.
+    # A module's memory may have changed since, and an address without a symbol is no kernel text.
     BOOT + STALE.replace(RIP, RIP.replace("try_to_wake_up+0xdf/0x680", "align_map+0xdf/0x680 [dm_align]")) + PANIC,
     BOOT + STALE.replace(RIP, "[    9.744753] RIP: 0010:0xffffffffc0123456") + PANIC,
-    # It came after another fault, of whatever kind.
+    # An earlier fault, of any kind.
     BOOT + "[    5.0] BUG: kernel NULL pointer dereference, address: 0000000000000000\n" + STALE + PANIC,
     BOOT + "[    5.0] WARNING: CPU: 1 PID: 2 at block/bio.c:1 bio_put+0x1/0x2\n" + STALE + PANIC,
-    # Something else than the panic came of it.
+    # A consequence other than the panic.
     BOOT + STALE + "[    9.8] BUG: KASAN: slab-use-after-free in align_map+0x1/0x2\n" + PANIC,
     BOOT + STALE + SECOND.replace("int3: 0000", "Oops: 0002") + PANIC,
-    # The second processor ran into a real breakpoint.
+    # The second processor hit a real breakpoint.
     BOOT + STALE + holding("cc", of=SECOND) + PANIC,
     BOOT + holding("cc") + SECOND + PANIC,
 ])
@@ -101,7 +101,7 @@ def test_the_report_of_a_fault_goes_on_behind_it():
 
 @pytest.fixture
 def record(tmp_path, monkeypatch):
-    """Where again.run() writes, in place of this session's own record."""
+    """Return the file that again.run() writes to, in place of this session's own record."""
     path = tmp_path / "record"
     monkeypatch.setenv(again.RECORD, str(path))
     return path
@@ -109,7 +109,7 @@ def record(tmp_path, monkeypatch):
 
 @pytest.fixture
 def ends(tmp_path, record):
-    """A function that makes again.run() boot guests that end as given, and returns (the last Result, their names)."""
+    """Return a function that calls again.run() for guests with given ends, and returns (the last Result, their names)."""
     def run(*endings):
         names = []
 
@@ -151,10 +151,10 @@ def test_a_death_before_the_command_began_boots_again_once(ends):
     FINE,
     DEAD,
     (BOOT, vm.TIMED_OUT, True, ""),
-    # A drive that does not answer lets a boot hang.
+    # A drive that does not answer makes a boot hang.
     (BOOT, vm.TIMED_OUT, False, ""),
     (BOOT, vm.DIED, False, "qemu-system-x86_64: Failed to connect to 'drive': Connection refused"),
-    # The command has told how it ended, whatever the guest died of afterwards.
+    # The command has reported its status, whatever the guest died of afterwards.
     (BOOT + STALE + PANIC, 0, True, ""),
     (BOOT, 3, True, ""),
 ])
@@ -169,7 +169,7 @@ def test_it_is_told_and_counted(ends, record, capsys):
         f"guests booted again {again.PROVEN}: 1",
         f"  guest: {emulator_fault(KILLED[0])}",
         f"guests booted again {again.UNBEGUN}: 1",
-        "  guest-again1: without a word"]
+        "  guest-again1: no fault in its console"]
     assert capsys.readouterr().err.count("BOOTING THE GUEST AGAIN") == 2
 
 

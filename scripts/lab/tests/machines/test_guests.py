@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The runner of guests tells success from every kind of failure; the rest of its duty is tested by all who use it."""
+"""The runner of guests tells success from every kind of failure; all tests in guests test the rest."""
 
 import subprocess
 import sys
@@ -84,7 +84,7 @@ def test_what_is_no_fault_is_not_taken_for_one(line):
     assert not faults(line)
 
 
-# What a user gives is taken as it is.
+# A user's own limit is not stretched.
 LIMIT = str(120 * pace.CEILING)
 
 
@@ -135,7 +135,7 @@ def test_alone(number):
 
 
 def test_one_worker_has_all_tests_of_a_guest(tmp_path):
-    """Else every worker would boot the guest anew, for all of its tests."""
+    """Without a group every worker would boot the guest, for all of its tests."""
     (tmp_path / "test_grouped.py").write_text(GROUPED)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     done = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"],
@@ -146,7 +146,7 @@ def test_one_worker_has_all_tests_of_a_guest(tmp_path):
 
 
 class Served:
-    """A drive as the relay sees it."""
+    """A stand-in for a drive of the relay."""
     name = "d0"
 
     def __init__(self, folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host sees each result of a guest as it comes, and ends a guest that makes no progress, and no other."""
+"""The host takes each result of a guest at once, and ends a guest only if it makes no progress."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from lab.plugins import batch, budget
 
 
 class Guest:
-    """A stand-in for vm.run(): each boot tells what the next of `boots` holds, a function that is given this object."""
+    """A stand-in for vm.run(): each boot calls the next function of `boots`, with this object."""
 
     def __init__(self, folder):
         self.out, self.boots, self.asked = folder, [], []
@@ -55,7 +55,7 @@ class Guest:
             self.end(test)
 
     def wait(self, seconds, event=None):
-        """As vm.wait() does it."""
+        """Wait as vm.wait() does."""
         end = time.monotonic() + seconds
         while True:
             why = self._limit.over()
@@ -110,7 +110,7 @@ def test_a_result_is_there_while_the_guest_goes_on(guest, tests):
 
 
 def test_a_guest_that_makes_progress_may_take_as_long_as_it_needs(guest, tests, monkeypatch):
-    """Longer than any of its limits."""
+    """The guest runs longer than each of its limits."""
     monkeypatch.setattr(batch, "PAUSE_SECONDS", 0.6)
     monkeypatch.setattr(batch, "GRACE", 0)
     monkeypatch.setattr(batch, "LATE_SECONDS", 0)
@@ -144,8 +144,8 @@ def test_a_guest_without_progress_is_killed_and_what_it_told_before_counts(guest
 
 @pytest.mark.parametrize("limit, tell, why", [
     ("BOOT_SECONDS", lambda guest: (guest.folder / "begun").unlink(), "the guest did not boot within"),
-    ("COLLECT_SECONDS", lambda guest: None, "its pytest began no test within"),
-    ("PAUSE_SECONDS", lambda guest: guest.do("a"), "nothing followed a within")])
+    ("COLLECT_SECONDS", lambda guest: None, "the guest's pytest began no test within"),
+    ("PAUSE_SECONDS", lambda guest: guest.do("a"), "no event followed a within")])
 def test_a_guest_that_hangs_outside_of_its_tests_is_killed(guest, tests, monkeypatch, limit, tell, why):
     monkeypatch.setattr(batch, limit, 0.3)
 
@@ -172,7 +172,7 @@ def test_a_slow_machine_has_more_patience(guest, tests, monkeypatch):
 
 def test_the_guest_is_told_how_slow_the_machine_is(guest, tests, tmp_path, monkeypatch):
     monkeypatch.setenv(pace.FILE, str(tmp_path / "host"))
-    # A factor of its own, which the session has found out about this machine.
+    # Another factor, which the session has measured on this machine.
     monkeypatch.delenv(pace.EMULATION, raising=False)
     monkeypatch.setattr(pace, "READ_AGAIN", 0)
     monkeypatch.setattr(pace, "_known", (None, 0.0))
@@ -278,7 +278,7 @@ def test_an_error_of_the_hosts_side_reaches_every_test_that_waits(tests, monkeyp
             tests.result(name)
 
 
-# A session whose guest tells a result now and then and never ends.
+# A session whose guest reports results and never ends.
 ENDLESS = """
 import sys
 import time
@@ -321,6 +321,6 @@ def test_a_session_that_is_killed_has_told_what_ran_until_then(tmp_path):
             time.sleep(0.1)
         session.kill()
     assert said.read_text().count("PASSED") == 2, said.read_text()
-    # And whoever looks for them later finds them.
+    # A later look finds the results in the record.
     record = Path(tmp_path, "out", "tests-6.12.results.jsonl").read_text().splitlines()
     assert [json.loads(line)["test"][-2] for line in record[1:]] == ["0", "1"]

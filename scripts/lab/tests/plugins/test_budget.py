@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""When a session's time is over, what was not run says so: no failure, no pass, and no green end."""
+"""At the end of a session's time the other tests are reported as not run: no failure, no pass, and no exit status 0."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ FAILS = "\ndef test_fails():\n    assert False\n"
 
 @pytest.fixture
 def session(tmp_path):
-    """A function that runs pytest with so many minutes and workers on the given tests."""
+    """Return a function that runs pytest on given tests, with a budget of `minutes`."""
     def run(text, minutes, *arguments):
         (tmp_path / "test_session.py").write_text(text)
         (tmp_path / "pytest.ini").write_text("[pytest]\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make check leaves out what belongs to make check-all, says how much, and leaves out nothing that somebody named."""
+"""make check leaves out and counts the tests of make check-all, but none that the user named."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def test_at_length(number):
 
 @pytest.fixture
 def run(tmp_path):
-    """A function that runs pytest on a folder with the sample; its output."""
+    """Return a function that runs pytest on a folder with the sample and returns its output."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_sample.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
@@ -71,5 +71,5 @@ def test_no_slice_is_longer_in_make_check():
 
 
 def test_the_document_has_the_lengths():
-    """If it fails: put what extent.table() returns between the two marks."""
+    """To mend a failure, put the result of extent.table() between the two marks."""
     assert extent.table() in (REPO / "Documentation/testing.rst").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine on which User Mode Linux or QEMU cannot run says so in one line, before the tests; and both can be left out."""
+"""A session reports in one line, before the tests, that User Mode Linux or QEMU cannot run; and both can be left out."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from lab.machines import accel, uml, vm
 from lab.paths import REPO
 from lab.plugins import budget, preflight
 
-# As User Mode Linux of 6.12 ended on a processor with AMX.
+# The end of User Mode Linux 6.12 on a processor with AMX.
 NO_FP = """\
 Core dump limits :
 Checking that ptrace can change system call numbers...OK
@@ -41,14 +41,14 @@ Checking PROT_EXEC mmap in /dev/shm...OK
      "mount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'.\n",
      "mount: /run/x: fsconfig() failed: hostfs: Unknown parameter '/x'."),
     ("one\n\ntwo\n\n", "two"),
-    ("", "it said nothing")])
+    ("", "no output")])
 def test_the_line_that_tells_most_is_found(console, line):
     assert machines.telling(console) == line
 
 
 @pytest.fixture
 def fake_uml(tmp_path, monkeypatch):
-    """A function that makes User Mode Linux of a shell script."""
+    """Return a function that makes User Mode Linux of a shell script."""
     monkeypatch.setattr(uml.debug_kernels, "base", lambda name: tmp_path)
     monkeypatch.setattr(uml, "OUT", tmp_path / "out")
     monkeypatch.setattr(remembered, "FILE", tmp_path / "preflight.json")
@@ -115,7 +115,7 @@ def test_a_command_that_dies_in_a_machine_that_runs_says_nothing_of_the_machine(
 
 @pytest.fixture
 def fake_qemu(tmp_path):
-    """The environment of a session for 6.12 whose QEMU dies with a word, with a folder of its own for its logs."""
+    """Return the environment of a session for 6.12 whose QEMU dies with a message, and whose logs have a separate folder."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "qemu-system-x86_64"
     program.write_text("#!/bin/sh\necho \"qemu-system-x86_64: failed to map memory\" >&2\nexit 1\n")
@@ -159,7 +159,7 @@ def test_what_is_left_out_is_skipped_with_the_reason(fake_qemu, workers):
 
 def test_a_word_that_is_no_machine_is_refused(fake_qemu):
     done = pytest_in({**fake_qemu, machines.VARIABLE: "kvm"}, "kmod/tests/guest", "-n", "2")
-    assert done.returncode == 2 and "DM_ALIGN_WITHOUT=kvm: there is no kvm; name uml or qemu" in done.stdout + done.stderr
+    assert done.returncode == 2 and "DM_ALIGN_WITHOUT=kvm: unknown machine kvm; name uml or qemu" in done.stdout + done.stderr
 
 
 def test_tests_that_need_no_machine_wait_for_none(fake_qemu):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a run's time went is told by kernel and by file, and adds up."""
+"""The report of a run's time by kernel and by file adds up."""
 
 import pytest
 

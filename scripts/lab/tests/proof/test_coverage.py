@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make coverage counts each line and branch once, adds up what several objects tell of a header, and names the rest."""
+"""make coverage counts each line and branch once, sums up a header's counts of several objects, and names unreached lines."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ def told(folder, *files):
 
 @pytest.fixture
 def sources(tmp_path):
-    """Two objects that include one header, of which each runs another part."""
+    """Add two objects that include one header, of which each runs another part."""
     found = {}
     coverage.add(found, told(tmp_path, ("a.c", [(10, "f", 3, [3, 0]), (11, "f", 0, []), (12, "f", 3, [])]),
                              ("shared.h", [(5, "inline", 2, [2, 0]), (6, "inline", 0, [])]),
@@ -55,7 +55,7 @@ def test_each_line_that_was_never_reached_is_named(sources, tmp_path, monkeypatc
 
 @pytest.fixture
 def kmod(tmp_path, monkeypatch):
-    """The text of `sources`, of which two lines are never reached."""
+    """Write the text of `sources`, with two unreached lines; return a function that sets the reasons."""
     monkeypatch.setattr(coverage, "KMOD", tmp_path)
     (tmp_path / "a.c").write_text("\n" * 8 + "static int f(void)\n{\n\treturn -ENOMEM;\n}\n")
     (tmp_path / "shared.h").write_text("\n" * 3 + "void inline(int *a,\n\t\tint b)\n\tnever();\n")
@@ -74,7 +74,7 @@ def test_each_line_that_is_not_reached_needs_a_reason(sources, kmod):
     assert coverage.complaints(sources) == []
     assert coverage.table(sources)[-5:-2] == ["    no memory", "shared.h:6: never();", "    never"]
     kmod(REASONS[0])
-    assert coverage.complaints(sources) == ["shared.h:6 was never reached, and unreached.py does not say why: never();"]
+    assert coverage.complaints(sources) == ["shared.h:6 was never reached; add a test, or a reason to unreached.py: never();"]
     kmod(REASONS[0], unreached.Known("shared.h", "other", "never", "of another function"))
     assert len(coverage.complaints(sources)) == 2
 
@@ -121,7 +121,7 @@ def test_the_compilers_own_counts_are_read(tmp_path):
     (tmp_path / "program.c").write_text(PROGRAM)
     subprocess.run(["gcc", "--coverage", "-o", "program", "program.c"], cwd=tmp_path, check=True)
     subprocess.run(["./program"], cwd=tmp_path, check=True)
-    # What the linker's name stands in front of is not what the kernel calls its counts.
+    # Rename the files that the linker prefixed to the names that the kernel uses.
     for path in tmp_path.glob("program-program.*"):
         path.rename(tmp_path / path.name.replace("program-", ""))
     source = coverage.read(tmp_path, tmp_path)["program.c"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A slice of `make fuzz`: each target begins with its corpus and goes on for a fixed number of runs from a fixed seed.
+"""A slice of `make fuzz`: each target begins with its corpus and makes a fixed number of runs from a fixed seed.
 
-DM_ALIGN_FUZZ_RUNS: runs of each target (see lab/plugins/extent.py); DM_ALIGN_FUZZ_SEED: where its chances begin (1).
+DM_ALIGN_FUZZ_RUNS: runs of each target (see lab/plugins/extent.py); DM_ALIGN_FUZZ_SEED: the seed (1).
 """
 
 import os
@@ -37,7 +37,7 @@ def test_no_input_breaks_a_promise(program, target, tmp_path):
 
 
 def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeypatch):
-    """libFuzzer ends with a list of words that it found useful, which may be long."""
+    """libFuzzer may end with a long list of useful words."""
     target = tmp_path / "fuzz" / "program" / "target"
     target.parent.mkdir(parents=True)
     target.write_text("#!/bin/sh\necho '#70\tDONE   cov: 12 ft: 20 corp: 5/9Kb lim: 4 exec/s: 7 rss: 40Mb' >&2\n"
@@ -50,7 +50,7 @@ def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeyp
 
 @pytest.mark.parametrize("program, target", TARGETS)
 def test_a_corpus_is_small(program, target):
-    """It is part of the tree: a handful of files, none of them large."""
+    """The corpus is part of the tree: a handful of small files."""
     files = list((fuzz.source(program) / "corpus" / target).iterdir())
     assert 1 <= len(files) <= 20, f"{len(files)} files"
     assert max(path.stat().st_size for path in files) <= fuzz.MAX_BYTES

@@ -11,7 +11,7 @@ from lab.proof import kunit
 CASES = kunit.expected()
 
 results = functools.cache(kunit.run)
-# The worker that builds a kernel has all tests that want it, and no other one waits for that.
+# One worker builds a kernel and runs all its tests, so that no other worker waits for the build.
 GROUPS = {"um-7.2": f"guest-{batch.UML_7_2}"}
 each_kernel = pytest.mark.parametrize("kernel", [
     pytest.param(kernel, marks=pytest.mark.xdist_group(GROUPS.get(kernel, f"kunit-{kernel}"))) for kernel in kunit.of_this_run()])

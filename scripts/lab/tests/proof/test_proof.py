@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The proof counts a part as clean only if its command succeeded and said something, and writes down what it said."""
+"""The proof counts a part as clean only if its command succeeded and printed figures, and records the figures."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from lab.proof.__main__ import BEGIN, END, Outcome, Part
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """Parts, page and results of this test's own; returns prove(), which takes Python programs by part."""
+    """Set up separate parts, page and results; return prove(), which takes Python programs by part."""
     page = tmp_path / "promises.rst"
     page.write_text(f"Title\n{BEGIN}old\n{END}rest\n")
     monkeypatch.setattr(proof, "PAGE", page)

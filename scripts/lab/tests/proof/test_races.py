@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Of the data races that KCSAN reports, those of the target are told from those of the rest of the kernel."""
+"""KCSAN's reports about the target are told from reports about the rest of the kernel."""
 
 from lab.proof import races
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A slice of the soak (scripts/soak) under KASAN and lockdep, always of the same rounds; and how a soak fails.
+"""A slice of the soak (scripts/soak) under KASAN and lockdep, always of the same rounds; and the failures of a soak.
 
-DM_ALIGN_SOAK_SECONDS: how long the slice takes (see lab/plugins/extent.py); DM_ALIGN_SOAK_SEED: where it begins (1).
-scripts/soak itself begins somewhere else each time.
+DM_ALIGN_SOAK_SECONDS: length of the slice (see lab/plugins/extent.py); DM_ALIGN_SOAK_SEED: its first seed (1).
+scripts/soak itself takes another seed each time.
 """
 
 import json
@@ -37,7 +37,7 @@ def test_random_configurations_are_clean_under_kasan_and_lockdep(summary):
 
 @pytest.fixture
 def guest(tmp_path, monkeypatch):
-    """A guest that tells what it is made to tell, and ends with .status and .faults."""
+    """Return a stand-in for a guest, with settable results, .status and .faults."""
     said = types.SimpleNamespace(events=[], status=0, faults=[])
 
     def boot(turn, *_):
