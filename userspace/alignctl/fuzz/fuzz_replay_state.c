@@ -14,7 +14,7 @@ static void check(const struct replay_state *state)
 	uint32_t i;
 
 	FUZZ_CHECK(plan_possible(plan));
-	/* it ends inside the sectors, and all of that can be counted in bytes */
+	/* the plan ends inside the sectors, whose bytes fit into 64 bits */
 	FUZZ_CHECK(g->end_sector <= UINT64_MAX >> ALIGN_SECTOR_SHIFT);
 	FUZZ_CHECK(plan_end(plan) <= g->end_sector << ALIGN_SECTOR_SHIFT);
 	FUZZ_CHECK(g->offset < g->physical && g->logical <= g->physical);
@@ -45,7 +45,7 @@ static uint64_t member(struct json_object *object, const char *key)
 	return json_object_get_uint64(json_object_object_get(object, key));
 }
 
-/* The figures are those of the text, whole. */
+/* Check that the figures are those of the text. */
 static void check_figures(const struct replay_state *state, const void *data,
 			  size_t size)
 {
@@ -72,7 +72,7 @@ static void check_figures(const struct replay_state *state, const void *data,
 	free(text);
 }
 
-/* What every workload leaves is understood. */
+/* Check that the state of every workload is read back. */
 static void check_workloads(void)
 {
 	static struct replay_state state;
@@ -81,7 +81,7 @@ static void check_workloads(void)
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		plan_init(&state.plan, w);
-		/* what else a device has a say in */
+		/* what else depends on the device */
 		if (w->device == WORKLOAD_SPREAD ||
 		    (workload_random(w) && !state.plan.places))
 			plan_spread(&state.plan, UINT64_C(1) << 40);
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (replay_state_load(&state, given) == ALIGNCTL_FINE) {
 		check(&state);
-		/* a byte 0 ends a string, and not a file */
+		/* a NUL byte ends a string, but not a file */
 		if (!memchr(data, 0, size))
 			check_figures(&state, data, size);
 	}
