@@ -36,6 +36,14 @@ LICENCE = "SPDX-License-Identifier: GPL-2.0"
 CLANG_TIDY = "clang-tidy-19"
 KERNEL_CODE = ("kmod", "kunit")
 PROGRAMS = ("alignctl", "drive512e")
+# Words of the programs' comments that leave out the noun, or the verb.
+ROW_WITHOUT_NOUN = re.compile(r"^\s*\* @\w+: *(?:the )?(?:same|likewise|them|it|those|that|they)\b", re.M | re.I)
+FUNCTION_COMMENT = re.compile(r"^/\* *(?:\n \* )?([A-Z]\w*)(?:[^*]|\*(?!/))*\*/\n[a-z_][\w \t*]*[ *]\w+\(", re.M)
+NO_VERB = {"A", "All", "An", "Are", "Can", "Does", "Each", "Has", "Have", "How", "Is", "It", "May", "Of", "Same", "That", "The",
+           "Them", "Those", "What", "Where", "Whether", "Which", "Who", "Why", "Will"}
+# Files of alignctl whose comments are not yet so.
+NOT_YET = re.compile(r"/(?:replay/|verbs/(?:replay|list|stats|workloads|run_options)\.|(?:record|forecast)/report\.|"
+                     r"engine/measures\.|base/(?:histogram|latency|table)\.)")
 
 
 class Missing(Exception):
@@ -142,6 +150,21 @@ def kernel_doc(folder):
     return done.stderr.splitlines()
 
 
+def comments(folder):
+    """The programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb."""
+    findings = []
+    for path in sources(folder / "userspace"):
+        inside = path.relative_to(folder)
+        if path.suffix not in (".c", ".h") or "tests" in inside.parts or NOT_YET.search(str(inside)):
+            continue
+        text = path.read_text()
+        found = [(row.start(), "a row without a noun") for row in ROW_WITHOUT_NOUN.finditer(text)]
+        found += [(comment.start(), f"a function's comment that begins with {comment[1]!r}, not with a verb")
+                  for comment in FUNCTION_COMMENT.finditer(text) if comment[1] in NO_VERB]
+        findings += [f"{path}:{text.count(chr(10), 0, at) + 1}: {what}" for at, what in sorted(found)]
+    return findings
+
+
 def clang_tidy(folder):
     """Check the programs with clang-tidy, as .clang-tidy says."""
     program = tool(CLANG_TIDY)
@@ -223,7 +246,7 @@ def licence(folder):
 
 # The slow gates first.
 GATES = {"clang-tidy": clang_tidy, "mypy": mypy, "checkpatch": checkpatch, "shellcheck": shellcheck, "ruff": ruff,
-         "kernel-doc": kernel_doc, "editorconfig": editorconfig, "licence": licence}
+         "kernel-doc": kernel_doc, "comments": comments, "editorconfig": editorconfig, "licence": licence}
 
 
 def timed(gate):

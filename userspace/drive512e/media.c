@@ -231,9 +231,7 @@ static void forget_until(struct media *media, uint64_t generation)
 {
 	struct saved *s;
 
-	/*
-	 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list, once freed
-	 */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list, once freed */
 	while ((s = TAILQ_FIRST(&media->saved)) && s->generation <= generation)
 		forget(media, s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the fuzz targets of all programs share. */
+/* Helpers for the fuzz targets of all programs. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -16,8 +16,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * What is freed stays out of use for longer than an input takes, but not for so
- * long that it leaves the processor's cache.
+ * Quarantine freed memory for longer than an input takes, but not for so long
+ * that it leaves the processor's cache.
  */
 const char *__asan_default_options(void);
 
@@ -31,9 +31,8 @@ const char *__asan_default_options(void)
 #define FUZZ_TEXT_OF(number)	#number
 
 /*
- * Ends the run, and so keeps the input, unless @condition holds. It is said
- * where sanitizers report: standard error may be closed, as what the programs
- * say of each input is for nobody.
+ * End the run, and so keep the input, unless @condition holds. Report it as
+ * sanitizers do: standard error may be closed, to drop the programs' messages.
  */
 #define FUZZ_CHECK(condition)						\
 	do {								\
@@ -45,10 +44,10 @@ const char *__asan_default_options(void)
 		}							\
 	} while (0)
 
-/* For a function that only checks: what it does with an input is not looked at. */
+/* Marks a function that only checks: its coverage does not count. */
 #define FUZZ_CHECKER	__attribute__((noinline, no_sanitize("coverage")))
 
-/* The input as a string with nothing behind it that could be read; for free(). */
+/* Return the input as a string, for free(), with no readable byte behind it. */
 static inline char *fuzz_text(const void *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -61,8 +60,8 @@ static inline char *fuzz_text(const void *data, size_t size)
 }
 
 /*
- * Are the first @length characters a decimal number, and is it @number? Told
- * by its digits, so nothing can wrap here.
+ * Check whether the first @length characters are the decimal number @number.
+ * The digits are compared, so nothing can wrap.
  */
 static inline bool fuzz_is_number(const char *text, size_t length,
 				  uint64_t number)
@@ -79,7 +78,7 @@ static inline bool fuzz_is_number(const char *text, size_t length,
 	return strlen(digits) == length && !memcmp(text, digits, length);
 }
 
-/* The same for what is at most @max, whatever the number is. */
+/* Check whether the first @length characters are a number of at most @max. */
 static inline bool fuzz_is_at_most(const char *text, size_t length,
 				   uint64_t max)
 {
@@ -98,7 +97,7 @@ static inline bool fuzz_is_at_most(const char *text, size_t length,
 	       (length == most && memcmp(text, digits, length) <= 0);
 }
 
-/* Takes bytes from the front of an input; zeroes once it is used up. */
+/* The rest of an input, from which bytes are taken; zeroes after its end. */
 struct fuzz_bytes {
 	const uint8_t *at;
 	size_t left;
@@ -115,7 +114,7 @@ static inline uint64_t fuzz_take(struct fuzz_bytes *bytes, size_t count)
 	return value;
 }
 
-/* Takes a line, without its end, as a string; for free(). */
+/* Take a line, without its end, as a string; for free(). */
 static inline char *fuzz_take_line(struct fuzz_bytes *bytes)
 {
 	const uint8_t *end = bytes->left ? memchr(bytes->at, '\n', bytes->left) :

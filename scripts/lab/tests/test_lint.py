@@ -22,6 +22,8 @@ FAULTS = {
     "ruff": ("one.py", SCRIPT + "import os\n", "F401", SCRIPT + "import os\n\nprint(os.sep)\n"),
     "kernel-doc": ("kmod/one.h", "/**\n * f - one\n * @there: is not\n */\nvoid f(int here);\n", "not described",
                    "/**\n * f - one\n * @here: is\n */\nvoid f(int here);\n"),
+    "comments": ("userspace/alignctl/one.h", C + "/* Is there one? */\nbool one(void);\n", "begins with 'Is'",
+                 C + "/* Check for one. */\nbool one(void);\n"),
     "editorconfig": ("one.c", C + "int i;\nint f(void)\n{\n        return i;\n}\n", "not indented with tabs", C + "int i;\n"),
     "licence": ("one.c", "int i;\n", "no 'SPDX", C + "int i;\n"),
 }
@@ -69,6 +71,28 @@ def test_a_fault_is_found_and_its_mend_passes(gate, sample):
 ])
 def test_the_rules_of_editorconfig(sample, text, said):
     assert any(said in line for line in lint.editorconfig(sample("one.c", text)))
+
+
+@pytest.mark.parametrize("text, line", [
+    ("/**\n * struct one - one\n * @it: same\n */\n", 4),
+    ("/**\n * struct one - one\n * @nr: number of ones\n * @one: those, by age\n */\n", 5),
+    ("/*\n * The same of a device,\n * or none.\n */\nstatic const struct one *find(int which)\n{\n", 2),
+    ("/* Each returns 0. */\nint one(void);\n/* Find it. */\nint other(void);\n", 2),
+])
+def test_a_comment_without_a_noun_or_verb_is_found(sample, text, line):
+    found, = lint.comments(sample("userspace/drive512e/one.h", C + text))
+    assert f"one.h:{line}: " in found
+
+
+@pytest.mark.parametrize("text", [
+    "/* The bins of a histogram. */\nstatic const int bins[] = { one(1), 2 };\n",
+    "/* What a format cannot express. */\nenum lost {\n\tONE,\n};\n",
+    "/* A file that holds two things. */\n\nint one(void);\n",
+    "/* Return 0. */\nint one(void);\n",
+    "/**\n * struct one - one\n * @item: the item\n */\n",
+])
+def test_comments_that_describe_are_none(sample, text):
+    assert not lint.comments(sample("userspace/alignctl/one.c", C + text))
 
 
 def test_a_header_that_changes_has_its_includers_looked_at_again(sample):

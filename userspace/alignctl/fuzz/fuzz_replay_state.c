@@ -94,7 +94,7 @@ static uint64_t member(struct json_object *object, const char *key)
 	return json_object_get_uint64(json_object_object_get(object, key));
 }
 
-/* The figures are those of the text, whole. */
+/* Check that the figures are those of the text. */
 static void check_figures(const struct replay_state *state, const void *data,
 			  size_t size)
 {
@@ -123,7 +123,7 @@ static void check_figures(const struct replay_state *state, const void *data,
 	free(text);
 }
 
-/* What every workload leaves is understood. */
+/* Check that the state of every workload is read back. */
 static void check_workloads(void)
 {
 	static char device[] = "/dev/sda";
@@ -133,7 +133,7 @@ static void check_workloads(void)
 
 	for (i = 0; (w = workload_at(i)); i++) {
 		plan_init(&state.plan, w);
-		/* what else a device has a say in */
+		/* what else depends on the device */
 		if (w->device == WORKLOAD_SPREAD ||
 		    (workload_random(w) && !state.plan.places))
 			plan_spread(&state.plan, UINT64_C(1) << 40);
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (replay_state_load(&state, given) == ALIGNCTL_FINE) {
 		check(&state);
-		/* a byte 0 ends a string, and not a file */
+		/* a NUL byte ends a string, but not a file */
 		if (!memchr(data, 0, size))
 			check_figures(&state, data, size);
 		replay_state_free(&state);

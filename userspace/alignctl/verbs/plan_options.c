@@ -270,7 +270,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	    (plan->period | plan->length) % device->logical) {
 		message_error("--direct: %s writes %" PRIu64
 			      " bytes each, not a multiple of %s's logical block, %"
-			      PRIu32 " bytes; leave it out",
+			      PRIu32 " bytes, which the kernel refuses (EINVAL); leave it out",
 			      w->name, plan->length, device->path,
 			      device->logical);
 		return ALIGNCTL_USAGE;

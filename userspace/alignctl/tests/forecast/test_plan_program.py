@@ -276,7 +276,7 @@ def test_a_recording_is_planned_for_the_blocks_of_the_device_that_it_was_made_on
 
 def test_a_recording_that_lost_requests_says_so_again(tmp_path):
     done = alignctl("plan", recorded_on(tmp_path / "r", 4096, 0, lost=3))
-    assert done.returncode == FINE and "not complete: 3 requests were lost" in done.stderr
+    assert done.returncode == FINE and "incomplete: 3 requests were lost" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, reads", [((), 2), (("--fdatasync",), 11)])

@@ -164,7 +164,7 @@ def test_a_request_of_more_than_memory_is_made_for_is_refused_with_the_way_out(d
     failed = alignctl("replay", path, "--on", disk, "--scan")
     assert failed.returncode == USAGE
     assert f"line 3: write of {longest + 512} bytes: longer than {longest}" in failed.stderr
-    assert "cut it into smaller requests" in failed.stderr and "'alignctl plan'" in failed.stderr
+    assert "split the request" in failed.stderr and "'alignctl plan'" in failed.stderr
     assert not any(disk.read_bytes())
     assert alignctl("plan", path).returncode == FINE
     page = (REPO / "Documentation/man/alignctl.8").read_text()

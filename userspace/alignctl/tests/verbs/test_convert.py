@@ -21,7 +21,7 @@ ROWS = "time_ns,op,offset,bytes,flags\n0,write,512,4096,fua\n5,flush,,,\n"
 @pytest.mark.parametrize("arguments, words", [
     ([], ["convert: needs IN..."]),
     (["{old}"], ["convert: --output FILE is needed"]),
-    (["", "--output", "{new}"], ['SOURCE "": is empty', "path of a trace"]),
+    (["", "--output", "{new}"], ['SOURCE "": is empty; give a trace\'s path']),
     (["{old}", "--output", "-"], ['--output "-"', "must name a file, not standard output\n"]),
     (["{old}", "--output", "/dev/stdout"], ["/dev/stdout", "not overwritten; name another file"]),
     (["{old}", "--output", "{old}"], ["{old}", "not overwritten; remove it or name another file"]),
@@ -80,7 +80,7 @@ def test_a_recording_that_was_cut_short_is_not_written_over(tmp_path):
     (tmp_path / "t").write_text("op,offset,bytes\nwrite,0,4096\n")
     (tmp_path / "r.new").write_bytes(b"precious")
     failed = alignctl("convert", tmp_path / "t", "--output", tmp_path / "r")
-    assert failed.returncode == USAGE and "r.new: exists" in failed.stderr and "cut short" in failed.stderr
+    assert failed.returncode == USAGE and "r.new: exists" in failed.stderr and "maybe an unfinished recording" in failed.stderr
     assert (tmp_path / "r.new").read_bytes() == b"precious" and not (tmp_path / "r").exists()
 
 
@@ -97,7 +97,7 @@ def test_a_trace_that_is_written_is_read_as_what_it_was_written_as(tmp_path, for
 def test_the_document_says_what_was_written_and_what_could_not_be_expressed(tmp_path):
     (tmp_path / "rows").write_text(ROWS)
     done = alignctl("convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", "fio", "--json")
-    assert done.returncode == FINE and "format fio has no FUA: 1 requests" in done.stderr
+    assert done.returncode == FINE and "format fio cannot express FUA: 1 requests" in done.stderr
     document = json.loads(done.stdout)
     assert (document["source"], document["source_format"]) == (str(tmp_path / "rows"), "csv")
     assert (document["output"], document["output_format"]) == (str(tmp_path / "new"), "fio")

@@ -183,8 +183,8 @@ def test_a_wrong_option_is_named(disk, options, words):
 
 
 @pytest.mark.parametrize("options, words", [
-    ([], ["cncwrite: writes: --write START+LENGTH, e.g. 0+1G, names the area"]),
-    (["--force", "{disk}"], ["cncwrite: writes: --write START+LENGTH"]),
+    ([], ["cncwrite: writes; name the area to write and restore: --write START+LENGTH, e.g. 0+1G\n"]),
+    (["--force", "{disk}"], ["cncwrite: writes; name the area to write and restore: --write START+LENGTH"]),
     (["--write", "8M"], ["--write 8M: must be START+LENGTH"]),
     (["--write", "0+"], ["--write 0+: must be START+LENGTH"]),
     (["--write", "-1+8M"], ["--write -1+8M: must be START+LENGTH"]),
