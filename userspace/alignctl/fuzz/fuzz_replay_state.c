@@ -47,7 +47,7 @@ static void check_same_done(const struct engine_done *a,
 			   a->nr_failed * sizeof(a->failed[0])));
 }
 
-/* What was read can be written, and is the same when it is read again. */
+/* Check that the state can be written, and is the same when it is read again. */
 static void check(const struct replay_state *state)
 {
 	const struct align_geometry *g = &state->blocks;

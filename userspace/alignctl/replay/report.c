@@ -157,7 +157,7 @@ static void text_head(const struct replay *replay)
 		puts("unknown (taken as 0)");
 }
 
-/* What a workload must cost, by arithmetic. */
+/* Print what a workload must cost, by arithmetic. */
 static void text_figures(const struct replay *replay)
 {
 	const struct plan_figures *f = &replay->figures;
@@ -243,7 +243,7 @@ static void text_run(const struct replay *replay)
 		text_stopped(replay);
 }
 
-/* Where the requests of the source lie on the device. */
+/* Print where the requests of the source lie on the device. */
 static void text_placement(const struct replay *replay)
 {
 	const struct placement *p = &replay->placement;
@@ -572,7 +572,7 @@ static void json_add_run(struct json_object *object,
 	json_add_text(object, "method", replay->done.method);
 	json_add_number(object, "warmup_requests", m->warmup_requests);
 	json_add_number(object, "requests", m->requests);
-	json_add_number(object, "flushes", 
+	json_add_number(object, "flushes",
 			count_of(m->service[TRACE_FLUSH]) + count_of(m->added));
 	json_add_number(object, "bytes", m->bytes);
 	json_add_number(object, "issued", replay->done.issued);
