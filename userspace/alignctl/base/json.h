@@ -15,6 +15,13 @@ struct json_object *json_new(void);
  */
 struct json_object *json_new_document(unsigned int format);
 struct json_object *json_new_array(void);
+
+/* Values: a number; one with six digits after the point; null for a text NULL. */
+struct json_object *json_from_number(uint64_t n);
+struct json_object *json_from_real(double n);
+struct json_object *json_from_bool(bool b);
+struct json_object *json_from_text(const char *text);
+
 void json_add(struct json_object *object, const char *key,
 	      struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t n);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 #define MODE_MAX_HOLD_MS	600000U
 
 /* Rows of options.h, for the verbs that make or change a target. */
@@ -37,6 +39,9 @@ bool mode_rewrites(const char *mode);
 
 /* Does the mode acknowledge writes that are not on the drive yet? */
 bool mode_holds(const char *mode);
+
+/* The value of a column hold_ms; people see it only in a mode that holds. */
+struct table_value mode_hold_value(const char *mode, int64_t hold_ms);
 
 /* Says on standard output what the user of @name takes on with mode_holds(). */
 void mode_print_volatile(const char *name, int64_t hold_ms);

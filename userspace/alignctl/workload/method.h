@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 /**
  * struct method - a named method
  * @name: as alignctl probe knows it
@@ -28,6 +30,9 @@ struct method {
 	bool writes;
 	uint32_t default_count;
 };
+
+/* Methods in columns; a row is a struct method. */
+extern const struct table_type method_table;
 
 /* The method of that name, or NULL. */
 const struct method *method_find(const char *name);
