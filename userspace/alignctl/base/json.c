@@ -30,29 +30,47 @@ void json_add(struct json_object *object, const char *key,
 	json_object_object_add(object, key, value);
 }
 
+struct json_object *json_from_number(uint64_t n)
+{
+	return memory_or_exit(json_object_new_uint64(n));
+}
+
+struct json_object *json_from_real(double n)
+{
+	CLEANUP_FREE char *text = message_format("%.6f", n);
+
+	return memory_or_exit(json_object_new_double_s(n, text));
+}
+
+struct json_object *json_from_bool(bool b)
+{
+	return memory_or_exit(json_object_new_boolean(b));
+}
+
+struct json_object *json_from_text(const char *text)
+{
+	return text ? memory_or_exit(json_object_new_string(text)) : NULL;
+}
+
 void json_add_number(struct json_object *object, const char *key, uint64_t n)
 {
-	json_add(object, key, memory_or_exit(json_object_new_uint64(n)));
+	json_add(object, key, json_from_number(n));
 }
 
 void json_add_real(struct json_object *object, const char *key, double n)
 {
-	CLEANUP_FREE char *text = message_format("%.6f", n);
-
-	json_add(object, key,
-		 memory_or_exit(json_object_new_double_s(n, text)));
+	json_add(object, key, json_from_real(n));
 }
 
 void json_add_bool(struct json_object *object, const char *key, bool b)
 {
-	json_add(object, key, memory_or_exit(json_object_new_boolean(b)));
+	json_add(object, key, json_from_bool(b));
 }
 
 void json_add_text(struct json_object *object, const char *key,
 		   const char *text)
 {
-	json_add(object, key,
-		 text ? memory_or_exit(json_object_new_string(text)) : NULL);
+	json_add(object, key, json_from_text(text));
 }
 
 void json_add_null(struct json_object *object, const char *key)
@@ -67,7 +85,7 @@ void json_append(struct json_object *array, struct json_object *value)
 
 void json_append_number(struct json_object *array, uint64_t n)
 {
-	json_append(array, memory_or_exit(json_object_new_uint64(n)));
+	json_append(array, json_from_number(n));
 }
 
 void json_append_bin(struct json_object *array, double bound, uint64_t count)

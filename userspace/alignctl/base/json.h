@@ -15,6 +15,16 @@ struct json_object *json_new(void);
  */
 struct json_object *json_new_document(unsigned int format);
 struct json_object *json_new_array(void);
+
+/*
+ * Return a value: a number, one with six digits after the point, a boolean, or a
+ * text, which becomes null if it is NULL.
+ */
+struct json_object *json_from_number(uint64_t n);
+struct json_object *json_from_real(double n);
+struct json_object *json_from_bool(bool b);
+struct json_object *json_from_text(const char *text);
+
 /* Add a member; @object takes over the reference to @value. */
 void json_add(struct json_object *object, const char *key,
 	      struct json_object *value);

@@ -1,29 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Columns for people, as wide as what stands in them. */
+/*
+ * Tables: rows in columns for people, by libsmartcols, and the same rows as JSON.
+ * One list of columns feeds both, and one function yields the raw value of each
+ * cell, from which the figure for people and the number of the document are made.
+ *
+ * To print, table_new(), table_add() for each row and table_print(); for JSON,
+ * table_json() for each row.
+ */
 #ifndef ALIGNCTL_TABLE_H
 #define ALIGNCTL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/figure.h"
+#include "base/json.h"
+
+/* Of a column. */
+#define TABLE_RIGHT	0x01U	/* flush right, as figures are */
+#define TABLE_WRAP	0x02U	/* a narrow terminal has it in several lines */
+#define TABLE_OPTIONAL	0x04U	/* left out where no row has more than 0 */
+#define TABLE_RISING	0x08U	/* rows go by it, the least first */
+#define TABLE_FALLING	0x10U	/* rows go by it, the greatest first */
+#define TABLE_OUTER	0x20U	/* a member of what is around the row's object */
 
 /**
- * struct table - rows of cells; the first row is the heading
- * @columns: cells in a row
- * @right: which columns are flush right
- * @nr: cells so far
- * @cell: those
+ * struct table_column - a column, and the member of the document that it is
+ * @key: of the member, with "a.b" for b in the object a; NULL: for people only
+ * @heading: NULL: in the document only
+ * @flags: TABLE_*
+ * @unit: what a number counts
  */
-struct table {
-	size_t columns;
-	const bool *right;
-	size_t nr;
-	char **cell;
+struct table_column {
+	const char *key;
+	const char *heading;
+	unsigned int flags;
+	enum figure_unit unit;
 };
 
-/* Adds a cell at the end; takes @text, which is freed with the table. */
-void table_add(struct table *table, char *text);
+enum table_kind {
+	TABLE_ABSENT,		/* the row has no such member */
+	TABLE_NULL,		/* not known */
+	TABLE_NUMBER,
+	TABLE_REAL,
+	TABLE_BOOL,
+	TABLE_TEXT,
+	TABLE_OBJECT,		/* for documents only */
+};
 
-/* Prints all rows on standard output, and frees the cells. */
-void table_print(struct table *table);
+/**
+ * struct table_value - what is in a cell
+ * @kind: which of the following holds
+ * @number: raw, in the base unit
+ * @real: the same
+ * @truth: yes or no
+ * @object: any JSON, which whoever gets the value owns
+ * @text: of TABLE_TEXT the value; else what people are shown in place of it, or
+ *	NULL; for free()
+ */
+struct table_value {
+	enum table_kind kind;
+	union {
+		uint64_t number;
+		double real;
+		bool truth;
+		struct json_object *object;
+	};
+	char *text;
+};
+
+/**
+ * struct table_type - a kind of table
+ * @columns: from left to right, and as members of the document
+ * @nr: how many
+ * @value: the raw value of a cell
+ */
+struct table_type {
+	const struct table_column *columns;
+	size_t nr;
+	struct table_value (*value)(const void *row, size_t column);
+};
+
+#define TABLE_TYPE(columns, value) \
+	{ columns, sizeof(columns) / sizeof((columns)[0]), value }
+
+/* Values; what is not said to take a text copies it. NULL becomes TABLE_NULL. */
+struct table_value table_number(uint64_t n);
+struct table_value table_real(double n);
+struct table_value table_bool(bool b);
+struct table_value table_text(const char *text);
+struct table_value table_text_taken(char *text);
+struct table_value table_object(struct json_object *object);
+struct table_value table_null(void);
+struct table_value table_absent(void);
+
+/* Show @text to people in place of the value. */
+struct table_value table_shown(struct table_value value, const char *text);
+
+struct table;
+
+struct table *table_new(const struct table_type *type);
+
+/* Add a row, which is not used any more when this returns. */
+void table_add(struct table *table, const void *row);
+
+/*
+ * Print the table on standard output, each line @indent blanks further in, and
+ * free it; nothing without rows. In a pipe, and for figures also on a terminal,
+ * nothing is cut off. Rows that are equal where TABLE_RISING or TABLE_FALLING is
+ * stay as they were added; what is not known comes last.
+ */
+void table_print(struct table *table, unsigned int indent);
+
+/* Make an object of a row, without the members that are TABLE_OUTER. */
+struct json_object *table_json(const struct table_type *type, const void *row);
+
+/* Add the members of a row that are TABLE_OUTER to an object around it. */
+void table_json_outer(struct json_object *object, const struct table_type *type,
+		      const void *row);
+
+/* Make JSON of one cell; NULL for null. */
+struct json_object *table_json_cell(const struct table_type *type,
+				    const void *row, size_t column);
 
 #endif

@@ -33,120 +33,81 @@ static uint64_t sum_bins(const uint64_t *bins)
 	return sum;
 }
 
-static void text_counters(const struct ledger *ledger)
+/* Targets, in the order of the device's table */
+
+enum target_column {
+	TARGET_INDEX, TARGET_MODE, TARGET_PHYSICAL, TARGET_OFFSET, TARGET_ON,
+	TARGET_GONE, TARGET_HOLD, TARGET_MAX_BLOCKS, TARGET_BLOCKS,
+	TARGET_MEMORY, TARGET_HIGH_WATER,
+};
+
+static const struct table_column target_columns[] = {
+	[TARGET_INDEX] = { .key = "index", .heading = "TARGET",
+			   .flags = TABLE_RIGHT },
+	[TARGET_MODE] = { .key = "mode", .heading = "MODE" },
+	[TARGET_PHYSICAL] = { .key = "physical_block_size",
+			      .heading = "PHYSICAL", .flags = TABLE_RIGHT,
+			      .unit = FIGURE_LENGTH },
+	[TARGET_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
+			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
+	[TARGET_ON] = { .key = "device", .heading = "ON" },
+	[TARGET_GONE] = { .key = "device_gone" },
+	[TARGET_HOLD] = { .key = "hold_ms", .heading = "HOLD",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_MS },
+	[TARGET_MAX_BLOCKS] = { .key = "max_blocks", .heading = "MAX-BLOCKS",
+				.flags = TABLE_RIGHT },
+	[TARGET_BLOCKS] = { .key = "blocks", .heading = "BLOCKS",
+			    .flags = TABLE_RIGHT },
+	[TARGET_MEMORY] = { .key = "memory_bytes", .heading = "MEMORY",
+			    .flags = TABLE_RIGHT, .unit = FIGURE_BYTES },
+	[TARGET_HIGH_WATER] = { .key = "memory_high_water_bytes",
+				.heading = "HIGH-WATER", .flags = TABLE_RIGHT,
+				.unit = FIGURE_BYTES },
+};
+
+static struct table_value target_value(const void *row, size_t column)
 {
-	static const bool right[] = { false, false, true, false, false };
-	struct table table = { .columns = 5, .right = right };
-	unsigned int i;
+	const struct ledger_target *target = row;
 
-	for (i = 0; i < LEDGER_NR; i++) {
-		const struct ledger_row *row = &ledger_rows[i];
-		uint64_t value = ledger_value(ledger, i);
-
-		/* the accounts always, the rest if there is something */
-		if (!value && i > LEDGER_rmw_pending)
-			continue;
-		table_add(&table, message_format(" "));
-		table_add(&table, message_format("%s", row->name));
-		table_add(&table, message_format("%" PRIu64, value));
-		table_add(&table, message_format("%s", row->unit));
-		table_add(&table, message_format("%s", row->help));
+	switch ((enum target_column)column) {
+	case TARGET_INDEX:
+		return table_number(target->index);
+	case TARGET_MODE:
+		return table_text(target->mode);
+	case TARGET_PHYSICAL:
+		return table_number(target->physical);
+	case TARGET_OFFSET:
+		return target->offset < 0 ? table_text("unknown") :
+					    table_number(target->offset);
+	case TARGET_ON:
+		return table_text(target->device);
+	case TARGET_GONE:
+		return table_bool(target->device_gone);
+	case TARGET_HOLD:
+		return mode_hold_value(target->mode, target->hold_ms);
+	case TARGET_MAX_BLOCKS:
+		return table_number(target->max_blocks);
+	case TARGET_BLOCKS:
+		return table_number(target->blocks);
+	case TARGET_MEMORY:
+		return table_number(target->memory_bytes);
+	case TARGET_HIGH_WATER:
+		return table_number(target->memory_high_water);
 	}
-	table_print(&table);
+	return table_absent();
 }
 
-/* Percentiles as the bounds that bins have: a time in one may be anywhere in it. */
-static void text_times(const struct ledger *ledger, const char *what,
-		       const char *measure, enum ledger_histogram histogram)
+static const struct table_type target_table =
+	TABLE_TYPE(target_columns, target_value);
+
+static void text_targets(const struct ledger *ledger)
 {
-	static const struct { const char *name; unsigned int per_mille; }
-	percentiles[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 } };
-	uint64_t bins[LEDGER_MAX_BINS];
+	struct table *table = table_new(&target_table);
 	size_t i;
 
-	ledger_histogram(ledger, histogram, bins);
-	if (!sum_bins(bins))
-		return;
-	printf("  %s: %" PRIu64 ", %s", what, sum_bins(bins), measure);
-	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
-		bool open;
-		double bound = latency_histogram_percentile(bins,
-					percentiles[i].per_mille, &open);
-
-		printf(" %s %s %.1f ", percentiles[i].name, open ? ">=" : "<",
-		       bound);
-	}
-	puts("us");
-}
-
-static void text_phase(const struct ledger *ledger)
-{
-	uint64_t bins[LEDGER_MAX_BINS], sum;
-	unsigned int i;
-
-	ledger_histogram(ledger, HISTOGRAM_PHASE, bins);
-	sum = sum_bins(bins);
-	if (!sum)
-		return;
-	puts("  misaligned writes by first byte in the physical block:");
-	for (i = 0; i < ALIGN_PHASE_BINS; i++)
-		if (bins[i])
-			printf("    %6.0f  %" PRIu64 " (%.1f %%)\n",
-			       ledger_bin_bound(ledger, HISTOGRAM_PHASE, i),
-			       bins[i], 100.0 * bins[i] / sum);
-}
-
-void ledger_report_text(const struct ledger_device *devices, size_t nr)
-{
-	size_t i, k;
-
-	for (i = 0; i < nr; i++) {
-		const struct ledger *ledger = &devices[i].ledger;
-
-		printf("%s (%s), epoch %" PRIu64 "\n", devices[i].name,
-		       devices[i].dm, ledger->epoch);
-		for (k = 0; k < ledger->nr_targets; k++) {
-			const struct ledger_target *target = &ledger->target[k];
-
-			printf("  target %u: mode %s on %s, physical block %" PRId64
-			       ", alignment offset ", target->index,
-			       target->mode, target->device, target->physical);
-			if (target->offset < 0)
-				fputs("unknown", stdout);
-			else
-				printf("%" PRId64, target->offset);
-			printf("; %" PRId64 " of %" PRId64 " blocks, %" PRId64
-			       " bytes of memory, at most %" PRId64 "\n",
-			       target->blocks, target->max_blocks,
-			       target->memory_bytes,
-			       target->memory_high_water);
-			if (mode_holds(target->mode))
-				printf("  target %u: holds a block for %" PRId64
-				       " ms at most\n", target->index,
-				       target->hold_ms);
-		}
-		text_counters(ledger);
-		printf("  write amplification: %.3f as it arrived, %.3f as it was sent\n",
-		       ledger_amplification_before(ledger),
-		       ledger_amplification_after(ledger));
-		text_times(ledger, "aligned writes", "latency",
-			   HISTOGRAM_LATENCY_ALIGNED);
-		text_times(ledger, "misaligned writes", "latency",
-			   HISTOGRAM_LATENCY_MISALIGNED);
-		text_times(ledger, "held blocks", "held", HISTOGRAM_HOLD_TIME);
-		text_phase(ledger);
-		if (ledger_gone(ledger))
-			printf("  gone: %s, below, is no longer there; reads and writes fail\n",
-			       ledger_gone(ledger)->device);
-		if (ledger_degraded(ledger))
-			puts("  degraded: held blocks cannot be written, and every flush fails");
-		if (!ledger_balanced(ledger))
-			puts("  the ledger does not balance at this moment");
-		if (ledger->suggested)
-			printf("  io_min below hints at physical blocks of %" PRIu64 " bytes\n",
-			       ledger->suggested);
-	}
-	output_flush();
+	for (i = 0; i < ledger->nr_targets; i++)
+		table_add(table, &ledger->target[i]);
+	table_print(table, 2);
 }
 
 static struct json_object *json_targets(const struct ledger *ledger)
@@ -154,34 +115,177 @@ static struct json_object *json_targets(const struct ledger *ledger)
 	struct json_object *array = json_new_array();
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++) {
-		const struct ledger_target *target = &ledger->target[i];
-		struct json_object *object = json_new();
-
-		json_add_number(object, "index", target->index);
-		json_add_text(object, "mode", target->mode);
-		json_add_number(object, "physical_block_size",
-				target->physical);
-		if (target->offset < 0)
-			json_add_text(object, "alignment_offset", "unknown");
-		else
-			json_add_number(object, "alignment_offset",
-					target->offset);
-		json_add_text(object, "device", target->device);
-		json_add_bool(object, "device_gone", target->device_gone);
-		json_add_number(object, "hold_ms", target->hold_ms);
-		json_add_number(object, "max_blocks", target->max_blocks);
-		json_add_number(object, "blocks", target->blocks);
-		json_add_number(object, "memory_bytes", target->memory_bytes);
-		json_add_number(object, "memory_high_water_bytes",
-				target->memory_high_water);
-		json_append(array, object);
-	}
+	for (i = 0; i < ledger->nr_targets; i++)
+		json_append(array, table_json(&target_table,
+					      &ledger->target[i]));
 	return array;
 }
 
-static struct json_object *json_histogram(const struct ledger *ledger,
-					  enum ledger_histogram histogram)
+/* Counters, in the order of kmod/ledger_table.h, the accounts first */
+
+/* A counter of a ledger; NULL: of none. */
+struct counter_row {
+	const struct ledger *ledger;
+	enum ledger_counter counter;
+};
+
+enum counter_column {
+	COUNTER_NAME, COUNTER_VALUE, COUNTER_RAW, COUNTER_UNIT,
+	COUNTER_MEANING,
+};
+
+/* In the document each with a key is an object, with a member for each name. */
+static const struct table_column counter_columns[] = {
+	[COUNTER_NAME] = { .heading = "COUNTER" },
+	[COUNTER_VALUE] = { .key = "counters", .heading = "VALUE",
+			    .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+	[COUNTER_RAW] = { .key = "raw" },
+	[COUNTER_UNIT] = { .heading = "UNIT" },
+	[COUNTER_MEANING] = { .heading = "MEANING", .flags = TABLE_WRAP },
+};
+
+static struct table_value count_of(const struct ledger_row *row, uint64_t n)
+{
+	struct table_value value = table_number(n);
+
+	if (strcmp(row->unit, "bytes"))
+		return value;
+	return table_shown(value, figure(FIGURE_BYTES, (double)n).text);
+}
+
+static struct table_value counter_value(const void *row, size_t column)
+{
+	const struct counter_row *r = row;
+	const struct ledger_row *of = &ledger_rows[r->counter];
+
+	switch ((enum counter_column)column) {
+	case COUNTER_NAME:
+		return table_text(of->name);
+	case COUNTER_VALUE:
+		if (!r->ledger)
+			return table_absent();
+		return count_of(of, ledger_value(r->ledger, r->counter));
+	case COUNTER_RAW:
+		return table_number(r->ledger->raw[r->counter]);
+	case COUNTER_UNIT:
+		return table_text(of->unit);
+	case COUNTER_MEANING:
+		return table_text(of->help);
+	}
+	return table_absent();
+}
+
+static const struct table_type counter_table =
+	TABLE_TYPE(counter_columns, counter_value);
+
+static void text_counters(const struct ledger *ledger)
+{
+	struct table *table = table_new(&counter_table);
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		const struct counter_row row = { ledger, i };
+
+		/* the accounts always, the rest if there is something */
+		if (i <= LEDGER_rmw_pending || ledger_value(ledger, i))
+			table_add(table, &row);
+	}
+	table_print(table, 2);
+}
+
+static void json_add_counters(struct json_object *object,
+			      const struct ledger *ledger,
+			      enum counter_column column)
+{
+	struct json_object *all = json_new();
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		const struct counter_row row = { ledger, i };
+
+		json_add(all, ledger_rows[i].name,
+			 table_json_cell(&counter_table, &row, column));
+	}
+	json_add(object, counter_columns[column].key, all);
+}
+
+void ledger_report_counters(void)
+{
+	struct table *table = table_new(&counter_table);
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++) {
+		const struct counter_row row = { NULL, i };
+
+		table_add(table, &row);
+	}
+	table_print(table, 1);
+}
+
+/* Histograms, in the order of ledger_histograms[] */
+
+struct histogram_row {
+	const struct ledger *ledger;
+	enum ledger_histogram histogram;
+	uint64_t bins[LEDGER_MAX_BINS];
+};
+
+enum histogram_column {
+	TIMES_NAME, TIMES_UNIT, TIMES_COUNT, TIMES_BINS, TIMES_P50, TIMES_P90,
+	TIMES_P99,
+};
+
+/* In the document an object by its name; people get those of times so. */
+static const struct table_column histogram_columns[] = {
+	[TIMES_NAME] = { .heading = "HISTOGRAM" },
+	[TIMES_UNIT] = { .key = "unit" },
+	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",
+			  .flags = TABLE_RIGHT },
+	[TIMES_BINS] = { .key = "bins" },
+	[TIMES_P50] = { .key = "p50_us", .heading = "P50", .flags = TABLE_RIGHT,
+			.unit = FIGURE_US },
+	[TIMES_P90] = { .key = "p90_us", .heading = "P90", .flags = TABLE_RIGHT,
+			.unit = FIGURE_US },
+	[TIMES_P99] = { .key = "p99_us", .heading = "P99", .flags = TABLE_RIGHT,
+			.unit = FIGURE_US },
+};
+
+static bool is_of_times(enum ledger_histogram histogram)
+{
+	return histogram != HISTOGRAM_PHASE && histogram != HISTOGRAM_SIZE;
+}
+
+static struct json_object *json_bins(const struct histogram_row *row)
+{
+	struct json_object *array = json_new_array();
+	unsigned int i;
+
+	for (i = 0; i < ledger_histograms[row->histogram].bins; i++)
+		if (row->bins[i])
+			json_append_bin(array,
+					ledger_bin_bound(row->ledger,
+							 row->histogram, i),
+					row->bins[i]);
+	return array;
+}
+
+/* The bound that a bin has: a time in the bin may be anywhere in it. */
+static struct table_value percentile(const struct histogram_row *row,
+				     unsigned int per_mille)
+{
+	struct table_value value;
+	bool open;
+
+	if (!is_of_times(row->histogram))
+		return table_absent();
+	value = table_real(latency_histogram_percentile(row->bins, per_mille,
+							&open));
+	value.text = message_format("%s %s", open ? ">=" : "<",
+				    figure(FIGURE_US, value.real).text);
+	return value;
+}
+
+static struct table_value histogram_value(const void *row, size_t column)
 {
 	static const char *const units[HISTOGRAM_NR] = {
 		[HISTOGRAM_PHASE] = "bytes from the start of the block",
@@ -190,35 +294,160 @@ static struct json_object *json_histogram(const struct ledger *ledger,
 		[HISTOGRAM_LATENCY_MISALIGNED] = "us, less than",
 		[HISTOGRAM_HOLD_TIME] = "us, less than",
 	};
-	struct json_object *object = json_new(), *array = json_new_array();
-	uint64_t bins[LEDGER_MAX_BINS];
+	const struct histogram_row *r = row;
+
+	switch ((enum histogram_column)column) {
+	case TIMES_NAME:
+		return table_text(ledger_histograms[r->histogram].name);
+	case TIMES_UNIT:
+		return table_text(units[r->histogram]);
+	case TIMES_COUNT:
+		return table_number(sum_bins(r->bins));
+	case TIMES_BINS:
+		return table_object(json_bins(r));
+	case TIMES_P50:
+		return percentile(r, 500);
+	case TIMES_P90:
+		return percentile(r, 900);
+	case TIMES_P99:
+		return percentile(r, 990);
+	}
+	return table_absent();
+}
+
+static const struct table_type histogram_table =
+	TABLE_TYPE(histogram_columns, histogram_value);
+
+static struct histogram_row histogram_of(const struct ledger *ledger,
+					 enum ledger_histogram histogram)
+{
+	struct histogram_row row = { .ledger = ledger, .histogram = histogram };
+
+	ledger_histogram(ledger, histogram, row.bins);
+	return row;
+}
+
+static void text_times(const struct ledger *ledger)
+{
+	struct table *table = table_new(&histogram_table);
 	unsigned int i;
 
-	ledger_histogram(ledger, histogram, bins);
-	json_add_text(object, "unit", units[histogram]);
-	json_add_number(object, "count", sum_bins(bins));
-	for (i = 0; i < ledger_histograms[histogram].bins; i++)
-		if (bins[i])
-			json_append_bin(array, ledger_bin_bound(ledger,
-								histogram, i),
-					bins[i]);
-	json_add(object, "bins", array);
-	if (histogram == HISTOGRAM_PHASE || histogram == HISTOGRAM_SIZE)
-		return object;
-	json_add_real(object, "p50_us",
-		      latency_histogram_percentile(bins, 500, NULL));
-	json_add_real(object, "p90_us",
-		      latency_histogram_percentile(bins, 900, NULL));
-	json_add_real(object, "p99_us",
-		      latency_histogram_percentile(bins, 990, NULL));
+	for (i = 0; i < HISTOGRAM_NR; i++) {
+		const struct histogram_row row = histogram_of(ledger, i);
+
+		if (is_of_times(i) && sum_bins(row.bins))
+			table_add(table, &row);
+	}
+	table_print(table, 2);
+}
+
+static struct json_object *json_histograms(const struct ledger *ledger)
+{
+	struct json_object *object = json_new();
+	unsigned int i;
+
+	for (i = 0; i < HISTOGRAM_NR; i++) {
+		const struct histogram_row row = histogram_of(ledger, i);
+
+		json_add(object, ledger_histograms[i].name,
+			 table_json(&histogram_table, &row));
+	}
 	return object;
+}
+
+/* Phases, from the start of the block on */
+
+struct phase_row {
+	const struct histogram_row *histogram;
+	unsigned int bin;
+};
+
+enum phase_column { PHASE_FIRST, PHASE_WRITES, PHASE_SHARE };
+
+/* In the document, the pairs of the phase histogram's bins. */
+static const struct table_column phase_columns[] = {
+	[PHASE_FIRST] = { .heading = "FIRST-BYTE", .flags = TABLE_RIGHT,
+			  .unit = FIGURE_LENGTH },
+	[PHASE_WRITES] = { .heading = "WRITES", .flags = TABLE_RIGHT },
+	[PHASE_SHARE] = { .heading = "SHARE", .flags = TABLE_RIGHT,
+			  .unit = FIGURE_PER_CENT },
+};
+
+static struct table_value phase_value(const void *row, size_t column)
+{
+	const struct phase_row *r = row;
+	const uint64_t *bins = r->histogram->bins;
+
+	switch ((enum phase_column)column) {
+	case PHASE_FIRST:
+		return table_real(ledger_bin_bound(r->histogram->ledger,
+						   HISTOGRAM_PHASE, r->bin));
+	case PHASE_WRITES:
+		return table_number(bins[r->bin]);
+	case PHASE_SHARE:
+		return table_real(100.0 * bins[r->bin] / sum_bins(bins));
+	}
+	return table_absent();
+}
+
+static const struct table_type phase_table =
+	TABLE_TYPE(phase_columns, phase_value);
+
+static void text_phase(const struct ledger *ledger)
+{
+	const struct histogram_row histogram = histogram_of(ledger,
+							    HISTOGRAM_PHASE);
+	struct phase_row row = { .histogram = &histogram };
+	struct table *table;
+
+	if (!sum_bins(histogram.bins))
+		return;
+	table = table_new(&phase_table);
+	for (row.bin = 0; row.bin < ALIGN_PHASE_BINS; row.bin++)
+		if (histogram.bins[row.bin])
+			table_add(table, &row);
+	puts("  misaligned writes by first byte in the physical block:");
+	table_print(table, 2);
+}
+
+static void text_device(const struct ledger_device *device)
+{
+	const struct ledger *ledger = &device->ledger;
+
+	printf("%s (%s), epoch %" PRIu64 "\n", device->name, device->dm,
+	       ledger->epoch);
+	text_targets(ledger);
+	text_counters(ledger);
+	printf("  write amplification: %s as it arrived, %s as it was sent\n",
+	       FIGURE_OF(ledger_amplification_before(ledger)),
+	       FIGURE_OF(ledger_amplification_after(ledger)));
+	text_times(ledger);
+	text_phase(ledger);
+	if (ledger_gone(ledger))
+		printf("  gone: %s, below, is no longer there; reads and writes fail\n",
+		       ledger_gone(ledger)->device);
+	if (ledger_degraded(ledger))
+		puts("  degraded: held blocks cannot be written, and every flush fails");
+	if (!ledger_balanced(ledger))
+		puts("  the ledger does not balance at this moment");
+	if (ledger->suggested)
+		printf("  io_min below hints at physical blocks of %s\n",
+		       figure(FIGURE_LENGTH, (double)ledger->suggested).text);
+}
+
+void ledger_report_text(const struct ledger_device *devices, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		text_device(&devices[i]);
+	output_flush();
 }
 
 static struct json_object *json_device(const struct ledger_device *device)
 {
 	const struct ledger *ledger = &device->ledger;
 	struct json_object *object = json_new(), *part;
-	unsigned int i;
 
 	json_add_text(object, "name", device->name);
 	json_add_text(object, "dm", device->dm);
@@ -226,15 +455,8 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
 	json_add(object, "targets", json_targets(ledger));
-	part = json_new();
-	for (i = 0; i < LEDGER_NR; i++)
-		json_add_number(part, ledger_rows[i].name,
-				ledger_value(ledger, i));
-	json_add(object, "counters", part);
-	part = json_new();
-	for (i = 0; i < LEDGER_NR; i++)
-		json_add_number(part, ledger_rows[i].name, ledger->raw[i]);
-	json_add(object, "raw", part);
+	json_add_counters(object, ledger, COUNTER_VALUE);
+	json_add_counters(object, ledger, COUNTER_RAW);
 	part = json_new();
 	json_add_real(part, "write_amplification_before",
 		      ledger_amplification_before(ledger));
@@ -243,11 +465,7 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_bool(part, "balanced", ledger_balanced(ledger));
 	json_add_bool(part, "degraded", ledger_degraded(ledger));
 	json_add(object, "derived", part);
-	part = json_new();
-	for (i = 0; i < HISTOGRAM_NR; i++)
-		json_add(part, ledger_histograms[i].name,
-			 json_histogram(ledger, i));
-	json_add(object, "histograms", part);
+	json_add(object, "histograms", json_histograms(ledger));
 	return object;
 }
 

@@ -26,6 +26,9 @@ struct ledger_device {
 
 void ledger_device_free(struct ledger_device *device);
 
+/* Print every counter with its unit and meaning, for help. */
+void ledger_report_counters(void);
+
 void ledger_report_text(const struct ledger_device *devices, size_t nr);
 
 /* @interval: seconds that the figures are for, 0: since the last reset. */

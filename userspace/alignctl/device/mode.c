@@ -55,6 +55,13 @@ bool mode_holds(const char *mode)
 	return !strcmp(mode, "coalesce");
 }
 
+struct table_value mode_hold_value(const char *mode, int64_t hold_ms)
+{
+	struct table_value value = table_number(hold_ms);
+
+	return mode_holds(mode) ? value : table_shown(value, "-");
+}
+
 void mode_print_volatile(const char *name, int64_t hold_ms)
 {
 	printf("%s: volatile: mode coalesce may acknowledge a write that covers a block in part about %" PRId64

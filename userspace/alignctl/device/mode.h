@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 #define MODE_MAX_HOLD_MS	600000U
 
 /* Rows of options.h, for the verbs that make or change a target. */
@@ -37,6 +39,9 @@ bool mode_rewrites(const char *mode);
 
 /* Check whether a mode acknowledges writes before they are on the drive. */
 bool mode_holds(const char *mode);
+
+/* Return the value of a column hold_ms; text shows it only in a mode that holds. */
+struct table_value mode_hold_value(const char *mode, int64_t hold_ms);
 
 /* Print on standard output what a mode with mode_holds() puts at risk. */
 void mode_print_volatile(const char *name, int64_t hold_ms);

@@ -2,12 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/json.h"
-#include "base/message.h"
 #include "base/table.h"
-#include "base/units.h"
 #include "forecast/report.h"
+#include "trace/operations.h"
 
 /* 1: what it was before documents had a number; there format was what is now source_format. */
 #define JSON_FORMAT	2
@@ -25,47 +23,143 @@ static uint64_t misaligned(const struct forecast *f)
 	return f->figures.requests - f->class[ALIGN_WHOLE];
 }
 
-/* A table of so many columns, all but the first flush right. */
-static struct table new_table(size_t columns, const char *const *heading)
-{
-	static const bool right[] = { false, true, true, true, true };
-	struct table table = { .columns = columns, .right = right };
-	size_t i;
+/* By what they do: the requests to the device, or those to the page cache */
 
-	for (i = 0; i < columns; i++)
-		table_add(&table, message_format("%s", heading[i]));
-	return table;
+static void make_operations(struct trace_operation row[TRACE_NR_OPS],
+			    const struct forecast *f, bool issued)
+{
+	unsigned int op;
+
+	for (op = 0; op < TRACE_NR_OPS; op++)
+		row[op] = (struct trace_operation){
+			.op = op, .on_blocks = !issued,
+			.requests = issued ? f->issued[op] : f->requests[op],
+			.bytes = issued ? f->issued_bytes[op] : f->bytes[op],
+		};
+	row[TRACE_WRITE].misaligned = misaligned(f);
+	row[TRACE_WRITE].touches = f->figures.touches - f->zero_touches;
+	row[TRACE_WRITE_ZEROES].misaligned = f->zeroes_misaligned;
+	row[TRACE_WRITE_ZEROES].touches = f->zero_touches;
 }
 
-static void text_mode(struct table *table, const char *name,
-		      const struct fixing_figures *figures, uint64_t most)
+static void text_operations(const struct forecast *f, bool issued)
 {
-	table_add(table, message_format("  %s", name));
-	table_add(table, message_format("%" PRIu64, figures->drive));
-	table_add(table, message_format("%" PRIu64, figures->host));
-	table_add(table, message_format("%" PRIu64, most));
-	table_add(table, message_format("%" PRIu64, figures->avoided));
+	struct trace_operation row[TRACE_NR_OPS];
+
+	make_operations(row, f, issued);
+	trace_operations_print(&trace_operations_requested, row);
+}
+
+/* Modes, from none to the one that does most */
+
+/**
+ * struct mode_row - what a mode makes of the requests
+ * @name: for people
+ * @figures: what becomes of the touches
+ * @f: all of the forecast
+ * @most: block reads at most
+ */
+struct mode_row {
+	const char *name;
+	const struct fixing_figures *figures;
+	const struct forecast *f;
+	uint64_t most;
+};
+
+enum mode_column {
+	MODE_NAME, MODE_EXPECTED, MODE_EXPECTED_ZEROES, MODE_AVOIDED,
+	MODE_READS, MODE_AT_MOST, MODE_LEFT, MODE_READ_BYTES, MODE_WRITES,
+	MODE_CROWDED,
+};
+
+/* As the counters of the ledger are called, but for rmw_drive. */
+static const struct table_column mode_columns[] = {
+	[MODE_NAME] = { .heading = "MODE" },
+	[MODE_EXPECTED] = { .key = "rmw_expected" },
+	[MODE_EXPECTED_ZEROES] = { .key = "rmw_expected_zeroes" },
+	[MODE_AVOIDED] = { .key = "rmw_avoided", .heading = "AVOIDED",
+			   .flags = TABLE_RIGHT },
+	[MODE_READS] = { .key = "rmw_host", .heading = "BLOCK-READS",
+			 .flags = TABLE_RIGHT },
+	[MODE_AT_MOST] = { .key = "rmw_host_at_most", .heading = "AT-MOST",
+			   .flags = TABLE_OUTER | TABLE_RIGHT },
+	[MODE_LEFT] = { .key = "touches_left", .heading = "TOUCHES-LEFT",
+			.flags = TABLE_RIGHT },
+	[MODE_READ_BYTES] = { .key = "pad_read_bytes" },
+	[MODE_WRITES] = { .key = "pad_writes" },
+	[MODE_CROWDED] = { .key = "coalesce_crowded", .flags = TABLE_OUTER },
+};
+
+static struct table_value mode_value(const void *row, size_t column)
+{
+	const struct mode_row *r = row;
+	const struct fixing_figures *figures = r->figures;
+
+	switch ((enum mode_column)column) {
+	case MODE_NAME:
+		return table_text(r->name);
+	case MODE_EXPECTED:
+		return table_number(figures->expected);
+	case MODE_EXPECTED_ZEROES:
+		return table_number(figures->expected_zeroes);
+	case MODE_AVOIDED:
+		return table_number(figures->avoided);
+	case MODE_READS:
+		return table_number(figures->host);
+	case MODE_AT_MOST:
+		return table_number(r->most);
+	case MODE_LEFT:
+		return table_number(figures->drive);
+	case MODE_READ_BYTES:
+		return table_number(figures->host * r->f->geometry.physical);
+	case MODE_WRITES:
+		return table_number(figures->written);
+	case MODE_CROWDED:
+		return table_bool(r->f->coalesce.crowded);
+	}
+	return table_absent();
+}
+
+static const struct table_type mode_table =
+	TABLE_TYPE(mode_columns, mode_value);
+
+/* The drive alone has all touches to itself. */
+static struct fixing_figures figures_of_none(const struct forecast *f)
+{
+	return (struct fixing_figures){
+		.expected = f->figures.touches,
+		.expected_zeroes = f->zero_touches,
+		.drive = f->figures.touches,
+	};
+}
+
+static void add_mode(struct table *table, const struct forecast *f,
+		     const char *name, const struct fixing_figures *figures,
+		     uint64_t most)
+{
+	const struct mode_row row = {
+		.name = name, .figures = figures, .f = f, .most = most,
+	};
+
+	table_add(table, &row);
 }
 
 static void text_modes(const struct forecast *f)
 {
-	static const char *const heading[] = {
-		"  MODE", "TOUCHES-LEFT", "BLOCK-READS", "AT-MOST", "AVOIDED",
-	};
-	const struct fixing_figures raw = { .drive = f->figures.touches };
+	const struct fixing_figures none = figures_of_none(f);
 	uint64_t most = forecast_most_reads(f);
-	struct table table = new_table(5, heading);
+	struct table *table = table_new(&mode_table);
 
-	text_mode(&table, "none, report", &raw, 0);
+	add_mode(table, f, "none, report", &none, 0);
 	if (f->timed) {
-		text_mode(&table, "pad, as timed", &f->pad_timed, most);
-		text_mode(&table, "coalesce, as timed", &f->coalesce_timed,
-			  most);
+		add_mode(table, f, "pad, as timed", &f->pad_timed, most);
+		add_mode(table, f, "coalesce, as timed", &f->coalesce_timed,
+			 most);
 	}
-	text_mode(&table, f->timed ? "pad, untimed" : "pad", &f->pad, most);
-	text_mode(&table, f->timed ? "coalesce, untimed" : "coalesce",
-		  &f->coalesce, most);
-	table_print(&table);
+	add_mode(table, f, f->timed ? "pad, untimed" : "pad", &f->pad, most);
+	add_mode(table, f, f->timed ? "coalesce, untimed" : "coalesce",
+		 &f->coalesce, most);
+	table_print(table, 2);
 	printf("  TOUCHES-LEFT: to the drive, which does a read-modify-write of each without a cache\n"
 	       "  for %s, one request at a time; AT-MOST: however slowly, and however many in flight\n",
 	       f->cache_block ? "what the page cache sends" : "direct I/O");
@@ -81,92 +175,284 @@ static void text_modes(const struct forecast *f)
 		     "  reads depends on when it empties them");
 }
 
+static void json_add_mode(struct json_object *object, const struct forecast *f,
+			  const char *key, const struct fixing_figures *figures)
+{
+	const struct mode_row row = { .figures = figures, .f = f };
+
+	json_add(object, key, figures ? table_json(&mode_table, &row) : NULL);
+}
+
+static struct json_object *json_modes(const struct forecast *f)
+{
+	const struct fixing_figures none = figures_of_none(f);
+	const struct mode_row row = { .figures = &f->pad, .f = f,
+				      .most = forecast_most_reads(f) };
+	struct json_object *object = json_new();
+
+	json_add_mode(object, f, "report", &none);
+	json_add_mode(object, f, "pad", &f->pad);
+	json_add_mode(object, f, "coalesce", &f->coalesce);
+	json_add_mode(object, f, "pad_as_timed",
+		      f->timed ? &f->pad_timed : NULL);
+	json_add_mode(object, f, "coalesce_as_timed",
+		      f->timed ? &f->coalesce_timed : NULL);
+	table_json_outer(object, &mode_table, &row);
+	return object;
+}
+
+/* Moves of the start, the shortest first */
+
+struct shift_row {
+	const struct forecast *f;
+	uint32_t sectors;
+};
+
+enum shift_column { SHIFT_SECTORS, SHIFT_TOUCHES };
+
+/* In the document an array, of which each has the place that the move is. */
+static const struct table_column shift_columns[] = {
+	[SHIFT_SECTORS] = { .heading = "SECTORS", .flags = TABLE_RIGHT },
+	[SHIFT_TOUCHES] = { .key = "touches_if_moved", .heading = "TOUCHES",
+			    .flags = TABLE_RIGHT },
+};
+
+static struct table_value shift_value(const void *row, size_t column)
+{
+	const struct shift_row *r = row;
+
+	switch ((enum shift_column)column) {
+	case SHIFT_SECTORS:
+		return table_number(r->sectors);
+	case SHIFT_TOUCHES:
+		return table_number(r->f->shifted[r->sectors]);
+	}
+	return table_absent();
+}
+
+static const struct table_type shift_table =
+	TABLE_TYPE(shift_columns, shift_value);
+
 static void text_shifts(const struct forecast *f)
 {
-	static const char *const heading[] = { "  SECTORS", "TOUCHES" };
-	uint32_t sectors = align_block_sectors(&f->geometry), shift;
+	uint32_t sectors = align_block_sectors(&f->geometry);
 	uint32_t best = forecast_worthwhile_shift(f);
-	struct table table = new_table(2, heading);
+	struct table *table = table_new(&shift_table);
+	struct shift_row row = { .f = f };
 
+	for (row.sectors = 0; row.sectors < sectors; row.sectors++)
+		table_add(table, &row);
 	puts("\nIf the start moved on by so many sectors:");
-	for (shift = 0; shift < sectors; shift++) {
-		table_add(&table, message_format("  %" PRIu32, shift));
-		table_add(&table, message_format("%" PRIu64,
-						 f->shifted[shift]));
-	}
-	table_print(&table);
+	table_print(table, 2);
 	if (!best)
 		puts("  nothing to gain by moving");
 	else
-		printf("  best: start moved by %" PRIu32 " sector%s: %" PRIu64
-		       " touches, %.0f %% less\n", best,
-		       best == 1 ? "" : "s", f->shifted[best],
+		printf("  best: start moved by %" PRIu32 " sector%s: %s touches, %.0f %% less\n",
+		       best, best == 1 ? "" : "s",
+		       FIGURE_OF(f->shifted[best]),
 		       100.0 * (f->shifted[0] - f->shifted[best]) /
 		       f->shifted[0]);
 }
 
-/* Takes @name. */
-static void text_row(struct table *table, char *name,
-		     const struct forecast_row *row)
+static void json_add_shifts(struct json_object *object,
+			    const struct forecast *f)
 {
-	if (!row->writes) {
-		free(name);
-		return;
+	uint32_t sectors = align_block_sectors(&f->geometry);
+	struct json_object *array = json_new_array();
+	struct shift_row row = { .f = f };
+
+	for (row.sectors = 0; row.sectors < sectors; row.sectors++)
+		json_append(array, table_json_cell(&shift_table, &row,
+						   SHIFT_TOUCHES));
+	json_add(object, shift_columns[SHIFT_TOUCHES].key, array);
+}
+
+/* Writes that have something in common */
+
+/**
+ * struct writes_row - what writes have in common, and what they come to
+ * @f: all of the forecast
+ * @index: in the array of the forecast; behind the last one: all others
+ */
+struct writes_row {
+	const struct forecast *f;
+	uint32_t index;
+};
+
+enum writes_column {
+	WRITES_COMMON, WRITES_WRITES, WRITES_MISALIGNED, WRITES_TOUCHES,
+};
+
+/* Three kinds, which differ in what is common, and in what people look for. */
+#define WRITES_COLUMNS(touches, ...) {					\
+	[WRITES_COMMON] = { __VA_ARGS__ },				\
+	[WRITES_WRITES] = { .key = "writes", .heading = "WRITES",	\
+			    .flags = TABLE_RIGHT },			\
+	[WRITES_MISALIGNED] = { .key = "misaligned",			\
+				.heading = "MISALIGNED",		\
+				.flags = TABLE_RIGHT },			\
+	[WRITES_TOUCHES] = { .key = "touches", .heading = "TOUCHES",	\
+			     .flags = TABLE_RIGHT | (touches) },	\
+}
+
+static const struct table_column size_columns[] =
+	WRITES_COLUMNS(0, .key = "bytes", .heading = "LENGTH",
+		       .flags = TABLE_RIGHT | TABLE_RISING,
+		       .unit = FIGURE_LENGTH);
+static const struct table_column phase_columns[] =
+	WRITES_COLUMNS(0, .key = "sector", .heading = "START-SECTOR-IN-BLOCK",
+		       .flags = TABLE_RIGHT | TABLE_RISING);
+static const struct table_column process_columns[] =
+	WRITES_COLUMNS(TABLE_FALLING, .key = "comm", .heading = "PROCESS");
+
+static struct table_value writes_value(const struct forecast_row *row,
+				       size_t column)
+{
+	switch ((enum writes_column)column) {
+	case WRITES_WRITES:
+		return table_number(row->writes);
+	case WRITES_MISALIGNED:
+		return table_number(row->misaligned);
+	case WRITES_TOUCHES:
+		return table_number(row->touches);
+	case WRITES_COMMON:
+		break;
 	}
-	table_add(table, name);
-	table_add(table, message_format("%" PRIu64, row->writes));
-	table_add(table, message_format("%" PRIu64, row->misaligned));
-	table_add(table, message_format("%" PRIu64, row->touches));
+	return table_absent();
 }
 
-static struct table rows_table(const char *what)
+static const struct forecast_row *size_row(const struct writes_row *r)
 {
-	const char *const heading[] = { what, "WRITES", "MISALIGNED",
-					"TOUCHES" };
-
-	putchar('\n');
-	return new_table(4, heading);
+	return r->index < r->f->nr_sizes ? &r->f->size[r->index].row :
+					   &r->f->other_sizes;
 }
 
-static void text_rows(const struct forecast *f)
+static struct table_value size_value(const void *row, size_t column)
 {
-	struct table table;
-	uint32_t i;
+	const struct writes_row *r = row;
 
-	table = rows_table("BYTES");
-	for (i = 0; i < f->nr_sizes; i++)
-		text_row(&table, message_format("%" PRIu64, f->size[i].bytes),
-			 &f->size[i].row);
-	text_row(&table, message_format("others"), &f->other_sizes);
-	table_print(&table);
+	if (column != WRITES_COMMON)
+		return writes_value(size_row(r), column);
+	if (r->index < r->f->nr_sizes)
+		return table_number(r->f->size[r->index].bytes);
+	return table_shown(table_null(), "others");
+}
 
-	table = rows_table("START-SECTOR-IN-BLOCK");
-	for (i = 0; i < align_block_sectors(&f->geometry); i++)
-		text_row(&table, message_format("%" PRIu32, i), &f->phase[i]);
-	table_print(&table);
+static const struct forecast_row *phase_row(const struct writes_row *r)
+{
+	return &r->f->phase[r->index];
+}
 
-	/* one that has no name is no news */
-	if (f->nr_processes == 1 && !f->process[0].comm[0])
+static struct table_value phase_value(const void *row, size_t column)
+{
+	const struct writes_row *r = row;
+
+	if (column != WRITES_COMMON)
+		return writes_value(phase_row(r), column);
+	return table_number(r->index);
+}
+
+static const struct forecast_row *process_row(const struct writes_row *r)
+{
+	return r->index < r->f->nr_processes ? &r->f->process[r->index].row :
+					       &r->f->other_processes;
+}
+
+static struct table_value process_value(const void *row, size_t column)
+{
+	const struct writes_row *r = row;
+
+	if (column != WRITES_COMMON)
+		return writes_value(process_row(r), column);
+	if (r->index == r->f->nr_processes)
+		return table_text("(others)");
+	if (!r->f->process[r->index].comm[0])
+		return table_shown(table_null(), "(unknown)");
+	return table_text(r->f->process[r->index].comm);
+}
+
+/**
+ * struct writes_kind - one of the three
+ * @key: of the array in the document
+ * @table: its columns
+ * @row: the figures of a row
+ * @nr: rows of a forecast
+ */
+struct writes_kind {
+	const char *key;
+	struct table_type table;
+	const struct forecast_row *(*row)(const struct writes_row *r);
+	uint32_t (*nr)(const struct forecast *f);
+};
+
+static uint32_t nr_sizes(const struct forecast *f)
+{
+	return f->nr_sizes + 1;
+}
+
+static uint32_t nr_phases(const struct forecast *f)
+{
+	return align_block_sectors(&f->geometry);
+}
+
+static uint32_t nr_processes(const struct forecast *f)
+{
+	return f->nr_processes + 1;
+}
+
+/*
+ * People get lengths and starts by rising size, and processes by touches, the most
+ * first; documents, all of them as they first occurred, starts rising.
+ */
+static const struct writes_kind writes_kinds[] = {
+	{ "by_size", TABLE_TYPE(size_columns, size_value), size_row, nr_sizes },
+	{ "by_start_sector", TABLE_TYPE(phase_columns, phase_value), phase_row,
+	  nr_phases },
+	{ "by_process", TABLE_TYPE(process_columns, process_value),
+	  process_row, nr_processes },
+};
+
+#define NR_WRITES_KINDS	(sizeof(writes_kinds) / sizeof(writes_kinds[0]))
+
+static void text_writes(const struct writes_kind *kind,
+			const struct forecast *f)
+{
+	struct writes_row row = { .f = f };
+	struct table *table = NULL;
+
+	for (row.index = 0; row.index < kind->nr(f); row.index++) {
+		if (!kind->row(&row)->writes)
+			continue;
+		if (!table)
+			table = table_new(&kind->table);
+		table_add(table, &row);
+	}
+	if (!table)
 		return;
-	table = rows_table("PROCESS");
-	for (i = 0; i < f->nr_processes; i++)
-		text_row(&table, f->process[i].comm[0] ?
-			 message_visible(f->process[i].comm) :
-			 message_format("(unknown)"), &f->process[i].row);
-	text_row(&table, message_format("(others)"), &f->other_processes);
-	table_print(&table);
+	putchar('\n');
+	table_print(table, 2);
 }
+
+static void json_add_writes(struct json_object *object,
+			    const struct writes_kind *kind,
+			    const struct forecast *f)
+{
+	struct json_object *array = json_new_array();
+	struct writes_row row = { .f = f };
+
+	for (row.index = 0; row.index < kind->nr(f); row.index++)
+		if (kind->row(&row)->writes)
+			json_append(array, table_json(&kind->table, &row));
+	json_add(object, kind->key, array);
+}
+
+/* Text */
 
 /* What was asked of the page cache, and what it is taken to do. */
 static void text_issued(const struct forecast *f)
 {
-	size_t i;
-
-	for (i = 0; i < TRACE_NR_OPS; i++)
-		if (f->issued[i])
-			printf("  buffered     %s: %" PRIu64
-			       " requests, %.2f MB\n", trace_op_names[i],
-			       f->issued[i], f->issued_bytes[i] / MB);
+	puts("Asked of the page cache:");
+	text_operations(f, true);
 	printf("Assumed of the page cache: blocks of %" PRIu32
 	       " bytes, none there at first; what a\n"
 	       "write covers in part is read once and stays; what was written is sent at each\n"
@@ -174,89 +460,52 @@ static void text_issued(const struct forecast *f)
 	       f->cache_block);
 }
 
+static void text_summary(const struct forecast *f)
+{
+	printf("  misaligned   %s of %s writes: %s inside a block, %s head only, %s tail only, %s both ends\n",
+	       FIGURE_OF(misaligned(f)), FIGURE_OF(f->figures.requests),
+	       FIGURE_OF(f->class[ALIGN_SUB_BLOCK]),
+	       FIGURE_OF(f->class[ALIGN_HEAD]), FIGURE_OF(f->class[ALIGN_TAIL]),
+	       FIGURE_OF(f->class[ALIGN_BOTH]));
+	printf("  expected     %s partial touches",
+	       FIGURE_OF(f->figures.touches));
+	if (f->requests[TRACE_WRITE_ZEROES])
+		printf(", %s of them by write-zeroes",
+		       FIGURE_OF(f->zero_touches));
+	printf("; %s distinct blocks\n", FIGURE_OF(f->figures.distinct));
+	printf("  block reads  %s in mode coalesce%s; %s that nothing avoids\n\n",
+	       FIGURE_OF(f->timed ? f->coalesce_timed.host : f->coalesce.host),
+	       f->timed ? ", as timed" : "", FIGURE_OF(f->figures.rmin));
+}
+
 void forecast_report_text(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
 	size_t i;
 
-	printf("%s on physical blocks of %" PRIu32 " bytes, alignment offset ",
-	       source->name, f->geometry.physical);
-	if (offset_known)
-		printf("%" PRIu32, f->geometry.offset);
-	else
-		printf("unknown (taken as 0)");
+	printf("%s on physical blocks of %s, alignment offset %s", source->name,
+	       figure(FIGURE_LENGTH, f->geometry.physical).text,
+	       offset_known ? figure(FIGURE_LENGTH, f->geometry.offset).text :
+			      "unknown (taken as 0)");
 	if (f->shift)
 		printf(", start moved by %" PRIu64 " sectors", f->shift);
 	putchar('\n');
 	if (f->cache_block)
 		text_issued(f);
-	for (i = 0; i < TRACE_NR_OPS; i++)
-		if (f->requests[i])
-			printf("  %-12s %" PRIu64 " requests, %.2f MB\n",
-			       trace_op_names[i], f->requests[i],
-			       f->bytes[i] / MB);
-	printf("  misaligned   %" PRIu64 " of %" PRIu64 " writes: %" PRIu64
-	       " inside a block, %" PRIu64 " head only, %" PRIu64
-	       " tail only, %" PRIu64 " both ends\n", misaligned(f),
-	       f->figures.requests, f->class[ALIGN_SUB_BLOCK],
-	       f->class[ALIGN_HEAD], f->class[ALIGN_TAIL],
-	       f->class[ALIGN_BOTH]);
-	if (f->requests[TRACE_WRITE_ZEROES])
-		printf("  misaligned   %" PRIu64 " of %" PRIu64
-		       " write-zeroes\n", f->zeroes_misaligned,
-		       f->requests[TRACE_WRITE_ZEROES]);
-	printf("  expected     %" PRIu64 " partial touches", f->figures.touches);
-	if (f->requests[TRACE_WRITE_ZEROES])
-		printf(", %" PRIu64 " of them by write-zeroes",
-		       f->zero_touches);
-	printf("; %" PRIu64 " distinct blocks\n", f->figures.distinct);
-	printf("  block reads  %" PRIu64 " in mode coalesce%s; %" PRIu64
-	       " that nothing avoids\n\n",
-	       f->timed ? f->coalesce_timed.host : f->coalesce.host,
-	       f->timed ? ", as timed" : "", f->figures.rmin);
+	text_operations(f, false);
+	text_summary(f);
 	text_modes(f);
 	text_shifts(f);
-	text_rows(f);
+	for (i = 0; i < NR_WRITES_KINDS; i++) {
+		/* one process that has no name is no news */
+		if (writes_kinds[i].row == process_row &&
+		    f->nr_processes == 1 && !f->process[0].comm[0])
+			continue;
+		text_writes(&writes_kinds[i], f);
+	}
 }
 
-static struct json_object *json_mode(const struct forecast *f,
-				     const struct fixing_figures *figures)
-{
-	struct json_object *object = json_new();
-
-	/* as the counters of the ledger are called, but for rmw_drive */
-	json_add_number(object, "rmw_expected", figures->expected);
-	json_add_number(object, "rmw_expected_zeroes",
-			figures->expected_zeroes);
-	json_add_number(object, "rmw_avoided", figures->avoided);
-	json_add_number(object, "rmw_host", figures->host);
-	json_add_number(object, "touches_left", figures->drive);
-	json_add_number(object, "pad_read_bytes",
-			figures->host * f->geometry.physical);
-	json_add_number(object, "pad_writes", figures->written);
-	return object;
-}
-
-static struct json_object *json_modes(const struct forecast *f)
-{
-	const struct fixing_figures raw = {
-		.expected = f->figures.touches,
-		.expected_zeroes = f->zero_touches,
-		.drive = f->figures.touches,
-	};
-	struct json_object *object = json_new();
-
-	json_add(object, "report", json_mode(f, &raw));
-	json_add(object, "pad", json_mode(f, &f->pad));
-	json_add(object, "coalesce", json_mode(f, &f->coalesce));
-	json_add(object, "pad_as_timed",
-		 f->timed ? json_mode(f, &f->pad_timed) : NULL);
-	json_add(object, "coalesce_as_timed",
-		 f->timed ? json_mode(f, &f->coalesce_timed) : NULL);
-	json_add_number(object, "rmw_host_at_most", forecast_most_reads(f));
-	json_add_bool(object, "coalesce_crowded", f->coalesce.crowded);
-	return object;
-}
+/* JSON */
 
 static struct json_object *json_assumed(const struct forecast *f)
 {
@@ -276,91 +525,22 @@ static struct json_object *json_assumed(const struct forecast *f)
 	return object;
 }
 
-static void json_row(struct json_object *array, struct json_object *object,
-		     const struct forecast_row *row)
+/* The figure of a kind of request that is a member of the whole document. */
+static void json_add_operation(struct json_object *object, const char *key,
+			       const struct trace_operation *row,
+			       enum operation_column column)
 {
-	json_add_number(object, "writes", row->writes);
-	json_add_number(object, "misaligned", row->misaligned);
-	json_add_number(object, "touches", row->touches);
-	json_append(array, object);
-}
-
-static struct json_object *json_sizes(const struct forecast *f)
-{
-	struct json_object *array = json_new_array(), *object;
-	uint32_t i;
-
-	for (i = 0; i < f->nr_sizes; i++) {
-		object = json_new();
-		json_add_number(object, "bytes", f->size[i].bytes);
-		json_row(array, object, &f->size[i].row);
-	}
-	if (f->other_sizes.writes) {
-		object = json_new();
-		json_add_null(object, "bytes");
-		json_row(array, object, &f->other_sizes);
-	}
-	return array;
-}
-
-static struct json_object *json_phases(const struct forecast *f)
-{
-	struct json_object *array = json_new_array();
-	uint32_t i;
-
-	for (i = 0; i < align_block_sectors(&f->geometry); i++) {
-		struct json_object *object;
-
-		if (!f->phase[i].writes)
-			continue;
-		object = json_new();
-		json_add_number(object, "sector", i);
-		json_row(array, object, &f->phase[i]);
-	}
-	return array;
-}
-
-static struct json_object *json_processes(const struct forecast *f)
-{
-	struct json_object *array = json_new_array(), *object;
-	uint32_t i;
-
-	for (i = 0; i < f->nr_processes; i++) {
-		object = json_new();
-		json_add_text(object, "comm", f->process[i].comm[0] ?
-			      f->process[i].comm : NULL);
-		json_row(array, object, &f->process[i].row);
-	}
-	if (f->other_processes.writes) {
-		object = json_new();
-		json_add_text(object, "comm", "(others)");
-		json_row(array, object, &f->other_processes);
-	}
-	return array;
-}
-
-static struct json_object *json_ops(const uint64_t *requests,
-				    const uint64_t *bytes)
-{
-	struct json_object *ops = json_new();
-	size_t i;
-
-	for (i = 0; i < TRACE_NR_OPS; i++) {
-		struct json_object *op = json_new();
-
-		json_add_number(op, "requests", requests[i]);
-		json_add_number(op, "bytes", bytes[i]);
-		json_add(ops, trace_op_names[i], op);
-	}
-	return ops;
+	json_add(object, key,
+		 table_json_cell(&trace_operations_requested, row, column));
 }
 
 void forecast_report_json(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
 	struct json_object *object = json_new_document(JSON_FORMAT);
-	struct json_object *classes = json_new(), *shifts = json_new_array();
-	uint32_t i;
+	struct trace_operation operation[TRACE_NR_OPS];
+	struct json_object *classes = json_new();
+	size_t i;
 
 	json_add_text(object, "source", source->name);
 	json_add_text(object, "source_format", source_facts(source).format);
@@ -373,31 +553,35 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 		json_add_text(object, "alignment_offset", "unknown");
 	json_add_number(object, "shift_sectors", f->shift);
 	json_add(object, "issued", f->cache_block ?
-		 json_ops(f->issued, f->issued_bytes) : NULL);
-	json_add(object, "requests", json_ops(f->requests, f->bytes));
+		 trace_operations_json(&trace_operations_requested, f->issued,
+				       f->issued_bytes) : NULL);
+	json_add(object, "requests",
+		 trace_operations_json(&trace_operations_requested,
+				       f->requests, f->bytes));
 	json_add_number(object, "fua", f->fua);
-	json_add_number(object, "writes_misaligned", misaligned(f));
-	json_add_number(object, "write_zeroes_misaligned",
-			f->zeroes_misaligned);
+	make_operations(operation, f, false);
+	json_add_operation(object, "writes_misaligned",
+			   &operation[TRACE_WRITE], OPERATION_MISALIGNED);
+	json_add_operation(object, "write_zeroes_misaligned",
+			   &operation[TRACE_WRITE_ZEROES],
+			   OPERATION_MISALIGNED);
 	for (i = 0; i < NR_CLASSES; i++)
 		json_add_number(classes, class_names[i], f->class[i]);
 	json_add(object, "classes", classes);
 	json_add_number(object, "touches_expected", f->figures.touches);
-	json_add_number(object, "write_touches",
-			f->figures.touches - f->zero_touches);
-	json_add_number(object, "zero_touches", f->zero_touches);
+	json_add_operation(object, "write_touches", &operation[TRACE_WRITE],
+			   OPERATION_TOUCHES);
+	json_add_operation(object, "zero_touches",
+			   &operation[TRACE_WRITE_ZEROES], OPERATION_TOUCHES);
 	json_add_number(object, "rmin", f->figures.rmin);
 	json_add_number(object, "distinct_blocks", f->figures.distinct);
 	json_add(object, "modes", json_modes(f));
 	json_add(object, "assumed", json_assumed(f));
-	for (i = 0; i < align_block_sectors(&f->geometry); i++)
-		json_append_number(shifts, f->shifted[i]);
-	json_add(object, "touches_if_moved", shifts);
+	json_add_shifts(object, f);
 	json_add_number(object, "best_move_sectors", forecast_best_shift(f));
 	json_add_number(object, "worthwhile_move_sectors",
 			forecast_worthwhile_shift(f));
-	json_add(object, "by_size", json_sizes(f));
-	json_add(object, "by_start_sector", json_phases(f));
-	json_add(object, "by_process", json_processes(f));
+	for (i = 0; i < NR_WRITES_KINDS; i++)
+		json_add_writes(object, &writes_kinds[i], f);
 	json_print(object, false);
 }

@@ -4,31 +4,41 @@
 #include <sys/utsname.h>
 
 #include "base/json.h"
-#include "base/units.h"
+#include "base/table.h"
 #include "record/record.h"
 #include "trace/operations.h"
 
 /* 1: what it was before documents had a number; there format was what is now output_format. */
 #define JSON_FORMAT	2
 
-static uint64_t write_touches(const struct record *record)
+static void make_operations(struct trace_operation row[TRACE_NR_OPS],
+			    const struct record *record)
 {
-	return record->touches - record->zero_touches;
+	unsigned int op;
+
+	for (op = 0; op < TRACE_NR_OPS; op++)
+		row[op] = (struct trace_operation){
+			.op = op, .on_blocks = record->blocks_known,
+			.requests = record->count[op],
+			.bytes = record->bytes[op],
+		};
+	row[TRACE_WRITE].misaligned = record->misaligned;
+	row[TRACE_WRITE].touches = record->touches - record->zero_touches;
+	row[TRACE_WRITE_ZEROES].misaligned = record->zeroes_misaligned;
+	row[TRACE_WRITE_ZEROES].touches = record->zero_touches;
 }
 
-/* How the writes, or the write-zeroes, lie on the blocks. */
-static void text_alignment(const struct record *record, uint64_t misaligned,
-			   uint64_t touches)
+/* How the writes and the write-zeroes lie on the blocks. */
+static void text_blocks(const struct record *record)
 {
-	if (!record->blocks_known) {
-		puts("; their alignment is not known");
+	if (!record->count[TRACE_WRITE] && !record->count[TRACE_WRITE_ZEROES])
 		return;
-	}
-	printf("; %" PRIu64 " misaligned", misaligned);
-	if (misaligned)
-		printf(" (%" PRIu64 " partial touches of %" PRIu32
-		       "-byte blocks)", touches, record->geometry.physical);
-	putchar('\n');
+	if (record->blocks_known)
+		printf("  blocks        of %s; %s partial touches\n",
+		       figure(FIGURE_LENGTH, record->geometry.physical).text,
+		       FIGURE_OF(record->touches));
+	else
+		puts("  blocks        not known where they begin, and so not what is misaligned");
 }
 
 static void text_lost(const struct record *record,
@@ -40,11 +50,10 @@ static void text_lost(const struct record *record,
 		puts("  lost          nothing");
 		return;
 	}
-	printf("  LOST          %" PRIu64
-	       " requests are missing, they came too fast for the buffer:",
-	       record->lost_total);
+	printf("  LOST          %s requests are missing, they came too fast for the buffer:",
+	       FIGURE_OF(record->lost_total));
 	for (i = 0; i < record->nr_lost; i++)
-		printf(" %" PRIu64 " of processor %u%s", record->lost[i].count,
+		printf(" %s of processor %u%s", FIGURE_OF(record->lost[i].count),
 		       record->lost[i].cpu,
 		       i + 1 < record->nr_lost ? "," : "");
 	printf("\n                record again with more than --buffer %" PRIu64
@@ -54,51 +63,32 @@ static void text_lost(const struct record *record,
 void record_report_text(const struct record *record,
 			const struct record_options *options)
 {
-	unsigned int op;
+	struct trace_operation operation[TRACE_NR_OPS];
 
-	printf("%s: %" PRIu64 " requests in %.3f s, in %s (%s), until %s\n",
-	       options->device->path, record_requests(record), record->wall_s,
-	       options->output, trace_written_names[options->format],
-	       record->stopped);
-	for (op = 0; op < TRACE_NR_OPS; op++) {
-		if (!record->count[op])
-			continue;
-		printf("  %-12s  %" PRIu64, trace_op_names[op],
-		       record->count[op]);
-		if (op != TRACE_FLUSH)
-			printf(", %.2f MB", record->bytes[op] / MB);
-		if (op == TRACE_WRITE)
-			text_alignment(record, record->misaligned,
-				       write_touches(record));
-		else if (op == TRACE_WRITE_ZEROES)
-			text_alignment(record, record->zeroes_misaligned,
-				       record->zero_touches);
-		else if (op == TRACE_DISCARD && record->secure)
-			printf("; %" PRIu64 " of them were secure erases\n",
-			       record->secure);
-		else
-			putchar('\n');
-	}
-	if (record->zero_touches)
-		printf("  together      %" PRIu64 " partial touches\n",
-		       record->touches);
+	printf("%s: %s requests in %s, in %s (%s), until %s\n",
+	       options->device->path, FIGURE_OF(record_requests(record)),
+	       figure(FIGURE_S, record->wall_s).text, options->output,
+	       trace_written_names[options->format], record->stopped);
+	make_operations(operation, record);
+	trace_operations_print(&trace_operations_counted, operation);
+	text_blocks(record);
+	if (record->secure)
+		printf("  secure erases  %s of the discards\n",
+		       FIGURE_OF(record->secure));
 	text_lost(record, options);
 	if (record->unknown)
-		printf("  NOT RECORDED  %" PRIu64
-		       " requests: the kernel does not tell write-zeroes and those of zones apart;\n"
+		printf("  NOT RECORDED  %s requests: the kernel does not tell write-zeroes and those of zones apart;\n"
 		       "                partial touches of such write-zeroes are not counted\n",
-		       record->unknown);
+		       FIGURE_OF(record->unknown));
 	if (record->sent_back)
-		printf("  sent back     %" PRIu64
-		       " times the device would have made its caller wait; recorded once it was sent again\n",
-		       record->sent_back);
+		printf("  sent back     %s times the device would have made its caller wait; recorded once it was sent again\n",
+		       FIGURE_OF(record->sent_back));
 	if (record->sent_back_late)
-		printf("  RECORDED TWICE  %" PRIu64 " of these, which came back late\n",
-		       record->sent_back_late);
+		printf("  RECORDED TWICE  %s of these, which came back late\n",
+		       FIGURE_OF(record->sent_back_late));
 	if (record->late)
-		printf("  late          %" PRIu64
-		       " requests have the time of the one before them\n",
-		       record->late);
+		printf("  late          %s requests have the time of the one before them\n",
+		       FIGURE_OF(record->late));
 	if (options->command)
 		printf("  command       exit status %d\n",
 		       record->command_status);
@@ -130,10 +120,20 @@ static void json_add_block_number(struct json_object *object,
 		json_add_null(object, key);
 }
 
+/* The figure of a kind of request that is a member of the whole document. */
+static void json_add_operation(struct json_object *object, const char *key,
+			       const struct trace_operation *row,
+			       enum operation_column column)
+{
+	json_add(object, key,
+		 table_json_cell(&trace_operations_counted, row, column));
+}
+
 void record_report_json(const struct record *record,
 			const struct record_options *options)
 {
 	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct trace_operation operation[TRACE_NR_OPS];
 	struct utsname kernel;
 
 	uname(&kernel);
@@ -144,20 +144,23 @@ void record_report_json(const struct record *record,
 	json_add_text(object, "kernel", kernel.release);
 	json_add_number(object, "requests", record_requests(record));
 	json_add(object, "operations",
-		 trace_operations_json(record->count, record->bytes));
+		 trace_operations_json(&trace_operations_counted, record->count,
+				       record->bytes));
 	json_add_block_number(object, record, "physical_block_size",
 			      record->geometry.physical);
 	json_add_block_number(object, record, "alignment_offset",
 			      record->geometry.offset);
-	json_add_block_number(object, record, "misaligned_writes",
-			      record->misaligned);
-	json_add_block_number(object, record, "misaligned_write_zeroes",
-			      record->zeroes_misaligned);
+	make_operations(operation, record);
+	json_add_operation(object, "misaligned_writes",
+			   &operation[TRACE_WRITE], OPERATION_MISALIGNED);
+	json_add_operation(object, "misaligned_write_zeroes",
+			   &operation[TRACE_WRITE_ZEROES],
+			   OPERATION_MISALIGNED);
 	json_add_block_number(object, record, "touches", record->touches);
-	json_add_block_number(object, record, "write_touches",
-			      write_touches(record));
-	json_add_block_number(object, record, "zero_touches",
-			      record->zero_touches);
+	json_add_operation(object, "write_touches", &operation[TRACE_WRITE],
+			   OPERATION_TOUCHES);
+	json_add_operation(object, "zero_touches",
+			   &operation[TRACE_WRITE_ZEROES], OPERATION_TOUCHES);
 	json_add_number(object, "lost", record->lost_total);
 	json_add(object, "lost_by_cpu", json_lost(record));
 	json_add_number(object, "buffer_kib", options->buffer_kib);

@@ -46,6 +46,36 @@ def man_page():
     return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
 
 
+def tables(text, heading):
+    """The rows of all tables whose first column has that heading, as {heading: cell}; two blanks or more part columns."""
+    found, headings = [], None
+    for line in text.splitlines():
+        cells = re.split(r" {2,}", line.strip())
+        if cells[0] == heading:
+            headings = cells
+        elif headings and len(cells) == len(headings):
+            found.append(dict(zip(headings, cells, strict=True)))
+        else:
+            headings = None
+    return found
+
+
+def human(n, units="", step=1000):
+    """A number as tables show it: in the largest of the units of which there is one, with three significant digits; a
+    number of things is exact below a million."""
+    if not units:
+        return str(n) if n < 10**6 else human(n / 10**6, "MGTPE")
+    index = 0
+    while float(f"{n:.3g}") >= step and index + 1 < len(units):
+        n, index = n / step, index + 1
+    return f"{n:.3g} {units[index]}"
+
+
+def human_time(us):
+    """A time in microseconds, as tables show it."""
+    return human(us, ("us", "ms", "s"))
+
+
 def spoil(path):
     """Puts data at the start of a disk, which a guard must find."""
     with open(path, "r+b") as file:

@@ -1,18 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace/operations.h"
 
-struct json_object *trace_operations_json(const uint64_t count[TRACE_NR_OPS],
-					  const uint64_t bytes[TRACE_NR_OPS])
+/* Misaligned requests and their touches are members elsewhere in the documents. */
+#define OPERATION_COLUMNS(count) {					\
+	[OPERATION_NAME] = { .heading = "OPERATION" },			\
+	[OPERATION_REQUESTS] = { .key = (count), .heading = "REQUESTS",	\
+				 .flags = TABLE_RIGHT },		\
+	[OPERATION_BYTES] = { .key = "bytes", .heading = "SIZE",	\
+			      .flags = TABLE_RIGHT,			\
+			      .unit = FIGURE_BYTES },			\
+	[OPERATION_MISALIGNED] = { .heading = "MISALIGNED",		\
+				   .flags = TABLE_RIGHT },		\
+	[OPERATION_TOUCHES] = { .heading = "TOUCHES",			\
+				.flags = TABLE_RIGHT },			\
+}
+
+static const struct table_column counted[] = OPERATION_COLUMNS("count");
+static const struct table_column requested[] = OPERATION_COLUMNS("requests");
+
+/* A number that only requests which can make touches have. */
+static struct table_value on_blocks(const struct trace_operation *operation,
+				    uint64_t n)
+{
+	if (operation->op != TRACE_WRITE &&
+	    operation->op != TRACE_WRITE_ZEROES)
+		return table_absent();
+	return operation->on_blocks ? table_number(n) : table_null();
+}
+
+static struct table_value operation_value(const void *row, size_t column)
+{
+	const struct trace_operation *operation = row;
+
+	switch ((enum operation_column)column) {
+	case OPERATION_NAME:
+		return table_text(trace_op_names[operation->op]);
+	case OPERATION_REQUESTS:
+		return table_number(operation->requests);
+	case OPERATION_BYTES:
+		return operation->op == TRACE_FLUSH ?
+		       table_shown(table_number(operation->bytes), "-") :
+		       table_number(operation->bytes);
+	case OPERATION_MISALIGNED:
+		return on_blocks(operation, operation->misaligned);
+	case OPERATION_TOUCHES:
+		return on_blocks(operation, operation->touches);
+	}
+	return table_absent();
+}
+
+const struct table_type trace_operations_counted =
+	TABLE_TYPE(counted, operation_value);
+const struct table_type trace_operations_requested =
+	TABLE_TYPE(requested, operation_value);
+
+void trace_operations_print(const struct table_type *type,
+			    const struct trace_operation row[TRACE_NR_OPS])
+{
+	struct table *table = table_new(type);
+	unsigned int op;
+
+	for (op = 0; op < TRACE_NR_OPS; op++)
+		if (row[op].requests)
+			table_add(table, &row[op]);
+	table_print(table, 2);
+}
+
+struct json_object *
+trace_operations_json(const struct table_type *type,
+		      const uint64_t requests[TRACE_NR_OPS],
+		      const uint64_t bytes[TRACE_NR_OPS])
 {
 	struct json_object *operations = json_new();
 	unsigned int op;
 
 	for (op = 0; op < TRACE_NR_OPS; op++) {
-		struct json_object *one = json_new();
+		const struct trace_operation row = {
+			.op = op, .requests = requests[op], .bytes = bytes[op],
+		};
 
-		json_add_number(one, "count", count[op]);
-		json_add_number(one, "bytes", bytes[op]);
-		json_add(operations, trace_op_names[op], one);
+		json_add(operations, trace_op_names[op],
+			 table_json(type, &row));
 	}
 	return operations;
 }

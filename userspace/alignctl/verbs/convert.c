@@ -100,7 +100,8 @@ static void print_json(const struct trace_conversion *conversion,
 		      trace_written_names[conversion->to]);
 	json_add_number(object, "requests", requests);
 	json_add(object, "operations",
-		 trace_operations_json(done->count, done->bytes));
+		 trace_operations_json(&trace_operations_counted, done->count,
+				       done->bytes));
 	json_add_number(object, "lost", done->lost);
 	json_add_number(object, "left_out", done->left_out);
 	json_add(object, "not_expressed", lacks);

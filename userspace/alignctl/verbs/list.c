@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl list: every align device, what it lies on, and how it is set. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
-#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/message.h"
@@ -13,7 +9,6 @@
 #include "device/dm.h"
 #include "device/mode.h"
 #include "device/sysfs.h"
-#include "geometry.h"
 #include "verbs/verbs.h"
 
 #define JSON_FORMAT	1
@@ -44,77 +39,53 @@ static char *kernel_name(dev_t devno)
 	return name;
 }
 
-/* Null where only device-mapper knows it. */
-static void json_add_known(struct json_object *object, const char *key,
-			   const struct dm_align *device, uint64_t n)
-{
-	if (device->from_sysfs)
-		json_add_null(object, key);
-	else
-		json_add_number(object, key, n);
-}
+/* A target, and the device that it is one of. */
+struct list_row {
+	const struct dm_align *device;
+	const struct dm_align_target *target;
+};
 
-static struct json_object *json_target(const struct dm_align *device,
-				       const struct dm_align_target *target)
-{
-	CLEANUP_FREE char *below = kernel_name(target->table.device);
-	struct json_object *object = json_new();
+enum list_column {
+	LIST_NAME, LIST_DM, LIST_INDEX, LIST_START, LIST_SECTORS, LIST_ON,
+	LIST_GONE, LIST_ON_START, LIST_MODE, LIST_PHYSICAL, LIST_OFFSET,
+	LIST_HOLD, LIST_MAX_BLOCKS, LIST_BLOCKS, LIST_MEMORY, LIST_HIGH_WATER,
+	LIST_EPOCH, LIST_OPEN, LIST_SUSPENDED, LIST_HELD, LIST_DEGRADED,
+	LIST_STATE,
+};
 
-	json_add_number(object, "index", target->index);
-	json_add_known(object, "start_sector", device, target->start);
-	json_add_known(object, "sectors", device, target->length);
-	json_add_text(object, "device", below);
-	json_add_bool(object, "device_gone", target->device_gone);
-	json_add_known(object, "device_start_sector", device,
-		       target->table.start);
-	json_add_text(object, "mode", target->status.mode);
-	json_add_number(object, "physical_block_size",
-			target->status.physical);
-	if (target->status.offset < 0)
-		json_add_text(object, "alignment_offset", "unknown");
-	else
-		json_add_number(object, "alignment_offset",
-				target->status.offset);
-	json_add_number(object, "hold_ms", target->hold_ms);
-	json_add_number(object, "max_blocks", target->status.max_blocks);
-	json_add_number(object, "blocks", target->status.blocks);
-	json_add_number(object, "memory_bytes", target->status.memory_bytes);
-	json_add_number(object, "memory_high_water_bytes",
-			target->memory_high_water);
-	json_add_number(object, "epoch", target->status.epoch);
-	return object;
-}
-
-static void print_json(const struct dm_align *devices, size_t nr)
-{
-	struct json_object *object = json_new_document(JSON_FORMAT);
-	struct json_object *array = json_new_array();
-	size_t i, k;
-
-	for (i = 0; i < nr; i++) {
-		CLEANUP_FREE char *dm = kernel_name(devices[i].devno);
-		struct json_object *device = json_new();
-		struct json_object *targets = json_new_array();
-
-		json_add_text(device, "name", devices[i].name);
-		json_add_text(device, "dm", dm);
-		json_add_known(device, "open_count", &devices[i],
-			       devices[i].open_count);
-		json_add_bool(device, "suspended", devices[i].suspended);
-		json_add_number(device, "held_blocks",
-				devices[i].target[0].status.held_blocks);
-		json_add_number(device, "degraded",
-				devices[i].target[0].status.degraded);
-		for (k = 0; k < devices[i].nr_targets; k++)
-			json_append(targets,
-				    json_target(&devices[i],
-						&devices[i].target[k]));
-		json_add(device, "targets", targets);
-		json_append(array, device);
-	}
-	json_add(object, "devices", array);
-	json_print(object, false);
-}
+/* What is OUTER is of the device, the rest of its targets; rows go by NAME. */
+static const struct table_column list_columns[] = {
+	[LIST_NAME] = { .key = "name", .heading = "NAME",
+			.flags = TABLE_OUTER | TABLE_RISING },
+	[LIST_DM] = { .key = "dm", .heading = "DM", .flags = TABLE_OUTER },
+	[LIST_INDEX] = { .key = "index" },
+	[LIST_START] = { .key = "start_sector" },
+	[LIST_SECTORS] = { .key = "sectors", .heading = "SIZE",
+			   .flags = TABLE_RIGHT, .unit = FIGURE_SECTORS },
+	[LIST_ON] = { .key = "device", .heading = "ON" },
+	[LIST_GONE] = { .key = "device_gone" },
+	[LIST_ON_START] = { .key = "device_start_sector" },
+	[LIST_MODE] = { .key = "mode", .heading = "MODE" },
+	[LIST_PHYSICAL] = { .key = "physical_block_size", .heading = "PHYSICAL",
+			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
+	[LIST_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
+	[LIST_HOLD] = { .key = "hold_ms", .heading = "HOLD",
+			.flags = TABLE_RIGHT, .unit = FIGURE_MS },
+	[LIST_MAX_BLOCKS] = { .key = "max_blocks" },
+	[LIST_BLOCKS] = { .key = "blocks" },
+	[LIST_MEMORY] = { .key = "memory_bytes" },
+	[LIST_HIGH_WATER] = { .key = "memory_high_water_bytes" },
+	[LIST_EPOCH] = { .key = "epoch" },
+	[LIST_OPEN] = { .key = "open_count", .heading = "OPEN",
+			.flags = TABLE_OUTER | TABLE_RIGHT },
+	[LIST_SUSPENDED] = { .key = "suspended", .flags = TABLE_OUTER },
+	[LIST_HELD] = { .key = "held_blocks", .heading = "HELD",
+			.flags = TABLE_OUTER | TABLE_RIGHT },
+	[LIST_DEGRADED] = { .key = "degraded", .flags = TABLE_OUTER },
+	/* what device_gone, degraded and suspended come to */
+	[LIST_STATE] = { .heading = "STATE" },
+};
 
 static const char *state(const struct dm_align *device)
 {
@@ -125,56 +96,114 @@ static const char *state(const struct dm_align *device)
 	return device->suspended ? "suspended" : "live";
 }
 
+/* Null where only device-mapper knows it. */
+static struct table_value known(const struct dm_align *device, uint64_t n)
+{
+	return device->from_sysfs ? table_null() : table_number(n);
+}
+
+static struct table_value list_value(const void *row, size_t column)
+{
+	const struct list_row *r = row;
+	const struct dm_align *device = r->device;
+	const struct dm_align_target *target = r->target;
+	const struct align_status *status = &target->status;
+
+	switch ((enum list_column)column) {
+	case LIST_NAME:
+		return table_text(device->name);
+	case LIST_DM:
+		return table_text_taken(kernel_name(device->devno));
+	case LIST_INDEX:
+		return table_number(target->index);
+	case LIST_START:
+		return known(device, target->start);
+	case LIST_SECTORS:
+		return known(device, target->length);
+	case LIST_ON:
+		return table_text_taken(kernel_name(target->table.device));
+	case LIST_GONE:
+		return table_bool(target->device_gone);
+	case LIST_ON_START:
+		return known(device, target->table.start);
+	case LIST_MODE:
+		return table_text(status->mode);
+	case LIST_PHYSICAL:
+		return table_number(status->physical);
+	case LIST_OFFSET:
+		return status->offset < 0 ? table_text("unknown") :
+					    table_number(status->offset);
+	case LIST_HOLD:
+		return mode_hold_value(status->mode, target->hold_ms);
+	case LIST_MAX_BLOCKS:
+		return table_number(status->max_blocks);
+	case LIST_BLOCKS:
+		return table_number(status->blocks);
+	case LIST_MEMORY:
+		return table_number(status->memory_bytes);
+	case LIST_HIGH_WATER:
+		return table_number(target->memory_high_water);
+	case LIST_EPOCH:
+		return table_number(status->epoch);
+	case LIST_OPEN:
+		return known(device, device->open_count);
+	case LIST_SUSPENDED:
+		return table_bool(device->suspended);
+	case LIST_HELD:
+		return table_number(device->target[0].status.held_blocks);
+	case LIST_DEGRADED:
+		return table_number(device->target[0].status.degraded);
+	case LIST_STATE:
+		return table_text(state(device));
+	}
+	return table_absent();
+}
+
+static const struct table_type list_table =
+	TABLE_TYPE(list_columns, list_value);
+
+static struct json_object *json_device(const struct dm_align *device)
+{
+	struct json_object *object = json_new(), *targets = json_new_array();
+	struct list_row row = { device, &device->target[0] };
+	size_t i;
+
+	table_json_outer(object, &list_table, &row);
+	for (i = 0; i < device->nr_targets; i++) {
+		row.target = &device->target[i];
+		json_append(targets, table_json(&list_table, &row));
+	}
+	json_add(object, "targets", targets);
+	return object;
+}
+
+static void print_json(const struct dm_align *devices, size_t nr)
+{
+	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		json_append(array, json_device(&devices[i]));
+	json_add(object, "devices", array);
+	json_print(object, false);
+}
+
 static void print_table(const struct dm_align *devices, size_t nr)
 {
-	static const char *const heading[] = {
-		"NAME", "DM", "ON", "MODE", "PHYSICAL", "OFFSET", "SIZE-MIB",
-		"HOLD-MS", "HELD", "OPEN", "STATE",
-	};
-	static const bool right[] = {
-		false, false, false, false, true, true, true, true, true, true,
-		false,
-	};
-	struct table table = {
-		.columns = sizeof(right) / sizeof(right[0]), .right = right,
-	};
+	struct table *table = table_new(&list_table);
 	size_t i, k;
 
-	for (i = 0; i < table.columns; i++)
-		table_add(&table, message_format("%s", heading[i]));
 	for (i = 0; i < nr; i++) {
 		for (k = 0; k < devices[i].nr_targets; k++) {
-			const struct dm_align_target *target =
-				&devices[i].target[k];
-			const struct align_status *status = &target->status;
+			const struct list_row row = {
+				&devices[i], &devices[i].target[k],
+			};
 
-			table_add(&table, message_format("%s",
-							 devices[i].name));
-			table_add(&table, kernel_name(devices[i].devno));
-			table_add(&table, kernel_name(target->table.device));
-			table_add(&table, message_format("%s", status->mode));
-			table_add(&table, message_format("%" PRIu32,
-							 status->physical));
-			table_add(&table, status->offset < 0 ?
-				  message_format("unknown") :
-				  message_format("%" PRId64, status->offset));
-			table_add(&table, devices[i].from_sysfs ?
-				  message_format("-") :
-				  message_format("%" PRIu64, target->length >>
-						 (20 - ALIGN_SECTOR_SHIFT)));
-			table_add(&table, mode_holds(status->mode) ?
-				  message_format("%" PRId64, target->hold_ms) :
-				  message_format("-"));
-			table_add(&table, message_format("%" PRIu64,
-							 status->held_blocks));
-			table_add(&table, devices[i].from_sysfs ?
-				  message_format("-") :
-				  message_format("%d", devices[i].open_count));
-			table_add(&table, message_format("%s",
-							 state(&devices[i])));
+			table_add(table, &row);
 		}
 	}
-	table_print(&table);
+	table_print(table, 0);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)

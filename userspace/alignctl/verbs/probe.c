@@ -113,13 +113,14 @@ static int take(size_t row, const char *argument, void *context)
 
 static void list_methods(void)
 {
+	struct table *table = table_new(&method_table);
 	const struct method *m;
 	size_t i;
 
-	puts("\nMethods (with the requests of each run):");
+	puts("\nMethods, and the requests of each run:");
 	for (i = 0; (m = method_at(i)); i++)
-		printf(" %-18s %7" PRIu32 "  %s\n", m->name, m->default_count,
-		       m->summary);
+		table_add(table, m);
+	table_print(table, 1);
 }
 
 static void report_unknown(const char *name, const char *device)

@@ -52,12 +52,8 @@ static int take(size_t row, const char *argument, void *context)
 
 static void list_counters(void)
 {
-	size_t i;
-
 	puts("\nCounters, since the last --reset-stats:");
-	for (i = 0; i < LEDGER_NR; i++)
-		printf(" %-22s %-8s  %s\n", ledger_rows[i].name,
-		       ledger_rows[i].unit, ledger_rows[i].help);
+	ledger_report_counters();
 }
 
 /* The devices to read, found in sysfs. */

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl workloads: the built-in ones, where they come from, what they cost. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/message.h"
 #include "base/table.h"
 #include "forecast/forecast.h"
 #include "verbs/plan_options.h"
@@ -52,136 +48,153 @@ static int published_figures(const struct workload *w,
 			    figures);
 }
 
+/* A workload, and what its published run must cost. */
+struct workloads_row {
+	const struct workload *w;
+	struct plan_figures figures;
+	struct plan plan;
+};
+
+enum workloads_column {
+	WORKLOADS_NAME, WORKLOADS_SUMMARY, WORKLOADS_ORIGIN, WORKLOADS_COUNT,
+	WORKLOADS_READS, WORKLOADS_BUFFERED, WORKLOADS_WRITES, WORKLOADS_BYTES,
+	WORKLOADS_CACHE, WORKLOADS_CACHE_BLOCK, WORKLOADS_CACHE_READS,
+	WORKLOADS_CACHE_WRITES, WORKLOADS_TOUCHES, WORKLOADS_RMIN,
+	WORKLOADS_BLOCKS, WORKLOADS_WALL, WORKLOADS_MEAN, WORKLOADS_NOTE,
+};
+
+static const struct table_column workloads_columns[] = {
+	[WORKLOADS_NAME] = { .key = "name", .heading = "NAME" },
+	[WORKLOADS_SUMMARY] = { .key = "summary" },
+	[WORKLOADS_ORIGIN] = { .key = "origin" },
+	[WORKLOADS_COUNT] = { .key = "count", .heading = "COUNT",
+			      .flags = TABLE_RIGHT },
+	[WORKLOADS_READS] = { .key = "reads", .heading = "READS",
+			      .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+	[WORKLOADS_BUFFERED] = { .key = "buffered" },
+	[WORKLOADS_WRITES] = { .key = "writes", .heading = "WRITES",
+			       .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+	[WORKLOADS_BYTES] = { .key = "bytes" },
+	/* null, or an object of the three that follow */
+	[WORKLOADS_CACHE] = { .key = "page_cache" },
+	[WORKLOADS_CACHE_BLOCK] = { .key = "page_cache.block_bytes" },
+	[WORKLOADS_CACHE_READS] = { .key = "page_cache.blocks_read",
+				    .heading = "CACHE-READS",
+				    .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+	[WORKLOADS_CACHE_WRITES] = { .key = "page_cache.blocks_written",
+				     .heading = "CACHE-WRITES",
+				     .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+	[WORKLOADS_TOUCHES] = { .key = "touches_expected", .heading = "TOUCHES",
+				.flags = TABLE_RIGHT },
+	[WORKLOADS_RMIN] = { .key = "rmin", .heading = "RMIN",
+			     .flags = TABLE_RIGHT },
+	[WORKLOADS_BLOCKS] = { .key = "distinct_blocks", .heading = "BLOCKS",
+			       .flags = TABLE_RIGHT },
+	[WORKLOADS_WALL] = { .key = "published.wall_s", .heading = "WALL",
+			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+			     .unit = FIGURE_S },
+	[WORKLOADS_MEAN] = { .key = "published.mean_us", .heading = "MEAN",
+			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+			     .unit = FIGURE_US },
+	[WORKLOADS_NOTE] = { .key = "published.note" },
+};
+
 /* 0 stands for what was not published. */
-static void add_published(struct json_object *object, const char *key,
-			  double value)
+static struct table_value published(double value)
 {
-	if (value > 0)
-		json_add_real(object, key, value);
-	else
-		json_add_null(object, key);
+	return value > 0 ? table_real(value) : table_null();
 }
 
-/* What the page cache sends to the device; null: nothing goes through it. */
-static void json_add_cache(struct json_object *object, const struct workload *w,
-			   const struct plan_figures *f)
+static struct table_value of_cache(const struct workload *w, uint64_t n)
 {
-	struct json_object *cache = w->buffered ? json_new() : NULL;
+	return w->buffered ? table_number(n) : table_absent();
+}
 
-	if (cache) {
-		json_add_number(cache, "block_bytes", PAGE_CACHE_BLOCK);
-		json_add_number(cache, "blocks_read", f->reads);
-		json_add_number(cache, "blocks_written", f->requests);
+static struct table_value workloads_value(const void *row, size_t column)
+{
+	const struct workloads_row *r = row;
+	const struct plan_figures *f = &r->figures;
+	const struct workload *w = r->w;
+	uint64_t requests = plan_requests(&r->plan);
+
+	switch ((enum workloads_column)column) {
+	case WORKLOADS_NAME:
+		return table_text(w->name);
+	case WORKLOADS_SUMMARY:
+		return table_text(w->summary);
+	case WORKLOADS_ORIGIN:
+		return table_text(w->origin);
+	case WORKLOADS_COUNT:
+		return table_number(w->default_count);
+	case WORKLOADS_READS:
+		return table_number(w->reads ? requests : 0);
+	case WORKLOADS_BUFFERED:
+		return table_bool(w->buffered);
+	case WORKLOADS_WRITES:
+		return table_number(w->reads ? 0 : requests);
+	case WORKLOADS_BYTES:
+		/* those that are buffered have one length */
+		return table_number(w->buffered ? requests * r->plan.length :
+						  f->bytes);
+	case WORKLOADS_CACHE:
+		return w->buffered ? table_absent() : table_null();
+	case WORKLOADS_CACHE_BLOCK:
+		return of_cache(w, PAGE_CACHE_BLOCK);
+	case WORKLOADS_CACHE_READS:
+		return of_cache(w, f->reads);
+	case WORKLOADS_CACHE_WRITES:
+		return of_cache(w, f->requests);
+	case WORKLOADS_TOUCHES:
+		return table_number(f->touches);
+	case WORKLOADS_RMIN:
+		return table_number(f->rmin);
+	case WORKLOADS_BLOCKS:
+		return table_number(f->distinct);
+	case WORKLOADS_WALL:
+		return published(w->wall_s);
+	case WORKLOADS_MEAN:
+		return published(w->mean_us);
+	case WORKLOADS_NOTE:
+		return table_text(w->published);
 	}
-	json_add(object, "page_cache", cache);
+	return table_absent();
 }
 
-static struct json_object *json_workload(const struct workload *w,
-					 const struct plan_figures *f)
+static const struct table_type workloads_table =
+	TABLE_TYPE(workloads_columns, workloads_value);
+
+/* Return: enum alignctl_exit; errors have been reported. */
+static int make_row(struct workloads_row *row, const struct workload *w)
 {
-	struct json_object *object = json_new(), *published = json_new();
-	struct plan plan;
-
-	plan_init(&plan, w);
-	json_add_text(object, "name", w->name);
-	json_add_text(object, "summary", w->summary);
-	json_add_text(object, "origin", w->origin);
-	json_add_number(object, "count", w->default_count);
-	json_add_number(object, "reads", w->reads ? plan_requests(&plan) : 0);
-	json_add_bool(object, "buffered", w->buffered);
-	json_add_number(object, "writes", w->reads ? 0 : plan_requests(&plan));
-	/* those that are buffered have one length */
-	json_add_number(object, "bytes", w->buffered ?
-			plan_requests(&plan) * plan.length : f->bytes);
-	json_add_cache(object, w, f);
-	json_add_number(object, "touches_expected", f->touches);
-	json_add_number(object, "rmin", f->rmin);
-	json_add_number(object, "distinct_blocks", f->distinct);
-	add_published(published, "wall_s", w->wall_s);
-	add_published(published, "mean_us", w->mean_us);
-	json_add_text(published, "note", w->published);
-	json_add(object, "published", published);
-	return object;
-}
-
-static char *published_cell(const char *format, double value)
-{
-	char text[32];
-
-	if (value <= 0)
-		return message_format("-");
-	snprintf(text, sizeof(text), format, value);
-	return message_format("%s", text);
-}
-
-static void add_row(struct table *table, const struct workload *w,
-		    const struct plan_figures *f)
-{
-	struct plan plan;
-
-	plan_init(&plan, w);
-	table_add(table, message_format("  %s", w->name));
-	table_add(table, message_format("%" PRIu32, w->default_count));
-	table_add(table, message_format("%" PRIu64, plan_requests(&plan)));
-	table_add(table, message_format("%" PRIu64, f->touches));
-	table_add(table, message_format("%" PRIu64, f->rmin));
-	table_add(table, message_format("%" PRIu64, f->distinct));
-	table_add(table, published_cell("%.3f", w->wall_s));
-	table_add(table, published_cell("%.0f", w->mean_us));
-}
-
-/* A line more: what the page cache makes of a workload; the figures are of it. */
-static void add_cached(char **lines, const struct workload *w,
-		       const struct plan_figures *f)
-{
-	char *longer = message_format("%s  %s: buffered; the page cache reads %"
-				      PRIu64 " blocks of %u bytes and writes %"
-				      PRIu64 "\n", *lines, w->name, f->reads,
-				      PAGE_CACHE_BLOCK, f->requests);
-
-	free(*lines);
-	*lines = longer;
+	row->w = w;
+	plan_init(&row->plan, w);
+	return published_figures(w, &row->figures);
 }
 
 /* Workloads of one origin, from @index on, which becomes that of the next. */
 static int print_origin(size_t *index)
 {
-	static const char *const heading[] = {
-		"  NAME", "COUNT", "REQUESTS", "TOUCHES", "RMIN", "BLOCKS",
-		"WALL-S", "MEAN-US",
-	};
-	static const bool right[] = {
-		false, true, true, true, true, true, true, true,
-	};
-	struct table table = {
-		.columns = sizeof(right) / sizeof(right[0]), .right = right,
-	};
+	struct table *table = table_new(&workloads_table);
 	const struct workload *first = workload_at(*index), *w;
-	CLEANUP_FREE char *cached = message_format("%s", "");
+	int result = ALIGNCTL_FINE;
 	size_t i;
 
-	printf("%s\n", first->origin);
-	for (i = 0; i < table.columns; i++)
-		table_add(&table, message_format("%s", heading[i]));
-	for (i = *index; (w = workload_at(i)); i++) {
-		struct plan_figures figures;
+	for (i = *index; !result && (w = workload_at(i)) &&
+	     !strcmp(w->origin, first->origin); i++) {
+		struct workloads_row row;
 
-		if (strcmp(w->origin, first->origin))
-			break;
-		if (published_figures(w, &figures))
-			return ALIGNCTL_IO;
-		add_row(&table, w, &figures);
-		if (w->buffered)
-			add_cached(&cached, w, &figures);
+		result = make_row(&row, w);
+		if (!result)
+			table_add(table, &row);
 	}
-	table_print(&table);
-	for (; *index < i; ++*index) {
+	printf("%s\n", first->origin);
+	table_print(table, 2);
+	for (; !result && *index < i; ++*index) {
 		w = workload_at(*index);
 		if (w->published)
 			printf("  %s: %s\n", w->name, w->published);
 	}
-	fputs(cached, stdout);
-	return ALIGNCTL_FINE;
+	return result;
 }
 
 static struct json_object *json_methods(void)
@@ -190,31 +203,30 @@ static struct json_object *json_methods(void)
 	const struct method *m;
 	size_t i;
 
-	for (i = 0; (m = method_at(i)); i++) {
-		struct json_object *object = json_new();
-
-		json_add_text(object, "name", m->name);
-		json_add_text(object, "summary", m->summary);
-		json_add_text(object, "origin", m->origin);
-		json_add_number(object, "count", m->default_count);
-		json_add_bool(object, "writes", m->writes);
-		json_add_text(object, "published", m->published);
-		json_append(array, object);
-	}
+	for (i = 0; (m = method_at(i)); i++)
+		json_append(array, table_json(&method_table, m));
 	return array;
 }
 
 /* Methods have no touches of their own: each of their runs has. */
 static void print_methods(void)
 {
-	const struct method *m;
-	size_t i;
+	const struct method *first, *m;
+	size_t start, i;
 
 	puts("\nMethods, each of many runs: what a device can do");
-	for (i = 0; (m = method_at(i)); i++) {
-		printf("  %-17s %s; %s\n", m->name, m->summary, m->origin);
-		if (m->published)
-			printf("  %s: %s\n", m->name, m->published);
+	for (start = 0; (first = method_at(start)); start = i) {
+		struct table *table = table_new(&method_table);
+
+		for (i = start; (m = method_at(i)) &&
+		     !strcmp(m->origin, first->origin); i++)
+			table_add(table, m);
+		printf("%s\n", first->origin);
+		table_print(table, 2);
+		for (i = start; (m = method_at(i)) &&
+		     !strcmp(m->origin, first->origin); i++)
+			if (m->published)
+				printf("  %s: %s\n", m->name, m->published);
 	}
 }
 
@@ -223,10 +235,11 @@ static int print_text(void)
 	size_t index = 0;
 	int result = ALIGNCTL_FINE;
 
-	printf("Requests of the published run, and what they cost on physical blocks of %u bytes:\n"
-	       "partial touches, block reads that nothing avoids, blocks written. Then what was\n"
-	       "published of it. 'alignctl plan NAME' tells more.\n\n",
-	       DISK_PHYSICAL);
+	printf("Requests of the published run, and what they cost on physical blocks of %s:\n"
+	       "partial touches, block reads that nothing avoids, blocks written. Where they go\n"
+	       "through the page cache, CACHE-READS and CACHE-WRITES are the blocks that it reads\n"
+	       "and writes. Then what was published of it. 'alignctl plan NAME' tells more.\n\n",
+	       figure(FIGURE_LENGTH, DISK_PHYSICAL).text);
 	while (!result && workload_at(index))
 		result = print_origin(&index);
 	if (!result)
@@ -242,14 +255,14 @@ static int print_json(void)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++) {
-		struct plan_figures figures;
+		struct workloads_row row;
 
-		if (published_figures(w, &figures)) {
+		if (make_row(&row, w)) {
 			json_object_put(array);
 			json_object_put(object);
 			return ALIGNCTL_IO;
 		}
-		json_append(array, json_workload(w, &figures));
+		json_append(array, table_json(&workloads_table, &row));
 	}
 	json_add_number(object, "physical_block_size", DISK_PHYSICAL);
 	json_add_number(object, "sectors", DISK_SECTORS);

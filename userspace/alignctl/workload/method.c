@@ -27,6 +27,45 @@ static const struct method methods[] = {
 
 #define NR_METHODS (sizeof(methods) / sizeof(methods[0]))
 
+enum method_column {
+	METHOD_NAME, METHOD_SUMMARY, METHOD_ORIGIN, METHOD_COUNT,
+	METHOD_WRITES, METHOD_PUBLISHED,
+};
+
+static const struct table_column method_columns[] = {
+	[METHOD_NAME] = { .key = "name", .heading = "NAME" },
+	[METHOD_SUMMARY] = { .key = "summary", .heading = "SUMMARY",
+			     .flags = TABLE_WRAP },
+	[METHOD_ORIGIN] = { .key = "origin" },
+	[METHOD_COUNT] = { .key = "count", .heading = "COUNT",
+			   .flags = TABLE_RIGHT },
+	[METHOD_WRITES] = { .key = "writes" },
+	[METHOD_PUBLISHED] = { .key = "published" },
+};
+
+static struct table_value method_value(const void *row, size_t column)
+{
+	const struct method *m = row;
+
+	switch ((enum method_column)column) {
+	case METHOD_NAME:
+		return table_text(m->name);
+	case METHOD_SUMMARY:
+		return table_text(m->summary);
+	case METHOD_ORIGIN:
+		return table_text(m->origin);
+	case METHOD_COUNT:
+		return table_number(m->default_count);
+	case METHOD_WRITES:
+		return table_bool(m->writes);
+	case METHOD_PUBLISHED:
+		return table_text(m->published);
+	}
+	return table_absent();
+}
+
+const struct table_type method_table = TABLE_TYPE(method_columns, method_value);
+
 const struct method *method_at(size_t index)
 {
 	return index < NR_METHODS ? &methods[index] : NULL;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 /**
  * struct method - a named method
  * @name: the method's name for alignctl probe
@@ -27,6 +29,9 @@ struct method {
 	bool writes;
 	uint32_t default_count;
 };
+
+/* Methods in columns; a row is a struct method. */
+extern const struct table_type method_table;
 
 /* Find the method named @name, or NULL. */
 const struct method *method_find(const char *name);

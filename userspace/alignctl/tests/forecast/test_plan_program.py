@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from alignctl_program import ALIGNCTL, METHODS, alignctl, keys, man_page
+from alignctl_program import ALIGNCTL, METHODS, alignctl, human, human_time, keys, man_page, tables
 from lab.pace import Limit, patience
 
 FINE, FINDINGS, USAGE = range(3)
@@ -154,12 +154,26 @@ def test_every_figure_that_was_published_is_told(workloads):
 def test_workloads_for_people_says_the_same(workloads):
     shown = alignctl("workloads")
     assert shown.returncode == FINE and not shown.stderr
+    rows = {row["NAME"]: row for row in tables(shown.stdout, "NAME")}
     for name, workload in workloads.items():
-        row = re.search(rf"^  {re.escape(name)} +(.*)$", shown.stdout, re.M)
-        assert row, f"{name} is not shown"
-        requests = workload["reads"] + workload["writes"]
-        assert row[1].split()[:5] == [str(n) for n in (
-            workload["count"], requests, workload["touches_expected"], workload["rmin"], workload["distinct_blocks"])]
+        cache, published = workload["page_cache"] or {}, workload["published"]
+        cells = {"COUNT": human(workload["count"]), "TOUCHES": human(workload["touches_expected"]),
+                 "RMIN": human(workload["rmin"]), "BLOCKS": human(workload["distinct_blocks"])}
+        for heading, n in (("READS", workload["reads"]), ("WRITES", workload["writes"]),
+                           ("CACHE-READS", cache.get("blocks_read")), ("CACHE-WRITES", cache.get("blocks_written"))):
+            if n or heading in rows[name]:
+                cells[heading] = "-" if n is None else human(n)
+        for heading, us in (("WALL", published["wall_s"] and published["wall_s"] * 10**6), ("MEAN", published["mean_us"])):
+            if us or heading in rows[name]:
+                cells[heading] = human_time(us) if us else "-"
+        assert rows[name] == {"NAME": name, **cells}
+
+
+def test_workloads_stand_in_the_order_of_the_document(workloads):
+    methods = {row["NAME"] for row in tables(alignctl("probe", "--help").stdout, "NAME")}
+    assert methods == set(METHODS)
+    shown = [row["NAME"] for row in tables(alignctl("workloads").stdout, "NAME")]
+    assert [name for name in shown if name not in methods] == list(workloads)
 
 
 def test_every_workload_is_in_the_man_page(workloads):
@@ -199,6 +213,11 @@ def test_a_move_is_recommended_only_if_it_saves_a_tenth_of_the_touches(tmp_path,
     assert ("nothing to gain by moving\n" in shown) == (not worthwhile)
 
 
+def touches_left_and_reads(shown):
+    """{mode: (touches left to the drive, blocks read)} as a plan says to people."""
+    return {row["MODE"]: (row["TOUCHES-LEFT"], row["BLOCK-READS"]) for row in tables(shown, "MODE")}
+
+
 def test_the_headline_is_the_figure_of_the_row_that_one_gets(tmp_path):
     """Each touch of a block comes a second after the last one, and holding ends before."""
     trace = tmp_path / "trace"
@@ -207,19 +226,22 @@ def test_the_headline_is_the_figure_of_the_row_that_one_gets(tmp_path):
     timed, untimed = (result["modes"][mode]["rmw_host"] for mode in ("coalesce_as_timed", "coalesce"))
     assert (timed, untimed) == (40, 2)
     assert "  block reads  40 in mode coalesce, as timed; 2 that nothing avoids\n" in shown
-    assert re.search(r"^  coalesce, as timed +0 +40 ", shown, re.M) and re.search(r"^  coalesce, untimed +0 +2 ", shown, re.M)
+    assert touches_left_and_reads(shown)["coalesce, as timed"] == ("0", "40")
+    assert touches_left_and_reads(shown)["coalesce, untimed"] == ("0", "2")
     trace.write_text(re.sub(r"^[^,]*,", "", trace.read_text(), flags=re.M))
     shown = alignctl("plan", trace).stdout
     assert "  block reads  2 in mode coalesce; 2 that nothing avoids\n" in shown
-    assert re.search(r"^  coalesce +0 +2 ", shown, re.M) and "timed" not in shown
+    assert touches_left_and_reads(shown)["coalesce"] == ("0", "2") and "timed" not in shown
 
 
 def test_the_stream_that_took_seven_times_as_long_is_explained():
     modes = plan("w4k_132k")["modes"]
     assert (modes["report"]["touches_left"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
-    shown = alignctl("plan", "w4k_132k").stdout
-    for row in ("none, report +20000 +0 +0 +0", "pad +0 +10001 +20000 +9999", "coalesce +0 +2 +20000 +19998"):
-        assert re.search(rf"^  {row}$", shown, re.M), row
+    shown = tables(alignctl("plan", "w4k_132k").stdout, "MODE")
+    headings = ("MODE", "AVOIDED", "BLOCK-READS", "AT-MOST", "TOUCHES-LEFT")
+    assert [tuple(row[heading] for heading in headings) for row in shown] == [
+        ("none, report", "0", "0", "0", "20000"), ("pad", "9999", "10001", "20000", "0"),
+        ("coalesce", "19998", "2", "20000", "0")]
 
 
 @pytest.mark.parametrize("arguments, touches, block", [
@@ -308,7 +330,32 @@ def test_a_trace_is_planned_by_process(tmp_path):
                                     {"comm": "cp", "writes": 10, "misaligned": 0, "touches": 0}]
     assert result["modes"]["coalesce"]["rmw_host"] == result["modes"]["coalesce_as_timed"]["rmw_host"] == 2
     shown = alignctl("plan", trace).stdout
-    assert re.search(r"^db +10 +10 +20$", shown, re.M) and "pad, as timed" in shown
+    assert tables(shown, "PROCESS") == [{"PROCESS": "db", "WRITES": "10", "MISALIGNED": "10", "TOUCHES": "20"},
+                                        {"PROCESS": "cp", "WRITES": "10", "MISALIGNED": "0", "TOUCHES": "0"}]
+    assert "pad, as timed" in shown
+
+
+def test_people_find_the_worst_process_first_and_lengths_and_starts_in_their_order(tmp_path):
+    """Touches of writes that begin 5 sectors into a block; the document has all as they first occurred, starts apart."""
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors,comm\n" + "write,0,8,good\n" * 9 + "write,5,16,bad\n" * 3 +
+                     "write,3,1,worse\n" * 7 + "write,1,8,\n")
+    result, shown = plan(trace), alignctl("plan", trace).stdout
+    assert [row["PROCESS"] for row in tables(shown, "PROCESS")] == ["worse", "bad", "(unknown)", "good"]
+    assert [row["LENGTH"] for row in tables(shown, "LENGTH")] == ["512 B", "4 KiB", "8 KiB"]
+    assert [row["START-SECTOR-IN-BLOCK"] for row in tables(shown, "START-SECTOR-IN-BLOCK")] == ["0", "1", "3", "5"]
+    assert [row["comm"] for row in result["by_process"]] == ["good", "bad", "worse", None]
+    assert [row["bytes"] for row in result["by_size"]] == [4096, 8192, 512]
+    assert [row["sector"] for row in result["by_start_sector"]] == [0, 1, 3, 5]
+
+
+def test_lengths_that_do_not_fit_stand_at_the_end_together(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,0,{n}\n" for n in range(80, 8, -1)))
+    shown = tables(alignctl("plan", trace).stdout, "LENGTH")
+    assert [row["LENGTH"] for row in shown[:2]] == ["8.5 KiB", "9 KiB"]
+    assert shown[-1]["LENGTH"] == "others" and int(shown[-1]["WRITES"]) == 72 - (len(shown) - 1) > 0
+    assert plan(trace)["by_size"][-1]["bytes"] is None
 
 
 def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_path):
@@ -322,9 +369,12 @@ def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_pat
     assert result["modes"]["report"]["touches_left"] == result["modes"]["pad"]["rmw_host"] == 5
     assert {mode["rmw_expected_zeroes"] for mode in result["modes"].values() if isinstance(mode, dict)} == {3}
     shown = alignctl("plan", trace).stdout
-    assert "misaligned   2 of 3 write-zeroes\n" in shown
+    assert tables(shown, "OPERATION") == [
+        {"OPERATION": "write", "REQUESTS": "1", "SIZE": "4 KiB", "MISALIGNED": "1", "TOUCHES": "2"},
+        {"OPERATION": "discard", "REQUESTS": "1", "SIZE": "512 B", "MISALIGNED": "-", "TOUCHES": "-"},
+        {"OPERATION": "write-zeroes", "REQUESTS": "3", "SIZE": "12.5 KiB", "MISALIGNED": "2", "TOUCHES": "3"}]
     assert "expected     5 partial touches, 3 of them by write-zeroes; " in shown
-    assert "write-zeroes;" not in alignctl("plan", "w512").stdout
+    assert "write-zeroes" not in alignctl("plan", "w512").stdout
 
 
 def test_memory_does_not_grow_with_a_trace(tmp_path):

@@ -20,6 +20,7 @@ CLOSED = "alignctl: standard output: Bad file descriptor\n"
 PRINTED = [
     ["--help"], ["--version"],
     *([verb, option] for verb in VERBS for option in ("--help", "--version")),
+    ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
@@ -52,7 +53,7 @@ def command(disk, tmp_path):
 
 
 def environment(arguments, machine):
-    return {**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])} if arguments[0] == "stats" else None
+    return {**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])} if arguments[0] in ("list", "stats") else None
 
 
 @pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, alignctl, keys, man_page
+from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, alignctl, keys, man_page, tables
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -220,9 +220,11 @@ def test_methods_are_listed_in_help_workloads_and_man_page():
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
     page = man_page()
     shown, told = alignctl("probe", "--help").stdout, alignctl("workloads").stdout
+    rows = {row["NAME"]: row for row in tables(shown, "NAME")}
+    also = {row["NAME"]: row for row in tables(told, "NAME")}
     for name, method in listed.items():
-        assert re.search(rf"^ {name} +{method['count']} ", shown, re.M)
-        assert re.search(rf"^  {name} ", told, re.M) and re.search(rf"^{name} +{method['count']} ", page, re.M)
+        assert rows[name] == also[name] == {"NAME": name, "SUMMARY": method["summary"], "COUNT": str(method["count"])}
+        assert re.search(rf"^{name} +{method['count']} ", page, re.M)
 
 
 def test_every_key_of_the_json_is_documented(disk):

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tables of all verbs: one list of columns feeds text and JSON, and a narrow terminal loses nothing."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import pytest
+
+from alignctl_program import ALIGNCTL, BINS, alignctl, keys, man_page, tables
+from lab.pace import patience
+from lab.paths import REPO
+
+FINE = 0
+TOP = REPO / "userspace/alignctl"
+# The verb that shows the columns of a file, to people and in its document.
+SHOWN = {
+    "verbs/list.c": ["list"],
+    "device/ledger_report.c": ["stats"],
+    "verbs/workloads.c": ["workloads"],
+    "workload/method.c": ["workloads"],
+    "forecast/report.c": ["plan"],
+    "trace/operations.c": ["plan", "convert"],
+}
+# Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
+# array, help, or a member of another name (OPERATION's).
+FOR_PEOPLE = {"STATE", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
+              "OPERATION", "MISALIGNED", "TOUCHES"}
+
+
+def columns(file):
+    """[(key, heading)] of every column that a file has, as its lists say; "" for NULL."""
+    text = re.sub(r"\\\n|/\*.*?\*/", "", (TOP / file).read_text(), flags=re.S)
+    # a key that a macro's argument is
+    made = re.findall(r'_COLUMNS\("(\w+)"\)', text)
+    found = []
+    for column in re.findall(r"(?:\[\w+\] = \{|_COLUMNS\()([^{}]*?\.(?:key|heading) = [^{}]*?)(?:\}|\);)", text):
+        key, heading = (re.search(rf'\.{field} = ["(]?([\w.-]+)', column) for field in ("key", "heading"))
+        quoted = not key or f'"{key[1]}"' in column
+        found += [(each, heading[1] if heading else "") for each in ([key[1] if key else ""] if quoted else made)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    """Of each kind of request, of two processes, at times."""
+    path = tmp_path_factory.mktemp("trace") / "trace.csv"
+    path.write_text("time_s,op,offset,bytes,comm\n0,write,512,4096,a\n1,write,8192,8192,b\n2,read,0,512,a\n3,flush,,,a\n"
+                    "4,write-zeroes,512,512,a\n5,discard,65536,4096,b\n")
+    return path
+
+
+@pytest.fixture
+def ledger(machine):
+    """A machine with a ledger in which everything has happened; its environment."""
+    root, align = machine
+    for path in align.glob("*_histogram"):
+        if not path.name.startswith("baseline"):
+            bins = BINS[path.name.split("_")[0] if path.name.startswith(("phase", "size")) else "latency"]
+            path.write_text(" ".join(str(n + 1) for n in range(bins)) + "\n")
+    for name in ("rmw_expected", "rmw_drive", "writes", "write_bytes"):
+        (align / name).write_text("12345678\n")
+    return {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
+
+
+def arguments(verb, trace, folder):
+    return [verb, *{"plan": [trace], "convert": [trace, "--output", folder / "new"]}.get(verb, [])]
+
+
+def test_every_file_with_columns_is_looked_at():
+    with_columns = {path.relative_to(TOP).as_posix() for path in TOP.rglob("*.c") if "TABLE_TYPE(" in path.read_text()}
+    assert with_columns == set(SHOWN)
+    assert all(len(columns(file)) > 4 for file in SHOWN)
+
+
+def test_one_list_feeds_text_and_json(ledger, trace, tmp_path):
+    texts, members = {}, {}
+    for verb in {verb for verbs in SHOWN.values() for verb in verbs}:
+        done = alignctl(*arguments(verb, trace, tmp_path), "--json", env=ledger)
+        assert done.returncode == FINE, done.stderr
+        members[verb] = set(keys(json.loads(done.stdout)))
+        (tmp_path / "new").unlink(missing_ok=True)
+        texts[verb] = alignctl(*arguments(verb, trace, tmp_path), env=ledger).stdout
+        (tmp_path / "new").unlink(missing_ok=True)
+    for file, verbs in SHOWN.items():
+        text, known = "".join(texts[verb] for verb in verbs), set().union(*(members[verb] for verb in verbs))
+        for key, heading in columns(file):
+            assert key or heading in FOR_PEOPLE or not heading, f"{file}: {heading} has no key"
+            for part in filter(None, key.split(".")):
+                assert part in known, f"{file}: {key} is in no document of {verbs}"
+            assert re.search(rf"(?<!\S){heading}(?!\S)", text), f"{file}: {heading} is not shown by {verbs}"
+
+
+def test_every_heading_is_explained_in_the_man_page():
+    section = re.search(r"^\.SH TABLES\n(.*?)^\.SH ", man_page(), re.M | re.S)[1]
+    for heading in {heading for file in SHOWN for _, heading in columns(file) if heading}:
+        assert re.search(rf"(?<![\w-]){heading}(?![\w-])", section), f"{heading} is not in TABLES of alignctl.8"
+
+
+def test_no_figure_has_seven_digits(ledger):
+    for words in (["stats"], ["list"], ["plan", "diskbenchi"]):
+        done = alignctl(*words, env=ledger)
+        assert done.returncode == FINE and not re.search(r"\d{7}", done.stdout), done.stdout
+    shown = {row["COUNTER"]: row["VALUE"] for row in tables(alignctl("stats", env=ledger).stdout, "COUNTER")}
+    assert (shown["rmw_expected"], shown["write_bytes"]) == ("12.3 M", "11.8 MiB")
+    [device] = json.loads(alignctl("stats", "--json", env=ledger).stdout)["devices"]
+    assert device["counters"]["rmw_expected"] == device["counters"]["write_bytes"] == 12345678
+    assert "; 2.05 M distinct blocks\n" in alignctl("plan", "diskbenchi").stdout
+    rows = [cell for row in tables(alignctl("workloads").stdout, "NAME") for cell in row.values()]
+    assert "3.28 M" in rows and not any(re.search(r"\d{7}", cell) for cell in rows)
+
+
+def at_a_terminal(width, environment, *words):
+    """What a verb prints on a terminal so wide."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    said = b""
+    with subprocess.Popen([ALIGNCTL, *words], stdout=there, stderr=subprocess.PIPE, env=environment) as running:
+        os.close(there)
+        try:
+            while more := os.read(here, 4096):
+                said += more
+        except OSError:
+            pass    # the other end is closed
+        assert running.wait(timeout=patience(20)) == FINE
+    os.close(here)
+    return said.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("words", [["stats"], ["list"], ["workloads"], ["plan", "w4k_132k"]], ids=" ".join)
+def test_a_wide_terminal_shows_what_a_pipe_gets(ledger, words):
+    assert at_a_terminal(250, ledger, *words) == alignctl(*words, env=ledger).stdout
+
+
+def test_a_narrow_terminal_has_meanings_in_several_lines_and_loses_no_figure(ledger):
+    whole = tables(alignctl("stats", env=ledger).stdout, "COUNTER")
+    said = at_a_terminal(60, ledger, "stats")
+    assert max(len(line) for line in said.splitlines() if "rmw_" in line) == 60
+    for row in whole:
+        assert re.search(rf"^  {row['COUNTER']} +{re.escape(row['VALUE'])}  {row['UNIT']}  ", said, re.M), row
+    # a word may be cut in two, but not lost
+    for row in whole:
+        assert re.sub(r"\s", "", row["MEANING"]) in re.sub(r"\s", "", said)
+
+
+@pytest.mark.parametrize("words", [["list"], ["workloads"], ["plan", "w4k_132k"]], ids=" ".join)
+def test_a_narrow_terminal_loses_no_figure(ledger, words):
+    narrow, whole = at_a_terminal(30, ledger, *words), alignctl(*words, env=ledger).stdout
+    # the methods of `workloads` have summaries, which are broken
+    assert narrow.partition("\nMethods")[0].split() == whole.partition("\nMethods")[0].split()
+
+
+def test_tables_are_plain_ascii(ledger):
+    for words in (["stats"], ["list"], ["workloads"], ["plan", "w512"]):
+        shown = alignctl(*words, env={**ledger, "LC_ALL": "C.UTF-8"}).stdout
+        assert shown.isascii()
