@@ -164,7 +164,7 @@ def test_the_daemon_rests_also_when_buffered(tmp_path):
     (["replay", "db-read", "--buffered", "--phase", "prepare", "--state", "s"], ["--phase", "that reads"]),
     (["replay", "areasync", "--depth", "2"], ["--depth 2", "must follow each other"]),
     (["verify", "w512", "areasync", "--threads", "2"], ["--threads 2", "writes of areasync must follow each other"]),
-    (["verify", "records-4096", "areasync", "--span", "8M"], ["--span", "not for areasync"]),
+    (["verify", "records-4096", "areasync", "--span", "8M"], ["--span", "does not apply to areasync"]),
     (["verify", "records-4000", "--threads", "257"], ["--threads 257", "from 1 to 256"]),
     (["verify", "sorted-reads-32", "--buffered"], ["sorted-reads-32", "only reads"]),
     (["plan", "w512", "--cache-block", "4096"], ["--cache-block", "--buffered", "w512"]),
