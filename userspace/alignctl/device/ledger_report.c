@@ -269,7 +269,7 @@ static struct json_object *json_bins(const struct histogram_row *row)
 	return array;
 }
 
-/* The bound that a bin has: a time in the bin may be anywhere in it. */
+/* Return the bound of a percentile's bin: a time may be anywhere in its bin. */
 static struct table_value percentile(const struct histogram_row *row,
 				     unsigned int per_mille)
 {

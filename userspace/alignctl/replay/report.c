@@ -8,25 +8,13 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "replay/report.h"
+#include "replay/times.h"
 
 /*
  * 1: workloads had latency_us and a name in "workload"; of traces "format" was
  * what is source_format; 2: traces had a number, and workloads their own keys
  */
 #define JSON_FORMAT	3
-
-/* JSON keys, headings, and ranks of 10000. */
-static const struct {
-	const char *key;
-	const char *name;
-	unsigned int rank;
-} percentiles[] = {
-	{ "p50", "p50", 5000 }, { "p90", "p90", 9000 }, { "p98", "p98", 9800 },
-	{ "p99", "p99", 9900 }, { "p99_9", "p99.9", 9990 },
-	{ "p99_99", "p99.99", 9999 },
-};
-
-#define NR_PERCENTILES	(sizeof(percentiles) / sizeof(percentiles[0]))
 
 /* Return 0 where no time passed. */
 static double per_second(double amount, double seconds)
@@ -83,51 +71,99 @@ static uint64_t count_of(const struct histogram *h)
 
 /* Text */
 
-static void text_times(const char *title, const struct histogram *h)
-{
-	size_t i;
+/* Fill a row of times. Return: whether there are any. */
+typedef bool (*row_fn)(const struct measures *m, uint32_t index,
+		       struct times_row *row);
 
-	printf("  %-11s mean %.1f  sd %.1f  min %.1f  max %.1f\n", title,
-	       ns_to_us(histogram_mean(h)), ns_to_us(histogram_sd(h)),
-	       h->count ? ns_to_us(h->min) : 0, ns_to_us(h->max));
-	printf("  %-11s", "");
-	for (i = 0; i < NR_PERCENTILES; i++)
-		printf(" %s %.1f%s", percentiles[i].name,
-		       ns_to_us(histogram_percentile(h, percentiles[i].rank)),
-		       i + 1 < NR_PERCENTILES ? " " : "\n");
+static bool kind_row(const struct measures *m, uint32_t index,
+		     struct times_row *row)
+{
+	*row = (struct times_row) {
+		.name = trace_op_names[index], .times = m->service[index],
+	};
+	return row->times;
 }
 
-static void text_row(const char *title, const char *name,
-		     const struct histogram *h)
+static bool size_row(const struct measures *m, uint32_t index,
+		     struct times_row *row)
 {
-	if (h)
-		printf("  %-11s %s: %" PRIu64 ", mean %.1f us, p99 %.1f us\n",
-		       title, name, h->count, ns_to_us(histogram_mean(h)),
-		       ns_to_us(histogram_percentile(h, 9900)));
+	*row = (struct times_row) {
+		.name = index < MEASURES_SIZES ? NULL : "others",
+		.number = m->by_size[index].bytes,
+		.times = m->by_size[index].service,
+	};
+	return index < m->nr_sizes;
 }
 
-static void text_rows(const struct measures *m)
+static bool class_row(const struct measures *m, uint32_t index,
+		      struct times_row *row)
 {
-	uint32_t logical = m->geometry->logical;
-	uint32_t i;
+	*row = (struct times_row) {
+		.name = measures_class_names[index],
+		.times = m->by_class[index],
+	};
+	return row->times;
+}
 
-	for (i = 0; i < TRACE_NR_OPS; i++)
-		text_row("by kind", trace_op_names[i], m->service[i]);
-	for (i = 0; i < m->nr_sizes; i++) {
-		CLEANUP_FREE char *name = i < MEASURES_SIZES ?
-			message_format("%" PRIu64 " bytes",
-				       m->by_size[i].bytes) :
-			message_format("other lengths");
+static bool phase_row(const struct measures *m, uint32_t index,
+		      struct times_row *row)
+{
+	*row = (struct times_row) {
+		.number = (uint64_t)index * m->geometry->logical,
+		.times = m->by_phase[index],
+	};
+	return row->times;
+}
 
-		text_row("by size", name, m->by_size[i].service);
-	}
-	for (i = 0; i < MEASURES_CLASSES; i++)
-		text_row("by class", measures_class_names[i], m->by_class[i]);
-	for (i = 0; i < ALIGN_PHASE_BINS; i++) {
-		CLEANUP_FREE char *name =
-			message_format("start + %" PRIu32, i * logical);
+/* The tables of service times, in their order; @key: their array in the document. */
+static const struct {
+	const char *key;
+	enum times_by by;
+	row_fn row;
+	uint32_t nr;
+} tables[] = {
+	{ "by_kind", TIMES_KIND, kind_row, TRACE_NR_OPS },
+	{ "by_size", TIMES_SIZE, size_row, MEASURES_SIZES + 1 },
+	{ "by_class", TIMES_CLASS, class_row, MEASURES_CLASSES },
+	{ "by_phase", TIMES_PHASE, phase_row, ALIGN_PHASE_BINS },
+};
 
-		text_row("by phase", name, m->by_phase[i]);
+#define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
+
+static void add_times(struct table *table, const char *name,
+		      const struct histogram *times)
+{
+	if (times)
+		table_add(table, &(struct times_row) {
+			  .name = name, .times = times });
+}
+
+/* Print the times of the whole run. */
+static void text_times(const struct measures *m,
+		       const struct histogram *service)
+{
+	struct table *table = table_new(&times_table[TIMES_WHOLE]);
+
+	add_times(table, "service", service);
+	add_times(table, "response", m->response);
+	add_times(table, "lag", m->lag);
+	add_times(table, "flush", m->added);
+	table_print(table, 2);
+}
+
+/* Print the service times by kind, size, class and phase. */
+static void text_tables(const struct measures *m)
+{
+	struct times_row row;
+	uint32_t t, i;
+
+	for (t = 0; t < NR_TABLES; t++) {
+		struct table *table = table_new(&times_table[tables[t].by]);
+
+		for (i = 0; i < tables[t].nr; i++)
+			if (tables[t].row(m, i, &row))
+				table_add(table, &row);
+		table_print(table, 2);
 	}
 }
 
@@ -149,12 +185,11 @@ static void text_head(const struct replay *replay)
 		       replay->threads, replay->depth);
 	else
 		printf(", at most %u in flight\n", replay->depth);
-	printf("  geometry    physical block %" PRIu32 ", alignment offset ",
-	       replay->geometry.physical);
-	if (replay->offset_known)
-		printf("%" PRIu32 "\n", replay->geometry.offset);
-	else
-		puts("unknown (taken as 0)");
+	printf("  geometry    physical block %s, alignment offset %s\n",
+	       figure(FIGURE_LENGTH, replay->geometry.physical).text,
+	       replay->offset_known ?
+	       figure(FIGURE_LENGTH, replay->geometry.offset).text :
+	       "unknown (taken as 0)");
 }
 
 /* Print what a workload must cost, by arithmetic. */
@@ -164,24 +199,24 @@ static void text_figures(const struct replay *replay)
 
 	if (!replay->counted)
 		return;
-	printf("  workload    %" PRIu64 " writes, %.2f MB\n",
-	       plan_requests(&replay->source.plan),
-	       planned_bytes(&replay->source.plan) / MB);
+	printf("  workload    %s writes, %s\n",
+	       FIGURE_OF(plan_requests(&replay->source.plan)),
+	       figure(FIGURE_BYTES, planned_bytes(&replay->source.plan)).text);
 	if (replay->source.plan.buffered)
-		printf("  buffered    the page cache reads %" PRIu64
-		       " blocks and makes %" PRIu64 " writes of it\n",
-		       f->reads, f->requests);
-	printf("  expected    %" PRIu64 " partial touches in %" PRIu64
-	       " blocks; %" PRIu64 " blocks must be read, whatever is held\n",
-	       f->touches, f->distinct, f->rmin);
+		printf("  buffered    the page cache reads %s blocks and makes %s writes of it\n",
+		       FIGURE_OF(f->reads), FIGURE_OF(f->requests));
+	printf("  expected    %s partial touches in %s blocks; %s blocks must be read, whatever is held\n",
+	       FIGURE_OF(f->touches), FIGURE_OF(f->distinct),
+	       FIGURE_OF(f->rmin));
 }
 
 static void text_check(const struct content_check *check)
 {
 	printf("  data check  %s", check_status(check));
 	if (check->done)
-		printf(": %" PRIu64 " sectors compared, %" PRIu64 " differ",
-		       check->sectors, check->mismatches);
+		printf(": %s sectors compared, %s differ",
+		       FIGURE_OF(check->sectors),
+		       FIGURE_OF(check->mismatches));
 	putchar('\n');
 }
 
@@ -190,10 +225,10 @@ static void text_stopped(const struct replay *replay)
 	const struct trace_facts facts = source_facts(&replay->source);
 	const struct measures *m = &replay->measures;
 
-	printf("  stopped     by %s after %" PRIu64, replay->stopped,
-	       m->requests + m->warmup_requests);
+	printf("  stopped     by %s after %s", replay->stopped,
+	       FIGURE_OF(m->requests + m->warmup_requests));
 	if (facts.nr_known)
-		printf(" of %" PRIu64, facts.nr);
+		printf(" of %s", FIGURE_OF(facts.nr));
 	puts(" requests");
 }
 
@@ -205,40 +240,37 @@ static void text_run(const struct replay *replay)
 	double wall_s = measures_wall_s(m);
 
 	if (replay->options->warmup_ns)
-		printf("  warm-up     %g s: %" PRIu64
-		       " requests that are in no figure below\n",
-		       ns_to_s(replay->options->warmup_ns),
-		       m->warmup_requests);
-	printf("  requests    %" PRIu64 " in %.3f s, then flush %.3f s\n",
-	       m->requests, wall_s, replay->done.flush_s);
-	printf("  whole run   %.1f IOPS, %.2f MB/s\n",
-	       per_second(m->requests, wall_s),
-	       per_second(m->bytes / MB, wall_s));
+		printf("  warm-up     %s: %s requests that are in no figure below\n",
+		       figure(FIGURE_NS, replay->options->warmup_ns).text,
+		       FIGURE_OF(m->warmup_requests));
+	printf("  requests    %s in %s, then flush %s\n",
+	       FIGURE_OF(m->requests), figure(FIGURE_S, wall_s).text,
+	       figure(FIGURE_S, replay->done.flush_s).text);
+	printf("  whole run   %s IOPS, %s/s\n",
+	       FIGURE_OF(per_second(m->requests, wall_s)),
+	       figure(FIGURE_BYTES, per_second(m->bytes, wall_s)).text);
 	if (s->busy)
-		printf("  1-s samples %.1f IOPS, %.2f MB/s: mean of %" PRIu64
-		       " seconds in which requests ended; sd %.1f, min %" PRIu64
-		       ", max %" PRIu64 "; %" PRIu64 " seconds without\n",
-		       samples_mean(s), s->sum_bytes / MB / s->busy, s->busy,
-		       samples_sd(s), s->min, s->max, s->idle);
+		printf("  1-s samples %s IOPS, %s/s: mean of %s seconds in which requests ended; sd %s, min %s, max %s; %s seconds without\n",
+		       FIGURE_OF(samples_mean(s)),
+		       figure(FIGURE_BYTES, s->sum_bytes / s->busy).text,
+		       FIGURE_OF(s->busy), FIGURE_OF(samples_sd(s)),
+		       FIGURE_OF(s->min), FIGURE_OF(s->max),
+		       FIGURE_OF(s->idle));
 	if (m->pauses)
-		printf("  pauses      %" PRIu64 ", %.3f s of the whole run\n",
-		       m->pauses, ns_to_s(m->pause_ns));
+		printf("  pauses      %s, %s of the whole run\n",
+		       FIGURE_OF(m->pauses),
+		       figure(FIGURE_NS, m->pause_ns).text);
 	probes_text(replay->probes);
-	text_times("service us", service);
-	if (m->added)
-		text_times("flush us", m->added);
-	if (replay->timing == ENGINE_OPEN) {
-		text_times("response us", m->response);
-		text_times("lag us", m->lag);
-		printf("  drift       %.4f %% at the last request\n",
-		       drift(m) * 100);
-	}
-	printf("  overlaps    %" PRIu64 " requests waited for one before them\n",
-	       m->waited);
-	text_rows(m);
+	text_times(m, service);
+	if (replay->timing == ENGINE_OPEN)
+		printf("  drift       %s at the last request\n",
+		       figure(FIGURE_PER_CENT, drift(m) * 100).text);
+	printf("  overlaps    %s requests waited for an earlier one\n",
+	       FIGURE_OF(m->waited));
+	text_tables(m);
 	if (m->unsupported)
-		printf("  discards    %" PRIu64 " left out: %s has none\n",
-		       m->unsupported, replay->device->path);
+		printf("  discards    %s left out: %s has none\n",
+		       FIGURE_OF(m->unsupported), replay->device->path);
 	if (replay->stopped)
 		text_stopped(replay);
 }
@@ -265,7 +297,7 @@ static void text_placement(const struct replay *replay)
 		       replay->device->path);
 		break;
 	}
-	printf("  moved       %" PRIu64 " requests\n", replay->scan.moved);
+	printf("  moved       %s requests\n", FIGURE_OF(replay->scan.moved));
 }
 
 static void text_scan(const struct replay *replay)
@@ -275,15 +307,15 @@ static void text_scan(const struct replay *replay)
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
 		if (scan->requests[i])
-			printf("  %-11s %" PRIu64 ", %.2f MB\n",
-			       trace_op_names[i], scan->requests[i],
-			       scan->bytes[i] / MB);
+			printf("  %-11s %s, %s\n", trace_op_names[i],
+			       FIGURE_OF(scan->requests[i]),
+			       figure(FIGURE_BYTES, scan->bytes[i]).text);
 	printf("  reaches     to byte %" PRIu64 " of %" PRIu64 "\n", scan->end,
 	       replay->placement.bytes);
 	text_placement(replay);
 	if (replay->timing == ENGINE_OPEN)
-		printf("  takes       %.3f s\n",
-		       ns_to_s(scan->last_ns / replay->speed));
+		printf("  takes       %s\n",
+		       figure(FIGURE_NS, scan->last_ns / replay->speed).text);
 	puts("  nothing was done: --dry-run");
 }
 
@@ -327,23 +359,6 @@ static struct json_object *json_histogram(const struct histogram *h)
 	return bins;
 }
 
-static struct json_object *json_times(const struct histogram *h)
-{
-	struct json_object *object = json_new();
-	size_t i;
-
-	json_add_number(object, "count", h->count);
-	json_add_real(object, "mean", ns_to_us(histogram_mean(h)));
-	json_add_real(object, "sd", ns_to_us(histogram_sd(h)));
-	json_add_real(object, "min", h->count ? ns_to_us(h->min) : 0);
-	for (i = 0; i < NR_PERCENTILES; i++)
-		json_add_real(object, percentiles[i].key,
-			      ns_to_us(histogram_percentile(
-					h, percentiles[i].rank)));
-	json_add_real(object, "max", ns_to_us(h->max));
-	return object;
-}
-
 static struct json_object *json_time_line(const struct measures *m)
 {
 	struct json_object *array = json_new_array();
@@ -366,61 +381,30 @@ static struct json_object *json_time_line(const struct measures *m)
 /* Return the times with their histogram. */
 static struct json_object *json_all_times(const struct histogram *h)
 {
-	struct json_object *object = json_times(h);
+	const struct times_row row = { .times = h };
+	struct json_object *object = table_json(&times_table[TIMES_WHOLE],
+						&row);
 
 	json_add(object, "histogram", json_histogram(h));
 	return object;
 }
 
-/* Append a row of a table: what it is about, and the service times. */
-static void json_add_row(struct json_object *array, const char *key,
-			 struct json_object *value, const struct histogram *h)
+/* Add the arrays of service times by kind, size, class and phase. */
+static void json_add_tables(struct json_object *object,
+			    const struct measures *m)
 {
-	struct json_object *object = json_new();
+	struct times_row row;
+	uint32_t t, i;
 
-	json_add(object, key, value);
-	json_add(object, "service_us", json_times(h));
-	json_append(array, object);
-}
+	for (t = 0; t < NR_TABLES; t++) {
+		struct json_object *array = json_new_array();
 
-static struct json_object *json_table(const char *key,
-				      const char *const *names, size_t nr,
-				      struct histogram *const *h)
-{
-	struct json_object *array = json_new_array();
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (h[i])
-			json_add_row(array, key,
-				     json_object_new_string(names[i]), h[i]);
-	return array;
-}
-
-static struct json_object *json_sizes(const struct measures *m)
-{
-	struct json_object *array = json_new_array();
-	uint32_t i;
-
-	for (i = 0; i < m->nr_sizes; i++)
-		json_add_row(array, "bytes", i < MEASURES_SIZES ?
-			     json_object_new_uint64(m->by_size[i].bytes) : NULL,
-			     m->by_size[i].service);
-	return array;
-}
-
-static struct json_object *json_phases(const struct measures *m)
-{
-	struct json_object *array = json_new_array();
-	uint32_t i;
-
-	for (i = 0; i < ALIGN_PHASE_BINS; i++)
-		if (m->by_phase[i])
-			json_add_row(array, "phase",
-				     json_object_new_uint64(i *
-						m->geometry->logical),
-				     m->by_phase[i]);
-	return array;
+		for (i = 0; i < tables[t].nr; i++)
+			if (tables[t].row(m, i, &row))
+				json_append(array, table_json(
+					&times_table[tables[t].by], &row));
+		json_add(object, tables[t].key, array);
+	}
 }
 
 static struct json_object *json_samples(const struct measures_samples *s)
@@ -602,12 +586,7 @@ static void json_add_run(struct json_object *object,
 		json_add_null(object, "drift");
 	}
 	json_add(object, "time_line", json_time_line(m));
-	json_add(object, "by_kind", json_table("kind", trace_op_names,
-					       TRACE_NR_OPS, m->service));
-	json_add(object, "by_size", json_sizes(m));
-	json_add(object, "by_class", json_table("class", measures_class_names,
-						MEASURES_CLASSES, m->by_class));
-	json_add(object, "by_phase", json_phases(m));
+	json_add_tables(object, m);
 	if (replay->probes)
 		json_add(object, "probes", probes_json(replay->probes));
 }

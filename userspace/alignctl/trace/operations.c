@@ -18,7 +18,7 @@
 static const struct table_column counted[] = OPERATION_COLUMNS("count");
 static const struct table_column requested[] = OPERATION_COLUMNS("requests");
 
-/* A number that only requests which can make touches have. */
+/* Return a number that only requests have which can make touches. */
 static struct table_value on_blocks(const struct trace_operation *operation,
 				    uint64_t n)
 {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/units.h"
+#include "replay/times.h"
+
+enum column { TIMES_NAME, TIMES_COUNT, TIMES_MEAN, TIMES_SD, TIMES_MIN,
+	      TIMES_P50, TIMES_P90, TIMES_P98, TIMES_P99, TIMES_P99_9,
+	      TIMES_P99_99, TIMES_MAX };
+
+/* A figure in microseconds; @title is NULL where only documents have it. */
+#define FIGURE(name, title)						\
+	{ .key = (name), .heading = (title), .flags = TABLE_RIGHT,	\
+	  .unit = FIGURE_US }
+
+/* All figures, then the column that tells rows from each other. */
+#define WHOLE_COLUMNS {							\
+	[TIMES_NAME] = { .heading = "TIME" },				\
+	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",		\
+			  .flags = TABLE_RIGHT },			\
+	[TIMES_MEAN] = FIGURE("mean", "MEAN"),				\
+	[TIMES_SD] = FIGURE("sd", "SD"),				\
+	[TIMES_MIN] = FIGURE("min", "MIN"),				\
+	[TIMES_P50] = FIGURE("p50", "P50"),				\
+	[TIMES_P90] = FIGURE("p90", "P90"),				\
+	[TIMES_P98] = FIGURE("p98", NULL),				\
+	[TIMES_P99] = FIGURE("p99", "P99"),				\
+	[TIMES_P99_9] = FIGURE("p99_9", "P99.9"),			\
+	[TIMES_P99_99] = FIGURE("p99_99", NULL),			\
+	[TIMES_MAX] = FIGURE("max", "MAX"),				\
+}
+
+#define BY_COLUMNS(...) {						\
+	[TIMES_NAME] = { __VA_ARGS__ },					\
+	[TIMES_COUNT] = { .key = "service_us.count", .heading = "COUNT", \
+			  .flags = TABLE_RIGHT },			\
+	[TIMES_MEAN] = FIGURE("service_us.mean", "MEAN"),		\
+	[TIMES_SD] = FIGURE("service_us.sd", NULL),			\
+	[TIMES_MIN] = FIGURE("service_us.min", NULL),			\
+	[TIMES_P50] = FIGURE("service_us.p50", NULL),			\
+	[TIMES_P90] = FIGURE("service_us.p90", NULL),			\
+	[TIMES_P98] = FIGURE("service_us.p98", NULL),			\
+	[TIMES_P99] = FIGURE("service_us.p99", "P99"),			\
+	[TIMES_P99_9] = FIGURE("service_us.p99_9", NULL),		\
+	[TIMES_P99_99] = FIGURE("service_us.p99_99", NULL),		\
+	[TIMES_MAX] = FIGURE("service_us.max", NULL),			\
+}
+
+static const struct table_column whole[] = WHOLE_COLUMNS;
+static const struct table_column by_kind[] =
+	BY_COLUMNS(.key = "kind", .heading = "KIND");
+static const struct table_column by_size[] =
+	BY_COLUMNS(.key = "bytes", .heading = "LENGTH",
+		   .flags = TABLE_RIGHT | TABLE_RISING, .unit = FIGURE_LENGTH);
+static const struct table_column by_class[] =
+	BY_COLUMNS(.key = "class", .heading = "CLASS");
+static const struct table_column by_phase[] =
+	BY_COLUMNS(.key = "phase", .heading = "FIRST-BYTE",
+		   .flags = TABLE_RIGHT | TABLE_RISING, .unit = FIGURE_LENGTH);
+
+static struct table_value percentile(const struct histogram *times,
+				     unsigned int rank)
+{
+	return table_real(ns_to_us(histogram_percentile(times, rank)));
+}
+
+static struct table_value value(const void *row, size_t column)
+{
+	const struct times_row *r = row;
+	const struct histogram *times = r->times;
+
+	switch ((enum column)column) {
+	case TIMES_NAME:
+		return r->name ? table_text(r->name) : table_number(r->number);
+	case TIMES_COUNT:
+		return table_number(times->count);
+	case TIMES_MEAN:
+		return table_real(ns_to_us(histogram_mean(times)));
+	case TIMES_SD:
+		return table_real(ns_to_us(histogram_sd(times)));
+	case TIMES_MIN:
+		return table_real(times->count ? ns_to_us(times->min) : 0);
+	case TIMES_P50:
+		return percentile(times, 5000);
+	case TIMES_P90:
+		return percentile(times, 9000);
+	case TIMES_P98:
+		return percentile(times, 9800);
+	case TIMES_P99:
+		return percentile(times, 9900);
+	case TIMES_P99_9:
+		return percentile(times, 9990);
+	case TIMES_P99_99:
+		return percentile(times, 9999);
+	case TIMES_MAX:
+		return table_real(ns_to_us(times->max));
+	}
+	return table_absent();
+}
+
+/* Return the cell of a table by size, whose last row has all other lengths. */
+static struct table_value value_by_size(const void *row, size_t column)
+{
+	const struct times_row *r = row;
+
+	if (column == TIMES_NAME && r->name)
+		return table_shown(table_null(), r->name);
+	return value(row, column);
+}
+
+const struct table_type times_table[TIMES_NR] = {
+	[TIMES_WHOLE] = TABLE_TYPE(whole, value),
+	[TIMES_KIND] = TABLE_TYPE(by_kind, value),
+	[TIMES_SIZE] = TABLE_TYPE(by_size, value_by_size),
+	[TIMES_CLASS] = TABLE_TYPE(by_class, value),
+	[TIMES_PHASE] = TABLE_TYPE(by_phase, value),
+};
