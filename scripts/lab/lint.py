@@ -4,7 +4,8 @@
     scripts/python -m lab.lint [GATE...]      without names, all of GATES
 
 Prints a line for each gate, with its findings below. Exit status 1 if there are findings, 2 if a tool is missing (the line
-names its package).
+names its package). A gate that does not apply here, as the one of commits in an exported tree, is skipped with its reason
+and counted.
 
 A gate takes the folder to check, so that a test can pass one with a fault. The slow gates cache the digests of files
 without findings, and check only the others.
@@ -41,12 +42,19 @@ ROW_WITHOUT_NOUN = re.compile(r"^\s*\* @\w+: *(?:the )?(?:same|likewise|them|it|
 FUNCTION_COMMENT = re.compile(r"^/\* *(?:\n \* )?([A-Z]\w*)(?:[^*]|\*(?!/))*\*/\n[a-z_][\w \t*]*[ *]\w+\(", re.M)
 NO_VERB = {"A", "All", "An", "Are", "Can", "Does", "Each", "Has", "Have", "How", "Is", "It", "May", "Of", "Same", "That", "The",
            "Them", "Those", "What", "Where", "Whether", "Which", "Who", "Why", "Will"}
-# Files of alignctl whose comments are not yet so.
-NOT_YET = re.compile(r"/(?:verbs/(?:list|stats|workloads)\.|(?:record|forecast)/report\.|base/table\.)")
+
+
+# Branches whose commits are not looked at any more: the first one that exists.
+UPSTREAM = ("@{upstream}", "origin/HEAD", "origin/main", "main")
+SUBJECT_MOST = 72
 
 
 class Missing(Exception):
     """A tool that a gate runs is not on this machine."""
+
+
+class Skipped(Exception):
+    """A gate does not apply to the folder; the text is the reason."""
 
 
 def tool(name, package=None):
@@ -154,7 +162,7 @@ def comments(folder):
     findings = []
     for path in sources(folder / "userspace"):
         inside = path.relative_to(folder)
-        if path.suffix not in (".c", ".h") or "tests" in inside.parts or NOT_YET.search(str(inside)):
+        if path.suffix not in (".c", ".h") or "tests" in inside.parts:
             continue
         text = path.read_text()
         found = [(row.start(), "a row without a noun") for row in ROW_WITHOUT_NOUN.finditer(text)]
@@ -243,18 +251,37 @@ def licence(folder):
     return found
 
 
+def commits(folder):
+    """Check the length of the subjects of commits that are not upstream. Raises Skipped if git does not know which they are."""
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, errors="replace")
+        return done.stdout.strip() if not done.returncode else None
+
+    if not shutil.which("git") or git("rev-parse", "--show-toplevel") != os.path.realpath(folder):
+        raise Skipped("not the top of a git repository")
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        raise Skipped("the history is shallow; git fetch --unshallow completes it")
+    base = next((name for name in UPSTREAM if git("rev-parse", "--verify", "--quiet", name)), None)
+    new = base and git("log", "--no-merges", "--format=%h %s", f"{base}..HEAD")
+    if new is None:
+        raise Skipped(f"no upstream branch to compare with: none of {', '.join(UPSTREAM)}")
+    return [f"commit {commit}: the subject has {len(subject)} characters, more than {SUBJECT_MOST}: {subject}"
+            for commit, _, subject in (line.partition(" ") for line in new.splitlines()) if len(subject) > SUBJECT_MOST]
+
+
 # The slow gates first.
 GATES = {"clang-tidy": clang_tidy, "mypy": mypy, "checkpatch": checkpatch, "shellcheck": shellcheck, "ruff": ruff,
-         "kernel-doc": kernel_doc, "comments": comments, "editorconfig": editorconfig, "licence": licence}
+         "kernel-doc": kernel_doc, "comments": comments, "editorconfig": editorconfig, "licence": licence,
+         "commits": commits}
 
 
 def timed(gate):
-    """Run a gate over the tree; return its findings, the Missing that stopped it or None, and its seconds."""
+    """Run a gate over the tree; return its findings, the Missing or Skipped that stopped it or None, and its seconds."""
     began = time.monotonic()
     try:
         found, why = GATES[gate](REPO), None
-    except Missing as missing:
-        found, why = [], missing
+    except (Missing, Skipped) as stopped:
+        found, why = [], stopped
     return found, why, time.monotonic() - began
 
 
@@ -264,13 +291,17 @@ def main(argv):
         print(f"lint: no gate '{unknown[0]}': name some of {' '.join(GATES)}", file=sys.stderr)
         return 2
     wanted = argv or list(GATES)
-    status = 0
+    status = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name, (found, why, seconds) in zip(wanted, pool.map(timed, wanted)):
-            told = why or (f"{len(found)} finding{'s'[:len(found) != 1]}" if found else "ok")
+            left_out = isinstance(why, Skipped)
+            skipped += left_out
+            told = f"skipped: {why}" if left_out else why or (f"{len(found)} finding{'s'[:len(found) != 1]}" if found else "ok")
             print(f"{name:13} {seconds:5.1f} s  {told}", flush=True)
             print("".join(f"  {line.replace(f'{REPO}/', '')}\n" for line in found), end="")
-            status = max(status, 2 if why else 1 if found else 0)
+            status = max(status, 2 if why and not left_out else 1 if found else 0)
+    if skipped:
+        print(f"{skipped} gate{'s'[:skipped != 1]} skipped")
     return status
 
 

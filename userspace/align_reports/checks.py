@@ -48,22 +48,24 @@ def check_unchanged(run: Run) -> Iterator[str]:
 
 def check_drive(run: Run) -> Iterator[str]:
     """Check that the drive received the touches that the mode must let through: all, or none."""
+    if run.drive is None:
+        yield f"{run.title}: the drive's counts were not read"
+        return
     expected = run.touches_expected if run.mode in ("raw", "report") else 0
     if run.drive["touches"] != expected:
         yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, "
                f"expected {expected}{CACHE_ASSUMED if run.buffered else ''}")
 
 
-def check_balance(run: Run) -> Iterator[str]:
-    """Check that the ledger balances, with no touch pending or lost."""
-    ledger = run.ledger
+def check_balance(title: str, ledger: dict[str, int]) -> Iterator[str]:
+    """Check that the ledger balances, with no touch pending or lost. title: of the run."""
     settled = sum(ledger[name] for name in SETTLED)
     if ledger["rmw_expected"] != settled:
         parts = " + ".join(f"{name} {ledger[name]}" for name in SETTLED)
-        yield (f"{run.title}: the ledger does not balance: rmw_expected "
+        yield (f"{title}: the ledger does not balance: rmw_expected "
                f"{ledger['rmw_expected']} is not {parts} = {settled}")
     if ledger["rmw_pending"] or ledger["rmw_lost"]:
-        yield (f"{run.title}: with no write in flight rmw_pending is {ledger['rmw_pending']} "
+        yield (f"{title}: with no write in flight rmw_pending is {ledger['rmw_pending']} "
                f"and rmw_lost {ledger['rmw_lost']}, both should be 0")
 
 
@@ -74,7 +76,7 @@ def check_ledger(run: Run) -> Iterator[str]:
         if run.mode != "raw":
             yield f"{run.title}: no ledger was read"
         return
-    yield from check_balance(run)
+    yield from check_balance(run.title, ledger)
     if ledger["rmw_expected"] != run.touches_expected:
         yield (f"{run.title}: rmw_expected is {ledger['rmw_expected']}, "
                f"the workload has {run.touches_expected} partial touches"

@@ -72,7 +72,7 @@ def has_other(chain):
 @contextlib.contextmanager
 def lanes(device, number):
     """
-    Yields an iterator of `number` disks that all show the whole of `device`.
+    Yield an iterator of `number` disks that all show the whole of `device`.
 
     The kernel runs one discard or write-zeroes of a block device at a time (under its page cache's lock), so scenarios
     with such requests need a device each to run simultaneously.

@@ -76,7 +76,7 @@ class Beneath:
     delayed: the device of dm-delay on it, or None
     """
     disk: str
-    delayed: Device = None
+    delayed: Device | None = None
 
     @property
     def path(self):

@@ -30,9 +30,9 @@ def check(record: Record) -> list[str]:
     """Return every finding as a sentence that starts with the run."""
     findings: list[str] = []
     for run in record.runs:
-        # The benchmark's Run is another class, with the members that these checks read.
+        # The benchmark's Run is another class, with the members that this check reads.
         findings += check_data(run)  # type: ignore[arg-type]
         findings += check_touches(run)
         if run.ledger is not None:
-            findings += check_balance(run)  # type: ignore[arg-type]
+            findings += check_balance(run.title, run.ledger)
     return findings

@@ -65,7 +65,7 @@ class Duel:
     """A guest with both places, and a trace that it can read."""
 
     def __init__(self, guest: Guest, alignctl: Path, folder: Path, requests: int) -> None:
-        """folder: of the host, visible to the guest; requests: number in each run."""
+        """Take a guest. folder: of the host, visible to the guest; requests: number in each run."""
         self._guest = guest
         self._alignctl = str(alignctl)
         self._folder = folder

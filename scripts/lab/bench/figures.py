@@ -96,13 +96,13 @@ def _streams(record: Record) -> Iterator[Figure]:
         if not runs:
             yield _missing("streams", measure, "0 / Rmin", f"{case} coalesce")
             continue
-        run = _worst(runs, lambda r: (r.drive["touches"], r.ledger["pad_reads"]))
+        run = _worst(runs, lambda r: (r.drive["touches"], r.pad_reads))
         yield Figure("streams", f"{measure}, {_scale(run, published)}",
                      f"0 / {run.replay['rmin']}",
-                     f"{run.drive['touches']} / {run.ledger['pad_reads']} "
+                     f"{run.drive['touches']} / {run.pad_reads} "
                      f"({run.drive['reads']} reads and {run.drive['writes']} writes at the drive)",
                      _verdict(run.drive["touches"] == 0
-                              and run.ledger["pad_reads"] <= run.replay["rmin"]))
+                              and run.pad_reads <= run.replay["rmin"]))
 
 
 def _fresh(record: Record) -> Iterator[Figure]:
@@ -111,11 +111,11 @@ def _fresh(record: Record) -> Iterator[Figure]:
     if not runs:
         yield _missing("fresh", measure, "0 / one a 2 MiB write", "diskbenchi-fresh coalesce")
         return
-    run = _worst(runs, lambda r: (r.drive["touches"], r.ledger["pad_reads"]))
+    run = _worst(runs, lambda r: (r.drive["touches"], r.pad_reads))
     yield Figure("fresh", f"{measure}, {_scale(run, 4000)}", f"0 / <= {run.count}",
-                 f"{run.drive['touches']} / {run.ledger['pad_reads']} (Rmin "
+                 f"{run.drive['touches']} / {run.pad_reads} (Rmin "
                  f"{run.replay['rmin']} would take a copy of the last whole block of each write)",
-                 _verdict(run.drive["touches"] == 0 and run.ledger["pad_reads"] <= run.count))
+                 _verdict(run.drive["touches"] == 0 and run.pad_reads <= run.count))
 
 
 def largest_request(queue: dict[str, int]) -> int:
@@ -306,10 +306,10 @@ def _append(record: Record) -> Iterator[Figure]:
             yield _missing("append", measure, "<= 1", f"append-512-dsync {arm}")
             continue
         # The drive's other reads are replay's look for signatures before the writes.
-        run = _worst(runs, lambda r: r.ledger["pad_reads"])
-        value = run.ledger["pad_reads"] / (run.requests * SECTOR / BLOCK)
+        run = _worst(runs, lambda r: r.pad_reads)
+        value = run.pad_reads / (run.requests * SECTOR / BLOCK)
         yield Figure("append", measure, "<= 1",
-                     f"{value:.3g} ({run.ledger['pad_reads']} pad reads for {run.requests} "
+                     f"{value:.3g} ({run.pad_reads} pad reads for {run.requests} "
                      f"writes; {run.drive['reads']} reads at the drive)",
                      _verdict(value <= 1), value)
 
@@ -422,20 +422,20 @@ def _memory(record: Record) -> Iterator[Figure]:
     for case in ("w512-64-blocks", "w512-1-block"):
         for arm in ("pad", "coalesce"):
             measure = f"memory, {case}, {arm}: most bytes allocated"
-            runs = [run for run in record.find("instant", case, arm) if run.memory]
-            if not runs or not queue:
+            used = [(run, run.memory) for run in record.find("instant", case, arm) if run.memory]
+            if not used or not queue:
                 yield _missing("memory", measure, "max_blocks (P + 512) + run buffers",
                                f"{case} {arm}")
                 continue
-            run = _worst(runs, lambda r: r.memory["memory_high_water_bytes"])
-            blocks = run.memory["max_blocks"] * (BLOCK + BLOCK_OVERHEAD)
-            buffers = min(run.ledger["pad_reads"], DRIVES["instant"].depth)
+            run, memory = max(used, key=lambda each: each[1]["memory_high_water_bytes"])
+            blocks = memory["max_blocks"] * (BLOCK + BLOCK_OVERHEAD)
+            buffers = min(run.pad_reads, DRIVES["instant"].depth)
             # A run of blocks is at most max_blocks long.
-            buffer = min(largest_request(queue), run.memory["max_blocks"] * BLOCK)
+            buffer = min(largest_request(queue), memory["max_blocks"] * BLOCK)
             most = blocks + buffers * buffer
-            high = run.memory["memory_high_water_bytes"]
+            high = memory["memory_high_water_bytes"]
             yield Figure("memory", measure,
-                         f"<= {size_name(most)} = {run.memory['max_blocks']} x {size_name(BLOCK + BLOCK_OVERHEAD)} + "
+                         f"<= {size_name(most)} = {memory['max_blocks']} x {size_name(BLOCK + BLOCK_OVERHEAD)} + "
                          f"{buffers} x {size_name(buffer)}",
                          f"{size_name(high)}, beside {size_name(blocks)} of the blocks alone",
                          _verdict(high <= most), high)

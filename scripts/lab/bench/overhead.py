@@ -28,7 +28,7 @@ class Meter:
     """An icount guest with one device for each arm, all over the same null_blk."""
 
     def __init__(self, guest: Guest, writes: int) -> None:
-        """writes: number in each run."""
+        """Take a guest. writes: number in each run."""
         self._guest = guest
         self._writes = writes
         self.devices: dict[str, str] = {}
@@ -80,7 +80,7 @@ class Meter:
 
 
 def fio_command(device: str, engine: str, writes: int) -> tuple[str, ...]:
-    """Writes of whole blocks at random, one at a time."""
+    """Return fio's command for writes of whole blocks at random, one at a time."""
     return ("fio", "--name=overhead", "--thread", f"--filename={device}", "--direct=1",
             "--rw=randwrite", f"--bs={BLOCK}", "--norandommap", "--randseed=1",
             f"--number_ios={writes}", f"--ioengine={engine}", "--iodepth=1", "--disable_slat=1",
@@ -88,7 +88,7 @@ def fio_command(device: str, engine: str, writes: int) -> tuple[str, ...]:
 
 
 def fio_mean_ns(document: dict[str, Any]) -> float:
-    """The mean latency of the writes in a fio report."""
+    """Return the mean latency of the writes in a fio report."""
     job = document["jobs"][0]
     if job["error"] or not job["write"]["total_ios"]:
         raise ValueError(f"fio made {job['write']['total_ios']} writes, error {job['error']}")
@@ -96,7 +96,7 @@ def fio_mean_ns(document: dict[str, Any]) -> float:
 
 
 def ratio(figures: dict[str, list[float]], arm: str) -> float | None:
-    """(arm - raw) / (linear - raw), of the medians; None where a part is missing."""
+    """Return (arm - raw) / (linear - raw), of the medians; None where a part is missing."""
     if not all(figures.get(name) for name in ("raw", "linear", arm)):
         return None
     raw, linear, own = (median(figures[name]) for name in ("raw", "linear", arm))
@@ -104,7 +104,7 @@ def ratio(figures: dict[str, list[float]], arm: str) -> float | None:
 
 
 def ratio_spread(figures: dict[str, list[float]], arm: str) -> tuple[float, float]:
-    """Least and largest ratio, each run against raw and linear of its own round."""
+    """Return the least and the largest ratio, of each run with raw and linear of its own round."""
     rounds = zip(figures["raw"], figures["linear"], figures[arm])
     ratios = [(own - raw) / (linear - raw) for raw, linear, own in rounds]
     return min(ratios), max(ratios)

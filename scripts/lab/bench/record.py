@@ -74,6 +74,13 @@ class Run:
         return self.drive["busy_ns"] / 1e3 / self.requests
 
     @property
+    def pad_reads(self) -> int:
+        """Return the ledger's pad reads. Raises ValueError for an arm without a ledger."""
+        if self.ledger is None:
+            raise ValueError(f"{self.title}: the arm has no ledger")
+        return self.ledger["pad_reads"]
+
+    @property
     def cpu(self) -> float:
         return self.machine["guest_cpu"]
 

@@ -36,7 +36,7 @@ class Runner:
     """A guest with one drive, which makes the runs."""
 
     def __init__(self, guest: Guest, alignctl: Path, served: Served, disks: list[str]) -> None:
-        """disks: the guest's names of the drive, one for each connection."""
+        """Take a guest and its drive. disks: the guest's names of the drive, one for each connection."""
         self._guest = guest
         # Use a copy, so that a build on the host cannot change the program between two runs.
         self._built, self._alignctl = str(alignctl), "/tmp/alignctl"

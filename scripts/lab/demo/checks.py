@@ -25,7 +25,7 @@ def check_traffic(run: Run, writes_expected: int) -> Iterator[str]:
     if run.replay["touches_expected"] != run.touches_expected:
         yield (f"{run.title}: replay expects {run.replay['touches_expected']} partial touches, "
                f"the workload's arithmetic gives {run.touches_expected}")
-    if run.mode in ("raw", "report") and run.drive["writes"] != run.requests:
+    if run.drive and run.mode in ("raw", "report") and run.drive["writes"] != run.requests:
         yield (f"{run.title}: the drive received {run.drive['writes']} writes for "
                f"{run.requests} issued: something between them merges or splits")
 

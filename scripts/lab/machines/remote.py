@@ -34,7 +34,7 @@ class Guest:
     def _send(self, request: dict[str, Any]) -> None:
         self._connection.sendall(json.dumps(request).encode() + b"\n")
 
-    def _ask(self, what: str, request: dict[str, Any], timeout: float,
+    def _ask(self, what: str, request: dict[str, Any], timeout: float | None,
              ok: tuple[int, ...] = (0,)) -> str:
         self._connection.settimeout(timeout)
         try:
@@ -52,8 +52,8 @@ class Guest:
             raise GuestError(f"{what}: status {answer['status']}: {said}")
         return answer["stdout"]
 
-    def run(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> str:
-        """Run a command; return its standard output. timeout in seconds; ok: good statuses. Raises GuestError."""
+    def run(self, *argv: str, timeout: float | None = 120, ok: tuple[int, ...] = (0,)) -> str:
+        """Run a command; return its standard output. timeout in seconds, None: no limit; ok: good statuses. Raises GuestError."""
         return self._ask(shlex.join(argv), {"argv": argv}, timeout, ok)
 
     def read(self, path: str, offsets: list[int], size: int, timeout: float = 120) -> None:
@@ -68,7 +68,7 @@ class Guest:
         """
         self._ask(f"scatter {size} bytes", {"scatter": size}, timeout)
 
-    def json(self, *argv: str, timeout: float = 120, ok: tuple[int, ...] = (0,)) -> Any:
+    def json(self, *argv: str, timeout: float | None = 120, ok: tuple[int, ...] = (0,)) -> Any:
         return json.loads(self.run(*argv, timeout=timeout, ok=ok))
 
     def end(self) -> None:

@@ -230,8 +230,8 @@ class Comparison:
         after, ended = self._ledger(device), devices.requests(device)
         drive = self.control("stats") if self.control else None
         return replay, (
-            requests and (ended[0] - requests[0], ended[1] - requests[1]),
-            ledger and {name: after[name] - ledger[name] for name in LEDGER},
+            requests and ended and (ended[0] - requests[0], ended[1] - requests[1]),
+            ledger and after and {name: after[name] - ledger[name] for name in LEDGER},
             drive and {name: drive[name] for name in DRIVE})
 
     def _ledger(self, device: str) -> dict[str, int] | None:

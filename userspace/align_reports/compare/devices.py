@@ -40,10 +40,10 @@ def common(one: str, other: str, sys: Path = SYS) -> list[str]:
 
 def overlapping(one: str, other: str) -> list[str]:
     """Return the disks on which two paths may overlap; none for two files."""
-    names = [block_name(path) for path in (one, other)]
-    if None in names or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
+    first, second = block_name(one), block_name(other)
+    if not first or not second or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
         return []
-    return common(names[0], names[1])
+    return common(first, second)
 
 
 def block_device(path: str) -> str | None:

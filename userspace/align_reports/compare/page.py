@@ -40,8 +40,7 @@ def ratios(samples: list[Sample], on: str, vs: str) -> dict[str, list[float]]:
 def reach(found: list[Line], each: dict[str, list[float]]) -> float:
     """Return the axis's reach from 1, as a logarithm: over all pairs, and over intervals up to thrice that."""
     of_pairs = max((abs(math.log(ratio)) for every in each.values() for ratio in every), default=0)
-    ends = [abs(math.log(end)) for each in found if each.ratio and each.ratio.low
-            for end in (each.ratio.low, each.ratio.high)]
+    ends = [abs(math.log(end)) for each in found if each.ratio for end in each.ratio.bounds or ()]
     return 1.1 * max(of_pairs, min(max(ends, default=0), 3 * of_pairs), math.log(1.02))
 
 
@@ -66,9 +65,9 @@ def ratio_panel(found: list[Line], samples: list[Sample], on: str, vs: str) -> s
         parts.append(text(LEFT - 6, y + 4, quantity.name, "name", "end"))
         for number, ratio in enumerate(each[quantity.name], 1):
             parts.append(rect(x_of(ratio) - 2, y - 2, 4, 4, "pair", f"pair {number}: {ratio:.4g}"))
-        if quantity.ratio and quantity.ratio.low:
-            parts.append(line(x_of(quantity.ratio.low), y + 7, x_of(quantity.ratio.high), y + 7,
-                              "interval"))
+        if quantity.ratio and quantity.ratio.bounds:
+            low, high = map(x_of, quantity.ratio.bounds)
+            parts.append(line(low, y + 7, high, y + 7, "interval"))
         if quantity.ratio:
             parts.append(rect(x_of(quantity.ratio.mean) - 2, y + 3, 4, 8, "ratio",
                               f"{interval(quantity.ratio)}: {quantity.words}"))

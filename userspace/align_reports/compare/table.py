@@ -19,9 +19,9 @@ def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str
     """Format a mean and its interval; a ratio by default."""
     if one is None:
         return NONE
-    if one.low is None:
+    if one.bounds is None:
         return shown(one.mean)
-    return f"{shown(one.mean)} [{shown(one.low)} to {shown(one.high)}]"
+    return f"{shown(one.mean)} [{' to '.join(map(shown, one.bounds))}]"
 
 
 def counts(samples: list[Sample]) -> list[tuple[str, str]]:

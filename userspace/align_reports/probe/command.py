@@ -118,8 +118,7 @@ class Measuring:
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     area = area_of(given.device, given.write, given.save) if given.write else None
-    reason = area and refusal(area, given.html)
-    if reason:
+    if area and (reason := refusal(area, given.html)):
         print(f"alignctl probe: --save {area.file}: {reason}", file=sys.stderr)
         return USAGE
     return carry_out("probe", given.html, [given.device], [given.force] if given.force else [],

@@ -183,7 +183,7 @@ def trace_options(task: Task) -> tuple[str, ...]:
 def device_facts(replays: Replays, device: str) -> dict[str, Any]:
     """Return what alignctl reports of the device with any run; makes one of a single read."""
     replays.make(trace(replays, "read", 4096, [0]), device, "--scan")
-    return replays.facts
+    return replays.facts or {}
 
 
 class ChunkSize:

@@ -80,8 +80,8 @@ def phase(byte: int) -> str:
 
 def phase_panel(runs: list[Run]) -> str:
     """Draw where in a physical block the writes of one workload began, from the first run with a ledger."""
-    run = next(run for run in runs if run.phases)
-    total = sum(count for _, count in run.phases)
+    run, phases = next((run, run.phases) for run in runs if run.phases)
+    total = sum(count for _, count in phases)
     bottom = TOP + HEIGHT * 0.6
     physical = run.replay["physical_block_size"]
     scale = (WIDTH - LEFT - RIGHT) / physical
@@ -91,13 +91,13 @@ def phase_panel(runs: list[Run]) -> str:
     # A label stands under its bar.
     for _, centre, name in across(places, lambda byte: LEFT + byte * scale + width / 2, str):
         parts.append(text(centre, bottom + LINE + 2, name, "tick", "middle"))
-    most = max(count for _, count in run.phases)
-    for byte, count in run.phases:
+    most = max(count for _, count in phases)
+    for byte, count in phases:
         height = count / most * (bottom - TOP)
         parts.append(rect(LEFT + byte * scale, bottom - height, width, height, f"bar {phase(byte)}",
                           f"{count / total:.1%} of the writes begin {byte:g} bytes into a block"))
     parts.append(text(LEFT - 6, TOP + 4, f"{most / total:.0%}", "tick", "end"))
-    said = ", ".join(f"{count / total:.1%} at byte {byte:g}" for byte, count in run.phases[:8])
+    said = ", ".join(f"{count / total:.1%} at byte {byte:g}" for byte, count in phases[:8])
     return svg(bottom + 22, f"Where writes begin in a block of {physical} bytes: {said}", parts)
 
 
@@ -156,8 +156,9 @@ def time_panel(verdicts: list[Verdict], runs: list[Run]) -> str:
         seconds, middle = verdict.seconds, base + row / 2
         note = " \u00b7 ".join(each for each in (duration(seconds.mean * 1e6), verdict.time) if each)
         parts.append(rect(LEFT, base, seconds.mean * scale, row, f"bar {verdict.mode}", note))
-        if seconds.low is not None:
-            parts.append(line(LEFT + seconds.low * scale, middle, LEFT + seconds.high * scale, middle, "interval"))
+        if seconds.bounds:
+            low, high = seconds.bounds
+            parts.append(line(LEFT + low * scale, middle, LEFT + high * scale, middle, "interval"))
         for run in (run for run in runs if run.mode == verdict.mode):
             parts.append(rect(LEFT + run.seconds * scale - 1, base + 3, 2, row - 6, "repetition",
                               f"repetition {run.repetition}: {duration(run.seconds * 1e6)}"))

@@ -21,9 +21,9 @@ from ..results import Run
 class Machine(Protocol):
     """Where the commands run: machine.Here, or the demo's guest."""
 
-    def run(self, *argv: str, timeout: float, ok: tuple[int, ...]) -> str: ...
+    def run(self, *argv: str, timeout: float | None, ok: tuple[int, ...]) -> str: ...
 
-    def json(self, *argv: str, timeout: float, ok: tuple[int, ...]) -> Any: ...
+    def json(self, *argv: str, timeout: float | None, ok: tuple[int, ...]) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Experiment:
     force       write although the device is in use or holds data
     control     sends a command to the emulated drive, if the device is one
     before      called between the preparation of a run and the reset of the counts
-    timeout     seconds that a command may take
+    timeout     seconds that a command may take; None: no limit
     """
 
     machine: Machine
@@ -120,7 +120,7 @@ class Experiment:
             self.control("reset")
         replay = self._replay(step, path, "run")
         # Held touches belong to the run: write them before the counts are read.
-        if step.mode == "coalesce":
+        if name and step.mode == "coalesce":
             self._align("set", name, "--flush")
         counted = self.control("stats") if self.control else None
         ledger, phases = self._ledger(name) if name else (None, None)

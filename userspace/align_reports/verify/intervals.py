@@ -41,6 +41,11 @@ class Interval:
         return cls(mean, max(mean - half, least), mean + half, len(values))
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Return both bounds; None from fewer values than FEWEST."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
     def inverse(self) -> Interval:
         """Return the inverse of a ratio: the denominator as a multiple of the numerator."""
         return Interval(1 / self.mean, self.high and 1 / self.high, self.low and 1 / self.low, self.values)
@@ -48,7 +53,7 @@ class Interval:
     @property
     def differs(self) -> bool:
         """Return whether a ratio is LEAST or more away from 1, and has an interval that excludes 1."""
-        return (self.low is not None and not self.low <= 1 <= self.high
+        return (self.bounds is not None and not self.bounds[0] <= 1 <= self.bounds[1]
                 and not 1 / LEAST < self.mean < LEAST)
 
 
@@ -72,7 +77,8 @@ def times(value: float) -> str:
 
 def span(ratio: Interval) -> str:
     """Format the interval of a ratio that has one."""
-    return f"{times(ratio.low)} to {times(ratio.high)}"
+    assert ratio.bounds
+    return " to ".join(map(times, ratio.bounds))
 
 
 def words(ratio: Interval | None, less: str = "faster", more: str = "slower") -> str:

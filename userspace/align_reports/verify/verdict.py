@@ -132,9 +132,9 @@ def verdicts(results: Results, modes: list[str]) -> list[Verdict]:
             if (runs := results.repetitions(profile, workload, mode))]
 
 
-def _named(each: Verdict) -> str:
-    factor = each.to_raw.inverse if each.to_raw.mean < 1 else each.to_raw
-    much = f", {times(factor.mean)} times [{span(factor)}]" if each.to_raw.differs else ""
+def _named(each: Verdict, to_raw: Interval) -> str:
+    factor = to_raw.inverse if to_raw.mean < 1 else to_raw
+    much = f", {times(factor.mean)} times [{span(factor)}]" if to_raw.differs else ""
     return f"{each.workload} through {each.mode}{much}"
 
 
@@ -151,15 +151,15 @@ def headline(found: list[Verdict]) -> list[str]:
                  f"{number(left) if left else 'none'} reached the drive through "
                  f"{' and '.join(mode for mode in FIXING if mode in {each.mode for each in aligned})}."]
     devices = list(dict.fromkeys(each.device for each in found))
-    judged = [each for each in aligned if each.to_raw and each.to_raw.low is not None]
+    judged = [(each, each.to_raw) for each in aligned if each.to_raw and each.to_raw.bounds]
     for device in devices:
-        mine = [each for each in judged if each.device == device]
+        mine = [(each, ratio) for each, ratio in judged if each.device == device]
         where = f" on {device}" if len(devices) > 1 else ""
-        for title, of in ((f"Faster than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean < 1]),
-                          (f"Slower than raw{where}", [v for v in mine if v.to_raw.differs and v.to_raw.mean > 1]),
-                          (f"No difference in time shown{where}", [v for v in mine if not v.to_raw.differs])):
+        for title, of in ((f"Faster than raw{where}", [(v, r) for v, r in mine if r.differs and r.mean < 1]),
+                          (f"Slower than raw{where}", [(v, r) for v, r in mine if r.differs and r.mean > 1]),
+                          (f"No difference in time shown{where}", [(v, r) for v, r in mine if not r.differs])):
             if of:
-                sentences.append(f"{title}: {'; '.join(map(_named, of))}.")
+                sentences.append(f"{title}: {'; '.join(_named(*each) for each in of)}.")
     if len(judged) < len(aligned):
         sentences.append(f"Times are judged from {FEWEST} repetitions with a raw run each.")
     return sentences

@@ -6,45 +6,60 @@ enum column { TIMES_NAME, TIMES_COUNT, TIMES_MEAN, TIMES_SD, TIMES_MIN,
 	      TIMES_P50, TIMES_P90, TIMES_P98, TIMES_P99, TIMES_P99_9,
 	      TIMES_P99_99, TIMES_MAX };
 
-/* A figure in microseconds; @title is NULL where only documents have it. */
-#define FIGURE(name, title)						\
-	{ .key = (name), .heading = (title), .flags = TABLE_RIGHT,	\
-	  .unit = FIGURE_US }
+/* All figures; p98 and p99.99 only in documents. */
+static const struct table_column whole[] = {
+	[TIMES_NAME] = { .heading = "TIME" },
+	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",
+			  .flags = TABLE_RIGHT },
+	[TIMES_MEAN] = { .key = "mean", .heading = "MEAN",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_SD] = { .key = "sd", .heading = "SD",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_MIN] = { .key = "min", .heading = "MIN",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P50] = { .key = "p50", .heading = "P50",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P90] = { .key = "p90", .heading = "P90",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P98] = { .key = "p98",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P99] = { .key = "p99", .heading = "P99",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P99_9] = { .key = "p99_9", .heading = "P99.9",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_P99_99] = { .key = "p99_99",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+	[TIMES_MAX] = { .key = "max", .heading = "MAX",
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },
+};
 
-/* All figures, then the column that tells rows from each other. */
-#define WHOLE_COLUMNS {							\
-	[TIMES_NAME] = { .heading = "TIME" },				\
-	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",		\
-			  .flags = TABLE_RIGHT },			\
-	[TIMES_MEAN] = FIGURE("mean", "MEAN"),				\
-	[TIMES_SD] = FIGURE("sd", "SD"),				\
-	[TIMES_MIN] = FIGURE("min", "MIN"),				\
-	[TIMES_P50] = FIGURE("p50", "P50"),				\
-	[TIMES_P90] = FIGURE("p90", "P90"),				\
-	[TIMES_P98] = FIGURE("p98", NULL),				\
-	[TIMES_P99] = FIGURE("p99", "P99"),				\
-	[TIMES_P99_9] = FIGURE("p99_9", "P99.9"),			\
-	[TIMES_P99_99] = FIGURE("p99_99", NULL),			\
-	[TIMES_MAX] = FIGURE("max", "MAX"),				\
-}
-
+/* Number, mean and p99; the other figures only in documents. */
 #define BY_COLUMNS(...) {						\
 	[TIMES_NAME] = { __VA_ARGS__ },					\
-	[TIMES_COUNT] = { .key = "service_us.count", .heading = "COUNT", \
+	[TIMES_COUNT] = { .key = "service_us.count", .heading = "COUNT",	\
 			  .flags = TABLE_RIGHT },			\
-	[TIMES_MEAN] = FIGURE("service_us.mean", "MEAN"),		\
-	[TIMES_SD] = FIGURE("service_us.sd", NULL),			\
-	[TIMES_MIN] = FIGURE("service_us.min", NULL),			\
-	[TIMES_P50] = FIGURE("service_us.p50", NULL),			\
-	[TIMES_P90] = FIGURE("service_us.p90", NULL),			\
-	[TIMES_P98] = FIGURE("service_us.p98", NULL),			\
-	[TIMES_P99] = FIGURE("service_us.p99", "P99"),			\
-	[TIMES_P99_9] = FIGURE("service_us.p99_9", NULL),		\
-	[TIMES_P99_99] = FIGURE("service_us.p99_99", NULL),		\
-	[TIMES_MAX] = FIGURE("service_us.max", NULL),			\
+	[TIMES_MEAN] = { .key = "service_us.mean", .heading = "MEAN",	\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_SD] = { .key = "service_us.sd",				\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_MIN] = { .key = "service_us.min",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P50] = { .key = "service_us.p50",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P90] = { .key = "service_us.p90",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P98] = { .key = "service_us.p98",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P99] = { .key = "service_us.p99", .heading = "P99",	\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P99_9] = { .key = "service_us.p99_9",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_P99_99] = { .key = "service_us.p99_99",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
+	[TIMES_MAX] = { .key = "service_us.max",			\
+			  .flags = TABLE_RIGHT, .unit = FIGURE_US },	\
 }
 
-static const struct table_column whole[] = WHOLE_COLUMNS;
 static const struct table_column by_kind[] =
 	BY_COLUMNS(.key = "kind", .heading = "KIND");
 static const struct table_column by_size[] =

@@ -32,9 +32,9 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	[RUN_ROW_THREADS] = { "threads", "N",				\
 			"threads that issue requests, --depth each (default: 1)" }, \
 	[RUN_ROW_WARMUP] = { "warmup", "SECONDS",			\
-			"leave requests that start in this time out of all figures" }, \
+			"leave requests that start then out of all figures" }, \
 	[RUN_ROW_TIMING] = { "timing", "HOW",				\
-			"trace: closed, fast or open (default: open if it has times)" }, \
+			"trace: closed, fast or open (default: as its times)" }, \
 	[RUN_ROW_SPEED] = { "speed", "X",				\
 			"open: replay X times as fast as the trace" },		\
 	[RUN_ROW_SCAN] = { "scan", NULL,				\

@@ -83,8 +83,9 @@ def test_a_missing_run_is_a_finding(made_up):
     assert findings(short) == ["hdd-nocache w4k_132k pad: did not run"]
 
 
-def test_a_missing_ledger_is_a_finding(made_up):
+@pytest.mark.parametrize("member, words", [("ledger", "no ledger was read"), ("drive", "the drive's counts were not read")])
+def test_a_missing_account_is_a_finding(member, words, made_up):
     run = made_up.find("hdd-nocache", "w136k", "pad")
     index = made_up.runs.index(run)
-    made_up.runs[index] = type(run)(**{**vars(run), "ledger": None})
-    assert findings(made_up) == [f"{run.title}: no ledger was read"]
+    made_up.runs[index] = type(run)(**{**vars(run), member: None})
+    assert findings(made_up) == [f"{run.title}: {words}"]

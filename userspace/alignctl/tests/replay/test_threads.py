@@ -80,7 +80,7 @@ def test_a_warm_up_is_replayed_and_compared_but_in_no_figure(disk, trace):
     # the last is due 0.295 s after the warm-up
     assert 0.29 < result["wall_s"] and result["iops"] == pytest.approx(30 / result["wall_s"], rel=1e-3)
     done = alignctl("replay", path, "--on", disk, "--warmup", "0.295", "--force", disk)
-    assert "  warm-up     0.295 s: 30 requests that are in no figure below\n" in done.stdout
+    assert "  warm-up     295 ms: 30 requests that are in no figure below\n" in done.stdout
 
 
 def test_a_warm_up_that_outlasts_the_trace_is_said(disk, trace):

@@ -145,7 +145,7 @@ def test_a_warm_up_and_threads_are_told_to_people_too(disk):
     assert done.stderr == "alignctl: warning: --warmup 9: rand512 ended within the warm-up; nothing was measured\n"
     assert ": timing closed, 2 threads with at most 1 in flight each\n" in done.stdout
     assert "  warm-up     9 s: 9 requests that are in no figure below\n" in done.stdout
-    assert "  requests    0 in 0.000 s" in done.stdout and "data check  ok" in done.stdout
+    assert "  requests    0 in 0 s" in done.stdout and "data check  ok" in done.stdout
 
 
 def test_a_write_error_ends_all_threads_and_leaves_the_rest_checkable(disk, tmp_path):

@@ -63,7 +63,8 @@ def test_a_method_that_reads_is_done_on_what_holds_data_and_changes_nothing(disk
 def test_a_method_that_writes_is_guarded_and_says_that_it_restores(disk, data, tmp_path, method):
     failed = alignctl("probe", method, disk, *of(method), cwd=tmp_path)
     assert failed.returncode == BUSY and "holds data in the sector at byte 0" in failed.stderr
-    assert f"0+8388608 alone would be overwritten, and restored, if nobody else writes there: --force {disk}" in failed.stderr
+    assert "0+8388608 alone would be overwritten, and restored, if no other program writes there: " \
+        f"--force {disk}" in failed.stderr
     assert disk.read_bytes() == data and os.listdir(tmp_path) == ["disk"]
 
 
@@ -114,7 +115,7 @@ def test_what_is_killed_has_written_nothing_outside_and_its_file_restores_the_re
     # a second one does not overwrite what the first one could not restore
     again = alignctl("probe", method, disk, "--write", f"{START}+{LENGTH}", "--save", saved, "--force", disk)
     assert again.returncode == USAGE and f"--save {saved}: exists" in again.stderr
-    subprocess.run(re.search(r"and: (dd .*)", said)[1], shell=True, check=True, capture_output=True)
+    subprocess.run(re.search(r"then: (dd .*)", said)[1], shell=True, check=True, capture_output=True)
     assert disk.read_bytes() == data
 
 

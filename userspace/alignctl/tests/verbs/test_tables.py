@@ -26,10 +26,11 @@ SHOWN = {
     "workload/method.c": ["workloads"],
     "forecast/report.c": ["plan"],
     "trace/operations.c": ["plan", "convert"],
+    "replay/times.c": ["replay"],
 }
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
-FOR_PEOPLE = {"STATE", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
+FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
               "OPERATION", "MISALIGNED", "TOUCHES"}
 
 
@@ -69,7 +70,11 @@ def ledger(machine):
 
 
 def arguments(verb, trace, folder):
-    return [verb, *{"plan": [trace], "convert": [trace, "--output", folder / "new"]}.get(verb, [])]
+    disk = folder / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(1 << 20)
+    return [verb, *{"plan": [trace], "convert": [trace, "--output", folder / "new"],
+                    "replay": [trace, "--on", disk, "--timing", "fast"]}.get(verb, [])]
 
 
 def test_every_file_with_columns_is_looked_at():
