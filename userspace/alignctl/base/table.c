@@ -88,7 +88,7 @@ struct table_value table_shown(struct table_value value, const char *text)
 
 /* Text */
 
-/* What people are shown of a value; for free(). */
+/* Return the text of a cell, for free(). */
 static char *cell_text(const struct table_column *column,
 		       const struct table_value *value)
 {
@@ -107,7 +107,7 @@ static char *cell_text(const struct table_column *column,
 	return message_visible(text);
 }
 
-/* Is there more than nothing? */
+/* Return whether the value is more than nothing. */
 static bool is_used(const struct table_value *value)
 {
 	switch (value->kind) {

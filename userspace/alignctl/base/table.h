@@ -17,7 +17,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 
-/* Of a column. */
+/* Flags of a column. */
 #define TABLE_RIGHT	0x01U	/* flush right, as figures are */
 #define TABLE_WRAP	0x02U	/* a narrow terminal has it in several lines */
 #define TABLE_OPTIONAL	0x04U	/* left out where no row has more than 0 */
@@ -27,10 +27,10 @@
 
 /**
  * struct table_column - a column, and the member of the document that it is
- * @key: of the member, with "a.b" for b in the object a; NULL: for people only
- * @heading: NULL: in the document only
+ * @key: key of the member, with "a.b" for b in the object a; NULL: for people only
+ * @heading: heading of the column; NULL: in the document only
  * @flags: TABLE_*
- * @unit: what a number counts
+ * @unit: unit of a number
  */
 struct table_column {
 	const char *key;
@@ -51,13 +51,13 @@ enum table_kind {
 
 /**
  * struct table_value - what is in a cell
- * @kind: which of the following holds
- * @number: raw, in the base unit
- * @real: the same
- * @truth: yes or no
- * @object: any JSON, which whoever gets the value owns
- * @text: of TABLE_TEXT the value; else what people are shown in place of it, or
- *	NULL; for free()
+ * @kind: which of the following members holds the value
+ * @number: raw number, in the base unit
+ * @real: raw number with a fraction, in the base unit
+ * @truth: boolean
+ * @object: any JSON, owned by the receiver of the value
+ * @text: the value of TABLE_TEXT; else the text to show in its place, or NULL;
+ *	for free()
  */
 struct table_value {
 	enum table_kind kind;
@@ -72,9 +72,9 @@ struct table_value {
 
 /**
  * struct table_type - a kind of table
- * @columns: from left to right, and as members of the document
- * @nr: how many
- * @value: the raw value of a cell
+ * @columns: the columns from left to right, and the members of the document
+ * @nr: number of columns
+ * @value: function that returns the raw value of a cell
  */
 struct table_type {
 	const struct table_column *columns;

@@ -123,7 +123,7 @@ static struct table_value mode_value(const void *row, size_t column)
 static const struct table_type mode_table =
 	TABLE_TYPE(mode_columns, mode_value);
 
-/* The drive alone has all touches to itself. */
+/* Return the figures of the drive alone, which gets all touches. */
 static struct fixing_figures figures_of_none(const struct forecast *f)
 {
 	return (struct fixing_figures){
@@ -448,7 +448,7 @@ static void json_add_writes(struct json_object *object,
 
 /* Text */
 
-/* What was asked of the page cache, and what it is taken to do. */
+/* Print what was asked of the page cache, and what it is assumed to do. */
 static void text_issued(const struct forecast *f)
 {
 	puts("Asked of the page cache:");
@@ -525,7 +525,7 @@ static struct json_object *json_assumed(const struct forecast *f)
 	return object;
 }
 
-/* The figure of a kind of request that is a member of the whole document. */
+/* Add the figure of an operation that is a member of the whole document. */
 static void json_add_operation(struct json_object *object, const char *key,
 			       const struct trace_operation *row,
 			       enum operation_column column)

@@ -28,7 +28,7 @@ static void make_operations(struct trace_operation row[TRACE_NR_OPS],
 	row[TRACE_WRITE_ZEROES].touches = record->zero_touches;
 }
 
-/* How the writes and the write-zeroes lie on the blocks. */
+/* Print how writes and write-zeroes lie on the physical blocks. */
 static void text_blocks(const struct record *record)
 {
 	if (!record->count[TRACE_WRITE] && !record->count[TRACE_WRITE_ZEROES])
@@ -120,7 +120,7 @@ static void json_add_block_number(struct json_object *object,
 		json_add_null(object, key);
 }
 
-/* The figure of a kind of request that is a member of the whole document. */
+/* Add the figure of an operation that is a member of the whole document. */
 static void json_add_operation(struct json_object *object, const char *key,
 			       const struct trace_operation *row,
 			       enum operation_column column)

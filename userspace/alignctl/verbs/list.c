@@ -26,7 +26,7 @@ static int take(size_t row, const char *argument, void *context)
 	return 0;
 }
 
-/* The kernel's name of a device, or its number; for free(). */
+/* Return the kernel's name of a device, or its number, for free(). */
 static char *kernel_name(dev_t devno)
 {
 	struct sysfs_device device;

@@ -65,7 +65,7 @@ struct selection {
 	struct ledger_device *device;
 };
 
-/* Does a word of the user's mean this device? */
+/* Return whether an operand names this device. */
 static bool means(const char *wanted, const struct ledger_device *device)
 {
 	struct stat found;
@@ -129,7 +129,7 @@ static int select_devices(struct selection *selection)
 	return result;
 }
 
-/* Are writes in flight? Then the ledger need not balance at this moment. */
+/* Return whether no write is in flight: else the ledger need not balance now. */
 static bool idle(const struct ledger_device *device)
 {
 	CLEANUP_FREE char *text = sysfs_text(device->dir, "inflight");

@@ -30,7 +30,7 @@ static int take(size_t row, const char *argument, void *context)
 	return 0;
 }
 
-/* What the published run must cost on that disk. */
+/* Work out what the published run must cost on that disk. */
 static int published_figures(const struct workload *w,
 			     struct plan_figures *figures)
 {
