@@ -33,7 +33,7 @@ CEILING = 20.0
 
 # Times on the reference machine: of work(), and of a boot in QEMU until the command begins.
 REFERENCE_SECONDS = 0.1
-REFERENCE_BOOT_SECONDS = 7.0
+REFERENCE_BOOT_SECONDS = 4.0
 _STEPS = 1_500_000
 
 INTERVAL = 15

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from lab.linux import kernels, modules
+from lab.linux import gates
 from lab.machines import drives, uml, vm
 from lab.paths import REPO
 from lab.plugins.batch import BOOT_SECONDS
@@ -75,7 +75,7 @@ def reboot_of_guest(series, folder, function, disks, first):
     Boot a guest with `disks` drives, whose data are files in `folder`, load the modules `first` and then the target's, and
     call a function of this file there. Return the function's output, parsed as JSON.
     """
-    module = modules.build_for(kernels.release(series))[0] / "dm-align.ko"
+    module = gates.module(series)
     program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests'), str(REPO / 'scripts')]}; " \
         f"from rig.test_reboot import {function.__name__}; {function.__name__}()"
     command = f"modprobe -a dm_mod {first} && insmod {shlex.quote(str(module))} && modprobe -a raid1 && " \

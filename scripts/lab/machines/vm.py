@@ -3,7 +3,7 @@
 
 The guest sees this machine's files at the same paths, read-only (writes under /etc and /var stay in the guest; /tmp,
 /run and /mnt are empty there), plus writable folders named by --rwdir. Guests use KVM where it works; else QEMU emulates
-the processor (TCG), and a boot takes about seven seconds. See accel.py.
+the processor (TCG), and a boot takes about four seconds. See accel.py.
 
     scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan] [--memory 1G] [--cpus 2]
                [--drive SOCK[:opt=value,...]]... [--rwdir DIR]... [--load MODULE]... [--append ARGS] [--icount]

@@ -21,7 +21,7 @@ import shlex
 import threading
 
 from .. import machines, pace
-from ..linux import kernels, matrix, modules
+from ..linux import gates, kernels, matrix
 from ..machines import again, drives, uml, vm
 from ..paths import OUT, REPO, locked
 from . import budget
@@ -198,7 +198,7 @@ class Batch:
         return [nodeid for nodeid in nodeids if nodeid not in self.results]
 
     def _module(self):
-        return modules.build_for(kernels.release(self.series))[0] / "dm-align.ko"
+        return gates.module(self.series)
 
     def _boot(self, name, module, nodeids):
         folder = OUT / "vm" / f"{name}.batch"

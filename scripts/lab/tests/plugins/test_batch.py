@@ -71,7 +71,7 @@ def guest(tmp_path, monkeypatch):
     guest = Guest(tmp_path)
     monkeypatch.setattr(batch, "OUT", tmp_path)
     monkeypatch.setattr(batch.vm, "run", guest.run)
-    monkeypatch.setattr(batch.modules, "build_for", lambda release: [tmp_path])
+    monkeypatch.setattr(batch.gates, "module", lambda series: tmp_path / "dm-align.ko")
     monkeypatch.setattr(batch.kernels, "release", lambda series: series)
     monkeypatch.setattr(batch.matrix, "FOUND", tmp_path / "matrix")
     monkeypatch.setenv(pace.VARIABLE, "1")
@@ -270,9 +270,9 @@ def test_a_worker_takes_over_the_results_of_one_that_died(guest, tests, monkeypa
 
 
 def test_an_error_of_the_hosts_side_reaches_every_test_that_waits(tests, monkeypatch):
-    def broken(release):
+    def broken(series):
         raise RuntimeError("no compiler")
-    monkeypatch.setattr(batch.modules, "build_for", broken)
+    monkeypatch.setattr(batch.gates, "module", broken)
     for name in "ab":
         with pytest.raises(RuntimeError, match="no compiler"):
             tests.result(name)
@@ -297,7 +297,7 @@ guest = Guest(Path({out!r}))
 guest.boots = [boot]
 batch.OUT = Path({out!r})
 batch.vm.run = guest.run
-batch.modules.build_for = lambda release: [Path({out!r})]
+batch.gates.module = lambda series: Path({out!r}, "dm-align.ko")
 batch.kernels.release = lambda series: series
 batch.matrix.FOUND = Path({out!r}, "matrix")
 made = batch.Batch("6.12", {{}})
