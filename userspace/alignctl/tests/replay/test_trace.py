@@ -366,7 +366,7 @@ def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, stat
         file.write(b"precious")
     said, ended = at_a_terminal("replay", trace(KINDS), "--on", disk, answer=answer.format(disk=disk))
     assert "holds data" in said and ended == status
-    assert ("going on, as confirmed at the terminal" in said) == (status == FINE) and "because of --force" not in said
+    assert ("going on, as confirmed at the terminal" in said) == (status == FINE) and "as --force says" not in said
     assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
 
 
