@@ -29,7 +29,7 @@ fuzz: fuzz-targets
 
 $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 	@mkdir -p $(@D)
-	clang -g -fsanitize=fuzzer $(fuzz_sanitize) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(fuzz_libs)
+	clang -g -fuse-ld=lld -fsanitize=fuzzer $(fuzz_sanitize) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(fuzz_libs)
 
 $(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
 	rm -f $@
@@ -38,7 +38,7 @@ $(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
 $(fuzz_build)/%.o: $(fuzz_root)/%.c
 	@mkdir -p $(@D)
 	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O2 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
-		$(fuzz_sanitize) -MMD -MP -c -o $@ $<
+		$(fuzz_sanitize) -MMD -MP -MT $@ -c -o $@ $<
 
 .PHONY: fuzz fuzz-targets
 .SECONDARY:
