@@ -301,7 +301,8 @@ def test_every_key_of_the_json_is_documented(disk):
 def test_replay_for_people_says_the_same(disk):
     done = alignctl("replay", "w4k_132k", "--on", disk, "--count", 10)
     assert done.returncode == FINE and not done.stderr
-    for words in ("w4k_132k (workload) on", "20 writes", "40 partial touches", "P99.9", "\n    4 KiB     10 ", "\n  132 KiB     10 ", "data check  ok"):
+    for words in ("w4k_132k (workload) on", "20 writes", "40 partial touches", "P99.9",
+                  "\n    4 KiB     10 ", "\n  132 KiB     10 ", "data check  ok"):
         assert words in done.stdout
 
 
