@@ -95,9 +95,9 @@ static int look(const struct replay_state *state, struct source *source,
 		return ALIGNCTL_USAGE;
 	}
 	if (state->prepared)
-		content.prepared = prepared =
-			plan_extents(&state->plan, &state->blocks,
-				     &content.nr_prepared);
+		prepared = plan_extents(&state->plan, &state->blocks,
+					&content.nr_prepared);
+	content.prepared = prepared;
 	return content_crash(&content, crash);
 }
 

@@ -311,9 +311,9 @@ int replay_check(struct replay *replay)
 		content.device = &below;
 	}
 	if (replay->prepared)
-		content.prepared = prepared =
-			plan_extents(&replay->source.plan, &replay->blocks,
-				     &content.nr_prepared);
+		prepared = plan_extents(&replay->source.plan, &replay->blocks,
+					&content.nr_prepared);
+	content.prepared = prepared;
 	result = open_for_check(replay, content.device->path, &fd);
 	content.fd = fd;
 	if (!result)
