@@ -55,7 +55,7 @@ static void text_operations(const struct forecast *f, bool issued)
 /**
  * struct mode_row - what a mode makes of the requests
  * @name: for people
- * @figures: what becomes of the touches
+ * @figures: outcome of the touches
  * @f: all of the forecast
  * @most: block reads at most
  */

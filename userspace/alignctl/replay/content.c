@@ -34,7 +34,7 @@
 /**
  * struct block - a block of 8 sectors with known content
  * @number: number of the block
- * @holds: what each sector must hold after the last request, or its first piece
+ * @holds: required content of each sector, or index of its first piece
  * @durable: last durable content of each sector; ANYTHING: none that counts
  * @zeroed: bits of sectors that a request since then zeroed
  * @cut: bits of sectors that are in pieces
@@ -53,7 +53,7 @@ struct block {
 
 /**
  * struct piece - a part of a sector, from the end of the piece before
- * @holds: what the piece must hold
+ * @holds: required content of the piece
  * @next: index of the next piece; 0: none
  * @end: byte of the sector after the piece
  */
@@ -182,7 +182,7 @@ static struct block *want_block(struct model *m, uint64_t number)
  * struct change - what a request does to a range of bytes
  * @first: first byte of the range
  * @end: byte after the range
- * @what: what the range holds after the request
+ * @what: content of the range after the request
  * @durable: the request was durable
  * @doubtful: the request failed, so the bytes may hold this or what they held
  */
@@ -439,7 +439,7 @@ static int read_trace(struct model *m)
  * struct part - bytes of a sector that one request left
  * @from: first byte of the part, from the start of the sector
  * @to: byte after the part
- * @holds: what the part must hold
+ * @holds: required content of the part
  */
 struct part {
 	uint32_t from;

@@ -18,7 +18,7 @@
  * @speed: factor on the speed of a trace's clock; 0: 1
  * @depth: most requests in flight of each thread; 0: what suits @timing
  * @threads: threads that make requests; 0: 1
- * @warmup_ns: what starts within this time is left out of all figures
+ * @warmup_ns: time whose requests are left out of all figures, nanoseconds
  * @think_s: pause after each think_writes of a workload, seconds; 0: none
  * @how: where requests go
  * @prepare: write the sectors around a workload first, see replay_prepare()
@@ -81,9 +81,9 @@ struct replay_scan {
  * @depth: most requests in flight of each thread
  * @threads: threads that make requests
  * @scanned: @scan is set
- * @scan: what the source has
+ * @scan: totals of the source
  * @counted: @figures are set
- * @figures: what a workload that writes must cost
+ * @figures: expected cost of a workload that writes
  * @prepared: the sectors around the writes held the filler before the run
  * @blocks: geometry that these sectors were chosen by, if @prepared
  * @mark: random number of this run, in each sector that it writes
