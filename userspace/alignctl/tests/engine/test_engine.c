@@ -287,10 +287,14 @@ static void kinds_compared(void)
 	append(&text, "discard", 8, 8, 0, "");
 	append(&text, "write-zeroes", 16, 8, 0, "");
 	append(&text, "write", 24, 8, 0, "");
+	append(&text, "write", 32, 1, 0, "");
+	append(&text, "write", 32, 1, 0, "");
+	append(&text, "write", 32, 1, 0, "");
 	path = strdup(trace_text("trace.csv", text));
 	disk_open();
 	CHECK(!go(path, ENGINE_CLOSED, 1, 1, O_RDWR), "fails");
 	done.failed[done.nr_failed++] = 3;
+	done.failed[done.nr_failed++] = 5;
 	for (sector = 0; sector < 32; sector++)
 		damage(sector, junk);
 	trace_keep_messages();
@@ -304,6 +308,11 @@ static void kinds_compared(void)
 		damage(sector, label);
 	}
 	CHECK(compare(path, 0).mismatches == 16, "old or new is wrong");
+	/* a write that succeeds ends the doubt about the one before it */
+	pattern_fill(label, 1);
+	pattern_label(label, &(struct pattern_label) { 32, 6, RUN }, 1);
+	damage(32, label);
+	CHECK(compare(path, 0).mismatches == 17, "an overwritten write is right");
 	free(trace_kept_messages());
 	disk_close();
 	trace_folder_close();

@@ -487,6 +487,7 @@ static int quiet_crash(const char *state)
 /* After a crash in a prepared workload each sector tells whether it lost anything. */
 static void crashed_workload(void)
 {
+	char stale[PATTERN_SECTOR] __attribute__((aligned(8)));
 	char name[] = "/var/tmp/alignctl-state-XXXXXX";
 	struct replay replay = start("w512", 5, 0);
 	struct replay_state state;
@@ -514,6 +515,14 @@ static void crashed_workload(void)
 	      quiet_crash(name) == ALIGNCTL_FINE, "old is fine");
 	CHECK(differ_with(&replay, 16, 0) == 2 &&
 	      quiet_crash(name) == ALIGNCTL_FINDINGS, "lost");
+	CHECK(differ_with(&replay, 16, 3) == 1 &&
+	      quiet_crash(name) == ALIGNCTL_FINE, "found again");
+	/* what was prepared beside the writes was durable before them */
+	pattern_fill(stale, 1);
+	pattern_label(stale, &(struct pattern_label) {
+		      17, 0, pattern_run(1) }, 1);
+	damage(&replay, 17, stale);
+	CHECK(quiet_crash(name) == ALIGNCTL_FINDINGS, "a neighbour is lost");
 	replay_state_free(&state);
 	finish(&replay);
 	unlink(name);
