@@ -13,7 +13,6 @@ without findings, and check only the others.
 
 import concurrent.futures
 import configparser
-import hashlib
 import os
 import re
 import shlex
@@ -23,6 +22,7 @@ import sys
 import time
 
 from . import paths
+from .kept import digest
 from .linux import gates, kernels
 from .paths import REPO, locked
 
@@ -100,14 +100,6 @@ def shell_files(folder):
 
 def kernel_files(folder):
     return [path for room in KERNEL_CODE for path in sorted((folder / room).glob("*.[ch]"))]
-
-
-def digest(*parts):
-    """Hash texts and the contents of files into a key."""
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(hashlib.sha256(part.encode() if isinstance(part, str) else part.read_bytes()).digest())
-    return total.hexdigest()
 
 
 def changed(name, keys, look):

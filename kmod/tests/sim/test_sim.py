@@ -9,6 +9,7 @@ function of the code that assigns a block's state.
 import collections
 import contextlib
 import functools
+import json
 import os
 import random
 import re
@@ -18,7 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from lab import kept
 from lab.pace import patience
+from lab.plugins import extent
 
 HERE = Path(__file__).resolve().parent
 KMOD = HERE.parent.parent
@@ -163,7 +166,11 @@ LOOSE = {
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
-    """Return run(option, ...), which builds the program, with variables of make in make=, runs it and returns its output."""
+    """
+    Return run(option, ...), which builds the program, with variables of make in make=, runs it and returns its output. The
+    program depends on nothing but its options, so the end of a run is kept with the sources of the program. A run of drawn
+    sets is new each time, and make check-all runs all.
+    """
     @functools.cache
     def build(*variables):
         out = tmp_path_factory.mktemp("sim")
@@ -171,12 +178,34 @@ def model(tmp_path_factory):
         subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", *variables, program], check=True)
         return program
 
-    def run(*options, make=(), expect=CLEAN):
+    def ended(options, make):
+        """Return the program's status and output."""
         done = subprocess.run([build(*make), *options], stdout=subprocess.PIPE, text=True, timeout=patience(LIMIT))
-        assert done.returncode == expect, done.stdout[-8000:]
-        return done.stdout
+        assert done.returncode in (CLEAN, VIOLATION, USAGE), f"status {done.returncode}\n{done.stdout[-8000:]}"
+        return done.returncode, done.stdout
+
+    def kept_end(options, make):
+        def fill(folder):
+            (folder / "end.json").write_text(json.dumps(ended(options, make)))
+
+        folder = kept.result("sim", kept.digest(sources(), *make, "run", *options), fill)
+        return json.loads((folder / "end.json").read_text())
+
+    def run(*options, make=(), expect=CLEAN):
+        anew = extent.everything() or any(option.startswith("--seed") for option in options)
+        status, output = (ended if anew else kept_end)(options, make)
+        assert status == expect, output[-8000:]
+        return output
 
     return run
+
+
+@functools.cache
+def sources():
+    """Return a digest of what the program is made of."""
+    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout
+    files = [path for folder in (KMOD, HERE) for path in sorted(folder.iterdir()) if path.suffix in (".c", ".h", ".sh")]
+    return kept.digest(compiler, HERE / "Makefile", *(part for path in files for part in (path.name, path)))
 
 
 def blocks_for(requests):

@@ -97,7 +97,8 @@ def build_part(name, part, gcov=False):
     # The suites include the target's headers.
     beside = ("kmod",) if part == "kunit" else ()
     arguments += ["GCOV_PROFILE=y"] if gcov else []
-    return modules.build(base(name), f"debug-{name}-{part}{'-gcov' if gcov else ''}", REPO, arguments, part, beside)[0]
+    return modules.build(base(name), f"debug-{name}-{part}{'-gcov' if gcov else ''}", REPO, arguments, part, beside,
+                         keep=not gcov)[0]
 
 
 def main(argv):

@@ -11,6 +11,7 @@ Headers of another Debian generation may not work on this machine; then the buil
 (roots.py).
 """
 
+import functools
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .. import kept
 from ..paths import CACHE, OUT, REPO, fail, locked, say, whole
 from . import kernels, matrix, roots
 
@@ -29,11 +31,15 @@ class BuildFailed(Exception):
     """A build failed; the text is make's whole output."""
 
 
+def is_source(path):
+    """Return whether a build needs a file of the source folder."""
+    return path.name in SOURCE_NAMES or path.suffix in SOURCE_SUFFIXES and not path.name.endswith(".mod.c")
+
+
 def link_sources(source, folder):
     """Fill `folder` with links to the sources in `source`, and remove links to files that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {path.name: path.resolve() for path in source.iterdir()
-              if path.name in SOURCE_NAMES or path.suffix in SOURCE_SUFFIXES and not path.name.endswith(".mod.c")}
+    wanted = {path.name: path.resolve() for path in source.iterdir() if is_source(path)}
     for path in folder.iterdir():
         if path.is_symlink() and (path.name not in wanted or path.readlink() != wanted[path.name]):
             path.unlink()
@@ -42,13 +48,61 @@ def link_sources(source, folder):
             (folder / name).symlink_to(target)
 
 
-def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None):
+# A compiler's own message about the source; other failures may have other causes, as a full disk.
+ERROR_OF_SOURCE = re.compile(r"^\S+:\d+:\d+: error: ", re.M)
+# What a build is for: the modules, and Kbuild's answers about the kernel.
+PRODUCTS = ("*.ko", "compat_probes.h")
+
+
+def build(tree, name, sources, arguments=(), part="kmod", beside=(), root=None, keep=True):
     """Build the folder `part` of `sources` under out/build/<name>, against the kernel build folder `tree`, in this
     machine's root or in another one.
 
-    The folders `beside` are linked beside it, for its includes. Returns the part's folder, with the .ko files, and make's
-    output. Raises BuildFailed.
+    The folders `beside` are linked beside it, for its includes. Returns a folder with PRODUCTS, and make's output. With
+    `keep` a build of the same sources by the same tools is taken from the cache, and so is a failure that the compiler
+    blames on the source; without it the folder is the part's own, with all that the build left. Raises BuildFailed.
     """
+    if not keep:
+        return _build(tree, name, sources, arguments, part, beside, root)
+
+    def make(folder):
+        try:
+            built, output = _build(tree, name, sources, arguments, part, beside, root)
+        except BuildFailed as error:
+            if not ERROR_OF_SOURCE.search(str(error)):
+                raise
+            (folder / "failed").write_text(str(error))
+            return
+        for path in (path for pattern in PRODUCTS for path in built.glob(pattern)):
+            shutil.copy(path, folder)
+        (folder / "output").write_text(output)
+
+    folder = kept.result("modules", _digest(tree, sources, arguments, part, beside, root), make)
+    if (folder / "failed").exists():
+        raise BuildFailed((folder / "failed").read_text())
+    return folder, (folder / "output").read_text()
+
+
+def _digest(tree, sources, arguments, part, beside, root):
+    """Hash what a build depends on: the sources, the kernel, the arguments and the tools."""
+    files = [path for folder in (part, *beside) for path in sorted((Path(sources) / folder).iterdir()) if is_source(path)]
+    of_kernel = [path for name in (".config", "Module.symvers", "include/generated/autoconf.h", "include/config/auto.conf")
+                 if (path := tree / name).exists()]
+    tools = [tool_version(tool) for tool in (kernels.compiler(tree), "clang", "sparse", "ld", "pahole")]
+    return kept.digest(str(tree), str(root), part, *arguments, *tools, *of_kernel,
+                       *(each for path in files for each in (f"{path.parent.name}/{path.name}", path)))
+
+
+@functools.cache
+def tool_version(program):
+    """Return what a program says with --version, "" if there is none."""
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return ""
+
+
+def _build(tree, name, sources, arguments, part, beside, root):
     top = OUT / "build" / name
     with locked(f"build-{name.replace('/', '-')}", OUT):
         for folder in (part, *beside):
@@ -71,8 +125,9 @@ def compiler_name(arguments, release):
     return Path(named.split()[-1]).name
 
 
-def build_for(release, arguments=(), name=None, sources=REPO):
-    """Build the module for a Debian release with gcc, or with clang if the arguments have CC=clang or LLVM=1."""
+def build_for(release, arguments=(), name=None, sources=REPO, keep=True):
+    """Build the module for a Debian release with gcc, or with clang if the arguments have CC=clang or LLVM=1. `keep` is for
+    build()."""
     compiler = compiler_name(arguments, release)
     name = name or f"{release}-{compiler}"
     if compiler.startswith("clang"):
@@ -81,7 +136,7 @@ def build_for(release, arguments=(), name=None, sources=REPO):
         root = None
     else:
         tree, root = gcc_tree(release, check=any(re.fullmatch("C=[12]", argument) for argument in arguments))
-    built = build(tree, name, sources, arguments, root=root)
+    built = build(tree, name, sources, arguments, root=root, keep=keep)
     if sources == REPO:
         matrix.note(release, matrix.BUILT, compiler)
     return built
@@ -184,7 +239,8 @@ def main(argv):
             fail(__doc__.strip())
     release = kernels.release(release) if release in kernels.SERIES else release or kernels.default_release()
     try:
-        folder, output = build_for(release, arguments)
+        # Where nothing is tested there is no cache, and a build makes none.
+        folder, output = build_for(release, arguments, keep=CACHE.exists())
     except BuildFailed as error:
         fail(str(error), 1)
     sys.stdout.write(output)
