@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.plugins.extent import only_usual
 from rig.control import Refused
 from rig.direct import PAGE, SECTOR, Buffer, Disk, check, pattern
 from rig.dm import Align, Device, alignment_offset, block_name, queue, run, sectors_of, sysfs_folder
@@ -52,8 +53,9 @@ def large_writes(disk, first, number):
     return content
 
 
-@pytest.mark.parametrize("segments", [126, 254])
-@pytest.mark.parametrize("offset", [0, 3584])
+@pytest.mark.parametrize("segments,offset", [
+    only_usual("the other limit is lower", 254, 0), only_usual("the other start is shifted", 126, 0), (126, 3584),
+    only_usual("the other limit is lower", 254, 3584)])
 def test_large_writes_from_skewed_buffers_arrive_whole(rig, segments, offset):
     """The lower queue cuts raw writes inside physical blocks, which pad must avoid."""
     drive = rig.drive(f"segments{segments}" if offset == 0 else f"segments{segments}offset3584")
@@ -169,8 +171,10 @@ def test_overrides_are_advertised(rig):
 
 
 # Programs take the physical block for atomic, so it must be; a larger block is only the drive's preference.
-@pytest.mark.parametrize("kind,physical,offset", [("claims512", 16384, 4096), ("claims512", 65536, 0),
-                                                  ("p4096", 16384, 512), ("brd", 16384, 0), ("scsi_debug", 8192, 3584)])
+@pytest.mark.parametrize("kind,physical,offset", [
+    ("claims512", 16384, 4096), only_usual("the offset of the first is not 0", "claims512", 65536, 0),
+    only_usual("the first has an offset, too", "p4096", 16384, 512), only_usual("it has no limits of its own", "brd", 16384, 0),
+    ("scsi_debug", 8192, 3584)])
 def test_an_override_above_4096_is_advertised_as_minimum_io_size_only(rig, kind, physical, offset):
     """A device on top is not reported as misaligned, wherever it starts."""
     with contextlib.ExitStack() as stack:
@@ -289,7 +293,8 @@ def in_pieces(disk, call, sector, data, lengths):
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
-@pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
+@pytest.mark.parametrize("mode", ["report", only_usual("what is accepted is one for all modes", "pad"),
+                                  only_usual("what is accepted is one for all modes", "coalesce")])
 def test_data_in_pieces_shorter_than_a_sector_arrive_whole_or_not_at_all(rig, mode):
     """
     Newer kernels accept such pieces from a program if the device does. Devices of device-mapper do not, up to 7.2; where

@@ -90,8 +90,8 @@ class Done:
         what, first, self.count = KINDS[kind]
         self.kind, self.first = kind, base + first
         self.zeroes, self.optional = what != "write", what == "discard"
-        self.tag = tag
-        call = {"write": lambda: disk.write(self.first, pattern(tag, self.first, self.count)),
+        self.data = bytes(self.count * SECTOR) if self.zeroes else pattern(tag, self.first, self.count)
+        call = {"write": lambda: disk.write(self.first, self.data),
                 "discard": lambda: disk.discard(self.first, self.count),
                 "zero": lambda: disk.zero(self.first, self.count)}[what]
         self.later = Later(call, after=after)
@@ -100,7 +100,7 @@ class Done:
         return self.first <= sector < self.first + self.count
 
     def content(self, sector):
-        return bytes(SECTOR) if self.zeroes else pattern(self.tag, sector, 1)
+        return self.data[(sector - self.first) * SECTOR:][:SECTOR]
 
 
 def lawful(before, requests, sector):
@@ -115,13 +115,23 @@ def lawful(before, requests, sector):
     return contents
 
 
-def judge(scenario, before, base, requests, got, where):
-    for i in range(APART):
-        sector = base - 4 * BLOCK + i
-        found = got[i * SECTOR:(i + 1) * SECTOR]
-        allowed = lawful(before[i * SECTOR:(i + 1) * SECTOR], requests, sector)
-        assert found in allowed, (f"{scenario}, {where}: sector {i - 4 * BLOCK} from the block holds "
-                                  f"{describe(found)}, lawful: {', '.join(map(describe, allowed))}")
+def of_sector(i):
+    return slice(i * SECTOR, (i + 1) * SECTOR)
+
+
+def judge(scenario, before, base, requests, places):
+    """Fail if a sector of a scenario is unlawful; `places` has each content found, and where."""
+    start = base - 4 * BLOCK
+    reached = range(min(r.first for r in requests) - start, max(r.first + r.count for r in requests) - start)
+    for got, where in places:
+        for part in (slice(0, reached.start * SECTOR), slice(reached.stop * SECTOR, None)):
+            assert got[part] == before[part], f"{scenario}, {where}: sectors that no request reaches have changed"
+    for i in reached:
+        allowed = lawful(before[of_sector(i)], requests, start + i)
+        for got, where in places:
+            found = got[of_sector(i)]
+            assert found in allowed, (f"{scenario}, {where}: sector {i - 4 * BLOCK} from the block holds "
+                                      f"{describe(found)}, lawful: {', '.join(map(describe, allowed))}")
 
 
 def play(device, lower, chains):
@@ -152,11 +162,11 @@ def play(device, lower, chains):
         for _, _, requests, _ in scenarios:
             requests[-1].later.result()
         upper.flush()
-        for disk, where in ((upper, "through the target"), (lower, "beneath it")):
-            found = disk.read(0, total)
-            for scenario, base, requests, _ in scenarios:
-                own = slice((base - 4 * BLOCK) * SECTOR, (base + 4 * BLOCK) * SECTOR)
-                judge(scenario, original[own], base, requests, found[own], where)
+        through, beneath = upper.read(0, total), lower.read(0, total)
+        for scenario, base, requests, _ in scenarios:
+            own = slice((base - 4 * BLOCK) * SECTOR, (base + 4 * BLOCK) * SECTOR)
+            judge(scenario, original[own], base, requests,
+                  [(through[own], "through the target"), (beneath[own], "beneath it")])
     ledger = device.balanced()
     mode = device.attribute("target0_mode")
     if mode == "pad":

@@ -26,12 +26,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
+# The rest of a sector of pattern(), by its first byte.
+_RESTS = [bytes((first + i) & 255 or 1 for i in range(16)) * 31 for first in range(256)]
+_HEAD = struct.Struct("<QQ")
+
+
 def pattern(tag, sector, sectors):
     """Return content in which every sector differs: (tag, own address), and bytes derived from both."""
-    out = bytearray()
-    for at in range(sector, sector + sectors):
-        out += struct.pack("<QQ", tag, at) + bytes(((tag * 131 + at * 7 + i) & 255) or 1 for i in range(16)) * 31
-    return bytes(out)
+    return b"".join([piece for at in range(sector, sector + sectors)
+                     for piece in (_HEAD.pack(tag, at), _RESTS[tag * 131 + at * 7 & 255])])
 
 
 class Buffer:

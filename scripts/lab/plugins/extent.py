@@ -5,6 +5,8 @@ and on every kernel. This pytest plugin skips the tests of check-all in other ru
     @pytest.mark.check_all("why")   a test that runs in check-all only; "why" says what make check has in its place
     @pytest.mark.each_kernel        a test in guests that make check runs on each kernel, not only on one: its subject
                                     differs between kernels, or the test stands for its area there
+    only_usual("why", values)       a parameter of such a test that make check runs on one kernel all the same; "why" says
+                                    what the other parameters show on the others
 
 A test named by `make test T=...` always runs.
 """
@@ -65,8 +67,21 @@ def only_all(why, *values):
     return pytest.param(*values, marks=pytest.mark.check_all(why))
 
 
+def only_usual(why, *values):
+    """Make a parameter with which a test of each kernel runs in make check on one kernel only: see the mark each_kernel."""
+    return pytest.param(*values, marks=pytest.mark.usual_kernel(why))
+
+
+def _left_to_check_all(item):
+    if item.get_closest_marker("check_all"):
+        return True
+    kernel = item.callspec.params.get("kernel") if hasattr(item, "callspec") else None
+    return bool(item.get_closest_marker("usual_kernel") and kernel in kernels.SERIES and kernel != kernels.main_series())
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "check_all(why): runs in make check-all only")
+    config.addinivalue_line("markers", "usual_kernel(why): of the kernels, runs in make check on one only")
     config.stash[LEFT_OUT] = 0
 
 
@@ -89,10 +104,10 @@ def chosen_by_name(config):
 def pytest_collection_modifyitems(config, items):
     if everything() or chosen_by_name(config):
         return
-    left = [item for item in items if item.get_closest_marker("check_all")]
+    left = [item for item in items if _left_to_check_all(item)]
     if left:
         leave_out(config, len(left))
-        items[:] = [item for item in items if not item.get_closest_marker("check_all")]
+        items[:] = [item for item in items if item not in set(left)]
 
 
 @pytest.hookimpl(trylast=True)

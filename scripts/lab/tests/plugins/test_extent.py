@@ -24,6 +24,17 @@ def test_at_length(number):
 """
 
 
+OF_KERNELS = """import pytest
+from lab.plugins.extent import only_usual
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12", "uml"])
+@pytest.mark.parametrize("mode", ["pad", only_usual("pad is enough", "report")])
+def test_on_each(kernel, mode):
+    pass
+"""
+
+
 @pytest.fixture
 def run(tmp_path):
     """Return a function that runs pytest on a folder with the sample and returns its output."""
@@ -50,6 +61,14 @@ def test_what_is_left_out_is_counted(run, workers):
 def test_nothing_that_is_named_is_left_out(run, arguments):
     said = run(*arguments)
     assert "4 passed" in said and "left to make check-all" not in said
+
+
+def test_a_parameter_of_one_kernel_is_left_out_on_the_other_kernels_only(run, tmp_path):
+    (tmp_path / "tests/test_sample.py").write_text(OF_KERNELS)
+    assert "5 passed" in run() and "\n1 tests of those collected here" in run()
+    said = run("--collect-only", "-q")
+    assert "[report-6.12]" in said and "[report-uml]" in said and "[report-6.1]" not in said
+    assert "6 passed" in run(everything="1")
 
 
 def test_check_all_leaves_nothing_out(run):
