@@ -9,8 +9,10 @@ import re
 import time
 from pathlib import Path
 
+from .control import Refused
 from .direct import Disk, check, pattern
 from .dm import Align, Device
+from .faults import each_allocation
 from .rig import Rig
 
 WARM_UP = 10
@@ -18,6 +20,8 @@ KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 WRITES = [(3, 2), (21, 30), (803, 1), (1607, 300)]
 # KMEMLEAK does not track pages. A page lost in each of some hundred rounds exceeds these bytes together.
 LEAK, NOISE = 2048, 1 << 20
+# Of the allocations for a table and its files in sysfs, one in so many fails.
+STEP = 7
 
 
 def life(rig, disk, number):
@@ -56,6 +60,27 @@ def life(rig, disk, number):
         rig.load_module()
 
 
+def without_memory(disk):
+    """Load tables and use devices of each mode while allocations fail, one after the other."""
+    options = {"hold_ms": 60000, "physical_block_size": 4096, "alignment_offset": 0}
+
+    def table(_):
+        with contextlib.suppress(Refused), Align(disk, mode="pad", **options):
+            pass
+
+    tried = each_allocation(table, STEP)
+    for mode in ("pad", "coalesce"):
+        with Align(disk, mode=mode, **options) as device, Disk(device.path) as upper:
+            def requests(nth, device=device, upper=upper):
+                for sector, sectors in WRITES:
+                    upper.write(sector, pattern(nth, sector, sectors))
+                device.message("flush")
+
+            tried += each_allocation(requests)
+            assert device.counter("rmw_drive_no_memory") > 0, "no allocation of a request failed"
+    return tried
+
+
 def free():
     """Return the bytes of free and reclaimable memory."""
     Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -85,8 +110,10 @@ def run(module, rounds):
         for number in range(rounds):
             life(rig, disk, number)
         lost = before - free()
+        tried = without_memory(disk)
     rig.unload_module()
     said = leaks()
     assert not said, said
     assert lost < NOISE + rounds * LEAK, f"{lost} bytes are lost after {rounds} rounds"
-    print(f"lifecycle: {rounds} rounds under KMEMLEAK, {lost} bytes fewer are free, nothing unreferenced")
+    print(f"lifecycle: {rounds} rounds under KMEMLEAK, {lost} bytes fewer are free, {tried} allocations "
+          "tried in turn, nothing unreferenced")

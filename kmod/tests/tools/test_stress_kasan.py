@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A stress under KASAN, lockdep, the atomic sleep check and kmemleak, on the kernel's own test disks.
 
-DM_ALIGN_KASAN_SECONDS: total time of the stress; see lab/plugins/extent.py.
+DM_ALIGN_KASAN_SECONDS: total time of the stress; DM_ALIGN_KMEMLEAK_LINES: hostile table lines; see lab/plugins/extent.py.
 """
 
 import re
@@ -15,13 +15,15 @@ from lab.paths import OUT, REPO
 from lab.plugins import extent
 
 SECONDS = extent.count("DM_ALIGN_KASAN_SECONDS")
+LINES = extent.count("DM_ALIGN_KMEMLEAK_LINES")
 # Time for set-up and checks besides the stress, more on a loaded machine.
-TIMEOUT = 180 + 3 * SECONDS
+TIMEOUT = 120 + 3 * SECONDS + LINES / 5
 
 
 @pytest.mark.timeout(0)
 def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
-    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(uml.module()), str(SECONDS)])
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(uml.module()),
+                          str(SECONDS), str(LINES)])
     run = uml.run(command, timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
     said = (run.folder / "output").read_text(errors="replace")
     rounds = re.findall(r"^uml_stress: (.*)$", said, re.M)

@@ -4,13 +4,13 @@
 # reads every file of sysfs while the device changes, tries to control the device, and looks for the data of others. Runs as
 # root inside that kernel, which has scsi_debug as a module.
 #
-#   uml_hostile.sh TOOLS MODULE SECONDS LINES
+#   uml_hostile.sh TOOLS MODULE SECONDS CHANGES LINES
 #
 # TOOLS is the folder of dmioctl, sysfsread, findsecret, sectorstress and alignctl, MODULE the target's .ko, SECONDS the
-# total time of reading, LINES the number of table lines. Exit status 0 if there is no finding; the caller checks the kernel
-# log.
+# total time of reading, CHANGES the least number of changes of each kind meanwhile, LINES the number of table lines. Exit
+# status 0 if there is no finding; the caller checks the kernel log.
 set -eu
-tools=$1 module=$2 seconds=$3 lines=$4
+tools=$1 module=$2 seconds=$3 least=$4 lines=$5
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
 changes="reload linear suspend mode remove"
 each=$((seconds / 5))
@@ -62,11 +62,11 @@ reload()
 	dmsetup resume hostile
 }
 
-# Repeat one kind of change for its share of the time, at least five times.
+# Repeat one kind of change for its share of the time, at least $least times.
 keep_changing()
 {
 	until=$(($(date +%s) + each))
-	while [ "$(date +%s)" -lt "$until" ] || [ "$rounds" -lt 5 ]; do
+	while [ "$(date +%s)" -lt "$until" ] || [ "$rounds" -lt "$least" ]; do
 		rounds=$((rounds + 1))
 		case $1 in
 		reload)

@@ -3,13 +3,13 @@
 # The stress under a kernel with KASAN and lockdep: sixteen threads on null_blk and on scsi_debug, in each mode, alone
 # and while tables and modes change. Runs as root inside that kernel, which has null_blk and scsi_debug as modules.
 #
-#   uml_stress.sh TOOLS MODULE SECONDS
+#   uml_stress.sh TOOLS MODULE SECONDS LINES
 #
-# TOOLS is the folder of sectorstress and dmioctl, MODULE the target's .ko, SECONDS the total time. Exit status 0 if every
-# sector was right, every ledger balanced and, where kmemleak is on, no memory leaked by the unloaded module; the caller
-# checks the kernel log.
+# TOOLS is the folder of sectorstress and dmioctl, MODULE the target's .ko, SECONDS the total time, LINES the number of
+# hostile table lines. Exit status 0 if every sector was right, every ledger balanced and, where kmemleak is on, no memory
+# leaked by the unloaded module; the caller checks the kernel log.
 set -eu
-tools=$1 module=$2 seconds=$3
+tools=$1 module=$2 seconds=$3 lines=$4
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
 rounds=17
 each=$((seconds / rounds))
@@ -184,7 +184,7 @@ round "coalesce" "2 mode coalesce" --flush 1 --fua 5
 round "changes in coalesce" "2 mode coalesce" --flush 1
 round "one block for all" "2 mode pad" --region 16 --max-run 8 --offset 7
 say "hostile table lines and messages"
-"$tools/dmioctl" --lines 300 "$disk" || die "dmioctl ended with status $?"
+"$tools/dmioctl" --lines "$lines" "$disk" || die "dmioctl ended with status $?"
 drop_scsi_debug
 
 rmmod dm_align

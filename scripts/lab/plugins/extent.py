@@ -20,12 +20,14 @@ from ..linux import kernels
 VARIABLE = "DM_ALIGN_ALL"
 # Lengths of random slices of tests, by the variable that sets the length: in make check, in make check-all, and the unit.
 LENGTHS = {
-    "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
-    "DM_ALIGN_KASAN_SECONDS": (30, 120, "seconds of the stress under KASAN and lockdep"),
+    "DM_ALIGN_STRESS_SECONDS": (1, 3, "seconds of each stress in guests"),
+    "DM_ALIGN_KASAN_SECONDS": (17, 120, "seconds of the stress under KASAN and lockdep"),
     "DM_ALIGN_SOAK_SECONDS": (20, 45, "seconds of random configurations under KASAN"),
     "DM_ALIGN_HOSTILE_LINES": (200, 500, "bad table lines and messages in a guest"),
     "DM_ALIGN_HOSTILE_UML_LINES": (100, 200, "the same under KASAN"),
+    "DM_ALIGN_KMEMLEAK_LINES": (60, 300, "the same under KASAN and kmemleak"),
     "DM_ALIGN_HOSTILE_SECONDS": (5, 5, "seconds of readers of sysfs under KASAN"),
+    "DM_ALIGN_HOSTILE_CHANGES": (2, 5, "changes of each kind under these readers, at least"),
     "DM_ALIGN_POWER_CUTS": (24, 60, "power cuts, all modes together"),
     "DM_ALIGN_STACK_CUTS": (1, 1, "power cuts of each file system, LVM, LUKS, md"),
     "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20, "suspends, reloads, loads of the module, drives that go"),
