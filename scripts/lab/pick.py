@@ -57,6 +57,12 @@ def stem(path):
     return re.sub(r"^test_|_test$", "", path.stem)
 
 
+def listed_as(path):
+    """Return the name under which a file's C unit tests are listed: "trace_iolog" of trace/test_iolog.c."""
+    found = re.search(r"^const struct tap_test (\w+)_tests\[\]", path.read_text(), re.M)
+    return found[1] if found else stem(path)
+
+
 def pick(word):
     """Return the Picked that a word names, which is false if there is none."""
     name, _, inside = word.partition("::")
@@ -67,7 +73,7 @@ def pick(word):
     if named:
         return Picked([f"{path.relative_to(REPO)}{'::' + inside if inside else ''}"
                        for path in named if path.suffix == ".py"], "",
-                      by_program([(program_of(path), stem(path)) for path in named if path.suffix == ".c" and program_of(path)]),
+                      by_program([(program_of(path), listed_as(path)) for path in named if path.suffix == ".c" and program_of(path)]),
                       [path for path in named if path.parent.name == "kunit"])
     python = [path for path in files("test_*.py")
               if any(word in function for function in re.findall(r"^\s*def (test_\w+)", path.read_text(), re.M))]
@@ -92,9 +98,9 @@ def needs(paths):
     return steps, targets
 
 
-def run(*command):
+def run(*command, cwd=REPO):
     """Run a command on the terminal; return its exit status."""
-    return subprocess.run([str(word) for word in command], cwd=REPO).returncode
+    return subprocess.run([str(word) for word in command], cwd=cwd).returncode
 
 
 def main(argv):
@@ -112,7 +118,8 @@ def main(argv):
     for program, words in picked.c.items():
         status = run("make", "-s", f"-j{os.cpu_count()}", "-C", REPO / "userspace" / program, f"OUT={OUT}",
                      OUT / "bin" / f"{program}-unit")
-        worst = max(worst, status or run(OUT / "bin" / f"{program}-unit", *words))
+        # The tests' samples have paths relative to the program's folder, in which it was compiled.
+        worst = max(worst, status or run(OUT / "bin" / f"{program}-unit", *words, cwd=REPO / "userspace" / program))
     python = [*picked.python]
     expression = picked.expression
     if picked.kunit:

@@ -22,7 +22,8 @@ def test_a_part_of_a_functions_name_chooses_it():
     assert (picked.python, picked.expression) == (["scripts/lab/tests/test_pick.py"], "kept_apart")
 
 
-@pytest.mark.parametrize("word, expected", [("decimal", {"alignctl": ["decimal"]}), ("mechanics", {"drive512e": ["mechanics"]}),
+@pytest.mark.parametrize("word, expected", [("decimal", {"alignctl": ["decimal"]}), ("test_iolog.c", {"alignctl": ["trace_iolog"]}),
+                                            ("mechanics", {"drive512e": ["mechanics"]}),
                                             ("the last that 64 bits hold", {"alignctl": ["the last that 64 bits hold"]})])
 def test_c_unit_tests_are_found_by_file_and_by_promise(word, expected):
     assert pick.pick(word).c == expected
@@ -43,3 +44,13 @@ def test_what_no_test_is_called_is_nothing():
 ])
 def test_no_more_is_set_up_than_is_needed(paths, expected):
     assert pick.needs(paths) == expected
+
+
+def test_c_unit_tests_run_where_their_samples_are_found(monkeypatch):
+    ran = []
+    monkeypatch.setattr(pick, "run", lambda *command, cwd=REPO: ran.append((command, cwd)) or 0)
+    with pytest.raises(SystemExit) as end:
+        pick.main(["test_iolog.c"])
+    assert not end.value.code
+    [(command, folder)] = [each for each in ran if str(each[0][0]).endswith("-unit")]
+    assert command[1:] == ("trace_iolog",) and folder == REPO / "userspace/alignctl"
