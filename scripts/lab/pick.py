@@ -73,7 +73,8 @@ def pick(word):
     if named:
         return Picked([f"{path.relative_to(REPO)}{'::' + inside if inside else ''}"
                        for path in named if path.suffix == ".py"], "",
-                      by_program([(program_of(path), listed_as(path)) for path in named if path.suffix == ".c" and program_of(path)]),
+                      by_program([(program_of(path), listed_as(path)) for path in named
+                                  if path.suffix == ".c" and program_of(path)]),
                       [path for path in named if path.parent.name == "kunit"])
     python = [path for path in files("test_*.py")
               if any(word in function for function in re.findall(r"^\s*def (test_\w+)", path.read_text(), re.M))]

@@ -22,7 +22,8 @@ def test_a_part_of_a_functions_name_chooses_it():
     assert (picked.python, picked.expression) == (["scripts/lab/tests/test_pick.py"], "kept_apart")
 
 
-@pytest.mark.parametrize("word, expected", [("decimal", {"alignctl": ["decimal"]}), ("test_iolog.c", {"alignctl": ["trace_iolog"]}),
+@pytest.mark.parametrize("word, expected", [("decimal", {"alignctl": ["decimal"]}),
+                                            ("test_iolog.c", {"alignctl": ["trace_iolog"]}),
                                             ("mechanics", {"drive512e": ["mechanics"]}),
                                             ("the last that 64 bits hold", {"alignctl": ["the last that 64 bits hold"]})])
 def test_c_unit_tests_are_found_by_file_and_by_promise(word, expected):
