@@ -46,6 +46,10 @@ LATE_SECONDS = 30
 END_SECONDS = 60
 
 
+# Plugins of pytest that no guest needs: each costs an emulated processor a tenth of a second or more.
+NEEDLESS = ("cacheprovider", "legacypath", "pastebin", "junitxml", "doctest", "stepwise", "setuponly", "setupplan", "unittest")
+
+
 def prepare(folder, module, nodeids, servers=()):
     """Write the description of a batch into `folder`; return the shell line that runs the batch in a guest."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,9 +62,11 @@ def prepare(folder, module, nodeids, servers=()):
     pace.write(folder / "pace", pace.slowness())
     passed_on = [f"{name}={shlex.quote(value)}" for name, value in os.environ.items() if name.startswith("DM_ALIGN_")]
     return " ".join([
-        *passed_on, f"DMALIGN_BATCH={shlex.quote(str(batch))}", f"{pace.FILE}={shlex.quote(str(folder / 'pace'))}",
+        *passed_on, "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1",
+        f"DMALIGN_BATCH={shlex.quote(str(batch))}", f"{pace.FILE}={shlex.quote(str(folder / 'pace'))}",
         shlex.quote(str(REPO / "scripts" / "python")), "-m", "pytest",
-        "-p", "lab.plugins.inside", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=short",
+        "-p", "lab.plugins.inside", "-p", "pytest_timeout", *(f"-p no:{name}" for name in NEEDLESS),
+        "-q", "--no-header", "--tb=short",
         f"--timeout={DEFAULT_LIMIT}", f"--rootdir={REPO}", "-c", str(REPO / "pytest.ini"), f"@{folder / 'tests'}"])
 
 
