@@ -20,7 +20,7 @@ from ..linux import kernels
 VARIABLE = "DM_ALIGN_ALL"
 # Lengths of random slices of tests, by the variable that sets the length: in make check, in make check-all, and the unit.
 LENGTHS = {
-    "DM_ALIGN_STRESS_SECONDS": (1, 3, "seconds of each stress in guests"),
+    "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
     "DM_ALIGN_KASAN_SECONDS": (17, 120, "seconds of the stress under KASAN and lockdep"),
     "DM_ALIGN_SOAK_SECONDS": (20, 45, "seconds of random configurations under KASAN"),
     "DM_ALIGN_HOSTILE_LINES": (200, 500, "bad table lines and messages in a guest"),
