@@ -15,6 +15,7 @@ series of a run.
 
 import dataclasses
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -148,21 +149,34 @@ def _relocate(folder, release):
             link.symlink_to(f"../../..{target}")
 
 
-# User Mode Linux up to 6.12 keeps a process's floating-point registers in a buffer of 2696 bytes. A processor with AMX has
-# 11008 bytes of them (leaf 0xd of cpuid), ptrace refuses the short buffer, and the first process dies. Later kernels ask
-# the host for the size.
-FP_SIZE_FILE = "arch/x86/um/user-offsets.c"
-FP_SIZE_TOO_SMALL = "DEFINE_LONGS(HOST_FP_SIZE, 2696);"
-FP_SIZE = "DEFINE_LONGS(HOST_FP_SIZE, 16384);"
-# Part of the folder's name, so that an unmodified unpacked source is not reused.
-CHANGED = "fp16384"
+# Changes of User Mode Linux in an unpacked source, {file: ((text, its replacement), ...)}. A text that a kernel does not
+# have needs no change there.
+CHANGES = {
+    # Up to 6.12 it keeps a process's floating-point registers in a buffer of 2696 bytes. A processor with AMX has 11008
+    # bytes of them (leaf 0xd of cpuid), ptrace refuses the short buffer, and the first process dies. Later kernels ask the
+    # host for the size.
+    "arch/x86/um/user-offsets.c": (("DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 16384);"),),
+    # KASAN and kmemleak save the stack at each allocation. For each word of it the kernel looks through all modules, which
+    # took a quarter of the processor time of test_leaks.py, unless the word's range is asked for first.
+    "arch/um/kernel/stacktrace.c": (
+        ("#include <linux/module.h>\n", "#include <linux/mm.h>\n#include <linux/module.h>\n#include <asm/sections.h>\n"),
+        ("if (__kernel_text_address(addr)) {",
+         "if (is_kernel_text(addr) || is_kernel_inittext(addr) ||\n"
+         "\t\t    (is_vmalloc_or_module_addr((void *)addr) && __kernel_text_address(addr))) {")),
+}
+# Part of the folder's name, so that a source with other changes is not reused.
+CHANGED = hashlib.sha256(repr(CHANGES).encode()).hexdigest()[:8]
 
 
-def widen_fp_registers(source):
-    """Patch an unpacked source so that its User Mode Linux runs on processors with AMX."""
-    path = source / FP_SIZE_FILE
-    if path.exists():
-        path.write_text(path.read_text().replace(FP_SIZE_TOO_SMALL, FP_SIZE))
+def change(source):
+    """Make the CHANGES in an unpacked source."""
+    for name, pairs in CHANGES.items():
+        path = source / name
+        if path.exists():
+            text = path.read_text()
+            for old, new in pairs:
+                text = text.replace(old, new)
+            path.write_text(text)
 
 
 def fetch_source(name):
@@ -186,7 +200,7 @@ def fetch_source(name):
                                    env={**os.environ, "XZ_OPT": "-T0"})
                     shutil.rmtree(scratch / "usr/src")
                     shutil.rmtree(scratch / "usr/share")
-                    widen_fp_registers(scratch)
+                    change(scratch)
     except (archive.Missing, archive.Unreachable) as why:
         cached = sorted((CACHE / "src").glob(f"{package}-*-{CHANGED}"), key=lambda path: version_key(path.name))
         if not cached:

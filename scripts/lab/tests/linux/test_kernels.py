@@ -255,3 +255,22 @@ def test_an_unknown_kernel_is_refused_in_one_line(command):
     assert done.returncode and REFUSAL in told[0], done.stdout + done.stderr
     # make adds a line with the failed target.
     assert len([line for line in told if not line.startswith("make")]) == 1
+
+
+@pytest.mark.parametrize("name", kernels.CHANGES)
+def test_each_change_of_user_mode_linux_is_made_where_its_text_stands(tmp_path, name):
+    """A kernel without the file, or with another text, stays as it is."""
+    kernels.change(tmp_path)
+    assert not list(tmp_path.iterdir())
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    for before, after in (tuple(map("\n".join, zip(*kernels.CHANGES[name]))), ("another text",) * 2):
+        path.write_text(before)
+        kernels.change(tmp_path)
+        assert path.read_text() == after
+
+
+@pytest.mark.parametrize("name", kernels.CHANGES)
+def test_the_source_of_the_usual_user_mode_linux_has_each_change(name):
+    text = (kernels.fetch_source(kernels.USUAL) / name).read_text()
+    assert all(after in text for _, after in kernels.CHANGES[name])
