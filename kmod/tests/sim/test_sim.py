@@ -169,7 +169,7 @@ def model(tmp_path_factory):
     """
     Return run(option, ...), which builds the program, with variables of make in make=, runs it and returns its output. The
     program depends on nothing but its options, so the end of a run is kept with the sources of the program. A run of drawn
-    sets is new each time, and make check-all runs all.
+    sets is new each time, and make check-all and the proof run all.
     """
     @functools.cache
     def build(*variables):
@@ -192,7 +192,7 @@ def model(tmp_path_factory):
         return json.loads((folder / "end.json").read_text())
 
     def run(*options, make=(), expect=CLEAN):
-        anew = extent.everything() or any(option.startswith("--seed") for option in options)
+        anew = FULL or extent.everything() or any(option.startswith("--seed") for option in options)
         status, output = (ended if anew else kept_end)(options, make)
         assert status == expect, output[-8000:]
         return output
@@ -205,7 +205,8 @@ def sources():
     """Return a digest of what the program is made of."""
     compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout
     files = [path for folder in (KMOD, HERE) for path in sorted(folder.iterdir()) if path.suffix in (".c", ".h", ".sh")]
-    return kept.digest(compiler, HERE / "Makefile", *(part for path in files for part in (path.name, path)))
+    return kept.digest(compiler, os.environ.get("CFLAGS", ""), HERE / "Makefile",
+                       *(part for path in files for part in (path.name, path)))
 
 
 def blocks_for(requests):

@@ -88,7 +88,8 @@ def _digest(tree, sources, arguments, part, beside, root):
     files = [path for folder in (part, *beside) for path in sorted((Path(sources) / folder).iterdir()) if is_source(path)]
     of_kernel = [path for name in (".config", "Module.symvers", "include/generated/autoconf.h", "include/config/auto.conf")
                  if (path := tree / name).exists()]
-    tools = [tool_version(tool) for tool in (kernels.compiler(tree), "clang", "sparse", "ld", "pahole")]
+    clang = f"clang{llvm_named(arguments) or ''}"
+    tools = [tool_version(tool) for tool in (kernels.compiler(tree), clang, "sparse", "ld", "pahole")]
     return kept.digest(str(tree), str(root), part, *arguments, *tools, *of_kernel,
                        *(each for path in files for each in (f"{path.parent.name}/{path.name}", path)))
 
