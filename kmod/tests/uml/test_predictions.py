@@ -16,6 +16,10 @@ GEOMETRY = {"physical_block_size": 16384, "alignment_offset": 512}
 HERE = {"w136k", "areasync-512-128k", "journal-64k-rand", "db-randwrite", "db-daemon"}
 
 
+def test_each_workload_that_make_check_measures_here_is_one():
+    assert {case.name for case in CASES if case.like} >= HERE
+
+
 @pytest.mark.parametrize("case", [
     case if case.name in HERE and case.like else only_all("make check measures it, or one like it, on a drive in a guest", case)
     for case in CASES], ids=str)
