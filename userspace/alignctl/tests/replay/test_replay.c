@@ -228,13 +228,20 @@ static void warms_up(void)
 		const struct measures *m = &replay.measures;
 		uint64_t requests = plan_requests(&replay.source.plan);
 		uint64_t slices = 0, part;
+		uint32_t in_flight = i ? 0 : 1;
+		unsigned int tries;
 
 		options.threads = i ? 1 : 3;
 		/* as long as the device takes for some of them */
-		for (options.warmup_ns = 1 << 25; !m->requests &&
-		     options.warmup_ns > 1000; options.warmup_ns /= 2) {
-			if (replay.ran)
+		for (tries = 0, options.warmup_ns = 1 << 25; tries < 100 &&
+		     !(m->warmup_requests && m->requests &&
+		       m->most_in_flight > in_flight); tries++) {
+			if (replay.ran) {
+				options.warmup_ns = m->requests ?
+					options.warmup_ns * 3 / 2 :
+					options.warmup_ns / 2;
 				measures_free(&replay.measures);
+			}
 			source_rewind(&replay.source);
 			trace_keep_messages();
 			CHECK(!prepare_and_run(&replay), "%s fails",
@@ -251,7 +258,7 @@ static void warms_up(void)
 		for (part = 0; part < m->nr_slices; part++)
 			slices += m->slice[part].count;
 		CHECK(m->most_in_flight <= replay.threads &&
-		      m->most_in_flight > (i ? 0 : 1), "%s: %" PRIu32
+		      m->most_in_flight > in_flight, "%s: %" PRIu32
 		      " in flight", workloads[i], m->most_in_flight);
 		CHECK(m->service[TRACE_WRITE]->count == m->requests &&
 		      m->bytes == m->requests * 512 && slices == m->requests,
