@@ -161,6 +161,7 @@ class Load:
 
 
 @pytest.mark.timeout(STRESS_LIMIT)
+@pytest.mark.two_processors
 def test_linear_becomes_align_and_back_under_atomic_writes(disk):
     with Align(disk) as device:
         device.reload(device.linear())

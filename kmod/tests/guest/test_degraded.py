@@ -379,6 +379,7 @@ def test_in_pad_a_failing_block_of_two_concerns_its_own_touch_only(drive):
               lower.read(FIRST - 8, 16), "beneath the target")
 
 
+@pytest.mark.two_processors
 @pytest.mark.timeout(STRESS_LIMIT)
 def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig):
     """An acknowledged write is never lost: the target retries until the drive has it."""

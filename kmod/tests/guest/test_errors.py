@@ -3,6 +3,7 @@
 
 import pytest
 
+from lab.pace import Limit
 from lab.plugins.extent import only_all
 from rig.bad_blocks import BLOCK, faulty, with_bad_blocks
 from rig.direct import SECTOR, Disk, Later, check, pattern
@@ -110,6 +111,7 @@ def test_a_failed_write_ends_what_is_known_of_its_block(rig):
         check(80, want, lower.read(80, 8), "beneath the target")
 
 
+@pytest.mark.two_processors
 @pytest.mark.parametrize("what,mode", [
     *(only_all("both fail together as well", what, "pad") for what in ("reads", "writes")), ("both", "pad"),
     only_all("report makes no request of its own", "both", "report")])
@@ -119,21 +121,25 @@ def test_one_per_cent_of_the_blocks_fail_under_stress(rig, mode, what):
     with faulty(drive.path, bad_reads=[] if what == "writes" else [7, 107, 207],
                 bad_writes=[] if what == "reads" else [57, 157],
                 read_ms=1, write_ms=1) as (path, _), Align(path, mode=mode) as device:
-        load = rig.stress(device.path, beneath=drive.path, region=256 * BLOCK, seconds=rig.seconds / 2, flush=2, fua=5,
-                          tolerate_errors=True)
-        load.finish()
-        if what != "writes":
-            assert load.read_errors > 0, "no read failed: the test proves nothing"
-        if what != "reads":
-            assert load.write_errors > 0, "no write failed: the test proves nothing"
-        ledger = device.balanced()
+        # A slow machine meets few bad blocks in this time.
+        limit, met = Limit(60), {"reads": 0, "writes": 0, "touches": 0}
+        must = {"reads", "writes"} if what == "both" else {what}
         if mode == "pad" and what != "writes":
-            assert ledger["rmw_drive_read_error"] > 0
+            must.add("touches")
+        while not all(met[each] for each in must) and not limit.over():
+            load = rig.stress(device.path, beneath=drive.path, region=256 * BLOCK, seconds=rig.seconds / 2, flush=2, fua=5,
+                              tolerate_errors=True)
+            load.finish()
+            ledger = device.balanced()
+            met = {"reads": met["reads"] + load.read_errors, "writes": met["writes"] + load.write_errors,
+                   "touches": ledger["rmw_drive_read_error"]}
+        assert all(met[each] for each in must), f"no request of some kind failed, the test proves nothing: {met}"
         if what == "reads":
-            assert load.write_errors == 0, "a block that cannot be read can be written all the same"
+            assert not met["writes"], "a block that cannot be read can be written all the same"
             assert ledger["rmw_lost"] == 0
 
 
+@pytest.mark.two_processors
 @pytest.mark.parametrize("mode", ["report", "pad"])
 def test_one_per_cent_of_the_requests_fail_at_random_under_stress(rig, mode):
     """The drive itself gives errors at random, one of each hundred reads and writes."""

@@ -41,6 +41,7 @@ def on_a_shifted_partition(rig, kind, through):
         fsck(kind, path)
 
 
+@pytest.mark.two_processors
 @pytest.mark.parametrize("kind,through", [("ext4", "coalesce"), ("xfs", "pad"),
                                           *(only_all("each mode and each kind runs once", *both)
                                             for both in (("ext4", "pad"), ("xfs", "coalesce")))])

@@ -96,6 +96,7 @@ def forked():
         os._exit(status)
 
 
+@pytest.mark.two_processors
 def test_a_table_line_is_whole_whatever_a_message_sets_meanwhile(rig):
     """
     The number of arguments in a table line matches the arguments. Several targets get each message for the first time,
@@ -160,6 +161,7 @@ def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(rig):
     rig.tool("dmioctl", "--lines", rig.hostile_lines, drive.path, timeout=HOSTILE_LIMIT)
 
 
+@pytest.mark.two_processors
 def test_sysfs_can_be_read_while_devices_come_and_go(rig):
     """Thirty removals with two readers at every file; then an open file across a removal gives ENODEV."""
     drive = rig.drive("p4096")
@@ -211,6 +213,7 @@ def test_sysfs_can_be_read_while_devices_come_and_go(rig):
         file.close()
 
 
+@pytest.mark.two_processors
 def test_every_file_of_sysfs_holds_what_it_is_for_while_the_device_changes(rig):
     """An ordinary user reads all files in a tight loop, on one processor, while the other one changes the device."""
     drive = rig.drive("p4096")

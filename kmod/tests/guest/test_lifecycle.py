@@ -23,7 +23,7 @@ from rig.rig import LIFECYCLE_LIMIT, LIFECYCLE_ROUNDS
 from rig.witness import eventually
 from rig.writers import Files, Writer
 
-pytestmark = pytest.mark.timeout(LIFECYCLE_LIMIT)
+pytestmark = [pytest.mark.timeout(LIFECYCLE_LIMIT), pytest.mark.two_processors]
 
 FIXING = ["pad", "coalesce"]
 # Gauges, which may fall, unlike counters.

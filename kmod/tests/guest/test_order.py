@@ -359,6 +359,7 @@ def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(rig):
                   "through the target")
 
 
+@pytest.mark.two_processors
 @pytest.mark.timeout(STRESS_LIMIT)
 def test_report_to_pad_and_back_under_load(rig):
     drive = rig.drive("p4096")

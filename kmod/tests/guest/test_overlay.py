@@ -294,6 +294,7 @@ def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(rig):
         assert device.balanced()["rmw_drive"] == 0
 
 
+@pytest.mark.two_processors
 def test_two_writers_of_one_block_each_find_what_they_wrote(rig):
     drive = rig.drive("p4096")
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:

@@ -245,6 +245,7 @@ def cut_round(drive, lower, shape, options, number, before):
     return Round(phase, flushes, damaged, wrong), make_readable(lower, shape, found)
 
 
+@pytest.mark.two_processors
 @pytest.mark.parametrize("name", MODES)
 def test_power_cuts_leave_each_sector_as_it_may_be(rig, name):
     (options, expected), cuts = MODES[name], -(-POWER_CUTS // len(MODES))

@@ -161,6 +161,7 @@ def test_write_zeroes_are_recorded_and_planned_as_the_drive_counts_them(rig, tmp
     assert sum(request.touches for request in drive.log()) == 8
 
 
+@pytest.mark.two_processors
 def test_what_is_sent_is_recorded_whatever_the_target_makes_of_it(rig, tmp_path):
     """In mode pad the drive receives other requests; with several in flight, from any processor."""
     count = 300
@@ -285,6 +286,7 @@ def test_a_partition_is_recorded_from_its_own_start(rig, tmp_path):
         assert recording.requests == [Request("W", 0, 2), Request("W", sectors - 1, 1), Request("F", 0, 0)]
 
 
+@pytest.mark.two_processors
 def test_what_is_lost_is_counted_to_the_last_request(rig, tmp_path):
     count = 1500
     with rig.scsi_debug() as path, Disk(path) as disk:

@@ -137,6 +137,7 @@ def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
         assert device.balanced()["rmw_drive"] == 0
 
 
+@pytest.mark.two_processors
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_stress_across_the_border_is_clean(rig, drive, mode):

@@ -12,7 +12,7 @@ from rig.direct import Later
 from rig.dm import Align
 from rig.rig import STRESS_LIMIT
 
-pytestmark = pytest.mark.timeout(STRESS_LIMIT)
+pytestmark = [pytest.mark.timeout(STRESS_LIMIT), pytest.mark.two_processors]
 
 MODES = ["report", "pad", "coalesce"]
 

@@ -444,6 +444,7 @@ def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(rig):
         check(0, want, upper.read(0, 8), "through the target")
 
 
+@pytest.mark.two_processors
 @pytest.mark.timeout(STRESS_LIMIT)
 @pytest.mark.parametrize("mode", ["report", *FIXING])
 def test_stress_with_many_write_zeroes_is_clean(rig, mode):

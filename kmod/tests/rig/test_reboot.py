@@ -13,7 +13,7 @@ from lab.linux import gates
 from lab.machines import drives, uml, vm
 from lab.paths import REPO
 from lab.plugins.batch import BOOT_SECONDS
-from lab.plugins.extent import one_kernel
+from lab.plugins.extent import everything, one_kernel
 from lab.proof import reboot
 from rig.direct import Disk, pattern
 from rig.dm import Align
@@ -74,6 +74,7 @@ def reboot_of_guest(series, folder, disks, first):
     served = {f"disk{i}": drives.Server(size="64M", options=(f"file={folder}/data{i}",)) for i in range(disks)}
     with drives.serve(served, folder) as served, open(folder / "said", "w") as said:
         run = vm.run(command, timeout=BOOT_SECONDS, series=series, name=f"reboot-{series}", stdout=said,
+                     cpus=2 if everything() else 1, quick=True,
                      drives=[served[name].attached() for name in sorted(served)])
     assert not run.faults
     text = (folder / "said").read_text().splitlines()

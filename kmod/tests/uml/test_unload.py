@@ -35,6 +35,7 @@ def test_a_second_target_of_that_name_is_refused(rig: Rig, tmp_path):
 
 
 @pytest.mark.check_all("test_leaks.py looks for leaks of devices, of refused tables and of requests without memory")
+@pytest.mark.kmemleak
 @pytest.mark.timeout(120)
 def test_nothing_is_left_when_the_module_has_gone(rig):
     rig.unload_module()

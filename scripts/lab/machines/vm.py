@@ -230,13 +230,19 @@ def begin():
         fail(machines.line("qemu", error))
 
 
-def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator):
+# What a quick guest leaves out, as it only takes time. In measurements it counts, as on a user's machine.
+# erms: TCG executes a string instruction one byte at a time, and the kernel clears and copies pages with one.
+QUICK_CPU, QUICK_KERNEL = ",erms=off", "init_on_alloc=0"
+
+
+def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator, quick=False):
     """Return QEMU's command line for a kernel and its run folder, without shares and the kernel's own arguments."""
     arguments = [
         # max: all features of the accelerator, with KVM the host's own processor. la57=off: Linux forgets for a moment
         # at boot that it has five-level page tables, and KASAN then reports a wild address. pmu=off: TCG has no event
         # counters, and the ones of a nested virtual machine are unreliable.
-        "qemu-system-x86_64", "-machine", f"q35,accel={accelerator}", "-cpu", "max,la57=off,pmu=off",
+        "qemu-system-x86_64", "-machine", f"q35,accel={accelerator}",
+        "-cpu", "max,la57=off,pmu=off" + (QUICK_CPU if quick and accelerator == accel.TCG else ""),
         "-m", memory, "-smp", str(cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
         "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
@@ -312,6 +318,7 @@ def run(command, *, timeout, name=None, **options):
     append    further words for the kernel's command line
     icount    guest time counts instructions (one processor, TCG): for measurements
     accelerator   accel.KVM or accel.TCG; default: accelerator()
+    quick     leave out what only takes time, if the guest measures none: see QUICK_CPU
     stdout    text file for the command's output, else this process's
     cwd       the command's working directory, else this process's
     """
@@ -332,7 +339,7 @@ def _copy(source, target):
 
 
 def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=2, drives=(), rwdirs=(),
-         load=(), channels=(), append="", icount=False, stdout=None, cwd=None):
+         load=(), channels=(), append="", icount=False, stdout=None, cwd=None, quick=False):
     booted = kernel(series)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -340,11 +347,11 @@ def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G
     # Load these by name: without udev the guest does not probe its hardware.
     load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
     cpus = 1 if icount else cpus
-    words = kernel_words(booted, folder, cwd, load)
+    words = [*kernel_words(booted, folder, cwd, load), *([QUICK_KERNEL] if quick else [])]
     if cpus > 1 and accelerator == accel.TCG:
         words += ONE_AFTER_THE_OTHER
     arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels,
-                        accelerator=accelerator)
+                        accelerator=accelerator, quick=quick)
     for index, share in enumerate([folder, *(Path(path).resolve() for path in rwdirs)]):
         arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
                       "-device", f"virtio-9p-pci,fsdev=share{index},mount_tag=share{index}"]

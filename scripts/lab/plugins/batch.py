@@ -7,6 +7,10 @@ fails or skips as soon as its counterpart does. A test without a result fails an
 or hangs is booted again for the tests after the fatal one. If the end of a guest is not a finding (see again.py), it is
 booted again for all tests without a result.
 
+A guest has one processor: of two emulated ones, on a host that has two itself, one often spins for a lock whose holder
+the host does not run. The tests with the mark two_processors run in another guest, with two; in make check-all all tests
+of the main series do.
+
 The guest as a whole has no time limit: it is killed if a test exceeds its own limit (see Progress), and when the
 session's time is over (see budget.py). Results until then count.
 
@@ -33,8 +37,6 @@ UML_TESTS = REPO / "kmod" / "tests" / "uml"
 # User Mode Linux as a series, and the kernel's name in debug_kernels.py.
 UML, UML_7_2 = "uml", "uml7.2"
 UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
-# The test for which User Mode Linux tracks all memory of all tests, which makes every test slow.
-LEAK_TEST = "test_nothing_is_left_when_the_module_has_gone"
 MAX_BOOTS = 4
 # In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
 # two tests, and from the last one to the end; the greatest delay of the guest's own watchdog.
@@ -46,7 +48,7 @@ LATE_SECONDS = 30
 END_SECONDS = 60
 
 
-# Plugins of pytest that no guest needs: each costs an emulated processor a tenth of a second or more.
+# Plugins of pytest that no test in a guest uses.
 NEEDLESS = ("cacheprovider", "legacypath", "pastebin", "junitxml", "doctest", "stepwise", "setuponly", "setupplan", "unittest")
 
 
@@ -127,14 +129,21 @@ class Progress(pace.Limit):
         return super().over() and f"since {self._doing} within {self}"
 
 
+def batch_name(series, cpus):
+    """Return the name of the batch of a series in guests with that number of processors."""
+    return series if cpus == 1 else f"{series}-{cpus}cpus"
+
+
 class Batch:
-    """The tests of one series: boots the guest on first use, in a thread, and has each result as soon as it is final."""
+    """The tests of one series and number of processors: boots the guest on first use, in a thread, and has each result as
+    soon as it is final."""
 
     machine = "qemu"
 
-    def __init__(self, series, servers, memory="2G", cpus=2):
+    def __init__(self, series, servers, memory="2G", cpus=1):
         self.series, self.servers = series, servers
         self.memory, self.cpus = memory, cpus
+        self.name = batch_name(series, cpus)
         self.nodeids = []
         self.results = {}
         self.logs = []
@@ -152,7 +161,7 @@ class Batch:
         """Wait for the result of a test; return None if the guest has ended without it, or the time is over."""
         machines.require(self.machine)
         if self._thread is None and not budget.over():
-            self._thread = threading.Thread(target=self._work, name=f"guest-{self.series}", daemon=True)
+            self._thread = threading.Thread(target=self._work, name=f"guest-{self.name}", daemon=True)
             self._thread.start()
         with self._news:
             while nodeid not in self.results and self._thread and self._thread.is_alive():
@@ -172,7 +181,7 @@ class Batch:
 
     def _work(self):
         try:
-            with locked(f"tests-{self.series}", OUT):
+            with locked(f"tests-{self.name}", OUT):
                 self._recall()
                 self._run()
         except BaseException as error:  # raised again by every test without a result
@@ -185,7 +194,7 @@ class Batch:
             if not remaining or self._stop.is_set() or budget.over():
                 break
             run = again.run(lambda suffix, boot=boot, remaining=remaining:
-                            self._begin(f"tests-{self.series}-{boot}{suffix}", module, remaining))
+                            self._begin(f"tests-{self.name}-{boot}{suffix}", module, remaining))
             why = vm.explain(run) or "the guest's pytest did not run this test"
             self._blame(run)
             self._publish()
@@ -217,7 +226,7 @@ class Batch:
             self.logs.append(f"{OUT / 'vm' / name / 'console.log'} and {folder / 'output'}")
             run = vm.run(command, timeout=progress, series=self.series, memory=self.memory, cpus=self.cpus,
                          drives=[drive.attached() for drive in served.values()], rwdirs=[folder],
-                         channels=[relay.channel], name=name, stdout=output, cwd=REPO)
+                         channels=[relay.channel], name=name, stdout=output, cwd=REPO, quick=True)
         progress.read()
         # A guest that has reported an event has loaded the module.
         if self._begun or self.results:
@@ -244,8 +253,8 @@ class Batch:
 
     @property
     def _record(self):
-        """Return the file with the results of the series in this test session."""
-        return OUT / f"tests-{self.series}.results.jsonl"
+        """Return the file with the results of the batch in this test session."""
+        return OUT / f"tests-{self.name}.results.jsonl"
 
     def _recall(self):
         """Take over the results of a worker of this session that died; else begin the record."""
@@ -283,12 +292,13 @@ class Batch:
 
 
 class UmlBatch(Batch):
-    """The tests of a User Mode Linux."""
+    """The tests of a User Mode Linux. `kmemleak`: it tracks all memory, which makes every test slow."""
 
     machine = "uml"
 
     def __init__(self, series=UML):
-        super().__init__(series, {})
+        super().__init__(series, {}, cpus=1)
+        self.kmemleak = False
 
     def _module(self):
         return uml.module(kernel=UML_KERNELS[self.series])
@@ -299,6 +309,6 @@ class UmlBatch(Batch):
         progress = Progress(OUT / "uml" / name, folder / "results.jsonl", self._take, self._stop)
         self.logs.append(f"{OUT / 'uml' / name / 'console.log'} and {OUT / 'uml' / name / 'output'}")
         run = uml.run(command, timeout=progress, rwdirs=[folder], kernel=UML_KERNELS[self.series], name=name, cwd=REPO,
-                      append=uml.KMEMLEAK if any(LEAK_TEST in nodeid for nodeid in self.nodeids) else "")
+                      append=uml.KMEMLEAK if self.kmemleak else "")
         progress.read()
         return run

@@ -2,7 +2,9 @@
 """The host's side of tests in guests (see batch.py): each test is an item here, once for each kernel."""
 
 import contextlib
+import functools
 import importlib.util
+import math
 import os
 import re
 import tempfile
@@ -14,7 +16,8 @@ from .. import machines, pace
 from ..linux import kernels, matrix
 from ..machines import again
 from . import budget, extent
-from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch
+from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch, batch_name
+from .inside import limit_of
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
 BATCHES = pytest.StashKey[dict]()
@@ -32,6 +35,8 @@ def pytest_cmdline_main():
 def pytest_configure(config):
     config.addinivalue_line("markers", "uml_too: a test of the guests that runs in User Mode Linux as well")
     config.addinivalue_line("markers", "uml_7_2: a test that needs the User Mode Linux of 7.2")
+    config.addinivalue_line("markers", "two_processors: a test of the guests whose requests come from two processors at once")
+    config.addinivalue_line("markers", "kmemleak: a test in User Mode Linux that looks for leaks of all tests there")
     config.addinivalue_line("markers", "each_kernel: a test of the guests that make check runs on each kernel")
     # In the environment, so that the workers of pytest-xdist and their children use the same file.
     if not IN_GUEST and again.RECORD not in os.environ:
@@ -99,6 +104,7 @@ def pytest_sessionfinish(session):
         batch.end()
 
 
+@functools.cache
 def _is_guest_test(path):
     return not IN_GUEST and (TESTS in path.parents or UML_TESTS in path.parents)
 
@@ -107,9 +113,21 @@ def _is_guest_test(path):
 def pytest_generate_tests(metafunc):
     if _is_guest_test(metafunc.definition.path):
         metafunc.fixturenames.append("kernel")
-        # One guest runs all tests of a series, so one worker of pytest-xdist must have all of them.
-        metafunc.parametrize("kernel", [pytest.param(series, marks=[pytest.mark.xdist_group(f"guest-{series}"), *marks],
-                                                     id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
+        # One guest runs all tests of a batch, so one worker of pytest-xdist must have all of them.
+        metafunc.parametrize("kernel", [
+            pytest.param(series, marks=[pytest.mark.xdist_group(f"guest-{_batch_of(metafunc.definition, series)}"), *marks],
+                         id=f"linux-{series}") for series, *marks in _kernels(metafunc.definition)])
+
+
+def _batch_of(definition, series):
+    """Return the name of the batch of a test on that series."""
+    if series in UML_KERNELS:
+        return batch_name(series, 1)
+    # Make check-all runs all tests of the main series with two processors. In make check the other kernels have one: what
+    # the target does alike on every kernel is not worth another boot of each.
+    main, everything = series == kernels.main_series(), extent.everything()
+    two = (main or everything) if definition.get_closest_marker("two_processors") else (main and everything)
+    return batch_name(series, 2 if two else 1)
 
 
 SECOND_UML = pytest.mark.check_all("guests run on that kernel, too; its User Mode Linux takes minutes to build")
@@ -137,18 +155,26 @@ def guest_nodeid(nodeid):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
+    if IN_GUEST:
+        return
     chosen = [item for item in items if _is_guest_test(item.path)]
+    _prepare_batches(config, chosen)
+    # Long tests first: at the end, they would leave the other workers without work.
+    items.sort(key=lambda item: limit_of(item) or math.inf, reverse=True)
+
+
+def _prepare_batches(config, chosen):
+    """Let the guests' tests report what their guests told."""
     if not chosen:
         return
     spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
-    batches = {series: Batch(series, described.DRIVES) for series in kernels.chosen()}
-    batches.update({series: UmlBatch(series) for series in UML_KERNELS})
-    config.stash[BATCHES] = [*batches.values()]
+    guests = [Batch(series, described.DRIVES, cpus=cpus) for series in kernels.chosen() for cpus in (1, 2)]
+    config.stash[BATCHES] = [*guests, *map(UmlBatch, UML_KERNELS)]
+    batches = {batch.name: batch for batch in config.stash[BATCHES]}
     for item in chosen:
-        series = item.callspec.params["kernel"]
-        item.dm_align_batch = batches[series]
+        item.dm_align_batch = batches[_batch_of(item, item.callspec.params["kernel"])]
         # Fixtures and body run in the guest; here the item only reports the result.
         item.setup = lambda: None
         item.runtest = lambda item=item: _tell(item)
@@ -162,6 +188,8 @@ def pytest_collection_finish(session):
         batch = getattr(item, "dm_align_batch", None)
         if batch:
             batch.nodeids.append(guest_nodeid(item.nodeid))
+            if item.get_closest_marker("kmemleak"):
+                batch.kmemleak = True
 
 
 def _tell(item):

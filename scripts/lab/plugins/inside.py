@@ -169,7 +169,8 @@ class Watchdog:
             time.sleep(60)
 
 
-def _limit(item):
+def limit_of(item):
+    """Return the time limit of a test, in seconds of the reference machine; 0: it watches its own time."""
     marker = item.get_closest_marker("timeout")
     return float(marker.args[0] if marker and marker.args else DEFAULT_LIMIT)
 
@@ -189,8 +190,8 @@ class Plugin:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
         Path("/dev/kmsg").write_text(f"dm-align test: {item.nodeid}\n")
-        _tell(begin=item.nodeid, limit=_limit(item))
-        self._watchdog.begin(item.nodeid, _limit(item))
+        _tell(begin=item.nodeid, limit=limit_of(item))
+        self._watchdog.begin(item.nodeid, limit_of(item))
         yield
         self._watchdog.end()
         log = self._kmsg.more()

@@ -13,7 +13,7 @@ from lab.linux import kernels
 from lab.machines import vm
 from lab.machines.findings import faults
 from lab.paths import REPO
-from lab.plugins import host_plugin, relay
+from lab.plugins import batch, extent, host_plugin, relay
 
 
 @pytest.mark.parametrize("on_host, in_guest", [
@@ -47,6 +47,17 @@ def test_one_kernel_runs_all_tests_and_the_others_what_differs(monkeypatch, name
     given = host_plugin._kernels(definition)
     assert [series for series, *marked in given if not marked] == in_check
     assert [series for series, *marked in given if [mark.name for mark in marked] == ["check_all"]] == in_check_all
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@pytest.mark.parametrize("series, marks, in_check, in_check_all", [
+    ("6.12", [], 1, 2), ("6.12", ["two_processors"], 2, 2), ("7.2", [], 1, 1), ("7.2", ["two_processors"], 1, 2)])
+def test_a_test_whose_requests_need_it_has_a_second_processor(monkeypatch, series, marks, in_check, in_check_all, everything):
+    monkeypatch.setenv(kernels.VARIABLE, "")
+    monkeypatch.setenv(extent.VARIABLE, str(int(everything)))
+    definition = types.SimpleNamespace(get_closest_marker=lambda name: name in marks)
+    expected = in_check_all if everything else in_check
+    assert host_plugin._batch_of(definition, series) == batch.batch_name(series, expected)
 
 
 def test_a_run_without_7_2_says_so_of_the_tests_that_need_it(monkeypatch):
