@@ -111,10 +111,9 @@ static bool surely_fits(const struct align_target *at, const struct bio *bio)
 {
 	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
 	unsigned int size = bio->bi_iter.bi_size;
-	const struct bio_vec *bv = &bio->bi_io_vec[bio->bi_iter.bi_idx];
 
 	return size <= PAGE_SIZE &&
-	       size <= bv->bv_len - bio->bi_iter.bi_bvec_done &&
+	       size == mp_bvec_iter_len(bio->bi_io_vec, bio->bi_iter) &&
 	       (size + q->physical_block_size) >> SECTOR_SHIFT <= q->max_sectors &&
 	       !q->chunk_sectors && q->max_segments > 1 &&
 	       q->max_segment_size >= PAGE_SIZE &&
