@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why not libtraceevent: recording adds 1675 instructions to a write; through
- * tracefs_cpu_read() and kbuffer it adds 1745 (libtraceevent 1.8.4, Debian 13)
- * or 1870 (1.7.1, Debian 12; make bench BENCH=record on Linux 6.12.117).
+ * Why not libtraceevent: with tracefs_cpu_read() and kbuffer recording costs 70
+ * instructions a write more (libtraceevent 1.8.4, Debian 13) or 195 more (1.7.1,
+ * Debian 12; make bench BENCH=record on Linux 6.12.117).
  * kbuffer reads past the end of a damaged page, which ring_page_next() refuses.
  * tep_parse_format() reads "offset:x" as 0, and crashes on a description that
  * ends behind an open bracket. Documentation/benchmarks.rst has all figures,

@@ -143,10 +143,12 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 /* Flush whole lines before the buffer is full, which would split a line. */
 static void flush_lines(struct trace_writer *writer)
 {
-	uint64_t bytes = trace_writer_bytes(writer);
+	uint64_t bytes;
 
-	if (writer->format->checkpoint ||
-	    bytes - writer->flushed < STREAM_BYTES / 2)
+	if (writer->format->checkpoint)
+		return;
+	bytes = trace_writer_bytes(writer);
+	if (bytes - writer->flushed < STREAM_BYTES / 2)
 		return;
 	fflush(writer->stream);
 	writer->flushed = bytes;
