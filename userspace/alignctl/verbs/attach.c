@@ -1,55 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl attach: create an align device over a block device. */
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
+#include "device/attach.h"
 #include "device/dm.h"
-#include "device/guard.h"
-#include "device/mode.h"
-#include "device/module.h"
-#include "geometry.h"
 #include "verbs/verbs.h"
 
-#define LVM_CONF		"/etc/lvm/lvm.conf"
-#define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"
-
-struct attach_options {
-	const char *mode;
-	const char *name;
-	const char *write_cache;
-	uint64_t hold_ms;
-	uint64_t max_blocks;
-	uint32_t physical;
-	uint32_t offset;
-	bool physical_auto;
-	bool offset_given;
-};
-
-enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
-	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE };
+enum row { ROW_NAME = ATTACH_NR_SETTINGS };
 
 static const struct option_row rows[] = {
-	[ROW_MODE] = { "mode", "MODE", "report (default), pad or coalesce" },
+	ATTACH_SETTING_ROWS,
 	[ROW_NAME] = { "name", "NAME",
 		       "name below /dev/mapper (default: align-DEV)" },
-	[ROW_PHYSICAL] = { "physical", "N|auto",
-			   "physical block size, bytes; auto: io_min of an SSD" },
-	[ROW_OFFSET] = { "offset", "N", "alignment offset, bytes" },
-	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
-	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
-	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
 	{ 0 },
+};
+
+struct attach_arguments {
+	struct attach_options options;
+	const char *name;
 };
 
 /* Check the length of a device's name; false after reporting an error. */
@@ -64,347 +35,50 @@ static bool name_fits(const char *name)
 
 static int take(size_t row, const char *argument, void *context)
 {
-	struct attach_options *options = context;
+	struct attach_arguments *arguments = context;
 	const char *refusal = NULL;
 
-	switch ((enum row)row) {
-	case ROW_MODE:
-		return mode_take(argument, &options->mode);
-	case ROW_NAME:
-		options->name = argument;
+	/* mode_take() also lists the modes for completion, and corrects typos */
+	if (row == ATTACH_MODE &&
+	    mode_take(argument, &arguments->options.mode))
+		return -1;
+	if (row < ATTACH_NR_SETTINGS) {
+		refusal = attach_setting(row, argument, &arguments->options);
+	} else {
+		arguments->name = argument;
 		if (!*argument || strchr(argument, '/'))
 			refusal = "must be a name without '/'";
 		else if (!name_fits(argument))
 			return -1;
-		break;
-	case ROW_PHYSICAL:
-		options->physical_auto = !strcmp(argument, "auto");
-		if (!options->physical_auto &&
-		    (!parse_bytes(argument, &options->physical) ||
-		     !options->physical))
-			refusal = "must be bytes, e.g. 4096 or 4K, or auto";
-		break;
-	case ROW_OFFSET:
-		options->offset_given = true;
-		if (!parse_bytes(argument, &options->offset))
-			refusal = "must be bytes";
-		break;
-	case ROW_HOLD_MS:
-		refusal = mode_hold_ms(argument, &options->hold_ms);
-		break;
-	case ROW_MAX_BLOCKS:
-		refusal = mode_max_blocks(argument, &options->max_blocks);
-		break;
-	case ROW_WRITE_CACHE:
-		options->write_cache = argument;
-		refusal = mode_write_cache_refusal(argument);
-		break;
 	}
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
-/*
- * Turn --physical auto into a number, and check the options against the rules
- * of kmod/geometry.h. Return: enum alignctl_exit; errors have been reported.
- */
-static int choose_geometry(struct attach_options *options,
-			   const struct device *device)
+static int attach(struct attach_arguments *arguments,
+		  const struct device *device)
 {
-	struct align_geometry geometry;
-	uint32_t physical = device->physical, offset = options->offset;
-	const char *wrong;
-	bool known;
-
-	if (options->physical_auto) {
-		options->physical = device_suggested_physical(device);
-		if (!options->physical)
-			printf("%s: --physical auto: io_min (%" PRIu32
-			       ") suggests no larger block; the device's own %"
-			       PRIu32 " is used\n", device->path,
-			       device->io_min, device->physical);
-	}
-	if (options->physical)
-		physical = options->physical;
-	known = options->offset_given ||
-		device_offset_for(device, physical, &offset) ||
-		physical == device->physical;
-	wrong = align_geometry_init(&geometry, physical, device->logical,
-				    offset, 0, device->sectors);
-	if (wrong)
-		message_error("%s: physical block %" PRIu32 ", logical block %"
-			      PRIu32 ", alignment offset %" PRIu32
-			      ": %s; see --physical and --offset", device->path,
-			      physical, device->logical, offset, wrong);
-	else if (!known)
-		message_error("%s: it is not known where blocks of %" PRIu32
-			      " bytes begin; give --offset, the bytes from its start to the first boundary",
-			      device->path, physical);
-	else
-		return ALIGNCTL_FINE;
-	return ALIGNCTL_USAGE;
-}
-
-/*
- * Check by O_EXCL, the kernel's own test, that the device is not in use. It is
- * closed again, because the table opens it exclusively. Return: enum
- * alignctl_exit; errors have been reported, with the users.
- */
-static int check_free(const struct device *device)
-{
-	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
-	CLEANUP_CLOSE int fd = open(device->path,
-				    O_RDONLY | O_EXCL | O_CLOEXEC);
-	struct guard_report report = { 0 };
-
-	if (fd >= 0)
-		return ALIGNCTL_FINE;
-	if (errno != EBUSY) {
-		message_error("%s: %s", device->path, strerror(errno));
-		return ALIGNCTL_IO;
-	}
-	guard_usage(&report, device);
-	guard_print(&report, device);
-	guard_free(&report);
-	message_error("%s: in use; unmount it or close it first%s",
-		      device->path, dm ? ", or reload its table with align in place of linear" :
-					 "");
-	return ALIGNCTL_BUSY;
-}
-
-/*
- * Return LVM's filter pattern for the device and its partitions, for free().
- * One name of the device is enough: LVM hides a device if any of its names is
- * rejected and none accepted.
- */
-static char *lvm_pattern(const struct device *device)
-{
-	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
-	const char *from = dm ? dm : device->sys.name;
-	CLEANUP_FREE char *name = memory_or_exit(malloc(3 * strlen(from) + 1));
-	char *to = name;
-
-	for (; *from; from++) {
-		bool plain = isalnum((unsigned char)*from) ||
-			     strchr("-_/:", *from);
-
-		to += sprintf(to, plain ? "%c" : "[%c]", *from);
-	}
-	*to = '\0';
-	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,
-			      device->sys.partition || dm ? "" :
-							    "(p?[0-9]+)?");
-}
-
-/*
- * Warn of a physical volume of LVM on @device. LVM would find the volume there
- * and on the new device, and refuse its group; or, with a devices file, find it
- * on @device only and bypass the new device: the kernel lets two device-mapper
- * devices share the device below. (But not a disk and one of its partitions:
- * then the group cannot be activated.)
- */
-static void warn_of_lvm(const char *name, const struct device *device)
-{
-	int64_t partition;
-	CLEANUP_FREE char *node = guard_lvm_volume(device, &partition);
-	CLEANUP_FREE char *pattern = lvm_pattern(device);
-	CLEANUP_FREE char *above = NULL;
-
-	if (!node)
-		return;
-	/* kpartx puts a "p" between a digit and the number */
-	above = partition ?
-		message_format("/dev/mapper/%s%s%" PRId64, name,
-			       isdigit((unsigned char)name[strlen(name) - 1]) ?
-			       "p" : "", partition) :
-		message_format("/dev/mapper/%s", name);
-	if (access(LVM_DEVICES_FILE, F_OK))
-		message_warning("%s: is a physical volume of LVM, which refuses a group that it sees twice; until you detach, " LVM_CONF
-				" needs the line: devices { global_filter = [ \"%s\" ] }",
-				node, pattern);
-	else
-		message_warning("%s: is a physical volume of LVM, which would use it and not %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
-				node, above, node, above);
-}
-
-/* Print what may surprise later, but is no reason to refuse. */
-static void print_notes(const struct attach_options *options, const char *name,
-			const struct device *device)
-{
-	CLEANUP_FREE char *shared = device_shared_reason(device);
-	struct guard_report report = { 0 };
-	size_t i;
-
-	if (!guard_signatures(&report, device))
-		for (i = 0; i < report.nr; i++)
-			printf("%s: %s; it stays unmodified; use it through the new device from now on\n",
-			       device->path, report.finding[i]);
-	guard_free(&report);
-	warn_of_lvm(name, device);
-	if (shared)
-		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
-				shared);
-	if (!options->physical && device->physical == 512)
-		printf("%s: reports 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
-		       device->path);
-	if (!options->physical && device_suggested_physical(device))
-		printf("%s: io_min hints at physical blocks of %" PRIu32
-		       " bytes; --physical auto uses them\n", device->path,
-		       device_suggested_physical(device));
-	if (!mode_can_hold(device->sys.disk_dir) && !options->write_cache &&
-	    (!options->mode || !mode_holds(options->mode)))
-		printf("%s: has no volatile write cache; to enter mode coalesce later without unmounting, attach with --write-cache on\n",
-		       device->path);
-}
-
-/* Return the default name, made from the device's, for free(). */
-static char *default_name(const struct device *device)
-{
-	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
-	char *name = message_format("align-%s", dm ? dm : device->sys.name);
-	char *at;
-
-	for (at = name; *at; at++)
-		if (*at == '/')
-			*at = '-';
-	return name;
-}
-
-/* Return the table line after "align", for free(). */
-static char *table_params(const struct attach_options *options,
-			  const struct device *device)
-{
-	CLEANUP_FREE char *args = message_format("%s", "");
-	unsigned int nr = 0;
-	size_t i;
-	const struct { bool given; const char *name; char *value; } features[] = {
-		{ options->mode, "mode",
-		  message_format("%s", options->mode ? options->mode : "") },
-		{ options->physical, "physical_block_size",
-		  message_format("%" PRIu32, options->physical) },
-		{ options->offset_given, "alignment_offset",
-		  message_format("%" PRIu32, options->offset) },
-		{ options->hold_ms, "hold_ms",
-		  message_format("%" PRIu64, options->hold_ms) },
-		{ options->max_blocks, "max_blocks",
-		  message_format("%" PRIu64, options->max_blocks) },
-		{ options->write_cache, "write_cache",
-		  message_format("%s", options->write_cache ?
-				       options->write_cache : "") },
-	};
-
-	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
-		char *longer;
-
-		if (features[i].given) {
-			longer = message_format("%s %s %s", args,
-						features[i].name,
-						features[i].value);
-			free(args);
-			args = longer;
-			nr += 2;
-		}
-		free(features[i].value);
-	}
-	return nr ? message_format("%u:%u 0 %u%s", major(device->devno),
-				   minor(device->devno), nr, args) :
-		    message_format("%u:%u 0", major(device->devno),
-				   minor(device->devno));
-}
-
-/*
- * Print how to reach partitions on the new device. The node's name is read from
- * the kernel, because device-mapper encodes some characters of a name.
- */
-static void print_way_to_partitions(const struct dm_align *made)
-{
-	CLEANUP_FREE char *node = NULL, *word = NULL, *name = NULL;
-	struct sysfs_device self;
-
-	if (sysfs_device_open(&self, made->devno)) {
-		name = sysfs_text(self.dir, "dm/name");
-		sysfs_device_close(&self);
-	}
-	node = message_format("/dev/mapper/%s", name ? name : made->name);
-	word = message_shell_word(node);
-	printf("Partitions on it are reached with: kpartx -a %s\n", word);
-}
-
-/* Print the new device's figures, as the kernel has them. */
-static int print_result(const char *name, const struct device *device)
-{
-	struct dm_align made;
-	const struct align_status *status;
-	int result = dm_align_find(&made, name);
-
-	if (result)
-		return result;
-	status = &made.target[0].status;
-	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
-	       " bytes, alignment offset ", name, device->path, status->mode,
-	       status->physical);
-	if (status->offset < 0)
-		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
-	else
-		printf("%" PRId64 " bytes\n", status->offset);
-	if (mode_holds(status->mode))
-		mode_print_volatile(name, made.target[0].hold_ms);
-	if (guard_partition_table(device))
-		print_way_to_partitions(&made);
-	dm_align_free(&made);
-	return ALIGNCTL_FINE;
-}
-
-static int attach(struct attach_options *options, const struct device *device)
-{
-	CLEANUP_FREE char *params = NULL;
-	CLEANUP_FREE char *own_name = default_name(device);
-	const char *name = options->name ? options->name : own_name;
-	int result;
+	CLEANUP_FREE char *own_name = attach_default_name(device);
+	const char *name = arguments->name ? arguments->name : own_name;
 
 	/* the default name may be too long, too */
 	if (!name_fits(name))
 		return ALIGNCTL_USAGE;
-	result = choose_geometry(options, device);
-	if (!result)
-		result = check_free(device);
-	if (!result)
-		result = module_ensure();
-	if (result)
-		return result;
-	if (dm_name_taken(name)) {
-		message_error("/dev/mapper/%s exists; detach it, or give another --name",
-			      name);
-		return ALIGNCTL_BUSY;
-	}
-	print_notes(options, name, device);
-	params = table_params(options, device);
-	result = dm_align_create(name, device->sectors, params);
-	return result ? result : print_result(name, device);
+	return attach_create(&arguments->options, name, device);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct attach_options options = { 0 };
+	struct attach_arguments arguments = { 0 };
 	struct device device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	result = device_open(&device, argv[first]);
+	result = attach_open(&device, argv[first]);
 	if (result)
 		return result;
-	if (!device.block) {
-		message_error("%s: a regular file; 'losetup -f --show %s' makes a block device of it",
-			      device.path, device.path);
-		result = ALIGNCTL_USAGE;
-	} else if (!device.sectors) {
-		message_error("%s: has no size; is a medium in the drive?",
-			      device.path);
-		result = ALIGNCTL_IO;
-	} else {
-		result = attach(&options, &device);
-	}
+	result = attach(&arguments, &device);
 	device_close(&device);
 	return result;
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Create an align device: its settings, the checks before, what to say. */
+#ifndef ALIGNCTL_ATTACH_H
+#define ALIGNCTL_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "device/device.h"
+#include "device/mode.h"
+
+/* What can be set when a device is created. */
+enum attach_setting {
+	ATTACH_MODE, ATTACH_PHYSICAL, ATTACH_OFFSET, ATTACH_HOLD_MS,
+	ATTACH_MAX_BLOCKS, ATTACH_WRITE_CACHE, ATTACH_NR_SETTINGS,
+};
+
+/* The rows of the settings, for a table of options. */
+#define ATTACH_SETTING_ROWS						\
+	[ATTACH_MODE] = { "mode", "MODE",				\
+			  "report (default), pad or coalesce" },	\
+	[ATTACH_PHYSICAL] = { "physical", "N|auto",			\
+			      "physical block size, bytes; auto: io_min of an SSD" }, \
+	[ATTACH_OFFSET] = { "offset", "N", "alignment offset, bytes" },	\
+	[ATTACH_HOLD_MS] = MODE_ROW_HOLD_MS,				\
+	[ATTACH_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,			\
+	[ATTACH_WRITE_CACHE] = MODE_ROW_WRITE_CACHE
+
+/* The same rows as a table: a setting is its index. */
+extern const struct option_row attach_settings[];
+
+/**
+ * struct attach_options - the settings of a device to create
+ * @given: argument of each setting as it was written, or NULL
+ * @mode: mode, or NULL for the default
+ * @write_cache: "on" or "off", or NULL for the default
+ * @hold_ms: longest time to hold a block, ms; 0: the default
+ * @max_blocks: limit of blocks in memory; 0: the default
+ * @physical: physical block, bytes; 0: the device's own
+ * @offset: alignment offset, bytes, if @offset_given
+ * @physical_auto: take the physical block from io_min
+ * @offset_given: @offset is set
+ * @unattended: create the device without notes for a person
+ */
+struct attach_options {
+	const char *given[ATTACH_NR_SETTINGS];
+	const char *mode;
+	const char *write_cache;
+	uint64_t hold_ms;
+	uint64_t max_blocks;
+	uint32_t physical;
+	uint32_t offset;
+	bool physical_auto;
+	bool offset_given;
+	bool unattended;
+};
+
+/*
+ * Take the argument of a setting, which must outlive @options. Return: NULL, or
+ * what the argument must be.
+ */
+const char *attach_setting(enum attach_setting setting, const char *argument,
+			   struct attach_options *options);
+
+/*
+ * Open a device to attach; refuse files, and devices of no size. Return: enum
+ * alignctl_exit; errors have been reported and leave nothing to close.
+ */
+int attach_open(struct device *device, const char *path);
+
+/* Return the default name, made from the device's, for free(). */
+char *attach_default_name(const struct device *device);
+
+/*
+ * Create an align device called @name, of at most DM_MAX_NAME bytes, over all
+ * of @device, and print its figures. Return: enum alignctl_exit; errors have
+ * been reported.
+ */
+int attach_create(struct attach_options *options, const char *name,
+		  const struct device *device);
+
+#endif
