@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -14,10 +8,10 @@
 #include "base/message.h"
 #include "device/dm.h"
 #include "device/module.h"
+#include "device/program.h"
 #include "device/sysfs.h"
 
 #define MODULE_NAME	"dm-align"
-#define OUTPUT_MAX	4096
 
 /* Check for a lockdown, as in "none [integrity] confidentiality". */
 static bool locked_down(const char *lockdown)
@@ -39,55 +33,6 @@ enum module_failure module_sort_failure(const char *output,
 	if (strstr(output, "not found"))
 		return MODULE_MISSING;
 	return MODULE_OTHER;
-}
-
-/*
- * Run modprobe and copy its standard error to @output. Return: 0 if it
- * succeeded, or -1.
- */
-static int run_modprobe(char *output, size_t size)
-{
-	char *arguments[] = { "modprobe", MODULE_NAME, NULL };
-	char *environment[] = {
-		"LC_ALL=C",
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		NULL,
-	};
-	posix_spawn_file_actions_t actions;
-	int ends[2], error, status;
-	size_t used = 0;
-	ssize_t got;
-	pid_t child;
-
-	*output = '\0';
-	if (pipe2(ends, O_CLOEXEC)) {
-		snprintf(output, size, "pipe: %s", strerror(errno));
-		return -1;
-	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-	error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments,
-			     environment);
-	if (error == ENOENT)	/* an ordinary user's PATH has no sbin */
-		error = posix_spawn(&child, "/sbin/modprobe", &actions, NULL,
-				    arguments, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	if (error) {
-		close(ends[0]);
-		snprintf(output, size, "modprobe: %s", strerror(error));
-		return -1;
-	}
-	while (used + 1 < size &&
-	       (got = read(ends[0], output + used, size - 1 - used)) > 0)
-		used += got;
-	output[used] = '\0';
-	while (used && output[used - 1] == '\n')
-		output[--used] = '\0';
-	close(ends[0]);
-	if (waitpid(child, &status, 0) != child)
-		return -1;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -1;
 }
 
 static void report(const char *output)
@@ -122,11 +67,12 @@ static void report(const char *output)
 
 int module_ensure(void)
 {
-	char output[OUTPUT_MAX];
+	char *modprobe[] = { "modprobe", MODULE_NAME, NULL };
+	CLEANUP_FREE char *output = NULL;
 
 	if (dm_align_available())
 		return ALIGNCTL_FINE;
-	if (run_modprobe(output, sizeof(output))) {
+	if (program_run(modprobe, &output)) {
 		report(output);
 		return ALIGNCTL_IO;
 	}
