@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/nearest.h"
 #include "base/output.h"
+#include "boot/words.h"
 #include "verbs/complete.h"
 #include "verbs/verbs.h"
 
@@ -75,6 +76,8 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], COMPLETE_WORD))
 		return complete(verbs, NR_VERBS, argc - 2, argv + 2);
+	if (!strcmp(argv[1], BOOT_WORD))
+		return boot_words(argc - 2, argv + 2);
 	for (i = 0; i < NR_VERBS; i++)
 		if (!strcmp(argv[1], verbs[i]->name))
 			return verbs[i]->run(verbs[i], argc - 1, argv + 1);

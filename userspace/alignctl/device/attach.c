@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,11 +14,9 @@
 #include "device/attach.h"
 #include "device/dm.h"
 #include "device/guard.h"
+#include "device/lvm.h"
 #include "device/module.h"
 #include "geometry.h"
-
-#define LVM_CONF		"/etc/lvm/lvm.conf"
-#define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"
 
 const struct option_row attach_settings[] = {
 	ATTACH_SETTING_ROWS,
@@ -122,13 +119,9 @@ static int choose_geometry(struct attach_options *options,
 	return ALIGNCTL_USAGE;
 }
 
-/*
- * Check by O_EXCL, the kernel's own test, that the device is not in use. It is
- * closed again, because the table opens it exclusively. Return: enum
- * alignctl_exit; errors have been reported, with the users.
- */
-static int check_free(const struct device *device)
+int attach_check_free(const struct device *device)
 {
+	/* closed at the end, because the table opens it exclusively */
 	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
 	CLEANUP_CLOSE int fd = open(device->path,
 				    O_RDONLY | O_EXCL | O_CLOEXEC);
@@ -149,61 +142,6 @@ static int check_free(const struct device *device)
 	return ALIGNCTL_BUSY;
 }
 
-/*
- * Return LVM's filter pattern for the device and its partitions, for free().
- * One name of the device is enough: LVM hides a device if any of its names is
- * rejected and none accepted.
- */
-static char *lvm_pattern(const struct device *device)
-{
-	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
-	const char *from = dm ? dm : device->sys.name;
-	CLEANUP_FREE char *name = memory_or_exit(malloc(3 * strlen(from) + 1));
-	char *to = name;
-
-	for (; *from; from++) {
-		bool plain = isalnum((unsigned char)*from) ||
-			     strchr("-_/:", *from);
-
-		to += sprintf(to, plain ? "%c" : "[%c]", *from);
-	}
-	*to = '\0';
-	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,
-			      device->sys.partition || dm ? "" :
-							    "(p?[0-9]+)?");
-}
-
-/*
- * Warn of a physical volume of LVM on @device. LVM would find the volume there
- * and on the new device, and refuse its group; or, with a devices file, find it
- * on @device only and bypass the new device: the kernel lets two device-mapper
- * devices share the device below. (But not a disk and one of its partitions:
- * then the group cannot be activated.)
- */
-static void warn_of_lvm(const char *name, const struct device *device)
-{
-	int64_t partition;
-	CLEANUP_FREE char *node = guard_lvm_volume(device, &partition);
-	CLEANUP_FREE char *pattern = lvm_pattern(device);
-	CLEANUP_FREE char *above = NULL;
-
-	if (!node)
-		return;
-	/* kpartx puts a "p" between a digit and the number */
-	above = partition ?
-		message_format("/dev/mapper/%s%s%" PRId64, name,
-			       isdigit((unsigned char)name[strlen(name) - 1]) ?
-			       "p" : "", partition) :
-		message_format("/dev/mapper/%s", name);
-	if (access(LVM_DEVICES_FILE, F_OK))
-		message_warning("%s: is a physical volume of LVM, which refuses a group that it sees twice; until you detach, " LVM_CONF
-				" needs the line: devices { global_filter = [ \"%s\" ] }",
-				node, pattern);
-	else
-		message_warning("%s: is a physical volume of LVM, which would use it and not %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
-				node, above, node, above);
-}
-
 /* Print what may surprise later, but is no reason to refuse. */
 static void print_notes(const struct attach_options *options, const char *name,
 			const struct device *device)
@@ -217,7 +155,8 @@ static void print_notes(const struct attach_options *options, const char *name,
 			printf("%s: %s; it stays unmodified; use it through the new device from now on\n",
 			       device->path, report.finding[i]);
 	guard_free(&report);
-	warn_of_lvm(name, device);
+	if (!options->persistent)
+		lvm_warn(name, device);
 	if (shared)
 		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
 				shared);
@@ -331,7 +270,7 @@ int attach_create(struct attach_options *options, const char *name,
 
 	result = choose_geometry(options, device);
 	if (!result)
-		result = check_free(device);
+		result = attach_check_free(device);
 	if (!result)
 		result = module_ensure();
 	if (result)
@@ -345,7 +284,9 @@ int attach_create(struct attach_options *options, const char *name,
 		print_notes(options, name, device);
 	params = table_params(options, device);
 	result = dm_align_create(name, device->sectors, params);
-	return result ? result : print_result(name, device, !options->unattended);
+	return result ? result :
+			print_result(name, device, !options->unattended &&
+						   !options->persistent);
 }
 
 int attach_open(struct device *device, const char *path)

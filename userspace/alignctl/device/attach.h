@@ -41,6 +41,7 @@ extern const struct option_row attach_settings[];
  * @offset: alignment offset, bytes, if @offset_given
  * @physical_auto: take the physical block from io_min
  * @offset_given: @offset is set
+ * @persistent: the caller keeps the device for good, and deals with LVM
  * @unattended: create the device without notes for a person
  */
 struct attach_options {
@@ -53,6 +54,7 @@ struct attach_options {
 	uint32_t offset;
 	bool physical_auto;
 	bool offset_given;
+	bool persistent;
 	bool unattended;
 };
 
@@ -71,6 +73,12 @@ int attach_open(struct device *device, const char *path);
 
 /* Return the default name, made from the device's, for free(). */
 char *attach_default_name(const struct device *device);
+
+/*
+ * Check by O_EXCL, the kernel's own test, that the device is not in use.
+ * Return: enum alignctl_exit; errors have been reported, with the users.
+ */
+int attach_check_free(const struct device *device);
 
 /*
  * Create an align device called @name, of at most DM_MAX_NAME bytes, over all

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "device/dm.h"
@@ -455,7 +456,25 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 
 bool dm_align_attached(const struct dm_align *device)
 {
-	return !strncmp(device->uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+	return dm_uuid_attached(device->uuid);
+}
+
+bool dm_uuid_attached(const char *uuid)
+{
+	return uuid && !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+}
+
+bool dm_uuid_partition(const char *uuid)
+{
+	const char *at = uuid;
+	uint64_t number;
+
+	/* as kpartx makes it: part1-ALIGN-... */
+	if (!at || strncmp(at, "part", strlen("part")))
+		return false;
+	at += strlen("part");
+	return decimal_read(&at, UINT32_MAX, &number) && *at == '-' &&
+	       dm_uuid_attached(at + 1);
 }
 
 bool dm_align_gone(const struct dm_align *device)
@@ -466,6 +485,18 @@ bool dm_align_gone(const struct dm_align *device)
 		if (device->target[i].device_gone)
 			return true;
 	return false;
+}
+
+bool dm_align_open(const struct dm_align *device)
+{
+	struct dm_align now;
+	bool open;
+
+	if (!read_device(&now, device->name))
+		return false;
+	open = now.open_count;
+	dm_align_free(&now);
+	return open;
 }
 
 uint64_t dm_align_degraded(const struct dm_align *device)

@@ -80,8 +80,18 @@ void dm_align_free(struct dm_align *device);
  */
 bool dm_align_attached(const struct dm_align *device);
 
+/*
+ * Check by a UUID of device-mapper, NULL or "" for none, whether attach made
+ * the device, or kpartx for a partition on such a device.
+ */
+bool dm_uuid_attached(const char *uuid);
+bool dm_uuid_partition(const char *uuid);
+
 /* Check whether the device below any of the targets has been removed. */
 bool dm_align_gone(const struct dm_align *device);
+
+/* Check whether something has the device open now. */
+bool dm_align_open(const struct dm_align *device);
 
 /* Return the current number of blocks that could not be written. */
 uint64_t dm_align_degraded(const struct dm_align *device);

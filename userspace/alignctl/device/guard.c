@@ -420,8 +420,8 @@ bool guard_partition_table(const struct device *device)
 	return has;
 }
 
-/* Check whether a device node has the signature of a physical volume of LVM. */
-static bool is_lvm_node(const char *path)
+/* Check whether a device node has the signature of a member of that type. */
+static bool is_member_node(const char *path, const char *wanted)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	blkid_probe probe;
@@ -436,21 +436,22 @@ static bool is_lvm_node(const char *path)
 	     !blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE) &&
 	     !blkid_do_safeprobe(probe) &&
 	     !blkid_probe_lookup_value(probe, "TYPE", &type, NULL) &&
-	     !strcmp(type, "LVM2_member");
+	     !strcmp(type, wanted);
 	blkid_free_probe(probe);
 	return is;
 }
 
-/* A search for a physical volume of LVM in the partitions of a disk. */
-struct lvm_search {
+/* A search for a member of a volume manager in the partitions of a disk. */
+struct member_search {
 	const char *dir;
+	const char *type;
 	char *node;
 	int64_t partition;
 };
 
-static void visit_lvm_partition(const char *name, void *context)
+static void visit_member_partition(const char *name, void *context)
 {
-	struct lvm_search *search = context;
+	struct member_search *search = context;
 	CLEANUP_FREE char *dir = message_format("%s/%s", search->dir, name);
 	CLEANUP_FREE char *node = NULL;
 	struct sysfs_device part;
@@ -463,20 +464,21 @@ static void visit_lvm_partition(const char *name, void *context)
 		return;
 	node = message_format("/dev/%s", part.name);
 	sysfs_device_close(&part);
-	if (!is_lvm_node(node))
+	if (!is_member_node(node, search->type))
 		return;
 	search->node = memory_or_exit(strdup(node));
 	search->partition = number;
 }
 
-char *guard_lvm_volume(const struct device *device, int64_t *partition)
+char *guard_member(const struct device *device, const char *type,
+		   int64_t *partition)
 {
-	struct lvm_search search = { .dir = device->sys.dir };
+	struct member_search search = { .dir = device->sys.dir, .type = type };
 
-	if (is_lvm_node(device->path))
+	if (is_member_node(device->path, type))
 		search.node = memory_or_exit(strdup(device->path));
 	else if (!device->sys.partition)
-		sysfs_each(device->sys.dir, visit_lvm_partition, &search);
+		sysfs_each(device->sys.dir, visit_member_partition, &search);
 	*partition = search.partition;
 	return search.node;
 }

@@ -43,11 +43,13 @@ int guard_signatures(struct guard_report *report, const struct device *device);
 bool guard_partition_table(const struct device *device);
 
 /*
- * Find a physical volume of LVM: the block device itself, or the first
- * partition that is one. Return: the node, for free(), with @partition set to
- * its number, 0 for the device itself; NULL if there is none or reading fails.
+ * Find a member of a volume manager, of a type that libblkid knows: the block
+ * device itself, or the first partition that is one. Return: the node, for
+ * free(), with @partition set to its number, 0 for the device itself; NULL if
+ * there is none or reading fails.
  */
-char *guard_lvm_volume(const struct device *device, int64_t *partition);
+char *guard_member(const struct device *device, const char *type,
+		   int64_t *partition);
 
 /*
  * Find data in a regular file before byte @end: sectors that are neither zero

@@ -21,6 +21,7 @@
 #include "workload/plan.h"
 
 #define WORDS_MAX	32
+#define ROOT		"/nothing"	/* of a machine without devices */
 
 int alignctl_main(int argc, char **argv);
 
@@ -81,6 +82,11 @@ int __wrap_open(const char *path, int flags, ...)
 {
 	if (!running)
 		return __real_open(path, flags, 0666);
+	/* the machine has no aligntab */
+	if (!strncmp(path, ROOT, strlen(ROOT))) {
+		errno = ENOENT;
+		return -1;
+	}
 	if (flags & O_DIRECT) {
 		errno = EBUSY;
 		return -1;
@@ -160,10 +166,13 @@ bool __wrap_guard_partition_table(const struct device *device)
 	return strlen(device->path) % 2;
 }
 
-char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition);
+char *__wrap_guard_member(const struct device *device, const char *type,
+			  int64_t *partition);
 
-char *__wrap_guard_lvm_volume(const struct device *device, int64_t *partition)
+char *__wrap_guard_member(const struct device *device, const char *type,
+			  int64_t *partition)
 {
+	(void)type;
 	*partition = strlen(device->path) % 3;
 	return strstr(device->path, "4k") ? strdup(device->path) : NULL;
 }
@@ -191,6 +200,19 @@ int __wrap_trace_convert(const struct trace_conversion *conversion,
 		   conversion->to < TRACE_NR_WRITTEN);
 	*done = (struct trace_converted) { .format = "csv" };
 	return ALIGNCTL_FINE;
+}
+
+int __wrap_program_run(char *const argv[], char **output);
+
+/* Run no other program; kpartx and lvm print nothing, and fail at random. */
+int __wrap_program_run(char *const argv[], char **output)
+{
+	size_t i;
+
+	for (i = 0; argv[i]; i++)
+		FUZZ_CHECK(strlen(argv[i]) < SIZE_MAX);
+	*output = strdup("");
+	return i % 2;
 }
 
 int __wrap_module_ensure(void);
@@ -289,6 +311,13 @@ int __wrap_dm_align_remove(const struct dm_align *device)
 	return ALIGNCTL_FINE;
 }
 
+bool __wrap_dm_align_open(const struct dm_align *device);
+
+bool __wrap_dm_align_open(const struct dm_align *device)
+{
+	return strlen(device->name) % 3;
+}
+
 uint64_t __wrap_dm_align_degraded(const struct dm_align *device);
 
 uint64_t __wrap_dm_align_degraded(const struct dm_align *device)
@@ -356,8 +385,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int argc = 1, i, result;
 	static bool checked;
 
-	/* a machine without devices */
-	setenv("ALIGNCTL_SYSROOT", "/nothing", 1);
+	setenv("ALIGNCTL_SYSROOT", ROOT, 1);
 	while (bytes.left && argc <= WORDS_MAX) {
 		words[argc - 1] = fuzz_take_line(&bytes);
 		argv[argc] = words[argc - 1];

@@ -3,24 +3,40 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "boot/aligntab.h"
+#include "boot/bring_up.h"
+#include "boot/persist.h"
 #include "device/attach.h"
 #include "device/dm.h"
 #include "verbs/verbs.h"
 
-enum row { ROW_NAME = ATTACH_NR_SETTINGS };
+enum row { ROW_NAME = ATTACH_NR_SETTINGS, ROW_PERSIST, ROW_ALL, ROW_TAB,
+	   ROW_TIMEOUT };
 
 static const struct option_row rows[] = {
 	ATTACH_SETTING_ROWS,
 	[ROW_NAME] = { "name", "NAME",
 		       "name below /dev/mapper (default: align-DEV)" },
+	[ROW_PERSIST] = { "persist", NULL,
+			  "attach at each boot, too: add a line to " ALIGNTAB_FILE },
+	[ROW_ALL] = { "all", NULL, "attach the lines of " ALIGNTAB_FILE },
+	[ROW_TAB] = { "tab", "LINE", "attach one line, by its name" },
+	[ROW_TIMEOUT] = { "timeout", "SECONDS",
+			  "--tab: wait at most so long for the device" },
 	{ 0 },
 };
 
 struct attach_arguments {
 	struct attach_options options;
 	const char *name;
+	const char *tab;
+	uint64_t timeout;
+	bool timeout_given;
+	bool persist;
+	bool all;
 };
 
 /* Check the length of a device's name; false after reporting an error. */
@@ -33,58 +49,163 @@ static bool name_fits(const char *name)
 	return false;
 }
 
+/* Take an option that is no setting. Return: NULL, or what it must be. */
+static const char *take_other(enum row row, const char *argument,
+			      struct attach_arguments *arguments)
+{
+	switch (row) {
+	case ROW_NAME:
+		arguments->name = argument;
+		return *argument && !strchr(argument, '/') ?
+			NULL : "must be a name without '/'";
+	case ROW_PERSIST:
+		arguments->persist = true;
+		break;
+	case ROW_ALL:
+		arguments->all = true;
+		break;
+	case ROW_TAB:
+		arguments->tab = argument;
+		break;
+	case ROW_TIMEOUT:
+		arguments->timeout_given = true;
+		if (!decimal_read(&argument, ALIGNTAB_TIMEOUT_MAX,
+				  &arguments->timeout) || *argument)
+			return "must be seconds, at most 86400";
+		break;
+	}
+	return NULL;
+}
+
 static int take(size_t row, const char *argument, void *context)
 {
 	struct attach_arguments *arguments = context;
-	const char *refusal = NULL;
+	const char *refusal;
 
 	/* mode_take() also lists the modes for completion, and corrects typos */
 	if (row == ATTACH_MODE &&
 	    mode_take(argument, &arguments->options.mode))
 		return -1;
-	if (row < ATTACH_NR_SETTINGS) {
-		refusal = attach_setting(row, argument, &arguments->options);
-	} else {
-		arguments->name = argument;
-		if (!*argument || strchr(argument, '/'))
-			refusal = "must be a name without '/'";
-		else if (!name_fits(argument))
-			return -1;
-	}
-	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
+	refusal = row < ATTACH_NR_SETTINGS ?
+		attach_setting(row, argument, &arguments->options) :
+		take_other(row, argument, arguments);
+	if (refusal)
+		return options_refuse(rows[row].name, argument, refusal);
+	return row == ROW_NAME && !name_fits(argument) ? -1 : 0;
 }
 
-static int attach(struct attach_arguments *arguments,
-		  const struct device *device)
+/* Attach one line of aligntab, or all. Return: enum alignctl_exit. */
+static int attach_lines(const struct attach_arguments *arguments)
 {
-	CLEANUP_FREE char *own_name = attach_default_name(device);
-	const char *name = arguments->name ? arguments->name : own_name;
+	const struct aligntab_line *line;
+	struct aligntab tab;
+	unsigned int timeout;
+	bool missing = false;
+	/* the units of all lines name the wrong ones otherwise, each */
+	int result = aligntab_read(&tab, arguments->tab);
 
+	if (result)
+		return result;
+	line = arguments->tab ? aligntab_find(&tab, arguments->tab) : NULL;
+	if (arguments->all) {
+		result = bring_up_all(&tab, true, false);
+		if (!result && tab.nr_wrong)
+			result = ALIGNCTL_USAGE;
+	} else if (!line) {
+		aligntab_free(&tab);
+		aligntab_read(&tab, false);
+		message_error("--tab %s: " ALIGNTAB_FILE " has no good line of this name",
+			      arguments->tab);
+		result = ALIGNCTL_USAGE;
+	} else {
+		timeout = arguments->timeout_given ? arguments->timeout :
+						     line->timeout;
+		result = bring_up(line, timeout, &missing);
+		if (missing)
+			bring_up_report_missing(line, timeout);
+	}
+	aligntab_free(&tab);
+	return result;
+}
+
+/* Attach a device that is given by its path. Return: enum alignctl_exit. */
+static int attach_path(struct attach_arguments *arguments, const char *path)
+{
+	CLEANUP_FREE char *own_name = NULL;
+	const char *name;
+	struct device device;
+	int result = attach_open(&device, path);
+
+	if (result)
+		return result;
+	own_name = attach_default_name(&device);
+	name = arguments->name ? arguments->name : own_name;
 	/* the default name may be too long, too */
 	if (!name_fits(name))
+		result = ALIGNCTL_USAGE;
+	else if (arguments->persist)
+		result = persist_attach(&arguments->options, name, &device);
+	else
+		result = attach_create(&arguments->options, name, &device);
+	device_close(&device);
+	return result;
+}
+
+/*
+ * Check that the options go together: a line has its own settings, and only one
+ * of DEV, --all and --tab says what to attach. Return: enum alignctl_exit.
+ */
+static int check_together(const struct attach_arguments *arguments,
+			  bool device)
+{
+	bool lines = arguments->all || arguments->tab;
+	size_t i;
+
+	if (!device && !lines) {
+		message_error("attach: needs DEV, --all or --tab; see 'alignctl attach --help'");
 		return ALIGNCTL_USAGE;
-	return attach_create(&arguments->options, name, device);
+	}
+	if (device + arguments->all + !!arguments->tab > 1) {
+		message_error("attach: DEV, --all and --tab exclude each other; give one");
+		return ALIGNCTL_USAGE;
+	}
+	for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
+		if (!lines || !arguments->options.given[i])
+			continue;
+		message_error("--%s: does not apply to %s; change the line in " ALIGNTAB_FILE,
+			      rows[i].name, arguments->all ? "--all" : "--tab");
+		return ALIGNCTL_USAGE;
+	}
+	if (lines && (arguments->name || arguments->persist)) {
+		message_error("--%s: does not apply to %s; leave it out",
+			      arguments->name ? "name" : "persist",
+			      arguments->all ? "--all" : "--tab");
+		return ALIGNCTL_USAGE;
+	}
+	if (arguments->timeout_given && !arguments->tab) {
+		message_error("--timeout: only --tab waits for a device; leave it out");
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct attach_arguments arguments = { 0 };
-	struct device device;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	result = attach_open(&device, argv[first]);
+	result = check_together(&arguments, first < argc);
 	if (result)
 		return result;
-	result = attach(&arguments, &device);
-	device_close(&device);
-	return result;
+	return first < argc ? attach_path(&arguments, argv[first]) :
+			      attach_lines(&arguments);
 }
 
 const struct verb verb_attach = {
-	"attach", "DEV", 1, 1,
+	"attach", "[DEV]", 0, 1,
 	"Create an align device on top of a block device",
 	rows, NULL, run,
 };

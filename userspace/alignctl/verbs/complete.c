@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "boot/aligntab.h"
 #include "device/dm.h"
 #include "device/sysfs.h"
 #include "verbs/complete.h"
@@ -101,6 +102,18 @@ static void offer_align_devices(struct asker *asker)
 	dm_align_list_free(devices, nr);
 }
 
+static void offer_lines(struct asker *asker)
+{
+	struct aligntab tab;
+	size_t i;
+
+	if (aligntab_read(&tab, true))
+		return;
+	for (i = 0; i < tab.nr; i++)
+		offer(tab.line[i].name, asker);
+	aligntab_free(&tab);
+}
+
 static void offer_workloads(struct asker *asker)
 {
 	const struct workload *w;
@@ -149,6 +162,7 @@ static const struct kind operand_kinds[] = {
 static const struct kind argument_kinds[] = {
 	{ "DEV", offer_devices_and_files },
 	{ "FILE", offer_files },
+	{ "LINE", offer_lines },
 	{ "SOCKET", offer_files },
 	{ "STATE", offer_files },
 	{ NULL, NULL },

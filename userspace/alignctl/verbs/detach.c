@@ -6,22 +6,31 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "boot/aligntab.h"
+#include "boot/partitions.h"
+#include "boot/persist.h"
 #include "device/device.h"
 #include "device/dm.h"
 #include "device/guard.h"
 #include "device/mode.h"
 #include "verbs/verbs.h"
 
+enum row { ROW_FORCE, ROW_PERSIST, ROW_NR };
+
 static const struct option_row rows[] = {
-	{ "force", NULL, "detach even if acknowledged writes are lost" },
+	[ROW_FORCE] = { "force", NULL,
+			"detach even if acknowledged writes are lost" },
+	[ROW_PERSIST] = { "persist", NULL,
+			  "for good: remove the line of " ALIGNTAB_FILE },
 	{ 0 },
 };
 
 static int take(size_t row, const char *argument, void *context)
 {
-	(void)row;
+	bool *given = context;
+
 	(void)argument;
-	*(bool *)context = true;
+	given[row] = true;
 	return 0;
 }
 
@@ -84,18 +93,38 @@ static int refuse_foreign(const struct dm_align *device)
 	return ALIGNCTL_USAGE;
 }
 
+/*
+ * Read a device anew, without the maps of its partitions: kpartx made them for
+ * the device alone. Return: as dm_align_find().
+ */
+static int find_without_partitions(struct dm_align *device, const char *wanted)
+{
+	int result = dm_align_find(device, wanted);
+
+	if (result || !device->open_count || !dm_align_attached(device))
+		return result;
+	partitions_unmap(device);
+	dm_align_free(device);
+	return dm_align_find(device, wanted);
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct dm_align device;
-	bool force = false;
+	bool given[ROW_NR] = { false };
+	dev_t below;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &force, &first);
+	result = options_parse(verb, argc, argv, take, given, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	result = dm_align_find(&device, argv[first]);
+	/* a line may be left of a device that could not be attached */
+	if (given[ROW_PERSIST] && persist_has_only_line(argv[first]))
+		return persist_detach(argv[first], 0);
+	result = find_without_partitions(&device, argv[first]);
 	if (result)
 		return result;
+	below = device.target[0].table.device;
 	if (!dm_align_attached(&device)) {
 		result = refuse_foreign(&device);
 	} else if (device.open_count) {
@@ -104,11 +133,13 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      device.name, device.open_count);
 		result = ALIGNCTL_BUSY;
 	} else {
-		result = empty(&device, force);
+		result = empty(&device, given[ROW_FORCE]);
 		if (!result)
 			result = dm_align_remove(&device);
 		if (!result)
 			printf("%s: detached\n", device.name);
+		if (!result && given[ROW_PERSIST])
+			result = persist_detach(device.name, below);
 	}
 	dm_align_free(&device);
 	return result;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "boot/bring_up.h"
+#include "boot/find.h"
+#include "boot/partitions.h"
+#include "device/attach.h"
+#include "device/device.h"
+#include "device/dm.h"
+
+/*
+ * Check that a device that exists is the one that a line means: made by attach,
+ * over that device below if it is known. Return: enum alignctl_exit; errors have
+ * been reported.
+ */
+static int check_existing(const struct aligntab_line *line,
+			  const struct dm_align *device)
+{
+	dev_t below = device->target[0].table.device;
+	struct find_result result;
+	bool other;
+
+	if (!dm_align_attached(device)) {
+		message_error("%s: a device of this name exists that attach has not made; give the line another name",
+			      line->name);
+		return ALIGNCTL_BUSY;
+	}
+	find_now(line, &result);
+	other = result.nr && !find_has(&result, below);
+	if (other)
+		message_error("%s: lies on %u:%u, and %s means %s now; detach it, then attach it anew",
+			      line->name, major(below), minor(below),
+			      line->device, result.device[0].node);
+	find_free(&result);
+	return other ? ALIGNCTL_BUSY : ALIGNCTL_FINE;
+}
+
+/* Create the device of a line over the device whose node is given. */
+static int create(const struct aligntab_line *line, const char *node)
+{
+	struct attach_options options = line->options;
+	struct device below;
+	int result = attach_open(&below, node);
+
+	if (result)
+		return result;
+	result = attach_create(&options, line->name, &below);
+	device_close(&below);
+	return result;
+}
+
+/* Find the device below, and create that of the line. */
+static int find_and_create(const struct aligntab_line *line,
+			   unsigned int seconds, bool *missing)
+{
+	struct find_result found;
+	int result = find_wait(line, seconds, &found);
+
+	*missing = !result && !found.nr;
+	if (*missing)
+		result = ALIGNCTL_IO;
+	if (!result)
+		result = create(line, found.device[0].node);
+	find_free(&found);
+	return result;
+}
+
+int bring_up(const struct aligntab_line *line, unsigned int seconds,
+	     bool *missing)
+{
+	bool existed = dm_name_taken(line->name);
+	struct dm_align device;
+	int result = ALIGNCTL_FINE;
+
+	*missing = false;
+	if (!existed)
+		result = find_and_create(line, seconds, missing);
+	if (result)
+		return result;
+	result = dm_align_find(&device, line->name);
+	if (result)
+		return result;
+	if (existed)
+		result = check_existing(line, &device);
+	if (existed && !result)
+		printf("%s: attached already\n", line->name);
+	if (!result)
+		result = partitions_map(&device);
+	dm_align_free(&device);
+	return result;
+}
+
+void bring_up_report_missing(const struct aligntab_line *line,
+			     unsigned int seconds)
+{
+	if (seconds)
+		message_error("%s: no device %s came within %u s; is it connected? See timeout= in aligntab(5)",
+			      line->name, line->device, seconds);
+	else
+		message_error("%s: there is no device %s", line->name,
+			      line->device);
+}
+
+int bring_up_all(const struct aligntab *tab, bool netdev, bool ignore_missing)
+{
+	int worst = ALIGNCTL_FINE, result;
+	bool missing;
+	size_t i;
+
+	for (i = 0; i < tab->nr; i++) {
+		const struct aligntab_line *line = &tab->line[i];
+
+		if (line->noauto || (line->netdev && !netdev))
+			continue;
+		result = bring_up(line, 0, &missing);
+		if (missing && !ignore_missing)
+			bring_up_report_missing(line, 0);
+		if (missing && (ignore_missing || line->nofail))
+			result = ALIGNCTL_FINE;
+		if (!worst)
+			worst = result;
+	}
+	return worst;
+}
+
+int bring_down(const char *name)
+{
+	struct dm_align device;
+	int result;
+
+	if (!dm_name_taken(name))
+		return ALIGNCTL_FINE;
+	result = dm_align_find(&device, name);
+	if (result)
+		return result;
+	if (dm_align_attached(&device)) {
+		partitions_unmap(&device);
+		result = dm_align_message_all(&device, "flush");
+		/* how many have it open may have changed just now */
+		if (!result && dm_align_open(&device))
+			printf("%s: still open; held blocks are written, and it stays until the end\n",
+			       name);
+		else if (!result)
+			result = dm_align_remove(&device);
+	}
+	dm_align_free(&device);
+	return result;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "boot/aligntab.h"
+#include "boot/find.h"
+#include "boot/lower.h"
+#include "boot/unit_name.h"
+#include "device/device.h"
+#include "device/dm.h"
+#include "device/guard.h"
+#include "device/lvm.h"
+#include "device/program.h"
+#include "device/sysfs.h"
+
+static const char *from_environment(const char *name, void *context)
+{
+	(void)context;
+	return getenv(name);
+}
+
+/* Read the number of a property; false if there is none. */
+static bool property_number(const char *name, unsigned int *number)
+{
+	const char *at = getenv(name);
+	uint64_t value;
+
+	if (!at || !decimal_read(&at, UINT32_MAX, &value) || *at)
+		return false;
+	*number = value;
+	return true;
+}
+
+/* A search for align devices over a device. */
+struct holders {
+	const char *wanted;	/* name of an align device, or NULL for any */
+	bool found;
+};
+
+static void visit_holder(const char *name, void *context)
+{
+	struct holders *holders = context;
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
+	CLEANUP_FREE char *dm = sysfs_text(dir, "dm/name");
+
+	if (dm_uuid_attached(uuid) &&
+	    (!holders->wanted || (dm && !strcmp(dm, holders->wanted))))
+		holders->found = true;
+}
+
+/* Check for an align device over @device, of name @wanted unless it is NULL. */
+static bool has_align_above(const struct device *device, const char *wanted)
+{
+	CLEANUP_FREE char *dir = message_format("%s/holders", device->sys.dir);
+	struct holders holders = { .wanted = wanted };
+
+	sysfs_each(dir, visit_holder, &holders);
+	return holders.found;
+}
+
+static void visit_block(const char *name, void *context)
+{
+	visit_holder(name, context);
+}
+
+/* Check whether an align device of that name exists, on any device. */
+static bool align_exists(const char *wanted)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
+	struct holders holders = { .wanted = wanted };
+
+	sysfs_each(dir, visit_block, &holders);
+	return holders.found;
+}
+
+/*
+ * Write a message to the kernel log, and so to the journal: udev drops what its
+ * programs say.
+ */
+static void say(const char *text)
+{
+	CLEANUP_FREE char *path = sysfs_path("/dev/kmsg");
+	CLEANUP_FREE char *visible = message_visible(text);
+	CLEANUP_FREE char *record = message_format("<3>alignctl: %s", visible);
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, record, strlen(record)) < 0)
+		return;
+}
+
+/*
+ * Check whether the device may be hidden: nothing but an align device may use
+ * it, or systemd would unmount what is on it.
+ */
+static bool may_hide(const struct aligntab_line *line,
+		     const struct device *device)
+{
+	struct guard_report report = { 0 };
+	CLEANUP_FREE char *text = NULL;
+
+	if (has_align_above(device, NULL))
+		return true;
+	guard_usage(&report, device);
+	if (report.nr) {
+		text = message_format(
+			ALIGNTAB_FILE ":%u: %s: %s is in use (%s), so it is not hidden; it is from the next boot on",
+			line->number, line->name, device->path,
+			report.finding[0]);
+		say(text);
+		guard_free(&report);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Check whether a link stays. Links to the content go: they are the align
+ * device's; those of a partition's entry go only where the disk is hidden.
+ */
+static bool link_stays(const char *link, bool partition)
+{
+	static const char *const gone[] = {
+		"/dev/disk/by-uuid/", "/dev/disk/by-label/",
+		"/dev/disk/by-id/lvm-pv-uuid-", LVM_FOLDER_BELOW,
+	};
+	static const char *const of_partition[] = {
+		"/dev/disk/by-partuuid/", "/dev/disk/by-partlabel/",
+		"/dev/gpt-auto-root",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+		if (!strncmp(link, gone[i], strlen(gone[i])))
+			return false;
+	for (i = 0; partition &&
+	     i < sizeof(of_partition) / sizeof(of_partition[0]); i++)
+		if (!strncmp(link, of_partition[i], strlen(of_partition[i])))
+			return false;
+	return !strncmp(link, "/dev/", strlen("/dev/"));
+}
+
+/* Print ALIGN_LINKS. @partition: number of a hidden disk's partition, or 0. */
+static void print_links(const char *escaped, unsigned int partition)
+{
+	const char *given = getenv("DEVLINKS");
+	CLEANUP_FREE char *links = memory_or_exit(strdup(given ? given : ""));
+	char *rest = links, *link;
+
+	printf("ALIGN_LINKS=%s%s", LVM_LINKS_BELOW, escaped);
+	if (partition)
+		printf("-part%u", partition);
+	while ((link = strsep(&rest, " ")))
+		if (link_stays(link, partition))
+			printf(" %s", link + strlen("/dev/"));
+	putchar('\n');
+}
+
+/*
+ * Print what the rule needs for the device of a line. The unit is not started
+ * for a second device that the line means, nor twice.
+ */
+static void print_lower(const struct aligntab_line *line,
+			const struct device *device)
+{
+	CLEANUP_FREE char *escaped = unit_escape(line->name);
+	CLEANUP_FREE char *unit = unit_of(line->name);
+	CLEANUP_FREE char *text = NULL;
+
+	printf("ALIGN_LOWER=%s\n", escaped);
+	print_links(escaped, 0);
+	if (!align_exists(line->name)) {
+		if (unit && !line->noauto)
+			printf("ALIGN_UNIT=%s\n", unit);
+	} else if (!has_align_above(device, line->name)) {
+		text = message_format(
+			ALIGNTAB_FILE ":%u: %s: %s is another device that %s means; it is hidden, too; name the right one by ID=",
+			line->number, line->name, device->path, line->device);
+		say(text);
+	}
+}
+
+int lower_print(void)
+{
+	const char *inherited = getenv("ALIGN_LOWER");
+	const char *node = getenv("DEVNAME");
+	unsigned int major, minor, partition;
+	struct aligntab tab;
+	struct device device;
+	size_t i;
+
+	if (!node || !property_number("MAJOR", &major) ||
+	    !property_number("MINOR", &minor) || aligntab_off())
+		return ALIGNCTL_FINE;
+	if (inherited && *inherited) {
+		if (property_number("PARTN", &partition))
+			print_links(inherited, partition);
+		return ALIGNCTL_FINE;
+	}
+	/* the generator names wrong lines, once a boot */
+	if (aligntab_read(&tab, true))
+		return ALIGNCTL_IO;
+	for (i = 0; i < tab.nr; i++)
+		if (find_means(&tab.line[i], from_environment, NULL))
+			break;
+	if (i < tab.nr && !device_open_devno(&device, makedev(major, minor),
+					     node)) {
+		if (may_hide(&tab.line[i], &device))
+			print_lower(&tab.line[i], &device);
+		device_close(&device);
+	}
+	aligntab_free(&tab);
+	return ALIGNCTL_FINE;
+}
+
+/* Let the kernel send an event of a device whose folder is @dir. */
+static void send_change(const char *dir)
+{
+	CLEANUP_FREE char *path = message_format("%s/uevent", dir);
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "change", strlen("change")) < 0)
+		message_warning("%s: cannot tell udev to look again; 'udevadm trigger' does",
+				path);
+}
+
+static void visit_partition(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = message_format("%s/%s", (char *)context, name);
+	int64_t number;
+
+	if (sysfs_number(dir, "partition", &number))
+		send_change(dir);
+}
+
+void lower_trigger(dev_t devno)
+{
+	char *settle[] = { "udevadm", "settle", "--timeout=30", NULL };
+	CLEANUP_FREE char *output = NULL;
+	struct sysfs_device device;
+
+	if (!sysfs_device_open(&device, devno))
+		return;
+	send_change(device.dir);
+	sysfs_each(device.dir, visit_partition, device.dir);
+	sysfs_device_close(&device);
+	program_run(settle, &output);
+}

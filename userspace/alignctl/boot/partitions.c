@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "boot/partitions.h"
+#include "device/device.h"
+#include "device/guard.h"
+#include "device/program.h"
+#include "device/sysfs.h"
+
+/*
+ * Return the node of a device, for free(); NULL if it is gone. Its name is read
+ * from the kernel, because device-mapper encodes some characters.
+ */
+static char *node_of(const struct dm_align *device)
+{
+	CLEANUP_FREE char *name = NULL;
+	struct sysfs_device self;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return NULL;
+	name = sysfs_text(self.dir, "dm/name");
+	sysfs_device_close(&self);
+	return name ? message_format("/dev/mapper/%s", name) : NULL;
+}
+
+int partitions_map(const struct dm_align *device)
+{
+	CLEANUP_FREE char *node = node_of(device);
+	/* wait for udev, so that the nodes are there */
+	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
+	CLEANUP_FREE char *output = NULL;
+	struct device self;
+	bool has;
+	int status;
+
+	if (!node || device_open_devno(&self, device->devno, node))
+		return ALIGNCTL_IO;
+	has = guard_partition_table(&self);
+	device_close(&self);
+	if (!has)
+		return ALIGNCTL_FINE;
+	status = program_run(kpartx, &output);
+	if (!status)
+		return ALIGNCTL_FINE;
+	if (status == PROGRAM_MISSING)
+		message_error("%s: has partitions, and kpartx is missing; install kpartx, then 'kpartx -a %s'",
+			      device->name, node);
+	else
+		message_error("%s: its partitions cannot be mapped: %s",
+			      device->name, output);
+	return ALIGNCTL_IO;
+}
+
+static void visit_holder(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
+
+	*(bool *)context |= dm_uuid_partition(uuid);
+}
+
+void partitions_unmap(const struct dm_align *device)
+{
+	CLEANUP_FREE char *node = node_of(device);
+	CLEANUP_FREE char *holders = NULL, *output = NULL;
+	char *kpartx[] = { "kpartx", "-d", "-s", node, NULL };
+	struct sysfs_device self;
+	bool mapped = false;
+
+	if (!node || !sysfs_device_open(&self, device->devno))
+		return;
+	holders = message_format("%s/holders", self.dir);
+	sysfs_device_close(&self);
+	sysfs_each(holders, visit_holder, &mapped);
+	/* kpartx leaves what is open, and the caller sees that */
+	if (mapped)
+		program_run(kpartx, &output);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Partitions on an align device, which kpartx maps. */
+#ifndef ALIGNCTL_PARTITIONS_H
+#define ALIGNCTL_PARTITIONS_H
+
+#include "device/dm.h"
+
+/*
+ * Map the partitions of a device that has a partition table; those that are
+ * mapped stay. Return: enum alignctl_exit; errors have been reported.
+ */
+int partitions_map(const struct dm_align *device);
+
+/*
+ * Remove the maps of partitions that nothing has open, if there are any. They
+ * are known by the UUID that kpartx makes from the device's.
+ */
+void partitions_unmap(const struct dm_align *device);
+
+#endif

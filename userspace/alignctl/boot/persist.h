@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Keep an align device over reboots: its line in aligntab. */
+#ifndef ALIGNCTL_PERSIST_H
+#define ALIGNCTL_PERSIST_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "device/attach.h"
+#include "device/dm.h"
+
+/*
+ * Create an align device, or find it there, and add its line to aligntab. The
+ * device below is hidden before: whatever fails, the line and the device are
+ * taken back. Return: enum alignctl_exit; errors have been reported.
+ */
+int persist_attach(struct attach_options *options, const char *name,
+		   const struct device *device);
+
+/* Check for a line whose device is not there now. */
+bool persist_has_only_line(const char *name);
+
+/*
+ * Remove the line of a device that is detached, or was never there, and let
+ * udev give back the links of the device below. @below: its number, 0 if not
+ * known. Return: as persist_attach().
+ */
+int persist_detach(const char *name, dev_t below);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/guard.h"
+#include "device/lvm.h"
+#include "device/program.h"
+
+#define LVM_CONF		"/etc/lvm/lvm.conf"
+#define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"
+
+/*
+ * Return LVM's filter pattern for the device and its partitions, for free().
+ * One name of the device is enough: LVM hides a device if any of its names is
+ * rejected and none accepted.
+ */
+static char *lvm_pattern(const struct device *device)
+{
+	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
+	const char *from = dm ? dm : device->sys.name;
+	CLEANUP_FREE char *name = memory_or_exit(malloc(3 * strlen(from) + 1));
+	char *to = name;
+
+	for (; *from; from++) {
+		bool plain = isalnum((unsigned char)*from) ||
+			     strchr("-_/:", *from);
+
+		to += sprintf(to, plain ? "%c" : "[%c]", *from);
+	}
+	*to = '\0';
+	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,
+			      device->sys.partition || dm ? "" :
+							    "(p?[0-9]+)?");
+}
+
+char *lvm_node_above(const char *name, int64_t partition)
+{
+	if (!partition)
+		return message_format("/dev/mapper/%s", name);
+	/* kpartx puts a "p" between a digit and the number */
+	return message_format("/dev/mapper/%s%s%" PRId64, name,
+			      isdigit((unsigned char)name[strlen(name) - 1]) ?
+			      "p" : "", partition);
+}
+
+void lvm_volume_find(struct lvm_volume *volume, const char *name,
+		     const struct device *device)
+{
+	CLEANUP_FREE char *pattern = NULL;
+	int64_t partition;
+
+	memset(volume, 0, sizeof(*volume));
+	volume->below = guard_member(device, "LVM2_member", &partition);
+	if (!volume->below)
+		return;
+	pattern = lvm_pattern(device);
+	volume->above = lvm_node_above(name, partition);
+	volume->filter = message_format(
+		"devices { global_filter = [ \"%s\" ] }", pattern);
+	volume->listed = !access(LVM_DEVICES_FILE, F_OK);
+}
+
+void lvm_volume_free(struct lvm_volume *volume)
+{
+	free(volume->below);
+	free(volume->above);
+	free(volume->filter);
+	memset(volume, 0, sizeof(*volume));
+}
+
+void lvm_warn(const char *name, const struct device *device)
+{
+	struct lvm_volume volume;
+
+	lvm_volume_find(&volume, name, device);
+	if (volume.below && !volume.listed)
+		message_warning("%s: is a physical volume of LVM, which refuses a group that it sees twice; until you detach, " LVM_CONF
+				" needs the line: %s",
+				volume.below, volume.filter);
+	else if (volume.below)
+		message_warning("%s: is a physical volume of LVM, which would use it and not %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
+				volume.below, volume.above, volume.below,
+				volume.above);
+	lvm_volume_free(&volume);
+}
+
+bool lvm_sees(const char *node)
+{
+	char *pvs[] = { "lvm", "pvs", "--all", "--noheadings", "--options",
+			"pv_name", NULL };
+	CLEANUP_FREE char *output = NULL;
+	char *rest, *word;
+	struct stat wanted, found;
+
+	if (stat(node, &wanted) || program_run(pvs, &output) < 0)
+		return false;
+	/* the list, and warnings of duplicates: "Not using device /dev/sdb for" */
+	rest = output;
+	while ((word = strsep(&rest, " \t\n")))
+		if (*word == '/' && !stat(word, &found) &&
+		    S_ISBLK(found.st_mode) && found.st_rdev == wanted.st_rdev)
+			return true;
+	return false;
+}
+
+int lvm_replace(const char *old, const char *new)
+{
+	char *remove[] = { "lvm", "lvmdevices", "-y", "--deldev", (char *)old,
+			   NULL };
+	char *add[] = { "lvm", "lvmdevices", "-y", "--adddev", (char *)new,
+			NULL };
+	CLEANUP_FREE char *removed = NULL, *added = NULL;
+
+	/* one that is not listed need not be removed: --adddev decides */
+	program_run(remove, &removed);
+	if (!program_run(add, &added))
+		return ALIGNCTL_FINE;
+	message_error("%s: cannot be added to " LVM_DEVICES_FILE ": %s", new,
+		      added);
+	return ALIGNCTL_IO;
+}
