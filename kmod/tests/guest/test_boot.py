@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl attach --persist, --all and --tab on real devices. A guest has no udev: what it does is tested in images."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.paths import OUT
+from rig.direct import Disk, check, pattern
+from rig.dm import number_of, run
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+TAB = Path("/etc/aligntab")
+# One partition of 16 sectors at sector 8.
+PARTITION_TABLE = bytes(446) + bytes([0, 0, 2, 0, 0x83, 0, 3, 0, 8, 0, 0, 0, 16, 0, 0, 0]) + bytes(48) + b"\x55\xaa"
+
+
+def alignctl(*arguments, status=FINE):
+    done = run(ALIGNCTL, *arguments, ok=False)
+    assert done.returncode == status, f"alignctl {arguments}: exit status {done.returncode}: {done.stdout}{done.stderr}"
+    return done
+
+
+def attached():
+    """{name: (what it lies on, mode)} of all align devices."""
+    return {device["name"]: (target["device"], target["mode"])
+            for device in json.loads(alignctl("list", "--json").stdout)["devices"] for target in device["targets"]}
+
+
+@pytest.fixture
+def ram(rig):
+    with rig.brd() as path:
+        yield path
+
+
+@pytest.fixture
+def tab(ram):
+    """The guest's own /etc/aligntab, which is missing at first; no device is left on the RAM disk."""
+    TAB.unlink(missing_ok=True)
+    yield TAB
+    for name in attached():
+        run(ALIGNCTL, "detach", name, "--force", ok=False)
+    TAB.unlink(missing_ok=True)
+
+
+def test_a_persistent_device_comes_back_and_goes_for_good(ram, tab):
+    name = ram.rpartition("/")[2]
+    said = alignctl("attach", ram, "--name", "kept", "--persist", "--mode", "pad", "--physical", "8K", "--offset", 0)
+    assert "kept: added to /etc/aligntab" in said.stdout
+    assert "may be another device's after a reboot" in said.stderr, "without udev there is only the path"
+    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8K,offset=0"]
+    alignctl("detach", "kept")
+    alignctl("attach", "--all")
+    assert attached() == {"kept": (name, "pad")}
+    assert "kept: attached already" in alignctl("attach", "--all").stdout
+    said = alignctl("detach", "kept", "--persist").stdout
+    assert "kept: detached\n" in said and "kept: removed from /etc/aligntab" in said
+    assert attached() == {} and len(tab.read_text().splitlines()) == 1
+    alignctl("attach", "--all")
+    assert attached() == {}
+
+
+def test_a_device_that_is_attached_gets_its_line_only(ram, tab):
+    tab.write_text("# mine\nwrong\n")
+    alignctl("attach", ram, "--name", "kept")
+    with Disk("/dev/mapper/kept"):
+        alignctl("attach", ram, "--name", "kept", "--persist")
+        again = alignctl("attach", ram, "--name", "kept", "--persist")
+    assert "has its line in" in again.stdout
+    assert tab.read_text() == f"# mine\nwrong\nkept {ram}\n"
+
+
+def test_what_cannot_be_kept_is_not_attached(rig, ram, tab):
+    other = rig.drive("p4096").path
+    tab.write_text(f"taken {ram}\n")
+    refused = alignctl("attach", other, "--name", "taken", "--persist", status=BUSY).stderr
+    assert f"taken: line 1 of /etc/aligntab gives this name to {ram}" in refused
+    refused = alignctl("attach", ram, "--name", "new", "--persist", status=BUSY).stderr
+    assert "attaches it as taken already" in refused
+    assert attached() == {} and tab.read_text() == f"taken {ram}\n"
+    # the kernel refuses the table: the line is taken back
+    alignctl("attach", other, "--name", "new", "--persist", "--mode", "coalesce", "--max-blocks", 10**9, status=USAGE)
+    assert attached() == {} and tab.read_text() == f"taken {ram}\n"
+
+
+def test_a_line_of_a_device_that_is_gone_can_be_removed(tab):
+    tab.write_text("gone /dev/none\nother /dev/none2\n")
+    assert "gone: removed from" in alignctl("detach", "gone", "--persist").stdout
+    assert tab.read_text() == "other /dev/none2\n"
+
+
+def test_all_names_what_is_missing_and_attaches_the_rest(ram, tab):
+    tab.write_text(f"gone /dev/none\nwrong\nlate {ram} noauto\nlast {ram}\n")
+    said = alignctl("attach", "--all", status=IO).stderr
+    assert "gone: there is no device /dev/none" in said and "aligntab:2: wrong: needs a name and a device" in said
+    assert "aligntab:4" in said and attached() == {}, "one line for each device"
+    tab.write_text(f"gone /dev/none nofail\nlast {ram} mode=pad\n")
+    assert "gone: there is no device /dev/none" in alignctl("attach", "--all").stderr
+    assert attached() == {"last": (ram.rpartition("/")[2], "pad")}
+
+
+def test_a_line_waits_for_its_device(ram, tab):
+    link = Path("/dev/late")
+    tab.write_text(f"late {link} timeout=60\nnever /dev/never timeout=1\n")
+    began = time.monotonic()
+    assert "never: no device /dev/never came within 1 s" in alignctl("attach", "--tab", "never", status=IO).stderr
+    assert time.monotonic() - began >= 1
+    with subprocess.Popen([ALIGNCTL, "attach", "--tab", "late"]) as waiting:
+        time.sleep(1)
+        assert waiting.poll() is None and attached() == {}
+        link.symlink_to(ram)
+        assert waiting.wait(60) == FINE
+    link.unlink()
+    assert list(attached()) == ["late"]
+
+
+def test_a_name_that_is_another_device_is_refused(rig, ram, tab):
+    other = rig.drive("p4096").path
+    alignctl("attach", ram, "--name", "mine")
+    tab.write_text(f"mine {other}\n")
+    refused = alignctl("attach", "--tab", "mine", status=BUSY).stderr
+    assert f"mine: lies on {number_of(ram)}, and {other} means {other} now" in refused
+
+
+def test_partitions_come_and_go_with_the_device(ram, tab):
+    with open(ram, "r+b", buffering=0) as disk:
+        disk.write(PARTITION_TABLE)
+    tab.write_text(f"disk {ram}\n")
+    alignctl("attach", "--tab", "disk")
+    alignctl("attach", "--tab", "disk")
+    with Disk("/dev/mapper/disk1") as partition:
+        partition.write(0, pattern(1, 0, 8))
+        assert "open" in alignctl("detach", "disk", status=BUSY).stderr
+    alignctl("detach", "disk")
+    with Disk(ram) as lower:
+        check(8, pattern(1, 0, 8), lower.read(8, 8), "through the partition")
+    assert not Path("/dev/mapper/disk1").exists()
+
+
+def test_the_stop_of_a_unit_writes_what_is_held_and_leaves_what_is_open(rig, tab):
+    drive = rig.drive("p4096")
+    tab.write_text(f"held {drive.path} mode=coalesce,hold-ms=60000\n")
+    alignctl("attach", "--all")
+    with Disk(drive.path) as lower:
+        with Disk("/dev/mapper/held") as upper:
+            upper.write(81, pattern(1, 81, 2))
+            assert "held: still open" in alignctl("boot", "stop", "held").stdout
+            check(81, pattern(1, 81, 2), lower.read(81, 2), "after the stop")
+        assert alignctl("boot", "stop", "held").stderr == ""
+    assert attached() == {}
+    alignctl("boot", "stop", "held")
+
+
+def test_the_initramfs_attaches_what_is_there_without_a_word(ram, tab):
+    tab.write_text(f"gone /dev/none\nlate {ram} noauto\n")
+    assert alignctl("boot", "initramfs").stderr == "" and attached() == {}
+    tab.write_text(f"gone /dev/none\nroot {ram}\n")
+    assert alignctl("boot", "initramfs").stderr == "" and list(attached()) == ["root"]
