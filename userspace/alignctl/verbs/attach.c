@@ -18,6 +18,7 @@
 #include "device/guard.h"
 #include "device/mode.h"
 #include "device/module.h"
+#include "device/online.h"
 #include "geometry.h"
 #include "verbs/verbs.h"
 
@@ -34,10 +35,11 @@ struct attach_options {
 	uint32_t offset;
 	bool physical_auto;
 	bool offset_given;
+	bool online;
 };
 
 enum row { ROW_MODE, ROW_NAME, ROW_PHYSICAL, ROW_OFFSET, ROW_HOLD_MS,
-	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE };
+	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_ONLINE };
 
 static const struct option_row rows[] = {
 	[ROW_MODE] = { "mode", "MODE", "report (default), pad or coalesce" },
@@ -49,6 +51,8 @@ static const struct option_row rows[] = {
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
+	[ROW_ONLINE] = { "online", NULL,
+			 "make a mapped device in use align, under its users" },
 	{ 0 },
 };
 
@@ -98,6 +102,9 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_WRITE_CACHE:
 		options->write_cache = argument;
 		refusal = mode_write_cache_refusal(argument);
+		break;
+	case ROW_ONLINE:
+		options->online = true;
 		break;
 	}
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
@@ -166,8 +173,7 @@ static int check_free(const struct device *device)
 	guard_print(&report, device);
 	guard_free(&report);
 	message_error("%s: in use; unmount it or close it first%s",
-		      device->path, dm ? ", or reload its table with align in place of linear" :
-					 "");
+		      device->path, dm ? ", or attach it with --online" : "");
 	return ALIGNCTL_BUSY;
 }
 
@@ -226,11 +232,20 @@ static void warn_of_lvm(const char *name, const struct device *device)
 				node, above, node, above);
 }
 
+/* Warn if another host may write to the device. */
+static void warn_of_sharing(const struct device *device)
+{
+	CLEANUP_FREE char *shared = device_shared_reason(device);
+
+	if (shared)
+		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
+				shared);
+}
+
 /* Print what may surprise later, but is no reason to refuse. */
 static void print_notes(const struct attach_options *options, const char *name,
 			const struct device *device)
 {
-	CLEANUP_FREE char *shared = device_shared_reason(device);
 	struct guard_report report = { 0 };
 	size_t i;
 
@@ -240,9 +255,7 @@ static void print_notes(const struct attach_options *options, const char *name,
 			       device->path, report.finding[i]);
 	guard_free(&report);
 	warn_of_lvm(name, device);
-	if (shared)
-		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
-				shared);
+	warn_of_sharing(device);
 	if (!options->physical && device->physical == 512)
 		printf("%s: reports 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
 		       device->path);
@@ -269,9 +282,8 @@ static char *default_name(const struct device *device)
 	return name;
 }
 
-/* Return the table line after "align", for free(). */
-static char *table_params(const struct attach_options *options,
-			  const struct device *device)
+/* Return the table line after the offset, for free(): "" or " <n> <arg>...". */
+static char *table_features(const struct attach_options *options)
 {
 	CLEANUP_FREE char *args = message_format("%s", "");
 	unsigned int nr = 0;
@@ -305,10 +317,7 @@ static char *table_params(const struct attach_options *options,
 		}
 		free(features[i].value);
 	}
-	return nr ? message_format("%u:%u 0 %u%s", major(device->devno),
-				   minor(device->devno), nr, args) :
-		    message_format("%u:%u 0", major(device->devno),
-				   minor(device->devno));
+	return nr ? message_format(" %u%s", nr, args) : message_format("%s", "");
 }
 
 /*
@@ -329,7 +338,20 @@ static void print_way_to_partitions(const struct dm_align *made)
 	printf("Partitions on it are reached with: kpartx -a %s\n", word);
 }
 
-/* Print the new device's figures, as the kernel has them. */
+/* Print a target's figures, as the kernel has them. @below: its device. */
+static void print_target(const char *name, const char *below,
+			 const struct align_status *status)
+{
+	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
+	       " bytes, alignment offset ", name, below, status->mode,
+	       status->physical);
+	if (status->offset < 0)
+		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
+	else
+		printf("%" PRId64 " bytes\n", status->offset);
+}
+
+/* Print the new device's figures. */
 static int print_result(const char *name, const struct device *device)
 {
 	struct dm_align made;
@@ -339,13 +361,7 @@ static int print_result(const char *name, const struct device *device)
 	if (result)
 		return result;
 	status = &made.target[0].status;
-	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
-	       " bytes, alignment offset ", name, device->path, status->mode,
-	       status->physical);
-	if (status->offset < 0)
-		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
-	else
-		printf("%" PRId64 " bytes\n", status->offset);
+	print_target(name, device->path, status);
 	if (mode_holds(status->mode))
 		mode_print_volatile(name, made.target[0].hold_ms);
 	if (guard_partition_table(device))
@@ -356,7 +372,7 @@ static int print_result(const char *name, const struct device *device)
 
 static int attach(struct attach_options *options, const struct device *device)
 {
-	CLEANUP_FREE char *params = NULL;
+	CLEANUP_FREE char *params = NULL, *features = NULL;
 	CLEANUP_FREE char *own_name = default_name(device);
 	const char *name = options->name ? options->name : own_name;
 	int result;
@@ -377,9 +393,159 @@ static int attach(struct attach_options *options, const struct device *device)
 		return ALIGNCTL_BUSY;
 	}
 	print_notes(options, name, device);
-	params = table_params(options, device);
+	features = table_features(options);
+	params = message_format("%u:%u 0%s", major(device->devno),
+				minor(device->devno), features);
 	result = dm_align_create(name, device->sectors, params);
 	return result ? result : print_result(name, device);
+}
+
+/*
+ * Refuse a table that is not all linear: report the place where align belongs,
+ * which is below. Return: ALIGNCTL_USAGE.
+ */
+static int refuse_target(const struct online *online,
+			 const struct device *device, const char *type)
+{
+	CLEANUP_FREE char *below = NULL;
+	bool in_use;
+
+	if (!strcmp(type, "align")) {
+		message_error("%s: is an align device already; 'alignctl set %s' changes it",
+			      online->name, online->name);
+		return ALIGNCTL_USAGE;
+	}
+	below = online_below(device->sys.dir, &in_use);
+	if (below)
+		message_error("%s: its table is of target %s, not linear; align belongs below: %s%s",
+			      online->name, type,
+			      in_use ? "" : "close it, then ", below);
+	else
+		message_error("%s: its table is of target %s, not linear; align belongs on devices that store data",
+			      online->name, type);
+	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Append a segment to the table @next, as align, after checking the options
+ * against the device below it. Return: enum alignctl_exit; errors have been
+ * reported.
+ */
+static int add_segment(const struct attach_options *given,
+		       const struct online *online,
+		       const struct mapping_line *line, struct mapping *next)
+{
+	struct attach_options options = *given;
+	CLEANUP_FREE char *path = NULL, *features = NULL;
+	struct align_table place;
+	struct device below;
+	int result;
+
+	if (!mapping_place(line, &place)) {
+		message_error("%s: unknown table line: %s %s", online->name,
+			      line->type, line->params);
+		return ALIGNCTL_IO;
+	}
+	path = online_path(place.device);
+	result = device_open_devno(&below, place.device, path);
+	if (result)
+		return result;
+	result = choose_geometry(&options, &below);
+	device_close(&below);
+	features = table_features(&options);
+	if (!result)
+		mapping_add_align(next, line, features);
+	return result;
+}
+
+/* Print what became of a device, and for how long. */
+static int print_online(const struct online *online)
+{
+	CLEANUP_FREE char *maker = online_maker(online);
+	struct dm_align made;
+	int result = dm_align_find(&made, online->name);
+	size_t i;
+
+	if (result)
+		return result;
+	for (i = 0; i < made.nr_targets; i++) {
+		CLEANUP_FREE char *below = online_path(
+			made.target[i].table.device);
+
+		print_target(made.name, below, &made.target[i].status);
+	}
+	if (mode_holds(made.target[0].status.mode))
+		mode_print_volatile(made.name, made.target[0].hold_ms);
+	if (maker)
+		message_warning("%s: %s makes it linear again; to keep align, close it and attach the device below",
+				made.name, maker);
+	dm_align_free(&made);
+	return ALIGNCTL_FINE;
+}
+
+/* Replace a table of linear by one of align, under the device's users. */
+static int replace_online(const struct attach_options *options,
+			  const struct online *online,
+			  const struct device *device)
+{
+	struct mapping next = { 0 };
+	int result = ALIGNCTL_FINE;
+	size_t i;
+
+	for (i = 0; i < online->mapping.nr; i++)
+		if (!mapping_line_is(&online->mapping.line[i], "linear"))
+			return refuse_target(online, device,
+					     online->mapping.line[i].type);
+	if (options->mode && mode_holds(options->mode) &&
+	    !mode_can_hold(device->sys.disk_dir)) {
+		message_error("%s: has no volatile write cache, which coalesce needs; use pad, or unmount it and leave out --online",
+			      online->name);
+		return ALIGNCTL_USAGE;
+	}
+	for (i = 0; i < online->mapping.nr && !result; i++)
+		result = add_segment(options, online, &online->mapping.line[i],
+				     &next);
+	if (!result)
+		result = module_ensure();
+	if (!result) {
+		warn_of_sharing(device);
+		/* a mode that is entered by a message changes no limit */
+		if (options->mode && mode_rewrites(options->mode) &&
+		    device->logical > ALIGN_SECTOR_SIZE)
+			message_warning("%s: O_DIRECT from buffers aligned to less than %" PRIu32
+					" bytes fails in mode %s; entered later, by 'alignctl set', it does not",
+					online->name, device->logical,
+					options->mode);
+		result = online_replace(online, &next, false);
+	}
+	mapping_free(&next);
+	return result ? result : print_online(online);
+}
+
+/* Turn a mapped device into an align device while it is in use. */
+static int attach_online(const struct attach_options *options,
+			 const struct device *device)
+{
+	CLEANUP_FREE char *name = sysfs_text(device->sys.dir, "dm/name");
+	struct online online;
+	int result;
+
+	if (options->name) {
+		message_error("--name %s: --online keeps the name of %s; leave out --name",
+			      options->name, device->path);
+		return ALIGNCTL_USAGE;
+	}
+	if (!name) {
+		message_error("%s: is no device-mapper device, so it cannot be changed in use; unmount it and leave out --online",
+			      device->path);
+		return ALIGNCTL_USAGE;
+	}
+	result = online_open(&online, name);
+	if (result)
+		return result;
+	result = replace_online(options, &online, device);
+	online_close(&online);
+	return result;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
@@ -402,6 +568,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("%s: has no size; is a medium in the drive?",
 			      device.path);
 		result = ALIGNCTL_IO;
+	} else if (options.online) {
+		result = attach_online(&options, &device);
 	} else {
 		result = attach(&options, &device);
 	}
