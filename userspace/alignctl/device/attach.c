@@ -16,6 +16,7 @@
 #include "device/guard.h"
 #include "device/lvm.h"
 #include "device/module.h"
+#include "device/online.h"
 #include "geometry.h"
 
 const struct option_row attach_settings[] = {
@@ -137,16 +138,24 @@ int attach_check_free(const struct device *device)
 	guard_print(&report, device);
 	guard_free(&report);
 	message_error("%s: in use; unmount it or close it first%s",
-		      device->path, dm ? ", or reload its table with align in place of linear" :
-					 "");
+		      device->path, dm ? ", or attach it with --online" : "");
 	return ALIGNCTL_BUSY;
+}
+
+/* Warn if another host may write to the device. */
+static void warn_of_sharing(const struct device *device)
+{
+	CLEANUP_FREE char *shared = device_shared_reason(device);
+
+	if (shared)
+		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
+				shared);
 }
 
 /* Print what may surprise later, but is no reason to refuse. */
 static void print_notes(const struct attach_options *options, const char *name,
 			const struct device *device)
 {
-	CLEANUP_FREE char *shared = device_shared_reason(device);
 	struct guard_report report = { 0 };
 	size_t i;
 
@@ -157,9 +166,7 @@ static void print_notes(const struct attach_options *options, const char *name,
 	guard_free(&report);
 	if (!options->persistent)
 		lvm_warn(name, device);
-	if (shared)
-		message_warning("%s; pad and coalesce rewrite neighbouring sectors and must be the only writer, on all hosts together",
-				shared);
+	warn_of_sharing(device);
 	if (!options->physical && device->physical == 512)
 		printf("%s: reports 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
 		       device->path);
@@ -173,9 +180,8 @@ static void print_notes(const struct attach_options *options, const char *name,
 		       device->path);
 }
 
-/* Return the table line after "align", for free(). */
-static char *table_params(const struct attach_options *options,
-			  const struct device *device)
+/* Return the table line after the offset, for free(): "" or " <n> <arg>...". */
+static char *table_features(const struct attach_options *options)
 {
 	CLEANUP_FREE char *args = message_format("%s", "");
 	unsigned int nr = 0;
@@ -209,10 +215,7 @@ static char *table_params(const struct attach_options *options,
 		}
 		free(features[i].value);
 	}
-	return nr ? message_format("%u:%u 0 %u%s", major(device->devno),
-				   minor(device->devno), nr, args) :
-		    message_format("%u:%u 0", major(device->devno),
-				   minor(device->devno));
+	return nr ? message_format(" %u%s", nr, args) : message_format("%s", "");
 }
 
 /*
@@ -233,9 +236,22 @@ static void print_way_to_partitions(const struct dm_align *made)
 	printf("Partitions on it are reached with: kpartx -a %s\n", word);
 }
 
+/* Print a target's figures, as the kernel has them. @below: its device. */
+static void print_target(const char *name, const char *below,
+			 const struct align_status *status)
+{
+	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
+	       " bytes, alignment offset ", name, below, status->mode,
+	       status->physical);
+	if (status->offset < 0)
+		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
+	else
+		printf("%" PRId64 " bytes\n", status->offset);
+}
+
 /*
- * Print the new device's figures, as the kernel has them. @partitions: print how
- * to reach partitions, too.
+ * Print the new device's figures. @partitions: print how to reach partitions,
+ * too.
  */
 static int print_result(const char *name, const struct device *device,
 			bool partitions)
@@ -247,13 +263,7 @@ static int print_result(const char *name, const struct device *device,
 	if (result)
 		return result;
 	status = &made.target[0].status;
-	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
-	       " bytes, alignment offset ", name, device->path, status->mode,
-	       status->physical);
-	if (status->offset < 0)
-		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
-	else
-		printf("%" PRId64 " bytes\n", status->offset);
+	print_target(name, device->path, status);
 	if (mode_holds(status->mode))
 		mode_print_volatile(name, made.target[0].hold_ms);
 	if (partitions && guard_partition_table(device))
@@ -265,7 +275,7 @@ static int print_result(const char *name, const struct device *device,
 int attach_create(struct attach_options *options, const char *name,
 		  const struct device *device)
 {
-	CLEANUP_FREE char *params = NULL;
+	CLEANUP_FREE char *params = NULL, *features = NULL;
 	int result;
 
 	result = choose_geometry(options, device);
@@ -282,11 +292,160 @@ int attach_create(struct attach_options *options, const char *name,
 	}
 	if (!options->unattended)
 		print_notes(options, name, device);
-	params = table_params(options, device);
+	features = table_features(options);
+	params = message_format("%u:%u 0%s", major(device->devno),
+				minor(device->devno), features);
 	result = dm_align_create(name, device->sectors, params);
 	return result ? result :
 			print_result(name, device, !options->unattended &&
 						   !options->persistent);
+}
+
+/*
+ * Refuse a table that is not all linear: report the place where align belongs,
+ * which is below. Return: ALIGNCTL_USAGE.
+ */
+static int refuse_target(const struct online *online,
+			 const struct device *device, const char *type)
+{
+	CLEANUP_FREE char *below = NULL;
+	bool in_use;
+
+	if (!strcmp(type, "align")) {
+		message_error("%s: is an align device already; 'alignctl set %s' changes it",
+			      online->name, online->name);
+		return ALIGNCTL_USAGE;
+	}
+	below = online_below(device->sys.dir, &in_use);
+	if (below)
+		message_error("%s: its table is of target %s, not linear; align belongs below: %s%s",
+			      online->name, type,
+			      in_use ? "" : "close it, then ", below);
+	else
+		message_error("%s: its table is of target %s, not linear; align belongs on devices that store data",
+			      online->name, type);
+	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Append a segment to the table @next, as align, after checking the options
+ * against the device below it. Return: enum alignctl_exit; errors have been
+ * reported.
+ */
+static int add_segment(const struct attach_options *given,
+		       const struct online *online,
+		       const struct mapping_line *line, struct mapping *next)
+{
+	struct attach_options options = *given;
+	CLEANUP_FREE char *path = NULL, *features = NULL;
+	struct align_table place;
+	struct device below;
+	int result;
+
+	if (!mapping_place(line, &place)) {
+		message_error("%s: unknown table line: %s %s", online->name,
+			      line->type, line->params);
+		return ALIGNCTL_IO;
+	}
+	path = online_path(place.device);
+	result = device_open_devno(&below, place.device, path);
+	if (result)
+		return result;
+	result = choose_geometry(&options, &below);
+	device_close(&below);
+	features = table_features(&options);
+	if (!result)
+		mapping_add_align(next, line, features);
+	return result;
+}
+
+/* Print what became of a device, and for how long. */
+static int print_online(const struct online *online)
+{
+	CLEANUP_FREE char *maker = online_maker(online);
+	struct dm_align made;
+	int result = dm_align_find(&made, online->name);
+	size_t i;
+
+	if (result)
+		return result;
+	for (i = 0; i < made.nr_targets; i++) {
+		CLEANUP_FREE char *below = online_path(
+			made.target[i].table.device);
+
+		print_target(made.name, below, &made.target[i].status);
+	}
+	if (mode_holds(made.target[0].status.mode))
+		mode_print_volatile(made.name, made.target[0].hold_ms);
+	if (maker)
+		message_warning("%s: %s makes it linear again; to keep align, close it and attach the device below",
+				made.name, maker);
+	dm_align_free(&made);
+	return ALIGNCTL_FINE;
+}
+
+/* Replace a table of linear by one of align, under the device's users. */
+static int replace_online(const struct attach_options *options,
+			  const struct online *online,
+			  const struct device *device)
+{
+	struct mapping next = { 0 };
+	int result = ALIGNCTL_FINE;
+	size_t i;
+
+	for (i = 0; i < online->mapping.nr; i++)
+		if (!mapping_line_is(&online->mapping.line[i], "linear"))
+			return refuse_target(online, device,
+					     online->mapping.line[i].type);
+	if (options->mode && mode_holds(options->mode) &&
+	    !mode_can_hold(device->sys.disk_dir)) {
+		message_error("%s: has no volatile write cache, which coalesce needs; use pad, or unmount it and leave out --online",
+			      online->name);
+		return ALIGNCTL_USAGE;
+	}
+	for (i = 0; i < online->mapping.nr && !result; i++)
+		result = add_segment(options, online, &online->mapping.line[i],
+				     &next);
+	if (!result)
+		result = module_ensure();
+	if (!result) {
+		warn_of_sharing(device);
+		/* a mode that is entered by a message changes no limit */
+		if (options->mode && mode_rewrites(options->mode) &&
+		    device->logical > ALIGN_SECTOR_SIZE)
+			message_warning("%s: O_DIRECT from buffers aligned to less than %" PRIu32
+					" bytes fails in mode %s; entered later, by 'alignctl set', it does not",
+					online->name, device->logical,
+					options->mode);
+		result = online_replace(online, &next, false);
+	}
+	mapping_free(&next);
+	return result ? result : print_online(online);
+}
+
+int attach_online(const struct attach_options *options, const char *given,
+		  const struct device *device)
+{
+	CLEANUP_FREE char *name = sysfs_text(device->sys.dir, "dm/name");
+	struct online online;
+	int result;
+
+	if (given) {
+		message_error("--name %s: --online keeps the name of %s; leave out --name",
+			      given, device->path);
+		return ALIGNCTL_USAGE;
+	}
+	if (!name) {
+		message_error("%s: is no device-mapper device, so it cannot be changed in use; unmount it and leave out --online",
+			      device->path);
+		return ALIGNCTL_USAGE;
+	}
+	result = online_open(&online, name);
+	if (result)
+		return result;
+	result = replace_online(options, &online, device);
+	online_close(&online);
+	return result;
 }
 
 int attach_open(struct device *device, const char *path)

@@ -88,4 +88,12 @@ int attach_check_free(const struct device *device);
 int attach_create(struct attach_options *options, const char *name,
 		  const struct device *device);
 
+/*
+ * Turn a mapped device whose table is all linear into an align device while it
+ * is in use. @name: the name that was given, which is refused; NULL: none.
+ * Return: enum alignctl_exit; errors have been reported.
+ */
+int attach_online(const struct attach_options *options, const char *name,
+		  const struct device *device);
+
 #endif

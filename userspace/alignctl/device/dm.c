@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <libdevmapper.h>
 #include <linux/dm-ioctl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,84 +20,12 @@
 #include "device/kernel_log.h"
 #include "device/ledger.h"
 #include "device/sysfs.h"
+#include "device/task.h"
 
 #define TARGET_TYPE	"align"
 #define UUID_PREFIX	"ALIGN-"
 
 static_assert(DM_MAX_NAME + 1 == DM_NAME_LEN, "the kernel's limit");
-
-/* Last error message of libdevmapper. */
-static char library_error[256];
-
-__attribute__((format(printf, 5, 6)))
-static void keep_error(int level, const char *file, int line,
-		       int dm_errno, const char *format, ...)
-{
-	va_list args;
-
-	(void)file;
-	(void)line;
-	(void)dm_errno;
-	if ((level & 7) > 3)	/* LOG_ERR; drop warnings and less */
-		return;
-	va_start(args, format);
-	vsnprintf(library_error, sizeof(library_error), format, args);
-	va_end(args);
-}
-
-static void cleanup_task(struct dm_task **task)
-{
-	if (*task)
-		dm_task_destroy(*task);
-}
-
-#define CLEANUP_TASK	__attribute__((cleanup(cleanup_task)))
-
-/* Check for udev; without udev the library makes the nodes itself. */
-static bool udev_runs(void)
-{
-	return !access("/run/udev/control", F_OK);
-}
-
-/* Create a task; NULL without device-mapper or permission to use it. */
-static struct dm_task *new_task(int type)
-{
-	static bool ready;
-
-	if (!ready) {
-		dm_log_with_errno_init(keep_error);
-		dm_udev_set_sync_support(udev_runs());
-		ready = true;
-	}
-	library_error[0] = '\0';
-	return dm_task_create(type);
-}
-
-static int task_errno(struct dm_task *task)
-{
-	return task ? dm_task_get_errno(task) : 0;
-}
-
-static const char *task_error(struct dm_task *task)
-{
-	if (task_errno(task))
-		return strerror(task_errno(task));
-	return *library_error ? library_error : "device-mapper failed";
-}
-
-/* Run a task that changes devices, and wait for udev to update the nodes. */
-static bool run_and_settle(struct dm_task *task)
-{
-	uint32_t cookie = 0;
-	bool done;
-
-	if (!dm_task_set_cookie(task, &cookie, 0))
-		return false;
-	done = dm_task_run(task);
-	dm_udev_wait(cookie);
-	dm_task_update_nodes();
-	return done;
-}
 
 /* Visit the targets of type align that a status or table task has read. */
 static void each_target(struct dm_task *task,
@@ -187,21 +114,6 @@ static void read_sysfs(struct dm_align *device)
 	sysfs_device_close(&self);
 }
 
-/* Run a task of @type on a device; NULL if that fails. */
-static struct dm_task *query(int type, const char *name, struct dm_info *info)
-{
-	struct dm_task *task = new_task(type);
-
-	if (!task)
-		return NULL;
-	/* a flush would block on a suspended device */
-	if (dm_task_set_name(task, name) && dm_task_no_flush(task) &&
-	    dm_task_run(task) && dm_task_get_info(task, info) && info->exists)
-		return task;
-	dm_task_destroy(task);
-	return NULL;
-}
-
 /* Read a device; false if it is gone or has no align target. */
 static bool read_device(struct dm_align *device, const char *name)
 {
@@ -211,8 +123,8 @@ static bool read_device(struct dm_align *device, const char *name)
 	const char *uuid;
 
 	memset(device, 0, sizeof(*device));
-	table = query(DM_DEVICE_TABLE, name, &info);
-	status = query(DM_DEVICE_STATUS, name, &info);
+	table = task_query(DM_DEVICE_TABLE, name, &info);
+	status = task_query(DM_DEVICE_STATUS, name, &info);
 	if (!status || !table)
 		return false;
 	device->name = memory_or_exit(strdup(name));
@@ -264,7 +176,7 @@ static int report_no_dm(struct dm_task *task)
 /* List the align devices of device-mapper, by name. */
 static int list_dm(struct dm_align **devices, size_t *nr)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_LIST);
 	struct dm_names *names;
 	uint32_t next = 0;
 
@@ -392,7 +304,7 @@ static bool may_use_dm(void)
 
 	if (sysfs_elsewhere())
 		return false;
-	task = new_task(DM_DEVICE_LIST);
+	task = task_new(DM_DEVICE_LIST);
 	return task && dm_task_run(task);
 }
 
@@ -513,7 +425,7 @@ uint64_t dm_align_degraded(const struct dm_align *device)
 
 bool dm_align_available(void)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_LIST_VERSIONS);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_LIST_VERSIONS);
 	struct dm_versions *version;
 	uint32_t next = 0;
 
@@ -531,44 +443,20 @@ bool dm_align_available(void)
 
 bool dm_name_taken(const char *name)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_INFO);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_INFO);
 	struct dm_info info;
 
 	return task && dm_task_set_name(task, name) && dm_task_run(task) &&
 	       dm_task_get_info(task, &info) && info.exists;
 }
 
-/* Report a refusal with the kernel's reason, and close the log. */
-static void report_refusal(const char *name, const char *what,
-			   struct dm_task *task, int log)
-{
-	CLEANUP_FREE char *reason = kernel_log_reason(log);
-
-	if (reason)
-		message_error("%s: %s: %s", name, what, reason);
-	else
-		message_error("%s: %s: %s (the kernel log, 'dmesg', may say why)",
-			      name, what, task_error(task));
-}
-
-static int refusal_status(struct dm_task *task)
-{
-	switch (task_errno(task)) {
-	case EINVAL:
-		return ALIGNCTL_USAGE;
-	case EBUSY:
-		return ALIGNCTL_BUSY;
-	default:
-		return ALIGNCTL_IO;
-	}
-}
-
 /* Remove a device whose table could not be loaded or resumed. */
 static void undo_create(const char *name)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_REMOVE);
 
-	if (!task || !dm_task_set_name(task, name) || !run_and_settle(task))
+	if (!task || !dm_task_set_name(task, name) ||
+	    !task_run_and_settle(task))
 		message_warning("/dev/mapper/%s is left without a table: %s; remove it with 'dmsetup remove %s'",
 				name, task_error(task), name);
 }
@@ -593,9 +481,9 @@ static char *new_uuid(void)
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params)
 {
-	CLEANUP_TASK struct dm_task *create = new_task(DM_DEVICE_CREATE);
-	CLEANUP_TASK struct dm_task *load = new_task(DM_DEVICE_RELOAD);
-	CLEANUP_TASK struct dm_task *resume = new_task(DM_DEVICE_RESUME);
+	CLEANUP_TASK struct dm_task *create = task_new(DM_DEVICE_CREATE);
+	CLEANUP_TASK struct dm_task *load = task_new(DM_DEVICE_RELOAD);
+	CLEANUP_TASK struct dm_task *resume = task_new(DM_DEVICE_RESUME);
 	CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(), name);
 	CLEANUP_FREE char *uuid = new_uuid();
 	int log = kernel_log_open();
@@ -603,22 +491,23 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 	if (!create || !load || !resume || !uuid ||
 	    !dm_task_set_name(create, name) ||
 	    !dm_task_set_uuid(create, uuid) || !dm_task_run(create)) {
-		report_refusal(name, "cannot be created", create, log);
-		return refusal_status(create);
+		task_report_refusal(name, "cannot be created", create, log);
+		return task_refusal_status(create);
 	}
 	if (!dm_task_set_name(load, name) ||
 	    !dm_task_add_target(load, 0, sectors, TARGET_TYPE, params) ||
 	    !dm_task_run(load)) {
-		report_refusal(name, "the kernel refused the table", load, log);
+		task_report_refusal(name, "the kernel refused the table", load,
+				    log);
 		undo_create(name);
-		return refusal_status(load);
+		return task_refusal_status(load);
 	}
 	if (!dm_task_set_name(resume, name) ||
 	    !dm_task_set_add_node(resume, DM_ADD_NODE_ON_RESUME) ||
-	    !run_and_settle(resume)) {
-		report_refusal(name, "cannot be resumed", resume, log);
+	    !task_run_and_settle(resume)) {
+		task_report_refusal(name, "cannot be resumed", resume, log);
 		undo_create(name);
-		return refusal_status(resume);
+		return task_refusal_status(resume);
 	}
 	if (log >= 0)
 		close(log);
@@ -629,22 +518,22 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 
 int dm_align_remove(const struct dm_align *device)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_REMOVE);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_REMOVE);
 
 	/* retry, because udev may have the device open for a moment */
 	if (task && dm_task_set_name(task, device->name) &&
-	    (!udev_runs() || dm_task_retry_remove(task)) &&
-	    run_and_settle(task))
+	    (!task_udev_runs() || dm_task_retry_remove(task)) &&
+	    task_run_and_settle(task))
 		return ALIGNCTL_FINE;
 	message_error("%s: cannot be removed: %s", device->name,
 		      task_error(task));
-	return refusal_status(task);
+	return task_refusal_status(task);
 }
 
 int dm_align_message(const struct dm_align *device, uint64_t sector,
 		     const char *message)
 {
-	CLEANUP_TASK struct dm_task *task = new_task(DM_DEVICE_TARGET_MSG);
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_TARGET_MSG);
 	int log = kernel_log_open();
 
 	if (task && dm_task_set_name(task, device->name) &&
@@ -654,8 +543,8 @@ int dm_align_message(const struct dm_align *device, uint64_t sector,
 			close(log);
 		return ALIGNCTL_FINE;
 	}
-	report_refusal(device->name, "the kernel refused", task, log);
-	return refusal_status(task);
+	task_report_refusal(device->name, "the kernel refused", task, log);
+	return task_refusal_status(task);
 }
 
 int dm_align_message_all(const struct dm_align *device, const char *message)

@@ -39,6 +39,10 @@ char *kernel_log_parse(const char *record, int *of_core)
 	static const char core[] = "device-mapper: table: ";
 	static const char target[] = "align: ";
 	static const char own[] = "device-mapper: align: ";
+	/* what a new table must not lose, of the core's two files */
+	static const char lost[] = "Inline encryption ";
+	static const char ioctl[] = "device-mapper: ioctl: ";
+	static const char type[] = "can't change device type ";
 	const char *text = strchr(record, ';');
 	size_t length;
 	const char *code;
@@ -52,9 +56,15 @@ char *kernel_log_parse(const char *record, int *of_core)
 	} else if (!strncmp(text, core, strlen(core))) {
 		*of_core = 1;
 		text = skip_devno(text + strlen(core));
-		if (strncmp(text, target, strlen(target)))
+		if (!strncmp(text, target, strlen(target)))
+			text += strlen(target);
+		else if (strncmp(text, lost, strlen(lost)))
 			return NULL;
-		text += strlen(target);
+	} else if (!strncmp(text, ioctl, strlen(ioctl))) {
+		*of_core = 1;
+		text += strlen(ioctl);
+		if (strncmp(text, type, strlen(type)))
+			return NULL;
 	} else {
 		return NULL;
 	}

@@ -14,6 +14,8 @@
 #include "device/guard.h"
 #include "device/mode.h"
 #include "device/module.h"
+#include "device/online.h"
+#include "device/resize.h"
 #include "fuzz.h"
 #include "trace/convert.h"
 #include "trace/trace.h"
@@ -316,6 +318,39 @@ bool __wrap_dm_align_open(const struct dm_align *device);
 bool __wrap_dm_align_open(const struct dm_align *device)
 {
 	return strlen(device->name) % 3;
+}
+
+int __wrap_online_open(struct online *device, const char *name);
+
+/* Make up a live table of two segments, of which the second is of align. */
+int __wrap_online_open(struct online *device, const char *name)
+{
+	*device = (struct online) { .name = strdup(name), .uuid = strdup("") };
+	mapping_add(&device->mapping, 0, 8, "linear", "8:1 0");
+	mapping_add(&device->mapping, 8, 8, "align", "8:1 8 2 mode pad");
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_online_replace(const struct online *device,
+			  const struct mapping *next, bool drop_held);
+
+/* Check that detach puts back linear, and nothing else. */
+int __wrap_online_replace(const struct online *device,
+			  const struct mapping *next, bool drop_held)
+{
+	(void)drop_held;
+	FUZZ_CHECK(*device->name && next->nr == 2);
+	FUZZ_CHECK(!strcmp(next->line[1].type, "linear") &&
+		   !strcmp(next->line[1].params, "8:1 8"));
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_resize_device(const struct dm_align *device);
+
+int __wrap_resize_device(const struct dm_align *device)
+{
+	FUZZ_CHECK(*device->name);
+	return ALIGNCTL_FINE;
 }
 
 uint64_t __wrap_dm_align_degraded(const struct dm_align *device);

@@ -14,7 +14,7 @@
 #include "verbs/verbs.h"
 
 enum row { ROW_NAME = ATTACH_NR_SETTINGS, ROW_PERSIST, ROW_ALL, ROW_TAB,
-	   ROW_TIMEOUT };
+	   ROW_TIMEOUT, ROW_ONLINE };
 
 static const struct option_row rows[] = {
 	ATTACH_SETTING_ROWS,
@@ -26,6 +26,8 @@ static const struct option_row rows[] = {
 	[ROW_TAB] = { "tab", "LINE", "attach one line, by its name" },
 	[ROW_TIMEOUT] = { "timeout", "SECONDS",
 			  "--tab: wait at most so long for the device" },
+	[ROW_ONLINE] = { "online", NULL,
+			 "make a mapped device in use align, under its users" },
 	{ 0 },
 };
 
@@ -37,6 +39,7 @@ struct attach_arguments {
 	bool timeout_given;
 	bool persist;
 	bool all;
+	bool online;
 };
 
 /* Check the length of a device's name; false after reporting an error. */
@@ -66,6 +69,9 @@ static const char *take_other(enum row row, const char *argument,
 		break;
 	case ROW_TAB:
 		arguments->tab = argument;
+		break;
+	case ROW_ONLINE:
+		arguments->online = true;
 		break;
 	case ROW_TIMEOUT:
 		arguments->timeout_given = true;
@@ -143,6 +149,9 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 	/* the default name may be too long, too */
 	if (!name_fits(name))
 		result = ALIGNCTL_USAGE;
+	else if (arguments->online)
+		result = attach_online(&arguments->options, arguments->name,
+				       &device);
 	else if (arguments->persist)
 		result = persist_attach(&arguments->options, name, &device);
 	else
@@ -180,6 +189,10 @@ static int check_together(const struct attach_arguments *arguments,
 		message_error("--%s: does not apply to %s; leave it out",
 			      arguments->name ? "name" : "persist",
 			      arguments->all ? "--all" : "--tab");
+		return ALIGNCTL_USAGE;
+	}
+	if (arguments->online && (lines || arguments->persist)) {
+		message_error("--online: is for DEV alone, and lasts until its maker loads another table; leave it out");
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments->timeout_given && !arguments->tab) {

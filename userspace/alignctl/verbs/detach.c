@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl detach: remove an align device. */
+/* alignctl detach: remove an align device, or make it linear again. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -13,6 +12,7 @@
 #include "device/dm.h"
 #include "device/guard.h"
 #include "device/mode.h"
+#include "device/online.h"
 #include "verbs/verbs.h"
 
 enum row { ROW_FORCE, ROW_PERSIST, ROW_NR };
@@ -73,24 +73,53 @@ static int empty(const struct dm_align *device, bool force)
 }
 
 /*
- * Refuse a device that attach did not make, as a logical volume whose table was
- * reloaded by hand: it is its maker's to remove. Return: ALIGNCTL_USAGE, after
- * reporting what the device is and what to do.
+ * Put linear back into a device that attach did not make, as a logical volume:
+ * it is its maker's to remove. Each segment of align becomes linear by its own
+ * table line, under the device's users. Return: enum alignctl_exit; errors have
+ * been reported.
  */
-static int refuse_foreign(const struct dm_align *device)
+static int put_back(const struct dm_align *device, bool force)
 {
-	const char *name = device->name;
+	struct mapping next;
+	struct online online;
+	int result = online_open(&online, device->name);
 
-	if (!strncmp(device->uuid, "LVM-", strlen("LVM-")))
-		message_error("%s: is a logical volume of LVM, not made by attach; restore its table with 'lvchange --refresh /dev/mapper/%s'",
-			      name, name);
-	else if (!*device->uuid)
-		message_error("%s: not made by attach (it has no UUID); remove it with 'dmsetup remove %s'",
-			      name, name);
-	else
-		message_error("%s: not made by attach (its UUID is %s); if it was linear before: dmsetup table %s | sed -E 's/ align ([^ ]+ [^ ]+).*/ linear \\1/' | dmsetup reload %s && dmsetup resume %s",
-			      name, device->uuid, name, name, name);
-	return ALIGNCTL_USAGE;
+	if (result)
+		return result;
+	if (!mapping_to_linear(&online.mapping, &next)) {
+		message_error("%s: unknown table; 'dmsetup table %s' prints it",
+			      device->name, device->name);
+		result = ALIGNCTL_IO;
+	} else {
+		result = empty(device, force);
+	}
+	if (!result)
+		result = online_replace(&online, &next, force);
+	if (!result)
+		printf("%s: linear again; not removed, as attach has not made it\n",
+		       device->name);
+	mapping_free(&next);
+	online_close(&online);
+	return result;
+}
+
+/* Remove a device that attach made. Return: as put_back(). */
+static int remove_device(const struct dm_align *device, bool force)
+{
+	int result;
+
+	if (device->open_count) {
+		print_users(device);
+		message_error("%s: is open (count %d); unmount it or close it first",
+			      device->name, device->open_count);
+		return ALIGNCTL_BUSY;
+	}
+	result = empty(device, force);
+	if (!result)
+		result = dm_align_remove(device);
+	if (!result)
+		printf("%s: detached\n", device->name);
+	return result;
 }
 
 /*
@@ -111,7 +140,7 @@ static int find_without_partitions(struct dm_align *device, const char *wanted)
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct dm_align device;
-	bool given[ROW_NR] = { false };
+	bool given[ROW_NR] = { false }, attached;
 	dev_t below;
 	int first, result;
 
@@ -125,28 +154,17 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result)
 		return result;
 	below = device.target[0].table.device;
-	if (!dm_align_attached(&device)) {
-		result = refuse_foreign(&device);
-	} else if (device.open_count) {
-		print_users(&device);
-		message_error("%s: is open (count %d); unmount it or close it first",
-			      device.name, device.open_count);
-		result = ALIGNCTL_BUSY;
-	} else {
-		result = empty(&device, given[ROW_FORCE]);
-		if (!result)
-			result = dm_align_remove(&device);
-		if (!result)
-			printf("%s: detached\n", device.name);
-		if (!result && given[ROW_PERSIST])
-			result = persist_detach(device.name, below);
-	}
+	attached = dm_align_attached(&device);
+	result = attached ? remove_device(&device, given[ROW_FORCE]) :
+			    put_back(&device, given[ROW_FORCE]);
+	if (!result && attached && given[ROW_PERSIST])
+		result = persist_detach(device.name, below);
 	dm_align_free(&device);
 	return result;
 }
 
 const struct verb verb_detach = {
 	"detach", "NAME", 1, 1,
-	"Remove a device that attach created",
+	"Remove an align device, or make it linear again",
 	rows, NULL, run,
 };

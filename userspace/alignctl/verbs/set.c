@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/dm.h"
 #include "device/mode.h"
+#include "device/resize.h"
 #include "device/sysfs.h"
 #include "verbs/verbs.h"
 
@@ -19,11 +20,12 @@ struct set_options {
 	uint64_t max_blocks;
 	bool flush;
 	bool drop_failed;
+	bool resize;
 	bool reset_stats;
 };
 
 enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
-	   ROW_RESET_STATS };
+	   ROW_RESIZE, ROW_RESET_STATS };
 
 static const struct option_row rows[] = {
 	[ROW_MODE] = { "mode", "MODE", "report, pad or coalesce" },
@@ -33,6 +35,8 @@ static const struct option_row rows[] = {
 			"write back held blocks, evict cached ones" },
 	[ROW_DROP_FAILED] = { "drop-failed", NULL,
 			      "drop held blocks that cannot be written back" },
+	[ROW_RESIZE] = { "resize", NULL,
+			 "grow to the size of the device below" },
 	[ROW_RESET_STATS] = { "reset-stats", NULL,
 			      "make 'alignctl stats' count from now on" },
 	{ 0 },
@@ -57,6 +61,9 @@ static int take(size_t row, const char *argument, void *context)
 		break;
 	case ROW_DROP_FAILED:
 		options->drop_failed = true;
+		break;
+	case ROW_RESIZE:
+		options->resize = true;
 		break;
 	case ROW_RESET_STATS:
 		options->reset_stats = true;
@@ -163,6 +170,8 @@ static int change(const struct dm_align *device,
 		result = change_mode(device, options->mode, options->hold_ms);
 	if (!result && options->flush)
 		result = dm_align_message_all(device, "flush");
+	if (!result && options->resize)
+		result = resize_device(device);
 	/* the ledger belongs to the device, not to a target */
 	if (!result && options->reset_stats)
 		result = dm_align_message(device, device->target[0].start,
@@ -180,7 +189,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (!options.mode && !options.hold_ms && !options.max_blocks &&
-	    !options.flush && !options.drop_failed && !options.reset_stats) {
+	    !options.flush && !options.drop_failed && !options.resize &&
+	    !options.reset_stats) {
 		message_error("set: nothing to change; 'alignctl set --help' lists what can be set");
 		return ALIGNCTL_USAGE;
 	}

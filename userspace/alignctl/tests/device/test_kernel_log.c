@@ -21,6 +21,10 @@ static void reasons(void)
 		  NULL, 0 },
 		{ "3,1,2,-;device-mapper: ioctl: error adding target to table",
 		  NULL, 0 },
+		{ "3,1,2,-;device-mapper: table: Inline encryption capabilities of new DM table were more restrictive than the old table's. This is not supported!\n",
+		  "Inline encryption capabilities of new DM table were more restrictive than the old table's. This is not supported!", 1 },
+		{ "3,1,2,-;device-mapper: ioctl: can't change device type (old=4 vs new=1) after initial table load.\n",
+		  "can't change device type (old=4 vs new=1) after initial table load.", 1 },
 		{ "6,1,2,-;usb 1-1: align: something", NULL, 0 },
 		{ "no record at all", NULL, 0 },
 	};

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <libdevmapper.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/kernel_log.h"
+#include "device/mode.h"
+#include "device/online.h"
+#include "device/status.h"
+#include "device/sysfs.h"
+#include "device/task.h"
+
+/* Read the lines of a table task. */
+static void take_lines(struct dm_task *task, struct mapping *mapping)
+{
+	uint64_t start, length;
+	char *type, *params;
+	void *next = NULL;
+
+	do {
+		next = dm_get_next_target(task, next, &start, &length, &type,
+					  &params);
+		if (type)
+			mapping_add(mapping, start, length, type, params);
+	} while (next);
+}
+
+int online_open(struct online *device, const char *name)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_TABLE, name,
+						       &info);
+	int result = ALIGNCTL_BUSY;
+	const char *uuid;
+
+	memset(device, 0, sizeof(*device));
+	if (!task) {
+		if (geteuid())
+			message_error("device-mapper needs root; run alignctl as root");
+		else
+			message_error("%s: device-mapper does not know it; is it gone?",
+				      name);
+		return ALIGNCTL_IO;
+	}
+	take_lines(task, &device->mapping);
+	uuid = dm_task_get_uuid(task);
+	device->uuid = memory_or_exit(strdup(uuid ? uuid : ""));
+	device->name = memory_or_exit(strdup(name));
+	device->read_only = info.read_only;
+	if (info.suspended)
+		message_error("%s: is suspended by another program; if that is gone: dmsetup resume %s",
+			      name, name);
+	else if (info.inactive_table)
+		message_error("%s: another program has loaded a new table; if that is gone: dmsetup clear %s",
+			      name, name);
+	else if (!device->mapping.nr)
+		message_error("%s: has no table, so nothing can use it yet",
+			      name);
+	else
+		result = ALIGNCTL_FINE;
+	if (result)
+		online_close(device);
+	return result;
+}
+
+void online_close(struct online *device)
+{
+	free(device->name);
+	free(device->uuid);
+	mapping_free(&device->mapping);
+	memset(device, 0, sizeof(*device));
+}
+
+/* Make a task that loads a table; NULL if that fails. */
+static struct dm_task *load_task(const struct online *device,
+				 const struct mapping *mapping)
+{
+	struct dm_task *task = task_new(DM_DEVICE_RELOAD);
+	bool good = task && dm_task_set_name(task, device->name) &&
+		    (!device->read_only || dm_task_set_ro(task));
+	size_t i;
+
+	for (i = 0; good && i < mapping->nr; i++)
+		good = dm_task_add_target(task, mapping->line[i].start,
+					  mapping->line[i].length,
+					  mapping->line[i].type,
+					  mapping->line[i].params);
+	if (good)
+		return task;
+	if (task)
+		dm_task_destroy(task);
+	return NULL;
+}
+
+/*
+ * Resume the device. Return: 0, or an error number.
+ *
+ * There is no cookie: the udev rules take an event without one like those of
+ * 'udevadm trigger', and keep the flags that the device's maker has set (a
+ * hidden volume of LVM stays hidden). With a cookie they would take ours.
+ */
+static int resume(const struct online *device)
+{
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_RESUME);
+	int error = 0;
+
+	if (!task || !dm_task_set_name(task, device->name) ||
+	    !dm_task_set_add_node(task, DM_ADD_NODE_ON_CREATE))
+		return ENOMEM;
+	/* else the library makes a cookie that tells udev to stay away */
+	dm_udev_set_sync_support(0);
+	if (!dm_task_run(task))
+		error = dm_task_get_errno(task);
+	dm_udev_set_sync_support(task_udev_runs());
+	return error;
+}
+
+enum which { LIVE, LOADED };
+
+/* Check that a device's live or loaded table is @mapping; @same compares. */
+static bool has_table(const struct online *device, enum which which,
+		      const struct mapping *mapping,
+		      bool (*same)(const struct mapping *a,
+				   const struct mapping *b))
+{
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_TABLE);
+	struct mapping found = { 0 };
+	bool is_same;
+
+	/* a flush would block on a suspended device */
+	if (!task || !dm_task_set_name(task, device->name) ||
+	    !dm_task_no_flush(task) ||
+	    (which == LOADED && !dm_task_query_inactive_table(task)) ||
+	    !dm_task_run(task))
+		return false;
+	take_lines(task, &found);
+	is_same = same(&found, mapping);
+	mapping_free(&found);
+	return is_same;
+}
+
+/* Clear the loaded table, @next, unless another program's has replaced it. */
+static void clear(const struct online *device, const struct mapping *next)
+{
+	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_CLEAR);
+
+	if (has_table(device, LOADED, next, mapping_alike) && task &&
+	    dm_task_set_name(task, device->name))
+		dm_task_run(task);
+}
+
+/*
+ * Read the number of the device's held blocks, and of those that could not be
+ * written. Return: false if that fails.
+ */
+static bool count_held(const struct online *device, uint64_t *held,
+		       uint64_t *degraded)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_STATUS,
+						       device->name, &info);
+	struct align_status status;
+	uint64_t start, length;
+	char *type, *params;
+	void *next = NULL;
+
+	*held = *degraded = 0;
+	if (!task)
+		return false;
+	do {
+		next = dm_get_next_target(task, next, &start, &length, &type,
+					  &params);
+		if (!type || strcmp(type, "align"))
+			continue;
+		if (!status_parse(params, &status))
+			return false;
+		/* each target says the whole device's numbers */
+		*held = status.held_blocks;
+		*degraded = status.degraded;
+	} while (next);
+	return true;
+}
+
+/* Signals that end a wait for the device while it is being suspended. */
+static const int wake_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+#define NR_WAKE_SIGNALS	(sizeof(wake_signals) / sizeof(wake_signals[0]))
+
+/**
+ * struct critical - what is restored when the device is no longer suspended
+ * @mask: mask of blocked signals
+ * @action: handlers of wake_signals
+ */
+struct critical {
+	sigset_t mask;
+	struct sigaction action[NR_WAKE_SIGNALS];
+};
+
+static void wake(int number)
+{
+	(void)number;
+}
+
+/*
+ * Prepare to suspend a device that this program or its libraries may lie on:
+ * nothing may need a page of it, and no signal may end the program while it is
+ * suspended, or has a second table. Return: false if memory cannot be locked.
+ */
+static bool critical_enter(struct critical *critical)
+{
+	struct sigaction action = { .sa_handler = wake };
+	sigset_t blocked;
+	size_t i;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return false;
+	/* allocations do not wait for the device; kernels before 5.6 cannot */
+	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+	sigfillset(&blocked);
+	for (i = 0; i < NR_WAKE_SIGNALS; i++) {
+		sigdelset(&blocked, wake_signals[i]);
+		sigaction(wake_signals[i], NULL, &critical->action[i]);
+		if (critical->action[i].sa_handler != SIG_IGN)
+			sigaction(wake_signals[i], &action, NULL);
+	}
+	sigprocmask(SIG_SETMASK, &blocked, &critical->mask);
+	return true;
+}
+
+static void critical_leave(const struct critical *critical)
+{
+	size_t i;
+
+	for (i = 0; i < NR_WAKE_SIGNALS; i++)
+		sigaction(wake_signals[i], &critical->action[i], NULL);
+	sigprocmask(SIG_SETMASK, &critical->mask, NULL);
+	prctl(PR_SET_IO_FLUSHER, 0, 0, 0, 0);
+	munlockall();
+}
+
+enum swap_result {
+	SWAP_DONE,
+	SWAP_NO_SUSPEND,	/* the device could not be suspended */
+	SWAP_CHANGED,		/* another program has changed the table */
+	SWAP_HELD,		/* held blocks could not be written */
+	SWAP_NO_RESUME,		/* the new table could not be resumed */
+	SWAP_SUSPENDED,		/* nor could the old one */
+};
+
+/*
+ * Let the device go on with its old table after the new one failed: the kernel
+ * has dropped the new table, or it is live and another one must take its place.
+ */
+static enum swap_result go_back(const struct online *device,
+				const struct mapping *next,
+				struct dm_task *old)
+{
+	clear(device, next);
+	if (!has_table(device, LIVE, &device->mapping, mapping_alike) &&
+	    !dm_task_run(old))
+		return SWAP_SUSPENDED;
+	return resume(device) ? SWAP_SUSPENDED : SWAP_NO_RESUME;
+}
+
+/*
+ * Suspend the device, look whether the loaded table, @next, may take the live
+ * one's place, and resume it with either. The looks come after the suspend,
+ * when no write can be on its way. Print nothing: standard error may be a file
+ * on the device. @error: set to the error number if a request failed.
+ */
+static enum swap_result swap(const struct online *device,
+			     const struct mapping *next,
+			     struct dm_task *suspend, struct dm_task *old,
+			     bool drop_held, int *error)
+{
+	enum swap_result result = SWAP_DONE;
+	uint64_t held, degraded;
+
+	if (!dm_task_run(suspend)) {
+		*error = dm_task_get_errno(suspend);
+		clear(device, next);
+		return SWAP_NO_SUSPEND;
+	}
+	if (!has_table(device, LIVE, &device->mapping, mapping_same) ||
+	    !has_table(device, LOADED, next, mapping_alike))
+		result = SWAP_CHANGED;
+	else if (!drop_held && (!count_held(device, &held, &degraded) || held))
+		result = SWAP_HELD;
+	if (result)
+		clear(device, next);
+	*error = resume(device);
+	return *error ? go_back(device, next, old) : result;
+}
+
+/* Report why the table was not replaced. Return: enum alignctl_exit. */
+static int report_swap(const struct online *device, enum swap_result result,
+		       int error)
+{
+	const char *name = device->name;
+	uint64_t held, degraded;
+
+	switch (result) {
+	case SWAP_DONE:
+		return ALIGNCTL_FINE;
+	case SWAP_NO_SUSPEND:
+		message_error("%s: cannot be suspended: %s; the old table stays",
+			      name, error == EINTR ? "interrupted" :
+						     strerror(error));
+		return ALIGNCTL_IO;
+	case SWAP_CHANGED:
+		message_error("%s: another program has changed the table meanwhile; try again",
+			      name);
+		return ALIGNCTL_BUSY;
+	case SWAP_HELD:
+		if (count_held(device, &held, &degraded) && degraded)
+			mode_report_degraded(name, degraded);
+		message_error("%s: a new table would lose these writes; the old one stays",
+			      name);
+		return ALIGNCTL_BUSY;
+	case SWAP_NO_RESUME:
+		message_error("%s: the new table cannot be resumed: %s; the old one is back",
+			      name, strerror(error));
+		return ALIGNCTL_IO;
+	case SWAP_SUSPENDED:
+		message_error("%s: stays suspended, neither table can be resumed: %s; try 'dmsetup resume %s'",
+			      name, strerror(error), name);
+		return ALIGNCTL_IO;
+	}
+	return ALIGNCTL_IO;
+}
+
+/*
+ * Return what the old table passes on and align does not, going by the reason
+ * for which the kernel refused to load the new one; NULL: that is not why.
+ */
+static const char *lost_feature(const char *reason)
+{
+	if (!strncmp(reason, "Inline encryption ", 18))
+		return "inline encryption";
+	if (!strncmp(reason, "can't change device type ", 25))
+		return "DAX";
+	return NULL;
+}
+
+/* Report that a table could not be loaded, and close the log. */
+static void report_load(const struct online *device, struct dm_task *load,
+			int log)
+{
+	CLEANUP_FREE char *reason = kernel_log_reason(log);
+	const char *lost = reason ? lost_feature(reason) : NULL;
+
+	if (lost)
+		message_error("%s: passes on %s, which align does not; unmount it, then attach without --online",
+			      device->name, lost);
+	else if (reason)
+		message_error("%s: the kernel refused the table: %s; the old one stays",
+			      device->name, reason);
+	else
+		message_error("%s: the kernel refused the table: %s; the old one stays",
+			      device->name, task_error(load));
+}
+
+int online_replace(const struct online *device, const struct mapping *next,
+		   bool drop_held)
+{
+	CLEANUP_TASK struct dm_task *load = load_task(device, next);
+	CLEANUP_TASK struct dm_task *old = load_task(device, &device->mapping);
+	CLEANUP_TASK struct dm_task *suspend = task_new(DM_DEVICE_SUSPEND);
+	struct critical critical;
+	enum swap_result result = SWAP_CHANGED;
+	int log, error = 0;
+	bool loaded;
+
+	if (!load || !old || !suspend ||
+	    !dm_task_set_name(suspend, device->name)) {
+		message_error("%s: %s", device->name, task_error(load));
+		return ALIGNCTL_IO;
+	}
+	if (!critical_enter(&critical)) {
+		message_error("%s: cannot lock memory: %s; the old table stays",
+			      device->name, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	log = kernel_log_open();
+	loaded = dm_task_run(load);
+	if (loaded)
+		result = swap(device, next, suspend, old, drop_held, &error);
+	critical_leave(&critical);
+	if (!loaded) {
+		report_load(device, load, log);
+		return task_refusal_status(load);
+	}
+	if (log >= 0)
+		close(log);
+	if (!result && !has_table(device, LIVE, next, mapping_alike))
+		result = SWAP_CHANGED;
+	return report_swap(device, result, error);
+}
+
+char *online_maker(const struct online *device)
+{
+	if (!strncmp(device->uuid, "LVM-", 4))
+		return message_format("LVM ('lvchange --refresh', lvextend, the next activation)");
+	if (!strncmp(device->uuid, "part", 4))
+		return message_format("kpartx ('kpartx -u', the next 'kpartx -a')");
+	return NULL;
+}
+
+char *online_path(dev_t devno)
+{
+	CLEANUP_FREE char *dm = NULL;
+	struct sysfs_device device;
+	char *path;
+
+	if (!sysfs_device_open(&device, devno))
+		return message_format("%u:%u", major(devno), minor(devno));
+	dm = sysfs_text(device.dir, "dm/name");
+	path = dm ? message_format("/dev/mapper/%s", dm) :
+		    message_format("/dev/%s", device.name);
+	sysfs_device_close(&device);
+	return path;
+}
+
+/* Check whether a device's table is all linear. */
+static bool is_linear(const char *name)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_TABLE, name,
+						       &info);
+	struct mapping mapping = { 0 };
+	bool linear;
+	size_t i;
+
+	if (!task)
+		return false;
+	take_lines(task, &mapping);
+	linear = mapping.nr;
+	for (i = 0; i < mapping.nr; i++)
+		linear &= mapping_line_is(&mapping.line[i], "linear");
+	mapping_free(&mapping);
+	return linear;
+}
+
+#define BELOW_DEPTH_MAX	8
+
+/**
+ * struct below - search for the devices where align can be put
+ * @commands: the commands found, or NULL
+ * @online: all of them are for devices that stay in use
+ * @depth: number of devices that the search has passed
+ */
+struct below {
+	char *commands;
+	bool online;
+	unsigned int depth;
+};
+
+static void visit_slave(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
+	CLEANUP_FREE char *dm = sysfs_text(dir, "dm/name");
+	struct below *below = context;
+	CLEANUP_FREE char *before = NULL, *path = NULL;
+	bool linear = dm && is_linear(dm);
+	dev_t devno;
+
+	if (!sysfs_devno(dir, "dev", &devno))
+		return;
+	if (dm && !linear && below->depth < BELOW_DEPTH_MAX) {
+		below->depth++;
+		sysfs_each(slaves, visit_slave, below);
+		below->depth--;
+		return;
+	}
+	before = below->commands;
+	path = online_path(devno);
+	below->commands = message_format("%s%s'alignctl attach %s%s'",
+					 before ? before : "",
+					 before ? ", " : "",
+					 linear ? "--online " : "", path);
+	below->online &= linear;
+}
+
+char *online_below(const char *dir, bool *online)
+{
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
+	struct below below = { .online = true };
+
+	sysfs_each(slaves, visit_slave, &below);
+	*online = below.online;
+	return below.commands;
+}

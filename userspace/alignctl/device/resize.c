@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/figure.h"
+#include "base/message.h"
+#include "device/mapping.h"
+#include "device/mode.h"
+#include "device/online.h"
+#include "device/resize.h"
+#include "device/sysfs.h"
+
+/* Return the size of a device in sectors; 0: it is gone. */
+static uint64_t sectors_of(dev_t devno)
+{
+	struct sysfs_device device;
+	int64_t sectors = 0;
+
+	if (!sysfs_device_open(&device, devno))
+		return 0;
+	if (!sysfs_number(device.dir, "size", &sectors) || sectors < 0)
+		sectors = 0;
+	sysfs_device_close(&device);
+	return (uint64_t)sectors;
+}
+
+/**
+ * struct holders - search for other users of a device below
+ * @self: the kernel's name of the device to grow
+ * @other: a holder that is another device, or NULL
+ */
+struct holders {
+	const char *self;
+	char *other;
+};
+
+static void visit_holder(const char *name, void *context)
+{
+	struct holders *holders = context;
+
+	if (!holders->other && strcmp(name, holders->self))
+		holders->other = memory_or_exit(strdup(name));
+}
+
+/*
+ * Return the kernel's name of another device that maps a part of @below, for
+ * free(), or NULL. Device-mapper lets devices share what is below them, and the
+ * sectors to grow into may be the other's.
+ */
+static char *other_holder(const struct dm_align *device, dev_t below)
+{
+	CLEANUP_FREE char *self = message_format("dm-%u", minor(device->devno));
+	CLEANUP_FREE char *dir = sysfs_path("/sys/dev/block/%u:%u/holders",
+					    major(below), minor(below));
+	struct holders holders = { .self = self };
+
+	sysfs_each(dir, visit_holder, &holders);
+	return holders.other;
+}
+
+/*
+ * Refuse a device whose size another program keeps: sectors after its own may
+ * be another volume's. Return: ALIGNCTL_FINE if there is no such program.
+ */
+static int refuse_resize(const struct dm_align *device)
+{
+	const char *name = device->name;
+
+	if (!strncmp(device->uuid, "LVM-", 4))
+		message_error("%s: LVM keeps its size: 'alignctl detach %s', lvextend, 'alignctl attach --online /dev/mapper/%s'",
+			      name, name, name);
+	else if (!strncmp(device->uuid, "part", 4))
+		message_error("%s: the partition table keeps its size: 'alignctl detach %s', change that, 'kpartx -u' the disk",
+			      name, name);
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Report the result of mapping_resize() unless the device can grow. @line: the
+ * line that the result is about.
+ */
+static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
+		     const struct online *online, size_t line)
+{
+	const struct mapping_line *at = &online->mapping.line[line];
+	CLEANUP_FREE char *below = NULL, *other = NULL;
+	struct align_table place;
+
+	if (!mapping_place(at, &place)) {
+		message_error("%s: its last segment is of target %s; only linear and align can grow",
+			      device->name, at->type);
+		return ALIGNCTL_USAGE;
+	}
+	below = online_path(place.device);
+	switch (fit) {
+	case MAPPING_UNKNOWN:
+		mode_report_gone(device->name, below);
+		return ALIGNCTL_IO;
+	case MAPPING_CUT:
+		message_error("%s: ends at sector %" PRIu64
+			      " of %s, which has only %" PRIu64
+			      "; it is not shrunk, for data would be lost: enlarge %s again, or copy what is left",
+			      device->name, place.start + at->length, below,
+			      sectors_of(place.device), below);
+		return ALIGNCTL_BUSY;
+	case MAPPING_FITS:
+		printf("%s: nothing to do: its %s end where %s ends\n",
+		       device->name,
+		       figure(FIGURE_SECTORS,
+			      (double)mapping_sectors(&online->mapping)).text,
+		       below);
+		return ALIGNCTL_FINE;
+	case MAPPING_GROWS:
+		break;
+	}
+	other = other_holder(device, place.device);
+	if (!other)
+		return ALIGNCTL_FINE;
+	message_error("%s: not grown, since %s is used by %s too, and the sectors may be that one's",
+		      device->name, below, other);
+	return ALIGNCTL_BUSY;
+}
+
+/* Print the old and the new size, and which segment has grown, of several. */
+static void print_grown(const struct dm_align *device,
+			const struct mapping *now, const struct mapping *next,
+			size_t line)
+{
+	struct align_table place = { 0 };
+	CLEANUP_FREE char *below = NULL;
+	uint64_t before = mapping_sectors(now), after = mapping_sectors(next);
+
+	mapping_place(&next->line[line], &place);
+	below = online_path(place.device);
+	printf("%s: grown from %" PRIu64 " to %" PRIu64 " sectors (%s), ",
+	       device->name, before, after,
+	       figure(FIGURE_SECTORS, (double)after).text);
+	if (now->nr > 1)
+		printf("by its last segment, ");
+	printf("to the end of %s; the file system grows by its own tool\n",
+	       below);
+}
+
+int resize_device(const struct dm_align *device)
+{
+	struct online online;
+	struct mapping next;
+	enum mapping_fit fit;
+	int result = refuse_resize(device);
+	size_t line;
+
+	if (!result)
+		result = online_open(&online, device->name);
+	if (result)
+		return result;
+	fit = mapping_resize(&online.mapping, &next, sectors_of, &line);
+	result = judge_fit(device, fit, &online, line);
+	if (!result && fit == MAPPING_GROWS) {
+		/* a suspend writes what is held, but cannot say that it failed */
+		result = dm_align_message_all(device, "flush");
+		if (!result)
+			result = online_replace(&online, &next, false);
+		if (!result)
+			print_grown(device, &online.mapping, &next, line);
+	}
+	mapping_free(&next);
+	online_close(&online);
+	return result;
+}
