@@ -50,6 +50,11 @@ def test_man_pages_say_the_version(installed):
     assert all(f' "dm-align {version}" ' in page.read_text() for page in pages)
 
 
+def test_both_shells_complete(installed):
+    share = installed / "usr/local/share"
+    assert (share / "bash-completion/completions/alignctl").exists() and (share / "zsh/site-functions/_alignctl").exists()
+
+
 def test_nbdkit_finds_the_plugin_by_its_name_where_it_has_the_same_prefix(tmp_path):
     where = {name: subprocess.run(["pkg-config", f"--variable={name}", "nbdkit"], capture_output=True, text=True,
                                   check=True).stdout.strip() for name in ("prefix", "plugindir")}
