@@ -152,7 +152,15 @@ uninstall:  ## removes what install put there
 		depmod $(if $(DESTDIR),-b $(DESTDIR)) "$$release" || exit 1; \
 	done
 
+deb:  ## Debian packages: the module (DKMS), alignctl, the drive; in out/deb/
+	@scripts/setup deb
+	scripts/packaging/build deb
+
+rpm:  ## the same as RPM packages, in out/rpm/
+	@scripts/setup rpm
+	scripts/packaging/build rpm
+
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check check-all clean coverage debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof setup soak test test-tools uninstall
+.PHONY: all bench bench-drive check check-all clean coverage deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall

@@ -16,13 +16,17 @@ def make(*arguments):
     return subprocess.run(["make", "-s", "-C", REPO, *arguments], capture_output=True, text=True, env=environment)
 
 
-@pytest.fixture
-def installed(tmp_path):
+def install(tmp_path, *arguments):
     if not (REPO / "kmod" / "dm-align.ko").exists():
         pytest.skip("kmod/dm-align.ko is not built")
-    done = make("install", f"DESTDIR={tmp_path}")
+    done = make("install", f"DESTDIR={tmp_path}", *arguments)
     assert done.returncode == 0, done.stderr
     return tmp_path
+
+
+@pytest.fixture
+def installed(tmp_path):
+    return install(tmp_path)
 
 
 def test_the_module_is_found_by_its_name(installed):
@@ -39,8 +43,29 @@ def test_the_programs_are_there(installed):
     assert there.returncode == 0 and there.stdout == here.stdout
 
 
-def test_uninstall_leaves_no_file(installed):
-    done = make("uninstall", f"DESTDIR={installed}")
+def test_man_pages_say_the_version(installed):
+    version = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
+    pages = sorted((installed / "usr/local/share/man").rglob("*.[18]"))
+    assert [page.name for page in pages] == ["nbdkit-drive512e-plugin.1", "alignctl.8"]
+    assert all(f' "dm-align {version}" ' in page.read_text() for page in pages)
+
+
+def test_both_shells_complete(installed):
+    share = installed / "usr/local/share"
+    assert (share / "bash-completion/completions/alignctl").exists() and (share / "zsh/site-functions/_alignctl").exists()
+
+
+def test_nbdkit_finds_the_plugin_by_its_name_where_it_has_the_same_prefix(tmp_path):
+    where = {name: subprocess.run(["pkg-config", f"--variable={name}", "nbdkit"], capture_output=True, text=True,
+                                  check=True).stdout.strip() for name in ("prefix", "plugindir")}
+    install(tmp_path, f"PREFIX={where['prefix']}")
+    assert (tmp_path / where["plugindir"].lstrip("/") / "nbdkit-drive512e-plugin.so").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["PREFIX=/usr"]])
+def test_uninstall_leaves_no_file(tmp_path, arguments):
+    installed = install(tmp_path, *arguments)
+    done = make("uninstall", f"DESTDIR={installed}", *arguments)
     assert done.returncode == 0, done.stderr
     left = [path for path in installed.rglob("*") if path.is_file() and not path.name.startswith("modules.")]
     assert not left

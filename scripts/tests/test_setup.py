@@ -11,6 +11,7 @@ import pytest
 from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
+LISTS = ("demo", "check", "proof", "deb", "rpm")
 # Packages with a version that both generations have.
 SHARED = {"clang-19", "clang-tidy-19", "lld-19", "llvm-19"}
 
@@ -35,7 +36,7 @@ def bare(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", ["demo", "check", "proof"])
+@pytest.mark.parametrize("name", LISTS)
 def test_no_package_name_holds_a_version(name):
     packages = [line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
     assert packages
@@ -46,7 +47,7 @@ def test_no_package_name_holds_a_version(name):
 def test_no_package_stands_in_two_lists():
     lists = [needs("--packages", "alignctl", "drive512e", "modules", like="debian").stdout.split()]
     lists += [[line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
-              for name in ("demo", "check", "proof")]
+              for name in LISTS]
     names = [name for names in lists for name in names if name != "python3"]
     assert len(names) == len(set(names))
 

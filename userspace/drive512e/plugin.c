@@ -461,6 +461,7 @@ static int drive512e_zero(void *handle, uint32_t count, uint64_t offset,
 
 static struct nbdkit_plugin plugin = {
 	.name = "drive512e",
+	.version = DRIVE512E_VERSION,
 	.longname = "emulated drive that charges for read-modify-writes",
 	.description = "A drive of 512-byte sectors in larger physical blocks",
 	.unload = drive512e_unload,

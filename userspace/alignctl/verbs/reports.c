@@ -12,7 +12,6 @@
 #include "base/output.h"
 #include "verbs/reports.h"
 
-#define PYTHON	"python3"
 #define PACKAGE	"align_reports"
 
 /*
@@ -73,7 +72,7 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 		nr_more++;
 	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 3,
 					  sizeof(char *)));
-	arguments[0] = PYTHON;
+	arguments[0] = REPORTS_PYTHON;
 	arguments[1] = package;
 	arguments[2] = (char *)name;
 	/* before the verb's arguments, of which "--" may end the options */
@@ -85,8 +84,8 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	output_flush();
 	/* the package makes its runs with this very program */
 	if (!setenv("ALIGNCTL", self, 1))
-		execvp(PYTHON, arguments);
-	message_error("%s: %s: %s; apt-get install python3", argv[0], PYTHON,
-		      strerror(errno));
+		execvp(REPORTS_PYTHON, arguments);
+	message_error("%s: %s: %s; apt-get install python3", argv[0],
+		      REPORTS_PYTHON, strerror(errno));
 	return ALIGNCTL_IO;
 }

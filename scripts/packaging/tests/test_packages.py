@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The packages of `make deb` and `make rpm` hold what make install puts in place, say what they need, and build alike."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab import kept
+from lab.linux import kernels, modules
+from lab.pace import patience
+from lab.paths import OUT, REPO
+from lab.plugins.extent import only_all
+
+BUILD = REPO / "scripts/packaging/build"
+DEBIAN = REPO / "scripts/packaging/debian"
+VERSION = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
+# Each program and the package that has what its "make install" puts in place.
+PROGRAMS = {"alignctl": "alignctl", "drive512e": "nbdkit-drive512e-plugin"}
+PACKAGES = {"alignctl", "dm-align-dkms", "nbdkit-drive512e-plugin"}
+# What the packages of both kinds give to make install.
+ARGUMENTS = ["PREFIX=/usr", "REPORTS_PYTHON=/usr/bin/python3"]
+DEB_ARGUMENTS = [*ARGUMENTS, "ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions"]
+# Always the same folder, so that ccache knows what is compiled in it.
+WHERE = OUT / "packaging-tests"
+# What a build does not read.
+NOT_COPIED = {".git", "out", "__pycache__", ".pytest_cache"}
+
+
+def run(*command, **options):
+    """Run a command that must succeed; return its output."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(400), **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def plain_environment():
+    # Without the flags and jobs of the make that may run these tests.
+    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
+def files_of_tree():
+    found = []
+    for where, folders, names in os.walk(REPO):
+        folders[:] = sorted(name for name in folders if name not in NOT_COPIED)
+        found += [Path(where) / name for name in sorted(names) if name != ".git" and not name.endswith((".ko", ".pyc"))]
+    return found
+
+
+@pytest.fixture(scope="session")
+def packages():
+    """The folder that `make deb` fills; kept, as the packages depend only on the tree and on the tools."""
+    tools = run("dpkg-query", "-W")
+    key = kept.digest(tools, *(part for path in files_of_tree() for part in (str(path.relative_to(REPO)), path)))
+
+    def make(folder):
+        built = WHERE / "deb"
+        run(BUILD, "deb", built, env=plain_environment())
+        shutil.copytree(built, folder, dirs_exist_ok=True)
+    return kept.result("packages", key, make)
+
+
+@pytest.fixture(scope="session")
+def unpacked(packages, tmp_path_factory):
+    """{package: folder with its files, and with its control files in DEBIAN/}"""
+    found = {}
+    for path in packages.glob("*.deb"):
+        name = path.name.partition("_")[0]
+        found[name] = tmp_path_factory.mktemp(name) / "root"
+        run("dpkg-deb", "-R", path, found[name])
+    return found
+
+
+def files(folder):
+    """The files below a folder, by their paths in the system; without a package's control files."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")
+            if not path.is_dir() and path.relative_to(folder).parts[0] != "DEBIAN"}
+
+
+def control(folder):
+    """{field: value} of an unpacked package."""
+    text = re.sub(r"\n[ \t]+", " ", (folder / "DEBIAN/control").read_text())
+    return dict(line.split(": ", 1) for line in text.splitlines())
+
+
+def installed(program, folder, arguments):
+    """The files that a program's "make install" puts in place, with the man pages compressed, as in a package."""
+    run("make", "-s", "-C", REPO / "userspace" / program, f"OUT={OUT}", f"DESTDIR={folder}", *arguments, "install",
+        env=plain_environment())
+    found = {re.sub(r"(/man/man\d/.*)", r"\1.gz", path) for path in files(folder)}
+    assert len(found) > 1
+    return found
+
+
+def test_there_are_three_packages_of_one_version(unpacked):
+    assert set(unpacked) == PACKAGES
+    assert {control(folder)["Version"] for folder in unpacked.values()} == {VERSION}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_package_holds_what_make_install_puts_in_place(unpacked, tmp_path, program):
+    package = PROGRAMS[program]
+    wanted, got = installed(program, tmp_path, DEB_ARGUMENTS), files(unpacked[package])
+    assert wanted <= got
+    # What packages have besides: documents, overrides, and what compiles Python anew with a new python3.
+    assert all(re.match(rf"usr/share/(doc/{package}/|lintian/overrides/|python3/runtime\.d/)", path) for path in got - wanted)
+
+
+def test_the_module_comes_as_its_sources_without_tests(unpacked):
+    sources = {path.name for path in (REPO / "kmod").iterdir() if modules.is_source(path)}
+    found = {path for path in files(unpacked["dm-align-dkms"]) if not path.startswith("usr/share/doc/")}
+    assert found == {f"usr/src/dm-align-{VERSION}/{name}" for name in {*sources, "dkms.conf"}}
+
+
+def test_everything_says_the_one_version(unpacked):
+    alignctl, plugin = unpacked["alignctl"], unpacked["nbdkit-drive512e-plugin"]
+    assert run(alignctl / "usr/sbin/alignctl", "--version") == f"alignctl {VERSION}\n"
+    library = next(plugin.rglob("nbdkit-drive512e-plugin.so"))
+    assert f"\nversion={VERSION}\n" in run("nbdkit", library, "--dump-plugin")
+    for page in (alignctl / "usr/share/man/man8/alignctl.8.gz", plugin / "usr/share/man/man1/nbdkit-drive512e-plugin.1.gz"):
+        assert re.search(rf'^\.TH \S+ \d \S+ "dm-align {VERSION}" ', run("zcat", page), re.M)
+    conf = (unpacked["dm-align-dkms"] / f"usr/src/dm-align-{VERSION}/dkms.conf").read_text()
+    assert f'PACKAGE_VERSION="{VERSION}"\n' in conf
+
+
+def test_the_plugin_is_where_nbdkit_looks_for_names(unpacked):
+    where = re.search(r"^plugindir=/(.*)$", run("nbdkit", "--dump-config"), re.M)[1]
+    assert (unpacked["nbdkit-drive512e-plugin"] / where / "nbdkit-drive512e-plugin.so").exists()
+
+
+def test_alignctl_needs_what_its_python_verbs_import(unpacked):
+    imported = set()
+    for path in unpacked["alignctl"].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(node.module.partition(".")[0])
+    foreign = imported - set(sys.stdlib_module_names) - {"align_reports"}
+    assert "rich" in foreign
+    needs = re.split(r",\s*", control(unpacked["alignctl"])["Depends"])
+    assert {f"python3-{name}" for name in foreign} <= set(needs)
+
+
+def test_the_python_verbs_run_with_debians_python(unpacked, tmp_path):
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 97\n")
+    (tmp_path / "python3").chmod(0o755)
+    done = subprocess.run([unpacked["alignctl"] / "usr/sbin/alignctl", "verify", "--help"], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 0 and "Usage" in done.stdout + done.stderr, done.stderr
+
+
+def test_the_source_package_needs_what_make_programs_needs(packages):
+    text = next(packages.glob("*.dsc")).read_text()
+    wanted = {name.split(" ")[0] for name in re.split(r",\s*", re.search(r"^Build-Depends: (.*)$", text, re.M)[1])}
+    tools = {"debhelper-compat", "dh-sequence-dkms", "dh-sequence-python3", "python3:any"}
+    # What every build has: Debian's build-essential.
+    assumed = {"gcc", "make", "libc6-dev"}
+    assert wanted - tools == set(run(REPO / "scripts/needs", "--packages", "alignctl", "drive512e").split()) - assumed
+
+
+def test_maintainer_scripts_have_no_findings(unpacked):
+    scripts = [path for folder in unpacked.values() for path in sorted((folder / "DEBIAN").iterdir())
+               if path.read_bytes().startswith(b"#!")]
+    assert {path.name for path in scripts} == {"postinst", "prerm", "postrm"}
+    # What debhelper put in: an assignment of its own, a test of its own.
+    run("shellcheck", "--shell", "sh", "--severity", "warning", *scripts)
+
+
+def test_lintian_has_no_findings(packages):
+    done = subprocess.run(["lintian", "--no-cfg", "--allow-root", "--pedantic", "--display-info", "--fail-on",
+                           "error,warning,info,pedantic", next(packages.glob("*.changes"))], capture_output=True, text=True,
+                          timeout=patience(300))
+    assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr
+
+
+def dkms_build(unpacked, release, folder):
+    """Build the module of the package with dkms, in trees below a folder; return it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source = folder / "src"
+    shutil.copytree(unpacked["dm-align-dkms"] / "usr/src", source)
+    for name in ("tree", "modules"):
+        (folder / name).mkdir()
+    trees = ["--dkmstree", folder / "tree", "--sourcetree", source, "--installtree", folder / "modules"]
+    run("dkms", "add", *trees, f"dm-align/{VERSION}")
+    run("dkms", "build", *trees, "-k", release, "--kernelsourcedir", kernels.build_folder(release), f"dm-align/{VERSION}")
+    return next((folder / "tree").rglob("dm-align.ko*"))
+
+
+@pytest.mark.parametrize("series", [
+    series if series == kernels.USUAL else only_all("the usual one, and the builds of make modules", series)
+    for series in kernels.SERIES])
+@pytest.mark.timeout(600)
+def test_dkms_builds_the_module(unpacked, series):
+    release = kernels.release(series)
+    if kernels.usable(kernels.build_folder(release)):
+        module = dkms_build(unpacked, release, WHERE / f"dkms-{series}")
+    else:
+        # A root of another generation has a compiler and no dkms: what dkms runs, make with the headers, runs there.
+        tree, root = modules.gcc_tree(release)
+        module = modules.build(tree, f"dkms-{series}", unpacked["dm-align-dkms"] / "usr/src", part=f"dm-align-{VERSION}",
+                               root=root)[0] / "dm-align.ko"
+    told = run("/sbin/modinfo", module)
+    assert re.search(rf"^version: +{VERSION}$", told, re.M) and re.search(r"^srcversion: +\w{23}$", told, re.M)
+    assert re.search(rf"^vermagic: +{re.escape(release)} ", told, re.M)
+
+
+def in_system(folder, loaded, script, *arguments, idle=True, new="NEW"):
+    """Run a maintainer script where /sys/module has dm_align with the srcversion `loaded`, which can be removed if `idle`;
+    return its output, and whether the module was removed."""
+    tools = {"modinfo": f'case $2 in srcversion) echo {new} ;; version) echo 0.2 ;; esac',
+             "rmmod": 'rm -r /sys/module/dm_align; touch removed' if idle else "exit 1",
+             "systemctl": ":"}
+    for name, text in tools.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    setup = "mount -t tmpfs none /sys/module && cd \"$1\" && shift"
+    if loaded:
+        setup += f" && mkdir /sys/module/dm_align && echo 1 >/sys/module/dm_align/refcnt" \
+                 f" && echo {loaded} >/sys/module/dm_align/srcversion && echo 0.1 >/sys/module/dm_align/version"
+    said = run("unshare", "-m", "sh", "-c", f'{setup} && exec sh "$@"', "sh", folder, DEBIAN / script, *arguments,
+               env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    return said, (folder / "removed").exists()
+
+
+def test_an_upgrade_says_that_devices_keep_the_old_module(tmp_path):
+    said, removed = in_system(tmp_path, "OLD", "dm-align-dkms.postinst", "configure", "0.1", idle=False)
+    assert said == "dm-align-dkms: devices keep the module 0.1; 0.2 follows when all are detached: modprobe -r dm-align\n"
+    assert not removed
+
+
+@pytest.mark.parametrize("loaded, removed", [("OLD", True), ("NEW", False), (None, False)])
+def test_an_idle_module_makes_room_for_a_new_one(tmp_path, loaded, removed):
+    assert in_system(tmp_path, loaded, "dm-align-dkms.postinst", "configure", "0.1") == ("", removed)
+
+
+def test_a_removal_leaves_the_module_to_its_devices(tmp_path):
+    said, _ = in_system(tmp_path, "OLD", "dm-align-dkms.prerm", "remove", idle=False)
+    assert said.startswith("dm-align-dkms: devices keep the module") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb, removed", [("remove", True), ("upgrade", False)])
+def test_only_a_removal_unloads_an_idle_module(tmp_path, verb, removed):
+    assert in_system(tmp_path, "OLD", "dm-align-dkms.prerm", verb) == ("", removed)
+
+
+@pytest.mark.parametrize("text, verb, stays", [
+    ("# name device options\n\n", "purge", False), ("", "purge", False), ("# x\n  data /dev/sda\n", "purge", True),
+    ("data /dev/sda", "purge", True), ("# only a comment\n", "remove", True)])
+def test_a_purge_keeps_a_table_that_names_devices(tmp_path, text, verb, stays):
+    table = tmp_path / "etc/aligntab"
+    table.parent.mkdir()
+    table.write_text(text)
+    said = run("sh", DEBIAN / "alignctl.postrm", verb, env={**os.environ, "DPKG_ROOT": str(tmp_path)})
+    assert table.exists() == stays and (not stays or table.read_text() == text)
+    assert bool(said) == (stays and verb == "purge") and said.count("\n") <= 1
+
+
+def test_a_purge_without_a_table_says_nothing(tmp_path):
+    assert run("sh", DEBIAN / "alignctl.postrm", "purge", env={**os.environ, "DPKG_ROOT": str(tmp_path)}) == ""
+
+
+def test_a_folder_with_other_files_is_not_replaced(tmp_path):
+    (tmp_path / "mine").touch()
+    done = subprocess.run([BUILD, "deb", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 2 and str(tmp_path) in done.stderr and (tmp_path / "mine").exists()
+
+
+@pytest.mark.check_all("the packages are built once, and each is compared with make install")
+@pytest.mark.timeout(900)
+def test_two_builds_are_the_same_bytes(packages, tmp_path):
+    """In another folder, of files with other times and modes, with another umask, language and time zone."""
+    tree = tmp_path / "a folder of another length" / "dm-align"
+    shutil.copytree(REPO, tree, ignore=shutil.ignore_patterns(*NOT_COPIED, "*.ko"))
+    for path in tree.rglob("*"):
+        os.utime(path, (10 ** 9, 10 ** 9))
+        path.chmod(path.stat().st_mode & 0o700)
+    before = sorted((str(path), path.lstat().st_mtime_ns) for path in tree.rglob("*"))
+    second = tmp_path / "second"
+    run("sh", "-c", 'umask 077 && exec "$0" deb "$1"', tree / "scripts/packaging/build", second,
+        env={**os.environ, "LC_ALL": "C", "LANG": "de_DE.UTF-8", "TZ": "Pacific/Chatham", "CFLAGS": "-O0", "USER": "nobody"})
+    assert sorted((str(path), path.lstat().st_mtime_ns) for path in tree.rglob("*")) == before
+    compared = 0
+    for path in [path for pattern in ("*.deb", "*.dsc", "*.tar.*") for path in packages.glob(pattern)]:
+        assert (second / path.name).read_bytes() == path.read_bytes(), path.name
+        compared += 1
+    assert compared == len(PACKAGES) + 2
+
+
+@pytest.fixture(scope="session")
+def rpms(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rpm") / "rpm"
+    run(BUILD, "rpm", folder)
+    return folder
+
+
+@pytest.mark.check_all("the Debian packages, which are made of the same make install")
+@pytest.mark.timeout(900)
+def test_rpm_packages_hold_what_make_install_puts_in_place(rpms, tmp_path):
+    listed = {}
+    for path in [path for path in rpms.glob("*.rpm") if not path.name.endswith(".src.rpm")]:
+        name, version, *lines = run("rpm", "-qp", "--qf", "%{name}\n%{version}\n[%{filemodes:perms} %{filenames}\n]",
+                                    path).splitlines()
+        assert version == VERSION
+        # Whether man pages are compressed is for the system to say that builds.
+        listed[name] = {re.sub(r"(/man/man\d/[^.]*\.\d)$", r"\1.gz", line.partition(" /")[2])
+                        for line in lines if not line.startswith("d")}
+    assert PACKAGES <= set(listed)
+    for program, package in PROGRAMS.items():
+        (tmp_path / program).mkdir()
+        wanted = installed(program, tmp_path / program, ARGUMENTS)
+        rest = listed[package] - wanted
+        assert wanted <= listed[package], wanted - listed[package]
+        assert all(re.match(r"usr/share/(doc|licenses)/|usr/lib/\.build-id/", path) for path in rest), rest
+    assert {f"usr/src/dm-align-{VERSION}/{name}" for name in ("Kbuild", "dkms.conf", "target.c")} <= listed["dm-align-dkms"]
+
+
+@pytest.mark.check_all("lintian, on packages with the same files")
+@pytest.mark.timeout(900)
+def test_rpmlint_has_no_findings(rpms):
+    said = subprocess.run(["rpmlint", "-c", REPO / "scripts/packaging/rpm/rpmlint.toml", *rpms.glob("*.rpm")],
+                          capture_output=True, text=True, timeout=patience(300)).stdout
+    assert "4 packages and 0 specfiles checked; 0 errors, 0 warnings" in said, said
