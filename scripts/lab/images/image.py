@@ -18,7 +18,7 @@ from . import filesystem, machine
 RECIPE = Path(__file__).with_name("recipe")
 # Beside the essential packages and apt; the libraries are alignctl's.
 PACKAGES = ("cryptsetup", "dbus", "e2fsprogs", "fdisk", "initramfs-tools", "kexec-tools", "kmod", "kpartx", "libjson-c5",
-            "liburing2", "linux-image-amd64", "lvm2", "mdadm", "mount", "procps", "python3", "systemd", "systemd-sysv", "udev",
+            "liburing2", "lvm2", "mdadm", "mount", "procps", "python3", "systemd", "systemd-sysv", "udev",
             "usr-is-merged", "xfsprogs", "zstd")
 # Generations that have an image, oldest first, and their packages beside PACKAGES.
 GENERATIONS = {"bookworm": (), "trixie": ("systemd-cryptsetup",)}
@@ -30,9 +30,10 @@ LEFT_OUT = ("/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/man/*")
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """The root image of a generation, with further `packages`."""
+    """The root image of a generation, with further `packages`, and with the package `kernel` of an image."""
     generation: str
     packages: tuple = ()
+    kernel: str = "linux-image-amd64"
     uuid = UUID
 
     def folder(self):
@@ -53,7 +54,7 @@ class Image:
         return machine.Machine(self, name, **options)
 
     def _packages(self):
-        return sorted({*PACKAGES, *GENERATIONS[self.generation], *self.packages})
+        return sorted({*PACKAGES, *GENERATIONS[self.generation], self.kernel, *self.packages})
 
     def _make(self, folder):
         say(f"making a system image of Debian {self.generation} in {folder.parent} (0.3 GB to fetch)")
