@@ -32,6 +32,8 @@ END_SECONDS = 120
 COMMAND_SECONDS = 60
 CONNECT_SECONDS = 20
 
+# Time limits of the system itself, in seconds of the reference machine, by the words of the kernel's command line.
+LIMITS = {"udev.event_timeout": 180, "systemd.default_timeout_start_sec": 90, "systemd.default_device_timeout_sec": 90}
 # What a boot needs to find the root; a test adds words, or names another root.
 ROOT = "root=UUID={uuid} ro"
 # Units that only take time under emulation: nobody logs in, systemctl needs no logind for root, and no test uses the mounts.
@@ -134,7 +136,8 @@ class Machine:
             journal.write(f"==== boot {self._boots}: {release}\n")
         self._console_before = len(self.console)
         accelerator = vm.accelerator()
-        words = [*vm.COMMON_WORDS, vm.QUICK_KERNEL, *(f"systemd.mask={unit}" for unit in MASKED), self.root, self.append]
+        words = [*vm.COMMON_WORDS, vm.QUICK_KERNEL, *(f"systemd.mask={unit}" for unit in MASKED),
+                 *(f"{word}={pace.patience(seconds):.0f}" for word, seconds in LIMITS.items()), self.root, self.append]
         if self.cpus > 1 and accelerator == accel.TCG:
             words += vm.ONE_AFTER_THE_OTHER
         arguments = [
