@@ -60,6 +60,8 @@ check:  ## the tests, in one pytest run: all on one kernel, on the others what d
 check-all:  ## every test on every kernel, slices at full length, KUnit in QEMU as well: hours; arguments as of check
 check-all: export DM_ALIGN_ALL := 1
 check-all: export DM_ALIGN_BUDGET_MINUTES ?= 0
+# System images are booted in check-all only.
+check-all: needed := images
 # What tests compile is compiled once for all checkouts.
 check check-all test: export PATH := /usr/lib/ccache:$(PATH)
 check check-all test: export CCACHE_DIR ?= $(or $(DM_ALIGN_CACHE),$(HOME)/.cache/dm-align)/ccache
@@ -67,7 +69,7 @@ check check-all test: export CCACHE_BASEDIR := $(CURDIR)
 check check-all test: export CCACHE_NOHASHDIR := 1
 
 check check-all:
-	$(call prepare,check,programs modules test-tools)
+	$(call prepare,$(or $(needed),check),programs modules test-tools)
 	$(PYTHON) -m pytest -rs -n $(JOBS) --dist loadgroup -p no:cacheprovider $(PYTEST_ARGS)
 
 lint:  ## the static checks, which make check runs as well [GATES="ruff mypy"]

@@ -26,7 +26,8 @@ NEEDS = {"": (["venv"], []),
          "kmod/tests": (["check"], ["programs", "test-tools"]),
          "kunit": (["check"], []),
          "Documentation": (["venv"], ["programs"]),
-         "scripts": (["check"], ["programs", "test-tools"])}
+         "scripts": (["check"], ["programs", "test-tools"]),
+         "scripts/lab/tests/images": (["images"], ["programs"])}
 
 
 @dataclasses.dataclass

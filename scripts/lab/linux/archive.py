@@ -6,9 +6,11 @@ separate configuration for each generation, in the cache: the machine's lists, s
 The mirror is the one in the machine's own sources.
 """
 
+import contextlib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -189,8 +191,9 @@ class Generation:
             for deb in sorted(Path(scratch).glob("*.deb")):
                 subprocess.run(["dpkg-deb", "-x", deb, into], check=True)
 
-    def unpack_all(self, packages, into):
-        """Unpack the packages with all their dependencies into `into`, a root with merged /usr. Raises Unreachable."""
+    @contextlib.contextmanager
+    def _downloaded(self, packages):
+        """Yield a folder with the packages and all their dependencies. Raises Unreachable."""
         self._refresh()
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
             (Path(scratch) / "partial").mkdir()
@@ -198,16 +201,34 @@ class Generation:
                              *packages)
             if done.returncode:
                 raise Unreachable(f"{' '.join(packages)} of Debian {self.name} cannot be fetched: {first_error(done.stderr)}")
+            yield Path(scratch)
+
+    def unpack_all(self, packages, into):
+        """Unpack the packages with all their dependencies into `into`, a root with merged /usr. Raises Unreachable."""
+        with self._downloaded(packages) as folder:
             for name in ("bin", "sbin", "lib", "lib64"):
                 (into / "usr" / name).mkdir(parents=True)
                 (into / name).symlink_to(f"usr/{name}")
-            for deb in sorted(Path(scratch).glob("*.deb")):
+            for deb in sorted(folder.glob("*.deb")):
                 with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as archive:
                     # Some packages ship /bin and /lib as folders; those are links here.
                     subprocess.run(["tar", "-x", "--no-same-owner", "--keep-directory-symlink", "-C", into],
                                    stdin=archive.stdout, check=True)
                 if archive.returncode:
                     raise Unreachable(f"{deb.name} of Debian {self.name} is damaged")
+
+    def repository(self, packages, folder):
+        """Fill `folder`, made if missing, with the packages and all their dependencies, as a source of apt without signature:
+        deb [trusted=yes] file:FOLDER ./
+        Packages that lie there already stay. Return the folder. Raises Unreachable."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._downloaded(packages) as downloads:
+            for deb in downloads.glob("*.deb"):
+                shutil.move(deb, folder / deb.name)
+        with open(folder / "Packages", "w") as index:
+            subprocess.run(["dpkg-scanpackages", "--multiversion", "."], cwd=folder, stdout=index, stderr=subprocess.DEVNULL,
+                           check=True)
+        return folder
 
 
 def first_error(text):

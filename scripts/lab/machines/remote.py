@@ -34,8 +34,8 @@ class Guest:
     def _send(self, request: dict[str, Any]) -> None:
         self._connection.sendall(json.dumps(request).encode() + b"\n")
 
-    def _ask(self, what: str, request: dict[str, Any], timeout: float | None,
-             ok: tuple[int, ...] = (0,)) -> str:
+    def answer(self, what: str, request: dict[str, Any], timeout: float | None) -> dict[str, Any]:
+        """Send a request; return the agent's answer. `what` names the request in errors. Raises GuestError."""
         self._connection.settimeout(timeout)
         try:
             self._send(request)
@@ -46,7 +46,11 @@ class Guest:
             raise GuestError(f"{what}: the guest is gone: {error}") from error
         if not line:
             raise GuestError(f"{what}: the guest ended before it answered")
-        answer = json.loads(line)
+        return json.loads(line)
+
+    def _ask(self, what: str, request: dict[str, Any], timeout: float | None,
+             ok: tuple[int, ...] = (0,)) -> str:
+        answer = self.answer(what, request, timeout)
         if answer["status"] not in ok:
             said = (answer["stderr"] or answer["stdout"]).strip()
             raise GuestError(f"{what}: status {answer['status']}: {said}")

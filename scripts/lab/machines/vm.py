@@ -75,10 +75,14 @@ class Drive:
             values[name] = int(value) if kinds[name] is int else value
         return cls(socket, **values)
 
+    @property
+    def source(self):
+        return f"nbd:unix:{self.socket}"
+
     def arguments(self, index):
         size = f"logical_block_size={self.logical},physical_block_size={self.physical}"
         common = f"drive=d{index},serial=drive{index},write-cache={self.write_cache},{size}"
-        backend = f"file=nbd:unix:{self.socket},if=none,id=d{index},format=raw,cache=none,discard=unmap"
+        backend = f"file={self.source},if=none,id=d{index},format=raw,cache=none,discard=unmap"
         if self.bus == "virtio":
             # QEMU would otherwise merge neighbouring requests, despite the settings of the guest's queue.
             device = f"virtio-blk-pci,{common},request-merging=off,num-queues=1"
@@ -91,6 +95,15 @@ class Drive:
             fail(f"drive bus {self.bus!r} is not virtio or scsi")
         extra = ["-device", f"virtio-scsi-pci,id=scsi{index}"] if self.bus == "scsi" else []
         return ["-drive", backend, *extra, "-device", device]
+
+
+@dataclasses.dataclass(frozen=True)
+class FileDrive(Drive):
+    """A disk whose content is a raw file; `socket` is its path."""
+
+    @property
+    def source(self):
+        return self.socket
 
 
 @dataclasses.dataclass
@@ -235,9 +248,9 @@ def begin():
 QUICK_CPU, QUICK_KERNEL = ",erms=off", "init_on_alloc=0"
 
 
-def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator, quick=False):
-    """Return QEMU's command line for a kernel and its run folder, without shares and the kernel's own arguments."""
-    arguments = [
+def bare(*, memory, cpus, accelerator, quick=False):
+    """Return QEMU's command line for a machine without devices that ends where it would be reset."""
+    return [
         # max: all features of the accelerator, with KVM the host's own processor. la57=off: Linux forgets for a moment
         # at boot that it has five-level page tables, and KASAN then reports a wild address. pmu=off: TCG has no event
         # counters, and the ones of a nested virtual machine are unreliable.
@@ -245,6 +258,13 @@ def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerat
         "-cpu", "max,la57=off,pmu=off" + (QUICK_CPU if quick and accelerator == accel.TCG else ""),
         "-m", memory, "-smp", str(cpus),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-net", "none",
+    ]
+
+
+def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerator, quick=False):
+    """Return QEMU's command line for a kernel and its run folder, without shares and the kernel's own arguments."""
+    arguments = [
+        *bare(memory=memory, cpus=cpus, accelerator=accelerator, quick=quick),
         "-kernel", str(booted.image), "-initrd", str(initramfs(booted)),
         "-serial", f"file:{folder / 'console.log'}",
         "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
@@ -263,11 +283,14 @@ def machine(booted, folder, *, memory, cpus, icount, drives, channels, accelerat
     return arguments
 
 
+# A log on the console, and no features that only cost time under emulation.
+COMMON_WORDS = ("console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic", "audit=0", "apparmor=0",
+                "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check")
+
+
 def kernel_words(booted, folder, cwd, load):
-    """Return the kernel's command line: words for inits/init, a log on the console, and no features that only cost time
-    under emulation."""
-    return ["console=ttyS0", "ignore_loglevel", "printk.devkmsg=on", "panic=-1", "oops=panic",
-            "audit=0", "apparmor=0", "mitigations=off", "random.trust_cpu=on", "cryptomgr.notests", "no_timer_check",
+    """Return the kernel's command line: COMMON_WORDS and words for inits/init."""
+    return [*COMMON_WORDS,
             f"lab.init={INITS / 'init'}", f"lab.run={folder}", f"lab.modules={booted.root / 'lib/modules'}",
             f"lab.cwd={cwd or os.getcwd()}", f"lab.load={','.join(load)}", slowness_word()]
 

@@ -19,8 +19,9 @@ from ..paths import REPO, say
 
 # The folders whose tests need a machine.
 _LAB = tuple(f"scripts/lab/tests/{room}" for room in ("machines", "plugins", "proof"))
+_IMAGES = "scripts/lab/tests/images"
 FOLDERS = {"uml": ("kmod/tests", *_LAB),
-           "qemu": ("kmod/tests", *_LAB, "Documentation/tests")}
+           "qemu": ("kmod/tests", *_LAB, _IMAGES, "Documentation/tests")}
 BOOT_SECONDS = 120
 EXIT_STATUS = 2
 
