@@ -35,7 +35,7 @@ def bare(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", ["demo", "check", "proof"])
+@pytest.mark.parametrize("name", ["demo", "check", "proof", "upstream"])
 def test_no_package_name_holds_a_version(name):
     packages = [line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
     assert packages
@@ -46,7 +46,7 @@ def test_no_package_name_holds_a_version(name):
 def test_no_package_stands_in_two_lists():
     lists = [needs("--packages", "alignctl", "drive512e", "modules", like="debian").stdout.split()]
     lists += [[line for line in (REPO / "scripts/packages" / name).read_text().splitlines() if not line.startswith("#")]
-              for name in ("demo", "check", "proof")]
+              for name in ("demo", "check", "proof", "upstream")]
     names = [name for names in lists for name in names if name != "python3"]
     assert len(names) == len(set(names))
 
