@@ -104,9 +104,10 @@ def kernel_make(arch, output, *arguments, **options):
 
 
 def build(arch, target):
-    """Build drivers/md with W=1 -Werror; `target` is "m" or "y". Return findings."""
+    """Build drivers/md with W=1 -Werror; `target` is "m" or "y". Return findings. Builds for the same machine share a folder:
+    what does not depend on `target` is compiled once."""
     name = f"{arch}, {'module' if target == 'm' else 'built in'}"
-    output = SCRATCH / f"{arch}-{target}"
+    output = SCRATCH / arch
     output.mkdir(parents=True, exist_ok=True)
     wanted = CONFIG.format(core="y", target=target)
     (output / "wanted").write_text(wanted)

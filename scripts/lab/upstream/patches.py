@@ -68,6 +68,8 @@ physical blocks. Add what it is made of:
   while none is in flight;
 - job: steps that need process context, in objects that may be freed
   while a step still runs;
+- node: what outlives the tables of a mapped device: the ledger and the
+  files in sysfs;
 - placement: write hint and stream of the bios that are made of others;
 - range: blocks that a request changes without a buffer of the engine,
   registered in its per-bio data, so that it allocates nothing;
@@ -76,8 +78,8 @@ physical blocks. Add what it is made of:
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
-""", driver("align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "placement.h", "range.c", "range.h",
-            "shard.h", "trace.c", "trace.h")),
+""", driver("align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "node.c", "node.h", "placement.h",
+            "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
@@ -112,7 +114,7 @@ write cache for everybody above, so that flushes arrive.
 
 The ledger belongs to a node that outlives the tables of the mapped
 device, and shows in the status line and in /sys/block/dm-N/align/.
-""", driver("Kconfig", "Makefile", "node.c", "node.h", "sysfs.c", "target.c"), (
+""", driver("Kconfig", "Makefile", "sysfs.c", "target.c"), (
         ("drivers/md/Kconfig", 'source "drivers/md/dm-vdo/Kconfig"', f'source "{DRIVER}/Kconfig"\n\n'),
         ("drivers/md/Makefile", "obj-$(CONFIG_DM_VDO)", "obj-$(CONFIG_DM_ALIGN)\t\t+= dm-align/\n"),
     )),
@@ -154,7 +156,7 @@ dm-align is a linear target that knows where the physical blocks of the
 device below begin:
 
 report    passes every bio on, and counts the blocks that it covers in
-          part (partial touches): what an uncached drive does an RMW for;
+          part (partial touches), for which a drive does an RMW;
 pad       joins partial writes that are in flight together, reads what
           is missing, and writes whole blocks; nothing is acknowledged
           that the drive has not acknowledged;
@@ -181,12 +183,12 @@ and what it does for that stands in the way here:
   and the write of that buffer, the old content comes back, and the
   acknowledged write is lost. The other order loses as well: a buffer
   that is read while an aligned write is in flight has the old content,
-  and stays. dm-align registers every change of data before it goes down.
+  and stays. dm-align registers every change of data before sending it.
 - One ordered work item serves all misaligned bios, reads included. It
   ends none of a batch before it has written all dirty buffers and
   flushed the drive. Bios that arrive meanwhile wait for the next batch.
-- It reads each partial block that is not cached, also if writes that are
-  in flight together cover the block.
+- It reads each partial block that is not cached, also if writes that
+  are in flight together cover the block.
 - Boundaries are multiples of the block size from sector 0. A drive or
   partition with an alignment_offset has them elsewhere.
 - It counts nothing, so it cannot tell whether it is needed.
@@ -205,8 +207,8 @@ that the two have in common:
   while it is being collected, and become one request; and a write to a
   held block passes at once, and the block waits for it.
 - A lookup takes overlapping keys for the same cell. A write has to be
-  ordered against every block that it overlaps, and a discard may overlap
-  all of them; a key of v1 spans 1024 blocks at most.
+  ordered against every block that it overlaps, and a discard may
+  overlap all of them; a key of v1 spans 1024 blocks at most.
 - A prison has no buffers, and what the engine is about is the states of
   a block with one: collect, read, write, held.
 
@@ -229,6 +231,6 @@ power cuts and faults, and under KASAN, lockdep and KCSAN; the states of
 the engine are also searched exhaustively for small sets of requests.
 The KUnit suites are in patch 6.
 
-The series is against {source}. It builds as a module and built
-in, on x86_64 and on i386, with W=1 and without a warning.
+The series applies to {source}. It builds as a
+module and built in, for x86_64 and i386, with W=1 and no warning.
 """
