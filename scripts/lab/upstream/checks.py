@@ -44,7 +44,8 @@ CONFIG_DM_ALIGN_KUNIT_TEST={target}
 """
 # Tools that look for the tree by where they lie themselves.
 COPIED = ("tools/testing/kunit",)
-# Sphinx, and what checkpatch's spdxcheck imports, belong to Debian's Python. The tools are links into the source, beside which Python would put its own files.
+# Sphinx, and what checkpatch's spdxcheck imports, belong to Debian's Python. The tools are links into the source, beside which
+# Python would put its own files.
 DEBIANS = {**os.environ, "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
 # What a 32-bit compiler calls for operators on 64 bits; a kernel has none of it.
 LIBGCC = re.compile(r"__(u?div|u?mod|u?divmod|mul)[dt]i\d")
