@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from ..paths import REPO
 from . import derive, patches, series
 from .series import SCRATCH, git
 
@@ -178,7 +179,7 @@ def abi(files):
     findings = [line for line in (done.stdout + done.stderr).splitlines() if name in line or "/align/" in line]
     if done.returncode:
         findings += done.stderr.splitlines()[-5:]
-    described = set(re.findall(r"^What:\t+(\S+)$", (TREE / derive.ABI).read_text(), re.M))
+    described = set(re.findall(r"^What:\t+(\S+)$", (REPO / derive.ABI).read_text(), re.M))
     found = subprocess.run([*tool, "search", "/sys/block/dm-<num>/align/"], cwd=TREE, env=DEBIANS, capture_output=True,
                            text=True).stdout
     return findings + [f"get_abi.py does not find {what}" for what in sorted(described) if what not in found]
