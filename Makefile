@@ -63,10 +63,10 @@ check-all: export DM_ALIGN_BUDGET_MINUTES ?= 0
 # System images are booted in check-all only.
 check-all: needed := images
 # What tests compile is compiled once for all checkouts.
-check check-all test: export PATH := /usr/lib/ccache:$(PATH)
-check check-all test: export CCACHE_DIR ?= $(or $(DM_ALIGN_CACHE),$(HOME)/.cache/dm-align)/ccache
-check check-all test: export CCACHE_BASEDIR := $(CURDIR)
-check check-all test: export CCACHE_NOHASHDIR := 1
+check check-all test upstream: export PATH := /usr/lib/ccache:$(PATH)
+check check-all test upstream: export CCACHE_DIR ?= $(or $(DM_ALIGN_CACHE),$(HOME)/.cache/dm-align)/ccache
+check check-all test upstream: export CCACHE_BASEDIR := $(CURDIR)
+check check-all test upstream: export CCACHE_NOHASHDIR := 1
 
 check check-all:
 	$(call prepare,$(or $(needed),check),programs modules test-tools)
@@ -88,6 +88,10 @@ proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"
 matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
 	scripts/setup venv
 	$(PYTHON) -m lab.linux.matrix update
+
+upstream:  ## the target as patches for Linux 7.2 in out/upstream/, checked as kernel code is [UPSTREAM="checks"]
+	@scripts/setup upstream
+	$(PYTHON) -m lab.upstream $(UPSTREAM)
 
 SOAK_MINUTES ?= 30
 
@@ -165,4 +169,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check check-all clean coverage deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall
+.PHONY: all bench bench-drive check check-all clean coverage deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream

@@ -96,7 +96,7 @@ struct align_block {
 	bool starved;
 	bool failed;
 	bool gone;
-	struct compat_placement place;
+	struct align_placement place;
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;

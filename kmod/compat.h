@@ -19,6 +19,14 @@
 #error "the kernel's headers do not compile; probe_HEADERS.h.log says why"
 #endif
 
+/* dm passes no atomic writes on, whatever the block layer knows of them. */
+#if !DM_ALIGN_HAVE_ATOMIC_WRITES
+#undef DM_TARGET_ATOMIC_WRITES
+#define DM_TARGET_ATOMIC_WRITES 0
+#undef REQ_ATOMIC
+#define REQ_ATOMIC 0
+#endif
+
 #if !DM_ALIGN_HAVE_BDEV_ROT
 static inline bool bdev_rot(struct block_device *bdev)
 {
@@ -54,26 +62,6 @@ static inline int timer_delete_sync(struct timer_list *timer)
 #define COMPAT_IOCTL_ARGS(...) __VA_ARGS__
 #endif
 
-/*
- * dm passes atomic writes on to targets with this feature, and stacks their
- * limits. Where it does not know them none arrives.
- */
-#if DM_ALIGN_HAVE_ATOMIC_WRITES
-#define COMPAT_TARGET_ATOMIC_WRITES DM_TARGET_ATOMIC_WRITES
-#else
-#define COMPAT_TARGET_ATOMIC_WRITES 0
-#endif
-
-/* Whether the drive has to write all of a bio or nothing: nobody may cut it. */
-static inline bool compat_is_atomic(const struct bio *bio)
-{
-#if DM_ALIGN_HAVE_ATOMIC_WRITES
-	return bio->bi_opf & REQ_ATOMIC;
-#else
-	return false;
-#endif
-}
-
 /* The limits say whether a stacked device is misaligned. */
 static inline void compat_clear_misaligned(struct queue_limits *limits)
 {
@@ -98,18 +86,20 @@ static inline void compat_limit_write_zeroes(struct queue_limits *limits,
 #endif
 }
 
-/*
- * Where a drive puts what a write brings, as far as a kernel can say it: an enum
- * rw_hint of its expected lifetime, and a stream, 0 for none.
+/**
+ * struct align_placement - where a drive puts the data of a write
+ * @hint: the expected lifetime, an enum rw_hint
+ * @stream: the write stream, 0 for none
  */
-struct compat_placement {
+struct align_placement {
 	u8 hint;
 	u8 stream;
 };
 
-static inline struct compat_placement compat_placement(const struct bio *bio)
+/* Return the placement that a write asks for. */
+static inline struct align_placement align_placement(const struct bio *bio)
 {
-	struct compat_placement place = {};
+	struct align_placement place = {};
 
 #if DM_ALIGN_HAVE_BIO_WRITE_HINT
 	place.hint = bio->bi_write_hint;
@@ -120,8 +110,9 @@ static inline struct compat_placement compat_placement(const struct bio *bio)
 	return place;
 }
 
-static inline void compat_set_placement(struct bio *bio,
-					struct compat_placement place)
+/* Ask for a placement of the data of a write. */
+static inline void align_set_placement(struct bio *bio,
+				       struct align_placement place)
 {
 #if DM_ALIGN_HAVE_BIO_WRITE_HINT
 	bio->bi_write_hint = place.hint;

@@ -3,8 +3,7 @@
  * Arithmetic on physical blocks: where boundaries lie, which blocks a write
  * covers in part, where a write may be cut, which histogram bin a value is in.
  *
- * Pure functions on integers. The kernel module, its KUnit
- * suites and the userspace tools compile this very file.
+ * Pure functions on integers.
  *
  * Sectors are 512 bytes and count from the start of the underlying device.
  * Byte x is a boundary iff (x - alignment_offset) mod P == 0. Blocks are
@@ -17,7 +16,7 @@
 #include <linux/types.h>
 #ifdef __KERNEL__
 #include <linux/math64.h>
-#else
+#else	/* the tools in userspace compile this file, too */
 #include <stdbool.h>
 #include <stddef.h>
 #endif

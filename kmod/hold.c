@@ -204,7 +204,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
-	block->place = compat_placement(touch->io->bio);
+	block->place = align_placement(touch->io->bio);
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);

@@ -426,28 +426,28 @@ unsigned int block_sent_bytes(const struct align_block *block)
  * Where a block in WRITE or PASS is to be put: as its oldest touch that is not
  * acknowledged, or else as what it holds.
  */
-static struct compat_placement block_placement(struct align_block *block)
+static struct align_placement block_placement(struct align_block *block)
 {
 	const struct align_touch *touch =
 		list_first_entry_or_null(&block->touches, struct align_touch,
 					 list);
 
-	return touch ? compat_placement(touch->io->bio) : block->place;
+	return touch ? align_placement(touch->io->bio) : block->place;
 }
 
 /*
  * Where a run in WRITE is to be put: the block layer keeps requests that differ
  * in it apart, so blocks that differ go without.
  */
-static struct compat_placement run_placement(struct block_run *run)
+static struct align_placement run_placement(struct block_run *run)
 {
-	struct compat_placement place = block_placement(run_first(run)), other;
+	struct align_placement place = block_placement(run_first(run)), other;
 	struct align_block *block;
 
 	list_for_each_entry(block, &run->blocks, list) {
 		other = block_placement(block);
 		if (other.hint != place.hint || other.stream != place.stream)
-			return (struct compat_placement) {};
+			return (struct align_placement) {};
 	}
 	return place;
 }
@@ -472,7 +472,7 @@ static void run_write(struct block_run *run)
 	ledger_add(at->ledger, pad_writes, run->nr);
 	ledger_add(at->ledger, sent_block_bytes, bytes);
 	run_init_bio(run, opf, run_write_end);
-	compat_set_placement(&run->bio, run_placement(run));
+	align_set_placement(&run->bio, run_placement(run));
 	submit_bio_noacct(&run->bio);
 }
 
@@ -623,7 +623,7 @@ static void block_pass_held(struct align_block *block)
 		/* Waits at most for those sent before, which need nobody. */
 		bio = bio_alloc_bioset(at->dev->bdev, block_nr_vecs(at), opf,
 				       GFP_NOIO, &at->pieces);
-		compat_set_placement(bio, block_placement(block));
+		align_set_placement(bio, block_placement(block));
 		bio->bi_iter.bi_sector =
 			align_block_start(&at->geometry, block->number) + start;
 		while (byte < stop) {

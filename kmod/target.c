@@ -157,7 +157,7 @@ static bool is_hardware(struct block_device *bdev)
 	return disk_to_dev(bdev->bd_disk)->parent;
 }
 
-/* Fills at->geometry; contract in "boundary" of Documentation/dm-align.rst. */
+/* Fill at->geometry, by the rules in "Boundaries" of dm-align.rst. */
 static const char *find_geometry(struct align_target *at,
 				 struct align_args *args)
 {
@@ -822,7 +822,7 @@ static struct target_type align_type = {
 	.name = "align",
 	.version = {1, 0, 0},
 	.features = DM_TARGET_NOWAIT | DM_TARGET_ZONED_HM |
-		    COMPAT_TARGET_ATOMIC_WRITES,
+		    DM_TARGET_ATOMIC_WRITES,
 	.module = THIS_MODULE,
 	.ctr = align_ctr,
 	.dtr = align_dtr,

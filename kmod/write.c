@@ -151,7 +151,7 @@ bool align_over_limits(struct align_io *io)
 	struct bio *bio = io->bio;
 
 	/* Atomic writes have limits of their own, which those above respect. */
-	if (surely_fits(io->at, bio) || compat_is_atomic(bio))
+	if (surely_fits(io->at, bio) || (bio->bi_opf & REQ_ATOMIC))
 		return false;
 	return run_cut(io, bio->bi_iter.bi_sector, bio->bi_iter) <
 	       bio_sectors(bio);
@@ -187,7 +187,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
 		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
 	bio->bi_ioprio = io->bio->bi_ioprio;
-	compat_set_placement(bio, compat_placement(io->bio));
+	align_set_placement(bio, align_placement(io->bio));
 	bio->bi_private = (void *)io;
 	bio_clone_blkg_association(bio, io->bio);
 }
@@ -620,7 +620,7 @@ int align_engine_map(struct align_io *io)
 		touch->held = false;
 		touch->how = refuse_touch(at, touch->part.block);
 		/* It goes down whole then, as a range like any other. */
-		if (compat_is_atomic(bio))
+		if (bio->bi_opf & REQ_ATOMIC)
 			touch->how = RMW_DRIVE_ATOMIC;
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;

@@ -425,7 +425,7 @@ static void balances_at_every_moment(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
 	struct rnd_state rnd;
-	u64 pending = 0;
+	u32 pending = 0;
 	int i;
 
 	prandom_seed_state(&rnd, 4096);

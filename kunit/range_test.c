@@ -149,7 +149,7 @@ static void ranges_come_and_go(struct kunit *test)
 			r->in[i] = false;
 		} else {
 			u64 first = prandom_u32_state(&rnd) % BLOCKS;
-			u64 most = prandom_u32_state(&rnd) % BLOCKS + 1;
+			u32 most = prandom_u32_state(&rnd) % BLOCKS + 1;
 
 			/* mostly short ranges, like writes */
 			ranges_add(r, i, first,

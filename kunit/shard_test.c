@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -59,7 +60,7 @@ static unsigned int shard_index(const struct align_target *at, u64 number)
 }
 
 /* Return the number of blocks in a region. */
-static u64 region_blocks(const struct align_target *at)
+static u32 region_blocks(const struct align_target *at)
 {
 	return REGION_BYTES / at->geometry.physical;
 }
@@ -110,12 +111,12 @@ static void regions_end_where_the_next_begins(struct kunit *test)
 static unsigned long shards_needed(const struct align_target *at, u64 first,
 				   u64 last)
 {
-	u64 blocks = region_blocks(at);
+	u32 blocks = region_blocks(at);
 	unsigned long shards = 0;
 	u64 number;
 
 	for (number = first; number <= last;
-	     number = (number / blocks + 1) * blocks)
+	     number = (div_u64(number, blocks) + 1) * blocks)
 		__set_bit(shard_index(at, number), &shards);
 	return shards;
 }
@@ -128,6 +129,7 @@ static unsigned long shards_needed(const struct align_target *at, u64 first,
 static void check_span(struct kunit *test, const struct align_target *at,
 		       u64 first, u64 last)
 {
+	u32 blocks = region_blocks(at);
 	unsigned long needed = shards_needed(at, first, last);
 	struct shard_span span = shard_span(at, first, last);
 	unsigned long found = 0;
@@ -143,7 +145,7 @@ static void check_span(struct kunit *test, const struct align_target *at,
 	KUNIT_ASSERT_EQ_MSG(test, found & needed, needed, "blocks %llu to %llu",
 			    first, last);
 	if (hweight_long(needed) <= 2 &&
-	    last / region_blocks(at) - first / region_blocks(at) < 2)
+	    div_u64(last, blocks) - div_u64(first, blocks) < 2)
 		KUNIT_ASSERT_EQ_MSG(test, found, needed, "blocks %llu to %llu",
 				    first, last);
 	for (i = 0; i < ALIGN_SHARDS; i++)

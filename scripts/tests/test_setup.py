@@ -11,7 +11,7 @@ import pytest
 from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
-LISTS = ("demo", "check", "proof", "deb", "rpm", "images")
+LISTS = ("demo", "check", "proof", "deb", "rpm", "images", "upstream")
 # Packages with a version that both generations have.
 SHARED = {"clang-19", "clang-tidy-19", "lld-19", "llvm-19"}
 

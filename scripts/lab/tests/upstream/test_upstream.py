@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The patch series for Linux 7.2: what is derived from the checkout is complete and reads as a kernel tree's, and the series
+passes the kernel's own checks (see `make upstream`)."""
+
+import re
+import subprocess
+
+import pytest
+
+from lab.linux import kernels
+from lab.paths import REPO
+from lab.plugins.extent import only_all
+from lab.upstream import checks, derive, patches, series
+
+AUTHOR = ("A Developer", "developer@example.org")
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return derive.answers()
+
+
+@pytest.fixture(scope="module")
+def made(answers):
+    """Return the new files of the series: {path in the kernel tree: text}."""
+    return derive.files(answers)
+
+
+def driver(made, suffixes=(".c", ".h")):
+    return {path: text for path, text in made.items() if path.startswith(derive.DRIVER) and path.endswith(suffixes)}
+
+
+# What is derived.
+
+def test_no_word_of_the_checkout_is_left(made):
+    found = [f"{path}: {line}" for path, text in made.items() for line in text.splitlines() if derive.FOREIGN.search(line)]
+    assert not found
+
+
+@pytest.mark.parametrize("line", ["#include \"compat.h\"", "#if DM_ALIGN_HAVE_BDEV_ROT", "see kmod/write.c", "compat_f(x);",
+                                  "COMPAT_IOCTL_ARGS(a)", "#ifdef __KERNEL__", ".. session: size=1G"])
+def test_a_word_of_the_checkout_is_noticed(line):
+    assert derive.FOREIGN.search(line)
+
+
+def test_every_file_of_the_target_and_of_the_suites_is_in_exactly_one_patch(made):
+    listed = [path for patch in patches.PATCHES for path in patch.files]
+    assert sorted(listed) == sorted(made)
+    names = {path.name for path in (REPO / "kmod").glob("*.[ch]")} - derive.DROPPED
+    names |= {path.name.replace("_test.c", "_kunit.c") for path in (REPO / "kunit").glob("*.[ch]")}
+    assert names <= {path.rpartition("/")[2] for path in made}
+
+
+def test_every_header_that_a_file_includes_is_there(made):
+    for path, text in driver(made).items():
+        below = path.removeprefix(f"{derive.DRIVER}/").rpartition("/")[0]
+        for name in re.findall(r'^#include "(.*)"$', text, re.M):
+            assert {f"{derive.DRIVER}/{name}", f"{derive.DRIVER}/{below}/{name}"} & set(made), f"{path} includes {name}"
+
+
+def test_the_makefiles_build_every_file_once(made):
+    for folder in ("", "tests/"):
+        objects = re.findall(r"(\w+)\.o\b", made[f"{derive.DRIVER}/{folder}Makefile"].split("-y :=", 1)[1].partition("CFLAGS")[0])
+        sources = {name[1] for path in made if (name := re.fullmatch(rf"{derive.DRIVER}/{folder}(\w+)\.c", path))}
+        assert sources <= set(objects) and len(sources) > 5
+
+
+def test_a_header_of_the_patches_includes_only_earlier_ones(made):
+    known = set()
+    for patch in patches.PATCHES:
+        known |= set(patch.files)
+        for path in patch.files:
+            for name in re.findall(r'^#include "(.*)"$', made[path], re.M):
+                assert f"{derive.DRIVER}/{name}" in known or f"{derive.DRIVER}/tests/{name}" in known, f"{path}: {name}"
+
+
+def test_the_answers_about_the_kernel_decide(answers):
+    other = {**answers, "DM_ALIGN_HAVE_BIO_WRITE_STREAM": str(1 - int(answers["DM_ALIGN_HAVE_BIO_WRITE_STREAM"]))}
+    path = f"{derive.DRIVER}/placement.h"
+    assert "bi_write_hint" in derive.files(answers)[path]
+    assert ("bi_write_stream" in derive.files(answers)[path]) != ("bi_write_stream" in derive.files(other)[path])
+
+
+@pytest.mark.parametrize("name", derive.REWRITES)
+def test_a_text_to_be_rewritten_that_is_gone_or_there_twice_is_noticed(name, capsys):
+    text = (REPO / name).read_text()
+    assert derive.rewrite(name, text) != text
+    for wrong in ("", text + text):
+        with pytest.raises(SystemExit):
+            derive.rewrite(name, wrong)
+        assert name in capsys.readouterr().err
+
+
+# What the patches say.
+
+@pytest.mark.parametrize("patch", patches.PATCHES, ids=lambda patch: patch.subject.partition(": ")[2])
+def test_a_message_has_the_width_of_a_mail(patch):
+    assert len(patch.subject) <= 72 and patch.subject.startswith("dm-align: ")
+    assert not [line for line in patch.body.splitlines() if len(line) > 72]
+
+
+def test_the_cover_letter_answers_why_it_is_none_of_the_others():
+    assert [title for title in re.findall(r"^Why not (\S+)$", patches.COVER, re.M)] == ["dm-ebs", "dm-bio-prison", "dm-stats"]
+    assert not [line for line in patches.COVER.splitlines() if len(line) > 72]
+
+
+def test_the_figures_of_the_cover_letter_are_those_of_the_manuals_session():
+    session = (REPO / "Documentation/dm-align.rst").read_text().partition("count=50 ")[2]
+    writes, touches, pad, coalesce = re.search(
+        r"of (\w+) writes of 4 KiB.*?have (\d+) partial touches, pad reads (\d+) blocks, and coalesce (\d+)\.",
+        patches.COVER.replace("\n", " ")).groups()
+    assert writes == "fifty"
+    assert re.findall(r"^    rmw_expected (\d+)$", session, re.M)[:2] == [touches, touches]
+    assert re.findall(r"^    rmw_host (\d+)$", session, re.M)[:2] == [pad, coalesce]
+
+
+def test_each_patch_with_new_files_extends_the_entry_and_the_whole_series_covers_all(made):
+    covered = [series.coverage(number) for number in range(len(patches.PATCHES))]
+    assert all(one != other for one, other in zip(covered, covered[1:], strict=False))
+    for number, patch in enumerate(patches.PATCHES):
+        assert all(any(path.startswith(pattern) for pattern in covered[number]) for path in patch.files)
+    assert sorted(covered[-1]) == sorted([derive.ABI, derive.MANUAL, f"{derive.DRIVER}/"])
+
+
+def test_the_entry_stands_behind_that_of_device_mapper_and_is_replaced():
+    text = "A\nM:\tx\n\nDEVICE-MAPPER  (LVM)\nF:\tdrivers/md/dm*\n\nDEVICE-MAPPER VDO TARGET\n"
+    first, second = (series.entry(AUTHOR, covered) for covered in (["b"], ["b", "a"]))
+    once = series.with_entry(text, first)
+    assert once == text.replace("DEVICE-MAPPER VDO", f"{first}DEVICE-MAPPER VDO")
+    assert series.with_entry(once, second, first) == series.with_entry(text, second)
+    assert second.index("F:\ta") < second.index("F:\tb")
+
+
+def test_lines_are_inserted_in_front_of_a_line_that_has_to_be_there(capsys):
+    assert series.insert("a\nb c\n", "b", "x\n", "Kconfig") == "a\nx\nb c\n"
+    assert series.insert("a\n", "", "x\n", "Kconfig") == "a\nx\n"
+    with pytest.raises(SystemExit):
+        series.insert("a\n", "b", "x\n", "Kconfig")
+    assert "Kconfig of Linux" in capsys.readouterr().err
+
+
+# The checks find what they are for.
+
+def test_a_64_bit_division_on_32_bits_is_found(tmp_path):
+    source, made = tmp_path / "a.c", tmp_path / "a.o"
+    for operator in "/%":
+        source.write_text(f"unsigned long long f(unsigned long long a, unsigned long long b)\n{{\n\treturn a {operator} b;\n}}\n")
+        subprocess.run(["gcc", "-m32", "-O2", "-ffreestanding", "-c", "-o", made, source], check=True)
+        assert any(checks.LIBGCC.match(name) for name in checks.undefined(made))
+
+
+def test_a_tree_is_completed_with_links_and_keeps_its_own_files(tmp_path):
+    source, tree = tmp_path / "source", tmp_path / "tree"
+    for name, text in {"a/own": "theirs", "a/other": "x", "b/c": "y", "top": "z"}.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (tree / "a").mkdir(parents=True)
+    (tree / "a/own").write_text("ours")
+    checks.overlay(source, tree)
+    assert (tree / "a/own").read_text() == "ours" and (source / "a/own").read_text() == "theirs"
+    assert (tree / "a/other").is_symlink() and (tree / "b").is_symlink() and (tree / "b/c").read_text() == "y"
+
+
+# The series itself: minutes.
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Make the series, from an author of its own, in a folder of its own; return its files."""
+    with pytest.MonkeyPatch.context() as patch:
+        scratch = tmp_path_factory.mktemp("upstream")
+        patch.setattr(series, "identity", lambda: AUTHOR)
+        for module, name, folder in ((series, "FOLDER", "series"), (series, "SCRATCH", "scratch"), (checks, "SCRATCH", "scratch"),
+                                     (checks, "TREE", "scratch/tree")):
+            patch.setattr(module, name, scratch / folder)
+        yield series.make()
+
+
+CHECK_ALL = "the derived files are looked at; make upstream makes and checks the series"
+
+
+@pytest.mark.parametrize("name", [only_all(CHECK_ALL, name) for name in checks.CHECKS])
+@pytest.mark.xdist_group("upstream")
+@pytest.mark.timeout(0)
+def test_the_series_passes(name, written):
+    if name != "apply" and not checks.TREE.exists():
+        assert not checks.apply(written)
+    assert not checks.CHECKS[name](written)
+
+
+@pytest.mark.check_all(CHECK_ALL)
+@pytest.mark.xdist_group("upstream")
+@pytest.mark.timeout(0)
+def test_the_series_is_the_same_each_time(written):
+    before = [path.read_bytes() for path in written]
+    assert [path.read_bytes() for path in series.make()] == before
+
+
+# The last test of the file: it breaks the tree that the others look at.
+
+@pytest.mark.check_all(CHECK_ALL)
+@pytest.mark.xdist_group("upstream")
+@pytest.mark.timeout(0)
+def test_each_check_finds_a_fault(written):
+    assert not checks.apply(written)
+    source = kernels.fetch_source(derive.SERIES)
+
+    def break_file(name, old, new):
+        text = (checks.TREE / name).read_text()
+        assert old in text
+        (checks.TREE / name).write_text(text.replace(old, new, 1))
+
+    # A patch that does not add what the one behind it changes.
+    assert checks.apply([*written[:5], *written[6:]])
+    assert not checks.apply(written)
+    bad = written[1].with_name("bad.patch")
+    bad.write_text(written[1].read_text().replace("+\t__u32 physical;", "+        __u32 physical;", 1))
+    assert any("CODE_INDENT" in line for line in checks.checkpatch([written[0], bad]))
+    break_file("MAINTAINERS", f"F:\t{derive.DRIVER}/\n", "")
+    assert any(derive.DRIVER in line for line in checks.maintainers(written))
+    break_file(derive.ABI, "What:", "Wat:")
+    assert checks.abi(written)
+    break_file(derive.MANUAL, "\nGlossary\n========\n", "\nGlossary\n===\n\n`Nowhere`_\n")
+    assert any("dm-align" in line for line in checks.docs(written))
+    break_file(f"{derive.DRIVER}/gate.c", '"gate.h"\n', '"gate.h"\n\nint unannounced(void) { return 0; }\n')
+    assert any("unannounced" in line for line in checks.build("x86_64", "m"))
+    assert (source / "MAINTAINERS").read_text().count(series.ENTRY) == 0

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The division of the series into patches, and what each patch says.
+
+The order follows the floors of the target: a patch uses only what earlier ones have added. The entry in MAINTAINERS grows with
+the files, because checkpatch asks for it in each patch that adds some, and the last patch of the driver replaces the list of
+files by their folder.
+"""
+
+import dataclasses
+
+from .derive import ABI, DRIVER, MANUAL
+
+
+@dataclasses.dataclass(frozen=True)
+class Patch:
+    """One patch.
+
+    subject, body: the message, without the sign-off
+    files: the new files
+    edits: inserted lines, as (file, beginning of the line in front of which they stand or "" for the end, lines)
+    covered: patterns of MAINTAINERS instead of `files`, if not None; they replace those of earlier patches that they begin
+    """
+    subject: str
+    body: str
+    files: tuple
+    edits: tuple = ()
+    covered: tuple | None = None
+
+
+def driver(*names):
+    return tuple(f"{DRIVER}/{name}" for name in names)
+
+
+PATCHES = (
+    Patch("dm-align: add arithmetic on physical blocks", """\
+A drive with 512-byte logical and 4096-byte physical blocks (512e) does
+a read-modify-write (RMW) for each physical block that a write covers
+only in part: a partial touch. Solid-state drives whose indirection unit
+is larger than the sector that they offer have the same problem.
+
+Add what the dm-align target needs to know about such blocks: where
+their boundaries lie, how a write lies on them, where a write may be cut
+without making partial touches, what one request of the device below may
+be, and into which bin of a histogram a value goes. Add the decision
+what a block with partial touches does next.
+
+All of this is pure functions on integers, in headers, so that KUnit can
+try every combination. Nothing uses them yet.
+""", driver("decide.h", "defaults.h", "geometry.h")),
+    Patch("dm-align: add the ledger", """\
+Add the counters and histograms of the dm-align target, the ledger. They
+are per CPU, 64 bits wide and monotonic; a reset stores a baseline that
+the reader subtracts.
+
+ledger_table.h is the only list of counters: the enum, the names in the
+status line and the files in sysfs are made of it.
+
+Each partial touch that arrives is counted as expected, and later as
+resolved in one of several ways. The sums balance exactly whenever no
+write is in flight, which makes a lost touch visible.
+""", driver("ledger.c", "ledger.h", "ledger_table.h")),
+    Patch("dm-align: add the building blocks of the engine", """\
+The engine takes writes apart and serves partial touches by whole
+physical blocks. Add what it is made of:
+
+- align.h, block.h, block_state.h: the structures that its files share;
+- gate: every change of data passes it, so that the mode can change
+  while none is in flight;
+- job: steps that need process context, in objects that may be freed
+  while a step still runs;
+- node: what outlives the tables of a mapped device: the ledger and the
+  files in sysfs;
+- placement: write hint and stream of the bios that are made of others;
+- range: blocks that a request changes without a buffer of the engine,
+  registered in its per-bio data, so that it allocates nothing;
+- shard: the locks of the blocks, one for every 16th region of 64 MiB;
+- trace: the events align_write and align_rmw.
+
+Nothing is built yet: the last of the patches that add the driver adds
+it to the build.
+""", driver("align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "node.c", "node.h", "placement.h",
+            "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
+    Patch("dm-align: add the engine", """\
+Add the part of the dm-align target that serves writes in its modes pad
+and coalesce:
+
+- write.c takes a write apart into partial touches and the remainder,
+  which goes down without a copy, cut at physical boundaries;
+- block.c has the life of one block; its first comment has the states
+  and the rules of who may touch what;
+- start.c decides late when a block is read, because the write that
+  would complete it may be on its way;
+- run.c reads and writes neighbouring blocks by one request;
+- hold.c holds partial touches that were acknowledged as soon as they
+  were copied, as a volatile write cache does, and drains them on flush,
+  suspend and reboot;
+- overlay.c lets reads see what is held.
+
+An update cannot be lost: a block is read only when no write to it is in
+flight, and a write to a block that is being read or written waits. The
+engine never waits for memory in the I/O path; what it cannot serve goes
+down unmodified, in order, and is counted.
+""", driver("block.c", "hold.c", "overlay.c", "run.c", "start.c", "write.c")),
+    Patch("dm-align: add the target", """\
+Add the device-mapper target "align" and its build.
+
+A table line is a drop-in for that of linear, online and under a mounted
+file system. The mode report, the default, passes every bio on
+unmodified, and classifies and counts it. The mode pad writes whole
+physical blocks, joins partial touches that are in flight together, and
+reads only what is missing. The mode coalesce also holds partial blocks
+for a bounded time. It is accepted only if the device has a volatile
+write cache for everybody above, so that flushes arrive.
+
+The ledger belongs to a node that outlives the tables of the mapped
+device, and shows in the status line and in /sys/block/dm-N/align/.
+""", driver("Kconfig", "Makefile", "sysfs.c", "target.c"), (
+        ("drivers/md/Kconfig", 'source "drivers/md/dm-vdo/Kconfig"', f'source "{DRIVER}/Kconfig"\n\n'),
+        ("drivers/md/Makefile", "obj-$(CONFIG_DM_VDO)", "obj-$(CONFIG_DM_ALIGN)\t\t+= dm-align/\n"),
+    )),
+    Patch("dm-align: add KUnit suites", """\
+Add suites for what needs no device: the arithmetic on physical blocks,
+the limits of requests and the cuts, the ledger, the decisions of the
+engine, the registered ranges, and the shards. oracle.h computes blocks
+and touches in another way, sector by sector, for the comparison.
+
+  ./tools/testing/kunit/kunit.py run --kunitconfig=drivers/md/dm-align
+""", driver(".kunitconfig", "tests/Kconfig", "tests/Makefile", "tests/block_kunit.c", "tests/geometry_kunit.c",
+            "tests/ledger_kunit.c", "tests/limits_kunit.c", "tests/oracle.h", "tests/range_kunit.c", "tests/shard_kunit.c"), (
+        (f"{DRIVER}/Kconfig", "", f'\nsource "{DRIVER}/tests/Kconfig"\n'),
+        (f"{DRIVER}/Makefile", "", "\nobj-$(CONFIG_DM_ALIGN_KUNIT_TEST) += tests/\n"),
+    ), (f"{DRIVER}/",)),
+    Patch("dm-align: add the document for administrators", """\
+Describe the table line, the modes and what each of them promises, the
+messages, the ledger, the tracepoints, errors and log lines, and the
+design. The example is a session that was run.
+""", (MANUAL,), (
+        ("Documentation/admin-guide/device-mapper/index.rst", "    dm-clone", "    dm-align\n"),
+    )),
+    Patch("dm-align: document the files in sysfs", """\
+Describe /sys/block/dm-<num>/align/ file by file.
+""", (ABI,)),
+)
+
+COVER_SUBJECT = "dm-align: count read-modify-writes of 512e drives, and avoid them"
+
+COVER = """\
+A drive with 512-byte logical and 4096-byte physical blocks (512e) turns
+each write that does not cover whole physical blocks into a
+read-modify-write (RMW): it reads the block, patches it, and writes it
+one revolution later. Solid-state drives whose indirection unit is
+larger than the sector that they offer have the same problem. No counter
+of the kernel shows it.
+
+dm-align is a linear target that knows where the physical blocks of the
+device below begin:
+
+report    passes every bio on, and counts the blocks that it covers in
+          part (partial touches), for which a drive does an RMW;
+pad       joins partial writes that are in flight together, reads what
+          is missing, and writes whole blocks; nothing is acknowledged
+          that the drive has not acknowledged;
+coalesce  also acknowledges a partial write when it has been copied, and
+          holds its block for a bounded time, because the next write of
+          a writer that works one write at a time brings the rest. It is
+          a volatile write cache: advertised as one, emptied by flush,
+          bypassed by FUA, lost with the power.
+
+The format of the disk does not change. The example of the document
+(patch 7) is a session that was run: of fifty writes of 4 KiB, one after
+the other and one sector off, which have 100 partial touches, pad reads
+51 blocks, and coalesce 2.
+
+Why not dm-ebs
+--------------
+dm-ebs is for another purpose, 512-byte access to drives that have none,
+and what it does for that stands in the way here:
+
+- It has no order between the two ways that a write takes. ebs_map()
+  remaps an aligned write at once, after dm_bufio_forget_buffers(), and
+  leaves a misaligned one to a worker. A buffer that the worker holds is
+  not forgotten; if the aligned write is acknowledged between the read
+  and the write of that buffer, the old content comes back, and the
+  acknowledged write is lost. The other order loses as well: a buffer
+  that is read while an aligned write is in flight has the old content,
+  and stays. dm-align registers every change of data before sending it.
+- One ordered work item serves all misaligned bios, reads included. It
+  ends none of a batch before it has written all dirty buffers and
+  flushed the drive. Bios that arrive meanwhile wait for the next batch.
+- It reads each partial block that is not cached, also if writes that
+  are in flight together cover the block.
+- Boundaries are multiples of the block size from sector 0. A drive or
+  partition with an alignment_offset has them elsewhere.
+- It counts nothing, so it cannot tell whether it is needed.
+
+Changing this leaves nothing of it but the table line, whose users rely
+on its logical block size.
+
+Why not dm-bio-prison
+---------------------
+The ranges of dm-align look like cells of a prison, but order is all
+that the two have in common:
+
+- In a cell of v1 one bio goes and all others wait; in v2 bios share a
+  cell that nobody has locked. Here writes that nobody pads do not wait
+  for each other, as on the raw drive; partial writes join their block
+  while it is being collected, and become one request; and a write to a
+  held block passes at once, and the block waits for it.
+- A lookup takes overlapping keys for the same cell. A write has to be
+  ordered against every block that it overlaps, and a discard may
+  overlap all of them; a key of v1 spans 1024 blocks at most.
+- A prison has no buffers, and what the engine is about is the states of
+  a block with one: collect, read, write, held.
+
+Why not dm-stats
+----------------
+dm-stats counts what any mapped device can count: bios, sectors, merges,
+times. It knows no physical blocks, so it has no class for a misaligned
+write. And what became of a partial touch (read for, joined, completed
+by the next write, left to the drive and why) only the target knows,
+long after the bio has passed dm-stats. The ledger balances: each touch
+that arrived is avoided, read for, left to the drive, lost or pending.
+dm-stats works on an align device as on any other.
+
+What was tested
+---------------
+The series is made from a tree in which the same files are an external
+module for 6.1 to 7.2. There each promise of the document has tests: in
+guests on an emulated 512e drive, which counts RMWs on its own, with
+power cuts and faults, and under KASAN, lockdep and KCSAN; the states of
+the engine are also searched exhaustively for small sets of requests.
+The KUnit suites are in patch 6.
+
+The series applies to {source}. It builds as a
+module and built in, for x86_64 and i386, with W=1 and no warning.
+"""

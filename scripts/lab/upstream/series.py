@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The patch series: commits in a repository that has, of the kernel, only the files that the series changes."""
+
+import os
+import shutil
+import subprocess
+
+from ..linux import kernels
+from ..paths import OUT, REPO, fail
+from . import derive, patches
+
+# The series, and the folder for everything that is made on the way.
+FOLDER = OUT / "upstream"
+SCRATCH = OUT / "build" / "upstream"
+BRANCH = "dm-align"
+# Files of the kernel that the series changes.
+CHANGED = ("MAINTAINERS", *sorted({path for patch in patches.PATCHES for path, _, _ in patch.edits
+                                   if not path.startswith(derive.DRIVER)}))
+ENTRY = "DEVICE-MAPPER ALIGN TARGET"
+# Git with a repository's own configuration only.
+ISOLATED = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+# The entry's place: behind the entry of device-mapper itself, in front of those of other targets.
+AFTER = "DEVICE-MAPPER  (LVM)\n"
+
+
+def git(folder, *arguments, **environment):
+    """Run git in a folder, with the folder's configuration only; return its output. Exits on failure."""
+    done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True,
+                          env={**os.environ, **ISOLATED, **environment})
+    if done.returncode:
+        fail(f"git {arguments[0]} in {folder}: {(done.stderr or done.stdout).strip()}", 1)
+    return done.stdout
+
+
+def of_checkout(*arguments):
+    """Return the output of git in the checkout, with the user's configuration, "" on failure."""
+    return subprocess.run(["git", *arguments], cwd=REPO, capture_output=True, text=True).stdout.strip()
+
+
+def identity():
+    """Return (name, address) of the person who runs this: the patches are from that person, signed off and maintained."""
+    found = [of_checkout("config", f"user.{what}") for what in ("name", "email")]
+    if not all(found):
+        fail("the patches need an author: git config user.name and user.email")
+    return tuple(found)
+
+
+def entry(author, covered):
+    """Return the entry of MAINTAINERS with some patterns of files."""
+    name, address = author
+    lines = [ENTRY, f"M:\t{name} <{address}>", f"L:\t{derive.LIST}", "S:\tMaintained"]
+    return "\n".join([*lines, *(f"F:\t{path}" for path in sorted(covered))]) + "\n\n"
+
+
+def coverage(number):
+    """Return the patterns of files that the entry has after the patch of a number, from 0."""
+    covered = []
+    for patch in patches.PATCHES[:number + 1]:
+        added = patch.files if patch.covered is None else patch.covered
+        covered = [path for path in covered if not path.startswith(added)] + list(added)
+    return covered
+
+
+def with_entry(text, new, old=None):
+    """Return the text of MAINTAINERS with the entry `new`, in the place of the entry `old` if there is one."""
+    if old:
+        return text.replace(old, new)
+    at = text.index("\n\n", text.index(AFTER)) + 2
+    return text[:at] + new + text[at:]
+
+
+def insert(text, before, lines, name):
+    """Return a text with lines in front of the one line that begins with `before`, or at the end if `before` is empty."""
+    if not before:
+        return text + lines
+    found = [number for number, line in enumerate(text.splitlines()) if line.startswith(before)]
+    if not found:
+        fail(f"{name} of Linux {derive.SERIES} has no line {before!r}: see scripts/lab/upstream/patches.py", 1)
+    rows = text.splitlines(keepends=True)
+    return "".join([*rows[:found[0]], lines, *rows[found[0]:]])
+
+
+def base(folder):
+    """Make a repository in a folder with the kernel's own files that the series changes, committed; return the source."""
+    source = kernels.fetch_source(derive.SERIES)
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in CHANGED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, folder / name)
+    # Without the licences in the repository, checkpatch cannot look up those of the files.
+    shutil.copytree(source / "LICENSES", folder / "LICENSES")
+    git(folder, "init", "--quiet", f"--initial-branch={BRANCH}")
+    for key, value in zip(("user.name", "user.email"), identity(), strict=True):
+        git(folder, "config", key, value)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", f"Files of {version(source)}", **dated())
+    return source
+
+
+def version(source):
+    """Return Debian's name of an unpacked source: "linux-source-7.2 7.2.12-1"."""
+    package, number = source.name.rsplit("-", 1)[0].split(f"{derive.SERIES}-", 1)
+    return f"{package}{derive.SERIES} {number}"
+
+
+def dated():
+    """Return the variables with which a commit gets the date of the checkout's newest commit, so that the series depends on
+    nothing but the checkout and its author."""
+    date = of_checkout("log", "-1", "--format=%cI") or fail("the patches need a date: run this in a checkout of git")
+    return {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+
+
+def make():
+    """Make the series in FOLDER from the checkout; return its files in order, the cover letter first."""
+    folder = SCRATCH / "series"
+    source = base(folder)
+    new, author = derive.files(derive.answers()), identity()
+    left = set(new) - {name for patch in patches.PATCHES for name in patch.files}
+    if left:
+        fail(f"no patch has {', '.join(sorted(left))}: see scripts/lab/upstream/patches.py", 1)
+    old = None
+    for number, patch in enumerate(patches.PATCHES):
+        for name in patch.files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(new[name])
+        for name, before, lines in patch.edits:
+            (folder / name).write_text(insert((folder / name).read_text(), before, lines, name))
+        maintainers = folder / "MAINTAINERS"
+        maintainers.write_text(with_entry(maintainers.read_text(), entry(author, coverage(number)), old))
+        old = entry(author, coverage(number))
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", "--signoff", "--message", f"{patch.subject}\n\n{patch.body}", **dated())
+    git(folder, "config", f"branch.{BRANCH}.description",
+        f"{patches.COVER_SUBJECT}\n\n{patches.COVER.format(source=version(source))}")
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    git(folder, "format-patch", "--quiet", "--cover-letter", "--cover-from-description=subject", "--no-signature",
+        "--zero-commit", "--output-directory", FOLDER, f"HEAD~{len(patches.PATCHES)}", **dated())
+    return sorted(FOLDER.glob("*.patch"))
