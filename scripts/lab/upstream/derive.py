@@ -22,7 +22,7 @@ ABI = "Documentation/ABI/testing/sysfs-block-dm-align"
 LIST = "dm-devel@lists.linux.dev"
 
 # Of the module's folder, what a kernel tree does not have.
-DROPPED = {"compat.h", "compat_probes.c"}
+DROPPED = {"compat.h", "compat_probes.c", "version.c"}
 
 REWRITES = {
     "kmod/target.c": (

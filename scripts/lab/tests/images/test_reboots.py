@@ -14,7 +14,7 @@ DISKS = {"fs": "vdb", "pv": "vdc", "m0": "vdd", "m1": "vde", "luks": "vdf"}
 # Each mount, with the align devices that it must be on.
 MOUNTS = {"/mnt/fs": ["fs"], "/mnt/lv": ["pv"], "/mnt/md": ["m0", "m1"], "/mnt/secret": ["luks"]}
 # Seconds by which udev takes longer for a disk, in each of the reboots.
-DELAYS = ({}, {"vdb": 4}, {"vdc": 4, "vdf": 1}, {"vdd": 5}, {"vde": 2, "vdb": 1, "vdf": 5})
+DELAYS: tuple[dict[str, int], ...] = ({}, {"vdb": 4}, {"vdc": 4, "vdf": 1}, {"vdd": 5}, {"vde": 2, "vdb": 1, "vdf": 5})
 REBOOTS = len(DELAYS)
 # Seconds of the reference machine for an initramfs and for file systems, under emulation.
 SET_UP_SECONDS = 300
