@@ -190,7 +190,7 @@ class Volume(Device):
     """A logical volume of 64 MiB, which LVM makes on a device."""
 
     def __init__(self, below):
-        super().__init__(name="aligned-data")
+        super().__init__(name="online-data")
         self._below = below
 
     def lvm(self, command, *arguments):
@@ -198,12 +198,12 @@ class Volume(Device):
 
     def __enter__(self):
         self.lvm("pvcreate", "-ff", "-y", self._below)
-        self.lvm("vgcreate", "aligned", self._below)
-        self.lvm("lvcreate", "-y", "-Zn", "-Wn", "-L", "64m", "-n", "data", "aligned")
+        self.lvm("vgcreate", "online", self._below)
+        self.lvm("lvcreate", "-y", "-Zn", "-Wn", "-L", "64m", "-n", "data", "online")
         return self
 
     def remove(self):
-        self.lvm("vgremove", "-ff", "-y", "aligned")
+        self.lvm("vgremove", "-ff", "-y", "online")
 
 
 def test_a_volume_of_lvm_is_align_until_lvm_makes_its_table_anew(rig):
@@ -221,7 +221,7 @@ def test_a_volume_of_lvm_is_align_until_lvm_makes_its_table_anew(rig):
             with Disk(volume.path) as upper:
                 upper.write(free, pattern(1, free, 1))
                 assert ledger(volume)["held_blocks"] > 0
-                volume.lvm("lvchange", "--refresh", "aligned/data")
+                volume.lvm("lvchange", "--refresh", "online/data")
                 assert volume.table() == linear, "the message is wrong"
                 check(free, pattern(1, free, 1), upper.read(free, 1), "after LVM's refresh")
             attach(volume)
