@@ -46,13 +46,29 @@ def read(path, sector, sectors):
         return disk.read(sectors * 512)
 
 
+# Writes requests from a file, and keeps the device open until the system ends: after a close udev looks at the content, and
+# blkid's ioctls, which pass the device on to its drive, write back what is held.
+WRITER = """\
+import json, mmap, os, signal
+requests = json.load(open("/mnt/project/requests"))
+device = os.open("/dev/mapper/held", os.O_WRONLY | os.O_DIRECT)
+for sector, text in requests:
+    buffer = mmap.mmap(-1, len(text))
+    buffer[:] = text.encode()
+    assert os.pwrite(device, buffer, sector * 512) == len(text)
+open("/run/written", "w").close()
+signal.pause()
+"""
+
+
 def hold(machine, step):
     """Write to a device in coalesce so that every write is held."""
-    machine.check(f"alignctl attach /dev/disk/by-id/virtio-drive0 {HELD} --name held")
-    for sector, sectors in WRITES:
-        (machine.project / "data").write_bytes(content(step, sector, sectors))
-        machine.check(f"dd if=/mnt/project/data of=/dev/mapper/held bs=512 seek={step * STEP + sector} oflag=direct "
-                      "conv=notrunc status=none")
+    machine.check(f"alignctl attach /dev/disk/by-id/virtio-drive0 {HELD} --name held && udevadm settle && rm -f /run/written")
+    requests = [(step * STEP + sector, content(step, sector, sectors).decode()) for sector, sectors in WRITES]
+    (machine.project / "requests").write_text(json.dumps(requests))
+    (machine.project / "writer").write_text(WRITER)
+    machine.check("setsid python3 /mnt/project/writer </dev/null >/run/writer 2>&1 & "
+                  "for i in $(seq 300); do [ ! -e /run/written ] || exit 0; sleep 0.1; done; cat /run/writer; exit 1")
     assert pending(machine, "held") == TOUCHES
     assert not any(arrived(machine, step))
 
