@@ -61,6 +61,14 @@ class Zsh:
         os.write(self.master, text.encode() + TAB + TELL)
         return self.read(number)
 
+    def await_words(self, words):
+        """Read what is shown until it has all the words; the line may be written before its list has been read."""
+        until = time.monotonic() + patience(60)
+        while not words <= set(re.findall(r"\w+", self.shown.decode(errors="replace"))):
+            assert time.monotonic() < until, f"zsh does not show {words}, but {self.shown[-2000:]!r}"
+            if select.select([self.master], [], [], 0.02)[0]:
+                self.shown += os.read(self.master, 4096)
+
     def close(self):
         self.process.kill()
         self.process.wait()
@@ -95,4 +103,4 @@ def test_a_tab_completes_what_the_program_offers(zsh):
 
 def test_a_tab_lists_what_can_follow(zsh):
     assert zsh.complete("alignctl attach --mode ") == "alignctl attach --mode "
-    assert {"report", "pad", "coalesce"} <= set(re.findall(r"\w+", zsh.shown.decode()))
+    zsh.await_words({"report", "pad", "coalesce"})
