@@ -31,7 +31,7 @@ enum aligntab_by {
  * @name: name of the align device below /dev/mapper
  * @device: device as the line names it, without escapes
  * @by: how @device names it
- * @value: what to compare: as udev has it, with unusual bytes as "\xNN"
+ * @value: value that udev must have for it, with unusual bytes as "\xNN"
  * @text: text of the options, which @options points into
  * @options: settings of the align device
  * @timeout: how long to wait for the device, seconds
