@@ -73,7 +73,7 @@ struct control *control_new(const char *path, struct drive *drive)
 	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
 		control->clients[i].fd = -1;
 
-	if (socket_address(&addr, path) < 0 || pipe2(control->stop, O_CLOEXEC) < 0)
+	if (socket_address(&addr, path) < 0)
 		goto fail;
 	control->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (control->listener < 0)
@@ -207,8 +207,15 @@ static void *serve(void *opaque)
 
 int control_start(struct control *control)
 {
-	int err = pthread_create(&control->thread, NULL, serve, control);
+	int err;
 
+	/*
+	 * Not before the fork: the parent, which runs the command of nbdkit's
+	 * --run, would keep its end open, and the thread would never end.
+	 */
+	if (pipe2(control->stop, O_CLOEXEC) < 0)
+		return errno;
+	err = pthread_create(&control->thread, NULL, serve, control);
 	control->running = err == 0;
 	return err;
 }

@@ -20,7 +20,10 @@ struct control;
  */
 struct control *control_new(const char *path, struct drive *drive);
 
-/* Start the thread that serves clients.  Return 0 or an errno value. */
+/*
+ * Start the thread that serves clients, in the process that will free it.
+ * Return 0 or an errno value.
+ */
 int control_start(struct control *control);
 
 /* End the thread, if it runs, and remove the socket. */

@@ -52,6 +52,14 @@ def test_is_rotational_if_the_profile_is(profile, rotational):
         assert bool(c.flags & nbd_client.ROTATIONAL) == rotational
 
 
+def test_ends_with_the_command_of_run_and_takes_its_control_socket_along(tmp_path):
+    control = tmp_path / "control"
+    done = subprocess.run(["nbdkit", "-U", "-", PLUGIN, "size=1M", f"control={control}", "--run", 'nbdinfo --size "$uri"'],
+                          capture_output=True, text=True, timeout=patience(10))
+    assert (done.returncode, done.stdout) == (0, f"{MIB}\n"), done.stderr
+    assert not control.exists()
+
+
 def test_nbdinfo_reads_size_and_sector_size():
     with drive("size=16M") as d:
         text = subprocess.run(["nbdinfo", d.uri], capture_output=True, text=True,
