@@ -195,7 +195,8 @@ def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, ho
 
 
 @pytest.mark.parametrize("other,mode,hold_ms", [
-    *((other, "coalesce", 200) for other in ("zero", "zero part", "zero straddle", "zero long", "discard")),
+    *((other, "coalesce", 200) for other in ("zero", "zero straddle", "zero long", "discard")),
+    only_all("its blocks are those of a straddle", "zero part", "coalesce", 200),
     ("zero straddle", "pad", None), ("discard", "pad", None),
     *(only_all("its blocks are those of a straddle", other, "pad", None) for other in ("zero", "zero part", "zero long"))])
 def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, mode, hold_ms):

@@ -16,6 +16,8 @@ from lab.linux import kernels, modules
 from lab.pace import patience
 from lab.paths import OUT, REPO
 
+# Other workers would only wait for the build.
+pytestmark = pytest.mark.xdist_group("packages")
 BUILD = REPO / "scripts/packaging/build"
 DEBIAN = REPO / "scripts/packaging/debian"
 VERSION = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
