@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.check_all("test_packages.py looks into the packages, w
               pytest.mark.timeout(3600)]
 OURS = "alignctl dm-align-dkms nbdkit-drive512e-plugin"
 DISK = "/dev/disk/by-id/virtio-drive0"
+# Tests of autopkgtest; that of alignctl looks into manual pages, which the image does not have.
+AUTOPKGTESTS = ("device", "plugin")
 # Seconds of the reference machine for apt, which unpacks, compiles for DKMS and makes an initramfs under emulation.
 APT_SECONDS = 600
 # Every file that is ours, wherever a package or its scripts may have put it; not the history of dpkg, apt and systemd.
@@ -60,7 +62,8 @@ def system(request, packages, tmp_path_factory):
         repository.mkdir()
         for file in files:
             shutil.copy(file, repository)
-        where.repository([*files, "linux-image-amd64", "linux-headers-amd64"], repository)
+        where.repository([*files, "libnbd-bin", "linux-image-amd64", "linux-headers-amd64"], repository)
+    shutil.copytree(REPO / "scripts/packaging/debian/tests", folder / "autopkgtest")
     return image, new, folder
 
 
@@ -91,13 +94,14 @@ def test_packages_live_and_leave_nothing(system):
 
         # Install, load, attach, use.
         use_repository(machine, "0.8")
-        machine.check(f"apt-get -q -y install {OURS}", APT_SECONDS)
+        machine.check(f"apt-get -q -y install {OURS} libnbd-bin", APT_SECONDS)
+        for name in AUTOPKGTESTS:
+            machine.check(f"sh /mnt/project/autopkgtest/{name}")
         machine.check("modprobe dm-align")
         assert machine.check("cat /sys/module/dm_align/version").strip() == "0.8"
         machine.check(f"alignctl attach {DISK} --name live --mode pad")
         write(machine, "written by 0.8", 3)
         assert ledger(machine)["rmw_expected"] == 1
-        assert "drive512e" in machine.check("nbdkit --dump-plugin drive512e")
 
         # Upgrade under a live device: it works on, with the module that it has, and that is said.
         use_repository(machine, "0.9")

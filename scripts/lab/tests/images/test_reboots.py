@@ -132,7 +132,7 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
             for mount in MOUNTS:
                 text = machine.check(f"cat $(ls -v {mount}/[0-9]*)")
                 assert text == "".join(f"before reboot {each}\n" for each in range(1, number + 1))
-        assert "aligntab" in machine.journal("-b | grep -i 'line 1'")
+        assert "mode=fast" in machine.journal("-b | grep /etc/aligntab:1:")
         machine.poweroff()
 
 
