@@ -74,6 +74,43 @@ def test_a_device_that_is_attached_gets_its_line_only(ram, tab):
     assert tab.read_text() == f"# mine\nwrong\nkept {ram}\n"
 
 
+def test_the_line_of_an_attached_device_has_the_settings_of_the_device(ram, tab):
+    alignctl("attach", ram, "--name", "kept", "--physical", "8K", "--offset", 0, "--mode", "coalesce")
+    alignctl("set", "kept", "--mode", "pad")
+    alignctl("attach", ram, "--name", "kept", "--persist", "--hold-ms", 200)
+    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8192,offset=0,hold-ms=200"]
+    refused = alignctl("attach", ram, "--name", "kept", "--persist", "--mode", "report", status=USAGE).stderr
+    assert "line 2 of /etc/aligntab has mode=pad and not report; change it there" in refused
+    refused = alignctl("attach", ram, "--name", "kept", "--persist", "--write-cache", "on", status=USAGE).stderr
+    assert "has write-cache by default and not on" in refused
+
+
+def test_a_device_that_is_not_as_its_line_says_is_told(ram, tab):
+    alignctl("attach", ram, "--name", "kept", "--mode", "pad", "--persist")
+    assert alignctl("attach", "--tab", "kept").stderr == ""
+    alignctl("set", "kept", "--mode", "report")
+    assert "is in mode report, and its line says pad" in alignctl("attach", "--tab", "kept").stderr
+    tab.write_text(f"kept {ram} physical=16K\n")
+    assert "has physical blocks of 4096 bytes, and its line says 16384" in alignctl("attach", "--tab", "kept").stderr
+
+
+def test_the_path_above_a_device_is_that_of_its_align_device(ram, tab):
+    assert alignctl("boot", "above", ram).stdout == ""
+    alignctl("attach", ram, "--name", "my disk")
+    assert alignctl("boot", "above", ram).stdout == "/dev/mapper/my\\x20disk\n"
+    assert Path("/dev/mapper/my\\x20disk").exists()
+    assert "is no block device" in alignctl("boot", "above", "/dev/null", status=USAGE).stderr
+
+
+def test_a_line_that_means_another_device_stays(rig, ram, tab):
+    other = rig.drive("p4096").path
+    alignctl("attach", other, "--name", "kept")
+    tab.write_text(f"kept {ram}\n")
+    refused = alignctl("detach", "kept", "--persist", status=BUSY)
+    assert f"kept: line 1 of /etc/aligntab stays: it means {ram}" in refused.stderr
+    assert "kept: detached" in refused.stdout and tab.read_text() == f"kept {ram}\n"
+
+
 def test_what_cannot_be_kept_is_not_attached(rig, ram, tab):
     other = rig.drive("p4096").path
     tab.write_text(f"taken {ram}\n")

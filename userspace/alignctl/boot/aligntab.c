@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -281,6 +282,14 @@ static void wrong_line(const char *path, unsigned int number,
 			      what);
 }
 
+/* Check whether two lines name one device, as find_means() compares. */
+static bool same_value(const struct aligntab_line *a,
+		       const struct aligntab_line *b)
+{
+	return a->by == ALIGNTAB_UUID || a->by == ALIGNTAB_PARTUUID ?
+		!strcasecmp(a->value, b->value) : !strcmp(a->value, b->value);
+}
+
 /* Find a line that takes the name or the device of @line; NULL: none does. */
 static const struct aligntab_line *find_taken(const struct aligntab *tab,
 					      const struct aligntab_line *line,
@@ -295,7 +304,7 @@ static const struct aligntab_line *find_taken(const struct aligntab *tab,
 		if (!strcmp(other->name, line->name))
 			return other;
 		*what = line->device;
-		if (other->by == line->by && !strcmp(other->value, line->value))
+		if (other->by == line->by && same_value(other, line))
 			return other;
 	}
 	return NULL;

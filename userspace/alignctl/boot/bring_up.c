@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -38,6 +39,29 @@ static int check_existing(const struct aligntab_line *line,
 			      line->device, result.device[0].node);
 	find_free(&result);
 	return other ? ALIGNCTL_BUSY : ALIGNCTL_FINE;
+}
+
+/*
+ * Warn of a device that is not as its line says, as after a change of the line
+ * that the initramfs does not know.
+ */
+static void warn_of_difference(const struct aligntab_line *line,
+			       const struct dm_align *device)
+{
+	const struct align_status *status = &device->target[0].status;
+	const char *mode = line->options.mode ? line->options.mode : "report";
+
+	if (strcmp(status->mode, mode))
+		message_warning("%s: is in mode %s, and its line says %s; 'alignctl set %s --mode %s' changes the device, 'update-initramfs -u' what the initramfs knows",
+				line->name, status->mode, mode, line->name,
+				mode);
+	if (line->options.physical &&
+	    line->options.physical != status->physical)
+		message_warning("%s: has physical blocks of %" PRIu32
+				" bytes, and its line says %" PRIu32
+				"; detach it, then attach it anew",
+				line->name, status->physical,
+				line->options.physical);
 }
 
 /* Create the device of a line over the device whose node is given. */
@@ -87,8 +111,10 @@ int bring_up(const struct aligntab_line *line, unsigned int seconds,
 		return result;
 	if (existed)
 		result = check_existing(line, &device);
-	if (existed && !result)
+	if (existed && !result) {
 		printf("%s: attached already\n", line->name);
+		warn_of_difference(line, &device);
+	}
 	if (!result)
 		result = partitions_map(&device);
 	dm_align_free(&device);

@@ -16,6 +16,9 @@
 #define LOCAL_TARGET	"align.target"
 #define REMOTE_TARGET	"remote-fs.target"
 
+/* Seconds for what attach does once the device is there; udev may be slow. */
+#define ATTACH_SECONDS	300
+
 /* Report a file that cannot be written. Return: ALIGNCTL_IO. */
 static int failed(const char *path)
 {
@@ -57,9 +60,36 @@ static int make_link(const struct folders *folders, const char *target,
 }
 
 /*
- * Write the part of a unit that depends on the line. A line that may fail
- * delays no file system; one that is attached in the initramfs stays at
- * shutdown, as the root file system does.
+ * Check whether cryptsetup may have to make the device of a line: a unit before
+ * it would then wait for itself.
+ */
+static bool may_need_cryptsetup(const struct aligntab_line *line)
+{
+	static const char mapper[] = "/dev/mapper/", id[] = "dm-";
+
+	return (line->by == ALIGNTAB_PATH &&
+		!strncmp(line->value, mapper, strlen(mapper))) ||
+	       (line->by == ALIGNTAB_ID &&
+		!strncmp(line->value, id, strlen(id)));
+}
+
+/* Write what waits for a line that the boot needs. */
+static void print_before(FILE *file, const struct aligntab_line *line)
+{
+	fprintf(file, "Before=%s\n", line->netdev ? REMOTE_TARGET :
+						    LOCAL_TARGET);
+	if (line->netdev)
+		return;
+	fputs("Wants=local-fs-pre.target\nBefore=local-fs-pre.target\n", file);
+	if (!may_need_cryptsetup(line))
+		fputs("Wants=cryptsetup-pre.target\n"
+		      "Before=cryptsetup-pre.target\n", file);
+}
+
+/*
+ * Write the part of a unit that depends on the line. Nothing waits for a line
+ * that may fail; one that is attached in the initramfs stays at shutdown, as
+ * the root file system does.
  */
 static void print_unit(FILE *file, const struct aligntab_line *line)
 {
@@ -68,15 +98,12 @@ static void print_unit(FILE *file, const struct aligntab_line *line)
 	if (line->netdev)
 		fputs("Wants=network-online.target\n"
 		      "After=network-online.target remote-fs-pre.target\n", file);
-	if (!line->noauto)
-		fprintf(file, "Before=%s\n", line->netdev ? REMOTE_TARGET :
-							    LOCAL_TARGET);
-	if (!line->noauto && !line->nofail && !line->netdev)
-		fputs("Wants=local-fs-pre.target\n"
-		      "Before=local-fs-pre.target cryptsetup-pre.target\n",
-		      file);
+	if (!line->noauto && !line->nofail)
+		print_before(file, line);
 	if (!line->initrd)
 		fputs("Conflicts=umount.target\nBefore=umount.target\n", file);
+	fprintf(file, "[Service]\nTimeoutStartSec=%u\n",
+		line->timeout + ATTACH_SECONDS);
 }
 
 /* Write the files of a line. Return: as generator_run(). */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -41,8 +42,8 @@ static bool property_number(const char *name, unsigned int *number)
 
 /* A search for align devices over a device. */
 struct holders {
-	const char *wanted;	/* name of an align device, or NULL for any */
-	bool found;
+	const char *wanted;	/* the kernel's name of one, or NULL for any */
+	char *name;		/* name of the one that was found, or NULL */
 };
 
 static void visit_holder(const char *name, void *context)
@@ -52,19 +53,35 @@ static void visit_holder(const char *name, void *context)
 	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
 	CLEANUP_FREE char *dm = sysfs_text(dir, "dm/name");
 
-	if (dm_uuid_attached(uuid) &&
-	    (!holders->wanted || (dm && !strcmp(dm, holders->wanted))))
-		holders->found = true;
+	if (holders->name || !dm || !dm_uuid_attached(uuid) ||
+	    (holders->wanted && strcmp(dm, holders->wanted)))
+		return;
+	holders->name = dm;
+	dm = NULL;
 }
 
-/* Check for an align device over @device, of name @wanted unless it is NULL. */
-static bool has_align_above(const struct device *device, const char *wanted)
+/*
+ * Return the name of an align device over the device whose folder is given, for
+ * free(); NULL: there is none, or none called @wanted unless that is NULL.
+ */
+static char *align_above(const char *folder, const char *wanted)
 {
-	CLEANUP_FREE char *dir = message_format("%s/holders", device->sys.dir);
+	CLEANUP_FREE char *dir = message_format("%s/holders", folder);
 	struct holders holders = { .wanted = wanted };
 
 	sysfs_each(dir, visit_holder, &holders);
-	return holders.found;
+	return holders.name;
+}
+
+/*
+ * Check for an align device over @device; of the kernel's name @wanted, unless
+ * it is NULL.
+ */
+static bool has_align_above(const struct device *device, const char *wanted)
+{
+	CLEANUP_FREE char *name = align_above(device->sys.dir, wanted);
+
+	return name;
 }
 
 static void visit_block(const char *name, void *context)
@@ -72,14 +89,18 @@ static void visit_block(const char *name, void *context)
 	visit_holder(name, context);
 }
 
-/* Check whether an align device of that name exists, on any device. */
+/* Check whether an align device of the kernel's name exists, on any device. */
 static bool align_exists(const char *wanted)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
 	struct holders holders = { .wanted = wanted };
 
+	bool found;
+
 	sysfs_each(dir, visit_block, &holders);
-	return holders.found;
+	found = holders.name;
+	free(holders.name);
+	return found;
 }
 
 /*
@@ -173,17 +194,21 @@ static void print_lower(const struct aligntab_line *line,
 {
 	CLEANUP_FREE char *escaped = unit_escape(line->name);
 	CLEANUP_FREE char *unit = unit_of(line->name);
+	CLEANUP_FREE char *name = dm_kernel_name(line->name);
 	CLEANUP_FREE char *text = NULL;
 
 	printf("ALIGN_LOWER=%s\n", escaped);
 	print_links(escaped, 0);
-	if (!align_exists(line->name)) {
+	if (!align_exists(name)) {
 		if (unit && !line->noauto)
 			printf("ALIGN_UNIT=%s\n", unit);
-	} else if (!has_align_above(device, line->name)) {
+	} else if (!has_align_above(device, name)) {
 		text = message_format(
+			dm_name_lost(line->name) ?
+			ALIGNTAB_FILE ":%u: %s: %s is here, but the align device has lost its device %s; run: alignctl detach %s, then attach --tab %s" :
 			ALIGNTAB_FILE ":%u: %s: %s is another device that %s means; it is hidden, too; name the right one by ID=",
-			line->number, line->name, device->path, line->device);
+			line->number, line->name, device->path, line->device,
+			line->name, line->name);
 		say(text);
 	}
 }
@@ -218,6 +243,31 @@ int lower_print(void)
 		device_close(&device);
 	}
 	aligntab_free(&tab);
+	return ALIGNCTL_FINE;
+}
+
+int lower_print_above(const char *node)
+{
+	CLEANUP_FREE char *name = NULL, *path = NULL;
+	struct sysfs_device device;
+	int64_t partition = 0;
+	struct stat found;
+
+	if (stat(node, &found) || !S_ISBLK(found.st_mode) ||
+	    !sysfs_device_open(&device, found.st_rdev)) {
+		message_error("%s: is no block device", node);
+		return ALIGNCTL_USAGE;
+	}
+	name = align_above(device.dir, NULL);
+	if (!name && sysfs_number(device.dir, "partition", &partition))
+		name = align_above(device.disk_dir, NULL);
+	else
+		partition = 0;
+	sysfs_device_close(&device);
+	if (name) {
+		path = dm_node(name, partition);
+		puts(path);
+	}
 	return ALIGNCTL_FINE;
 }
 

@@ -25,6 +25,13 @@
 int lower_print(void);
 
 /*
+ * Print the path of the align device through which a device is to be used, if
+ * there is one: of a partition of a hidden disk, the partition on the align
+ * device. Return: enum alignctl_exit; errors have been reported.
+ */
+int lower_print_above(const char *node);
+
+/*
  * Let udev look at a device and its partitions again, and wait until it has:
  * their links go or come back.
  */

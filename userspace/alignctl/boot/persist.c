@@ -7,13 +7,18 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/signals.h"
 #include "boot/aligntab.h"
+#include "boot/bring_up.h"
 #include "boot/find.h"
 #include "boot/lower.h"
 #include "boot/partitions.h"
 #include "boot/persist.h"
+#include "boot/unit_name.h"
 #include "device/guard.h"
 #include "device/lvm.h"
+#include "device/online.h"
+#include "device/program.h"
 
 #define INITRAMFS	"/usr/sbin/update-initramfs"
 
@@ -36,12 +41,35 @@ static char *line_options(const struct attach_options *options)
 }
 
 /*
+ * Check that a line which is there says what was given. Return: as
+ * check_lines().
+ */
+static int check_options(const struct aligntab_line *line,
+			 const struct attach_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
+		const char *given = options->given[i];
+		const char *has = line->options.given[i];
+
+		if (!given || (has && !strcmp(has, given)))
+			continue;
+		message_error("%s: line %u of " ALIGNTAB_FILE " has %s%s%s and not %s; change it there",
+			      line->name, line->number, attach_settings[i].name,
+			      has ? "=" : "", has ? has : " by default", given);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/*
  * Check that the line would be the only one of the name and of the device.
  * @there: set to whether this very line is there already. Return: enum
  * alignctl_exit; errors have been reported.
  */
 static int check_lines(const char *name, const struct device *device,
-		       bool *there)
+		       const struct attach_options *options, bool *there)
 {
 	struct find_result found;
 	struct aligntab tab;
@@ -59,6 +87,7 @@ static int check_lines(const char *name, const struct device *device,
 		find_free(&found);
 		if (named && means) {
 			*there = true;
+			result = check_options(line, options);
 		} else if (named) {
 			message_error("%s: line %u of " ALIGNTAB_FILE " gives this name to %s; choose another --name",
 				      name, line->number, line->device);
@@ -88,6 +117,36 @@ static bool is_attached(const char *name, const struct device *device)
 }
 
 /*
+ * Take the settings of the device of that name, as its table line has them, for
+ * those that were not given. Return: the text that @options then point into,
+ * for free(), or NULL.
+ */
+static char *take_settings(struct attach_options *options, const char *name)
+{
+	char *text, *rest, *word;
+	struct online online;
+	size_t i;
+
+	if (online_open(&online, name))
+		return NULL;
+	text = memory_or_exit(strdup(online.mapping.line[0].params));
+	online_close(&online);
+	rest = text;
+	/* the device, the offset and the number of arguments come first */
+	while ((word = strsep(&rest, " "))) {
+		for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
+			if (!rest || strcmp(word, attach_arguments[i]))
+				continue;
+			word = strsep(&rest, " ");
+			if (!options->given[i])
+				options->given[i] = word;
+			break;
+		}
+	}
+	return text;
+}
+
+/*
  * Check that LVM leaves the device below alone, now that it is hidden. Return:
  * enum alignctl_exit; errors have been reported.
  */
@@ -100,18 +159,25 @@ static int check_lvm(const struct lvm_volume *volume)
 	return ALIGNCTL_BUSY;
 }
 
-/* Say what else finds members of an array, and how to tell it. */
-static void print_md(const char *name, const struct device *device)
+/*
+ * Check that mdadm leaves a member of an array alone, now that it is hidden:
+ * 'mdadm --assemble --scan', as the initramfs runs it, looks by itself. Return:
+ * enum alignctl_exit; errors have been reported.
+ */
+static int check_md(const char *name, const struct device *device)
 {
+	char *examine[] = { "mdadm", "--examine", "--scan", "--verbose", NULL };
 	int64_t partition;
 	CLEANUP_FREE char *node = guard_member(device, "linux_raid_member",
 					       &partition);
-	CLEANUP_FREE char *above = node ? lvm_node_above(name, partition) :
-					  NULL;
+	CLEANUP_FREE char *above = NULL;
 
-	if (node)
-		message_warning("%s: belongs to an md array; for 'mdadm --assemble --scan', its ARRAY in mdadm.conf needs devices=%s,... with all members",
-				node, above);
+	if (!node || !program_names(examine, node))
+		return ALIGNCTL_FINE;
+	above = dm_node(name, partition);
+	message_error("%s: mdadm would use it beside %s; first let the DEVICE line of mdadm.conf(5) name only devices of arrays, as: DEVICE /dev/mapper/*",
+		      node, above);
+	return ALIGNCTL_BUSY;
 }
 
 /* Create the device unless it is there, and map its partitions. */
@@ -145,8 +211,8 @@ static struct device device_at(const struct device *given, const char *path)
 }
 
 /*
- * Hide the device, ask LVM, and create the align device, in this order. Return:
- * as persist_attach(); a line that was added must then be taken back.
+ * Hide the device, ask LVM and md, and create the align device, in this order.
+ * Return: as persist_attach(); a line that was added must then be taken back.
  */
 static int hide_and_make(struct attach_options *options, const char *name,
 			 const struct device *device, bool attached)
@@ -158,11 +224,14 @@ static int hide_and_make(struct attach_options *options, const char *name,
 	lower_trigger(device->devno);
 	result = check_lvm(&volume);
 	if (!result)
-		result = make(options, name, device, attached);
-	if (!result && volume.below && volume.listed)
-		result = lvm_replace(volume.below, volume.above);
+		result = check_md(name, device);
 	if (!result)
-		print_md(name, device);
+		result = make(options, name, device, attached);
+	if (!result && volume.below && volume.listed) {
+		result = lvm_replace(volume.below, volume.above);
+		if (result && !attached)
+			bring_down(name);
+	}
 	lvm_volume_free(&volume);
 	return result;
 }
@@ -182,11 +251,11 @@ int persist_attach(struct attach_options *options, const char *name,
 		   const struct device *given)
 {
 	CLEANUP_FREE char *node = message_format("/dev/%s", given->sys.name);
-	CLEANUP_FREE char *below = NULL, *text = line_options(options);
+	CLEANUP_FREE char *below = NULL, *text = NULL, *table = NULL;
 	/* the link that was given may be one that goes */
 	const struct device here = device_at(given, node), *device = &here;
 	bool attached = is_attached(name, device), there, stable, removed;
-	int result = check_lines(name, device, &there);
+	int result = check_lines(name, device, options, &there);
 
 	/* a device in use must not be hidden: systemd would unmount it */
 	if (!result && !attached)
@@ -194,6 +263,12 @@ int persist_attach(struct attach_options *options, const char *name,
 	if (result)
 		return result;
 	below = find_stable_name(device->devno, given->path, &stable);
+	if (attached && !there)
+		table = take_settings(options, name);
+	text = line_options(options);
+	/* from here on the line and the device are made, or taken back, both */
+	CLEANUP_SIGNALS sigset_t before = signals_block();
+
 	if (!there)
 		result = aligntab_add(name, below, text);
 	if (result)
@@ -208,6 +283,16 @@ int persist_attach(struct attach_options *options, const char *name,
 		print_kept(name, there ? "has its line in" : "added to",
 			   there || stable);
 	return result;
+}
+
+void persist_stop_unit(const char *name)
+{
+	CLEANUP_FREE char *unit = unit_of(name);
+	char *stop[] = { "systemctl", "stop", unit, NULL };
+	CLEANUP_FREE char *output = NULL;
+
+	if (unit && !access("/run/systemd/system", F_OK))
+		program_run(stop, &output);
 }
 
 bool persist_has_only_line(const char *name)
@@ -242,16 +327,42 @@ static dev_t line_device(const char *name)
 	return devno;
 }
 
+/* Check that a line of that name, if there is one, does not mean another device. */
+static int check_line_of(const char *name, dev_t below)
+{
+	const struct aligntab_line *line;
+	struct find_result found = { 0 };
+	struct aligntab tab;
+	int result = aligntab_read(&tab, true);
+
+	if (result)
+		return result;
+	line = aligntab_find(&tab, name);
+	if (line)
+		find_now(line, &found);
+	if (found.nr && !find_has(&found, below)) {
+		message_error("%s: line %u of " ALIGNTAB_FILE " stays: it means %s, which is another device; remove it by hand if it is wrong",
+			      name, line->number, found.device[0].node);
+		result = ALIGNCTL_BUSY;
+	}
+	find_free(&found);
+	aligntab_free(&tab);
+	return result;
+}
+
 int persist_detach(const char *name, dev_t below)
 {
 	struct lvm_volume volume;
 	struct device device;
 	bool removed;
-	int result;
+	int result = ALIGNCTL_FINE;
 
-	if (!below)
+	if (below)
+		result = check_line_of(name, below);
+	else
 		below = line_device(name);
-	result = aligntab_remove(name, &removed);
+	if (!result)
+		result = aligntab_remove(name, &removed);
 	if (result)
 		return result;
 	if (removed)

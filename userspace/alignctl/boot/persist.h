@@ -17,13 +17,19 @@
 int persist_attach(struct attach_options *options, const char *name,
 		   const struct device *device);
 
+/*
+ * Let systemd know that the device of a line has been removed: it starts no unit
+ * that it takes for active when the device below comes back.
+ */
+void persist_stop_unit(const char *name);
+
 /* Check for a line whose device is not there now. */
 bool persist_has_only_line(const char *name);
 
 /*
  * Remove the line of a device that is detached, or was never there, and let
  * udev give back the links of the device below. @below: its number, 0 if not
- * known. Return: as persist_attach().
+ * known; a line that means another device stays. Return: as persist_attach().
  */
 int persist_detach(const char *name, dev_t below);
 

@@ -34,6 +34,8 @@ int boot_words(int argc, char **argv)
 		return bring_down(argv[1]);
 	if (argc == 1 && !strcmp(argv[0], "initramfs"))
 		return initramfs();
-	message_error("boot: needs generator FOLDER UNITS, lower, stop NAME or initramfs");
+	if (argc == 2 && !strcmp(argv[0], "above"))
+		return lower_print_above(argv[1]);
+	message_error("boot: needs generator FOLDER UNITS, lower, stop NAME, initramfs or above NODE");
 	return ALIGNCTL_USAGE;
 }

@@ -8,6 +8,7 @@
  * lower		udev's question, see lower.h
  * stop NAME		the stop of a unit
  * initramfs		bring up all lines whose device is there
+ * above NODE		print the path of the align device over a device
  */
 #ifndef ALIGNCTL_WORDS_H
 #define ALIGNCTL_WORDS_H

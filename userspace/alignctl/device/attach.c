@@ -24,6 +24,15 @@ const struct option_row attach_settings[] = {
 	{ 0 },
 };
 
+const char *const attach_arguments[ATTACH_NR_SETTINGS] = {
+	[ATTACH_MODE] = "mode",
+	[ATTACH_PHYSICAL] = "physical_block_size",
+	[ATTACH_OFFSET] = "alignment_offset",
+	[ATTACH_HOLD_MS] = "hold_ms",
+	[ATTACH_MAX_BLOCKS] = "max_blocks",
+	[ATTACH_WRITE_CACHE] = "write_cache",
+};
+
 const char *attach_setting(enum attach_setting setting, const char *argument,
 			   struct attach_options *options)
 {
@@ -186,28 +195,29 @@ static char *table_features(const struct attach_options *options)
 	CLEANUP_FREE char *args = message_format("%s", "");
 	unsigned int nr = 0;
 	size_t i;
-	const struct { bool given; const char *name; char *value; } features[] = {
-		{ options->mode, "mode",
-		  message_format("%s", options->mode ? options->mode : "") },
-		{ options->physical, "physical_block_size",
-		  message_format("%" PRIu32, options->physical) },
-		{ options->offset_given, "alignment_offset",
-		  message_format("%" PRIu32, options->offset) },
-		{ options->hold_ms, "hold_ms",
-		  message_format("%" PRIu64, options->hold_ms) },
-		{ options->max_blocks, "max_blocks",
-		  message_format("%" PRIu64, options->max_blocks) },
-		{ options->write_cache, "write_cache",
-		  message_format("%s", options->write_cache ?
-				       options->write_cache : "") },
+	const struct { bool given; char *value; } features[ATTACH_NR_SETTINGS] = {
+		[ATTACH_MODE] = { options->mode,
+			message_format("%s", options->mode ? options->mode :
+							     "") },
+		[ATTACH_PHYSICAL] = { options->physical,
+			message_format("%" PRIu32, options->physical) },
+		[ATTACH_OFFSET] = { options->offset_given,
+			message_format("%" PRIu32, options->offset) },
+		[ATTACH_HOLD_MS] = { options->hold_ms,
+			message_format("%" PRIu64, options->hold_ms) },
+		[ATTACH_MAX_BLOCKS] = { options->max_blocks,
+			message_format("%" PRIu64, options->max_blocks) },
+		[ATTACH_WRITE_CACHE] = { options->write_cache,
+			message_format("%s", options->write_cache ?
+					     options->write_cache : "") },
 	};
 
-	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+	for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
 		char *longer;
 
 		if (features[i].given) {
 			longer = message_format("%s %s %s", args,
-						features[i].name,
+						attach_arguments[i],
 						features[i].value);
 			free(args);
 			args = longer;

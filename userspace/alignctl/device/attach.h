@@ -30,6 +30,9 @@ enum attach_setting {
 /* The same rows as a table: a setting is its index. */
 extern const struct option_row attach_settings[];
 
+/* The names of the settings in a table line. */
+extern const char *const attach_arguments[ATTACH_NR_SETTINGS];
+
 /**
  * struct attach_options - the settings of a device to create
  * @given: argument of each setting as it was written, or NULL

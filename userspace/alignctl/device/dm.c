@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libdevmapper.h>
@@ -16,6 +17,7 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/signals.h"
 #include "device/dm.h"
 #include "device/kernel_log.h"
 #include "device/ledger.h"
@@ -450,6 +452,20 @@ bool dm_name_taken(const char *name)
 	       dm_task_get_info(task, &info) && info.exists;
 }
 
+bool dm_name_lost(const char *name)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_DEPS, name,
+						       &info);
+	const struct dm_deps *deps = task ? dm_task_get_deps(task) : NULL;
+	uint32_t i;
+
+	for (i = 0; deps && i < deps->count; i++)
+		if (sysfs_device_gone(deps->device[i]))
+			return true;
+	return false;
+}
+
 /* Remove a device whose table could not be loaded or resumed. */
 static void undo_create(const char *name)
 {
@@ -475,16 +491,53 @@ static char *new_uuid(void)
 			      random[0], random[1]);
 }
 
+/* Check whether libdevmapper has named a byte by "\xNN" already. */
+static bool is_mangled(const char *at)
+{
+	return at[0] == '\\' && at[1] == 'x' &&
+	       isxdigit((unsigned char)at[2]) && isxdigit((unsigned char)at[3]);
+}
+
+char *dm_kernel_name(const char *name)
+{
+	char *text = memory_or_exit(malloc(4 * strlen(name) + 1)), *to = text;
+
+	for (; *name; name++) {
+		/* as _is_whitelisted_char() in libdm-string.c */
+		bool plain = isalnum((unsigned char)*name) ||
+			     strchr("#+-.:=@_", *name) || is_mangled(name);
+
+		to += sprintf(to, plain ? "%c" : "\\x%02x",
+			      (unsigned char)*name);
+	}
+	*to = '\0';
+	return text;
+}
+
+char *dm_node(const char *name, int64_t partition)
+{
+	CLEANUP_FREE char *text = dm_kernel_name(name);
+	size_t length = strlen(text);
+	/* kpartx puts a "p" between a digit and the number */
+	bool digit = length && isdigit((unsigned char)text[length - 1]);
+
+	return partition ? message_format("%s/%s%s%" PRId64, dm_dir(), text,
+					  digit ? "p" : "", partition) :
+			   message_format("%s/%s", dm_dir(), text);
+}
+
 /*
  * Create, load and resume are separate tasks: the library's one-step form loses
- * the error of the step that failed.
+ * the error of the step that failed. A device without a table would be in the
+ * way of the next try.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params)
 {
+	CLEANUP_SIGNALS sigset_t before = signals_block();
 	CLEANUP_TASK struct dm_task *create = task_new(DM_DEVICE_CREATE);
 	CLEANUP_TASK struct dm_task *load = task_new(DM_DEVICE_RELOAD);
 	CLEANUP_TASK struct dm_task *resume = task_new(DM_DEVICE_RESUME);
-	CLEANUP_FREE char *node = message_format("%s/%s", dm_dir(), name);
+	CLEANUP_FREE char *node = dm_node(name, 0);
 	CLEANUP_FREE char *uuid = new_uuid();
 	int log = kernel_log_open();
 

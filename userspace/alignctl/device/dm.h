@@ -102,6 +102,22 @@ bool dm_align_available(void);
 /* Check whether a device-mapper device of any kind has that name. */
 bool dm_name_taken(const char *name);
 
+/* Check whether a device below the one of that name has been removed. */
+bool dm_name_lost(const char *name);
+
+/*
+ * Return a name as the kernel has it, for free(): libdevmapper writes "\xNN" for
+ * each unusual byte.
+ */
+char *dm_kernel_name(const char *name);
+
+/*
+ * Return the node of the device of that name, or of the partition on it that
+ * kpartx maps; for free(). @partition: number of the partition, 0: the device
+ * itself.
+ */
+char *dm_node(const char *name, int64_t partition);
+
 /*
  * Create a device with one align target and a UUID for dm_align_attached().
  * Return: enum alignctl_exit; the kernel's reason has been reported.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "device/dm.h"
 #include "device/guard.h"
 #include "device/lvm.h"
 #include "device/program.h"
@@ -41,14 +40,18 @@ static char *lvm_pattern(const struct device *device)
 							    "(p?[0-9]+)?");
 }
 
-char *lvm_node_above(const char *name, int64_t partition)
+/*
+ * Check whether LVM uses only the devices that its file lists: the file alone
+ * counts for nothing while use_devicesfile is 0.
+ */
+static bool uses_devices_file(void)
 {
-	if (!partition)
-		return message_format("/dev/mapper/%s", name);
-	/* kpartx puts a "p" between a digit and the number */
-	return message_format("/dev/mapper/%s%s%" PRId64, name,
-			      isdigit((unsigned char)name[strlen(name) - 1]) ?
-			      "p" : "", partition);
+	char *ask[] = { "lvm", "lvmconfig", "--typeconfig", "full",
+			"devices/use_devicesfile", NULL };
+	CLEANUP_FREE char *output = NULL;
+
+	return !access(LVM_DEVICES_FILE, F_OK) && !program_run(ask, &output) &&
+	       strstr(output, "use_devicesfile=1");
 }
 
 void lvm_volume_find(struct lvm_volume *volume, const char *name,
@@ -62,10 +65,10 @@ void lvm_volume_find(struct lvm_volume *volume, const char *name,
 	if (!volume->below)
 		return;
 	pattern = lvm_pattern(device);
-	volume->above = lvm_node_above(name, partition);
+	volume->above = dm_node(name, partition);
 	volume->filter = message_format(
 		"devices { global_filter = [ \"%s\" ] }", pattern);
-	volume->listed = !access(LVM_DEVICES_FILE, F_OK);
+	volume->listed = uses_devices_file();
 }
 
 void lvm_volume_free(struct lvm_volume *volume)
@@ -94,21 +97,11 @@ void lvm_warn(const char *name, const struct device *device)
 
 bool lvm_sees(const char *node)
 {
+	/* the list, and warnings of duplicates: "Not using device /dev/sdb for" */
 	char *pvs[] = { "lvm", "pvs", "--all", "--noheadings", "--options",
 			"pv_name", NULL };
-	CLEANUP_FREE char *output = NULL;
-	char *rest, *word;
-	struct stat wanted, found;
 
-	if (stat(node, &wanted) || program_run(pvs, &output) < 0)
-		return false;
-	/* the list, and warnings of duplicates: "Not using device /dev/sdb for" */
-	rest = output;
-	while ((word = strsep(&rest, " \t\n")))
-		if (*word == '/' && !stat(word, &found) &&
-		    S_ISBLK(found.st_mode) && found.st_rdev == wanted.st_rdev)
-			return true;
-	return false;
+	return program_names(pvs, node);
 }
 
 int lvm_replace(const char *old, const char *new)
@@ -117,13 +110,18 @@ int lvm_replace(const char *old, const char *new)
 			   NULL };
 	char *add[] = { "lvm", "lvmdevices", "-y", "--adddev", (char *)new,
 			NULL };
-	CLEANUP_FREE char *removed = NULL, *added = NULL;
-
+	char *back[] = { "lvm", "lvmdevices", "-y", "--adddev", (char *)old,
+			 NULL };
+	CLEANUP_FREE char *removed = NULL, *added = NULL, *again = NULL;
 	/* one that is not listed need not be removed: --adddev decides */
-	program_run(remove, &removed);
+	bool was_listed = !program_run(remove, &removed);
+
 	if (!program_run(add, &added))
 		return ALIGNCTL_FINE;
 	message_error("%s: cannot be added to " LVM_DEVICES_FILE ": %s", new,
 		      added);
+	if (was_listed && program_run(back, &again))
+		message_error("%s: is in " LVM_DEVICES_FILE " no longer, and its group would not be found; run: lvm lvmdevices -y --adddev %s",
+			      old, old);
 	return ALIGNCTL_IO;
 }

@@ -26,7 +26,7 @@
  * @below: node of the volume; NULL: there is no volume
  * @above: node of the same volume on the align device
  * @filter: line of lvm.conf that hides the device and its partitions
- * @listed: LVM uses a devices file
+ * @listed: LVM uses only what its devices file lists
  */
 struct lvm_volume {
 	char *below;
@@ -40,12 +40,6 @@ void lvm_volume_find(struct lvm_volume *volume, const char *name,
 		     const struct device *device);
 void lvm_volume_free(struct lvm_volume *volume);
 
-/*
- * Return the node that partition @partition of the align device called @name
- * has by kpartx, or for 0 that of the device itself; for free().
- */
-char *lvm_node_above(const char *name, int64_t partition);
-
 /* Warn of a volume, and say what to do. */
 void lvm_warn(const char *name, const struct device *device);
 
@@ -56,8 +50,9 @@ void lvm_warn(const char *name, const struct device *device);
 bool lvm_sees(const char *node);
 
 /*
- * Replace one node of a volume by the other in the devices file. Return: enum
- * alignctl_exit; errors have been reported.
+ * Replace one node of a volume by the other in the devices file; whatever
+ * fails, the old one is listed. Return: enum alignctl_exit; errors have been
+ * reported.
  */
 int lvm_replace(const char *old, const char *new);
 

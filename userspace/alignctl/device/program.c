@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,24 +50,33 @@ static int start(pid_t *child, char *const argv[], int output)
 		NULL,
 	};
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
 	size_t i;
 	int error;
 
+	/* what the caller must not be ended by may end the program */
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
 					 O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-	error = posix_spawnp(child, argv[0], &actions, NULL, argv, environment);
+	error = posix_spawnp(child, argv[0], &actions, &attributes, argv,
+			     environment);
 	/* an ordinary user's PATH has no sbin */
 	for (i = 0; error == ENOENT && i < sizeof(folders) / sizeof(folders[0]);
 	     i++) {
 		CLEANUP_FREE char *path = message_format("%s/%s", folders[i],
 							 argv[0]);
 
-		error = posix_spawn(child, path, &actions, NULL, argv,
+		error = posix_spawn(child, path, &actions, &attributes, argv,
 				    environment);
 	}
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return error;
 }
@@ -91,4 +102,20 @@ int program_run(char *const argv[], char **output)
 	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return PROGRAM_FAILED;
 	return WEXITSTATUS(status);
+}
+
+bool program_names(char *const argv[], const char *node)
+{
+	CLEANUP_FREE char *output = NULL;
+	struct stat wanted, found;
+	char *rest, *word;
+
+	if (stat(node, &wanted) || program_run(argv, &output) < 0)
+		return false;
+	rest = output;
+	while ((word = strsep(&rest, " \t\n,=")))
+		if (*word == '/' && !stat(word, &found) &&
+		    S_ISBLK(found.st_mode) && found.st_rdev == wanted.st_rdev)
+			return true;
+	return false;
 }

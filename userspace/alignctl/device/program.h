@@ -3,6 +3,8 @@
 #ifndef ALIGNCTL_PROGRAM_H
 #define ALIGNCTL_PROGRAM_H
 
+#include <stdbool.h>
+
 /* In place of an exit status. */
 #define PROGRAM_FAILED	(-1)	/* not started, or ended by a signal */
 #define PROGRAM_MISSING	(-2)	/* there is no such program */
@@ -14,5 +16,12 @@
  * last newline, or to why it was not started; for free().
  */
 int program_run(char *const argv[], char **output);
+
+/*
+ * Run a program, and check whether its output has a path of the device whose
+ * node is given, by whatever name. Return: false also if the program is
+ * missing.
+ */
+bool program_names(char *const argv[], const char *node);
 
 #endif

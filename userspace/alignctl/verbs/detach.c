@@ -117,9 +117,11 @@ static int remove_device(const struct dm_align *device, bool force)
 	result = empty(device, force);
 	if (!result)
 		result = dm_align_remove(device);
-	if (!result)
-		printf("%s: detached\n", device->name);
-	return result;
+	if (result)
+		return result;
+	printf("%s: detached\n", device->name);
+	persist_stop_unit(device->name);
+	return ALIGNCTL_FINE;
 }
 
 /*

@@ -94,7 +94,7 @@ def test_a_machine_without_lines_gets_no_units(tree, tmp_path):
 
 
 def test_each_line_gets_its_unit(tree, tmp_path):
-    tree.aligntab("data UUID=1\nmy\\040disk /dev/sdb nofail\nlate UUID=2 noauto\nroot UUID=3 x-initrd.attach\n")
+    tree.aligntab("data UUID=1\nmy\\040disk /dev/sdb nofail,timeout=300\nlate UUID=2 noauto\nroot UUID=3 x-initrd.attach\n")
     done, files = tree.generate(tmp_path)
     assert (done.returncode, done.stderr) == (FINE, "")
     assert {path: text for path, text in files.items() if text.startswith("->")} == {
@@ -104,12 +104,23 @@ def test_each_line_gets_its_unit(tree, tmp_path):
         "sysinit.target.wants/align.target": f"-> {UNITS}/align.target"}
     data, disk, late, root = (set(files[f"align@{name}.service.d/50-aligntab.conf"].splitlines())
                               for name in ("data", "my\\x20disk", "late", "root"))
-    before = "Before=local-fs-pre.target cryptsetup-pre.target"
-    assert {"Before=align.target", before, "Conflicts=umount.target"} <= data
-    # what may fail delays nothing
-    assert "Before=align.target" in disk and before not in disk and "Wants=local-fs-pre.target" not in disk
-    assert not {"Before=align.target", before} & late and "Conflicts=umount.target" in late
-    assert before in root and "Conflicts=umount.target" not in root
+    before = {f"{word}={target}" for word in ("Wants", "Before") for target in ("local-fs-pre.target", "cryptsetup-pre.target")}
+    before |= {"Before=align.target"}
+    assert before | {"Conflicts=umount.target"} <= data
+    # What may fail delays nothing, and no boot.
+    assert not before & disk and "Conflicts=umount.target" in disk
+    assert not before & late and "Conflicts=umount.target" in late
+    assert before <= root and "Conflicts=umount.target" not in root
+    # The wait that the line says, and the time to attach.
+    assert "TimeoutStartSec=390" in data and "TimeoutStartSec=600" in disk
+
+
+@pytest.mark.parametrize("device", ["/dev/mapper/secret", "ID=dm-name-secret"])
+def test_a_line_whose_device_cryptsetup_may_make_is_not_ordered_before_it(tree, tmp_path, device):
+    """Or the two would wait for each other, as long as the line says."""
+    tree.aligntab(f"data {device}\n")
+    text = tree.generate(tmp_path)[1]["align@data.service.d/50-aligntab.conf"]
+    assert "Before=local-fs-pre.target" in text and "cryptsetup" not in text
 
 
 def test_a_line_that_needs_the_network_comes_with_the_remote_file_systems(tree, tmp_path):
@@ -117,6 +128,9 @@ def test_a_line_that_needs_the_network_comes_with_the_remote_file_systems(tree, 
     _, files = tree.generate(tmp_path)
     [text] = [text for path, text in files.items() if path.endswith(".conf")]
     assert "network-online.target" in text and "Before=remote-fs.target\n" in text and "local-fs" not in text
+    tree.aligntab("data UUID=1 _netdev,nofail\n")
+    shutil.rmtree(tmp_path / "generated")
+    assert "Before=remote-fs.target" not in tree.generate(tmp_path)[1]["align@data.service.d/50-aligntab.conf"]
     assert [path for path, text in files.items() if text.startswith("->")] == ["remote-fs.target.requires/align@data.service"]
 
 
@@ -247,6 +261,14 @@ def test_a_device_in_use_is_not_hidden_and_named(tree, used):
     tree.mounts(f"1 1 {used} rw - ext4 /dev/x rw\n")
     answer, said = tree.ask(ID_FS_UUID_ENC="1")
     assert answer == {} and "aligntab:1: data: /dev/sdb is in use (" in said and "mounted on /mnt" in said
+
+
+def test_a_name_with_a_blank_is_known_by_what_the_kernel_calls_it(tree):
+    tree.aligntab("my\\040disk UUID=1\n")
+    tree.disk("dm-0", "253:0", dm=("my\\x20disk", "ALIGN-1"))
+    tree.hold("sdb", "dm-0")
+    answer, said = tree.ask(ID_FS_UUID_ENC="1")
+    assert answer["ALIGN_LOWER"] == "my\\x20disk" and "ALIGN_UNIT" not in answer and not said
 
 
 def test_a_device_that_another_device_holds_is_not_hidden(tree):

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Keep signals from ending the program between steps that belong together. */
+#ifndef ALIGNCTL_SIGNALS_H
+#define ALIGNCTL_SIGNALS_H
+
+#include <signal.h>
+
+/*
+ * Block the signals by which people and systemd end a program. Return: the mask
+ * before, for a variable with CLEANUP_SIGNALS: a signal that came meanwhile ends
+ * the program where that goes out of scope.
+ */
+static inline sigset_t signals_block(void)
+{
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	return before;
+}
+
+static inline void signals_cleanup(sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+#define CLEANUP_SIGNALS	__attribute__((cleanup(signals_cleanup)))
+
+#endif
