@@ -16,6 +16,8 @@ MOUNTS = {"/mnt/fs": ["fs"], "/mnt/lv": ["pv"], "/mnt/md": ["m0", "m1"], "/mnt/s
 # Seconds by which udev takes longer for a disk, in each of the reboots.
 DELAYS: tuple[dict[str, int], ...] = ({}, {"vdb": 4}, {"vdc": 4, "vdf": 1}, {"vdd": 5}, {"vde": 2, "vdb": 1, "vdf": 5})
 REBOOTS = len(DELAYS)
+# From this reboot on the initramfs knows the lines, and attaches; in those before it, systemd's units do.
+FROM_INITRAMFS = 3
 # Seconds of the reference machine for an initramfs and for file systems, under emulation.
 SET_UP_SECONDS = 300
 
@@ -39,6 +41,23 @@ mkdir -p "$DESTDIR/lib/udev/rules.d" "$DESTDIR/usr/lib/lab"
 cp /etc/udev/rules.d/10-delay.rules "$DESTDIR/lib/udev/rules.d/"
 cp /usr/lib/lab/delay "$DESTDIR/usr/lib/lab/"
 """
+# Takes the disk of the root away, before anything looks for it, and brings it back behind the back of all scripts: only what
+# looks for the root, which asks no udev, then finds it.
+TAKE = """\
+#!/bin/sh
+[ "$1" != prereqs ] || { echo udev; exit 0; }
+grep -q lab.late /proc/cmdline || exit 0
+device=$(readlink /sys/block/vda/device)
+echo "${device##*/}" >/run/late
+cat /run/late >/sys/bus/virtio/drivers/virtio_blk/unbind
+"""
+GIVE = """\
+#!/bin/sh
+[ "$1" != prereqs ] || { echo align mdadm; exit 0; }
+[ -e /run/late ] || exit 0
+mv /run/late /run/late.back
+cat /run/late.back >/sys/bus/virtio/drivers/virtio_blk/bind
+"""
 RULE = 'SUBSYSTEM=="block", KERNEL=="vd?", ACTION=="add|change", PROGRAM="/usr/lib/lab/delay %k"\n'
 
 SET_UP = f"""\
@@ -48,6 +67,8 @@ install -m 755 /mnt/project/hook /etc/initramfs-tools/hooks/delay
 cp /mnt/project/rule /etc/udev/rules.d/10-delay.rules
 udevadm control --reload
 sed -i 's:^devices {{:devices {{ global_filter = [ "r|^/dev/align/below/|" ]:' /etc/lvm/lvm.conf
+echo 'DEVICE /dev/mapper/*' >>/etc/mdadm/mdadm.conf
+update-initramfs -u 2>&1
 for pair in {' '.join(f"{name}:{index}" for index, name in enumerate(DISKS))}; do
 	alignctl attach /dev/disk/by-id/virtio-drive${{pair#*:}} --name ${{pair%:*}} --mode pad --persist
 done
@@ -76,7 +97,6 @@ cryptsetup open --key-file /root/key /dev/mapper/luks secret
 format /dev/mapper/secret /mnt/secret
 systemctl daemon-reload
 mount -a
-update-initramfs -u 2>&1
 cat /etc/aligntab /etc/fstab /etc/crypttab
 """
 
@@ -89,7 +109,7 @@ def image(request):
 @pytest.fixture(scope="module")
 def shared(image, tmp_path_factory):
     folder = project.tree(image.release(), tmp_path_factory.mktemp("project"))
-    for name, text in (("delay", DELAY), ("hook", HOOK), ("rule", RULE), ("set-up", SET_UP)):
+    for name, text in (("delay", DELAY), ("hook", HOOK), ("rule", RULE), ("set-up", SET_UP), ("take", TAKE), ("give", GIVE)):
         (folder / name).write_text(text)
     return folder
 
@@ -114,6 +134,20 @@ def assert_on_align(machine):
         assert set(names) <= set(below), f"{mount} is on {below}, not on {names}"
 
 
+def assert_attached_by(machine, initramfs):
+    """Fail unless the initramfs, or the units of systemd, have attached the devices."""
+    for name in DISKS:
+        said = machine.journal(f"-b -u align@{name}.service")
+        assert ("attached already" in said) == initramfs, said
+
+
+def assert_not_waited_for(machine, name):
+    """Fail if the boot has waited for a unit that failed."""
+    up, failed = (int(machine.check(f"systemctl show -P {what}TimestampMonotonic {unit}"))
+                  for what, unit in (("ActiveEnter", "sysinit.target"), ("InactiveEnter", f"align@{name}.service")))
+    assert 0 < up < failed, f"sysinit.target came {(up - failed) / 1e6:.1f} s after {name} was given up"
+
+
 def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
     with image.machine(f"reboots-{image.generation}", disks=["64M"] * len(DISKS), project=shared) as machine:
         machine.boot()
@@ -123,16 +157,22 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
         for number, delays in enumerate(DELAYS, 1):
             for mount in MOUNTS:
                 machine.check(f"echo before reboot {number} >{mount}/{number}")
+            if number == FROM_INITRAMFS:
+                machine.check("update-initramfs -u", SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
-                machine.check("sed -i '1i broken UUID= mode=fast' /etc/aligntab")
+                machine.check("sed -i '1i broken UUID= mode=fast' /etc/aligntab && "
+                              "echo 'absent ID=none nofail,timeout=30' >>/etc/aligntab")
             machine.append = "lab.delay=" + ",".join(f"{disk}:{seconds}" for disk, seconds in delays.items())
-            machine.reboot()
+            machine.reboot("degraded" if number == REBOOTS else "running")
             assert_on_align(machine)
+            assert_attached_by(machine, number >= FROM_INITRAMFS)
             for mount in MOUNTS:
                 text = machine.check(f"cat $(ls -v {mount}/[0-9]*)")
                 assert text == "".join(f"before reboot {each}\n" for each in range(1, number + 1))
         assert "mode=fast" in machine.journal("-b | grep /etc/aligntab:1:")
+        assert "absent: no device ID=none came within 30 s" in machine.journal("-b -u align@absent.service")
+        assert_not_waited_for(machine, "absent")
         machine.poweroff()
 
 
@@ -141,10 +181,14 @@ def test_root_is_on_its_device_and_whole_after_the_end(image, shared):
         machine.boot()
         machine.check(project.COPY)
         machine.check("echo 'root ID=virtio-root mode=coalesce,hold-ms=600000,x-initrd.attach' >/etc/aligntab && "
+                      "install -m 755 /mnt/project/take /etc/initramfs-tools/scripts/init-top/late && "
+                      "install -m 755 /mnt/project/give /etc/initramfs-tools/scripts/local-block/late && "
                       "update-initramfs -u", SET_UP_SECONDS)
-        machine.reboot()
-        assert holders(machine, "vda") == ["root"]
-        assert machine.check("findmnt -nro SOURCE /").strip() == "/dev/mapper/root"
+        for append in ("", "lab.late"):
+            machine.append = append
+            machine.reboot()
+            assert holders(machine, "vda") == ["root"]
+            assert machine.check("findmnt -nro SOURCE /").strip() == "/dev/mapper/root"
         assert "coalesce" in machine.check("dmsetup status root")
         # Small pieces of a file, of which none is flushed.
         machine.check("for i in $(seq 100); do echo line $i >>/root/lines; done")
