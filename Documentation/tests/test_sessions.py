@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab import machines
+from lab.plugins.extent import only_all
 
 TOP = Path(__file__).resolve().parents[2]
 RUNNER = TOP / "Documentation" / "run-sessions"
@@ -21,8 +22,10 @@ def runner():
     return module
 
 
-@pytest.mark.timeout(660)
-@pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst"])
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst", only_all(
+    "test_boot.py of the guests plays its commands on the target, and test_packages.py looks into the packages",
+    "operations.rst")])
 def test_every_session_prints_what_the_document_says(document):
     machines.require("qemu")
     done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],
@@ -65,9 +68,8 @@ def test_commands_and_their_outputs_are_taken_apart():
                       [["echo 7", "7\n"]]]
 
 
-def test_the_drive_is_the_one_that_the_document_asks_for():
-    drive = runner().server(DOCUMENT)
-    assert (drive.size, drive.profile) == ("1M", "instant")
+def test_the_machine_is_the_one_that_the_document_asks_for():
+    assert runner().settings(DOCUMENT) == {"size": "1M", "profile": "instant"}
 
 
 @pytest.mark.parametrize("old,new,same", [
@@ -84,6 +86,6 @@ def test_only_figures_that_vary_may_differ(old, new, same):
 
 def test_an_update_replaces_outputs_and_nothing_else(monkeypatch):
     module = runner()
-    monkeypatch.setattr(module, "run", lambda commands, drive, name: ["a b\n\n", "", "took 2 s\n", "8\n"])
+    monkeypatch.setattr(module, "run", lambda commands, where, name: ["a b\n\n", "", "took 2 s\n", "8\n"])
     assert module.with_outputs(DOCUMENT, "x") == \
         DOCUMENT.replace("took 1.5 s,   3 runs", "took 2 s").replace("    7\n", "    8\n")
