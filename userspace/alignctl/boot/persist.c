@@ -241,7 +241,7 @@ static void print_kept(const char *name, const char *how, bool stable)
 {
 	printf("%s: %s " ALIGNTAB_FILE "%s\n", name, how,
 	       access(INITRAMFS, X_OK) ? "" :
-	       "; the initramfs learns it by 'update-initramfs -u'");
+	       "; run 'update-initramfs -u' before the next boot");
 	if (!stable)
 		message_warning("%s: the path of its device may be another device's after a reboot; name it by UUID= or ID= in " ALIGNTAB_FILE,
 				name);

@@ -16,7 +16,7 @@ MOUNTS = {"/mnt/fs": ["fs"], "/mnt/lv": ["pv"], "/mnt/md": ["m0", "m1"], "/mnt/s
 # Seconds by which udev takes longer for a disk, in each of the reboots.
 DELAYS: tuple[dict[str, int], ...] = ({}, {"vdb": 4}, {"vdc": 4, "vdf": 1}, {"vdd": 5}, {"vde": 2, "vdb": 1, "vdf": 5})
 REBOOTS = len(DELAYS)
-# From this reboot on the initramfs knows the lines, and attaches; in those before it, systemd's units do.
+# From this reboot on the initramfs attaches; in those before it, it only hides, and systemd's units attach.
 FROM_INITRAMFS = 3
 # Seconds of the reference machine for an initramfs and for file systems, under emulation.
 SET_UP_SECONDS = 300
@@ -68,7 +68,6 @@ cp /mnt/project/rule /etc/udev/rules.d/10-delay.rules
 udevadm control --reload
 sed -i 's:^devices {{:devices {{ global_filter = [ "r|^/dev/align/below/|" ]:' /etc/lvm/lvm.conf
 echo 'DEVICE /dev/mapper/*' >>/etc/mdadm/mdadm.conf
-update-initramfs -u 2>&1
 for pair in {' '.join(f"{name}:{index}" for index, name in enumerate(DISKS))}; do
 	alignctl attach /dev/disk/by-id/virtio-drive${{pair#*:}} --name ${{pair%:*}} --mode pad --persist
 done
@@ -97,6 +96,10 @@ cryptsetup open --key-file /root/key /dev/mapper/luks secret
 format /dev/mapper/secret /mnt/secret
 systemctl daemon-reload
 mount -a
+for folder in init-premount local-block local-premount; do
+	mv /usr/share/initramfs-tools/scripts/$folder/align /root/$folder
+done
+update-initramfs -u 2>&1
 cat /etc/aligntab /etc/fstab /etc/crypttab
 """
 
@@ -158,7 +161,9 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
             for mount in MOUNTS:
                 machine.check(f"echo before reboot {number} >{mount}/{number}")
             if number == FROM_INITRAMFS:
-                machine.check("update-initramfs -u", SET_UP_SECONDS)
+                machine.check("for folder in init-premount local-block local-premount; do "
+                              "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; update-initramfs -u",
+                              SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
                 machine.check("sed -i '1i broken UUID= mode=fast' /etc/aligntab && "
@@ -181,8 +186,8 @@ def test_root_is_on_its_device_and_whole_after_the_end(image, shared):
         machine.boot()
         machine.check(project.COPY)
         machine.check("echo 'root ID=virtio-root mode=coalesce,hold-ms=600000,x-initrd.attach' >/etc/aligntab && "
-                      "install -m 755 /mnt/project/take /etc/initramfs-tools/scripts/init-top/late && "
-                      "install -m 755 /mnt/project/give /etc/initramfs-tools/scripts/local-block/late && "
+                      "install -D -m 755 /mnt/project/take /etc/initramfs-tools/scripts/init-top/late && "
+                      "install -D -m 755 /mnt/project/give /etc/initramfs-tools/scripts/local-block/late && "
                       "update-initramfs -u", SET_UP_SECONDS)
         for append in ("", "lab.late"):
             machine.append = append
