@@ -581,6 +581,17 @@ def test_sectors_that_another_device_may_use_are_not_taken(rig):
         unharmed(device, table)
 
 
+@pytest.mark.parametrize("other, said", [
+    ("linear {drive} 8192", "the segment at sector 0 lies after the last one on {drive}, too"),
+    ("delay {drive} 8192 0", "the segment at sector 0 is of target delay, and the sectors may be that one's")])
+def test_sectors_that_another_segment_may_map_are_not_taken(rig, other, said):
+    drive = rig.drive("p4096").path
+    with Device(f"0 8192 {other.format(drive=drive)}", f"8192 8192 align {drive} 0") as device:
+        table = device.table()
+        assert said.format(drive=drive) in alignctl("set", device.name, "--resize", status=BUSY).stderr
+        unharmed(device, table)
+
+
 def test_the_queue_of_a_device_keeps_its_write_cache(rig):
     """Layers above have read it when they were set up."""
     drive = rig.drive("p4096")

@@ -103,7 +103,7 @@ def test_a_logical_volume_is_made_linear_again_and_not_removed(rig, lvm):
 
 
 @pytest.mark.parametrize("uuid", ["LVM-1", "part1-mpath-3600", "CRYPT-LUKS2-1", "align-1", None])
-def test_a_device_of_another_maker_is_made_linear_and_stays(rig, disk, uuid):
+def test_a_device_of_another_maker_is_made_linear_and_stays_and_keeps_its_size(rig, disk, uuid):
     run("dmsetup", "create", "other", *(["--uuid", uuid] if uuid else []), "--table",
         f"0 8192 linear {disk.path} 8")
     try:
@@ -111,6 +111,8 @@ def test_a_device_of_another_maker_is_made_linear_and_stays(rig, disk, uuid):
         for options in ((), ("--force",)):
             reloaded_by_hand("other")
             run("dmsetup", "mknodes", "other")
+            if uuid:
+                assert "size" in alignctl("set", "other", "--resize", status=USAGE).stderr
             with open("/dev/mapper/other", "rb"):
                 alignctl("detach", "other", *options)
             assert table("other") == was

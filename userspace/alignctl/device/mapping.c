@@ -142,6 +142,28 @@ bool mapping_to_linear(const struct mapping *now, struct mapping *next)
 	return found;
 }
 
+/*
+ * Find a line that lies after the last one on the same device, or of which that
+ * is unknown. @last: place of the last line. @line: set to the line found.
+ */
+static bool find_other(const struct mapping *mapping,
+		       const struct align_table *last, size_t *line)
+{
+	uint64_t end = last->start + mapping->line[mapping->nr - 1].length;
+	struct align_table place;
+	size_t i;
+
+	for (i = 0; i + 1 < mapping->nr; i++) {
+		if (mapping_place(&mapping->line[i], &place) &&
+		    (place.device != last->device ||
+		     place.start + mapping->line[i].length <= end))
+			continue;
+		*line = i;
+		return true;
+	}
+	return false;
+}
+
 enum mapping_fit mapping_resize(const struct mapping *now, struct mapping *next,
 				uint64_t (*sectors)(dev_t device), size_t *line)
 {
@@ -172,6 +194,8 @@ enum mapping_fit mapping_resize(const struct mapping *now, struct mapping *next,
 		return MAPPING_UNKNOWN;
 	if (length == now->line[*line].length)
 		return MAPPING_FITS;
+	if (find_other(now, &place, line))
+		return MAPPING_TAKEN;
 	for (i = 0; i < now->nr; i++)
 		mapping_add(next, now->line[i].start,
 			    i == *line ? length : now->line[i].length,

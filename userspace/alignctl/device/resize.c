@@ -64,8 +64,9 @@ static char *other_holder(const struct dm_align *device, dev_t below)
 }
 
 /*
- * Refuse a device whose size another program keeps: sectors after its own may
- * be another volume's. Return: ALIGNCTL_FINE if there is no such program.
+ * Refuse a device whose size another program keeps, as its UUID tells: sectors
+ * after its own may be another volume's. Return: ALIGNCTL_FINE if there is no
+ * such program.
  */
 static int refuse_resize(const struct dm_align *device)
 {
@@ -77,9 +78,35 @@ static int refuse_resize(const struct dm_align *device)
 	else if (!strncmp(device->uuid, "part", 4))
 		message_error("%s: the partition table keeps its size: 'alignctl detach %s', change that, 'kpartx -u' the disk",
 			      name, name);
+	else if (*device->uuid && !dm_align_attached(device))
+		message_error("%s: not grown, since another program keeps its size (UUID %s); resize it by that one",
+			      name, device->uuid);
 	else
 		return ALIGNCTL_FINE;
 	return ALIGNCTL_USAGE;
+}
+
+/*
+ * Refuse to grow into sectors that another segment, @at, maps or may map.
+ * Return: ALIGNCTL_BUSY.
+ */
+static int refuse_taken(const struct dm_align *device,
+			const struct mapping_line *at)
+{
+	CLEANUP_FREE char *below = NULL;
+	struct align_table place;
+
+	if (!mapping_place(at, &place)) {
+		message_error("%s: not grown, since the segment at sector %" PRIu64
+			      " is of target %s, and the sectors may be that one's",
+			      device->name, at->start, at->type);
+		return ALIGNCTL_BUSY;
+	}
+	below = online_path(place.device);
+	message_error("%s: not grown, since the segment at sector %" PRIu64
+		      " lies after the last one on %s, too",
+		      device->name, at->start, below);
+	return ALIGNCTL_BUSY;
 }
 
 /*
@@ -93,6 +120,8 @@ static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
 	CLEANUP_FREE char *below = NULL, *other = NULL;
 	struct align_table place;
 
+	if (fit == MAPPING_TAKEN)
+		return refuse_taken(device, at);
 	if (!mapping_place(at, &place)) {
 		message_error("%s: its last segment is of target %s; only linear and align can grow",
 			      device->name, at->type);
@@ -117,6 +146,7 @@ static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
 			      (double)mapping_sectors(&online->mapping)).text,
 		       below);
 		return ALIGNCTL_FINE;
+	case MAPPING_TAKEN:
 	case MAPPING_GROWS:
 		break;
 	}
