@@ -14,7 +14,8 @@ import pytest
 from lab.pace import patience
 from lab.paths import OUT
 from lab.plugins.extent import only_all, only_usual
-from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG
+from rig import control
+from rig.control import INACTIVE_PRESENT_FLAG, NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, SUSPEND_FLAG
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, block_name, number_of, queue, run, sectors_of
 from rig.filesystem import fsck, make, mounted
@@ -28,6 +29,7 @@ LONG = 600000
 # A partition that starts 5 sectors behind a boundary, so that each block of a file system has two touches.
 SHIFTED = 2048 + 5
 IOCTL = "16"  # of x86_64
+ONLINE = ("attach", "--online")
 
 
 def environment(hook):
@@ -43,11 +45,25 @@ def alignctl(*arguments, status=FINE, hook=None):
 
 
 def attach(device, *options, **more):
-    return alignctl("attach", device.path, "--online", *options, **more)
+    return alignctl(*ONLINE, device.path, *options, **more)
 
 
 def detach(device, *options, **more):
     return alignctl("detach", device.name, *options, **more)
+
+
+@contextlib.contextmanager
+def waiting(request, *words, hook="", **more):
+    """Run alignctl for the `with` block, which begins when the program comes to that request; yield the Later of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        stop = Path(folder, "stop")
+        changing = Later(alignctl, *words, hook=f"{request}-waits={stop},{hook}", **more)
+        eventually(stop.exists, f"alignctl does not come to the {request}")
+        try:
+            yield changing
+        finally:
+            stop.unlink()
+            changing.wait()
 
 
 def types(device):
@@ -57,8 +73,7 @@ def types(device):
 def unharmed(device, table):
     """Assert that the device goes on with its old table and that no other one waits."""
     assert device.table() == table
-    shown = run("dmsetup", "info", "-c", "--noheadings", "-o", "suspended,tables_loaded", device.name).stdout.strip()
-    assert shown == "Active:Live", shown
+    assert not control.state(device.name)
 
 
 def ledger(device):
@@ -358,15 +373,51 @@ def test_a_device_that_another_program_changes_is_left_alone(rig):
         device.suspend()
         assert f"dmsetup resume {device.name}" in attach(device, status=BUSY).stderr
         device.resume()
-        # between the load and the suspend
-        with tempfile.TemporaryDirectory() as folder:
-            stop = Path(folder, "stop")
-            changing = Later(attach, device, status=BUSY, hook=f"suspend-waits={stop}")
-            eventually(stop.exists, "alignctl does not come to the suspend")
-            device.reload(f"0 4096 linear {drive.path} 8")
-            stop.unlink()
+        for number, hook in enumerate(("", "resume-fails")):
+            with waiting("suspend", *ONLINE, device.path, hook=hook, status=BUSY) as changing:
+                device.reload(f"0 4096 linear {drive.path} {number}")
             assert "another program" in changing.result().stderr
-        unharmed(device, f"0 4096 linear {number_of(drive.path)} 8")
+            unharmed(device, f"0 4096 linear {number_of(drive.path)} {number}")
+
+
+def test_nor_is_the_table_of_another_program_taken_for_the_own_one(rig):
+    """It maps the same, in another mode."""
+    drive = rig.drive("p4096")
+    with Device(f"0 8192 linear {drive.path} 0") as device:
+        with waiting("suspend", *ONLINE, device.path, "--mode", "pad", status=BUSY) as changing:
+            device.load(f"0 8192 align {drive.path} 0 2 mode coalesce")
+        assert "another program" in changing.result().stderr
+
+
+@pytest.mark.parametrize("target", [only_all("detach does the same", "linear"), "align"])
+def test_a_device_that_another_program_suspends_stays_suspended(rig, target):
+    drive = rig.drive("p4096")
+    with Device(f"0 8192 {target} {drive.path} 0") as device:
+        table = device.table()
+        words = (*ONLINE, device.path) if target == "linear" else ("detach", device.name)
+        with waiting("load", *words, status=BUSY) as changing:
+            device.suspend()
+        assert "another program" in changing.result().stderr
+        assert control.state(device.name) == SUSPEND_FLAG
+        device.resume()
+        unharmed(device, table)
+
+
+def test_a_table_that_another_program_loads_is_not_replaced(rig):
+    """While the held data are being written."""
+    drive = rig.drive("p4096")
+    with holding(drive) as (device, _):
+        table = device.table()
+        with waiting("message", "detach", device.name, status=BUSY) as changing:
+            device.load(f"0 4096 linear {drive.path} 0")
+        assert "another program" in changing.result().stderr
+        assert control.state(device.name) == INACTIVE_PRESENT_FLAG and device.table() == table
+
+
+def test_alignctl_needs_no_memory_while_the_device_is_suspended(rig):
+    with Device(f"0 8192 linear {rig.drive('p4096').path} 0") as device:
+        attach(device, hook="no-memory")
+        assert not control.state(device.name)
 
 
 @pytest.mark.parametrize("hook", ["resume-fails", "resume-half"])
@@ -394,18 +445,25 @@ def test_an_interrupted_wait_for_the_device_leaves_the_old_table(rig):
         linear = device.table()
         below.suspend(SKIP_LOCKFS_FLAG | NOFLUSH_FLAG)
         stuck = Later(upper.write, 1, pattern(1, 1, 1))
-        with tempfile.TemporaryDirectory() as folder:
-            stop = Path(folder, "stop")
-            with subprocess.Popen([ALIGNCTL, "attach", device.path, "--online"], stderr=subprocess.PIPE, text=True,
-                                  env=environment(f"suspend-waits={stop}")) as process:
-                eventually(stop.exists, "alignctl does not come to the suspend")
-                stop.unlink()
-                syscall = Path(f"/proc/{process.pid}/syscall")
-                eventually(lambda: syscall.read_text().split()[0] == IOCTL, "alignctl does not wait")
-                process.send_signal(signal.SIGINT)
-                said = process.communicate(timeout=patience(60))[1]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with tempfile.TemporaryDirectory() as folder:
+                stop = Path(folder, "stop")
+                with subprocess.Popen([ALIGNCTL, *ONLINE, device.path], stderr=subprocess.PIPE, text=True,
+                                      env=environment(f"suspend-waits={stop}")) as process:
+                    eventually(stop.exists, "alignctl does not come to the suspend")
+                    stop.unlink()
+                    syscall = Path(f"/proc/{process.pid}/syscall")
+                    eventually(lambda at=syscall: at.read_text().split()[0] == IOCTL, "alignctl does not wait")
+                    process.send_signal(number)
+                    said = process.communicate(timeout=patience(60))[1]
+            if number == signal.SIGKILL:
+                assert control.state(device.name) == INACTIVE_PRESENT_FLAG
+                said = attach(device, status=BUSY).stderr
+                assert "killed" in said and f"dmsetup clear {device.name}" in said
+                run("dmsetup", "clear", device.name)
+            else:
                 assert process.returncode == IO and "interrupted; the old table stays" in said
-        unharmed(device, linear)
+            unharmed(device, linear)
         below.resume()
         stuck.result()
         check(1, pattern(1, 1, 1), upper.read(1, 1), "after the wait")
@@ -455,14 +513,12 @@ def test_held_data_that_cannot_be_written_keep_the_table_unless_forced(rig):
 def test_writes_that_come_in_the_last_moment_and_fail_keep_the_table(rig, change):
     """Between the flush, which succeeds, and the suspend."""
     drive = rig.drive("p4096")
-    with holding(drive) as (device, upper), tempfile.TemporaryDirectory() as folder:
-        align, stop = device.table(), Path(folder, "stop")
+    with holding(drive) as (device, upper):
+        align = device.table()
         words = ("detach", device.name) if change == "detach" else ("set", device.name, "--resize")
-        changing = Later(alignctl, *words, status=BUSY, hook=f"suspend-waits={stop}")
-        eventually(stop.exists, "alignctl does not come to the suspend")
-        upper.write(162, pattern(2, 162, 3))
-        drive.fail("write", 160, 8)
-        stop.unlink()
+        with waiting("suspend", *words, status=BUSY) as changing:
+            upper.write(162, pattern(2, 162, 3))
+            drive.fail("write", 160, 8)
         refused = changing.result().stderr
         assert "1 blocks" in refused and "the old one stays" in refused
         unharmed(device, align)
@@ -583,7 +639,8 @@ def test_sectors_that_another_device_may_use_are_not_taken(rig):
 
 @pytest.mark.parametrize("other, said", [
     ("linear {drive} 8192", "the segment at sector 0 lies after the last one on {drive}, too"),
-    ("delay {drive} 8192 0", "the segment at sector 0 is of target delay, and the sectors may be that one's")])
+    only_all("a unit test does the same", "delay {drive} 8192 0",
+             "the segment at sector 0 is of target delay, and the sectors may be that one's")])
 def test_sectors_that_another_segment_may_map_are_not_taken(rig, other, said):
     drive = rig.drive("p4096").path
     with Device(f"0 8192 {other.format(drive=drive)}", f"8192 8192 align {drive} 0") as device:

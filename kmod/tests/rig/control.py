@@ -14,6 +14,7 @@ CREATE, REMOVE, SUSPEND, DEV_STATUS, DEV_WAIT, LOAD, STATUS, MESSAGE = 3, 4, 6, 
 
 SUSPEND_FLAG = 1 << 1
 STATUS_TABLE_FLAG = 1 << 4
+INACTIVE_PRESENT_FLAG = 1 << 6
 SKIP_LOCKFS_FLAG = 1 << 10
 NOFLUSH_FLAG = 1 << 11
 
@@ -92,6 +93,11 @@ def resume(name):
 def events(name):
     """Return the number of events that the device has raised."""
     return _ask(DEV_STATUS, name)[0][8]
+
+
+def state(name):
+    """Return those of SUSPEND_FLAG and INACTIVE_PRESENT_FLAG, a table is loaded and not resumed, that the device has."""
+    return _ask(DEV_STATUS, name)[0][7] & (SUSPEND_FLAG | INACTIVE_PRESENT_FLAG)
 
 
 def wait(name, seen):

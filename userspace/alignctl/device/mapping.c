@@ -59,44 +59,71 @@ bool mapping_place(const struct mapping_line *line, struct align_table *place)
 	return true;
 }
 
-static bool same_line(const struct mapping_line *a,
-		      const struct mapping_line *b)
+static bool same_segment(const struct mapping_line *a,
+			 const struct mapping_line *b)
 {
 	return a->start == b->start && a->length == b->length &&
 	       !strcmp(a->type, b->type);
 }
 
-bool mapping_same(const struct mapping *a, const struct mapping *b)
+bool mapping_line_same(const struct mapping_line *a,
+		       const struct mapping_line *b)
 {
-	size_t i;
-
-	if (a->nr != b->nr)
-		return false;
-	for (i = 0; i < a->nr; i++)
-		if (!same_line(&a->line[i], &b->line[i]) ||
-		    strcmp(a->line[i].params, b->line[i].params))
-			return false;
-	return true;
+	return same_segment(a, b) && !strcmp(a->params, b->params);
 }
 
-bool mapping_alike(const struct mapping *a, const struct mapping *b)
+/* Return the number of bytes of @nr words, each after a blank. */
+static size_t words_length(const char *text, unsigned int nr)
 {
-	struct align_table in_a, in_b;
-	size_t i;
+	const char *at = text;
 
-	if (a->nr != b->nr)
+	while (nr-- && *at)
+		at += 1 + strcspn(at + 1, " ");
+	return at - text;
+}
+
+/* Check whether a feature and its value are among @features. */
+static bool has_feature(const char *features, const char *feature,
+			size_t length)
+{
+	size_t found;
+
+	for (; *features; features += found) {
+		found = words_length(features, 2);
+		if (found == length && !strncmp(features, feature, length))
+			return true;
+	}
+	return false;
+}
+
+/* Compare the features of two lines, " <n> <name> <value>...", or "". */
+static bool same_features(const char *a, const char *b)
+{
+	size_t length = words_length(a, 1);
+
+	if (strlen(a) != strlen(b) || strncmp(a, b, length))
 		return false;
-	for (i = 0; i < a->nr; i++) {
-		bool placed = mapping_place(&a->line[i], &in_a);
-
-		if (!same_line(&a->line[i], &b->line[i]) ||
-		    placed != mapping_place(&b->line[i], &in_b))
-			return false;
-		if (placed && (in_a.device != in_b.device ||
-			       in_a.start != in_b.start))
+	a += length;
+	for (b += length; *a; a += length) {
+		length = words_length(a, 2);
+		if (!has_feature(b, a, length))
 			return false;
 	}
 	return true;
+}
+
+bool mapping_line_alike(const struct mapping_line *a,
+			const struct mapping_line *b)
+{
+	struct align_table in_a, in_b;
+	bool placed = mapping_place(a, &in_a);
+
+	if (!same_segment(a, b) || placed != mapping_place(b, &in_b))
+		return false;
+	return !placed || (in_a.device == in_b.device &&
+			   in_a.start == in_b.start &&
+			   same_features(a->params + place_length(a->params),
+					 b->params + place_length(b->params)));
 }
 
 bool mapping_add_align(struct mapping *next, const struct mapping_line *line,

@@ -50,15 +50,17 @@ bool mapping_line_is(const struct mapping_line *line, const char *type);
  */
 bool mapping_place(const struct mapping_line *line, struct align_table *place);
 
-/* Check whether two tables are the same, letter for letter. */
-bool mapping_same(const struct mapping *a, const struct mapping *b);
+/* Check whether two lines are the same, letter for letter. */
+bool mapping_line_same(const struct mapping_line *a,
+		       const struct mapping_line *b);
 
 /*
- * Check whether two tables map the same: segments, targets, and of linear and
- * align the place below. A target may print its other arguments in another
- * order than it was given them.
+ * Check whether two lines map the same: segment, target, and of linear and
+ * align the place below and the features, in any order, as the kernel prints
+ * them in one of its own. Of other targets the arguments are not compared.
  */
-bool mapping_alike(const struct mapping *a, const struct mapping *b);
+bool mapping_line_alike(const struct mapping_line *a,
+			const struct mapping_line *b);
 
 /*
  * Append line @line, of linear, to @next as one of align with @features, the

@@ -61,7 +61,7 @@ int online_open(struct online *device, const char *name)
 		message_error("%s: is suspended by another program; if that is gone: dmsetup resume %s",
 			      name, name);
 	else if (info.inactive_table)
-		message_error("%s: another program has loaded a new table; if that is gone: dmsetup clear %s",
+		message_error("%s: a table was loaded and not resumed, perhaps by an alignctl that was killed; to drop it: dmsetup clear %s",
 			      name, name);
 	else if (!device->mapping.nr)
 		message_error("%s: has no table, so nothing can use it yet",
@@ -127,15 +127,19 @@ static int resume(const struct online *device)
 
 enum which { LIVE, LOADED };
 
-/* Check that a device's live or loaded table is @mapping; @same compares. */
+/*
+ * Check that a device's live or loaded table is @mapping; @same compares lines.
+ * Allocate nothing that memory_or_exit() guards: the device may be suspended.
+ */
 static bool has_table(const struct online *device, enum which which,
 		      const struct mapping *mapping,
-		      bool (*same)(const struct mapping *a,
-				   const struct mapping *b))
+		      bool (*same)(const struct mapping_line *a,
+				   const struct mapping_line *b))
 {
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_TABLE);
-	struct mapping found = { 0 };
-	bool is_same;
+	struct mapping_line found;
+	void *next = NULL;
+	size_t i = 0;
 
 	/* a flush would block on a suspended device */
 	if (!task || !dm_task_set_name(task, device->name) ||
@@ -143,10 +147,31 @@ static bool has_table(const struct online *device, enum which which,
 	    (which == LOADED && !dm_task_query_inactive_table(task)) ||
 	    !dm_task_run(task))
 		return false;
-	take_lines(task, &found);
-	is_same = same(&found, mapping);
-	mapping_free(&found);
-	return is_same;
+	do {
+		next = dm_get_next_target(task, next, &found.start,
+					  &found.length, &found.type,
+					  &found.params);
+		if (!found.type || i == mapping->nr ||
+		    !same(&found, &mapping->line[i]))
+			return false;
+		i++;
+	} while (next);
+	return i == mapping->nr;
+}
+
+/*
+ * Check that no other program has suspended the device or loaded a table since
+ * it was read, nor another device taken its name.
+ */
+static bool is_untouched(const struct online *device)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_INFO,
+						       device->name, &info);
+	const char *uuid = task ? dm_task_get_uuid(task) : NULL;
+
+	return task && !strcmp(uuid ? uuid : "", device->uuid) &&
+	       !info.suspended && !info.inactive_table;
 }
 
 /* Clear the loaded table, @next, unless another program's has replaced it. */
@@ -154,7 +179,7 @@ static void clear(const struct online *device, const struct mapping *next)
 {
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_CLEAR);
 
-	if (has_table(device, LOADED, next, mapping_alike) && task &&
+	if (has_table(device, LOADED, next, mapping_line_alike) && task &&
 	    dm_task_set_name(task, device->name))
 		dm_task_run(task);
 }
@@ -250,10 +275,10 @@ static void critical_leave(const struct critical *critical)
 enum swap_result {
 	SWAP_DONE,
 	SWAP_NO_SUSPEND,	/* the device could not be suspended */
-	SWAP_CHANGED,		/* another program has changed the table */
+	SWAP_CHANGED,		/* another program has changed the device */
 	SWAP_HELD,		/* held blocks could not be written */
 	SWAP_NO_RESUME,		/* the new table could not be resumed */
-	SWAP_SUSPENDED,		/* nor could the old one */
+	SWAP_SUSPENDED,		/* no table could be resumed */
 };
 
 /*
@@ -265,7 +290,7 @@ static enum swap_result go_back(const struct online *device,
 				struct dm_task *old)
 {
 	clear(device, next);
-	if (!has_table(device, LIVE, &device->mapping, mapping_alike) &&
+	if (!has_table(device, LIVE, &device->mapping, mapping_line_alike) &&
 	    !dm_task_run(old))
 		return SWAP_SUSPENDED;
 	return resume(device) ? SWAP_SUSPENDED : SWAP_NO_RESUME;
@@ -275,30 +300,42 @@ static enum swap_result go_back(const struct online *device,
  * Suspend the device, look whether the loaded table, @next, may take the live
  * one's place, and resume it with either. The looks come after the suspend,
  * when no write can be on its way. Print nothing: standard error may be a file
- * on the device. @error: set to the error number if a request failed.
+ * on the device. @load: the task that has loaded @next. @error: set to the
+ * error number if a request failed.
  */
 static enum swap_result swap(const struct online *device,
-			     const struct mapping *next,
+			     const struct mapping *next, struct dm_task *load,
 			     struct dm_task *suspend, struct dm_task *old,
 			     bool drop_held, int *error)
 {
 	enum swap_result result = SWAP_DONE;
+	struct dm_info info;
 	uint64_t held, degraded;
 
+	/* only the program that has suspended the device may resume it */
+	if (!dm_task_get_info(load, &info) || info.suspended) {
+		clear(device, next);
+		return SWAP_CHANGED;
+	}
 	if (!dm_task_run(suspend)) {
 		*error = dm_task_get_errno(suspend);
 		clear(device, next);
 		return SWAP_NO_SUSPEND;
 	}
-	if (!has_table(device, LIVE, &device->mapping, mapping_same) ||
-	    !has_table(device, LOADED, next, mapping_alike))
+	if (!has_table(device, LIVE, &device->mapping, mapping_line_same) ||
+	    !has_table(device, LOADED, next, mapping_line_alike))
 		result = SWAP_CHANGED;
 	else if (!drop_held && (!count_held(device, &held, &degraded) || held))
 		result = SWAP_HELD;
 	if (result)
 		clear(device, next);
 	*error = resume(device);
-	return *error ? go_back(device, next, old) : result;
+	if (!*error)
+		return result;
+	if (result != SWAP_CHANGED)
+		return go_back(device, next, old);
+	/* the old table is out of date, and must not come back */
+	return resume(device) ? SWAP_SUSPENDED : SWAP_CHANGED;
 }
 
 /* Report why the table was not replaced. Return: enum alignctl_exit. */
@@ -317,7 +354,7 @@ static int report_swap(const struct online *device, enum swap_result result,
 						     strerror(error));
 		return ALIGNCTL_IO;
 	case SWAP_CHANGED:
-		message_error("%s: another program has changed the table meanwhile; try again",
+		message_error("%s: another program has suspended it or changed its table meanwhile; try again",
 			      name);
 		return ALIGNCTL_BUSY;
 	case SWAP_HELD:
@@ -331,7 +368,7 @@ static int report_swap(const struct online *device, enum swap_result result,
 			      name, strerror(error));
 		return ALIGNCTL_IO;
 	case SWAP_SUSPENDED:
-		message_error("%s: stays suspended, neither table can be resumed: %s; try 'dmsetup resume %s'",
+		message_error("%s: stays suspended, no table can be resumed: %s; try 'dmsetup resume %s'",
 			      name, strerror(error), name);
 		return ALIGNCTL_IO;
 	}
@@ -378,7 +415,7 @@ int online_replace(const struct online *device, const struct mapping *next,
 	struct critical critical;
 	enum swap_result result = SWAP_CHANGED;
 	int log, error = 0;
-	bool loaded;
+	bool untouched, loaded;
 
 	if (!load || !old || !suspend ||
 	    !dm_task_set_name(suspend, device->name)) {
@@ -391,17 +428,19 @@ int online_replace(const struct online *device, const struct mapping *next,
 		return ALIGNCTL_IO;
 	}
 	log = kernel_log_open();
-	loaded = dm_task_run(load);
+	untouched = is_untouched(device);
+	loaded = untouched && dm_task_run(load);
 	if (loaded)
-		result = swap(device, next, suspend, old, drop_held, &error);
+		result = swap(device, next, load, suspend, old, drop_held,
+			      &error);
 	critical_leave(&critical);
-	if (!loaded) {
+	if (untouched && !loaded) {
 		report_load(device, load, log);
 		return task_refusal_status(load);
 	}
 	if (log >= 0)
 		close(log);
-	if (!result && !has_table(device, LIVE, next, mapping_alike))
+	if (!result && !has_table(device, LIVE, next, mapping_line_alike))
 		result = SWAP_CHANGED;
 	return report_swap(device, result, error);
 }

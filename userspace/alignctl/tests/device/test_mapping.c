@@ -131,21 +131,44 @@ static void not_to_linear(void)
 
 static void comparisons(void)
 {
-	CLEANUP_MAPPING struct mapping a = { 0 }, b = { 0 }, c = { 0 };
-	CLEANUP_MAPPING struct mapping d = { 0 }, e = { 0 };
+	static const struct {
+		uint64_t length;
+		const char *type, *params;
+		bool alike;
+	} rows[] = {
+		{ 8, "align", "8:16 8 4 max_blocks 8 hold_ms 9", true },
+		{ 7, "align", "8:16 8 4 hold_ms 9 max_blocks 8", false },
+		{ 8, "linear", "8:16 8", false },
+		{ 8, "align", "8:32 8 4 hold_ms 9 max_blocks 8", false },
+		{ 8, "align", "8:16 9 4 hold_ms 9 max_blocks 8", false },
+		{ 8, "align", "8:16 8 4 hold_ms 8 max_blocks 9", false },
+		{ 8, "align", "8:16 8 4 hold_ms 9 max_blocks 7", false },
+		{ 8, "align", "8:16 8 4 hold_ms 9 hold_ms 9", false },
+		{ 8, "align", "8:16 8 2 hold_ms 9", false },
+		{ 8, "align", "8:16 8 6 hold_ms 9 max_blocks 8 mode pad", false },
+		{ 8, "align", "8:16 8", false },
+		{ 8, "align", "8:16 8 ", false },
+		{ 8, "align", "8:16 8 4 hold_ms 9 max_blocks ", false },
+	};
+	CLEANUP_MAPPING struct mapping all = { 0 };
+	const struct mapping_line *line;
+	size_t i;
 
-	mapping_add(&a, 0, 8, "align", "8:16 8 4 hold_ms 9 max_blocks 8");
-	mapping_add(&b, 0, 8, "align", "8:16 8 4 max_blocks 8 hold_ms 9");
-	mapping_add(&c, 0, 8, "align", "8:16 9 4 hold_ms 9 max_blocks 8");
-	mapping_add(&d, 0, 8, "linear", "8:16 8");
-	mapping_add(&e, 0, 7, "align", "8:16 8 4 hold_ms 9 max_blocks 8");
-	CHECK(mapping_same(&a, &a) && mapping_alike(&a, &a), "itself");
-	CHECK(!mapping_same(&a, &b) && mapping_alike(&a, &b), "another order");
-	CHECK(!mapping_same(&a, &c) && !mapping_alike(&a, &c), "offset");
-	CHECK(!mapping_same(&a, &d) && !mapping_alike(&a, &d), "target");
-	CHECK(!mapping_same(&a, &e) && !mapping_alike(&a, &e), "length");
-	mapping_add(&b, 8, 8, "align", "8:16 16");
-	CHECK(!mapping_same(&a, &b) && !mapping_alike(&a, &b), "lines");
+	mapping_add(&all, 0, 8, "align", "8:16 8 4 hold_ms 9 max_blocks 8");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		mapping_add(&all, 0, rows[i].length, rows[i].type,
+			    rows[i].params);
+	line = all.line;
+	CHECK(mapping_line_same(line, line) && mapping_line_alike(line, line),
+	      "itself");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK(!mapping_line_same(line, line + 1 + i), "row %zu", i);
+		CHECK(mapping_line_alike(line, line + 1 + i) == rows[i].alike &&
+		      mapping_line_alike(line + 1 + i, line) == rows[i].alike,
+		      "row %zu", i);
+		CHECK(mapping_line_alike(line + 1 + i, line + 1 + i),
+		      "row %zu and itself", i);
+	}
 }
 
 /* Sizes of made-up devices: 8:n has n thousand sectors, 8:0 is gone. */
@@ -211,7 +234,9 @@ static void fits(void)
 		      "row %zu: %" PRIu64, i, next.line[1].length);
 		/* but for the last length, all is as it was */
 		next.line[1].length = 500;
-		CHECK(mapping_same(&now, &next), "row %zu", i);
+		for (j = 0; j < 2; j++)
+			CHECK(mapping_line_same(&now.line[j], &next.line[j]),
+			      "row %zu", i);
 	}
 }
 
@@ -220,7 +245,7 @@ const struct tap_test mapping_tests[] = {
 	{ "a line of linear becomes one of align, with its features", to_align },
 	{ "lines of align become linear, and others stay byte for byte", to_linear },
 	{ "a table with a malformed line of align is not touched", not_to_linear },
-	{ "tables are compared by what they map", comparisons },
+	{ "lines are compared by what they map, and their features", comparisons },
 	{ "only the last line grows, to the end of its device", fits },
 	{ 0 },
 };
