@@ -336,6 +336,14 @@ def test_what_is_not_linear_is_refused_with_the_way_out(rig):
         assert "leave out --name" in attach(device, "--name", "x", status=USAGE).stderr
 
 
+def test_a_device_with_integrity_metadata_is_refused(rig):
+    with rig.scsi_debug(dif=1, dix=1) as path, Device(f"0 8192 linear {path} 0") as device:
+        table = device.table()
+        refused = attach(device, status=USAGE).stderr
+        assert "integrity metadata (T10-DIF-TYPE1-CRC)" in refused and len(refused.splitlines()) == 1
+        unharmed(device, table)
+
+
 def test_a_table_that_cannot_be_loaded_leaves_the_old_one(rig):
     drive = rig.drive("p4096")
     with Device(f"0 8192 linear {drive.path} 0") as device, Disk(device.path) as upper:

@@ -394,13 +394,31 @@ static int print_online(const struct online *online)
 	return ALIGNCTL_FINE;
 }
 
+/*
+ * Refuse a device with an integrity profile, of T10 PI: requests that carry its
+ * data may be on their way when a table without one takes their place. Return:
+ * enum alignctl_exit; errors have been reported.
+ */
+static int refuse_integrity(const struct online *online,
+			    const struct device *device)
+{
+	CLEANUP_FREE char *format = sysfs_text(device->sys.dir,
+					       "integrity/format");
+
+	if (!format || !strcmp(format, "none"))
+		return ALIGNCTL_FINE;
+	message_error("%s: passes on integrity metadata (%s), which align does not; unmount it, then attach without --online",
+		      online->name, format);
+	return ALIGNCTL_USAGE;
+}
+
 /* Replace a table of linear by one of align, under the device's users. */
 static int replace_online(const struct attach_options *options,
 			  const struct online *online,
 			  const struct device *device)
 {
 	struct mapping next = { 0 };
-	int result = ALIGNCTL_FINE;
+	int result;
 	size_t i;
 
 	for (i = 0; i < online->mapping.nr; i++)
@@ -413,6 +431,7 @@ static int replace_online(const struct attach_options *options,
 			      online->name);
 		return ALIGNCTL_USAGE;
 	}
+	result = refuse_integrity(online, device);
 	for (i = 0; i < online->mapping.nr && !result; i++)
 		result = add_segment(options, online, &online->mapping.line[i],
 				     &next);

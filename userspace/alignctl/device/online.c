@@ -388,12 +388,15 @@ static const char *lost_feature(const char *reason)
 	return NULL;
 }
 
-/* Report that a table could not be loaded, and close the log. */
+/*
+ * Report that a table could not be loaded, and close the log. @attaches: the
+ * table would have made linear align.
+ */
 static void report_load(const struct online *device, struct dm_task *load,
-			int log)
+			bool attaches, int log)
 {
 	CLEANUP_FREE char *reason = kernel_log_reason(log);
-	const char *lost = reason ? lost_feature(reason) : NULL;
+	const char *lost = reason && attaches ? lost_feature(reason) : NULL;
 
 	if (lost)
 		message_error("%s: passes on %s, which align does not; unmount it, then attach without --online",
@@ -435,7 +438,9 @@ int online_replace(const struct online *device, const struct mapping *next,
 			      &error);
 	critical_leave(&critical);
 	if (untouched && !loaded) {
-		report_load(device, load, log);
+		report_load(device, load,
+			    mapping_line_is(device->mapping.line, "linear") &&
+			    mapping_line_is(next->line, "align"), log);
 		return task_refusal_status(load);
 	}
 	if (log >= 0)
