@@ -344,6 +344,11 @@ def test_a_device_with_integrity_metadata_is_refused(rig):
         unharmed(device, table)
 
 
+def test_a_name_of_any_length_is_kept(rig):
+    with Device(f"0 8192 linear {rig.drive('p4096').path} 0", name="n" * 127) as device:
+        attach(device)
+
+
 def test_a_table_that_cannot_be_loaded_leaves_the_old_one(rig):
     drive = rig.drive("p4096")
     with Device(f"0 8192 linear {drive.path} 0") as device, Disk(device.path) as upper:

@@ -146,12 +146,12 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 		return result;
 	own_name = attach_default_name(&device);
 	name = arguments->name ? arguments->name : own_name;
-	/* the default name may be too long, too */
-	if (!name_fits(name))
-		result = ALIGNCTL_USAGE;
-	else if (arguments->online)
+	if (arguments->online)
 		result = attach_online(&arguments->options, arguments->name,
 				       &device);
+	/* the default name may be too long, too */
+	else if (!name_fits(name))
+		result = ALIGNCTL_USAGE;
 	else if (arguments->persist)
 		result = persist_attach(&arguments->options, name, &device);
 	else
