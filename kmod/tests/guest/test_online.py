@@ -427,6 +427,25 @@ def test_a_table_that_another_program_loads_is_not_replaced(rig):
         assert control.state(device.name) == INACTIVE_PRESENT_FLAG and device.table() == table
 
 
+def test_a_device_that_takes_the_name_is_not_removed(rig):
+    drive = rig.drive("p4096")
+    alignctl("attach", drive.path, "--name", "first", "--mode", "coalesce", "--hold-ms", LONG)
+    with Disk("/dev/mapper/first") as upper:
+        upper.write(82, pattern(1, 82, 3))
+    with waiting("message", "detach", "first") as changing:
+        run("dmsetup", "rename", "first", "second")
+        other = Device("0 8 zero", name="first").__enter__()
+    try:
+        changing.result()
+        assert other.table() == "0 8 zero"
+        assert run("dmsetup", "info", "second", ok=False).returncode
+    finally:
+        other.remove()
+        run("dmsetup", "remove", "second", ok=False)
+    with Disk(drive.path) as lower:
+        check(82, pattern(1, 82, 3), lower.read(82, 3), "beneath")
+
+
 def test_alignctl_needs_no_memory_while_the_device_is_suspended(rig):
     with Device(f"0 8192 linear {rig.drive('p4096').path} 0") as device:
         attach(device, hook="no-memory")

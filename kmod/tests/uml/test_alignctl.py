@@ -131,6 +131,7 @@ def test_what_attach_made_is_detached_under_any_name_and_with_any_table_of_align
     run("dmsetup", "reload", "second", "--table", f"0 {sectors_of(disk.path)} align {disk.path} 0 2 mode report")
     run("dmsetup", "resume", "second")
     assert alignctl("detach", "second").stdout == "second: detached\n"
+    assert not Path("/dev/mapper/second").exists()
 
 
 # LVM above

@@ -569,15 +569,30 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 	return ALIGNCTL_FINE;
 }
 
+/*
+ * Address a task by the device's UUID, if attach made the device: it may have
+ * been renamed since it was read, and its name be another's.
+ */
+static bool set_device(struct dm_task *task, const struct dm_align *device)
+{
+	return dm_align_attached(device) ?
+		dm_task_set_uuid(task, device->uuid) :
+		dm_task_set_name(task, device->name);
+}
+
 int dm_align_remove(const struct dm_align *device)
 {
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_REMOVE);
 
 	/* retry, because udev may have the device open for a moment */
-	if (task && dm_task_set_name(task, device->name) &&
+	if (task && set_device(task, device) &&
 	    (!task_udev_runs() || dm_task_retry_remove(task)) &&
-	    task_run_and_settle(task))
+	    task_run_and_settle(task)) {
+		/* without udev, the library removes the node of a name only */
+		if (!task_udev_runs())
+			dm_mknodes(device->name);
 		return ALIGNCTL_FINE;
+	}
 	message_error("%s: cannot be removed: %s", device->name,
 		      task_error(task));
 	return task_refusal_status(task);
@@ -589,7 +604,7 @@ int dm_align_message(const struct dm_align *device, uint64_t sector,
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_TARGET_MSG);
 	int log = kernel_log_open();
 
-	if (task && dm_task_set_name(task, device->name) &&
+	if (task && set_device(task, device) &&
 	    dm_task_set_sector(task, sector) &&
 	    dm_task_set_message(task, message) && dm_task_run(task)) {
 		if (log >= 0)

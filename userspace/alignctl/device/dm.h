@@ -124,7 +124,9 @@ char *dm_node(const char *name, int64_t partition);
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);
 
-/* Remove a device. Return: enum alignctl_exit; errors have been reported. */
+/*
+ * Remove a device that attach made, also if it has another name by now. Return: enum alignctl_exit; errors have been reported.
+ */
 int dm_align_remove(const struct dm_align *device);
 
 /* Send a message to the target at @sector. Return: as dm_align_remove(). */
