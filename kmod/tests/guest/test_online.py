@@ -165,10 +165,11 @@ def test_segments_of_two_drives_change_at_once_each_with_its_own_alignment(rig):
 
 def test_auto_takes_each_segments_own_hint(rig):
     drive = rig.drive("p4096")
-    with rig.scsi_debug(sector_size=512, physblk_exp=3, opt_xferlen_exp=5) as large, \
+    with rig.scsi_debug(sector_size=4096, opt_xferlen_exp=2) as large, \
             Device(f"0 8192 linear {drive.path} 0", f"8192 8192 linear {large} 0") as device:
         assert queue(large, "minimum_io_size") == "16384"
-        attach(device, "--physical", "auto")
+        said = attach(device, "--physical", "auto", "--mode", "pad").stderr
+        assert "buffers aligned to less than 4096 bytes fails in mode pad" in said
         assert ["physical_block_size 16384" in line for line in device.table().splitlines()] == [False, True]
         detach(device)
 
@@ -247,8 +248,13 @@ def test_a_volume_of_lvm_is_align_until_lvm_makes_its_table_anew(rig):
             attach(volume)
             refused = alignctl("set", volume.name, "--resize", status=USAGE).stderr
             assert "LVM keeps its size" in refused and len(refused.splitlines()) == 1
+            # as that message says
             detach(volume)
             assert volume.table() == linear
+            volume.lvm("lvextend", "-L", "96m", "online/data")
+            attach(volume)
+            assert types(volume) == ["align"] and sectors_of(volume.path) == 96 << 11
+            detach(volume)
             assert (root / "file").read_bytes() == b"while it is align"
 
 
@@ -452,6 +458,16 @@ def test_alignctl_needs_no_memory_while_the_device_is_suspended(rig):
     with Device(f"0 8192 linear {rig.drive('p4096').path} 0") as device:
         attach(device, hook="no-memory")
         assert not control.state(device.name)
+
+
+def test_a_device_that_cannot_be_resumed_is_named(rig):
+    with Device(f"0 8192 linear {rig.drive('p4096').path} 0") as device:
+        linear = device.table()
+        said = attach(device, status=IO, hook="resumes-fail").stderr
+        assert "stays suspended" in said and f"dmsetup resume {device.name}" in said and len(said.splitlines()) == 1
+        assert control.state(device.name) == SUSPEND_FLAG
+        device.resume()
+        unharmed(device, linear)
 
 
 @pytest.mark.parametrize("hook", ["resume-fails", "resume-half"])
