@@ -28,6 +28,6 @@ static inline void signals_cleanup(sigset_t *before)
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-#define CLEANUP_SIGNALS	__attribute__((cleanup(signals_cleanup)))
+#define CLEANUP_SIGNALS	__attribute__((cleanup(signals_cleanup), unused))
 
 #endif
