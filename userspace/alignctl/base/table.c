@@ -107,6 +107,21 @@ static char *cell_text(const struct table_column *column,
 	return message_visible(text);
 }
 
+/* Fill a cell's text with blanks to the least width of its column. */
+static char *in_width(const struct table_column *column, char *text)
+{
+	CLEANUP_FREE char *narrow = text;
+	int width = (int)column->width;
+
+	if (!column->width)
+		return message_format("%s", narrow);
+	if (width < (int)strlen(column->heading))
+		width = (int)strlen(column->heading);
+	return message_format("%*s", column->flags & TABLE_RIGHT ? width :
+								   -width,
+			      narrow);
+}
+
 /* Return whether the value is more than nothing. */
 static bool is_used(const struct table_value *value)
 {
@@ -203,10 +218,9 @@ void table_add(struct table *table, const void *row)
 			continue;
 		value = table->type->value(row, i);
 		table->used[i] |= is_used(&value);
-		done_or_exit(scols_line_refer_column_data(line,
-							  table->column[i],
-							  cell_text(column,
-								    &value)));
+		done_or_exit(scols_line_refer_column_data(
+			line, table->column[i],
+			in_width(column, cell_text(column, &value))));
 		if (table->column[i] != table->order) {
 			free(value.text);
 			continue;
@@ -253,6 +267,11 @@ static void hide_columns(struct table *table)
 				scols_column_get_flags(column) |
 				SCOLS_FL_HIDDEN));
 	}
+}
+
+void table_hide_headings(struct table *table)
+{
+	done_or_exit(scols_table_enable_noheadings(table->out, 1));
 }
 
 void table_print(struct table *table, unsigned int indent)

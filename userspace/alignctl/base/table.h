@@ -31,12 +31,15 @@
  * @heading: heading of the column; NULL: in the document only
  * @flags: TABLE_*
  * @unit: unit of a number
+ * @width: least width in characters, the heading's if that is more, so that the
+ *	columns of tables that follow each other are in line; 0: as its cells
  */
 struct table_column {
 	const char *key;
 	const char *heading;
 	unsigned int flags;
 	enum figure_unit unit;
+	unsigned int width;
 };
 
 enum table_kind {
@@ -104,6 +107,9 @@ struct table *table_new(const struct table_type *type);
 
 /* Add a row, which is not used any more when this returns. */
 void table_add(struct table *table, const void *row);
+
+/* Print rows only: they go on below a table of the same columns. */
+void table_hide_headings(struct table *table);
 
 /*
  * Print the table on standard output, each line @indent blanks further in, and
