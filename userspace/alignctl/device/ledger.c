@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/message.h"
+#include "base/progress.h"
 #include "base/units.h"
 #include "device/ledger.h"
 #include "device/sysfs.h"
@@ -22,12 +23,13 @@ const struct ledger_row ledger_rows[LEDGER_NR] = {
 };
 
 const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR] = {
-	[HISTOGRAM_PHASE] = { "phase", ALIGN_PHASE_BINS },
-	[HISTOGRAM_SIZE] = { "size", ALIGN_SIZE_BINS },
-	[HISTOGRAM_LATENCY_ALIGNED] = { "latency_aligned", ALIGN_LATENCY_BINS },
+	[HISTOGRAM_PHASE] = { "phase", ALIGN_PHASE_BINS, false },
+	[HISTOGRAM_SIZE] = { "size", ALIGN_SIZE_BINS, false },
+	[HISTOGRAM_LATENCY_ALIGNED] = { "latency_aligned", ALIGN_LATENCY_BINS,
+					true },
 	[HISTOGRAM_LATENCY_MISALIGNED] = { "latency_misaligned",
-					   ALIGN_LATENCY_BINS },
-	[HISTOGRAM_HOLD_TIME] = { "hold_time", ALIGN_LATENCY_BINS },
+					   ALIGN_LATENCY_BINS, true },
+	[HISTOGRAM_HOLD_TIME] = { "hold_time", ALIGN_LATENCY_BINS, true },
 };
 
 /* Read the counts in a file; false if there are too few or too many. */
@@ -162,6 +164,8 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	unsigned int i;
 
 	memset(ledger, 0, sizeof(*ledger));
+	ledger->read_ns = clock_ns();
+	ledger->time = time(NULL);
 	if (!read_counter(dir, "epoch", &ledger->epoch))
 		return bad_file(dir, "epoch");
 	if (!read_counter(dir, "suggested_physical_block_size",
@@ -253,14 +257,36 @@ double ledger_amplification_after(const struct ledger *ledger)
 		     ledger_value(ledger, LEDGER_write_bytes));
 }
 
-void ledger_count_from(struct ledger *ledger, const struct ledger *earlier)
+double ledger_misaligned_percent(const struct ledger *ledger)
+{
+	return 100 * ratio(ledger_value(ledger, LEDGER_writes_misaligned),
+			   ledger_value(ledger, LEDGER_writes));
+}
+
+/* Check whether a counter, none of which falls, was higher. */
+static bool has_restarted(const struct ledger *ledger,
+			  const struct ledger *earlier)
 {
 	unsigned int i;
 
 	for (i = 0; i < LEDGER_NR; i++)
+		if (!ledger_rows[i].gauge && ledger->raw[i] < earlier->raw[i])
+			return true;
+	return false;
+}
+
+void ledger_count_from(struct ledger *ledger, const struct ledger *earlier)
+{
+	static const struct ledger nothing;
+	const struct ledger *from =
+		has_restarted(ledger, earlier) ? &nothing : earlier;
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++)
 		if (!ledger_rows[i].gauge)
-			ledger->baseline[i] = earlier->raw[i];
-	memcpy(ledger->baseline_bins, earlier->bins, sizeof(earlier->bins));
+			ledger->baseline[i] = from->raw[i];
+	memcpy(ledger->baseline_bins, from->bins, sizeof(from->bins));
+	ledger->since_ns = earlier->read_ns;
 }
 
 void ledger_histogram(const struct ledger *ledger,

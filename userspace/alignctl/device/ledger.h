@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "device/status.h"
 #include "geometry.h"
@@ -51,10 +52,12 @@ enum ledger_histogram {
  * struct ledger_histogram_row - a histogram of the ledger
  * @name: name of the histogram in JSON; its file is <name>_histogram
  * @bins: number of bins
+ * @of_times: it counts times, in the latency bins of kmod/geometry.h
  */
 struct ledger_histogram_row {
 	const char *name;
 	unsigned int bins;
+	bool of_times;
 };
 
 extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
@@ -89,6 +92,10 @@ struct ledger_target {
 
 /**
  * struct ledger - the ledger as read at one time
+ * @read_ns: time of the reading, on the monotonic clock
+ * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
+ *	counts from the last reset
+ * @time: time of the reading, of day
  * @epoch: number of the epoch
  * @suggested: suggested physical block, bytes, or 0
  * @logical: logical block of the align device, bytes
@@ -100,6 +107,9 @@ struct ledger_target {
  * @target: the targets
  */
 struct ledger {
+	uint64_t read_ns;
+	uint64_t since_ns;
+	time_t time;
 	uint64_t epoch;
 	uint64_t suggested;
 	uint32_t logical;
@@ -145,7 +155,14 @@ const struct ledger_target *ledger_gone(const struct ledger *ledger);
 double ledger_amplification_before(const struct ledger *ledger);
 double ledger_amplification_after(const struct ledger *ledger);
 
-/* Count from an earlier reading on, rather than from the last reset. */
+/* Return the misaligned writes, per cent of all writes; 0 if there was none. */
+double ledger_misaligned_percent(const struct ledger *ledger);
+
+/*
+ * Count from an earlier reading on, rather than from the last reset; from
+ * nothing if a counter was higher then, for such counters are another device's
+ * of the same name, or have begun anew with its last table.
+ */
 void ledger_count_from(struct ledger *ledger, const struct ledger *earlier);
 
 /* Read a histogram since the last reset into @bins, of LEDGER_MAX_BINS. */

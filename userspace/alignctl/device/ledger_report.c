@@ -9,19 +9,11 @@
 #include "base/message.h"
 #include "base/output.h"
 #include "base/table.h"
+#include "device/ledger_interval.h"
 #include "device/ledger_report.h"
 #include "device/mode.h"
 
 #define JSON_FORMAT	1
-
-void ledger_device_free(struct ledger_device *device)
-{
-	ledger_free(&device->ledger);
-	free(device->name);
-	free(device->dm);
-	free(device->dir);
-	memset(device, 0, sizeof(*device));
-}
 
 static uint64_t sum_bins(const uint64_t *bins)
 {
@@ -250,11 +242,6 @@ static const struct table_column histogram_columns[] = {
 			.unit = FIGURE_US },
 };
 
-static bool is_of_times(enum ledger_histogram histogram)
-{
-	return histogram != HISTOGRAM_PHASE && histogram != HISTOGRAM_SIZE;
-}
-
 static struct json_object *json_bins(const struct histogram_row *row)
 {
 	struct json_object *array = json_new_array();
@@ -269,20 +256,24 @@ static struct json_object *json_bins(const struct histogram_row *row)
 	return array;
 }
 
-/* Return the bound of a percentile's bin: a time may be anywhere in its bin. */
-static struct table_value percentile(const struct histogram_row *row,
+struct table_value ledger_percentile(const uint64_t *bins,
 				     unsigned int per_mille)
 {
 	struct table_value value;
 	bool open;
 
-	if (!is_of_times(row->histogram))
-		return table_absent();
-	value = table_real(latency_histogram_percentile(row->bins, per_mille,
+	value = table_real(latency_histogram_percentile(bins, per_mille,
 							&open));
 	value.text = message_format("%s %s", open ? ">=" : "<",
 				    figure(FIGURE_US, value.real).text);
 	return value;
+}
+
+static struct table_value percentile(const struct histogram_row *row,
+				     unsigned int per_mille)
+{
+	return ledger_histograms[row->histogram].of_times ?
+	       ledger_percentile(row->bins, per_mille) : table_absent();
 }
 
 static struct table_value histogram_value(const void *row, size_t column)
@@ -335,7 +326,7 @@ static void text_times(const struct ledger *ledger)
 	for (i = 0; i < HISTOGRAM_NR; i++) {
 		const struct histogram_row row = histogram_of(ledger, i);
 
-		if (is_of_times(i) && sum_bins(row.bins))
+		if (ledger_histograms[i].of_times && sum_bins(row.bins))
 			table_add(table, &row);
 	}
 	table_print(table, 2);
@@ -466,6 +457,8 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_bool(part, "degraded", ledger_degraded(ledger));
 	json_add(object, "derived", part);
 	json_add(object, "histograms", json_histograms(ledger));
+	if (ledger->since_ns)
+		json_add(object, "interval", ledger_interval_json(device));
 	return object;
 }
 

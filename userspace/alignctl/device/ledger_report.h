@@ -4,32 +4,23 @@
 #define ALIGNCTL_LEDGER_REPORT_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "device/ledger.h"
-
-/**
- * struct ledger_device - an align device and its ledger
- * @name: below /dev/mapper
- * @dm: the kernel's name, "dm-N"
- * @dir: folder in sysfs
- * @devno: number
- * @ledger: what was read
- */
-struct ledger_device {
-	char *name;
-	char *dm;
-	char *dir;
-	dev_t devno;
-	struct ledger ledger;
-};
-
-void ledger_device_free(struct ledger_device *device);
+#include "base/table.h"
+#include "device/ledger_select.h"
 
 /* Print every counter with its unit and meaning, for help. */
 void ledger_report_counters(void);
 
 void ledger_report_text(const struct ledger_device *devices, size_t nr);
+
+/*
+ * Return a percentile of a histogram of times as the bound of its bin: a time
+ * may be anywhere in its bin.
+ */
+struct table_value ledger_percentile(const uint64_t *bins,
+				     unsigned int per_mille);
 
 /* @interval: seconds that the figures are for, 0: since the last reset. */
 void ledger_report_json(const struct ledger_device *devices, size_t nr,

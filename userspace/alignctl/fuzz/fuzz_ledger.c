@@ -178,7 +178,7 @@ static void check(const struct ledger *ledger)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char fuzz[] = "fuzz", dm[] = "dm-0", dir[] = "/sys/block/dm-0";
-	struct ledger_device device = { fuzz, dm, dir, 0, { 0 } };
+	struct ledger_device device = { .name = fuzz, .dm = dm, .dir = dir };
 	struct fuzz_bytes bytes = { data, size };
 	char *error;
 

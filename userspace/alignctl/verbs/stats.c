@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl stats: the ledger of align devices, from sysfs, for any user. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "base/progress.h"
+#include "base/units.h"
+#include "device/ledger_bars.h"
+#include "device/ledger_interval.h"
 #include "device/ledger_report.h"
-#include "device/mode.h"
-#include "device/sysfs.h"
+#include "device/ledger_select.h"
 #include "verbs/verbs.h"
 
-#define BALANCE_TRIES	5
-#define BALANCE_WAIT_NS	20000000L	/* 20 ms */
-
+/**
+ * struct stats_options - what the user asked for
+ * @json: print JSON
+ * @histograms: print histograms as bars
+ * @interval: seconds; 0: print once
+ * @count: number of intervals; 0: until interrupted
+ */
 struct stats_options {
 	bool json;
+	bool histograms;
 	uint64_t interval;
+	uint64_t count;
 };
 
-enum row { ROW_JSON, ROW_INTERVAL };
+enum row { ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS };
 
 static const struct option_row rows[] = {
 	[ROW_JSON] = { "json", NULL,
 		       "print JSON; with --interval, one line each time" },
-	[ROW_INTERVAL] = { "interval", "N",
-			   "every N seconds what happened since" },
+	[ROW_INTERVAL] = { "interval", "N [COUNT]",
+			   "every N seconds a row for what happened since" },
+	[ROW_HISTOGRAMS] = { "histograms", NULL,
+			     "print the histograms, as bars" },
 	{ 0 },
 };
 
@@ -39,9 +47,15 @@ static int take(size_t row, const char *argument, void *context)
 {
 	struct stats_options *options = context;
 
-	if (row == ROW_JSON) {
+	switch ((enum row)row) {
+	case ROW_JSON:
 		options->json = true;
 		return 0;
+	case ROW_HISTOGRAMS:
+		options->histograms = true;
+		return 0;
+	case ROW_INTERVAL:
+		break;
 	}
 	if (parse_number(argument, &options->interval) &&
 	    options->interval <= UINT32_MAX)
@@ -50,219 +64,177 @@ static int take(size_t row, const char *argument, void *context)
 			      "must be a number of seconds, at least 1");
 }
 
+/*
+ * Take the number of intervals out of the operands, where it is the only number:
+ * as with iostat, it follows the option's argument. Return: 0, or -1 after
+ * reporting an error.
+ */
+static int take_count(char **operands, size_t *nr,
+		      struct stats_options *options)
+{
+	size_t i = 0;
+
+	while (i < *nr && operands[i][strspn(operands[i], "0123456789")])
+		i++;
+	if (!options->interval || i == *nr)
+		return 0;
+	if (!parse_number(operands[i], &options->count)) {
+		message_error("--interval: COUNT is %s; it must be at least 1",
+			      operands[i]);
+		return -1;
+	}
+	--*nr;
+	memmove(&operands[i], &operands[i + 1], (*nr - i) * sizeof(*operands));
+	return 0;
+}
+
+static int check(const struct stats_options *options)
+{
+	if (options->json && options->histograms)
+		return options_refuse("histograms", NULL,
+				      "does not apply to --json, which has them");
+	return 0;
+}
+
 static void list_counters(void)
 {
 	puts("\nCounters, since the last --reset-stats:");
 	ledger_report_counters();
 }
 
-/* The devices to read, found in sysfs. */
-struct selection {
-	char *const *wanted;	/* what the user named; all if there are none */
-	size_t nr_wanted;
-	bool *found;		/* which of them exist */
-	size_t nr;
-	struct ledger_device *device;
-};
-
-/* Return whether an operand names this device. */
-static bool means(const char *wanted, const struct ledger_device *device)
-{
-	struct stat found;
-
-	if (!strcmp(wanted, device->name) || !strcmp(wanted, device->dm))
-		return true;
-	return strchr(wanted, '/') && !stat(wanted, &found) &&
-	       S_ISBLK(found.st_mode) && found.st_rdev == device->devno;
-}
-
-static void visit_block(const char *name, void *context)
-{
-	struct selection *selection = context;
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
-	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
-	struct ledger_device device = { 0 };
-	bool wanted = !selection->nr_wanted;
-	size_t i;
-
-	if (!epoch)
-		return;
-	device.name = sysfs_text(dir, "dm/name");
-	if (!device.name || !sysfs_devno(dir, "dev", &device.devno)) {
-		free(device.name);
-		return;
-	}
-	device.dm = message_format("%s", name);
-	device.dir = message_format("%s", dir);
-	for (i = 0; i < selection->nr_wanted; i++) {
-		if (!means(selection->wanted[i], &device))
-			continue;
-		selection->found[i] = true;
-		wanted = true;
-	}
-	if (!wanted) {
-		ledger_device_free(&device);
-		return;
-	}
-	selection->device = memory_or_exit(
-		reallocarray(selection->device, selection->nr + 1,
-			     sizeof(*selection->device)));
-	selection->device[selection->nr++] = device;
-}
-
-static int select_devices(struct selection *selection)
-{
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
-	int result = ALIGNCTL_FINE;
-	size_t i;
-
-	selection->found = memory_or_exit(calloc(selection->nr_wanted + 1,
-						 sizeof(bool)));
-	sysfs_each(dir, visit_block, selection);
-	for (i = 0; i < selection->nr_wanted; i++) {
-		if (selection->found[i])
-			continue;
-		message_error("%s: not an align device; 'alignctl list' shows them",
-			      selection->wanted[i]);
-		result = ALIGNCTL_USAGE;
-	}
-	return result;
-}
-
-/* Return whether no write is in flight: else the ledger need not balance now. */
-static bool idle(const struct ledger_device *device)
-{
-	CLEANUP_FREE char *text = sysfs_text(device->dir, "inflight");
-	unsigned int reads, writes;
-
-	return text && sscanf(text, "%u %u", &reads, &writes) == 2 && !writes;
-}
-
-/*
- * Reads a device's ledger, again if it does not balance because touches moved
- * while it was read. Return: enum alignctl_exit; ALIGNCTL_FINDINGS if it does
- * not balance although nothing is in flight, if the device is degraded, or if a
- * device below is gone.
- */
-static int read_ledger(struct ledger_device *device)
-{
-	const struct timespec pause = { .tv_nsec = BALANCE_WAIT_NS };
-	int result = ALIGNCTL_FINE;
-	bool was_idle;
-	int tries;
-
-	for (tries = 0; ; tries++) {
-		CLEANUP_FREE char *error = NULL;
-
-		was_idle = idle(device);
-		error = ledger_read(&device->ledger, device->dir);
-		if (error) {
-			message_error("%s", error);
-			ledger_free(&device->ledger);
-			return ALIGNCTL_IO;
-		}
-		if (ledger_balanced(&device->ledger) || tries == BALANCE_TRIES)
-			break;
-		ledger_free(&device->ledger);
-		nanosleep(&pause, NULL);
-	}
-	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
-		message_error("%s: the ledger does not balance, and no write is in flight",
-			      device->name);
-		result = ALIGNCTL_FINDINGS;
-	}
-	if (ledger_gone(&device->ledger)) {
-		mode_report_gone(device->name,
-				 ledger_gone(&device->ledger)->device);
-		result = ALIGNCTL_FINDINGS;
-	}
-	if (ledger_degraded(&device->ledger)) {
-		mode_report_degraded(device->name,
-				     ledger_degraded(&device->ledger));
-		result = ALIGNCTL_FINDINGS;
-	}
-	return result;
-}
-
-static int read_all(struct selection *selection)
-{
-	int result = ALIGNCTL_FINE, one;
-	size_t i;
-
-	for (i = 0; i < selection->nr; i++) {
-		one = read_ledger(&selection->device[i]);
-		if (one > result)
-			result = one;
-	}
-	return result;
-}
-
-static void print(const struct selection *selection,
+static void print(const struct ledger_selection *selection,
 		  const struct stats_options *options)
 {
 	if (options->json)
 		ledger_report_json(selection->device, selection->nr,
 				   options->interval);
+	else if (options->histograms)
+		ledger_bars_text(selection->device, selection->nr);
 	else
 		ledger_report_text(selection->device, selection->nr);
+	output_flush();
 }
 
-/* Reports what happens in each interval, until Ctrl-C. */
-static int watch(struct selection *selection,
+/**
+ * struct rows_printed - the rows on the screen
+ * @nr: number of rows below the headings; 0: there are no headings yet
+ * @devices: number of devices of the last interval
+ */
+struct rows_printed {
+	size_t nr;
+	size_t devices;
+};
+
+/* Return how many rows a terminal shows below headings; 0: as many as come. */
+static size_t screen_rows(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 4)
+		return 0;
+	return size.ws_row - 2;
+}
+
+/* Print an interval, its rows below headings that are on the screen. */
+static void print_interval(const struct ledger_selection *selection,
+			   const struct stats_options *options,
+			   struct rows_printed *printed)
+{
+	size_t fit = screen_rows();
+	bool headings = !printed->nr || options->histograms ||
+			printed->devices != selection->nr ||
+			(fit && printed->nr + selection->nr > fit);
+
+	if (options->json) {
+		print(selection, options);
+		return;
+	}
+	if (headings)
+		printed->nr = 0;
+	printed->nr += selection->nr;
+	printed->devices = selection->nr;
+	ledger_interval_text(selection->device, selection->nr, headings);
+	if (options->histograms)
+		print(selection, options);
+}
+
+/*
+ * Find and read the devices again, those that are new as well. Return: enum
+ * alignctl_exit, reported; a named device that is no more is an I/O error.
+ */
+static int read_again(struct ledger_selection *now,
+		      const struct ledger_selection *before)
+{
+	if (ledger_select(now, before->wanted, before->nr_wanted))
+		return ALIGNCTL_IO;
+	return ledger_select_read(now);
+}
+
+/* Report what happens in each interval, @count times or until Ctrl-C. */
+static int watch(struct ledger_selection *selection,
 		 const struct stats_options *options)
 {
-	const struct timespec pause = { .tv_sec = options->interval };
-	struct ledger *before = memory_or_exit(calloc(selection->nr + 1,
-						      sizeof(*before)));
-	int result = read_all(selection);
-	size_t i;
+	struct rows_printed printed = { 0 };
+	int result, worst = ledger_select_read(selection);
+	uint64_t next_ns = clock_ns(), before_ns, done = 0;
 
 	interrupt_catch();
-	while (result < ALIGNCTL_USAGE && !nanosleep(&pause, NULL) &&
-	       !interrupt_seen()) {
-		for (i = 0; i < selection->nr; i++)
-			before[i] = selection->device[i].ledger;
-		result = read_all(selection);
-		for (i = 0; i < selection->nr; i++) {
-			ledger_count_from(&selection->device[i].ledger,
-					  &before[i]);
-			ledger_free(&before[i]);
+	while (worst < ALIGNCTL_USAGE && !interrupt_seen() &&
+	       (!options->count || done < options->count)) {
+		struct ledger_selection now;
+		struct timespec next;
+
+		before_ns = clock_ns();
+		next_ns += options->interval * NS_PER_S;
+		/* what takes longer than an interval is not made up for */
+		if (next_ns < before_ns)
+			next_ns = before_ns;
+		next = (struct timespec){ next_ns / NS_PER_S,
+					  next_ns % NS_PER_S };
+		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next,
+				    NULL))
+			break;
+		result = read_again(&now, selection);
+		if (result > worst)
+			worst = result;
+		if (result < ALIGNCTL_USAGE) {
+			ledger_select_count_from(&now, selection, before_ns);
+			print_interval(&now, options, &printed);
+			done++;
 		}
-		if (result < ALIGNCTL_USAGE)
-			print(selection, options);
+		ledger_select_free(selection);
+		*selection = now;
 		if (!output_flush())
 			break;
 	}
-	free(before);
-	return result;
+	return worst;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct stats_options options = { 0 };
-	struct selection selection = { 0 };
+	struct ledger_selection selection;
 	int first, result;
-	size_t i;
+	size_t nr;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	selection.wanted = argv + first;
-	selection.nr_wanted = argc - first;
-	result = select_devices(&selection);
+	nr = argc - first;
+	if (take_count(argv + first, &nr, &options) || check(&options))
+		return ALIGNCTL_USAGE;
+	result = ledger_select(&selection, argv + first, nr);
 	if (!result && !selection.nr && !options.json)
 		message_error("no align devices; 'alignctl attach DEV' makes one");
 	if (!result && options.interval && selection.nr) {
 		result = watch(&selection, &options);
 	} else if (!result) {
-		result = read_all(&selection);
+		result = ledger_select_read(&selection);
 		if (result < ALIGNCTL_USAGE)
 			print(&selection, &options);
 	}
-	for (i = 0; i < selection.nr; i++)
-		ledger_device_free(&selection.device[i]);
-	free(selection.device);
-	free(selection.found);
+	ledger_select_free(&selection);
 	interrupt_obey();
 	return result;
 }

@@ -206,6 +206,28 @@ static void intervals(void)
 	tree_close();
 }
 
+static void restarted(void)
+{
+	struct ledger before, after;
+	uint64_t bins[LEDGER_MAX_BINS];
+
+	make_ledger();
+	read_all(&before);
+	/* one counter alone gives the other device away */
+	counter("reads", 3);
+	read_all(&after);
+	ledger_count_from(&after, &before);
+	CHECK(ledger_value(&after, LEDGER_reads) == 3 &&
+	      ledger_value(&after, LEDGER_writes) == 1000 + LEDGER_writes,
+	      "reads %" PRIu64, ledger_value(&after, LEDGER_reads));
+	ledger_histogram(&after, HISTOGRAM_PHASE, bins);
+	CHECK(bins[5] == 50, "phase %" PRIu64, bins[5]);
+	CHECK(after.since_ns == before.read_ns, "not from the reading before");
+	ledger_free(&before);
+	ledger_free(&after);
+	tree_close();
+}
+
 static void bounds(void)
 {
 	struct ledger ledger = { .logical = 512 };
@@ -228,6 +250,8 @@ const struct tap_test ledger_tests[] = {
 	  amplification },
 	{ "an interval counts from the reading before, resets or not",
 	  intervals },
+	{ "counters that fall are another device's, and count from nothing",
+	  restarted },
 	{ "bins lie where kmod/geometry.h has them", bounds },
 	{ 0 },
 };

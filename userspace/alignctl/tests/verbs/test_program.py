@@ -140,6 +140,8 @@ def test_version(arguments):
     (["set", "x", "--hold-ms", "never"], ["--hold-ms never", "from 1 to 600000"]),
     (["set", "x", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["stats", "--interval", "0"], ["--interval 0", "seconds"]),
+    (["stats", "--interval", "1", "0"], ["--interval", "COUNT is 0", "at least 1"]),
+    (["stats", "--histograms", "--json"], ["--histograms: does not apply to --json"]),
     (["replay", "w512"], ["--on DEV"]),
     (["replay", "w5", "--on", "x"], ["no workload 'w5'", "'alignctl workloads'"]),
     (["replay", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),

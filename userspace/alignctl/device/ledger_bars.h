@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The histograms of ledgers as bars of text. */
+#ifndef ALIGNCTL_LEDGER_BARS_H
+#define ALIGNCTL_LEDGER_BARS_H
+
+#include <stddef.h>
+
+#include "device/ledger_select.h"
+
+/* Print each histogram that is not empty, a bar for each bin. */
+void ledger_bars_text(const struct ledger_device *devices, size_t nr);
+
+#endif

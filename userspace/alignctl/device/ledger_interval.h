@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What happened in an interval: a row for each device. */
+#ifndef ALIGNCTL_LEDGER_INTERVAL_H
+#define ALIGNCTL_LEDGER_INTERVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/json.h"
+#include "device/ledger_select.h"
+
+/*
+ * Print a row for each device, whose ledger counts from an earlier reading on,
+ * below headings or below the rows of the interval before.
+ */
+void ledger_interval_text(const struct ledger_device *devices, size_t nr,
+			  bool headings);
+
+/* Make an object of a device's row. */
+struct json_object *ledger_interval_json(const struct ledger_device *device);
+
+#endif

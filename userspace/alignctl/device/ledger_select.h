@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Find align devices in sysfs, and read their ledgers. */
+#ifndef ALIGNCTL_LEDGER_SELECT_H
+#define ALIGNCTL_LEDGER_SELECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "device/ledger.h"
+
+/**
+ * struct ledger_device - an align device and its ledger
+ * @name: below /dev/mapper
+ * @dm: the kernel's name, "dm-N"
+ * @dir: folder in sysfs
+ * @devno: number
+ * @ledger: what was read
+ */
+struct ledger_device {
+	char *name;
+	char *dm;
+	char *dir;
+	dev_t devno;
+	struct ledger ledger;
+};
+
+/**
+ * struct ledger_selection - align devices, in the order of sysfs
+ * @wanted: names, paths or "dm-N" that the user gave; not owned
+ * @nr_wanted: number of @wanted; 0: all devices are wanted
+ * @nr: number of @device
+ * @device: the devices
+ */
+struct ledger_selection {
+	char *const *wanted;
+	size_t nr_wanted;
+	size_t nr;
+	struct ledger_device *device;
+};
+
+/*
+ * Find the wanted devices, without reading their ledgers. Return: enum
+ * alignctl_exit; each name that no align device has has been reported.
+ */
+int ledger_select(struct ledger_selection *selection, char *const *wanted,
+		  size_t nr_wanted);
+void ledger_select_free(struct ledger_selection *selection);
+
+/*
+ * Read the ledger of each device, again if it does not balance because touches
+ * moved meanwhile. A device that has gone since ledger_select() is dropped if
+ * nobody named it. Return: enum alignctl_exit, reported; ALIGNCTL_FINDINGS if
+ * a ledger does not balance although nothing is in flight, if a device is
+ * degraded, or if a device below is gone.
+ */
+int ledger_select_read(struct ledger_selection *selection);
+
+/*
+ * Read each ledger once and report only what cannot be read, which is dropped.
+ * Return: the number of devices that could not be read though they are there.
+ */
+size_t ledger_select_read_once(struct ledger_selection *selection);
+
+/*
+ * Count each device's ledger from that of the same device in @earlier on, and
+ * from nothing if the device was not there. @earlier_ns: time of that reading,
+ * on the monotonic clock.
+ */
+void ledger_select_count_from(struct ledger_selection *selection,
+			      const struct ledger_selection *earlier,
+			      uint64_t earlier_ns);
+
+#endif
