@@ -52,7 +52,7 @@ enum ledger_histogram {
  * struct ledger_histogram_row - a histogram of the ledger
  * @name: name of the histogram in JSON; its file is <name>_histogram
  * @bins: number of bins
- * @of_times: it counts times, in the latency bins of kmod/geometry.h
+ * @of_times: a histogram of times, in the latency bins of kmod/geometry.h
  */
 struct ledger_histogram_row {
 	const char *name;

@@ -120,8 +120,8 @@ static struct table_value percentile_99(const struct times *times)
 }
 
 /*
- * How long misaligned writes took above the aligned ones of the same interval, in
- * all: null where there is nothing to compare.
+ * Return how much longer misaligned writes took than as many aligned ones, at the
+ * mean of the same interval; null where there is nothing to compare.
  */
 static struct table_value price(const struct interval_row *row)
 {

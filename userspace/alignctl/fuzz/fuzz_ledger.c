@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The files of /sys/block/dm-N/align: a whole ledger of zeroes, except for the
- * files in the input. An accepted ledger is also reported, as text and as JSON.
+ * files in the input. An accepted ledger is also reported in each form.
  */
 #include <ctype.h>
 #include <dirent.h>
 
 #include "base/decimal.h"
+#include "device/ledger_bars.h"
+#include "device/ledger_interval.h"
+#include "device/ledger_metrics.h"
 #include "device/ledger_report.h"
 #include "fake_files.h"
 
@@ -195,6 +198,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			ledger_report_text(&device, 1);
 		if (size % 64 == 1)
 			ledger_report_json(&device, 1, size & 16);
+		if (size % 64 == 2)
+			ledger_metrics_write(stdout, &device, 1, 0);
+		if (size % 64 == 3)
+			ledger_bars_text(&device, 1);
+		if (size % 64 == 4)
+			ledger_interval_text(&device, 1, true);
 	}
 	free(error);
 	ledger_free(&device.ledger);

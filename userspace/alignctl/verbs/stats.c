@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl stats: the ledger of align devices, from sysfs, for any user. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "base/progress.h"
+#include "base/replace.h"
 #include "base/units.h"
 #include "device/ledger_bars.h"
 #include "device/ledger_interval.h"
+#include "device/ledger_metrics.h"
 #include "device/ledger_report.h"
 #include "device/ledger_select.h"
 #include "verbs/verbs.h"
@@ -21,17 +25,23 @@
  * struct stats_options - what the user asked for
  * @json: print JSON
  * @histograms: print histograms as bars
+ * @metrics: print metrics for Prometheus
+ * @output: file of the metrics; NULL: standard output
  * @interval: seconds; 0: print once
  * @count: number of intervals; 0: until interrupted
  */
 struct stats_options {
 	bool json;
 	bool histograms;
+	bool metrics;
+	const char *output;
 	uint64_t interval;
 	uint64_t count;
 };
 
-enum row { ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS };
+enum row { ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_FORMAT, ROW_OUTPUT };
+
+static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
 	[ROW_JSON] = { "json", NULL,
@@ -40,12 +50,17 @@ static const struct option_row rows[] = {
 			   "every N seconds a row for what happened since" },
 	[ROW_HISTOGRAMS] = { "histograms", NULL,
 			     "print the histograms, as bars" },
+	[ROW_FORMAT] = { "format", "FORMAT",
+			 "print metrics in the format of prometheus" },
+	[ROW_OUTPUT] = { "output", "FILE",
+			 "write the metrics to FILE, for node_exporter" },
 	{ 0 },
 };
 
 static int take(size_t row, const char *argument, void *context)
 {
 	struct stats_options *options = context;
+	size_t chosen;
 
 	switch ((enum row)row) {
 	case ROW_JSON:
@@ -53,6 +68,13 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_HISTOGRAMS:
 		options->histograms = true;
+		return 0;
+	case ROW_FORMAT:
+		options->metrics = !options_choose("format", argument, formats,
+						   1, &chosen);
+		return options->metrics ? 0 : -1;
+	case ROW_OUTPUT:
+		options->output = argument;
 		return 0;
 	case ROW_INTERVAL:
 		break;
@@ -93,6 +115,13 @@ static int check(const struct stats_options *options)
 	if (options->json && options->histograms)
 		return options_refuse("histograms", NULL,
 				      "does not apply to --json, which has them");
+	if (options->metrics &&
+	    (options->json || options->histograms || options->interval))
+		return options_refuse("format", NULL,
+				      "stands alone; leave out --json, --histograms and --interval");
+	if (options->output && !options->metrics)
+		return options_refuse("output", options->output,
+				      "is for metrics; add --format prometheus");
 	return 0;
 }
 
@@ -113,6 +142,28 @@ static void print(const struct ledger_selection *selection,
 	else
 		ledger_report_text(selection->device, selection->nr);
 	output_flush();
+}
+
+/*
+ * Read all ledgers and write their metrics. What stats reports as a finding has
+ * a metric, and is none here: an alert is Prometheus's to send. Return: enum
+ * alignctl_exit, reported.
+ */
+static int write_metrics(struct ledger_selection *selection,
+			 const struct stats_options *options)
+{
+	size_t failed = ledger_select_read_once(selection), length;
+	CLEANUP_FREE char *text = NULL;
+	FILE *out = memory_or_exit(open_memstream(&text, &length));
+	int result = ALIGNCTL_FINE;
+
+	ledger_metrics_write(out, selection->device, selection->nr, failed);
+	memory_or_exit(fclose(out) ? NULL : text);
+	if (options->output)
+		result = replace_file("output", options->output, text, length);
+	else
+		fwrite(text, 1, length, stdout);
+	return result || !failed ? result : ALIGNCTL_IO;
 }
 
 /**
@@ -225,6 +276,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (take_count(argv + first, &nr, &options) || check(&options))
 		return ALIGNCTL_USAGE;
 	result = ledger_select(&selection, argv + first, nr);
+	if (!result && options.metrics) {
+		result = write_metrics(&selection, &options);
+		ledger_select_free(&selection);
+		return result;
+	}
 	if (!result && !selection.nr && !options.json)
 		message_error("no align devices; 'alignctl attach DEV' makes one");
 	if (!result && options.interval && selection.nr) {

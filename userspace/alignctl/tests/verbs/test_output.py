@@ -22,7 +22,7 @@ PRINTED = [
     *([verb, option] for verb in VERBS for option in ("--help", "--version")),
     ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
-    ["stats", "--histograms"],
+    ["stats", "--histograms"], ["stats", "--format", "prometheus"],
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
     *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")

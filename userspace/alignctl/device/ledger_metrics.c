@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/latency.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "device/ledger_metrics.h"
+
+#define PREFIX	"dm_align_"
+
+/* The devices whose samples each family has. */
+struct metrics {
+	FILE *out;
+	const struct ledger_device *device;
+	size_t nr;
+};
+
+/* Begin a family; @more is put behind the help. */
+static void family(const struct metrics *metrics, const char *name,
+		   const char *type, const char *help, const char *more)
+{
+	fprintf(metrics->out, "# HELP " PREFIX "%s %s%s\n# TYPE " PREFIX
+		"%s %s\n", name, help, more, name, type);
+}
+
+/*
+ * Write a label's value. What is no printable ASCII is written as device-mapper
+ * mangles it in /dev/mapper, \xNN, and not as it is: one name that is no UTF-8
+ * would make node_exporter refuse the whole file.
+ */
+static void write_value(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < ' ' || c > '~')
+			fprintf(out, "\\\\x%02x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else
+			fputc(c, out);
+	}
+}
+
+static void label(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, ",%s=\"", name);
+	write_value(out, value);
+	fputc('"', out);
+}
+
+/* Begin a sample; further labels and sample_end() follow. */
+static void sample(const struct metrics *metrics, const char *name,
+		   const char *suffix, const struct ledger_device *device)
+{
+	fprintf(metrics->out, PREFIX "%s%s{device=\"%s\"", name, suffix,
+		device->dm);
+	label(metrics->out, "name", device->name);
+}
+
+static void sample_end(const struct metrics *metrics, uint64_t value)
+{
+	fprintf(metrics->out, "} %" PRIu64 "\n", value);
+}
+
+/* Counters, in the order of kmod/ledger_table.h */
+
+/* Sums of all the counters whose names go on where theirs end. */
+static const enum ledger_counter sums[] = {
+	LEDGER_rmw_avoided, LEDGER_rmw_drive,
+};
+
+/* Return what @counter adds to the name of the sum @of; NULL: it is no part. */
+static const char *reason(enum ledger_counter counter, enum ledger_counter of)
+{
+	const char *name = ledger_rows[counter].name;
+	size_t length = strlen(ledger_rows[of].name);
+
+	return !strncmp(name, ledger_rows[of].name, length) &&
+	       name[length] == '_' ? name + length + 1 : NULL;
+}
+
+static bool is_sum(enum ledger_counter counter)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (sums[i] == counter)
+			return true;
+	return false;
+}
+
+static bool is_part(enum ledger_counter counter)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (reason(counter, sums[i]))
+			return true;
+	return false;
+}
+
+/* Write a counter of all devices, with a reason if it is a part of a sum. */
+static void write_samples(const struct metrics *metrics, const char *name,
+			  enum ledger_counter counter, const char *why)
+{
+	size_t i;
+
+	for (i = 0; i < metrics->nr; i++) {
+		const struct ledger_device *device = &metrics->device[i];
+
+		sample(metrics, name, "", device);
+		if (why)
+			label(metrics->out, "reason", why);
+		sample_end(metrics, device->ledger.raw[counter]);
+	}
+}
+
+static void write_counter(const struct metrics *metrics,
+			  enum ledger_counter counter)
+{
+	const struct ledger_row *row = &ledger_rows[counter];
+	CLEANUP_FREE char *name = message_format("%s%s", row->name,
+						 row->gauge ? "" : "_total");
+	unsigned int i;
+
+	if (is_part(counter))
+		return;
+	family(metrics, name, row->gauge ? "gauge" : "counter", row->help,
+	       is_sum(counter) ? ", by reason" : "");
+	if (!is_sum(counter)) {
+		write_samples(metrics, name, counter, NULL);
+		return;
+	}
+	for (i = 0; i < LEDGER_NR; i++)
+		if (reason(i, counter))
+			write_samples(metrics, name, i, reason(i, counter));
+}
+
+/* Latencies */
+
+/*
+ * Logarithms of the upper ends of buckets, ns. Each is the end of a bin of the
+ * target, so that the counts are exact; a revolution of a disk, which a
+ * read-modify-write costs, is between 4.2 and 16.8 ms.
+ */
+static const unsigned int bucket_shifts[] = {
+	16, 18, 20, 22, 23, 24, 25, 26, 28, 30,
+};
+
+static void write_latency(const struct metrics *metrics,
+			  const struct ledger_device *device,
+			  enum ledger_histogram histogram,
+			  const char *alignment)
+{
+	static const char name[] = "write_latency_seconds";
+	const uint64_t *bins = device->ledger.bins[histogram];
+	FILE *out = metrics->out;
+	unsigned int i, bin = 0;
+	uint64_t count = 0;
+
+	for (i = 0; i < sizeof(bucket_shifts) / sizeof(unsigned int); i++) {
+		uint64_t end = UINT64_C(1) << bucket_shifts[i];
+
+		while (align_latency_bin_end(bin) <= end)
+			count += bins[bin++];
+		sample(metrics, name, "_bucket", device);
+		label(out, "alignment", alignment);
+		/* a bin is of times below its end, a bucket up to it */
+		fprintf(out, ",le=\"%.9f\"", ns_to_s((double)(end - 1)));
+		sample_end(metrics, count);
+	}
+	count = latency_histogram_count(bins);
+	sample(metrics, name, "_bucket", device);
+	label(out, "alignment", alignment);
+	fputs(",le=\"+Inf\"", out);
+	sample_end(metrics, count);
+	sample(metrics, name, "_sum", device);
+	label(out, "alignment", alignment);
+	fprintf(out, "} %.9f\n", latency_histogram_sum(bins) / 1e6);
+	sample(metrics, name, "_count", device);
+	label(out, "alignment", alignment);
+	sample_end(metrics, count);
+}
+
+static void write_latencies(const struct metrics *metrics)
+{
+	size_t i;
+
+	family(metrics, "write_latency_seconds", "histogram",
+	       "writes from arrival to end",
+	       "; the sum is from the middles of the target's bins, an eighth off at most");
+	for (i = 0; i < metrics->nr; i++) {
+		write_latency(metrics, &metrics->device[i],
+			      HISTOGRAM_LATENCY_ALIGNED, "aligned");
+		write_latency(metrics, &metrics->device[i],
+			      HISTOGRAM_LATENCY_MISALIGNED, "misaligned");
+	}
+}
+
+/* Targets, of which most devices have one */
+
+/* Return @now, or "mixed" if the targets before had another value. */
+static const char *common(const char *before, const char *now)
+{
+	return before && strcmp(before, now) ? "mixed" : now;
+}
+
+static void write_info(const struct metrics *metrics,
+		       const struct ledger_device *device)
+{
+	const struct ledger *ledger = &device->ledger;
+	const char *mode = NULL, *lower = NULL;
+	int64_t physical = -1;
+	bool same = true;
+	size_t i;
+
+	for (i = 0; i < ledger->nr_targets; i++) {
+		mode = common(mode, ledger->target[i].mode);
+		lower = common(lower, ledger->target[i].device);
+		same &= physical < 0 || physical == ledger->target[i].physical;
+		physical = ledger->target[i].physical;
+	}
+	CLEANUP_FREE char *block = same ? message_format("%" PRId64, physical) :
+					  message_format("mixed");
+	sample(metrics, "device_info", "", device);
+	label(metrics->out, "mode", mode ? mode : "none");
+	label(metrics->out, "lower_device", lower ? lower : "none");
+	label(metrics->out, "physical_block_size", block);
+	sample_end(metrics, 1);
+}
+
+static void write_targets(const struct metrics *metrics)
+{
+	size_t i, k;
+
+	family(metrics, "device_info", "gauge",
+	       "mode, device below and physical block", ", of all targets");
+	for (i = 0; i < metrics->nr; i++)
+		write_info(metrics, &metrics->device[i]);
+	family(metrics, "device_gone", "gauge",
+	       "1 if a device below has been removed", "");
+	for (i = 0; i < metrics->nr; i++) {
+		sample(metrics, "device_gone", "", &metrics->device[i]);
+		sample_end(metrics, ledger_gone(&metrics->device[i].ledger) ?
+				    1 : 0);
+	}
+	family(metrics, "memory_bytes", "gauge",
+	       "memory that blocks take now", "");
+	for (i = 0; i < metrics->nr; i++) {
+		const struct ledger *ledger = &metrics->device[i].ledger;
+		uint64_t sum = 0;
+
+		for (k = 0; k < ledger->nr_targets; k++)
+			sum += (uint64_t)ledger->target[k].memory_bytes;
+		sample(metrics, "memory_bytes", "", &metrics->device[i]);
+		sample_end(metrics, sum);
+	}
+}
+
+void ledger_metrics_write(FILE *out, const struct ledger_device *devices,
+			  size_t nr, size_t unreadable)
+{
+	const struct metrics metrics = { out, devices, nr };
+	unsigned int i;
+
+	fputs(LEDGER_METRICS_MARK, out);
+	family(&metrics, "build_info", "gauge", "version of alignctl", "");
+	fputs(PREFIX "build_info{version=\"" ALIGNCTL_VERSION "\"} 1\n", out);
+	family(&metrics, "unreadable_devices", "gauge",
+	       "align devices whose ledgers could not be read", "");
+	fprintf(out, PREFIX "unreadable_devices %zu\n", unreadable);
+	/* a family without samples is no harm, but a reader expects some */
+	if (!nr)
+		return;
+	for (i = 0; i < LEDGER_NR; i++)
+		write_counter(&metrics, i);
+	write_latencies(&metrics);
+	write_targets(&metrics);
+}
