@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
 #include "base/table.h"
 #include "device/ledger_bars.h"
 
-#define BAR_WIDTH	40	/* characters, of the largest bin */
+#define BAR_WIDTH	40U	/* characters, of the largest bin */
 #define TIME_BINS	4	/* to a bar: an octave */
 
 static const char *const titles[HISTOGRAM_NR] = {
@@ -67,17 +68,19 @@ static char *bar_bound(const struct bars *bars, unsigned int bar)
 							       last - TIME_BINS)).text);
 }
 
-/* Return the bar, for free(): a blank for nothing, at least one mark otherwise. */
-static char *bar_line(const struct bars *bars, unsigned int bar)
+char *ledger_bar(double part, unsigned int width)
 {
-	static const char full[] = "########################################";
-	double part = (double)bars->count[bar] / (double)bars->largest;
-	int length = (int)(part * BAR_WIDTH);
+	unsigned int length = (unsigned int)(part * width);
+	char *bar;
 
-	_Static_assert(sizeof(full) == BAR_WIDTH + 1, "a whole bar");
-	if (!bars->count[bar])
+	if (!(part > 0))
 		return message_format(" ");
-	return message_format("%.*s", length ? length : 1, full);
+	if (!length)
+		length = 1;
+	bar = memory_or_exit(malloc(length + 1));
+	memset(bar, '#', length);
+	bar[length] = '\0';
+	return bar;
 }
 
 static struct table_value bar_value(const void *row, size_t column)
@@ -94,7 +97,9 @@ static struct table_value bar_value(const void *row, size_t column)
 	case BAR_SHARE:
 		return table_real(100.0 * (double)count / (double)bars->all);
 	case BAR_LINE:
-		return table_text_taken(bar_line(bars, r->bar));
+		return table_text_taken(ledger_bar((double)count /
+						   (double)bars->largest,
+						   BAR_WIDTH));
 	}
 	return table_absent();
 }

@@ -7,6 +7,12 @@
 
 #include "device/ledger_select.h"
 
+/*
+ * Return a bar for @part of the longest one, which has @width characters; for
+ * free(). It is a blank for nothing, and at least one character otherwise.
+ */
+char *ledger_bar(double part, unsigned int width);
+
 /* Print each histogram that is not empty, a bar for each bin. */
 void ledger_bars_text(const struct ledger_device *devices, size_t nr);
 

@@ -223,8 +223,8 @@ struct histogram_row {
 };
 
 enum histogram_column {
-	TIMES_NAME, TIMES_UNIT, TIMES_COUNT, TIMES_BINS, TIMES_P50, TIMES_P90,
-	TIMES_P99,
+	TIMES_NAME, TIMES_UNIT, TIMES_COUNT, TIMES_BINS, TIMES_OPEN, TIMES_P50,
+	TIMES_P90, TIMES_P99,
 };
 
 /* In the document an object by its name; people get those of times so. */
@@ -234,6 +234,8 @@ static const struct table_column histogram_columns[] = {
 	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",
 			  .flags = TABLE_RIGHT },
 	[TIMES_BINS] = { .key = "bins" },
+	/* the last bin has the bound of the one before */
+	[TIMES_OPEN] = { .key = "open" },
 	[TIMES_P50] = { .key = "p50_us", .heading = "P50", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US },
 	[TIMES_P90] = { .key = "p90_us", .heading = "P90", .flags = TABLE_RIGHT,
@@ -296,6 +298,10 @@ static struct table_value histogram_value(const void *row, size_t column)
 		return table_number(sum_bins(r->bins));
 	case TIMES_BINS:
 		return table_object(json_bins(r));
+	case TIMES_OPEN:
+		return ledger_histograms[r->histogram].of_times ?
+		       table_number(r->bins[ALIGN_LATENCY_BINS - 1]) :
+		       table_absent();
 	case TIMES_P50:
 		return percentile(r, 500);
 	case TIMES_P90:

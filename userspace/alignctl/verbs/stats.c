@@ -15,6 +15,8 @@
 #include "base/replace.h"
 #include "base/units.h"
 #include "device/ledger_bars.h"
+#include "device/ledger_compare.h"
+#include "device/ledger_file.h"
 #include "device/ledger_interval.h"
 #include "device/ledger_metrics.h"
 #include "device/ledger_report.h"
@@ -27,6 +29,8 @@
  * @histograms: print histograms as bars
  * @metrics: print metrics for Prometheus
  * @output: file of the metrics; NULL: standard output
+ * @before: saved state to compare with; NULL: none
+ * @after: saved state to compare it with; NULL: the devices as they are
  * @interval: seconds; 0: print once
  * @count: number of intervals; 0: until interrupted
  */
@@ -35,11 +39,16 @@ struct stats_options {
 	bool histograms;
 	bool metrics;
 	const char *output;
+	const char *before;
+	const char *after;
 	uint64_t interval;
 	uint64_t count;
 };
 
-enum row { ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_FORMAT, ROW_OUTPUT };
+enum row {
+	ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_FORMAT, ROW_OUTPUT,
+	ROW_COMPARE, ROW_AFTER,
+};
 
 static const char *const formats[] = { "prometheus" };
 
@@ -54,6 +63,10 @@ static const struct option_row rows[] = {
 			 "print metrics in the format of prometheus" },
 	[ROW_OUTPUT] = { "output", "FILE",
 			 "write the metrics to FILE, for node_exporter" },
+	[ROW_COMPARE] = { "compare", "FILE",
+			  "compare a saved document of --json with now" },
+	[ROW_AFTER] = { "after", "FILE",
+			"compare it with this saved document instead" },
 	{ 0 },
 };
 
@@ -75,6 +88,12 @@ static int take(size_t row, const char *argument, void *context)
 		return options->metrics ? 0 : -1;
 	case ROW_OUTPUT:
 		options->output = argument;
+		return 0;
+	case ROW_COMPARE:
+		options->before = argument;
+		return 0;
+	case ROW_AFTER:
+		options->after = argument;
 		return 0;
 	case ROW_INTERVAL:
 		break;
@@ -110,7 +129,8 @@ static int take_count(char **operands, size_t *nr,
 	return 0;
 }
 
-static int check(const struct stats_options *options)
+/* Check that the options go together. Return: 0, or -1 after reporting. */
+static int check(const struct stats_options *options, size_t nr_names)
 {
 	if (options->json && options->histograms)
 		return options_refuse("histograms", NULL,
@@ -119,6 +139,16 @@ static int check(const struct stats_options *options)
 	    (options->json || options->histograms || options->interval))
 		return options_refuse("format", NULL,
 				      "stands alone; leave out --json, --histograms and --interval");
+	if (options->before &&
+	    (options->metrics || options->histograms || options->interval))
+		return options_refuse("compare", options->before,
+				      "leave out --format, --histograms and --interval");
+	if (options->after && !options->before)
+		return options_refuse("after", options->after,
+				      "is compared with another; add --compare FILE");
+	if (options->after && nr_names)
+		return options_refuse("after", options->after,
+				      "has all devices of both files; leave out NAME");
 	if (options->output && !options->metrics)
 		return options_refuse("output", options->output,
 				      "is for metrics; add --format prometheus");
@@ -164,6 +194,29 @@ static int write_metrics(struct ledger_selection *selection,
 	else
 		fwrite(text, 1, length, stdout);
 	return result || !failed ? result : ALIGNCTL_IO;
+}
+
+/* Compare two states. Return: enum alignctl_exit, reported. */
+static int compare(const struct stats_options *options,
+		   char *const *names, size_t nr_names)
+{
+	struct ledger_selection before, after = { 0 };
+	int result = ledger_file_read(&before, options->before), compared;
+
+	if (!result && options->after)
+		result = ledger_file_read(&after, options->after);
+	else if (!result)
+		result = ledger_select(&after, names, nr_names);
+	if (!result && !options->after)
+		result = ledger_select_read(&after);
+	if (result < ALIGNCTL_USAGE) {
+		compared = ledger_compare(&before, &after, options->json);
+		if (compared > result)
+			result = compared;
+	}
+	ledger_select_free(&before);
+	ledger_select_free(&after);
+	return result;
 }
 
 /**
@@ -273,8 +326,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	nr = argc - first;
-	if (take_count(argv + first, &nr, &options) || check(&options))
+	if (take_count(argv + first, &nr, &options) || check(&options, nr))
 		return ALIGNCTL_USAGE;
+	if (options.before)
+		return compare(&options, argv + first, nr);
 	result = ledger_select(&selection, argv + first, nr);
 	if (!result && options.metrics) {
 		result = write_metrics(&selection, &options);

@@ -16,6 +16,7 @@ FINE = 0
 DOCUMENTS = {
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
+    "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),
     "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
@@ -49,7 +50,8 @@ def words(disk, tmp_path):
     with open(other, "wb") as file:
         file.truncate(disk.stat().st_size)
     trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
-    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "NEW": tmp_path / "new"}
+    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "NEW": tmp_path / "new",
+             "SAVED": tmp_path / "saved.json"}
     return lambda arguments: [files.get(word, word) for word in arguments]
 
 
@@ -63,8 +65,10 @@ def test_a_document_begins_with_the_format_that_the_manual_names(words, machine,
     arguments, heading = DOCUMENTS[name]
     if name == "replay --check":
         assert alignctl(*words(DOCUMENTS["replay TRACE"][0])).returncode == FINE
-    done = alignctl(*words(arguments), "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])}
-                    if arguments[0] in ("list", "stats") else None)
+    environment = {**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])} if arguments[0] in ("list", "stats") else None
+    if "SAVED" in arguments:
+        words(["SAVED"])[0].write_text(alignctl("stats", "--json", env=environment).stdout)
+    done = alignctl(*words(arguments), "--json", env=environment)
     assert done.returncode == FINE, done.stderr
     document = json.loads(done.stdout)
     assert next(iter(document)) == "format" and document["format"] == format_in_manual(heading)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -23,6 +23,7 @@ PRINTED = [
     ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
     ["stats", "--histograms"], ["stats", "--format", "prometheus"],
+    ["stats", "--compare", "SAVED"], ["stats", "--compare", "SAVED", "--json"],
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
     *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")
@@ -38,13 +39,14 @@ PRINTED = [
 
 
 @pytest.fixture
-def command(disk, tmp_path):
+def command(disk, tmp_path, machine):
     """The words of a command with files to work on, and a machine with one align device in its environment."""
-    other, trace = tmp_path / "other", tmp_path / "trace.csv"
+    other, trace, saved = tmp_path / "other", tmp_path / "trace.csv", tmp_path / "saved.json"
     with open(other, "wb") as file:
         file.truncate(disk.stat().st_size)
     trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
-    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state"}
+    saved.write_text(alignctl("stats", "--json", env=environment(["stats"], machine)).stdout)
+    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "SAVED": saved}
 
     def words(arguments):
         runs = "w512" in arguments and arguments[0] in ("replay", "verify")

@@ -24,6 +24,7 @@ SHOWN = {
     "device/ledger_report.c": ["stats"],
     "device/ledger_interval.c": ["stats --interval 1 1"],
     "device/ledger_bars.c": ["stats --histograms"],
+    "device/ledger_compare.c": ["stats --compare"],
     "verbs/workloads.c": ["workloads"],
     "workload/method.c": ["workloads"],
     "forecast/report.c": ["plan"],
@@ -33,7 +34,7 @@ SHOWN = {
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
 FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
-              "OPERATION", "MISALIGNED", "TOUCHES", "NAME", "BIN", "COUNT", "BAR"}
+              "OPERATION", "MISALIGNED", "TOUCHES", "NAME", "BIN", "COUNT", "BAR", "MEASURE"}
 
 
 def columns(file):
@@ -76,7 +77,8 @@ def arguments(verb, trace, folder):
     with open(disk, "wb") as file:
         file.truncate(1 << 20)
     return [*verb.split(), *{"plan": [trace], "convert": [trace, "--output", folder / "new"],
-                    "replay": [trace, "--on", disk, "--timing", "fast"]}.get(verb, [])]
+                    "replay": [trace, "--on", disk, "--timing", "fast"],
+                    "stats --compare": [folder / "before.json"]}.get(verb, [])]
 
 
 def test_every_file_with_columns_is_looked_at():
@@ -87,6 +89,7 @@ def test_every_file_with_columns_is_looked_at():
 
 def test_one_list_feeds_text_and_json(ledger, trace, tmp_path):
     texts, members = {}, {}
+    (tmp_path / "before.json").write_text(alignctl("stats", "--json", env=ledger).stdout)
     for verb in {verb for verbs in SHOWN.values() for verb in verbs}:
         # bars are for people: the document has all bins
         done = alignctl(*arguments(verb.removesuffix(" --histograms"), trace, tmp_path), "--json", env=ledger)

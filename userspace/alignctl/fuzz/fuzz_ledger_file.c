@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Saved documents of stats --json. An accepted one has names and counts of the
+ * bins that the target has, and can be compared and read back.
+ */
+#include "device/ledger_compare.h"
+#include "device/ledger_file.h"
+#include "fuzz.h"
+
+static void check(const struct ledger_selection *selection)
+{
+	unsigned int h, bin;
+	size_t i, k;
+
+	for (i = 0; i < selection->nr; i++) {
+		const struct ledger_device *device = &selection->device[i];
+		const struct ledger *ledger = &device->ledger;
+
+		FUZZ_CHECK(device->name && device->dm);
+		for (h = 0; h < HISTOGRAM_NR; h++)
+			for (bin = ledger_histograms[h].bins;
+			     bin < LEDGER_MAX_BINS; bin++)
+				FUZZ_CHECK(!ledger->bins[h][bin]);
+		for (k = 0; k < ledger->nr_targets; k++)
+			FUZZ_CHECK(ledger->target[k].device &&
+				   ledger->target[k].physical >= 0 &&
+				   strlen(ledger->target[k].mode) <
+				   STATUS_MODE_MAX);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ledger_selection selection;
+	char *text = fuzz_text(data, size);
+	char *error = ledger_file_parse(&selection, text, strlen(text));
+
+	FUZZ_CHECK(error ? *error && !selection.nr : true);
+	if (!error) {
+		check(&selection);
+		ledger_compare(&selection, &selection, size & 1);
+	}
+	ledger_select_free(&selection);
+	free(error);
+	free(text);
+	return 0;
+}
