@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The formats with figures at fixed places; LUKS and LVM have their own files. */
+#include <linux/raid/md_p.h>
+#include <string.h>
+
+#include "audit/bytes.h"
+#include "audit/header.h"
+#include "geometry.h"
+
+#define EXT_SUPERBLOCK		1024U
+#define EXT_MAGIC		0xef53
+#define EXT_INCOMPAT_64BIT	0x80U
+#define BLOCK_MAX		65536U	/* largest block of a file system */
+#define XFS_SECTOR_MAX		32768U
+/* SCSI page 89h: Identify data, and words of it. */
+#define IDENTIFY_AT		60U
+#define IDENTIFY_BYTES		512U
+#define WORD_SECTORS		106U
+#define WORD_LOGICAL		117U
+#define WORD_OFFSET		209U
+
+bool header_read(const struct header_source *source, uint64_t offset,
+		 void *buffer, size_t length)
+{
+	return offset <= source->size && length <= source->size - offset &&
+	       source->read(source->context, offset, buffer, length);
+}
+
+/* Check for a power of two from @least to @most. */
+static bool is_size(uint64_t value, uint64_t least, uint64_t most)
+{
+	return value >= least && value <= most && !(value & (value - 1));
+}
+
+/* Return @blocks of @block bytes, or STACK_UNKNOWN if that is no size. */
+static int64_t size_of(uint64_t blocks, uint32_t block)
+{
+	int64_t bytes;
+
+	if (__builtin_mul_overflow(blocks, block, &bytes))
+		return STACK_UNKNOWN;
+	return bytes;
+}
+
+bool header_xfs(const struct header_source *source,
+		struct stack_content *content)
+{
+	uint8_t sb[ALIGN_SECTOR_SIZE];
+	uint32_t block, sector;
+
+	if (!header_read(source, 0, sb, sizeof(sb)) || memcmp(sb, "XFSB", 4))
+		return false;
+	block = be32_at(sb + 4);
+	sector = be16_at(sb + 102);
+	if (!is_size(block, ALIGN_SECTOR_SIZE, BLOCK_MAX) ||
+	    !is_size(sector, ALIGN_SECTOR_SIZE, XFS_SECTOR_MAX) ||
+	    sector > block)
+		return false;
+	content->block = block;
+	content->sector = sector;
+	content->bytes = size_of(be64_at(sb + 8), block);
+	return true;
+}
+
+bool header_ext(const struct header_source *source,
+		struct stack_content *content)
+{
+	uint8_t sb[EXT_SUPERBLOCK];
+	uint64_t blocks;
+	uint32_t shift;
+
+	if (!header_read(source, EXT_SUPERBLOCK, sb, sizeof(sb)) ||
+	    le16_at(sb + 56) != EXT_MAGIC)
+		return false;
+	shift = le32_at(sb + 24);
+	if (shift > 6)
+		return false;
+	blocks = le32_at(sb + 4);
+	if (le32_at(sb + 96) & EXT_INCOMPAT_64BIT)
+		blocks |= (uint64_t)le32_at(sb + 0x150) << 32;
+	content->block = (int64_t)EXT_SUPERBLOCK << shift;
+	content->bytes = size_of(blocks, EXT_SUPERBLOCK << shift);
+	return true;
+}
+
+/* Read a superblock of version 1 at sector @sector. */
+static bool md_v1(const struct header_source *source, uint64_t sector,
+		  struct stack_content *content)
+{
+	struct mdp_superblock_1 sb;
+	int64_t start;
+
+	/* what follows the fields is a list of members */
+	if (!header_read(source, sector << ALIGN_SECTOR_SHIFT, &sb,
+			 sizeof(sb)) ||
+	    le32toh(sb.magic) != MD_SB_MAGIC ||
+	    le32toh(sb.major_version) != 1 ||
+	    le64toh(sb.super_offset) != sector)
+		return false;
+	start = size_of(le64toh(sb.data_offset), ALIGN_SECTOR_SIZE);
+	if (start == STACK_UNKNOWN || (uint64_t)start >= source->size)
+		return false;
+	content->start = start;
+	content->chunk = (int64_t)le32toh(sb.chunksize) << ALIGN_SECTOR_SHIFT;
+	return true;
+}
+
+/* Read a superblock of version 0.90, which is in the machine's byte order. */
+static bool md_v0(const struct header_source *source,
+		  struct stack_content *content)
+{
+	uint64_t sectors = source->size >> ALIGN_SECTOR_SHIFT;
+	mdp_super_t sb;
+
+	if (sectors < 2 * MD_RESERVED_SECTORS ||
+	    !header_read(source, MD_NEW_SIZE_SECTORS(sectors) <<
+			 ALIGN_SECTOR_SHIFT, &sb, sizeof(sb)) ||
+	    sb.md_magic != MD_SB_MAGIC || sb.major_version != 0)
+		return false;
+	content->start = 0;
+	content->chunk = sb.chunk_size;
+	return true;
+}
+
+bool header_md(const struct header_source *source,
+	       struct stack_content *content)
+{
+	uint64_t sectors = source->size >> ALIGN_SECTOR_SHIFT;
+
+	return md_v1(source, 8, content) || md_v1(source, 0, content) ||
+	       (sectors >= 16 &&
+		md_v1(source, (sectors - 16) & ~UINT64_C(7), content)) ||
+	       md_v0(source, content);
+}
+
+bool header_of_type(const char *type, const struct header_source *source,
+		    struct stack_content *content)
+{
+	static const struct {
+		const char *type;
+		bool (*read)(const struct header_source *source,
+			     struct stack_content *content);
+	} readers[] = {
+		{ "crypto_LUKS", header_luks },
+		{ "LVM2_member", header_lvm },
+		{ "linux_raid_member", header_md },
+		{ "xfs", header_xfs },
+		{ "ext2", header_ext },
+		{ "ext3", header_ext },
+		{ "ext4", header_ext },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (!strcmp(type, readers[i].type))
+			return readers[i].read(source, content);
+	return true;
+}
+
+/* Check for a word of Identify that says that its other bits are valid. */
+static bool is_valid(uint16_t word)
+{
+	return (word & 0xc000) == 0x4000;
+}
+
+bool header_identify(const uint8_t *page, size_t length,
+		     struct stack_view *view)
+{
+	const uint8_t *identify = page + IDENTIFY_AT;
+	uint64_t logical = ALIGN_SECTOR_SIZE, physical;
+	uint16_t sectors, offset;
+
+	if (length < IDENTIFY_AT + IDENTIFY_BYTES || page[1] != 0x89)
+		return false;
+	sectors = le16_at(identify + 2 * WORD_SECTORS);
+	offset = le16_at(identify + 2 * WORD_OFFSET);
+	if (!is_valid(sectors))
+		return false;
+	if (sectors & 0x1000)
+		logical = (uint64_t)le32_at(identify + 2 * WORD_LOGICAL) * 2;
+	physical = sectors & 0x2000 ? logical << (sectors & 0xf) : logical;
+	if (!is_size(logical, ALIGN_SECTOR_SIZE, BLOCK_MAX) ||
+	    !is_size(physical, logical, BLOCK_MAX))
+		return false;
+	view->figure[STACK_LOGICAL] = (int64_t)logical;
+	view->figure[STACK_PHYSICAL] = (int64_t)physical;
+	if (is_valid(offset))
+		/* the word says where in a physical block the drive begins */
+		view->figure[STACK_OFFSET] = (int64_t)
+			(-(uint64_t)(offset & 0x3fff) * logical &
+			 (physical - 1));
+	return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Readers of on-disk headers. Each reads a bounded part of a device that may come
+ * from anybody, trusts no figure in it, and gives only those that the format
+ * allows.
+ */
+#ifndef ALIGNCTL_HEADER_H
+#define ALIGNCTL_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/stack.h"
+
+/**
+ * struct header_source - the device, or a part of a file
+ * @read: read exactly @length bytes; false if that fails
+ * @context: passed to @read
+ * @size: size in bytes; readers read nothing behind it
+ */
+struct header_source {
+	bool (*read)(void *context, uint64_t offset, void *buffer,
+		     size_t length);
+	void *context;
+	uint64_t size;
+};
+
+/* Read from a source; false also if a byte lies behind its end. */
+bool header_read(const struct header_source *source, uint64_t offset,
+		 void *buffer, size_t length);
+
+/*
+ * Read one format's figures into @content. Return: false, with nothing set,
+ * unless there is a header of the format with figures that are possible.
+ */
+bool header_luks(const struct header_source *source,
+		 struct stack_content *content);
+bool header_lvm(const struct header_source *source,
+		struct stack_content *content);
+bool header_md(const struct header_source *source,
+	       struct stack_content *content);
+bool header_xfs(const struct header_source *source,
+		struct stack_content *content);
+bool header_ext(const struct header_source *source,
+		struct stack_content *content);
+
+/*
+ * Read the header of a type that libblkid has named. Return: true also for a type
+ * that has no reader here.
+ */
+bool header_of_type(const char *type, const struct header_source *source,
+		    struct stack_content *content);
+
+/*
+ * Read the geometry that an ATA drive gives in its Identify data, from the SCSI
+ * page 89h that the kernel has kept. Return: false, with nothing set, if the
+ * page has none.
+ */
+bool header_identify(const uint8_t *page, size_t length,
+		     struct stack_view *view);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* LUKS 1 and 2: where the encrypted data begins, and its sector. */
+#include <string.h>
+
+#include "audit/bytes.h"
+#include "audit/header.h"
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "geometry.h"
+
+#define LUKS_BINARY	4096U		/* LUKS 2: before the JSON */
+#define LUKS_MAX	(4U << 20)	/* cryptsetup makes no larger one */
+#define LUKS_DEPTH	16		/* of the JSON; cryptsetup needs 5 */
+#define PAYLOAD_AT	104U		/* LUKS 1: sector of the data */
+
+static bool read_v1(const uint8_t *header, uint64_t size,
+		    struct stack_content *content)
+{
+	uint32_t sector = be32_at(header + PAYLOAD_AT);
+
+	/* 0: the header is detached, and is not before the data */
+	if ((uint64_t)sector << ALIGN_SECTOR_SHIFT >= size)
+		return false;
+	content->start = (int64_t)sector << ALIGN_SECTOR_SHIFT;
+	content->sector = ALIGN_SECTOR_SIZE;
+	return true;
+}
+
+/* Take the segment that begins first. */
+static bool take_segment(struct json_object *segment, uint64_t size,
+			 struct stack_content *content)
+{
+	const char *type = json_get_text(segment, "type");
+	const char *at = json_get_text(segment, "offset");
+	uint64_t offset, sector;
+
+	if (!type || strcmp(type, "crypt") || !at ||
+	    !decimal_read(&at, INT64_MAX, &offset) || *at || offset >= size ||
+	    offset % ALIGN_SECTOR_SIZE ||
+	    !json_get_number(segment, "sector_size", &sector) ||
+	    sector < ALIGN_SECTOR_SIZE || sector > 4096 ||
+	    (sector & (sector - 1)))
+		return false;
+	if (content->start != STACK_UNKNOWN &&
+	    content->start <= (int64_t)offset)
+		return true;
+	content->start = (int64_t)offset;
+	content->sector = (int64_t)sector;
+	return true;
+}
+
+static bool take_segments(struct json_object *document, uint64_t size,
+			  struct stack_content *content)
+{
+	struct stack_content found = *content;
+	struct json_object *segments;
+
+	found.start = STACK_UNKNOWN;
+	if (!json_object_object_get_ex(document, "segments", &segments) ||
+	    !json_object_is_type(segments, json_type_object))
+		return false;
+	json_object_object_foreach(segments, key, segment) {
+		(void)key;
+		if (!take_segment(segment, size, &found))
+			return false;
+	}
+	if (found.start == STACK_UNKNOWN)
+		return false;
+	*content = found;
+	return true;
+}
+
+static bool read_v2(const struct header_source *source, const uint8_t *header,
+		    struct stack_content *content)
+{
+	struct json_tokener *tokener;
+	struct json_object *document;
+	CLEANUP_FREE char *text = NULL;
+	uint64_t length = be64_at(header + 8);
+	bool found;
+
+	if (length <= LUKS_BINARY || length > LUKS_MAX)
+		return false;
+	length -= LUKS_BINARY;
+	text = memory_or_exit(malloc(length + 1));
+	if (!header_read(source, LUKS_BINARY, text, length))
+		return false;
+	text[length] = '\0';
+	tokener = memory_or_exit(json_tokener_new_ex(LUKS_DEPTH));
+	document = json_tokener_parse_ex(tokener, text,
+					 (int)strlen(text) + 1);
+	found = document && take_segments(document, source->size, content);
+	json_object_put(document);
+	json_tokener_free(tokener);
+	return found;
+}
+
+bool header_luks(const struct header_source *source,
+		 struct stack_content *content)
+{
+	static const uint8_t magic[] = { 'L', 'U', 'K', 'S', 0xba, 0xbe, 0 };
+	uint8_t header[ALIGN_SECTOR_SIZE];
+
+	if (!header_read(source, 0, header, sizeof(header)) ||
+	    memcmp(header, magic, sizeof(magic)))
+		return false;
+	switch (header[sizeof(magic)]) {
+	case 1:
+		return read_v1(header, source->size, content);
+	case 2:
+		return read_v2(source, header, content);
+	}
+	return false;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/stack.h"
+#include "base/message.h"
+
+void stack_content_init(struct stack_content *content)
+{
+	*content = (struct stack_content) {
+		.start = STACK_UNKNOWN,
+		.sector = STACK_UNKNOWN,
+		.block = STACK_UNKNOWN,
+		.extent = STACK_UNKNOWN,
+		.chunk = STACK_UNKNOWN,
+		.bytes = STACK_UNKNOWN,
+	};
+}
+
+struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
+			      const char *name, const char *path)
+{
+	struct stack_layer *layer;
+	size_t i, k;
+
+	stack->layer = memory_or_exit(reallocarray(stack->layer, stack->nr + 1,
+						   sizeof(*layer)));
+	layer = &stack->layer[stack->nr++];
+	*layer = (struct stack_layer) {
+		.kind = kind,
+		.name = memory_or_exit(strdup(name)),
+		.path = memory_or_exit(strdup(path)),
+		.io_opt = STACK_UNKNOWN,
+		.max_io = STACK_UNKNOWN,
+		.start = STACK_UNKNOWN,
+		.bytes = STACK_UNKNOWN,
+	};
+	for (i = 0; i < STACK_NR_SOURCES; i++)
+		for (k = 0; k < STACK_NR_FIGURES; k++)
+			layer->view[i].figure[k] = STACK_UNKNOWN;
+	stack_content_init(&layer->content);
+	return layer;
+}
+
+void stack_lies_on(struct stack *stack, size_t below)
+{
+	struct stack_layer *layer = &stack->layer[stack->nr - 1];
+
+	layer->below = memory_or_exit(reallocarray(layer->below,
+						   layer->nr_below + 1,
+						   sizeof(*layer->below)));
+	layer->below[layer->nr_below++] = below;
+}
+
+void stack_add_mount(struct stack_layer *layer, const char *place)
+{
+	layer->mounts = memory_or_exit(reallocarray(layer->mounts,
+						    layer->nr_mounts + 1,
+						    sizeof(*layer->mounts)));
+	layer->mounts[layer->nr_mounts++] = memory_or_exit(strdup(place));
+}
+
+static bool is_wanted(const struct stack_layer *layer, const dev_t *wanted,
+		      size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (layer->devno == wanted[i])
+			return true;
+	return false;
+}
+
+void stack_select(struct stack *stack, const dev_t *wanted, size_t nr)
+{
+	size_t i, k;
+
+	for (i = 0; i < stack->nr; i++)
+		stack->layer[i].aside = !is_wanted(&stack->layer[i], wanted,
+						   nr);
+	/* up: each device is behind those that it lies on ... */
+	for (i = 0; i < stack->nr; i++) {
+		struct stack_layer *layer = &stack->layer[i];
+
+		for (k = 0; k < layer->nr_below && layer->aside; k++)
+			layer->aside = stack->layer[layer->below[k]].aside;
+	}
+	/* ... and down, from all these: the other members of an array, too */
+	for (i = stack->nr; i-- > 0;) {
+		const struct stack_layer *layer = &stack->layer[i];
+
+		for (k = 0; k < layer->nr_below && !layer->aside; k++)
+			stack->layer[layer->below[k]].aside = false;
+	}
+}
+
+void stack_free(struct stack *stack)
+{
+	while (stack->nr) {
+		struct stack_layer *layer = &stack->layer[--stack->nr];
+
+		free(layer->name);
+		free(layer->path);
+		free(layer->label);
+		while (layer->nr_mounts)
+			free(layer->mounts[--layer->nr_mounts]);
+		free(layer->mounts);
+		free(layer->content.type);
+		free(layer->content.table);
+		free(layer->content.unread);
+		free(layer->below);
+	}
+	free(stack->layer);
+	stack->layer = NULL;
+}
+
+const char *stack_kind_name(enum stack_kind kind)
+{
+	static const char *const names[] = {
+		[STACK_DISK] = "disk",
+		[STACK_FILE] = "file",
+		[STACK_PARTITION] = "part",
+		[STACK_LOOP] = "loop",
+		[STACK_MD] = "md",
+		[STACK_LVM] = "lvm",
+		[STACK_CRYPT] = "crypt",
+		[STACK_MULTIPATH] = "mpath",
+		[STACK_ALIGN] = "align",
+		[STACK_DM] = "dm",
+	};
+
+	return names[kind];
+}

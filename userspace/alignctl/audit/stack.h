@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The description of a stack of block devices: what the audit collects, and all
+ * that its judgement reads. It can be made up without any device.
+ */
+#ifndef ALIGNCTL_STACK_H
+#define ALIGNCTL_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A figure that nothing says; the kernel's -1 (misaligned) is another one. */
+#define STACK_UNKNOWN	INT64_MIN
+
+enum stack_kind {
+	STACK_DISK,
+	STACK_FILE,		/* an image of a disk */
+	STACK_PARTITION,
+	STACK_LOOP,
+	STACK_MD,
+	STACK_LVM,
+	STACK_CRYPT,
+	STACK_MULTIPATH,
+	STACK_ALIGN,
+	STACK_DM,		/* any other device-mapper device */
+};
+
+/* Who says what the geometry of a device is. */
+enum stack_source {
+	STACK_SYSFS,		/* of an image, what it is taken to have */
+	STACK_IOCTL,
+	STACK_LIBBLKID,
+	STACK_IDENTIFY,		/* the ATA drive itself */
+	STACK_NR_SOURCES,
+};
+
+enum stack_figure {
+	STACK_LOGICAL,
+	STACK_PHYSICAL,
+	STACK_IO_MIN,
+	STACK_OFFSET,		/* alignment offset; -1: misaligned */
+	STACK_NR_FIGURES,
+};
+
+/**
+ * struct stack_view - geometry of a device according to one source
+ * @figure: the figures in bytes, or STACK_UNKNOWN, by enum stack_figure
+ */
+struct stack_view {
+	int64_t figure[STACK_NR_FIGURES];
+};
+
+/**
+ * struct stack_content - what a device carries, as its header says
+ * @type: libblkid's name of the type, "xfs"; NULL: none, or not read
+ * @table: libblkid's name of the partition table, "gpt"; NULL as above
+ * @unread: why the headers were not read, for people; NULL: they were
+ * @start: first byte of the data: pe_start of LVM, data offset of LUKS and md
+ * @sector: smallest unit of a write: XFS sectsz, LUKS sector
+ * @block: block of the file system, page of the swap area
+ * @extent: extent of LVM
+ * @chunk: chunk of md; 0: the level has none
+ * @bytes: size of the file system
+ *
+ * Figures are in bytes, or STACK_UNKNOWN.
+ */
+struct stack_content {
+	char *type;
+	char *table;
+	char *unread;
+	int64_t start;
+	int64_t sector;
+	int64_t block;
+	int64_t extent;
+	int64_t chunk;
+	int64_t bytes;
+};
+
+/**
+ * struct stack_layer - one device of the stack
+ * @kind: kind of the device
+ * @name: the kernel's name; of an image, its path; of a partition in one, that
+ *	path, ":" and the partition's number
+ * @path: path for commands
+ * @label: name below /dev/mapper, or NULL
+ * @devno: device number; 0 for an image
+ * @view: geometry by source
+ * @io_opt: optimal I/O size, bytes
+ * @max_io: largest request that the kernel sends, bytes
+ * @rotational: the disk rotates
+ * @partition: number of the partition; 0: none
+ * @start: first byte of a partition on its disk, of a loop device in its file
+ * @bytes: size
+ * @mounts: mount points; may be NULL if @nr_mounts is 0
+ * @nr_mounts: number of mount points
+ * @swap: in use as swap
+ * @aside: not asked about; it is there as a neighbour, and its headers are not
+ *	read
+ * @content: what it carries
+ * @below: indices of the devices it lies on, all less than its own index
+ * @nr_below: number of the devices it lies on
+ */
+struct stack_layer {
+	enum stack_kind kind;
+	char *name;
+	char *path;
+	char *label;
+	dev_t devno;
+	struct stack_view view[STACK_NR_SOURCES];
+	int64_t io_opt;
+	int64_t max_io;
+	bool rotational;
+	int64_t partition;
+	int64_t start;
+	int64_t bytes;
+	char **mounts;
+	size_t nr_mounts;
+	bool swap;
+	bool aside;
+	struct stack_content content;
+	size_t *below;
+	size_t nr_below;
+};
+
+/**
+ * struct stack - devices, each behind those that it lies on
+ * @nr: number of devices
+ * @layer: the devices
+ */
+struct stack {
+	size_t nr;
+	struct stack_layer *layer;
+};
+
+/* Append a device about which nothing is known; it is valid until the next. */
+struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
+			      const char *name, const char *path);
+
+/* Note that the last device lies on device @below. */
+void stack_lies_on(struct stack *stack, size_t below);
+
+void stack_add_mount(struct stack_layer *layer, const char *place);
+
+/*
+ * Set aside all devices but those with a number in @wanted and the devices that
+ * these lie on, or that lie on them.
+ */
+void stack_select(struct stack *stack, const dev_t *wanted, size_t nr);
+
+/* Set all figures of a content to STACK_UNKNOWN, and its texts to NULL. */
+void stack_content_init(struct stack_content *content);
+
+void stack_free(struct stack *stack);
+
+/* Return the word for a kind, "disk". */
+const char *stack_kind_name(enum stack_kind kind);
+
+#endif

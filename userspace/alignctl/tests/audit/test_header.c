@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/* On-disk headers in memory: right ones, and each way to be wrong. */
+#include <endian.h>
+#include <inttypes.h>
+#include <linux/raid/md_p.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/header.h"
+#include "tests/tap.h"
+
+#define MEDIUM	(2U << 20)
+
+static uint8_t medium[MEDIUM];
+static uint64_t furthest;	/* end of what has been read */
+
+static bool read_medium(void *context, uint64_t offset, void *buffer,
+			size_t length)
+{
+	(void)context;
+	CHECK(offset <= MEDIUM && length <= MEDIUM - offset,
+	      "reads behind the end");
+	if (offset + length > furthest)
+		furthest = offset + length;
+	memcpy(buffer, medium + offset, length);
+	return true;
+}
+
+typedef bool (*reader)(const struct header_source *source,
+		       struct stack_content *content);
+
+static bool get(reader read, struct stack_content *content)
+{
+	const struct header_source source = { read_medium, NULL, MEDIUM };
+	struct stack_content before;
+	bool found;
+
+	stack_content_init(content);
+	before = *content;
+	furthest = 0;
+	found = read(&source, content);
+	CHECK(found || !memcmp(&before, content, sizeof(before)),
+	      "sets a figure of a header that it refuses");
+	return found;
+}
+
+static void clear(void)
+{
+	memset(medium, 0, sizeof(medium));
+}
+
+static void put(size_t at, const void *bytes, size_t length)
+{
+	memcpy(medium + at, bytes, length);
+}
+
+static void put_be(size_t at, uint64_t value, size_t length)
+{
+	while (length--) {
+		medium[at + length] = (uint8_t)value;
+		value >>= 8;
+	}
+}
+
+static void put_le(size_t at, uint64_t value, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		medium[at + i] = (uint8_t)(value >> (8 * i));
+}
+
+static void xfs(void)
+{
+	struct stack_content content;
+
+	clear();
+	put(0, "XFSB", 4);
+	put_be(4, 4096, 4);
+	put_be(8, 1000, 8);
+	put_be(102, 512, 2);
+	CHECK(get(header_xfs, &content) && content.block == 4096 &&
+	      content.sector == 512 && content.bytes == 4096000,
+	      "block %" PRId64 ", sector %" PRId64, content.block,
+	      content.sector);
+	put_be(8, UINT64_MAX, 8);
+	CHECK(get(header_xfs, &content) && content.bytes == STACK_UNKNOWN,
+	      "a size that wraps");
+	put_be(102, 513, 2);
+	CHECK(!get(header_xfs, &content), "a sector of 513 bytes");
+	put_be(102, 8192, 2);
+	CHECK(!get(header_xfs, &content), "a sector above the block");
+	put_be(102, 512, 2);
+	put_be(4, 0, 4);
+	CHECK(!get(header_xfs, &content), "a block of 0 bytes");
+}
+
+static void ext(void)
+{
+	struct stack_content content;
+
+	clear();
+	put_le(1024 + 56, 0xef53, 2);
+	put_le(1024 + 24, 0, 4);
+	put_le(1024 + 4, 77, 4);
+	put_le(1024 + 0x150, 9, 4);
+	CHECK(get(header_ext, &content) && content.block == 1024 &&
+	      content.bytes == 77 * 1024, "block %" PRId64 ", bytes %" PRId64,
+	      content.block, content.bytes);
+	put_le(1024 + 96, 0x80, 4);
+	CHECK(get(header_ext, &content) &&
+	      content.bytes == (INT64_C(9) << 42) + 77 * 1024,
+	      "of 64 bits: %" PRId64, content.bytes);
+	put_le(1024 + 24, 7, 4);
+	CHECK(!get(header_ext, &content), "a block of 128 KiB");
+	put_le(1024 + 24, UINT32_MAX, 4);
+	CHECK(!get(header_ext, &content), "a shift of 2^32 - 1");
+}
+
+static void luks1(void)
+{
+	struct stack_content content;
+
+	clear();
+	put(0, "LUKS\xba\xbe\0\1", 8);
+	put_be(104, 2056, 4);
+	CHECK(get(header_luks, &content) && content.start == 2056 * 512 &&
+	      content.sector == 512, "start %" PRId64, content.start);
+	put_be(104, MEDIUM / 512, 4);
+	CHECK(!get(header_luks, &content), "data behind the end");
+	put_be(6, 3, 2);
+	CHECK(!get(header_luks, &content), "version 3");
+}
+
+static bool luks2_says(const char *json, struct stack_content *content)
+{
+	clear();
+	put(0, "LUKS\xba\xbe\0\2", 8);
+	put_be(8, 16384, 8);
+	put(4096, json, strlen(json));
+	return get(header_luks, content);
+}
+
+#define SEGMENT(offset, sector) \
+	"{\"type\":\"crypt\",\"offset\":\"" offset "\",\"sector_size\":" sector "}"
+
+static void luks2(void)
+{
+	static const char *const wrong[] = {
+		"", "{", "[]", "{\"segments\":[]}", "{\"segments\":{}}",
+		"{\"segments\":{\"0\":null}}",
+		"{\"segments\":{\"0\":{\"type\":\"crypt\"}}}",
+		"{\"segments\":{\"0\":" SEGMENT("-1", "512") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("513", "512") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("4096x", "512") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("4194304", "512") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("99999999999999999999", "512") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("4096", "513") "}}",
+		"{\"segments\":{\"0\":" SEGMENT("4096", "8192") "}}",
+	};
+	struct stack_content content;
+	char deep[4096];
+	size_t i;
+
+	CHECK(luks2_says("{\"segments\":{\"0\":" SEGMENT("1048576", "4096")
+			 ",\"1\":" SEGMENT("524800", "512") "}}", &content) &&
+	      content.start == 524800 && content.sector == 512,
+	      "start %" PRId64, content.start);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(!luks2_says(wrong[i], &content), "%s", wrong[i]);
+	memset(deep, '[', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = '\0';
+	CHECK(!luks2_says(deep, &content), "JSON of 4095 levels");
+	/* lengths of the header that no cryptsetup makes */
+	put_be(8, 4096, 8);
+	CHECK(!get(header_luks, &content), "a header without JSON");
+	put_be(8, UINT64_MAX, 8);
+	CHECK(!get(header_luks, &content) && furthest <= 4096,
+	      "reads a header of 16 EiB");
+	put_be(8, 4U << 20, 8);
+	CHECK(!get(header_luks, &content), "a header behind the end");
+}
+
+#define METADATA	4096U
+#define METADATA_BYTES	16384U
+
+/* Make a physical volume whose metadata begins @at bytes into their area. */
+static void make_volume(const char *text, uint64_t at)
+{
+	uint64_t i;
+
+	clear();
+	put(512, "LABELONE", 8);
+	put_le(512 + 20, 32, 4);
+	put(512 + 24, "LVM2 001", 8);
+	put_le(512 + 32 + 40, 1 << 20, 8);
+	put_le(512 + 32 + 72, METADATA, 8);
+	put(METADATA + 4, " LVM2 x[5A%r0N*>", 16);
+	put_le(METADATA + 24, METADATA, 8);
+	put_le(METADATA + 32, METADATA_BYTES, 8);
+	put_le(METADATA + 40, at, 8);
+	put_le(METADATA + 48, strlen(text), 8);
+	for (i = 0; i < strlen(text); i++)
+		medium[METADATA + (at + i < METADATA_BYTES ? at + i :
+				   512 + at + i - METADATA_BYTES)] = text[i];
+}
+
+static void lvm(void)
+{
+	static const char text[] = "vg {\nextent_size = 8192\n}\n";
+	struct stack_content content;
+
+	make_volume(text, 512);
+	CHECK(get(header_lvm, &content) && content.start == 1 << 20 &&
+	      content.extent == 4 << 20, "start %" PRId64 ", extent %" PRId64,
+	      content.start, content.extent);
+	/* the area is a ring */
+	make_volume(text, METADATA_BYTES - 12);
+	CHECK(get(header_lvm, &content) && content.extent == 4 << 20,
+	      "extent %" PRId64, content.extent);
+	/* without metadata the volume still has a start */
+	make_volume("vg {\nextent_size = 0\n}", 512);
+	CHECK(get(header_lvm, &content) && content.start == 1 << 20 &&
+	      content.extent == STACK_UNKNOWN, "an extent of 0");
+	make_volume(text, METADATA_BYTES);
+	CHECK(get(header_lvm, &content) && content.extent == STACK_UNKNOWN,
+	      "text behind the area");
+	make_volume(text, 512);
+	put_le(METADATA + 48, UINT64_MAX, 8);
+	CHECK(get(header_lvm, &content) && content.extent == STACK_UNKNOWN,
+	      "a text of 16 EiB");
+	put_le(METADATA + 32, UINT64_MAX, 8);
+	CHECK(get(header_lvm, &content) && content.extent == STACK_UNKNOWN,
+	      "an area of 16 EiB");
+	put_le(512 + 32 + 72, UINT64_MAX, 8);
+	CHECK(get(header_lvm, &content) && content.extent == STACK_UNKNOWN,
+	      "an area behind the end");
+	put_le(512 + 32 + 40, MEDIUM, 8);
+	CHECK(!get(header_lvm, &content), "extents behind the end");
+	put_le(512 + 32 + 40, 1 << 20, 8);
+	put_le(512 + 20, 500, 4);
+	CHECK(!get(header_lvm, &content), "a header behind its sector");
+}
+
+static void make_member(uint64_t sector, uint64_t data, uint32_t chunk)
+{
+	const struct mdp_superblock_1 sb = {
+		.magic = htole32(MD_SB_MAGIC),
+		.major_version = htole32(1),
+		.chunksize = htole32(chunk),
+		.data_offset = htole64(data),
+		.super_offset = htole64(sector),
+	};
+
+	clear();
+	put(sector * 512, &sb, sizeof(sb));
+}
+
+static void md(void)
+{
+	static const uint64_t places[] = { 0, 8, (MEDIUM / 512 - 16) & ~7U };
+	const mdp_super_t old = {
+		.md_magic = MD_SB_MAGIC, .chunk_size = 65536,
+	};
+	struct stack_content content;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		make_member(places[i], 2049, 1024);
+		CHECK(get(header_md, &content) && content.start == 2049 * 512 &&
+		      content.chunk == 512 << 10, "version 1 at sector %" PRIu64,
+		      places[i]);
+	}
+	make_member(8, MEDIUM / 512, 0);
+	CHECK(!get(header_md, &content), "data behind the end");
+	make_member(8, UINT64_MAX, 0);
+	CHECK(!get(header_md, &content), "data that wrap");
+	make_member(8, 2048, 0);
+	put_le(4096 + 144, 16, 8);
+	CHECK(!get(header_md, &content), "a copy at another place");
+	clear();
+	put(MEDIUM - 65536, &old, sizeof(old));
+	CHECK(get(header_md, &content) && content.start == 0 &&
+	      content.chunk == 65536, "version 0.90");
+}
+
+static void ends(void)
+{
+	const struct header_source source = { read_medium, NULL, 100 };
+	static const reader readers[] = {
+		header_luks, header_lvm, header_md, header_xfs, header_ext,
+	};
+	struct stack_content content;
+	size_t i;
+
+	clear();
+	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+		furthest = 0;
+		CHECK(!readers[i](&source, &content) && furthest <= 100,
+		      "reader %zu", i);
+	}
+}
+
+static bool drive_says(uint16_t sectors, uint16_t offset,
+		       struct stack_view *view)
+{
+	uint8_t page[572] = { 0, 0x89 };
+	size_t i;
+
+	for (i = 0; i < STACK_NR_FIGURES; i++)
+		view->figure[i] = STACK_UNKNOWN;
+	page[60 + 212] = (uint8_t)sectors;
+	page[60 + 213] = (uint8_t)(sectors >> 8);
+	page[60 + 418] = (uint8_t)offset;
+	page[60 + 419] = (uint8_t)(offset >> 8);
+	CHECK(!header_identify(page, sizeof(page) - 1, view),
+	      "a page that is cut");
+	return header_identify(page, sizeof(page), view);
+}
+
+static void identify(void)
+{
+	struct stack_view view;
+
+	/* 8 logical sectors a physical one, of which LBA 0 is the second */
+	CHECK(drive_says(0x6003, 0x4001, &view) &&
+	      view.figure[STACK_LOGICAL] == 512 &&
+	      view.figure[STACK_PHYSICAL] == 4096 &&
+	      view.figure[STACK_OFFSET] == 3584, "offset %" PRId64,
+	      view.figure[STACK_OFFSET]);
+	CHECK(drive_says(0x4000, 0, &view) &&
+	      view.figure[STACK_PHYSICAL] == 512 &&
+	      view.figure[STACK_OFFSET] == STACK_UNKNOWN, "512n");
+	CHECK(!drive_says(0, 0, &view), "a drive that says nothing");
+	CHECK(!drive_says(0x600f, 0, &view), "a block of 16 MiB");
+}
+
+const struct tap_test header_tests[] = {
+	{ "XFS: sector, block and size", xfs },
+	{ "ext2, 3 and 4: block and size", ext },
+	{ "LUKS 1: where the data begin", luks1 },
+	{ "LUKS 2: where the first segment begins, and its sector", luks2 },
+	{ "LVM: pe_start and extent, of a text that wraps too", lvm },
+	{ "md: data offset and chunk, of each version", md },
+	{ "no reader reads behind the end of a device", ends },
+	{ "Identify: physical block and offset of an ATA drive", identify },
+	{ 0 },
+};
