@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/judge.h"
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "geometry.h"
+
+#define TABLE_SECTORS	34	/* of GPT, at the end of a disk */
+/* sfdisk moves no partition to this byte or before, bytes. */
+#define FIRST_BYTE	((int64_t)MIB)
+/* sysfs shows an extended partition with its first sectors only, bytes. */
+#define EXTENDED_BYTES	1024
+#define DOS_PRIMARY_MAX	4	/* partitions behind are in an extended one */
+#define XFS_SECTOR_MAX	32768
+
+const char *stack_source_name(enum stack_source source)
+{
+	static const char *const names[] = {
+		[STACK_SYSFS] = "sysfs",
+		[STACK_IOCTL] = "ioctl",
+		[STACK_LIBBLKID] = "libblkid",
+		[STACK_IDENTIFY] = "identify",
+	};
+
+	return names[source];
+}
+
+const char *stack_figure_key(enum stack_figure figure)
+{
+	static const char *const keys[] = {
+		[STACK_LOGICAL] = "logical_block_size",
+		[STACK_PHYSICAL] = "physical_block_size",
+		[STACK_IO_MIN] = "minimum_io_size",
+		[STACK_OFFSET] = "alignment_offset",
+	};
+
+	return keys[figure];
+}
+
+const char *finding_name(enum finding_code code)
+{
+	static const char *const names[] = {
+		[FINDING_PARTITION_START] = "partition-start",
+		[FINDING_PARTITION_END] = "partition-end",
+		[FINDING_LOOP_START] = "loop-start",
+		[FINDING_DATA_START] = "data-start",
+		[FINDING_MAPPED_START] = "mapped-start",
+		[FINDING_MISALIGNED] = "misaligned",
+		[FINDING_EXTENT] = "extent",
+		[FINDING_CHUNK] = "chunk",
+		[FINDING_FS_BLOCK] = "fs-block",
+		[FINDING_FS_SECTOR] = "fs-sector",
+		[FINDING_LUKS_SECTOR] = "luks-sector",
+		[FINDING_SPLIT] = "split",
+		[FINDING_HIDDEN] = "hidden",
+		[FINDING_LARGE_UNIT] = "large-unit",
+		[FINDING_DISAGREE] = "disagree",
+		[FINDING_UNREAD] = "unread",
+	};
+
+	return names[code];
+}
+
+/* A device that is judged. */
+struct subject {
+	struct judgement *judgement;
+	const struct stack *stack;
+	const struct stack_layer *layer;
+	const struct position *position;
+	size_t index;
+};
+
+static struct finding *add(const struct subject *subject,
+			   enum finding_code code, char *text, char *cost)
+{
+	struct judgement *judgement = subject->judgement;
+	struct finding *finding;
+
+	judgement->finding = memory_or_exit(
+		reallocarray(judgement->finding, judgement->nr + 1,
+			     sizeof(*finding)));
+	finding = &judgement->finding[judgement->nr++];
+	*finding = (struct finding) {
+		.code = code,
+		.layer = subject->index,
+		.text = text,
+		.cost = cost,
+	};
+	return finding;
+}
+
+static int64_t of_sysfs(const struct stack_layer *layer,
+			enum stack_figure figure)
+{
+	return layer->view[STACK_SYSFS].figure[figure];
+}
+
+static bool is_block(int64_t bytes)
+{
+	return bytes >= ALIGN_SECTOR_SIZE && bytes <= ALIGN_MAX_BLOCK_SIZE &&
+	       !(bytes & (bytes - 1));
+}
+
+/* Return the largest physical block that any source gives; 0: none does. */
+static int64_t claimed_block(const struct stack_layer *layer)
+{
+	int64_t block = 0;
+	size_t i;
+
+	for (i = 0; i < STACK_NR_SOURCES; i++) {
+		int64_t claim = layer->view[i].figure[STACK_PHYSICAL];
+
+		if (is_block(claim) && claim > block)
+			block = claim;
+	}
+	return block;
+}
+
+/* Return the place @bytes behind @shift, relative to a block. */
+static int64_t further(int64_t shift, int64_t bytes, int64_t block)
+{
+	if (shift == STACK_UNKNOWN || bytes == STACK_UNKNOWN)
+		return STACK_UNKNOWN;
+	return (int64_t)(((uint64_t)shift + (uint64_t)bytes) &
+			 (uint64_t)(block - 1));
+}
+
+/* Return the place of the first byte by an alignment offset. */
+static int64_t by_offset(const struct stack_layer *layer, int64_t block)
+{
+	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
+	int64_t offset = of_sysfs(layer, STACK_OFFSET);
+
+	/* a bridge that hides the drive's blocks hides their place, too */
+	if (of_sysfs(layer, STACK_PHYSICAL) < block &&
+	    drive->figure[STACK_PHYSICAL] == block &&
+	    drive->figure[STACK_OFFSET] != STACK_UNKNOWN)
+		offset = drive->figure[STACK_OFFSET];
+	/* the kernel's -1, or nothing known */
+	if (offset < 0)
+		return STACK_UNKNOWN;
+	/* a mapped device's is relative to these, which may be too small */
+	if (layer->nr_below && of_sysfs(layer, STACK_PHYSICAL) < block &&
+	    of_sysfs(layer, STACK_IO_MIN) < block)
+		return STACK_UNKNOWN;
+	return (int64_t)(-(uint64_t)offset & (uint64_t)(block - 1));
+}
+
+/*
+ * Return the place of a device by those below: of a partition or loop device by
+ * its start, of any other by where the data of those below begin, if all of them
+ * say the same.
+ */
+static int64_t by_below(const struct stack_layer *layer,
+			const struct position *position, int64_t block)
+{
+	int64_t shift = STACK_UNKNOWN;
+	size_t i;
+
+	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
+		return further(position[layer->below[0]].shift, layer->start,
+			       block);
+	for (i = 0; i < layer->nr_below; i++) {
+		int64_t data = position[layer->below[i]].data_shift;
+
+		if (data == STACK_UNKNOWN || (i && data != shift))
+			return STACK_UNKNOWN;
+		shift = data;
+	}
+	return shift;
+}
+
+static void place(const struct stack *stack, struct position *position,
+		  size_t index)
+{
+	const struct stack_layer *layer = &stack->layer[index];
+	struct position *own = &position[index];
+	size_t i;
+
+	*own = (struct position) {
+		.shift = STACK_UNKNOWN, .data_shift = STACK_UNKNOWN,
+	};
+	for (i = 0; i < layer->nr_below; i++)
+		if (position[layer->below[i]].block > own->block)
+			own->block = position[layer->below[i]].block;
+	if (!own->block)
+		own->block = claimed_block(layer);
+	if (!own->block)
+		return;
+	if (layer->nr_below)
+		own->shift = by_below(layer, position, own->block);
+	if (own->shift == STACK_UNKNOWN)
+		own->shift = by_offset(layer, own->block);
+	own->data_shift = further(own->shift, layer->content.start,
+				  own->block);
+}
+
+/* Return the first finding's words for a place inside a block. */
+static char *into_block(const char *what, int64_t shift, int64_t block)
+{
+	return message_format("%s %" PRId64
+			      " bytes into a physical block of %" PRId64, what,
+			      shift, block);
+}
+
+static char *cost_of_start(int64_t block)
+{
+	return message_format(
+		"a write of whole %" PRId64
+		"-byte blocks covers its first and last physical block in part: 2 RMWs instead of none",
+		block);
+}
+
+/* Return the path of a device, as a shell reads it; for free(). */
+static char *shell_path(const struct stack_layer *layer)
+{
+	return message_shell_word(layer->path);
+}
+
+static const struct stack_layer *disk_of(const struct subject *subject)
+{
+	return &subject->stack->layer[subject->layer->below[0]];
+}
+
+/* Free bytes around a partition. */
+struct room {
+	int64_t before;
+	int64_t behind;
+};
+
+/* Find the bytes between a partition and its neighbours. */
+static struct room room_around(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *disk = disk_of(subject);
+	int64_t unit = of_sysfs(disk, STACK_LOGICAL);
+	int64_t end = own->start + own->bytes;
+	struct room room = {
+		.before = own->start - FIRST_BYTE - unit,
+		.behind = disk->bytes - TABLE_SECTORS * unit - end,
+	};
+	size_t i;
+
+	for (i = 0; i < subject->stack->nr; i++) {
+		const struct stack_layer *other = &subject->stack->layer[i];
+
+		if (other == own || other->kind != STACK_PARTITION ||
+		    other->below[0] != own->below[0])
+			continue;
+		if (other->start >= end && other->start - end < room.behind)
+			room.behind = other->start - end;
+		if (other->start < own->start &&
+		    own->start - other->start - other->bytes < room.before)
+			room.before = own->start - other->start - other->bytes;
+	}
+	return room;
+}
+
+/* Say how a partition gets to a boundary, if there is room for that. */
+static void mend_start(struct finding *finding, const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *disk = disk_of(subject);
+	int64_t back = subject->position->shift;
+	int64_t ahead = subject->position->block - back;
+	int64_t unit = of_sysfs(disk, STACK_LOGICAL);
+	const char *table = disk->content.table;
+	struct room room;
+
+	if ((!table || strcmp(table, "gpt")) &&
+	    own->partition > DOS_PRIMARY_MAX) {
+		finding->reason = message_format(
+			"it may be a logical partition, which sfdisk cannot move: back up, make it anew, restore");
+		return;
+	}
+	room = room_around(subject);
+	if (!is_block(unit) || ahead % unit ||
+	    (room.behind < ahead && room.before < back)) {
+		finding->reason = message_format(
+			"no room to move it by %" PRId64
+			" bytes: back up, make it anew at a multiple of 1 MiB, restore",
+			ahead);
+		return;
+	}
+	CLEANUP_FREE char *path = shell_path(disk);
+	bool forward = room.behind >= ahead;
+
+	finding->command = message_format(
+		"echo '%c%" PRId64 ",' | sfdisk --move-data %s -N %" PRId64,
+		forward ? '+' : '-', (forward ? ahead : back) / unit, path,
+		own->partition);
+}
+
+/* Check for the data of a partition on boundaries although it is not. */
+static bool data_is_aligned(const struct position *position)
+{
+	return position->data_shift == 0;
+}
+
+static void judge_start(const struct subject *subject)
+{
+	const struct position *at = subject->position;
+
+	if (subject->layer->kind != STACK_PARTITION || at->shift <= 0 ||
+	    data_is_aligned(at))
+		return;
+	mend_start(add(subject, FINDING_PARTITION_START,
+		       into_block("starts", at->shift, at->block),
+		       cost_of_start(at->block)), subject);
+}
+
+/* Check for a type that leaves the last bytes alone if its start is aligned. */
+static bool rounds_down(const struct stack_layer *layer, int64_t block)
+{
+	const struct stack_content *content = &layer->content;
+
+	if (!content->type)
+		return false;
+	if (!strcmp(content->type, "swap"))
+		return content->block >= block;
+	return !strcmp(content->type, "LVM2_member") &&
+	       content->extent != STACK_UNKNOWN && content->extent % block == 0;
+}
+
+static void judge_end(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *disk;
+	const struct position *at = subject->position;
+	int64_t over, used = own->content.bytes, unit;
+	bool reaches, known = used != STACK_UNKNOWN;
+	struct finding *finding;
+
+	/* one that must be moved has its end elsewhere then */
+	if (own->kind != STACK_PARTITION || (at->shift && !data_is_aligned(at)))
+		return;
+	over = further(at->shift, own->bytes, at->block);
+	if (over <= 0 || rounds_down(own, at->block) ||
+	    (known && used <= own->bytes - over))
+		return;
+	disk = disk_of(subject);
+	unit = of_sysfs(disk, STACK_LOGICAL);
+	reaches = known && used <= own->bytes;
+	finding = add(subject, FINDING_PARTITION_END,
+		      into_block("ends", over, at->block),
+		      message_format(reaches ?
+			"a write of the file system's last block is an RMW" :
+			"an RMW for writes of its last %" PRId64
+			" bytes, if its content uses them", over));
+	finding->note = !reaches;
+	if (reaches || !is_block(unit) || over % unit) {
+		finding->reason = message_format(
+			"shrink the file system below it first, then the partition");
+		return;
+	}
+	CLEANUP_FREE char *path = shell_path(disk);
+
+	/* what the content would lose nobody has said */
+	if (own->content.type || own->content.unread)
+		finding->reason = message_format(
+			"its content may use them; nothing need be done");
+	else
+		finding->command = message_format(
+			"echo ',%" PRId64 "' | sfdisk %s -N %" PRId64,
+			(own->bytes - over) / unit, path, own->partition);
+}
+
+static void judge_loop(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer, *below;
+	const struct position *at = subject->position;
+	struct finding *finding;
+	CLEANUP_FREE char *path = NULL;
+
+	if (own->kind != STACK_LOOP || !own->nr_below)
+		return;
+	below = disk_of(subject);
+	path = shell_path(own);
+	if (own->start != STACK_UNKNOWN && own->start % at->block) {
+		finding = add(subject, FINDING_LOOP_START,
+			      into_block("starts in its file",
+					 own->start & (at->block - 1),
+					 at->block),
+			      cost_of_start(at->block));
+		finding->reason = message_format(
+			"its content is not where losetup would put it: copy it into a file of its own");
+	}
+	if (of_sysfs(own, STACK_PHYSICAL) == STACK_UNKNOWN ||
+	    of_sysfs(own, STACK_PHYSICAL) >= at->block)
+		return;
+	finding = add(subject, FINDING_HIDDEN,
+		      message_format("says physical block %" PRId64
+				     ", the disk below (%s) has %" PRId64,
+				     of_sysfs(own, STACK_PHYSICAL),
+				     below->name, at->block),
+		      message_format("mkfs and programs choose too small blocks on it"));
+	finding->note = true;
+	if (at->block <= (int64_t)PAGE_BYTES)
+		finding->command = message_format(
+			"losetup --sector-size %" PRId64 " %s FILE", at->block,
+			path);
+	else
+		finding->reason = message_format("losetup has no larger sectors");
+}
+
+/* Say how a header that puts its data off the boundaries is mended. */
+static void mend_data(struct finding *finding, const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	CLEANUP_FREE char *path = shell_path(own);
+	const char *type = own->content.type ? own->content.type : "";
+
+	if (!strcmp(type, "crypto_LUKS"))
+		finding->reason = message_format(
+			"all data would move: back up, cryptsetup luksFormat --offset 32768 %s, restore",
+			path);
+	else if (!strcmp(type, "LVM2_member"))
+		finding->reason = message_format(
+			"move its extents away: pvmove %s; vgreduce, pvcreate --dataalignment 1m, vgextend",
+			path);
+	else
+		finding->reason = message_format(
+			"all data would move: make the array anew, mdadm --create --data-offset=1M");
+}
+
+static void judge_data(const struct subject *subject)
+{
+	const struct position *at = subject->position;
+	int64_t start = subject->layer->content.start;
+
+	/* a header that only passes on the shift below it is not to blame */
+	if (start == STACK_UNKNOWN || at->data_shift <= 0 ||
+	    !(start & (at->block - 1)))
+		return;
+	mend_data(add(subject, FINDING_DATA_START,
+		      message_format("its data begin at byte %" PRId64
+				     ", %" PRId64
+				     " bytes into a physical block of %" PRId64,
+				     start, at->data_shift, at->block),
+		      cost_of_start(at->block)), subject);
+}
+
+/* Check whether all devices below are where the disk's blocks begin. */
+static bool below_aligned(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i;
+
+	for (i = 0; i < own->nr_below; i++) {
+		const struct position *at =
+			&subject->judgement->position[own->below[i]];
+
+		if (at->shift || at->data_shift > 0)
+			return false;
+	}
+	return true;
+}
+
+static void judge_mapped(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct position *at = subject->position;
+
+	if (own->kind == STACK_PARTITION || own->kind == STACK_LOOP ||
+	    !own->nr_below || at->shift <= 0 || !below_aligned(subject))
+		return;
+	add(subject, FINDING_MAPPED_START,
+	    into_block("is mapped from", at->shift, at->block),
+	    cost_of_start(at->block))->reason = message_format(
+		"its table says where it begins, and the data lie there: copy them to an aligned device");
+}
+
+/* Check whether the kernel calls a device below misaligned. */
+static bool below_misaligned(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i;
+
+	for (i = 0; i < own->nr_below; i++)
+		if (of_sysfs(&subject->stack->layer[own->below[i]],
+			     STACK_OFFSET) == -1)
+			return true;
+	return false;
+}
+
+static void judge_misaligned(const struct subject *subject)
+{
+	if (of_sysfs(subject->layer, STACK_OFFSET) != -1 ||
+	    below_misaligned(subject))
+		return;
+	add(subject, FINDING_MISALIGNED,
+	    message_format(subject->layer->nr_below > 1 ?
+		"the kernel finds no common boundary of the devices below (-1)" :
+		"the kernel calls it misaligned (-1)"),
+	    message_format(
+		"no start is aligned on all of them: RMWs at the ends of most writes"))
+		->reason = message_format(
+			"first mend the devices below, then set it up again");
+}
+
+static void judge_disagreement(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i, k;
+
+	for (k = 0; k < STACK_NR_FIGURES; k++) {
+		int64_t kernel = of_sysfs(own, k);
+
+		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++) {
+			int64_t other = own->view[i].figure[k];
+			bool blind = i == STACK_LIBBLKID &&
+				k == STACK_OFFSET && kernel == -1 && !other;
+			struct finding *finding;
+			CLEANUP_FREE char *path = NULL;
+
+			if (kernel == STACK_UNKNOWN || other == STACK_UNKNOWN ||
+			    kernel == other)
+				continue;
+			path = shell_path(own);
+			finding = add(subject, FINDING_DISAGREE,
+				message_format("%s says %s %" PRId64
+					       ", sysfs %" PRId64,
+					       stack_source_name(i),
+					       stack_figure_key(k), other,
+					       kernel),
+				message_format(blind ?
+				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
+				"what asks one and what asks the other align to different blocks"));
+			finding->note = blind;
+			if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
+			    other > kernel)
+				finding->command = message_format(
+					"alignctl attach %s --physical %" PRId64,
+					path, other);
+			else
+				finding->reason = message_format(
+					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
+		}
+	}
+}
+
+static void judge_extent(const struct subject *subject)
+{
+	const struct stack_content *content = &subject->layer->content;
+	int64_t block = subject->position->block;
+
+	if (content->extent != STACK_UNKNOWN && content->extent % block)
+		add(subject, FINDING_EXTENT,
+		    message_format("extents of %" PRId64
+				   " bytes, no multiple of the physical block (%"
+				   PRId64 ")", content->extent, block),
+		    message_format("volumes can begin inside a physical block"))
+			->reason = message_format(
+				"vgchange --physicalextentsize 4m, if all volumes are multiples of it; else a new group");
+	if (content->chunk > 0 && content->chunk % block)
+		add(subject, FINDING_CHUNK,
+		    message_format("chunks of %" PRId64
+				   " bytes, no multiple of the physical block (%"
+				   PRId64 ")", content->chunk, block),
+		    message_format("two chunks share a physical block: RMWs at their ends"))
+			->reason = message_format(
+				"mdadm --grow --chunk=512 where the level can reshape; else make the array anew");
+}
+
+static bool has_type(const struct stack_layer *layer, const char *type)
+{
+	return layer->content.type && !strcmp(layer->content.type, type);
+}
+
+/* Say how a file system with small blocks is mended; @make: a mkfs, or NULL. */
+static void mend_fs(struct finding *finding, const struct subject *subject,
+		    const char *make)
+{
+	CLEANUP_FREE char *path = shell_path(subject->layer);
+
+	if (make)
+		finding->reason = message_format(
+			"fixed when the file system is made: back up, %s %s, restore",
+			make, path);
+	else
+		finding->reason = message_format(
+			"the file system has no larger ones; alignctl attach --mode pad or coalesce below it");
+}
+
+static void judge_fs(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_content *content = &own->content;
+	int64_t block = subject->position->block;
+	bool page = block <= (int64_t)PAGE_BYTES;
+	CLEANUP_FREE char *make = NULL;
+
+	if (has_type(own, "xfs") && content->sector < block) {
+		make = block <= XFS_SECTOR_MAX && page ?
+			message_format("mkfs.xfs -s size=%" PRId64, block) : NULL;
+		mend_fs(add(subject, FINDING_FS_SECTOR,
+			    message_format("XFS sectors of %" PRId64
+					   " bytes, below the physical block (%"
+					   PRId64 ")", content->sector, block),
+			    message_format(
+				"writes of its log and headers end inside physical blocks: RMWs")),
+			subject, make);
+	}
+	if (content->block == STACK_UNKNOWN || content->block >= block)
+		return;
+	if (!make && page && !strncmp(content->type, "ext", 3))
+		make = message_format("mkfs.%s -b %" PRId64, content->type,
+				      block);
+	else if (!make && page && has_type(own, "btrfs"))
+		make = message_format("mkfs.btrfs -s %" PRId64, block);
+	else if (!make && page && has_type(own, "swap"))
+		make = message_format("mkswap -p %" PRId64, block);
+	mend_fs(add(subject, FINDING_FS_BLOCK,
+		    message_format("%s blocks of %" PRId64
+				   " bytes, below the physical block (%" PRId64
+				   ")", content->type, content->block, block),
+		    message_format("a write of one block is an RMW")),
+		subject, make);
+}
+
+static void judge_luks(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	int64_t sector = own->content.sector;
+	int64_t block = subject->position->block;
+	struct finding *finding;
+	CLEANUP_FREE char *path = NULL;
+
+	if (!has_type(own, "crypto_LUKS") || sector == STACK_UNKNOWN ||
+	    sector >= block || sector >= (int64_t)PAGE_BYTES)
+		return;
+	path = shell_path(own);
+	finding = add(subject, FINDING_LUKS_SECTOR,
+		      message_format("LUKS sectors of %" PRId64
+				     " bytes, below the physical block (%"
+				     PRId64 ")", sector, block),
+		      message_format("no RMW by itself; it lets writes that small through"));
+	finding->note = true;
+	finding->command = message_format(
+		"cryptsetup reencrypt --sector-size 4096 %s", path);
+}
+
+/*
+ * Judge the cutting of large requests, which the kernel does at multiples of
+ * the physical block from sector 0, without the alignment offset.
+ */
+static void judge_split(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	int64_t shift = subject->position->shift;
+
+	if (own->nr_below || own->max_io == STACK_UNKNOWN || shift <= 0)
+		return;
+	add(subject, FINDING_SPLIT,
+	    message_format("alignment offset %" PRId64
+			   ": requests over %" PRId64
+			   " bytes are cut inside a physical block",
+			   of_sysfs(own, STACK_OFFSET), own->max_io),
+	    message_format("2 RMWs for each cut of a large write"))->reason =
+		message_format(
+			"the kernel's splitting ignores the offset: alignctl attach --mode pad cuts at boundaries");
+}
+
+static void judge_unit(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	int64_t unit = of_sysfs(own, STACK_IO_MIN);
+	struct finding *finding;
+	CLEANUP_FREE char *path = NULL;
+
+	if (own->kind != STACK_DISK || own->nr_below || own->rotational ||
+	    !is_block(unit) || unit <= subject->position->block)
+		return;
+	path = shell_path(own);
+	finding = add(subject, FINDING_LARGE_UNIT,
+		      message_format("minimum I/O size %" PRId64
+				     ", above the physical block (%" PRId64 ")",
+				     unit, subject->position->block),
+		      message_format("writes below it may be RMWs inside the drive"));
+	finding->note = true;
+	finding->command = message_format("alignctl attach %s --physical auto",
+					  path);
+}
+
+static void judge_unread(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	struct finding *finding;
+
+	if (!own->content.unread)
+		return;
+	finding = add(subject, FINDING_UNREAD,
+		      message_format("its headers were not read: %s",
+				     own->content.unread),
+		      message_format("not known: nothing that it carries is judged"));
+	finding->note = true;
+	finding->reason = message_format("root may open it, unless the machine forbids that too");
+}
+
+/* Check for an extended partition, which holds no data of its own. */
+static bool is_extended(const struct stack_layer *layer)
+{
+	return layer->kind == STACK_PARTITION && layer->bytes <= EXTENDED_BYTES;
+}
+
+void judge(const struct stack *stack, struct judgement *judgement)
+{
+	static void (*const judges[])(const struct subject *subject) = {
+		judge_disagreement, judge_misaligned, judge_split, judge_unit,
+		judge_start, judge_end, judge_loop, judge_mapped, judge_data,
+		judge_extent, judge_fs, judge_luks, judge_unread,
+	};
+	size_t i, k;
+
+	memset(judgement, 0, sizeof(*judgement));
+	judgement->position = memory_or_exit(
+		calloc(stack->nr + 1, sizeof(*judgement->position)));
+	for (i = 0; i < stack->nr; i++) {
+		struct subject subject = {
+			judgement, stack, &stack->layer[i],
+			&judgement->position[i], i,
+		};
+
+		place(stack, judgement->position, i);
+		if (!subject.position->block || subject.layer->aside ||
+		    is_extended(subject.layer))
+			continue;
+		for (k = 0; k < sizeof(judges) / sizeof(judges[0]); k++)
+			judges[k](&subject);
+	}
+}
+
+size_t judgement_faults(const struct judgement *judgement)
+{
+	size_t i, faults = 0;
+
+	for (i = 0; i < judgement->nr; i++)
+		faults += !judgement->finding[i].note;
+	return faults;
+}
+
+void judgement_free(struct judgement *judgement)
+{
+	while (judgement->nr) {
+		struct finding *finding = &judgement->finding[--judgement->nr];
+
+		free(finding->text);
+		free(finding->cost);
+		free(finding->command);
+		free(finding->reason);
+	}
+	free(judgement->finding);
+	free(judgement->position);
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks made up of descriptions, and what the judgement must say of each. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/judge.h"
+#include "base/message.h"
+#include "tests/tap.h"
+
+#define DISK_BYTES	(INT64_C(64) << 20)
+#define START		(INT64_C(1) << 20)
+#define PART_BYTES	(INT64_C(8) << 20)
+
+static struct stack stack;
+
+static void figures(struct stack_layer *layer, enum stack_source source,
+		    int64_t logical, int64_t physical, int64_t io_min,
+		    int64_t offset)
+{
+	layer->view[source] = (struct stack_view) {
+		{ logical, physical, io_min, offset },
+	};
+}
+
+/* Begin a stack with a rotating disk. */
+static struct stack_layer *disk(int64_t logical, int64_t physical,
+				int64_t offset)
+{
+	struct stack_layer *layer = stack_add(&stack, STACK_DISK, "sda",
+					      "/dev/sda");
+
+	figures(layer, STACK_SYSFS, logical, physical, physical, offset);
+	layer->bytes = DISK_BYTES;
+	layer->max_io = 1280 << 10;
+	layer->rotational = true;
+	layer->content.table = strdup("gpt");
+	return layer;
+}
+
+static struct stack_layer *partition(int64_t number, int64_t start,
+				     int64_t bytes)
+{
+	struct stack_layer *layer = stack_add(&stack, STACK_PARTITION, "sda1",
+					      "/dev/sda1");
+
+	stack_lies_on(&stack, 0);
+	layer->view[STACK_SYSFS] = stack.layer[0].view[STACK_SYSFS];
+	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = STACK_UNKNOWN;
+	layer->partition = number;
+	layer->start = start;
+	layer->bytes = bytes;
+	return layer;
+}
+
+/* Add a device on the last one, with what device-mapper would say. */
+static struct stack_layer *above(enum stack_kind kind, int64_t offset)
+{
+	size_t below = stack.nr - 1;
+	struct stack_layer *layer = stack_add(&stack, kind, "dm-0",
+					      "/dev/mapper/a b");
+
+	stack_lies_on(&stack, below);
+	figures(layer, STACK_SYSFS, 512, 4096, 4096, offset);
+	layer->bytes = PART_BYTES;
+	return layer;
+}
+
+static void carries(struct stack_layer *layer, const char *type)
+{
+	layer->content.type = strdup(type);
+}
+
+/* Judge, and return the findings as "DEVICE:CODE DEVICE:(NOTE)". */
+static char *codes(const struct judgement *judgement)
+{
+	char *all = message_format("%s", "");
+	size_t i;
+
+	for (i = 0; i < judgement->nr; i++) {
+		const struct finding *f = &judgement->finding[i];
+		char *longer = message_format(
+			"%s%s%zu:%s%s%s", all, i ? " " : "", f->layer,
+			f->note ? "(" : "", finding_name(f->code),
+			f->note ? ")" : "");
+
+		/* each says what it costs, and one way out */
+		CHECK(f->text && f->cost && !f->command != !f->reason,
+		      "%s is not whole", finding_name(f->code));
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+/* Check the findings; all commands among them must be @command, if given. */
+static void expect(const char *wanted, const char *command)
+{
+	struct judgement judgement;
+	bool found = !command;
+	char *got;
+	size_t i;
+
+	judge(&stack, &judgement);
+	got = codes(&judgement);
+	CHECK(!strcmp(got, wanted), "'%s', not '%s'", got, wanted);
+	for (i = 0; i < judgement.nr; i++) {
+		const char *c = judgement.finding[i].command;
+
+		found |= c && command && !strcmp(c, command);
+		CHECK(!c || !command || !strcmp(c, command), "command: %s", c);
+	}
+	CHECK(found, "no command '%s'", command);
+	free(got);
+	judgement_free(&judgement);
+	stack_free(&stack);
+}
+
+static int64_t shift_of(size_t index)
+{
+	struct judgement judgement;
+	int64_t shift;
+
+	judge(&stack, &judgement);
+	shift = judgement.position[index].shift;
+	judgement_free(&judgement);
+	return shift;
+}
+
+static void aligned(void)
+{
+	static const int64_t blocks[][2] = {
+		{ 512, 512 }, { 512, 4096 }, { 4096, 4096 }, { 512, 65536 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		disk(blocks[i][0], blocks[i][1], 0);
+		partition(1, START, PART_BYTES);
+		expect("", NULL);
+	}
+}
+
+static void shifted(void)
+{
+	disk(512, 4096, 0);
+	partition(1, START + 512, PART_BYTES - 512);
+	expect("1:partition-start",
+	       "echo '+7,' | sfdisk --move-data /dev/sda -N 1");
+	disk(512, 4096, 0);
+	partition(1, START + 5 * 512, PART_BYTES - 5 * 512);
+	expect("1:partition-start",
+	       "echo '+3,' | sfdisk --move-data /dev/sda -N 1");
+	/* 63 sectors, of old partition tables, and of P 512 no fault */
+	disk(512, 4096, 0);
+	partition(1, 63 * 512, PART_BYTES + 512);
+	expect("1:partition-start",
+	       "echo '+1,' | sfdisk --move-data /dev/sda -N 1");
+	disk(512, 512, 0);
+	partition(1, 63 * 512, PART_BYTES);
+	expect("", NULL);
+}
+
+static void offsets(void)
+{
+	/* physical blocks begin at byte 3584: sector 7, 15, 63 */
+	disk(512, 4096, 3584);
+	partition(1, 63 * 512, PART_BYTES);
+	CHECK(shift_of(1) == 0, "%" PRId64, shift_of(1));
+	expect("0:split", NULL);
+	disk(512, 4096, 3584);
+	partition(1, START, PART_BYTES);
+	CHECK(shift_of(1) == 512, "%" PRId64, shift_of(1));
+	expect("0:split 1:partition-start", NULL);
+}
+
+static void no_room(void)
+{
+	struct judgement judgement;
+
+	/* the neighbours touch it on both sides: no command can move it */
+	disk(512, 4096, 0);
+	partition(1, START, 513 * 512);
+	partition(2, START + 513 * 512, PART_BYTES - 512);
+	partition(3, START + 512 * 512 + PART_BYTES, PART_BYTES);
+	expect("1:(partition-end) 2:partition-start", "echo ',512' | sfdisk /dev/sda -N 1");
+	/* room before it only */
+	disk(512, 4096, 0);
+	partition(1, 2 * START + 512, PART_BYTES - 512);
+	partition(2, 2 * START + PART_BYTES, PART_BYTES);
+	expect("1:partition-start",
+	       "echo '-1,' | sfdisk --move-data /dev/sda -N 1");
+	/* GPT has a table of its own at the end */
+	disk(512, 4096, 0)->bytes = 2 * START + PART_BYTES + 34 * 512;
+	partition(1, 2 * START + 512, PART_BYTES - 512);
+	expect("1:partition-start",
+	       "echo '-1,' | sfdisk --move-data /dev/sda -N 1");
+	/* and sfdisk moves nothing to the first MiB */
+	disk(512, 4096, 0)->bytes = START + PART_BYTES + 34 * 512;
+	partition(1, START + 512, PART_BYTES - 512);
+	judge(&stack, &judgement);
+	CHECK(judgement.nr == 1 && !judgement.finding[0].command,
+	      "a command that sfdisk refuses");
+	judgement_free(&judgement);
+	stack_free(&stack);
+}
+
+static void logical_partition(void)
+{
+	struct stack_layer *layer = disk(512, 4096, 0);
+	struct judgement judgement;
+
+	free(layer->content.table);
+	layer->content.table = strdup("dos");
+	partition(5, START + 512, PART_BYTES - 512);
+	judge(&stack, &judgement);
+	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
+	      strstr(judgement.finding[0].reason, "logical partition"),
+	      "a command, although the partition's own table lies before it");
+	judgement_free(&judgement);
+	stack_free(&stack);
+	/* sysfs shows an extended partition so; it has no data of its own */
+	disk(512, 4096, 0);
+	partition(4, START + 512, 1024);
+	expect("", NULL);
+}
+
+static void ends(void)
+{
+	struct stack_layer *layer;
+
+	disk(512, 4096, 0);
+	partition(1, START, PART_BYTES + 512);
+	expect("1:(partition-end)", "echo ',16384' | sfdisk /dev/sda -N 1");
+	/* a file system of whole blocks leaves the last one alone */
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES + 512);
+	carries(layer, "ext4");
+	layer->content.block = 4096;
+	layer->content.bytes = PART_BYTES;
+	expect("", NULL);
+	/* one of smaller blocks does not */
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES + 1024);
+	carries(layer, "ext4");
+	layer->content.block = 1024;
+	layer->content.bytes = PART_BYTES + 1024;
+	expect("1:partition-end 1:fs-block", NULL);
+	/* what is inside LUKS is not known */
+	disk(512, 4096, 0);
+	carries(partition(1, START, PART_BYTES + 512), "crypto_LUKS");
+	expect("1:(partition-end)", NULL);
+	/* nor need a swap area's last page be whole */
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES + 512);
+	carries(layer, "swap");
+	layer->content.block = 4096;
+	expect("", NULL);
+}
+
+static void headers(void)
+{
+	static const char *const types[] = {
+		"crypto_LUKS", "LVM2_member", "linux_raid_member",
+	};
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		disk(512, 4096, 0);
+		layer = partition(1, START, PART_BYTES);
+		carries(layer, types[i]);
+		layer->content.start = START + 512;
+		above(STACK_CRYPT, 3584);
+		CHECK(shift_of(2) == 512, "%" PRId64, shift_of(2));
+		/* once, where it comes from, and not again above */
+		expect("1:data-start", NULL);
+	}
+	/* two wrongs: the header puts the data where they belong */
+	disk(512, 4096, 0);
+	layer = partition(1, START + 512, PART_BYTES - 512);
+	carries(layer, "crypto_LUKS");
+	layer->content.start = START - 512;
+	above(STACK_CRYPT, 0);
+	expect("", NULL);
+	/* a header that only passes the shift on is not to blame */
+	disk(512, 4096, 0);
+	layer = partition(1, START + 512, PART_BYTES - 512);
+	carries(layer, "LVM2_member");
+	layer->content.start = START;
+	above(STACK_LVM, 3584);
+	CHECK(shift_of(2) == 512, "%" PRId64, shift_of(2));
+	expect("1:partition-start", NULL);
+}
+
+static void mapped(void)
+{
+	/* by hand, and all that is known is what the kernel has stacked */
+	disk(512, 4096, 0);
+	above(STACK_DM, 3584);
+	expect("1:mapped-start", NULL);
+	disk(512, 4096, 0);
+	above(STACK_DM, 0);
+	expect("", NULL);
+	/* the kernel's figure is of blocks too small for the one judged */
+	disk(512, 16384, 0);
+	above(STACK_DM, 3584);
+	CHECK(shift_of(1) == STACK_UNKNOWN, "%" PRId64, shift_of(1));
+	expect("", NULL);
+}
+
+static void array(void)
+{
+	struct stack_layer *layer;
+
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "linux_raid_member");
+	layer->content.start = START;
+	layer = partition(2, START + PART_BYTES, PART_BYTES);
+	carries(layer, "linux_raid_member");
+	layer->content.start = START + 512;
+	layer->content.chunk = 6144;
+	above(STACK_MD, -1);
+	stack_lies_on(&stack, 1);
+	CHECK(shift_of(3) == STACK_UNKNOWN, "%" PRId64, shift_of(3));
+	expect("2:data-start 2:chunk 3:misaligned", NULL);
+}
+
+static void filesystems(void)
+{
+	struct stack_layer *layer;
+
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "xfs");
+	layer->content.sector = 512;
+	layer->content.block = 4096;
+	expect("1:fs-sector", NULL);
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "ext4");
+	layer->content.block = 1024;
+	expect("1:fs-block", NULL);
+	disk(512, 512, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "ext4");
+	layer->content.block = 1024;
+	expect("", NULL);
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "LVM2_member");
+	layer->content.extent = 2048;
+	expect("1:extent", NULL);
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "crypto_LUKS");
+	layer->content.sector = 512;
+	expect("1:(luks-sector)",
+	       "cryptsetup reencrypt --sector-size 4096 /dev/sda1");
+}
+
+static void sources(void)
+{
+	struct stack_layer *layer = disk(512, 4096, 0);
+
+	figures(layer, STACK_IOCTL, 512, 4096, 4096, 0);
+	figures(layer, STACK_LIBBLKID, 512, 4096, 4096, 0);
+	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	expect("", NULL);
+	/* a bridge hides the drive's blocks; the partition is judged by them */
+	layer = disk(512, 512, 0);
+	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	partition(1, 63 * 512, PART_BYTES + 512);
+	free(stack.layer[0].content.table);
+	stack.layer[0].content.table = NULL;
+	stack.layer[1].partition = 5;
+	expect("0:disagree 1:partition-start",
+	       "alignctl attach /dev/sda --physical 4096");
+	/* libblkid shows the kernel's -1 as 0 */
+	layer = disk(512, 4096, -1);
+	figures(layer, STACK_IOCTL, 512, 4096, 4096, -1);
+	figures(layer, STACK_LIBBLKID, 512, 4096, 4096, 0);
+	expect("0:(disagree) 0:misaligned", NULL);
+	layer = disk(512, 4096, 0);
+	figures(layer, STACK_IOCTL, 512, 512, 4096, 0);
+	expect("0:disagree", NULL);
+}
+
+static void units(void)
+{
+	struct stack_layer *layer = disk(4096, 4096, 0);
+
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	layer->rotational = false;
+	expect("0:(large-unit)", "alignctl attach /dev/sda --physical auto");
+	layer = disk(4096, 4096, 0);
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	expect("", NULL);
+}
+
+static void loops(void)
+{
+	struct stack_layer *layer;
+
+	disk(512, 4096, 0);
+	partition(1, START, PART_BYTES);
+	layer = above(STACK_LOOP, 0);
+	figures(layer, STACK_SYSFS, 512, 512, 512, 0);
+	layer->start = 32256;
+	CHECK(shift_of(2) == 3584, "%" PRId64, shift_of(2));
+	expect("2:loop-start 2:(hidden)", NULL);
+	/* one whose file is who knows where */
+	layer = stack_add(&stack, STACK_LOOP, "loop0", "/dev/loop0");
+	figures(layer, STACK_SYSFS, 512, 512, 512, 0);
+	expect("", NULL);
+}
+
+static void unread(void)
+{
+	struct stack_layer *layer;
+
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	layer->content.unread = strdup("/dev/sda1: Permission denied");
+	expect("1:(unread)", NULL);
+}
+
+static void asked(void)
+{
+	const dev_t wanted[] = { 3 };
+	size_t i;
+
+	disk(512, 4096, 0)->devno = 1;
+	partition(1, START + 512, 512 * 512)->devno = 2;
+	partition(2, START + 513 * 512, PART_BYTES)->devno = 3;
+	for (i = 0; i < 3; i++)
+		stack.layer[i].content.unread = strdup("x");
+	stack_select(&stack, wanted, 1);
+	/* sda1 is not judged, but still in the way: the command goes forward */
+	expect("0:(unread) 2:partition-start 2:(unread)",
+	       "echo '+7,' | sfdisk --move-data /dev/sda -N 2");
+}
+
+static void hostile(void)
+{
+	struct stack_layer *layer = disk(512, 4096, 0);
+	struct judgement judgement;
+
+	free(layer->path);
+	layer->path = strdup("/dev/a b;c");
+	partition(1, START + 512, PART_BYTES - 512);
+	judge(&stack, &judgement);
+	CHECK(judgement.nr == 1 &&
+	      strstr(judgement.finding[0].command, "'/dev/a b;c'"),
+	      "a path that a shell would take apart");
+	judgement_free(&judgement);
+	stack_free(&stack);
+}
+
+const struct tap_test judge_tests[] = {
+	{ "an aligned partition is no finding, of any block size", aligned },
+	{ "a shifted partition is, with the command that moves it", shifted },
+	{ "a disk's alignment offset counts", offsets },
+	{ "a partition moves only where there is room", no_room },
+	{ "a logical partition is not moved, an extended one not judged",
+	  logical_partition },
+	{ "an end inside a block counts if the file system reaches there", ends },
+	{ "a header's data offset is found once, where it comes from", headers },
+	{ "a mapping by hand is judged by the kernel's figure", mapped },
+	{ "members of an array that disagree are named", array },
+	{ "file systems with small blocks or sectors are found", filesystems },
+	{ "sources that disagree are named, and libblkid's 0 for -1", sources },
+	{ "a large unit is a note for SSDs", units },
+	{ "a loop device is judged by its offset in the file", loops },
+	{ "headers that were not read are said so", unread },
+	{ "only what was asked about is judged", asked },
+	{ "a path in a command is quoted", hostile },
+	{ 0 },
+};
