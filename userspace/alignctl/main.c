@@ -13,6 +13,7 @@
 #include "verbs/verbs.h"
 
 static const struct verb *const verbs[] = {
+	&verb_check,
 	&verb_attach,
 	&verb_detach,
 	&verb_list,

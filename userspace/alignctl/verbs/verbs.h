@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 
+extern const struct verb verb_check;
 extern const struct verb verb_attach;
 extern const struct verb verb_detach;
 extern const struct verb verb_list;

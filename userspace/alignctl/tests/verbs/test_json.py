@@ -14,6 +14,7 @@ from lab.paths import REPO
 FINE = 0
 # A command of each document, and its heading in the manual; not of verify's modes and record, which need a drive.
 DOCUMENTS = {
+    "check": (["check", "DISK"], "JSON OF CHECK"),
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
     "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),

@@ -20,6 +20,7 @@ FINE = 0
 TOP = REPO / "userspace/alignctl"
 # The verb that shows the columns of a file, to people and in its document.
 SHOWN = {
+    "audit/report.c": ["check"],
     "verbs/list.c": ["list"],
     "device/ledger_report.c": ["stats"],
     "device/ledger_interval.c": ["stats --interval 1 1"],
@@ -34,7 +35,7 @@ SHOWN = {
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
 FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
-              "OPERATION", "MISALIGNED", "TOUCHES", "NAME", "BIN", "COUNT", "BAR", "MEASURE"}
+              "OPERATION", "MISALIGNED", "TOUCHES", "NAME", "BIN", "COUNT", "BAR", "MEASURE", "DEVICE", "CONTENT", "MOUNTED"}
 
 
 def columns(file):
@@ -76,9 +77,9 @@ def arguments(verb, trace, folder):
     disk = folder / "disk"
     with open(disk, "wb") as file:
         file.truncate(1 << 20)
-    return [*verb.split(), *{"plan": [trace], "convert": [trace, "--output", folder / "new"],
-                    "replay": [trace, "--on", disk, "--timing", "fast"],
-                    "stats --compare": [folder / "before.json"]}.get(verb, [])]
+    return [*verb.split(), *{"check": [disk], "plan": [trace], "convert": [trace, "--output", folder / "new"],
+                             "replay": [trace, "--on", disk, "--timing", "fast"],
+                             "stats --compare": [folder / "before.json"]}.get(verb, [])]
 
 
 def test_every_file_with_columns_is_looked_at():

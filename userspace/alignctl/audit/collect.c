@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <blkid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libmount.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "audit/collect.h"
+#include "audit/header.h"
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "device/device.h"
+#include "device/sysfs.h"
+#include "geometry.h"
+
+#define DEPTH_MAX	16	/* deepest stack; ends a loop of devices */
+#define NOT_THERE	SIZE_MAX /* index of a device that is gone */
+#define PAGE_89H_BYTES	572U
+/* libblkid's signature of a swap area ends a page. */
+#define SWAP_MAGIC	10
+
+/**
+ * struct part - a part of an open device or image
+ * @fd: the device
+ * @start: first byte of the part
+ * @logical: logical block of an image; 0: the device knows its own
+ */
+struct part {
+	int fd;
+	uint64_t start;
+	uint32_t logical;
+};
+
+static bool read_part(void *context, uint64_t offset, void *buffer,
+		      size_t length)
+{
+	const struct part *part = context;
+	ssize_t got = pread(part->fd, buffer, length,
+			    (off_t)(part->start + offset));
+
+	return got >= 0 && (size_t)got == length;
+}
+
+/* Return a value of libblkid, owned by the probe, or NULL. */
+static const char *value(blkid_probe probe, const char *name)
+{
+	const char *text;
+
+	return blkid_probe_lookup_value(probe, name, &text, NULL) ? NULL : text;
+}
+
+static int64_t number(const char *text)
+{
+	uint64_t found;
+
+	if (!text || !decimal_read(&text, INT64_MAX, &found) || *text)
+		return STACK_UNKNOWN;
+	return (int64_t)found;
+}
+
+/* Take what libblkid has found, and the figures of the header. */
+static void take_content(struct stack_content *content, blkid_probe probe,
+			 const struct header_source *source)
+{
+	const char *type = value(probe, "TYPE");
+	const char *table = value(probe, "PTTYPE");
+	int64_t magic;
+
+	if (table)
+		content->table = memory_or_exit(strdup(table));
+	if (!type)
+		return;
+	content->type = memory_or_exit(strdup(type));
+	content->block = number(value(probe, "BLOCK_SIZE"));
+	if (!strcmp(type, "swap")) {
+		magic = number(value(probe, "SBMAGIC_OFFSET"));
+		if (magic != STACK_UNKNOWN)
+			content->block = magic + SWAP_MAGIC;
+	} else if (strcmp(type, "btrfs")) {
+		/* of others it may be a sector in which nothing is written */
+		content->block = STACK_UNKNOWN;
+	}
+	if (!header_of_type(type, source, content))
+		content->unread = message_format("no valid header of %s", type);
+}
+
+/* Make a probe of a part that looks for file systems and partition tables. */
+static blkid_probe new_probe(const struct part *part, uint64_t size)
+{
+	blkid_probe probe = memory_or_exit(blkid_new_probe());
+
+	if (blkid_probe_set_device(probe, part->fd, (blkid_loff_t)part->start,
+				   (blkid_loff_t)size)) {
+		blkid_free_probe(probe);
+		return NULL;
+	}
+	if (part->logical)
+		blkid_probe_set_sectorsize(probe, part->logical);
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE |
+					  BLKID_SUBLKS_MAGIC);
+	blkid_probe_enable_partitions(probe, 1);
+	return probe;
+}
+
+static void read_content(struct stack_content *content, struct part *part,
+			 uint64_t size)
+{
+	struct header_source source = { read_part, part, size };
+	blkid_probe probe = new_probe(part, size);
+
+	switch (probe ? blkid_do_safeprobe(probe) : -1) {
+	case 0:
+		take_content(content, probe, &source);
+		break;
+	case 1:
+		break;
+	case -2:
+		content->unread = message_format(
+			"libblkid finds several signatures");
+		break;
+	default:
+		content->unread = message_format("libblkid cannot read it");
+	}
+	if (probe)
+		blkid_free_probe(probe);
+}
+
+static void ask_libblkid(struct stack_view *view, int fd)
+{
+	const struct part all = { .fd = fd };
+	blkid_probe probe = new_probe(&all, 0);
+	blkid_topology found;
+
+	if (!probe)
+		return;
+	found = blkid_probe_get_topology(probe);
+	if (found) {
+		view->figure[STACK_LOGICAL] = (int64_t)
+			blkid_topology_get_logical_sector_size(found);
+		view->figure[STACK_PHYSICAL] = (int64_t)
+			blkid_topology_get_physical_sector_size(found);
+		view->figure[STACK_IO_MIN] = (int64_t)
+			blkid_topology_get_minimum_io_size(found);
+		view->figure[STACK_OFFSET] = (int64_t)
+			blkid_topology_get_alignment_offset(found);
+	}
+	blkid_free_probe(probe);
+}
+
+static void ask_kernel(struct stack_view *view, int fd)
+{
+	unsigned int size;
+	int figure;
+
+	if (!ioctl(fd, BLKSSZGET, &figure))
+		view->figure[STACK_LOGICAL] = figure;
+	if (!ioctl(fd, BLKPBSZGET, &size))
+		view->figure[STACK_PHYSICAL] = size;
+	if (!ioctl(fd, BLKIOMIN, &size))
+		view->figure[STACK_IO_MIN] = size;
+	if (!ioctl(fd, BLKALIGNOFF, &figure))
+		view->figure[STACK_OFFSET] = figure;
+}
+
+/* Read the SCSI page that holds the drive's Identify data. */
+static void ask_drive(struct stack_view *view, const char *dir)
+{
+	CLEANUP_FREE char *path = message_format("%s/device/vpd_pg89", dir);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t page[PAGE_89H_BYTES];
+	ssize_t got = fd < 0 ? -1 : read(fd, page, sizeof(page));
+
+	if (got > 0)
+		header_identify(page, (size_t)got, view);
+}
+
+/* Open the device and add what that shows. */
+static void look_inside(struct stack_layer *layer)
+{
+	CLEANUP_FREE char *path = sysfs_path("%s", layer->path);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct part part = { .fd = fd };
+	struct stat found;
+
+	if (fd < 0 || fstat(fd, &found)) {
+		layer->content.unread = message_format("%s: %s", path,
+						       strerror(errno));
+		return;
+	}
+	if (S_ISBLK(found.st_mode)) {
+		/* a node may be left from another device */
+		if (found.st_rdev != layer->devno) {
+			layer->content.unread = message_format(
+				"%s is another device", path);
+			return;
+		}
+		ask_kernel(&layer->view[STACK_IOCTL], fd);
+		ask_libblkid(&layer->view[STACK_LIBBLKID], fd);
+	}
+	read_content(&layer->content, &part, (uint64_t)layer->bytes);
+}
+
+/**
+ * struct collection - the stack being collected
+ * @stack: the stack
+ * @depth: depth of the device being added
+ * @below: indices of the devices below it
+ * @nr_below: number of them
+ */
+struct collection {
+	struct stack *stack;
+	unsigned int depth;
+	size_t *below;
+	size_t nr_below;
+};
+
+static size_t add_device(struct collection *collection, dev_t devno);
+
+static void add_below(struct collection *collection, dev_t devno)
+{
+	size_t index = add_device(collection, devno);
+
+	if (index == NOT_THERE)
+		return;
+	collection->below = memory_or_exit(
+		reallocarray(collection->below, collection->nr_below + 1,
+			     sizeof(*collection->below)));
+	collection->below[collection->nr_below++] = index;
+}
+
+static void visit_named(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	dev_t devno;
+
+	if (sysfs_devno(dir, "dev", &devno))
+		add_below(context, devno);
+}
+
+/* Add the devices that a device lies on. */
+static void collect_below(struct collection *collection,
+			  const struct sysfs_device *sys)
+{
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", sys->dir);
+	CLEANUP_FREE char *backing = sysfs_text(sys->dir, "loop/backing_file");
+	struct stat file;
+	dev_t devno;
+
+	if (sys->partition) {
+		if (sysfs_devno(sys->disk_dir, "dev", &devno))
+			add_below(collection, devno);
+	} else if (backing) {
+		CLEANUP_FREE char *path = sysfs_path("%s", backing);
+
+		if (!stat(path, &file))
+			add_below(collection, S_ISBLK(file.st_mode) ?
+				  file.st_rdev : file.st_dev);
+	} else {
+		sysfs_each(slaves, visit_named, collection);
+	}
+}
+
+static enum stack_kind kind_of(const struct sysfs_device *sys)
+{
+	static const struct {
+		const char *file;
+		enum stack_kind kind;
+	} kinds[] = {
+		{ "loop/backing_file", STACK_LOOP },
+		{ "md/level", STACK_MD },
+		{ "align/target0_mode", STACK_ALIGN },
+	};
+	static const struct {
+		const char *uuid;
+		enum stack_kind kind;
+	} types[] = {
+		{ "LVM-", STACK_LVM },
+		{ "CRYPT-", STACK_CRYPT },
+		{ "mpath-", STACK_MULTIPATH },
+		{ "", STACK_DM },
+	};
+	CLEANUP_FREE char *uuid = sysfs_text(sys->dir, "dm/uuid");
+	size_t i;
+
+	if (sys->partition)
+		return STACK_PARTITION;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		CLEANUP_FREE char *text = sysfs_text(sys->dir, kinds[i].file);
+
+		if (text)
+			return kinds[i].kind;
+	}
+	for (i = 0; uuid && i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strncmp(uuid, types[i].uuid, strlen(types[i].uuid)))
+			return types[i].kind;
+	return STACK_DISK;
+}
+
+static int64_t attribute(const char *dir, const char *file)
+{
+	int64_t found;
+
+	return sysfs_number(dir, file, &found) ? found : STACK_UNKNOWN;
+}
+
+/* Return a count of @unit bytes in bytes. */
+static int64_t bytes_of(int64_t count, int64_t unit)
+{
+	int64_t bytes;
+
+	if (count < 0 || __builtin_mul_overflow(count, unit, &bytes))
+		return STACK_UNKNOWN;
+	return bytes;
+}
+
+/* Fill in what sysfs says of the device. */
+static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
+{
+	struct stack_view *view = &layer->view[STACK_SYSFS];
+	const char *disk = sys->disk_dir;
+
+	layer->devno = sys->devno;
+	layer->label = sysfs_text(sys->dir, "dm/name");
+	if (layer->label) {
+		free(layer->path);
+		layer->path = message_format("/dev/mapper/%s", layer->label);
+	}
+	view->figure[STACK_LOGICAL] = attribute(disk, "queue/logical_block_size");
+	view->figure[STACK_PHYSICAL] = attribute(disk,
+						 "queue/physical_block_size");
+	view->figure[STACK_IO_MIN] = attribute(disk, "queue/minimum_io_size");
+	view->figure[STACK_OFFSET] = attribute(sys->dir, "alignment_offset");
+	layer->io_opt = attribute(disk, "queue/optimal_io_size");
+	layer->max_io = bytes_of(attribute(disk, "queue/max_sectors_kb"), KIB);
+	layer->rotational = attribute(disk, "queue/rotational") != 0;
+	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
+	if (sys->partition) {
+		layer->partition = attribute(sys->dir, "partition");
+		layer->start = bytes_of(attribute(sys->dir, "start"),
+					ALIGN_SECTOR_SIZE);
+	} else if (layer->kind == STACK_LOOP) {
+		layer->start = attribute(sys->dir, "loop/offset");
+	} else {
+		ask_drive(&layer->view[STACK_IDENTIFY], sys->dir);
+	}
+}
+
+/*
+ * Add a device behind those that it lies on, once. Return: its index, or
+ * NOT_THERE.
+ */
+static size_t add_device(struct collection *collection, dev_t devno)
+{
+	struct collection inner = {
+		collection->stack, collection->depth + 1, NULL, 0,
+	};
+	CLEANUP_FREE char *path = NULL;
+	struct sysfs_device sys;
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < collection->stack->nr; i++)
+		if (collection->stack->layer[i].devno == devno)
+			return i;
+	if (inner.depth > DEPTH_MAX || !sysfs_device_open(&sys, devno))
+		return NOT_THERE;
+	/* a loop device without a file, a drive without a medium */
+	if (attribute(sys.dir, "size") <= 0) {
+		sysfs_device_close(&sys);
+		return NOT_THERE;
+	}
+	collect_below(&inner, &sys);
+	path = message_format("/dev/%s", sys.name);
+	layer = stack_add(collection->stack, kind_of(&sys), sys.name, path);
+	describe(layer, &sys);
+	for (i = 0; i < inner.nr_below; i++)
+		stack_lies_on(collection->stack, inner.below[i]);
+	free(inner.below);
+	sysfs_device_close(&sys);
+	return collection->stack->nr - 1;
+}
+
+static void visit_device(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	dev_t devno;
+
+	if (sysfs_devno(dir, "dev", &devno))
+		add_device(context, devno);
+}
+
+static bool is_source(const struct stack_layer *layer, struct libmnt_fs *fs)
+{
+	CLEANUP_FREE char *node = message_format("/dev/%s", layer->name);
+	const char *source = mnt_fs_get_source(fs);
+
+	return mnt_fs_get_devno(fs) == layer->devno ||
+	       (source && (!strcmp(source, node) ||
+			   !strcmp(source, layer->path)));
+}
+
+/* Take what a mounted file system shows to everybody. */
+static void take_mounted(struct stack_layer *layer, struct libmnt_fs *fs)
+{
+	const char *type = mnt_fs_get_fstype(fs);
+	struct statvfs found;
+
+	if (!layer->content.unread || layer->content.type || !type)
+		return;
+	layer->content.type = memory_or_exit(strdup(type));
+	if (sysfs_elsewhere() || statvfs(mnt_fs_get_target(fs), &found))
+		return;
+	if (!strncmp(type, "ext", 3) || !strcmp(type, "xfs") ||
+	    !strcmp(type, "btrfs"))
+		layer->content.block = (int64_t)found.f_bsize;
+}
+
+static void add_mounts(struct stack *stack, struct libmnt_table *mounts,
+		       struct libmnt_table *swaps)
+{
+	struct libmnt_iter *iter = memory_or_exit(
+		mnt_new_iter(MNT_ITER_FORWARD));
+	struct libmnt_fs *fs;
+	size_t i;
+
+	for (i = 0; i < stack->nr; i++) {
+		struct stack_layer *layer = &stack->layer[i];
+
+		mnt_reset_iter(iter, MNT_ITER_FORWARD);
+		while (!mnt_table_next_fs(mounts, iter, &fs)) {
+			if (!mnt_fs_get_target(fs) || !is_source(layer, fs))
+				continue;
+			stack_add_mount(layer, mnt_fs_get_target(fs));
+			take_mounted(layer, fs);
+		}
+		mnt_reset_iter(iter, MNT_ITER_FORWARD);
+		while (!mnt_table_next_fs(swaps, iter, &fs))
+			layer->swap |= is_source(layer, fs);
+	}
+	mnt_free_iter(iter);
+}
+
+static void collect_mounts(struct stack *stack)
+{
+	CLEANUP_FREE char *mountinfo = sysfs_path("/proc/self/mountinfo");
+	CLEANUP_FREE char *in_use = sysfs_path("/proc/swaps");
+	struct libmnt_table *mounts = memory_or_exit(mnt_new_table());
+	struct libmnt_table *swaps = memory_or_exit(mnt_new_table());
+
+	mnt_table_parse_file(mounts, mountinfo);
+	mnt_table_parse_swaps(swaps, in_use);
+	add_mounts(stack, mounts, swaps);
+	mnt_unref_table(mounts);
+	mnt_unref_table(swaps);
+}
+
+/* Put what the user takes for true in place of what a disk says. */
+static void assume(struct stack_layer *layer,
+		   const struct collect_options *options)
+{
+	struct stack_view *view = &layer->view[STACK_SYSFS];
+	size_t i;
+
+	if (options->physical) {
+		view->figure[STACK_PHYSICAL] = options->physical;
+		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
+			layer->view[i].figure[STACK_PHYSICAL] = STACK_UNKNOWN;
+	}
+	if (options->offset >= 0) {
+		view->figure[STACK_OFFSET] = options->offset;
+		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
+			layer->view[i].figure[STACK_OFFSET] = STACK_UNKNOWN;
+	}
+}
+
+int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
+		    const struct collect_options *options)
+{
+	CLEANUP_FREE char *all = sysfs_path("/sys/class/block");
+	struct collection collection = { .stack = stack };
+	size_t i;
+
+	if (access(all, R_OK)) {
+		message_error("%s: %s (is sysfs mounted?)", all,
+			      strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	sysfs_each(all, visit_device, &collection);
+	if (nr)
+		stack_select(stack, wanted, nr);
+	for (i = 0; i < stack->nr; i++) {
+		if (stack->layer[i].aside)
+			continue;
+		look_inside(&stack->layer[i]);
+		if (!stack->layer[i].nr_below)
+			assume(&stack->layer[i], options);
+	}
+	collect_mounts(stack);
+	return ALIGNCTL_FINE;
+}
+
+/* Add one partition of the image at @image. */
+static void add_image_partition(struct stack *stack, size_t image,
+				blkid_partition found, struct part part)
+{
+	int64_t whole = stack->layer[image].bytes;
+	CLEANUP_FREE char *name = message_format(
+		"%s:%d", stack->layer[image].name,
+		blkid_partition_get_partno(found));
+	struct stack_layer *layer;
+
+	if (blkid_partition_is_extended(found))
+		return;
+	layer = stack_add(stack, STACK_PARTITION, name, name);
+	stack_lies_on(stack, image);
+	layer->view[STACK_SYSFS] = stack->layer[image].view[STACK_SYSFS];
+	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = STACK_UNKNOWN;
+	layer->partition = blkid_partition_get_partno(found);
+	layer->start = bytes_of(blkid_partition_get_start(found),
+				ALIGN_SECTOR_SIZE);
+	layer->bytes = bytes_of(blkid_partition_get_size(found),
+				ALIGN_SECTOR_SIZE);
+	if (layer->start == STACK_UNKNOWN || layer->bytes == STACK_UNKNOWN ||
+	    layer->start > whole || layer->bytes > whole - layer->start) {
+		layer->content.unread = message_format(
+			"it reaches behind the end of the image");
+		return;
+	}
+	part.start = (uint64_t)layer->start;
+	if (layer->bytes)
+		read_content(&layer->content, &part, (uint64_t)layer->bytes);
+}
+
+static int add_image_partitions(struct stack *stack, size_t image,
+				const struct part *all)
+{
+	blkid_probe probe = new_probe(all, 0);
+	blkid_partlist list;
+	int i;
+
+	if (!probe) {
+		message_error("%s: libblkid cannot read it",
+			      stack->layer[image].path);
+		return ALIGNCTL_IO;
+	}
+	list = blkid_probe_get_partitions(probe);
+	for (i = 0; list && i < blkid_partlist_numof_partitions(list); i++)
+		add_image_partition(stack, image,
+				    blkid_partlist_get_partition(list, i),
+				    *all);
+	blkid_free_probe(probe);
+	return ALIGNCTL_FINE;
+}
+
+int collect_image(struct stack *stack, const char *path,
+		  const struct collect_options *options)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t logical = options->logical ? options->logical :
+					      ALIGN_SECTOR_SIZE;
+	uint32_t physical = options->physical ? options->physical :
+						DEVICE_FILE_PHYSICAL;
+	struct part all = { .fd = fd, .logical = logical };
+	struct stack_layer *layer;
+	struct stat found;
+	size_t index = stack->nr;
+
+	if (fd < 0 || fstat(fd, &found)) {
+		message_error("%s: %s", path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	layer = stack_add(stack, STACK_FILE, path, path);
+	layer->bytes = found.st_size;
+	layer->view[STACK_SYSFS] = (struct stack_view) { {
+		[STACK_LOGICAL] = logical,
+		[STACK_PHYSICAL] = physical,
+		[STACK_IO_MIN] = physical,
+		[STACK_OFFSET] = options->offset < 0 ? 0 : options->offset,
+	} };
+	if (found.st_size)
+		read_content(&layer->content, &all, (uint64_t)found.st_size);
+	return add_image_partitions(stack, index, &all);
+}

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: GPL-2.0
+"""check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from alignctl_program import alignctl
+from lab.pace import patience
+from lab.paths import OUT, REPO
+
+FINE, FINDINGS, USAGE = 0, 1, 2
+SECTOR = 512
+MIB = 1 << 20
+START = 2048
+PART_SECTORS = 16384
+DISK_SECTORS = 65536
+UNALIGNED = "partition-start"
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, timeout=patience(60), check=False,
+                          **options)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def check(*arguments, status=None, **options):
+    """(The findings that count, those that are notes, the devices), as {device: {finding: its row}} and {device: row}."""
+    done = alignctl("check", *arguments, "--json", **options)
+    assert done.returncode in (FINE, FINDINGS), done.stderr
+    document = json.loads(done.stdout)
+    faults, notes = {}, {}
+    for row in document["findings"]:
+        (notes if row["note"] else faults).setdefault(row["device"], {})[row["finding"]] = row
+    assert done.returncode == (FINDINGS if faults else FINE)
+    return faults, notes, {row["name"]: row for row in document["devices"]}
+
+
+def sparse(path, size):
+    with open(path, "wb") as file:
+        file.truncate(size)
+    return path
+
+
+def partitioned(path, parts, *, label="gpt"):
+    """An image by sfdisk with partitions (start, size) in sectors."""
+    sparse(path, DISK_SECTORS * SECTOR)
+    run("sfdisk", "--quiet", path, input=f"label: {label}\n" + "".join(f"start={start}, size={size}\n"
+                                                                      for start, size in parts))
+    return path
+
+
+def carry(image, start, content):
+    """Puts the headers of a file, its first MiB, into a partition."""
+    with open(content, "rb") as source, open(image, "r+b") as target:
+        target.seek(start * SECTOR)
+        target.write(source.read(MIB))
+
+
+def parted_aligned(image, number, kind):
+    done = subprocess.run(["parted", "--script", str(image), "align-check", kind, str(number)], capture_output=True,
+                          timeout=patience(20), check=False)
+    return done.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """What a partition may carry: {name: a file that the usual tool has made}."""
+    folder = tmp_path_factory.mktemp("made")
+    size = PART_SECTORS * SECTOR
+    commands = {
+        "ext4": ["mkfs.ext4", "-q", "-F", "-b", "4096"], "ext4-1k": ["mkfs.ext4", "-q", "-F", "-b", "1024"],
+        "ext2": ["mkfs.ext2", "-q", "-F", "-b", "4096"], "ext3-2k": ["mkfs.ext3", "-q", "-F", "-b", "2048"],
+        "xfs": ["mkfs.xfs", "-q", "-s", "size=4096"], "xfs-512": ["mkfs.xfs", "-q", "-s", "size=512"],
+        "btrfs": ["mkfs.btrfs", "-q", "-s", "4096"], "vfat": ["mkfs.vfat"], "swap": ["mkswap", "--quiet"],
+        "luks1": ["cryptsetup", "luksFormat", "--type", "luks1", "--pbkdf-force-iterations", "1000"],
+        "luks2": ["cryptsetup", "luksFormat", "--type", "luks2", "--sector-size", "4096"],
+        "luks2-512": ["cryptsetup", "luksFormat", "--type", "luks2", "--sector-size", "512"],
+        # of LUKS 2 cryptsetup refuses an odd one
+        "luks1-shifted": ["cryptsetup", "luksFormat", "--type", "luks1", "--pbkdf-force-iterations", "1000",
+                          "--align-payload", "4099"],
+    }
+    for name, command in commands.items():
+        file = sparse(folder / name, 320 * MIB if "xfs" in name else 128 * MIB if name == "btrfs" else 24 * MIB
+                      if "luks" in name else size)
+        if command[0] == "cryptsetup":
+            if "luks2" in name:
+                command += ["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
+            run(*command, "--batch-mode", file, "-", input="a pass phrase")
+        else:
+            run(*command, file)
+    return folder
+
+
+# The table of the partition, its first sector, the drive; what must be found.
+SHAPES = [(label, shift, physical, offset) for label in ("gpt", "dos") for shift in (0, 1, 5)
+          for physical, offset in ((512, 0), (4096, 0), (4096, 3584))]
+
+
+@pytest.mark.parametrize("label, shift, physical, offset", SHAPES)
+def test_a_partition_of_sfdisk_is_judged_by_its_start(tmp_path, label, shift, physical, offset):
+    image = partitioned(tmp_path / "disk", [(START + shift, PART_SECTORS)], label=label)
+    faults, _, devices = check(image, "--physical", physical, "--offset", offset)
+    into = ((START + shift) * SECTOR - offset) % physical
+    part = devices[f"{image}:1"]
+    assert (UNALIGNED in faults.get(f"{image}:1", {})) == (into != 0)
+    assert (part["start_bytes"], part["end_bytes"], part["shift_bytes"]) == (
+        (START + shift) * SECTOR, (START + shift + PART_SECTORS) * SECTOR, into)
+    assert devices[str(image)]["content"]["partition_table"] == label
+
+
+@pytest.mark.parametrize("label", ["gpt", "msdos"])
+def test_what_parted_calls_unaligned_is_found(tmp_path, label):
+    """Of an image it knows no geometry and demands whole MiB: what is aligned for it must be so here, and what it refuses
+    is a fault unless it lies on a physical block, as sector 2056."""
+    image = sparse(tmp_path / "disk", DISK_SECTORS * SECTOR)
+    starts = [2048, 8193, 16389, 24584]
+    run("parted", "--script", image, "mklabel", label)
+    for number, start in enumerate(starts, 1):
+        name = "primary" if label == "msdos" else f"p{number}"
+        run("parted", "--script", "--align", "none", image, "mkpart", name, f"{start}s", f"{start + 4095}s")
+    faults, _, _ = check(image)
+    for number, start in enumerate(starts, 1):
+        unaligned = UNALIGNED in faults.get(f"{image}:{number}", {})
+        assert unaligned == (start % 8 != 0)
+        assert unaligned <= (not parted_aligned(image, number, "optimal"))
+    # parted, asked for whole blocks, has nothing to say against sector 24584
+    assert not parted_aligned(image, 4, "optimal") and parted_aligned(image, 4, "minimal")
+
+
+def test_the_command_that_it_gives_mends_a_partition(tmp_path, made):
+    image = partitioned(tmp_path / "disk", [(4097, PART_SECTORS), (4097 + PART_SECTORS, PART_SECTORS)])
+    carry(image, 4097, made / "ext4")
+    faults, _, _ = check(image)
+    assert faults[f"{image}:1"][UNALIGNED]["command"] == f"echo '-1,' | sfdisk --move-data {image} -N 1"
+    for number in (1, 2):
+        command = check(image)[0][f"{image}:{number}"][UNALIGNED]["command"]
+        run("sh", "-c", command, cwd=tmp_path)
+    faults, _, devices = check(image)
+    assert not faults
+    # with its content, which came along
+    assert devices[f"{image}:1"]["content"]["type"] == "ext4" and devices[f"{image}:1"]["start_bytes"] == 2 * MIB
+
+
+def test_the_manual_for_production_shows_what_is_printed(tmp_path):
+    """Its commands, in their order, each with its output."""
+    text = (REPO / "Documentation/production.rst").read_text()
+    section = re.search(r"^Is it misaligned\?\n=+\n(.*?)^[^\n]+\n===", text, re.M | re.S)[1]
+    steps = re.findall(r"^    \$ (.+)\n((?:(?:    (?!\$ ).*)?\n)*)", section, re.M)
+    assert len(steps) >= 4
+    for command, shown in steps:
+        done = subprocess.run(command, shell=True, cwd=tmp_path, text=True, capture_output=True, timeout=patience(60),
+                              check=False, env={**os.environ, "PATH": f"{OUT / 'bin'}:{os.environ['PATH']}"})
+        assert not done.stderr, f"{command}: {done.stderr}"
+        expected = "\n".join(line.removeprefix("    ").rstrip() for line in shown.partition("\n\n.. ")[0].splitlines())
+        assert expected.startswith("\n".join(line.rstrip() for line in done.stdout.splitlines())), command
+
+
+def test_an_end_inside_a_block_is_cut_by_its_command(tmp_path):
+    image = partitioned(tmp_path / "disk", [(START, PART_SECTORS - 5)])
+    faults, notes, _ = check(image)
+    assert not faults and notes[f"{image}:1"].keys() == {"partition-end"}
+    run("sh", "-c", notes[f"{image}:1"]["partition-end"]["command"])
+    assert check(image)[:2] == ({}, {})
+
+
+def test_a_drive_of_4096_byte_sectors_has_nothing_to_misalign(tmp_path):
+    image = sparse(tmp_path / "disk", DISK_SECTORS * SECTOR)
+    run("fdisk", "--sector-size", 4096, image, input="g\nn\n1\n257\n1281\nw\n")
+    faults, notes, devices = check(image, "--logical", 4096)
+    assert (faults, notes) == ({}, {})
+    assert devices[f"{image}:1"]["start_bytes"] == 257 * 4096
+
+
+# What each carries, as the tool that made it was told.
+CONTENTS = {
+    "ext4": ("ext4", {"block_size": 4096}, set()), "ext2": ("ext2", {"block_size": 4096}, set()),
+    "ext4-1k": ("ext4", {"block_size": 1024}, {"fs-block"}), "ext3-2k": ("ext3", {"block_size": 2048}, {"fs-block"}),
+    "xfs": ("xfs", {"sector_size": 4096, "block_size": 4096}, set()),
+    "xfs-512": ("xfs", {"sector_size": 512, "block_size": 4096}, {"fs-sector"}),
+    "btrfs": ("btrfs", {"block_size": 4096}, set()), "vfat": ("vfat", {}, set()),
+    "swap": ("swap", {"block_size": os.sysconf("SC_PAGE_SIZE")}, set()),
+    "luks1": ("crypto_LUKS", {"data_start": 2 * MIB, "sector_size": 512}, set()),
+    "luks2": ("crypto_LUKS", {"data_start": 16 * MIB, "sector_size": 4096}, set()),
+    "luks2-512": ("crypto_LUKS", {"data_start": 16 * MIB, "sector_size": 512}, set()),
+    "luks1-shifted": ("crypto_LUKS", {"sector_size": 512}, {"data-start"}),
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_each_content_is_read_and_judged(made, name):
+    image = made / name
+    kind, figures, wanted = CONTENTS[name]
+    faults, notes, devices = check(image)
+    content = devices[str(image)]["content"]
+    assert content["type"] == kind and {key: content[key] for key in figures} == figures
+    assert set(faults.get(str(image), {})) == wanted
+    assert set(notes.get(str(image), {})) == ({"luks-sector"} if figures.get("sector_size") == 512 and "luks" in name
+                                              else set())
+    if name == "luks1-shifted":
+        assert content["data_start"] % 4096
+        dump = run("cryptsetup", "luksDump", image)
+        assert f"Payload offset:\t{content['data_start'] // SECTOR}" in dump
+
+
+def test_a_content_in_a_shifted_partition_is_read_and_not_blamed(tmp_path, made):
+    image = partitioned(tmp_path / "disk", [(START + 1, 3 * PART_SECTORS)])
+    carry(image, START + 1, made / "luks2")
+    faults, _, devices = check(image)
+    content = devices[f"{image}:1"]["content"]
+    assert (content["type"], content["data_start"], content["sector_size"]) == ("crypto_LUKS", 16 * MIB, 4096)
+    assert faults == {f"{image}:1": {UNALIGNED: faults[f"{image}:1"][UNALIGNED]}}
+    assert devices[f"{image}:1"]["data_shift_bytes"] == SECTOR
+
+
+@pytest.mark.parametrize("align, extent, wanted", [("1m", "4m", set()), ("1025s", "4m", {"data-start"}),
+                                                   ("1m", "2k", {"extent"})])
+def test_a_volume_of_lvm_is_read_as_it_was_made(tmp_path, align, extent, wanted):
+    """LVM takes block devices only, so the image is behind a loop device while that is made."""
+    image = sparse(tmp_path / "volume", 16 * MIB)
+    attached = subprocess.run(["losetup", "--find", "--show", image], text=True, capture_output=True, check=False)
+    if attached.returncode:
+        pytest.skip(f"no loop devices here: {attached.stderr.strip()}")
+    loop = attached.stdout.strip()
+    # nothing of the machine's own configuration or devices
+    lvm = {**os.environ, "LVM_SUPPRESS_FD_WARNINGS": "1", "LVM_SYSTEM_DIR": str(tmp_path / "lvm")}
+    (tmp_path / "lvm").mkdir()
+    config = f'devices {{ filter=["a|^{loop}$|","r|.*|"] use_devicesfile=0 }} global {{ locking_dir="{tmp_path}" }}'
+    try:
+        run("pvcreate", "-qq", "--config", config, "--dataalignment", align, loop, env=lvm)
+        run("vgcreate", "-qq", "--config", config, "--physicalextentsize", extent, f"check{os.getpid()}", loop, env=lvm)
+        start = run("pvs", "--config", config, "--noheadings", "--units", "b", "--nosuffix", "-o", "pe_start", loop, env=lvm)
+    finally:
+        run("losetup", "--detach", loop)
+    faults, _, devices = check(image)
+    content = devices[str(image)]["content"]
+    assert content["type"] == "LVM2_member" and content["data_start"] == int(start)
+    assert content["extent_size"] == int(extent[:-1]) << (20 if extent[-1] == "m" else 10)
+    assert set(faults.get(str(image), {})) == wanted
+
+
+class Machine:
+    """A machine made up in sysfs, whose device nodes are files."""
+
+    def __init__(self, root):
+        self.root = root
+        for folder in ("sys/block", "sys/class/block", "sys/dev/block", "proc/self", "dev/mapper"):
+            (root / folder).mkdir(parents=True)
+        (root / "proc/self/mountinfo").write_text("")
+        (root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n")
+
+    def write(self, path, **files):
+        for name, value in files.items():
+            file = path / name.replace("__", "/")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{value}\n")
+
+    def device(self, name, number, *, parent="pci0", bytes_=DISK_SECTORS * SECTOR, offset=0, slaves=(), **files):
+        path = self.root / "sys/devices" / parent / name
+        path.mkdir(parents=True)
+        self.write(path, dev=f"{number[0]}:{number[1]}", size=bytes_ // SECTOR, alignment_offset=offset, ro=0, removable=0,
+                   **files)
+        for link in ("sys/class/block", "sys/dev/block", *([] if "partition" in files else ["sys/block"])):
+            link = self.root / link / (f"{number[0]}:{number[1]}" if "dev" in link else name)
+            link.symlink_to(os.path.relpath(path, link.parent))
+        (path / "holders").mkdir()
+        (path / "slaves").mkdir()
+        for slave in slaves:
+            (path / "slaves" / slave).symlink_to(os.path.relpath((self.root / "sys/class/block" / slave).resolve(),
+                                                                 path / "slaves"))
+            (self.root / "sys/class/block" / slave / "holders" / name).symlink_to(
+                os.path.relpath(path, (self.root / "sys/class/block" / slave).resolve() / "holders"))
+        sparse(self.root / "dev" / files.get("dm__name", name).replace("vg-", "mapper/vg-"), bytes_)
+        return path
+
+    def disk(self, name, number, *, logical=512, physical=4096, io_min=None, rotational=1, **more):
+        return self.device(name, number, queue__logical_block_size=logical, queue__physical_block_size=physical,
+                           queue__minimum_io_size=io_min or physical, queue__optimal_io_size=0, queue__rotational=rotational,
+                           queue__max_sectors_kb=1280, **more)
+
+    def check(self, *arguments):
+        return check(*arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(self.root)})
+
+    def lsblk(self):
+        """{name: what lsblk -t says}."""
+        out = run("lsblk", "--sysroot", self.root, "--json", "--bytes", "--list", "-o",
+                  "NAME,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC")
+        return {row["name"]: row for row in json.loads(out)["blockdevices"]}
+
+
+@pytest.fixture
+def stack(tmp_path, made):
+    """sda with a shifted partition that carries LUKS, and vg-a on that; sdb and sdc below an md array."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0))
+    machine.device("sda1", (8, 1), parent="pci0/sda", offset=3584, bytes_=PART_SECTORS * SECTOR * 3, partition=1,
+                   start=START + 1)
+    shutil.copyfile(made / "luks2", tmp_path / "dev/sda1")
+    machine.disk("dm-0", (253, 0), parent="virtual/block", offset=3584, slaves=["sda1"], dm__name="vg-a",
+                 dm__uuid="CRYPT-LUKS2-1")
+    shutil.copyfile(made / "xfs-512", tmp_path / "dev/mapper/vg-a")
+    machine.disk("sdb", (8, 16))
+    machine.disk("sdc", (8, 32), offset=3584)
+    machine.disk("md0", (9, 0), parent="virtual/block", offset=-1, slaves=["sdb", "sdc"], md__level="raid1")
+    machine.disk("nvme0n1", (259, 0), logical=4096, io_min=16384, rotational=0)
+    return machine
+
+
+def test_a_machine_is_walked_from_the_disk_up(stack):
+    faults, notes, devices = stack.check()
+    assert {name: set(found) for name, found in faults.items()} == {
+        "sda1": {UNALIGNED}, "dm-0": {"fs-sector"}, "sdc": {"split"}, "md0": {"misaligned"}}
+    assert {name: set(found) for name, found in notes.items()} == {"nvme0n1": {"large-unit"}}
+    assert devices["dm-0"]["lies_on"] == ["sda1"] and devices["dm-0"]["kind"] == "crypt"
+    # what LUKS puts between passes the shift on
+    assert (devices["sda1"]["shift_bytes"], devices["dm-0"]["shift_bytes"]) == (512, 512)
+    assert devices["md0"]["lies_on"] == ["sdb", "sdc"] and devices["md0"]["shift_bytes"] is None
+
+
+def test_figures_are_those_of_lsblk(stack):
+    """It prints sysfs's own -1; libblkid would have 0."""
+    _, _, devices = stack.check()
+    told = stack.lsblk()
+    keys = {"alignment": "alignment_offset", "min-io": "minimum_io_size", "phy-sec": "physical_block_size",
+            "log-sec": "logical_block_size"}
+    assert {"sda", "sda1", "md0", "sdb", "sdc", "nvme0n1"} <= told.keys()
+    for name, row in told.items():
+        ours = devices["dm-0" if name == "vg-a" else name]
+        assert {key: row[key] for key in keys} == {key: ours[mine] for key, mine in keys.items()}, name
+    assert told["md0"]["alignment"] == -1
+
+
+def test_only_what_is_asked_about_is_shown(stack):
+    assert set(stack.check("/dev/sda1")[2]) == {"sda", "sda1", "dm-0"}
+    assert set(stack.check("sdb")[2]) == {"sdb", "sdc", "md0"}
+    assert set(stack.check("nvme0n1", "/dev/sdb")[2]) == {"nvme0n1", "sdb", "sdc", "md0"}
+
+
+def test_a_drive_that_contradicts_the_kernel_is_named(stack):
+    page = bytearray(572)
+    page[1] = 0x89
+    page[60 + 212:60 + 214] = (0x6003).to_bytes(2, "little")
+    disk = stack.disk("sdd", (8, 48), physical=512)
+    (disk / "device").mkdir()
+    (disk / "device/vpd_pg89").write_bytes(page)
+    faults, _, devices = stack.check("sdd")
+    assert devices["sdd"]["identify"]["physical_block_size"] == 4096
+    row = faults["sdd"]["disagree"]
+    assert row["text"] == "identify says physical_block_size 4096, sysfs 512"
+    assert row["command"] == "alignctl attach /dev/sdd --physical 4096"
+
+
+def test_a_device_that_may_not_be_opened_is_said_so(stack):
+    """As for a user without privileges; what sysfs says is judged."""
+    (stack.root / "dev/sda1").unlink()
+    faults, notes, _ = stack.check("sda1")
+    assert UNALIGNED in faults["sda1"] and "No such file" in notes["sda1"]["unread"]["text"]
+
+
+def test_mounts_and_swap_areas_are_shown(stack):
+    (stack.root / "proc/self/mountinfo").write_text("22 1 253:0 / /srv rw - xfs /dev/mapper/vg-a rw\n")
+    (stack.root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n/dev/sdb partition 1 0 -2\n")
+    devices = stack.check()[2]
+    assert devices["dm-0"]["mounted_on"] == ["/srv"] and devices["sdb"]["swap"] and not devices["sdc"]["swap"]
+
+
+def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
+    done = alignctl("check", "sda", env={**os.environ, "ALIGNCTL_SYSROOT": str(stack.root)})
+    assert done.returncode == FINDINGS
+    lines = done.stdout.splitlines()
+    assert [line.split()[:2] for line in lines[:4]] == [["DEVICE", "KIND"], ["sda", "disk"], ["sda1", "part"],
+                                                        ["vg-a", "crypt"]]
+    assert lines[2].startswith("  sda1") and lines[3].startswith("    vg-a")
+    at = lines.index("sda1: starts 512 bytes into a physical block of 4096")
+    assert lines[at + 1].startswith("  cost: ") and lines[at + 2] == (
+        "  mend, unused and backed up: echo '+7,' | sfdisk --move-data /dev/sda -N 1")
+    assert lines[-1] == "findings: 2, notes: 0"
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["/nonexistent"], "/nonexistent: No such file or directory"),
+    (["/"], "/: neither a block device nor an image of one"),
+    (["--physical", "1000"], "--physical 1000: must be a power of two from 512 to 65536"),
+    (["--logical", "131072"], "--logical 131072: must be a power of two from 512 to 65536"),
+    (["--offset", "5"], "--offset 5: must be a multiple of 512"),
+])
+def test_refusals(arguments, said):
+    done = alignctl("check", *arguments)
+    assert (done.returncode, done.stdout) == (USAGE, "") and done.stderr == f"alignctl: {said}\n"
+
+
+def test_an_image_that_is_cut_is_no_crash(tmp_path):
+    image = partitioned(tmp_path / "disk", [(START, PART_SECTORS)], label="dos")
+    os.truncate(image, (START + 1) * SECTOR)
+    notes = check(image)[1]
+    assert "behind the end" in notes[f"{image}:1"]["unread"]["text"]
+    assert check(sparse(tmp_path / "empty", 0))[0] == {}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * alignctl check: audit stacks of devices from the disk up. Devices are opened
+ * for reading only, where that is allowed, and no module is needed.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit/collect.h"
+#include "audit/judge.h"
+#include "audit/report.h"
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/sysfs.h"
+#include "geometry.h"
+#include "verbs/verbs.h"
+
+struct check_options {
+	struct collect_options collect;
+	bool json;
+};
+
+enum row { ROW_PHYSICAL, ROW_OFFSET, ROW_LOGICAL, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_PHYSICAL] = { "physical", "N",
+			   "judge for physical blocks of N bytes" },
+	[ROW_OFFSET] = { "offset", "N",
+			 "judge for physical blocks that start at byte N" },
+	[ROW_LOGICAL] = { "logical", "N",
+			  "logical block of images (default: 512)" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take_block(const char *name, const char *argument, uint32_t *block)
+{
+	if (!parse_bytes(argument, block) || *block < ALIGN_SECTOR_SIZE ||
+	    *block > ALIGN_MAX_BLOCK_SIZE || !align_is_power_of_2(*block))
+		return options_refuse(name, argument,
+				      "must be a power of two from 512 to 65536");
+	return 0;
+}
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct check_options *options = context;
+	struct collect_options *collect = &options->collect;
+	uint32_t offset;
+
+	switch ((enum row)row) {
+	case ROW_PHYSICAL:
+		return take_block("physical", argument, &collect->physical);
+	case ROW_OFFSET:
+		if (!parse_bytes(argument, &offset) ||
+		    offset % ALIGN_SECTOR_SIZE)
+			return options_refuse("offset", argument,
+					      "must be a multiple of 512");
+		collect->offset = offset;
+		return 0;
+	case ROW_LOGICAL:
+		return take_block("logical", argument, &collect->logical);
+	case ROW_JSON:
+		options->json = true;
+	}
+	return 0;
+}
+
+/* Find what an operand is: a block device, whose number is set, or an image. */
+static int find(const char *path, dev_t *devno, bool *image)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s",
+					    !strncmp(path, "/dev/", 5) ?
+					    path + 5 : path);
+	struct stat found;
+
+	*image = false;
+	/* sysfs's name, which is all that a captured machine has */
+	if ((sysfs_elsewhere() || !strchr(path, '/')) &&
+	    sysfs_devno(dir, "dev", devno))
+		return ALIGNCTL_FINE;
+	if (stat(path, &found)) {
+		message_error("%s: %s", path, strerror(errno));
+		return errno == EACCES ? ALIGNCTL_IO : ALIGNCTL_USAGE;
+	}
+	*devno = found.st_rdev;
+	*image = S_ISREG(found.st_mode);
+	if (*image || S_ISBLK(found.st_mode))
+		return ALIGNCTL_FINE;
+	message_error("%s: neither a block device nor an image of one", path);
+	return ALIGNCTL_USAGE;
+}
+
+/* Collect what the operands are about, or without any the whole machine. */
+static int collect(struct stack *stack, char **operands, size_t nr,
+		   const struct collect_options *options)
+{
+	CLEANUP_FREE dev_t *wanted = memory_or_exit(calloc(nr + 1,
+							   sizeof(*wanted)));
+	CLEANUP_FREE const char **images = memory_or_exit(
+		calloc(nr + 1, sizeof(*images)));
+	size_t i, nr_wanted = 0, nr_images = 0;
+	int result = ALIGNCTL_FINE;
+	bool image;
+
+	for (i = 0; i < nr && !result; i++) {
+		result = find(operands[i], &wanted[nr_wanted], &image);
+		if (image)
+			images[nr_images++] = operands[i];
+		else
+			nr_wanted++;
+	}
+	if (!result && (nr_wanted || !nr))
+		result = collect_devices(stack, wanted, nr_wanted, options);
+	for (i = 0; i < nr_images && !result; i++)
+		result = collect_image(stack, images[i], options);
+	return result;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct check_options options = { .collect.offset = -1 };
+	struct judgement judgement;
+	struct stack stack = { 0 };
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	result = collect(&stack, argv + first, (size_t)(argc - first),
+			 &options.collect);
+	if (!result) {
+		judge(&stack, &judgement);
+		if (options.json)
+			audit_report_json(&stack, &judgement);
+		else
+			audit_report_text(&stack, &judgement);
+		if (judgement_faults(&judgement))
+			result = ALIGNCTL_FINDINGS;
+		judgement_free(&judgement);
+	}
+	stack_free(&stack);
+	return result;
+}
+
+const struct verb verb_check = {
+	"check", "[DEV...]", 0, 64,
+	"Audit devices from the disk up: what is misaligned, and how to mend it",
+	rows, NULL, run,
+};
