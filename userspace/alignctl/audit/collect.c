@@ -188,10 +188,16 @@ static void ask_drive(struct stack_view *view, const char *dir)
 static void look_inside(struct stack_layer *layer)
 {
 	CLEANUP_FREE char *path = sysfs_path("%s", layer->path);
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct part part = { .fd = fd };
+	CLEANUP_CLOSE int fd = -1;
+	struct part part;
 	struct stat found;
 
+	if (layer->suspended) {
+		layer->content.unread = message_format("it is suspended");
+		return;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	part = (struct part) { .fd = fd };
 	if (fd < 0 || fstat(fd, &found)) {
 		layer->content.unread = message_format("%s: %s", path,
 						       strerror(errno));
@@ -342,6 +348,7 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 	view->figure[STACK_OFFSET] = attribute(sys->dir, "alignment_offset");
 	layer->io_opt = attribute(disk, "queue/optimal_io_size");
 	layer->max_io = bytes_of(attribute(disk, "queue/max_sectors_kb"), KIB);
+	layer->suspended = attribute(sys->dir, "dm/suspended") == 1;
 	layer->rotational = attribute(disk, "queue/rotational") != 0;
 	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
 	if (sys->partition) {
@@ -383,8 +390,11 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	path = message_format("/dev/%s", sys.name);
 	layer = stack_add(collection->stack, kind_of(&sys), sys.name, path);
 	describe(layer, &sys);
-	for (i = 0; i < inner.nr_below; i++)
+	for (i = 0; i < inner.nr_below; i++) {
+		layer->suspended |=
+			collection->stack->layer[inner.below[i]].suspended;
 		stack_lies_on(collection->stack, inner.below[i]);
+	}
 	free(inner.below);
 	sysfs_device_close(&sys);
 	return collection->stack->nr - 1;

@@ -150,12 +150,33 @@ static int64_t by_offset(const struct stack_layer *layer, int64_t block)
 	return (int64_t)(-(uint64_t)offset & (uint64_t)(block - 1));
 }
 
+static bool has_type(const struct stack_layer *layer, const char *type)
+{
+	return layer->content.type && !strcmp(layer->content.type, type);
+}
+
+/* Check whether a device is what the header on the one below describes. */
+static bool is_data_of(const struct stack_layer *layer,
+		       const struct stack_layer *below)
+{
+	switch (layer->kind) {
+	case STACK_MD:
+		return has_type(below, "linux_raid_member");
+	case STACK_LVM:
+		return has_type(below, "LVM2_member");
+	case STACK_CRYPT:
+		return has_type(below, "crypto_LUKS");
+	default:
+		return false;
+	}
+}
+
 /*
  * Return the place of a device by those below: of a partition or loop device by
- * its start, of any other by where the data of those below begin, if all of them
- * say the same.
+ * its start, of the data behind a header by where they begin on all of those.
  */
-static int64_t by_below(const struct stack_layer *layer,
+static int64_t by_below(const struct stack *stack,
+			const struct stack_layer *layer,
 			const struct position *position, int64_t block)
 {
 	int64_t shift = STACK_UNKNOWN;
@@ -167,7 +188,8 @@ static int64_t by_below(const struct stack_layer *layer,
 	for (i = 0; i < layer->nr_below; i++) {
 		int64_t data = position[layer->below[i]].data_shift;
 
-		if (data == STACK_UNKNOWN || (i && data != shift))
+		if (!is_data_of(layer, &stack->layer[layer->below[i]]) ||
+		    data == STACK_UNKNOWN || (i && data != shift))
 			return STACK_UNKNOWN;
 		shift = data;
 	}
@@ -192,7 +214,7 @@ static void place(const struct stack *stack, struct position *position,
 	if (!own->block)
 		return;
 	if (layer->nr_below)
-		own->shift = by_below(layer, position, own->block);
+		own->shift = by_below(stack, layer, position, own->block);
 	if (own->shift == STACK_UNKNOWN)
 		own->shift = by_offset(layer, own->block);
 	own->data_shift = further(own->shift, layer->content.start,
@@ -407,6 +429,30 @@ static void judge_loop(const struct subject *subject)
 		finding->reason = message_format("losetup has no larger sectors");
 }
 
+/*
+ * Check whether a device above shows all of the same content, as an align device
+ * and multipath do, so that it is judged there.
+ */
+static bool shown_above(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i, k;
+
+	for (i = subject->index + 1; i < subject->stack->nr; i++) {
+		const struct stack_layer *above = &subject->stack->layer[i];
+
+		if (above->aside || above->bytes != own->bytes ||
+		    (above->kind != STACK_ALIGN && above->kind != STACK_DM &&
+		     above->kind != STACK_MULTIPATH) ||
+		    !own->content.type || !has_type(above, own->content.type))
+			continue;
+		for (k = 0; k < above->nr_below; k++)
+			if (above->below[k] == subject->index)
+				return true;
+	}
+	return false;
+}
+
 /* Say how a header that puts its data off the boundaries is mended. */
 static void mend_data(struct finding *finding, const struct subject *subject)
 {
@@ -566,11 +612,6 @@ static void judge_extent(const struct subject *subject)
 				"mdadm --grow --chunk=512 where the level can reshape; else make the array anew");
 }
 
-static bool has_type(const struct stack_layer *layer, const char *type)
-{
-	return layer->content.type && !strcmp(layer->content.type, type);
-}
-
 /* Say how a file system with small blocks is mended; @make: a mkfs, or NULL. */
 static void mend_fs(struct finding *finding, const struct subject *subject,
 		    const char *make)
@@ -707,30 +748,45 @@ static bool is_extended(const struct stack_layer *layer)
 	return layer->kind == STACK_PARTITION && layer->bytes <= EXTENDED_BYTES;
 }
 
+typedef void (*judge_function)(const struct subject *subject);
+
+/* Judge a device: where it lies, and what it carries. */
+static void judge_device(const struct subject *subject)
+{
+	static const judge_function of_place[] = {
+		judge_disagreement, judge_misaligned, judge_split, judge_unit,
+		judge_start, judge_end, judge_loop, judge_mapped, judge_unread,
+	};
+	static const judge_function of_content[] = {
+		judge_data, judge_extent, judge_fs, judge_luks,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of_place) / sizeof(of_place[0]); i++)
+		of_place[i](subject);
+	if (shown_above(subject))
+		return;
+	for (i = 0; i < sizeof(of_content) / sizeof(of_content[0]); i++)
+		of_content[i](subject);
+}
+
 void judge(const struct stack *stack, struct judgement *judgement)
 {
-	static void (*const judges[])(const struct subject *subject) = {
-		judge_disagreement, judge_misaligned, judge_split, judge_unit,
-		judge_start, judge_end, judge_loop, judge_mapped, judge_data,
-		judge_extent, judge_fs, judge_luks, judge_unread,
-	};
-	size_t i, k;
+	size_t i;
 
 	memset(judgement, 0, sizeof(*judgement));
 	judgement->position = memory_or_exit(
 		calloc(stack->nr + 1, sizeof(*judgement->position)));
 	for (i = 0; i < stack->nr; i++) {
-		struct subject subject = {
+		const struct subject subject = {
 			judgement, stack, &stack->layer[i],
 			&judgement->position[i], i,
 		};
 
 		place(stack, judgement->position, i);
-		if (!subject.position->block || subject.layer->aside ||
-		    is_extended(subject.layer))
-			continue;
-		for (k = 0; k < sizeof(judges) / sizeof(judges[0]); k++)
-			judges[k](&subject);
+		if (subject.position->block && !subject.layer->aside &&
+		    !is_extended(subject.layer))
+			judge_device(&subject);
 	}
 }
 

@@ -96,6 +96,7 @@ struct stack_content {
  * @mounts: mount points; may be NULL if @nr_mounts is 0
  * @nr_mounts: number of mount points
  * @swap: in use as swap
+ * @suspended: it, or a device below, is suspended, so that reading waits
  * @aside: not asked about; it is there as a neighbour, and its headers are not
  *	read
  * @content: what it carries
@@ -118,6 +119,7 @@ struct stack_layer {
 	char **mounts;
 	size_t nr_mounts;
 	bool swap;
+	bool suspended;
 	bool aside;
 	struct stack_content content;
 	size_t *below;

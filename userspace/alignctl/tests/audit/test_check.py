@@ -362,6 +362,14 @@ def test_a_device_that_may_not_be_opened_is_said_so(stack):
     assert UNALIGNED in faults["sda1"] and "No such file" in notes["sda1"]["unread"]["text"]
 
 
+def test_a_suspended_device_is_not_waited_for(stack):
+    (stack.root / "sys/class/block/dm-0/dm/suspended").write_text("1\n")
+    stack.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="vg-b", dm__uuid="LVM-1")
+    notes = stack.check()[1]
+    assert {name: notes[name]["unread"]["text"] for name in ("dm-0", "dm-1")} == dict.fromkeys(
+        ("dm-0", "dm-1"), "its headers were not read: it is suspended")
+
+
 def test_mounts_and_swap_areas_are_shown(stack):
     (stack.root / "proc/self/mountinfo").write_text("22 1 253:0 / /srv rw - xfs /dev/mapper/vg-a rw\n")
     (stack.root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n/dev/sdb partition 1 0 -2\n")

@@ -260,18 +260,20 @@ static void ends(void)
 
 static void headers(void)
 {
-	static const char *const types[] = {
-		"crypto_LUKS", "LVM2_member", "linux_raid_member",
+	static const struct { const char *type; enum stack_kind kind; } kinds[] = {
+		{ "crypto_LUKS", STACK_CRYPT },
+		{ "LVM2_member", STACK_LVM },
+		{ "linux_raid_member", STACK_MD },
 	};
 	struct stack_layer *layer;
 	size_t i;
 
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		disk(512, 4096, 0);
 		layer = partition(1, START, PART_BYTES);
-		carries(layer, types[i]);
+		carries(layer, kinds[i].type);
 		layer->content.start = START + 512;
-		above(STACK_CRYPT, 3584);
+		above(kinds[i].kind, 0);
 		CHECK(shift_of(2) == 512, "%" PRId64, shift_of(2));
 		/* once, where it comes from, and not again above */
 		expect("1:data-start", NULL);
@@ -307,6 +309,32 @@ static void mapped(void)
 	above(STACK_DM, 3584);
 	CHECK(shift_of(1) == STACK_UNKNOWN, "%" PRId64, shift_of(1));
 	expect("", NULL);
+}
+
+static void transparent(void)
+{
+	static const enum stack_kind kinds[] = {
+		STACK_ALIGN, STACK_MULTIPATH, STACK_DM,
+	};
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		disk(512, 4096, 0);
+		layer = partition(1, START, PART_BYTES);
+		carries(layer, "LVM2_member");
+		layer->content.start = START + 512;
+		layer->content.extent = 2048;
+		layer = above(kinds[i], 0);
+		carries(layer, "LVM2_member");
+		layer->content.start = START + 512;
+		layer->content.extent = 2048;
+		above(STACK_LVM, 3584);
+		/* the device is where the partition is, and not its data */
+		CHECK(shift_of(2) == 0 && shift_of(3) == 512,
+		      "%" PRId64 ", %" PRId64, shift_of(2), shift_of(3));
+		expect("2:data-start 2:extent", NULL);
+	}
 }
 
 static void array(void)
@@ -468,6 +496,7 @@ const struct tap_test judge_tests[] = {
 	{ "an end inside a block counts if the file system reaches there", ends },
 	{ "a header's data offset is found once, where it comes from", headers },
 	{ "a mapping by hand is judged by the kernel's figure", mapped },
+	{ "what an align device shows is judged there, and once", transparent },
 	{ "members of an array that disagree are named", array },
 	{ "file systems with small blocks or sectors are found", filesystems },
 	{ "sources that disagree are named, and libblkid's 0 for -1", sources },
