@@ -60,6 +60,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_LARGE_UNIT] = "large-unit",
 		[FINDING_DISAGREE] = "disagree",
 		[FINDING_UNREAD] = "unread",
+		[FINDING_CAUSE] = "cause",
 	};
 
 	return names[code];
@@ -788,6 +789,153 @@ void judge(const struct stack *stack, struct judgement *judgement)
 		    !is_extended(subject.layer))
 			judge_device(&subject);
 	}
+}
+
+bool judgement_place(const struct stack *stack,
+		     const struct judgement *judgement, size_t layer,
+		     struct cause_place *place)
+{
+	const struct position *at = &judgement->position[layer];
+	int64_t max_io = stack->layer[layer].max_io;
+	size_t i;
+
+	if (!at->block || at->shift == STACK_UNKNOWN)
+		return false;
+	*place = (struct cause_place) {
+		.block = (uint32_t)at->block,
+		.shift = (uint32_t)at->shift,
+		.max_io = max_io > 0 ? (uint64_t)max_io : 0,
+	};
+	for (i = 0; i < judgement->nr; i++) {
+		const struct finding *finding = &judgement->finding[i];
+		const struct stack_content *content =
+			&stack->layer[finding->layer].content;
+
+		if (finding->code == FINDING_FS_SECTOR)
+			place->fs_unit = (uint32_t)content->sector;
+		else if (finding->code == FINDING_FS_BLOCK && !place->fs_unit)
+			place->fs_unit = (uint32_t)content->block;
+	}
+	return true;
+}
+
+/* Return the finding that a recording's cause is explained by, as a way out. */
+static char *see(const struct judgement *judgement, enum finding_code code,
+		 enum finding_code other, const char *otherwise)
+{
+	size_t i;
+
+	for (i = 0; i < judgement->nr; i++) {
+		enum finding_code found = judgement->finding[i].code;
+
+		if (found == code || found == other)
+			return message_format("see the finding %s above",
+					      finding_name(found));
+	}
+	return message_format("%s", otherwise);
+}
+
+/* Return the device whose queue cuts the requests of @layer. */
+static const struct stack_layer *queue_of(const struct stack *stack,
+					  const struct stack_layer *layer)
+{
+	return layer->kind == STACK_PARTITION ?
+		&stack->layer[layer->below[0]] : layer;
+}
+
+/* Say what of a recording's cause can be mended, and how. */
+static void mend_cause(struct finding *finding, const struct subject *subject,
+		       const struct cause *cause)
+{
+	const struct judgement *judgement = subject->judgement;
+	int64_t block = subject->position->block;
+	int64_t max_io = subject->layer->max_io;
+
+	switch (cause->kind) {
+	case CAUSE_SHIFT:
+		finding->reason = see(judgement, FINDING_PARTITION_START,
+			FINDING_DATA_START,
+			"no partition here is shifted: look at what lies in files or in guests on it");
+		break;
+	case CAUSE_STREAM:
+		finding->reason = message_format(
+			"make its records whole blocks; or alignctl attach --mode coalesce, where the next write completes a block");
+		break;
+	case CAUSE_RANDOM:
+		finding->reason = message_format(
+			"set the program's page or sector to %" PRId64
+			"; no mode of align spares these reads", block);
+		break;
+	case CAUSE_FS_SECTOR:
+		finding->reason = see(judgement, FINDING_FS_SECTOR,
+				      FINDING_FS_BLOCK, "");
+		break;
+	case CAUSE_SPLIT:
+		if (max_io / block)
+			finding->command = message_format(
+				"echo %" PRId64
+				" > /sys/block/%s/queue/max_sectors_kb",
+				max_io / block * block / (int64_t)KIB,
+				queue_of(subject->stack, subject->layer)->name);
+		else
+			finding->reason = message_format(
+				"the largest request is below a block");
+		break;
+	default:
+		finding->reason = message_format(
+			"record a longer time, or one program alone");
+	}
+}
+
+void judge_cause(const struct stack *stack, struct judgement *judgement,
+		 size_t layer, const struct cause *cause)
+{
+	const struct subject subject = {
+		judgement, stack, &stack->layer[layer],
+		&judgement->position[layer], layer,
+	};
+	char *what;
+	struct finding *finding;
+
+	switch (cause->kind) {
+	case CAUSE_SHIFT:
+		what = message_format("shifted by %" PRIu32 " bytes",
+				      cause->into);
+		break;
+	case CAUSE_STREAM:
+		what = message_format(
+			"a log stream, where the next write completes the block");
+		break;
+	case CAUSE_RANDOM:
+		what = message_format("random small writes by %s",
+				      *cause->comm ? cause->comm :
+				      "a process without a name");
+		break;
+	case CAUSE_FS_SECTOR:
+		what = message_format("file-system sectors too small");
+		break;
+	case CAUSE_SPLIT:
+		what = message_format("large writes cut at the largest request");
+		break;
+	case CAUSE_NONE:
+		what = message_format("nothing");
+		break;
+	default:
+		what = message_format("cannot tell");
+	}
+	finding = add(&subject, FINDING_CAUSE,
+		      message_format("cause in the recording: %s (%" PRIu64
+				     " of %" PRIu64 " touches)", what,
+				     cause->explained, cause->touches),
+		      message_format("%" PRIu64 " of %" PRIu64
+				     " writes had %" PRIu64
+				     " touches, each an RMW in the drive",
+				     cause->misaligned, cause->writes,
+				     cause->touches));
+	finding->cause = cause->kind;
+	finding->note = cause->kind == CAUSE_NONE;
+	mend_cause(finding, &subject, cause);
+	free(what);
 }
 
 size_t judgement_faults(const struct judgement *judgement)

@@ -7,6 +7,7 @@
 #ifndef ALIGNCTL_JUDGE_H
 #define ALIGNCTL_JUDGE_H
 
+#include "audit/cause.h"
 #include "audit/stack.h"
 
 enum finding_code {
@@ -26,6 +27,7 @@ enum finding_code {
 	FINDING_LARGE_UNIT,
 	FINDING_DISAGREE,
 	FINDING_UNREAD,
+	FINDING_CAUSE,
 	FINDING_NR,
 };
 
@@ -34,6 +36,7 @@ enum finding_code {
  * @code: kind of the finding
  * @note: costs nothing by itself, or not known to: does not count as a fault
  * @layer: index of the device
+ * @cause: cause in the recording, with FINDING_CAUSE only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
  * @command: the command that mends it while nothing uses the device; NULL:
@@ -45,6 +48,7 @@ struct finding {
 	enum finding_code code;
 	bool note;
 	size_t layer;
+	enum cause_kind cause;
 	char *text;
 	char *cost;
 	char *command;
@@ -68,7 +72,8 @@ struct position {
 /**
  * struct judgement - positions and findings
  * @nr: number of findings
- * @finding: the findings, by rising device; may be NULL if @nr is 0
+ * @finding: the findings, by rising device, and last that of a recording; may be
+ *	NULL if @nr is 0
  * @position: position of each device of the stack
  */
 struct judgement {
@@ -78,6 +83,19 @@ struct judgement {
 };
 
 void judge(const struct stack *stack, struct judgement *judgement);
+
+/*
+ * Fill in what the judgement knows of device @layer, of which there is a
+ * recording. Return: false if its blocks, or where they begin, are not known.
+ */
+bool judgement_place(const struct stack *stack,
+		     const struct judgement *judgement, size_t layer,
+		     struct cause_place *place);
+
+/* Add the finding that a recording of device @layer has the cause. */
+void judge_cause(const struct stack *stack, struct judgement *judgement,
+		 size_t layer, const struct cause *cause);
+
 void judgement_free(struct judgement *judgement);
 
 /* Return the number of findings that are no notes. */

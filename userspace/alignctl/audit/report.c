@@ -349,6 +349,8 @@ static struct json_object *json_finding(const struct stack *stack,
 	json_add_text(object, "finding", finding_name(finding->code));
 	json_add_text(object, "device", stack->layer[finding->layer].name);
 	json_add_bool(object, "note", finding->note);
+	json_add_text(object, "cause", finding->code == FINDING_CAUSE ?
+		      cause_name(finding->cause) : NULL);
 	json_add_text(object, "text", finding->text);
 	json_add_text(object, "cost", finding->cost);
 	json_add_text(object, "command", finding->command);

@@ -96,8 +96,8 @@ struct stack_content {
  * @mounts: mount points; may be NULL if @nr_mounts is 0
  * @nr_mounts: number of mount points
  * @swap: in use as swap
- * @suspended: it, or a device below, is suspended, so that reading waits
- * @aside: not asked about; it is there as a neighbour, and its headers are not
+ * @suspended: the device, or one below, is suspended, so that a read waits
+ * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
  * @content: what it carries
  * @below: indices of the devices it lies on, all less than its own index

@@ -37,7 +37,8 @@ struct tap_test {
 	X(trace_iolog) X(trace_blktrace) X(forecast) X(source)		\
 	X(arrivals) X(buffered) X(decimal) X(nearest) X(message)		\
 	X(figure) X(table) X(record_report) X(aligntab) X(find)		\
-	X(unit_name) X(mapping) X(judge) X(header)
+	X(unit_name) X(mapping) X(judge) X(header)	\
+	X(cause)
 
 #define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
 TAP_FILES(TAP_DECLARE)

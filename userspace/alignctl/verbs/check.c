@@ -15,14 +15,17 @@
 #include "base/message.h"
 #include "device/sysfs.h"
 #include "geometry.h"
+#include "trace/trace.h"
 #include "verbs/verbs.h"
 
 struct check_options {
 	struct collect_options collect;
+	const char *recording;
 	bool json;
 };
 
-enum row { ROW_PHYSICAL, ROW_OFFSET, ROW_LOGICAL, ROW_JSON };
+enum row { ROW_PHYSICAL, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
+	   ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_PHYSICAL] = { "physical", "N",
@@ -31,6 +34,8 @@ static const struct option_row rows[] = {
 			 "judge for physical blocks that start at byte N" },
 	[ROW_LOGICAL] = { "logical", "N",
 			  "logical block of images (default: 512)" },
+	[ROW_RECORDING] = { "recording", "FILE",
+			    "name the cause by a trace of DEV" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -62,6 +67,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_LOGICAL:
 		return take_block("logical", argument, &collect->logical);
+	case ROW_RECORDING:
+		options->recording = argument;
+		return 0;
 	case ROW_JSON:
 		options->json = true;
 	}
@@ -119,6 +127,64 @@ static int collect(struct stack *stack, char **operands, size_t nr,
 	return result;
 }
 
+/* Print the judgement. Return: enum alignctl_exit. */
+static int report(const struct stack *stack, const struct judgement *judgement,
+		  bool json)
+{
+	if (json)
+		audit_report_json(stack, judgement);
+	else
+		audit_report_text(stack, judgement);
+	return judgement_faults(judgement) ? ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
+}
+
+/* Find the device that the only operand is. */
+static size_t find_layer(const struct stack *stack, const char *operand)
+{
+	dev_t devno = 0;
+	bool image;
+	size_t i = 0;
+
+	/* it has been found before; an image has the number 0, and is first */
+	find(operand, &devno, &image);
+	while (!image && i < stack->nr && stack->layer[i].devno != devno)
+		i++;
+	return i;
+}
+
+/* Name the cause by a recording of the only operand. */
+static int judge_recording(const struct stack *stack,
+			   struct judgement *judgement, const char *operand,
+			   const char *path)
+{
+	size_t layer = find_layer(stack, operand);
+	struct trace_request request;
+	struct cause_place place;
+	struct cause_search *search;
+	struct trace *trace;
+	struct cause cause;
+	enum trace_next next;
+	int result;
+
+	if (layer == stack->nr ||
+	    !judgement_place(stack, judgement, layer, &place)) {
+		message_error("%s: where its blocks begin is not known; give --physical and --offset",
+			      operand);
+		return ALIGNCTL_USAGE;
+	}
+	result = trace_open(&trace, path);
+	if (result)
+		return result;
+	search = cause_new(&place);
+	while ((next = trace_next(trace, &request)) == TRACE_GOT)
+		cause_add(search, &request);
+	cause_end(search, &cause);
+	trace_close(trace);
+	if (next == TRACE_END)
+		judge_cause(stack, judgement, layer, &cause);
+	return trace_next_status(next);
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct check_options options = { .collect.offset = -1 };
@@ -129,16 +195,20 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.recording && argc - first != 1) {
+		message_error("--recording needs the one DEV that was recorded");
+		return ALIGNCTL_USAGE;
+	}
 	result = collect(&stack, argv + first, (size_t)(argc - first),
 			 &options.collect);
 	if (!result) {
 		judge(&stack, &judgement);
-		if (options.json)
-			audit_report_json(&stack, &judgement);
-		else
-			audit_report_text(&stack, &judgement);
-		if (judgement_faults(&judgement))
-			result = ALIGNCTL_FINDINGS;
+		if (options.recording)
+			result = judge_recording(&stack, &judgement,
+						 argv[first],
+						 options.recording);
+		if (!result)
+			result = report(&stack, &judgement, options.json);
 		judgement_free(&judgement);
 	}
 	stack_free(&stack);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
 
-import json
 import os
 import re
 import shutil
@@ -10,41 +9,14 @@ import subprocess
 import pytest
 
 from alignctl_program import alignctl
+from audited import DISK_SECTORS, FINDINGS, MIB, SECTOR, Machine, check, run, sparse
 from lab.pace import patience
 from lab.paths import OUT, REPO
 
-FINE, FINDINGS, USAGE = 0, 1, 2
-SECTOR = 512
-MIB = 1 << 20
+USAGE = 2
 START = 2048
 PART_SECTORS = 16384
-DISK_SECTORS = 65536
 UNALIGNED = "partition-start"
-
-
-def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, timeout=patience(60), check=False,
-                          **options)
-    assert done.returncode == 0, f"{command}: {done.stderr}"
-    return done.stdout
-
-
-def check(*arguments, status=None, **options):
-    """(The findings that count, those that are notes, the devices), as {device: {finding: its row}} and {device: row}."""
-    done = alignctl("check", *arguments, "--json", **options)
-    assert done.returncode in (FINE, FINDINGS), done.stderr
-    document = json.loads(done.stdout)
-    faults, notes = {}, {}
-    for row in document["findings"]:
-        (notes if row["note"] else faults).setdefault(row["device"], {})[row["finding"]] = row
-    assert done.returncode == (FINDINGS if faults else FINE)
-    return faults, notes, {row["name"]: row for row in document["devices"]}
-
-
-def sparse(path, size):
-    with open(path, "wb") as file:
-        file.truncate(size)
-    return path
 
 
 def partitioned(path, parts, *, label="gpt"):
@@ -242,55 +214,6 @@ def test_a_volume_of_lvm_is_read_as_it_was_made(tmp_path, align, extent, wanted)
     assert content["type"] == "LVM2_member" and content["data_start"] == int(start)
     assert content["extent_size"] == int(extent[:-1]) << (20 if extent[-1] == "m" else 10)
     assert set(faults.get(str(image), {})) == wanted
-
-
-class Machine:
-    """A machine made up in sysfs, whose device nodes are files."""
-
-    def __init__(self, root):
-        self.root = root
-        for folder in ("sys/block", "sys/class/block", "sys/dev/block", "proc/self", "dev/mapper"):
-            (root / folder).mkdir(parents=True)
-        (root / "proc/self/mountinfo").write_text("")
-        (root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n")
-
-    def write(self, path, **files):
-        for name, value in files.items():
-            file = path / name.replace("__", "/")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{value}\n")
-
-    def device(self, name, number, *, parent="pci0", bytes_=DISK_SECTORS * SECTOR, offset=0, slaves=(), **files):
-        path = self.root / "sys/devices" / parent / name
-        path.mkdir(parents=True)
-        self.write(path, dev=f"{number[0]}:{number[1]}", size=bytes_ // SECTOR, alignment_offset=offset, ro=0, removable=0,
-                   **files)
-        for link in ("sys/class/block", "sys/dev/block", *([] if "partition" in files else ["sys/block"])):
-            link = self.root / link / (f"{number[0]}:{number[1]}" if "dev" in link else name)
-            link.symlink_to(os.path.relpath(path, link.parent))
-        (path / "holders").mkdir()
-        (path / "slaves").mkdir()
-        for slave in slaves:
-            (path / "slaves" / slave).symlink_to(os.path.relpath((self.root / "sys/class/block" / slave).resolve(),
-                                                                 path / "slaves"))
-            (self.root / "sys/class/block" / slave / "holders" / name).symlink_to(
-                os.path.relpath(path, (self.root / "sys/class/block" / slave).resolve() / "holders"))
-        sparse(self.root / "dev" / files.get("dm__name", name).replace("vg-", "mapper/vg-"), bytes_)
-        return path
-
-    def disk(self, name, number, *, logical=512, physical=4096, io_min=None, rotational=1, **more):
-        return self.device(name, number, queue__logical_block_size=logical, queue__physical_block_size=physical,
-                           queue__minimum_io_size=io_min or physical, queue__optimal_io_size=0, queue__rotational=rotational,
-                           queue__max_sectors_kb=1280, **more)
-
-    def check(self, *arguments):
-        return check(*arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(self.root)})
-
-    def lsblk(self):
-        """{name: what lsblk -t says}."""
-        out = run("lsblk", "--sysroot", self.root, "--json", "--bytes", "--list", "-o",
-                  "NAME,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC")
-        return {row["name"]: row for row in json.loads(out)["blockdevices"]}
 
 
 @pytest.fixture

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Recordings with extreme requests; test_cause.py has loads of known cause. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "audit/cause.h"
+#include "tests/tap.h"
+
+static const struct cause_place place = { .block = 4096 };
+
+static void write_of(struct cause_search *search, uint64_t offset,
+		     uint64_t bytes, const char *comm)
+{
+	struct trace_request request = {
+		.op = TRACE_WRITE, .offset = offset, .bytes = bytes,
+	};
+
+	memcpy(request.comm, comm, strlen(comm) + 1);
+	cause_add(search, &request);
+}
+
+static void touches(void)
+{
+	static const struct {
+		uint64_t offset, bytes, touches;
+	} writes[] = {
+		{ 0, 4096, 0 }, { 0, 8192, 0 }, { 512, 512, 1 },
+		{ 0, 512, 1 }, { 3584, 512, 1 }, { 3584, 1024, 2 },
+		{ 512, 4096, 2 }, { 512, 3584, 1 }, { 4096, 4608, 1 },
+		{ 512, 8192, 2 },
+	};
+	struct cause cause;
+	size_t i;
+
+	for (i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		struct cause_search *search = cause_new(&place);
+
+		write_of(search, writes[i].offset, writes[i].bytes, "x");
+		cause_end(search, &cause);
+		CHECK(cause.writes == 1 && cause.touches == writes[i].touches &&
+		      cause.misaligned == !!writes[i].touches,
+		      "write %zu: %" PRIu64 " touches", i, cause.touches);
+	}
+}
+
+static void extremes(void)
+{
+	const struct cause_place far = {
+		.block = 65536, .shift = 65024, .max_io = UINT64_MAX,
+		.fs_unit = 512,
+	};
+	static const uint64_t numbers[] = {
+		0, 1, 511, 512, 65535, 65536, INT64_MAX, UINT64_MAX,
+		(uint64_t)INT64_MAX + 1, INT64_MAX - 511,
+	};
+	const size_t nr = sizeof(numbers) / sizeof(numbers[0]);
+	struct cause_search *search = cause_new(&far);
+	struct cause cause;
+	size_t i, k;
+
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < nr; k++)
+			write_of(search, numbers[i], numbers[k], "kworker/0");
+	cause_end(search, &cause);
+	CHECK(cause.kind <= CAUSE_UNKNOWN && cause.writes <= nr * nr &&
+	      cause.explained <= cause.touches, "%s", cause_name(cause.kind));
+}
+
+static void names(void)
+{
+	struct cause_search *search = cause_new(&place);
+	struct cause cause;
+	char comm[TRACE_COMM_BYTES];
+	uint64_t i;
+
+	for (i = 0; i < 1000; i++) {
+		snprintf(comm, sizeof(comm), "p%" PRIu64, i);
+		write_of(search, i * 8192 + 512, 512, comm);
+	}
+	cause_end(search, &cause);
+	CHECK(cause.kind == CAUSE_RANDOM && !*cause.comm,
+	      "%s by '%s', which made one of 1000 writes",
+	      cause_name(cause.kind), cause.comm);
+}
+
+const struct tap_test cause_tests[] = {
+	{ "touches are counted as the target counts them", touches },
+	{ "requests at the ends of all numbers are no overflow", extremes },
+	{ "of too many processes none is named", names },
+	{ 0 },
+};
