@@ -301,15 +301,48 @@ static void decide(const struct cause_search *search, struct cause *cause)
 		       TRACE_COMM_BYTES);
 }
 
+/* Check for so few misaligned writes that they need no cause. */
+static bool is_little(const struct cause *cause)
+{
+	return cause->misaligned < cause->writes / 100 * FEW_PER_CENT +
+				   cause->writes % 100 * FEW_PER_CENT / 100;
+}
+
 void cause_end(struct cause_search *search, struct cause *cause)
 {
 	*cause = search->cause;
-	if (!cause->touches ||
-	    cause->misaligned * 100 < cause->writes * FEW_PER_CENT)
+	if (!cause->touches || is_little(cause))
 		cause->kind = CAUSE_NONE;
 	else
 		decide(search, cause);
 	free(search);
+}
+
+void cause_of_ledger(const struct cause_ledger *ledger, uint32_t into,
+		     struct cause *cause)
+{
+	uint32_t bin = ledger->logical ? into / ledger->logical : 0;
+	uint64_t there = bin && bin < ALIGN_PHASE_BINS ? ledger->phase[bin] : 0;
+
+	*cause = (struct cause) {
+		.kind = CAUSE_UNKNOWN, .writes = ledger->writes,
+		.misaligned = ledger->misaligned, .touches = ledger->touches,
+		.into = into,
+	};
+	if (!cause->touches || is_little(cause)) {
+		cause->kind = CAUSE_NONE;
+	} else if (cause->touches < ENOUGH) {
+		return;
+	} else if (there && at_least(there, cause->misaligned, MOST_PER_CENT)) {
+		cause->kind = CAUSE_SHIFT;
+		/* the ledger has no touches by phase */
+		cause->of_writes = true;
+		cause->explained = there;
+	} else if (ledger->coalesce &&
+		   at_least(ledger->completed, cause->touches, MOST_PER_CENT)) {
+		cause->kind = CAUSE_STREAM;
+		cause->explained = ledger->completed;
+	}
 }
 
 const char *cause_name(enum cause_kind kind)

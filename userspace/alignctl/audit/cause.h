@@ -6,9 +6,11 @@
 #ifndef ALIGNCTL_CAUSE_H
 #define ALIGNCTL_CAUSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "geometry.h"
 #include "trace/trace.h"
 
 enum cause_kind {
@@ -41,6 +43,7 @@ struct cause_place {
  * @writes: number of writes and write-zeroes
  * @misaligned: number of those with touches
  * @touches: number of touches
+ * @of_writes: @explained counts misaligned writes, not touches
  * @explained: number of touches that the cause explains
  * @into: with CAUSE_SHIFT, bytes into a block at which writes start
  * @comm: with CAUSE_RANDOM, name of the process with most touches; "": not known
@@ -50,10 +53,41 @@ struct cause {
 	uint64_t writes;
 	uint64_t misaligned;
 	uint64_t touches;
+	bool of_writes;
 	uint64_t explained;
 	uint32_t into;
 	char comm[TRACE_COMM_BYTES];
 };
+
+/**
+ * struct cause_ledger - counters of an align device that bear on the cause
+ * @coalesce: the device is in mode coalesce, which completes blocks of streams
+ * @report: the device is in mode report, which mends nothing
+ * @writes: number of writes and write-zeroes
+ * @misaligned: number of those with touches
+ * @touches: number of touches
+ * @completed: number of touches that later writes completed
+ * @logical: logical block, bytes
+ * @phase: misaligned writes by their start inside a block, in logical blocks
+ */
+struct cause_ledger {
+	bool coalesce;
+	bool report;
+	uint64_t writes;
+	uint64_t misaligned;
+	uint64_t touches;
+	uint64_t completed;
+	uint32_t logical;
+	uint64_t phase[ALIGN_PHASE_BINS];
+};
+
+/*
+ * Name the cause by counters, which cannot tell as much as a recording: a shift
+ * only where something is known to begin @into bytes inside a block, with 0 for
+ * nothing; a stream only in mode coalesce.
+ */
+void cause_of_ledger(const struct cause_ledger *ledger, uint32_t into,
+		     struct cause *cause);
 
 struct cause_search;
 

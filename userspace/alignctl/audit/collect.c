@@ -19,6 +19,7 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "device/device.h"
+#include "device/ledger.h"
 #include "device/sysfs.h"
 #include "geometry.h"
 
@@ -329,6 +330,37 @@ static int64_t bytes_of(int64_t count, int64_t unit)
 	return bytes;
 }
 
+/* Return the counters of an align device that bear on a cause, or NULL. */
+static struct cause_ledger *read_ledger(const char *dir)
+{
+	struct cause_ledger *found = NULL;
+	struct ledger ledger;
+	CLEANUP_FREE char *fault = ledger_read(&ledger, dir);
+
+	if (fault)
+		return NULL;
+	/* all targets of one device have one mode, or nothing is said of it */
+	if (ledger.nr_targets == 1) {
+		const char *mode = ledger.target[0].mode;
+
+		found = memory_or_exit(calloc(1, sizeof(*found)));
+		found->coalesce = !strcmp(mode, "coalesce");
+		found->report = !strcmp(mode, "report");
+		found->logical = ledger.logical;
+		found->writes = ledger_value(&ledger, LEDGER_writes) +
+			ledger_value(&ledger, LEDGER_write_zeroes);
+		found->misaligned =
+			ledger_value(&ledger, LEDGER_writes_misaligned) +
+			ledger_value(&ledger, LEDGER_write_zeroes_misaligned);
+		found->touches = ledger_value(&ledger, LEDGER_rmw_expected);
+		found->completed = ledger_value(&ledger,
+						LEDGER_rmw_avoided_complete);
+		ledger_histogram(&ledger, HISTOGRAM_PHASE, found->phase);
+	}
+	ledger_free(&ledger);
+	return found;
+}
+
 /* Fill in what sysfs says of the device. */
 static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 {
@@ -348,6 +380,8 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 	view->figure[STACK_OFFSET] = attribute(sys->dir, "alignment_offset");
 	layer->io_opt = attribute(disk, "queue/optimal_io_size");
 	layer->max_io = bytes_of(attribute(disk, "queue/max_sectors_kb"), KIB);
+	if (layer->kind == STACK_ALIGN)
+		layer->ledger = read_ledger(sys->dir);
 	layer->suspended = attribute(sys->dir, "dm/suspended") == 1;
 	layer->rotational = attribute(disk, "queue/rotational") != 0;
 	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);

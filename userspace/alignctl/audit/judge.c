@@ -771,6 +771,66 @@ static void judge_device(const struct subject *subject)
 		of_content[i](subject);
 }
 
+static bool reaches(const struct stack *stack, size_t from, size_t to)
+{
+	const struct stack_layer *layer = &stack->layer[from];
+	size_t i;
+
+	if (from == to)
+		return true;
+	for (i = 0; i < layer->nr_below; i++)
+		if (reaches(stack, layer->below[i], to))
+			return true;
+	return false;
+}
+
+/*
+ * Find where a device that was found shifted begins inside a block, of those on
+ * device @index, or that device itself; 0: none was found.
+ */
+static uint32_t shift_found(const struct stack *stack,
+			    const struct judgement *judgement, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < judgement->nr; i++) {
+		const struct finding *finding = &judgement->finding[i];
+		const struct position *at = &judgement->position[finding->layer];
+
+		if (!reaches(stack, finding->layer, index))
+			continue;
+		if (finding->code == FINDING_DATA_START)
+			return (uint32_t)at->data_shift;
+		if (finding->code == FINDING_PARTITION_START ||
+		    finding->code == FINDING_MAPPED_START)
+			return (uint32_t)at->shift;
+	}
+	return judgement->position[index].shift > 0 ?
+		(uint32_t)judgement->position[index].shift : 0;
+}
+
+/* Name the cause in the counters of each align device that has written. */
+static void judge_ledgers(const struct stack *stack,
+			  struct judgement *judgement)
+{
+	size_t i, before;
+
+	for (i = 0; i < stack->nr; i++) {
+		const struct stack_layer *layer = &stack->layer[i];
+		struct cause cause;
+
+		if (layer->aside || !layer->ledger || !layer->ledger->touches)
+			continue;
+		cause_of_ledger(layer->ledger,
+				shift_found(stack, judgement, i), &cause);
+		before = judgement->nr;
+		judge_cause(stack, judgement, i, &cause);
+		/* pad and coalesce are what mends it */
+		if (!layer->ledger->report)
+			judgement->finding[before].note = true;
+	}
+}
+
 void judge(const struct stack *stack, struct judgement *judgement)
 {
 	size_t i;
@@ -789,6 +849,7 @@ void judge(const struct stack *stack, struct judgement *judgement)
 		    !is_extended(subject.layer))
 			judge_device(&subject);
 	}
+	judge_ledgers(stack, judgement);
 }
 
 bool judgement_place(const struct stack *stack,
@@ -883,7 +944,7 @@ static void mend_cause(struct finding *finding, const struct subject *subject,
 		break;
 	default:
 		finding->reason = message_format(
-			"record a longer time, or one program alone");
+			"record it, longer or one program alone, and check with --recording");
 	}
 }
 
@@ -924,9 +985,12 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 		what = message_format("cannot tell");
 	}
 	finding = add(&subject, FINDING_CAUSE,
-		      message_format("cause in the recording: %s (%" PRIu64
-				     " of %" PRIu64 " touches)", what,
-				     cause->explained, cause->touches),
+		      message_format("cause of its touches: %s (%" PRIu64
+				     " of %" PRIu64 "%s)", what,
+				     cause->explained, cause->of_writes ?
+				     cause->misaligned : cause->touches,
+				     cause->of_writes ? " misaligned writes" :
+				     ""),
 		      message_format("%" PRIu64 " of %" PRIu64
 				     " writes had %" PRIu64
 				     " touches, each an RMW in the drive",

@@ -36,7 +36,7 @@ enum finding_code {
  * @code: kind of the finding
  * @note: costs nothing by itself, or not known to: does not count as a fault
  * @layer: index of the device
- * @cause: cause in the recording, with FINDING_CAUSE only
+ * @cause: cause of the touches, with FINDING_CAUSE only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
  * @command: the command that mends it while nothing uses the device; NULL:
@@ -72,8 +72,8 @@ struct position {
 /**
  * struct judgement - positions and findings
  * @nr: number of findings
- * @finding: the findings, by rising device, and last that of a recording; may be
- *	NULL if @nr is 0
+ * @finding: the findings, by rising device, and last the causes; may be NULL if
+ *	@nr is 0
  * @position: position of each device of the stack
  */
 struct judgement {

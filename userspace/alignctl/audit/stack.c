@@ -105,6 +105,7 @@ void stack_free(struct stack *stack)
 		while (layer->nr_mounts)
 			free(layer->mounts[--layer->nr_mounts]);
 		free(layer->mounts);
+		free(layer->ledger);
 		free(layer->content.type);
 		free(layer->content.table);
 		free(layer->content.unread);

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "audit/cause.h"
+
 /* A figure that nothing says; the kernel's -1 (misaligned) is another one. */
 #define STACK_UNKNOWN	INT64_MIN
 
@@ -100,6 +102,7 @@ struct stack_content {
  * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
  * @content: what it carries
+ * @ledger: counters of an align device; NULL: of another one, or not readable
  * @below: indices of the devices it lies on, all less than its own index
  * @nr_below: number of the devices it lies on
  */
@@ -122,6 +125,7 @@ struct stack_layer {
 	bool suspended;
 	bool aside;
 	struct stack_content content;
+	struct cause_ledger *ledger;
 	size_t *below;
 	size_t nr_below;
 };

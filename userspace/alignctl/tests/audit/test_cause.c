@@ -83,9 +83,43 @@ static void names(void)
 	      cause_name(cause.kind), cause.comm);
 }
 
+static enum cause_kind says(const struct cause_ledger *ledger, uint32_t into)
+{
+	struct cause cause;
+
+	cause_of_ledger(ledger, into, &cause);
+	return cause.kind;
+}
+
+static void counters(void)
+{
+	struct cause_ledger ledger = {
+		.logical = 512, .writes = 1000, .misaligned = 900,
+		.touches = 1800, .phase = { [3] = 800, [5] = 100 },
+	};
+
+	CHECK(says(&ledger, 1536) == CAUSE_SHIFT, "a shift that is known");
+	CHECK(says(&ledger, 2560) == CAUSE_UNKNOWN, "a shift by something else");
+	CHECK(says(&ledger, 0) == CAUSE_UNKNOWN, "one bar may be a stream's");
+	CHECK(says(&ledger, UINT32_MAX) == CAUSE_UNKNOWN, "a shift of 4 GiB");
+	ledger.completed = 1500;
+	CHECK(says(&ledger, 0) == CAUSE_UNKNOWN, "in pad");
+	ledger.coalesce = true;
+	CHECK(says(&ledger, 0) == CAUSE_STREAM, "completed by what follows");
+	ledger.completed = 500;
+	CHECK(says(&ledger, 0) == CAUSE_UNKNOWN, "completed in part");
+	ledger.misaligned = 5;
+	CHECK(says(&ledger, 0) == CAUSE_NONE, "5 of 1000 writes");
+	ledger.misaligned = 900;
+	ledger.touches = 99;
+	CHECK(says(&ledger, 1536) == CAUSE_UNKNOWN, "too few touches");
+}
+
 const struct tap_test cause_tests[] = {
 	{ "touches are counted as the target counts them", touches },
 	{ "requests at the ends of all numbers are no overflow", extremes },
+	{ "counters name a shift that is known, and a stream in coalesce",
+	  counters },
 	{ "of too many processes none is named", names },
 	{ 0 },
 };

@@ -3,11 +3,12 @@
 
 import csv
 import itertools
+import os
 import random
 
 import pytest
 
-from audited import MIB, SECTOR, Machine, run, sparse
+from audited import MIB, SECTOR, Machine, check, run, sparse
 
 WRITES = 1500
 SPAN = 32 * MIB
@@ -161,6 +162,26 @@ def test_one_stream_of_whole_blocks_at_one_place_may_be_either(tmp_path):
     """A copy to a shifted partition, or a log with a header of one sector: nothing tells them apart."""
     load = [(SECTOR + 4096 * n, 4096, "cp") for n in range(WRITES)]
     assert verdict(tmp_path / "m", load, block=4096, largest=MIB)[0] == "cannot-tell"
+
+
+def test_the_counters_of_an_align_device_name_a_stream(machine):
+    root, align = machine
+    for device in ("sys/class/block/dm-0", "sys/dev/block/8:0"):
+        folder = (root / device).resolve()
+        (folder / "queue").mkdir(exist_ok=True)
+        for name, value in (("size", 65536), ("alignment_offset", 0), ("queue/logical_block_size", 512),
+                            ("queue/physical_block_size", 4096), ("queue/minimum_io_size", 4096)):
+            (folder / name).write_text(f"{value}\n")
+    (root / "sys/devices/pci0/block/sda/dev").write_text("8:0\n")
+    (root / "sys/class/block/sda").symlink_to(root / "sys/devices/pci0/block/sda")
+    (root / "sys/devices/virtual/block/dm-0/slaves").mkdir()
+    (root / "sys/devices/virtual/block/dm-0/slaves/sda").symlink_to(root / "sys/devices/pci0/block/sda")
+    (align / "target0_mode").write_text("coalesce\n")
+    for name, value in (("writes", 1000), ("writes_misaligned", 900), ("rmw_expected", 1700), ("rmw_avoided_complete", 1600)):
+        (align / name).write_text(f"{value}\n")
+    faults, notes, devices = check(env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert not faults and devices["dm-0"]["kind"] == "align" and devices["dm-0"]["lies_on"] == ["sda"]
+    assert notes["dm-0"]["cause"]["cause"] == "stream" and "(1600 of 1700)" in notes["dm-0"]["cause"]["text"]
 
 
 def test_few_touches_are_no_cause(tmp_path):

@@ -470,6 +470,34 @@ static void asked(void)
 	       "echo '+7,' | sfdisk --move-data /dev/sda -N 2");
 }
 
+static void ledgers(void)
+{
+	struct stack_layer *layer;
+	struct judgement judgement;
+
+	disk(512, 4096, 0);
+	layer = above(STACK_ALIGN, 0);
+	layer->ledger = calloc(1, sizeof(*layer->ledger));
+	*layer->ledger = (struct cause_ledger) {
+		.report = true, .logical = 512, .writes = 1000,
+		.misaligned = 900, .touches = 1800, .phase = { [1] = 900 },
+	};
+	layer = above(STACK_DM, 3584);
+	judge(&stack, &judgement);
+	CHECK(judgement.nr == 2 && judgement.finding[1].layer == 1 &&
+	      judgement.finding[1].cause == CAUSE_SHIFT &&
+	      !judgement.finding[1].note, "%zu findings", judgement.nr);
+	judgement_free(&judgement);
+	/* what is being mended is a note */
+	stack.layer[1].ledger->report = false;
+	expect("2:mapped-start 1:(cause)", NULL);
+	/* an align device that saw no touch has no cause */
+	disk(512, 4096, 0);
+	layer = above(STACK_ALIGN, 0);
+	layer->ledger = calloc(1, sizeof(*layer->ledger));
+	expect("", NULL);
+}
+
 static void hostile(void)
 {
 	struct stack_layer *layer = disk(512, 4096, 0);
@@ -504,6 +532,8 @@ const struct tap_test judge_tests[] = {
 	{ "a loop device is judged by its offset in the file", loops },
 	{ "headers that were not read are said so", unread },
 	{ "only what was asked about is judged", asked },
+	{ "an align device's counters name the cause with what is above",
+	  ledgers },
 	{ "a path in a command is quoted", hostile },
 	{ 0 },
 };
