@@ -20,16 +20,17 @@
 /* Writes after which one that goes on at the same place is another stream's. */
 #define SOON		64U
 /*
- * Share of the whole-block writes at one phase, in per cent, that must not go on
- * where another write ended: a shifted partition has such, one stream has none.
+ * Share of the whole-block writes at one phase, in per cent, that must not go
+ * on where another write ended: one stream has none, a shifted partition has
+ * some.
  */
 #define APART_PER_CENT	5
 
-/* What a touch looks like when it comes; some are explained by a later write. */
+/* What a touch looks like when it comes; a later write explains some. */
 enum look {
 	LOOK_WHOLE,		/* of a write of whole blocks' length */
 	LOOK_SMALL,		/* of a write shorter than a block */
-	LOOK_KERNEL,		/* of a kernel thread, by the file system's unit */
+	LOOK_KERNEL,	/* of a kernel thread, in the file system's unit */
 	LOOK_OTHER,
 	LOOK_STREAM,
 	LOOK_SPLIT,

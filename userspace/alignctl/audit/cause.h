@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Name the cause of partial touches by the writes of a recording, in constant
- * memory. It reads nothing but the writes and what the audit knows of the device.
+ * memory. Nothing else is read but what the audit knows of the device.
  */
 #ifndef ALIGNCTL_CAUSE_H
 #define ALIGNCTL_CAUSE_H
@@ -15,7 +15,7 @@
 
 enum cause_kind {
 	CAUSE_NONE,		/* too few touches to need a cause */
-	CAUSE_SHIFT,		/* whole blocks, all at one place inside a block */
+	CAUSE_SHIFT,		/* whole blocks, at one place inside a block */
 	CAUSE_STREAM,		/* the next write completes the block */
 	CAUSE_RANDOM,		/* small writes anywhere */
 	CAUSE_FS_SECTOR,	/* a file system with small sectors or blocks */
@@ -28,7 +28,7 @@ enum cause_kind {
  * @block: physical block, bytes
  * @shift: bytes from a boundary to the device's first byte
  * @max_io: largest request, bytes; 0: not known
- * @fs_unit: smallest unit of a file system that is below the block, bytes; 0: none
+ * @fs_unit: smallest unit of a file system if below the block, bytes; else 0
  */
 struct cause_place {
 	uint32_t block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Collect the description of a stack: from sysfs and libmount, and, where devices
- * may be opened, from the kernel's ioctls, libblkid and on-disk headers.
+ * Collect the description of a stack: from sysfs and libmount, and, where
+ * devices may be opened, from ioctls, libblkid and on-disk headers.
  * Nothing is written, and no device is opened exclusively.
  */
 #ifndef ALIGNCTL_COLLECT_H

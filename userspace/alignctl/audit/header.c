@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The formats with figures at fixed places; LUKS and LVM have their own files. */
+/* The formats with figures at fixed places; LUKS and LVM have own files. */
 #include <linux/raid/md_p.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Readers of on-disk headers. Each reads a bounded part of a device that may come
- * from anybody, trusts no figure in it, and gives only those that the format
- * allows.
+ * Readers of on-disk headers. Each reads a bounded part of a device that may
+ * come from anybody, trusts no figure in it, and gives only those that the
+ * format allows.
  */
 #ifndef ALIGNCTL_HEADER_H
 #define ALIGNCTL_HEADER_H
@@ -46,8 +46,8 @@ bool header_ext(const struct header_source *source,
 		struct stack_content *content);
 
 /*
- * Read the header of a type that libblkid has named. Return: true also for a type
- * that has no reader here.
+ * Read the header of a type that libblkid has named. Return: true also for a
+ * type that has no reader here.
  */
 bool header_of_type(const char *type, const struct header_source *source,
 		    struct stack_content *content);

@@ -14,7 +14,7 @@
 #define AREA_BYTES	16U		/* offset and size */
 #define METADATA_MAGIC	" LVM2 x[5A%r0N*>"
 #define METADATA_HEADER	512U		/* the text wraps to behind it */
-#define TEXT_MAX	(1U << 20)	/* of the text; LVM's areas have 1 MiB */
+#define TEXT_MAX	(1U << 20)	/* of the text; LVM's areas: 1 MiB */
 #define EXTENT_MAX	(UINT64_C(1) << 32)	/* of sectors, in LVM too */
 
 /*

@@ -431,8 +431,8 @@ static void judge_loop(const struct subject *subject)
 }
 
 /*
- * Check whether a device above shows all of the same content, as an align device
- * and multipath do, so that it is judged there.
+ * Check whether a device above shows all of the same content, as an align
+ * device and multipath do, so that it is judged there.
  */
 static bool shown_above(const struct subject *subject)
 {
@@ -795,7 +795,8 @@ static uint32_t shift_found(const struct stack *stack,
 
 	for (i = 0; i < judgement->nr; i++) {
 		const struct finding *finding = &judgement->finding[i];
-		const struct position *at = &judgement->position[finding->layer];
+		const struct position *at =
+			&judgement->position[finding->layer];
 
 		if (!reaches(stack, finding->layer, index))
 			continue;

@@ -260,7 +260,10 @@ static void ends(void)
 
 static void headers(void)
 {
-	static const struct { const char *type; enum stack_kind kind; } kinds[] = {
+	static const struct {
+		const char *type;
+		enum stack_kind kind;
+	} kinds[] = {
 		{ "crypto_LUKS", STACK_CRYPT },
 		{ "LVM2_member", STACK_LVM },
 		{ "linux_raid_member", STACK_MD },
