@@ -166,7 +166,7 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
                               SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
-                machine.check("sed -i '1i broken UUID= mode=fast' /etc/aligntab && "
+                machine.check("sed -i '1i broken ID=none mode=fast' /etc/aligntab && "
                               "echo 'absent ID=none nofail,timeout=30' >>/etc/aligntab")
             machine.append = "lab.delay=" + ",".join(f"{disk}:{seconds}" for disk, seconds in delays.items())
             machine.reboot("degraded" if number == REBOOTS else "running")
