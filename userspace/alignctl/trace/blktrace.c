@@ -216,7 +216,7 @@ static enum trace_next take_data(struct trace *trace, struct trace_input *input,
 	while (left) {
 		got = trace_input_peek(input, left < FILE_BYTES ? left : FILE_BYTES);
 		if (got < 0)
-			return TRACE_FAILED;
+			return trace_input_failure(input);
 		if ((uint32_t)got < left && got < (ssize_t)FILE_BYTES)
 			return refuse_cut(trace, input);
 		if (is_name && (uint32_t)got > skip) {
@@ -257,7 +257,7 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 	file->has_event = false;
 	got = trace_input_peek(input, sizeof(file->event));
 	if (got <= 0)
-		return got ? TRACE_FAILED : TRACE_END;
+		return got ? trace_input_failure(input) : TRACE_END;
 	if ((size_t)got < sizeof(file->event))
 		return refuse_cut(trace, input);
 	memcpy(&file->event, input->buffer + input->start, sizeof(file->event));

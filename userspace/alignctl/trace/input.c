@@ -44,6 +44,7 @@ void trace_input_close(struct trace_input *input)
 	if (!input->path)
 		return;
 	close(input->fd);
+	trace_unpacker_free(input->unpacker);
 	free(input->buffer);
 	free(input->path);
 	*input = (struct trace_input) { 0 };
@@ -63,8 +64,66 @@ int trace_input_rewind(struct trace_input *input)
 	}
 	input->start = input->end = 0;
 	input->byte = input->line = 0;
-	input->ended = false;
+	input->ended = input->begun = false;
+	trace_unpacker_free(input->unpacker);
+	input->unpacker = NULL;
 	return ALIGNCTL_FINE;
+}
+
+/* Read up to @wanted bytes as they are in the file; -1: reported. */
+static ssize_t read_plain(struct trace_input *input, size_t wanted)
+{
+	ssize_t got;
+
+	do
+		got = read(input->fd, input->buffer + input->end, wanted);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		message_error("%s: byte %" PRIu64 ": cannot be read: %s",
+			      input->path, input->byte + input->end,
+			      strerror(errno));
+	return got;
+}
+
+/* Read the first bytes, and give them to an unpacker if they are packed. */
+static int begin(struct trace_input *input)
+{
+	ssize_t got = 1;
+
+	while (got > 0 && input->end < TRACE_UNPACK_MAGIC) {
+		got = read_plain(input, TRACE_UNPACK_MAGIC - input->end);
+		if (got < 0)
+			return -1;
+		input->end += (size_t)got;
+	}
+	input->begun = true;
+	input->ended = !got;
+	input->unpacker = trace_unpacker_new(input->buffer, input->end);
+	if (input->unpacker) {
+		input->end = 0;
+		input->ended = false;
+	}
+	return 0;
+}
+
+/* Read more bytes behind those in the buffer, which has room; -1: reported. */
+static ssize_t fill(struct trace_input *input)
+{
+	size_t room = input->capacity - input->end, got;
+
+	if (!input->unpacker)
+		return read_plain(input, room);
+	switch (trace_unpack(input->unpacker, input->fd, input->path,
+			     input->buffer + input->end, room, &got)) {
+	case TRACE_UNPACKED:
+		return (ssize_t)got;
+	case TRACE_UNPACK_DAMAGED:
+		input->damaged = true;
+		break;
+	case TRACE_UNPACK_FAILED:
+		break;
+	}
+	return -1;
 }
 
 ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
@@ -79,22 +138,22 @@ ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
 		input->start = 0;
 		input->end = there;
 	}
+	if (!input->begun && begin(input))
+		return -1;
 	while (!input->ended && input->end < wanted) {
-		got = read(input->fd, input->buffer + input->end,
-			   input->capacity - input->end);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			message_error("%s: byte %" PRIu64 ": cannot be read: %s",
-				      input->path, input->byte + input->end,
-				      strerror(errno));
+		got = fill(input);
+		if (got < 0)
 			return -1;
-		}
 		input->end += (size_t)got;
 		input->ended = !got;
 	}
 	there = input->end - input->start;
 	return (ssize_t)(there < wanted ? there : wanted);
+}
+
+enum trace_next trace_input_failure(const struct trace_input *input)
+{
+	return input->damaged ? TRACE_BROKEN : TRACE_FAILED;
 }
 
 void trace_input_take(struct trace_input *input, size_t bytes)
@@ -130,7 +189,7 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 		}
 		got = trace_input_peek(input, there + 1);
 		if (got < 0)
-			return TRACE_FAILED;
+			return trace_input_failure(input);
 		there = input->end - input->start;
 		if (there > looked)
 			continue;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Read a file or pipe sequentially through one buffer. */
+/* Read a file or pipe through one buffer, and unpack it if it is packed. */
 #ifndef ALIGNCTL_TRACE_INPUT_H
 #define ALIGNCTL_TRACE_INPUT_H
 
 #include "trace/trace.h"
+#include "trace/unpack.h"
 
 /**
  * struct trace_input - a file that is being read
@@ -13,9 +14,12 @@
  * @capacity: size of @buffer in bytes
  * @start: index in @buffer of the next byte to take
  * @end: index in @buffer after the last byte read
- * @byte: position of @start in the file, in bytes
+ * @byte: position of @start in the file, unpacked, in bytes
  * @line: number of lines taken so far
  * @ended: the end of the file has been read into @buffer
+ * @begun: the file's first bytes have been read
+ * @damaged: the last failure was compressed data that is wrong
+ * @unpacker: unpacks the file; NULL: the file is not compressed
  */
 struct trace_input {
 	char *path;
@@ -27,6 +31,9 @@ struct trace_input {
 	uint64_t byte;
 	uint64_t line;
 	bool ended;
+	bool begun;
+	bool damaged;
+	struct trace_unpacker *unpacker;
 };
 
 /*
@@ -47,9 +54,12 @@ bool trace_input_has_way_back(const struct trace_input *input);
 /*
  * Read until @wanted bytes, at most the capacity, are at buffer + start or the
  * file ends. Return: the number of bytes there, at most @wanted, or -1 after
- * reporting a failure to read.
+ * reporting a failure, which trace_input_failure() tells.
  */
 ssize_t trace_input_peek(struct trace_input *input, size_t wanted);
+
+/* Return TRACE_FAILED after a failure to read, or TRACE_BROKEN if to unpack. */
+enum trace_next trace_input_failure(const struct trace_input *input);
 
 /* Consume @bytes that trace_input_peek() has read. */
 void trace_input_take(struct trace_input *input, size_t bytes);

@@ -95,7 +95,7 @@ static int recording_open(struct trace *trace)
 	trace->state = r;
 	got = trace_input_peek(&trace->input, sizeof(*h));
 	if (got < 0)
-		return ALIGNCTL_IO;
+		return trace_next_status(trace_input_failure(&trace->input));
 	if ((size_t)got < sizeof(*h)) {
 		trace->at.number = (uint64_t)got;
 		trace_refuse(trace, "the file is truncated in its 256-byte header");
@@ -159,7 +159,7 @@ static enum trace_next take_chunk(struct trace *trace)
 		return TRACE_END;
 	got = trace_input_peek(input, sizeof(chunk));
 	if (got < 0)
-		return TRACE_FAILED;
+		return trace_input_failure(input);
 	if (!got && r->nr == r->header.nr)
 		return r->end == r->header.end ? TRACE_END :
 		       trace_refuse(trace, "the requests end at byte %" PRIu64 ", the header says %" PRIu64,
@@ -178,7 +178,7 @@ static enum trace_next take_chunk(struct trace *trace)
 				    r->bytes);
 	got = trace_input_peek(input, r->bytes);
 	if (got < 0)
-		return TRACE_FAILED;
+		return trace_input_failure(input);
 	if ((size_t)got < r->bytes)
 		return refuse_cut(trace);
 	memcpy(r->body, input->buffer + input->start, r->bytes);

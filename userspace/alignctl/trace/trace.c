@@ -60,7 +60,7 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 	ssize_t length = trace_input_peek(&trace->input, HEAD_BYTES);
 
 	if (length < 0)
-		return ALIGNCTL_IO;
+		return trace_next_status(trace_input_failure(&trace->input));
 	/* blktrace leaves an empty file for a processor without events */
 	if (!length && blktrace_is_member(trace->input.path)) {
 		*found = TRACE_READABLE_BLKTRACE;
