@@ -35,7 +35,7 @@ REPEAT = 5
 # Options of each run, passed on to replay.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed")
-SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync")
+SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync", "wrap", "scale")
 # Options of verify that alignctl refuses with --vs: see verify_two() in verbs/verify.c.
 NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")
 

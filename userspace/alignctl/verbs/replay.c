@@ -36,7 +36,7 @@ struct verb_options {
 	bool reads_only;	/* what was asked for changes nothing */
 };
 
-enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE, ROW_WRAP, ROW_SCALE,
+enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE,
 	   ROW_HISTOGRAM, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE,
 	   ROW_JSON };
 
@@ -47,8 +47,6 @@ static const struct option_row rows[] = {
 			"only prepare, run or check (default: all three)" },
 	[ROW_STATE] = { "state", "FILE",
 			"the state between phases, or for --check" },
-	[ROW_WRAP] = { "wrap", NULL, "trace: continue at the start of DEV beyond its end" },
-	[ROW_SCALE] = { "scale", NULL, "trace: map its extent to that of DEV" },
 	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the histograms of all times to FILE" },
 	[ROW_BELOW] = { "verify-below", "DEV",
 			"trace: compare on DEV, the device below" },
@@ -60,18 +58,6 @@ static const struct option_row rows[] = {
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
-
-/* Take --wrap or --scale. Return: 0, or -1 after reporting an error. */
-static int take_placement(struct verb_options *options,
-			  enum placement_how how)
-{
-	if (options->run.replay.how != PLACEMENT_EXACT && options->run.replay.how != how) {
-		message_error("--wrap, --scale: exclude each other; leave one out");
-		return -1;
-	}
-	options->run.replay.how = how;
-	return 0;
-}
 
 static int take(size_t row, const char *argument, void *context)
 {
@@ -92,10 +78,6 @@ static int take(size_t row, const char *argument, void *context)
 			return -1;
 		options->phase = i;
 		return 0;
-	case ROW_WRAP:
-		return take_placement(options, PLACEMENT_WRAP);
-	case ROW_SCALE:
-		return take_placement(options, PLACEMENT_SCALE);
 	case ROW_HISTOGRAM:
 		options->run.replay.histogram = argument;
 		return 0;
@@ -386,9 +368,6 @@ static int check_source_options(const struct verb_options *options,
 	const struct run_fit fit[] = {
 		{ options->phase != PHASE_ALL, RUN_WRITES, "phase" },
 		{ replay->state, RUN_WRITES | RUN_TRACE, "state" },
-		{ replay->how == PLACEMENT_WRAP, RUN_READS | RUN_TRACE, "wrap" },
-		{ replay->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
-		  "scale" },
 		{ replay->verify_below, RUN_CACHED | RUN_TRACE, "verify-below" },
 	};
 	int result = run_options_check(&options->run, kind, w);

@@ -30,6 +30,18 @@ static bool parse_seconds(const char *text, double *seconds)
 	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
 }
 
+/* Take --wrap or --scale. Return: 0, or -1 after reporting an error. */
+static int take_placement(struct replay_options *replay,
+			  enum placement_how how)
+{
+	if (replay->how != PLACEMENT_EXACT && replay->how != how) {
+		message_error("--wrap, --scale: exclude each other; leave one out");
+		return -1;
+	}
+	replay->how = how;
+	return 0;
+}
+
 int run_options_take(struct run_options *options, size_t row,
 		     const char *argument)
 {
@@ -82,6 +94,10 @@ int run_options_take(struct run_options *options, size_t row,
 	case RUN_ROW_NO_CHECK:
 		replay->no_check = true;
 		return 0;
+	case RUN_ROW_WRAP:
+		return take_placement(replay, PLACEMENT_WRAP);
+	case RUN_ROW_SCALE:
+		return take_placement(replay, PLACEMENT_SCALE);
 	case RUN_NR_ROWS:
 		break;
 	}
@@ -141,6 +157,9 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 		  "speed" },
 		{ replay->scan, RUN_READS | RUN_CACHED | RUN_TRACE, "scan" },
 		{ replay->no_check, RUN_CACHED | RUN_TRACE, "no-check" },
+		{ replay->how == PLACEMENT_WRAP, RUN_READS | RUN_TRACE, "wrap" },
+		{ replay->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
+		  "scale" },
 	};
 	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
 

@@ -21,7 +21,7 @@ struct run_options {
 /* The first rows of a verb that takes these options, in this order. */
 enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	       RUN_ROW_WARMUP, RUN_ROW_TIMING, RUN_ROW_SPEED, RUN_ROW_SCAN,
-	       RUN_ROW_NO_CHECK, RUN_NR_ROWS };
+	       RUN_ROW_NO_CHECK, RUN_ROW_WRAP, RUN_ROW_SCALE, RUN_NR_ROWS };
 
 #define RUN_OPTION_ROWS							\
 	PLAN_OPTION_ROWS,						\
@@ -40,7 +40,11 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	[RUN_ROW_SCAN] = { "scan", NULL,				\
 			"trace: check first that all of it fits" },	\
 	[RUN_ROW_NO_CHECK] = { "no-check", NULL,			\
-			"trace: do not compare what was written" }
+			"trace: do not compare what was written" },	\
+	[RUN_ROW_WRAP] = { "wrap", NULL,				\
+			"trace: continue at the start of DEV beyond its end" }, \
+	[RUN_ROW_SCALE] = { "scale", NULL,				\
+			"trace: map its extent to that of DEV" }
 
 /*
  * What is replayed, a bit each: a workload that is prepared first, one that only

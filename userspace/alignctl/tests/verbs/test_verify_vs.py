@@ -125,6 +125,22 @@ def test_probes_are_the_same_on_devices_of_different_sizes(disk, other):
                 for run in result["runs"]}) == 1
 
 
+@pytest.mark.parametrize("how", ["--wrap", "--scale"])
+def test_a_trace_is_moved_to_fit_each_device(disk, other, tmp_path, how):
+    os.truncate(other, DISK_BYTES // 2)
+    trace = tmp_path / "far"
+    trace.write_text("op,offset,bytes\n" + "".join(
+        f"write,{n * DISK_BYTES // 20 // 4096 * 4096 + 512},4096\n" for n in range(30)))
+    refused = alignctl("verify", trace, "--on", disk, "--vs", other, "--repeat", 1)
+    assert refused.returncode == USAGE and "use --wrap or --scale" in refused.stderr
+    result = compared(trace, disk, other, "--repeat", 1, how)
+    assert [(run["replay"]["requests"], run["replay"]["data_check"]["status"]) for run in result["runs"]] == 2 * [(30, "ok")]
+    # the place in its block is what matters
+    assert [[row["phase"] for row in run["replay"]["by_phase"]] for run in result["runs"]] == 2 * [[512]]
+    refused = alignctl("verify", trace, "--on", disk, "--vs", other, "--wrap", "--scale")
+    assert refused.returncode == USAGE and "--wrap, --scale: exclude each other" in refused.stderr
+
+
 def test_the_same_device_twice_is_refused(disk, tmp_path):
     (tmp_path / "link").symlink_to(disk)
     failed = alignctl("verify", "w512", "--on", disk, "--vs", tmp_path / "link", "--count", 5)
@@ -199,7 +215,7 @@ def test_options_that_do_not_fit_are_named(disk, other, options, words):
     assert not any(disk.read_bytes())
 
 
-@pytest.mark.parametrize("options", [["--wrap"], ["--scale"], ["--histogram", "x"], ["--verify-below", "x"],
+@pytest.mark.parametrize("options", [["--histogram", "x"], ["--verify-below", "x"],
                                      ["--phase", "run"], ["--state", "x"]])
 def test_what_is_of_one_run_alone_is_no_option_of_many(disk, other, trace, options):
     failed = alignctl("verify", trace, "--on", disk, "--vs", other, *options)
