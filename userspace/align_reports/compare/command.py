@@ -34,7 +34,7 @@ FORMAT = 2
 REPEAT = 5
 # Options of each run, passed on to replay.
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
-          "threads", "warmup", "timing", "speed")
+          "threads", "warmup", "timing", "speed", "from", "disk", "columns")
 SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync", "wrap", "scale")
 # Options of verify that alignctl refuses with --vs: see verify_two() in verbs/verify.c.
 NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")

@@ -473,6 +473,10 @@ static void read_next(struct engine *e)
 		stop(e, trace_next_status(next));
 		return;
 	}
+	if (e->next.file) {
+		stop(e, source_refuse_disks(setup->source));
+		return;
+	}
 	wrong = placement_apply(setup->placement, &e->next);
 	if (wrong) {
 		refuse_next(e, wrong);

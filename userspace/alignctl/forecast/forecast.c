@@ -90,8 +90,7 @@ static int place(const struct pass *pass, const struct trace_request *request,
 		return refuse(pass->source,
 			      "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
 	if (request->file)
-		return refuse(pass->source,
-			      "requests to several files, maybe on several devices; split the trace by file");
+		return source_refuse_disks(pass->source);
 	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
 	if (sectors > have || *first > have - sectors) {
 		CLEANUP_FREE char *position = source_position(pass->source);

@@ -130,12 +130,15 @@ struct json_object *__wrap_json_object_from_file(const char *path)
 	return NULL;
 }
 
-int __wrap_trace_open(struct trace **trace, const char *path);
+int __wrap_trace_open_as(struct trace **trace, const char *path,
+			 const struct trace_choice *choice);
 
 /* Refuse all traces: they have targets of their own, and "-" would block. */
-int __wrap_trace_open(struct trace **trace, const char *path)
+int __wrap_trace_open_as(struct trace **trace, const char *path,
+			 const struct trace_choice *choice)
 {
-	(void)path;
+	FUZZ_CHECK(path && choice->from <= TRACE_NR_READABLE);
+	FUZZ_CHECK(!choice->columns || choice->from == TRACE_NR_READABLE);
 	*trace = NULL;
 	return ALIGNCTL_USAGE;
 }
@@ -198,7 +201,7 @@ int __wrap_trace_convert(const struct trace_conversion *conversion,
 			 struct trace_converted *done)
 {
 	FUZZ_CHECK(conversion->source && conversion->output);
-	FUZZ_CHECK(conversion->from <= TRACE_NR_READABLE &&
+	FUZZ_CHECK(conversion->choice.from <= TRACE_NR_READABLE &&
 		   conversion->to < TRACE_NR_WRITTEN);
 	*done = (struct trace_converted) { .format = "csv" };
 	return ALIGNCTL_FINE;

@@ -15,6 +15,9 @@
 
 static unsigned int fuzz_messages;
 
+/* What is read of the target's input. */
+static struct trace_choice fuzz_choice = { .from = TRACE_NR_READABLE };
+
 void __wrap_message_error(const char *format, ...);
 void __wrap_message_warning(const char *format, ...);
 int __wrap_fsync(int fd);
@@ -110,12 +113,14 @@ static struct fuzz_trace_sum fuzz_read(struct trace *trace)
 static int fuzz_convert(const char *path, enum trace_written format)
 {
 	const struct trace_conversion conversion = {
-		.source = path, .from = TRACE_NR_READABLE,
+		.source = path, .choice = fuzz_choice,
 		.output = fuzz_written, .to = format,
 	};
 	struct trace_converted done;
+	int result = trace_convert(&conversion, &done);
 
-	return trace_convert(&conversion, &done);
+	trace_names_free(&done.names);
+	return result;
 }
 
 static void fuzz_check_written(const char *path,
@@ -141,7 +146,7 @@ static void fuzz_trace(const void *data, size_t size)
 	struct trace *trace;
 
 	fuzz_messages = 0;
-	if (trace_open(&trace, path) != ALIGNCTL_FINE) {
+	if (trace_open_as(&trace, path, &fuzz_choice) != ALIGNCTL_FINE) {
 		FUZZ_CHECK(!trace && fuzz_messages == 1);
 		return;
 	}

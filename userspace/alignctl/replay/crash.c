@@ -117,7 +117,7 @@ static int open_source(const struct replay_state *state, struct source *source)
 			      state->path, state->source);
 		return ALIGNCTL_USAGE;
 	}
-	result = source_open(source, state->source);
+	result = source_open_as(source, state->source, &state->choice);
 	if (!result && state->plan.workload)
 		source->plan = state->plan;
 	return result;

@@ -51,6 +51,8 @@ static int read_all(struct replay *replay, bool place)
 			count(scan, &request);
 			continue;
 		}
+		if (request.file)
+			return source_refuse_disks(&replay->source);
 		offset = request.offset;
 		wrong = placement_apply(&replay->placement, &request);
 		scan->moved += request.offset != offset;

@@ -37,6 +37,19 @@ static void add_plan(struct json_object *object, const struct plan *plan)
 	json_add_number(object, "seed", plan->seed);
 }
 
+/* Add what was read of the trace, if not all of it as it was. */
+static void add_choice(struct json_object *object,
+		       const struct trace_choice *choice)
+{
+	if (choice->from != TRACE_NR_READABLE)
+		json_add_text(object, "from",
+			      trace_readable_names[choice->from]);
+	if (choice->disk)
+		json_add_text(object, "disk", choice->disk);
+	if (choice->columns)
+		json_add_text(object, "columns", choice->columns);
+}
+
 /* Return the members that do not change during the run. */
 static struct json_object *constant(const struct replay_state *state)
 {
@@ -52,6 +65,7 @@ static struct json_object *constant(const struct replay_state *state)
 		json_add_number(object, "trace_bytes", state->trace_bytes);
 		json_add_number(object, "trace_mtime_ns",
 				state->trace_mtime_ns);
+		add_choice(object, &state->choice);
 	}
 	json_add_bool(object, "buffered", state->plan.buffered);
 	json_add_text(object, "device", state->device);
@@ -223,6 +237,27 @@ static bool take_blocks(struct replay_state *state, struct json_object *object)
 				    0, p->bytes >> ALIGN_SECTOR_SHIFT);
 }
 
+/* Return a copy of @text, for free(); NULL: there is none. */
+static char *copy_of(const char *text)
+{
+	return text ? memory_or_exit(strdup(text)) : NULL;
+}
+
+/* Set what was read of the trace; false if its format is not known. */
+static bool take_choice(struct trace_choice *choice, struct json_object *object)
+{
+	const char *from = json_get_text(object, "from");
+	enum trace_readable i;
+
+	*choice = TRACE_ANY;
+	for (i = 0; from && i < TRACE_NR_READABLE; i++)
+		if (!strcmp(from, trace_readable_names[i]))
+			choice->from = i;
+	choice->disk = copy_of(json_get_text(object, "disk"));
+	choice->columns = copy_of(json_get_text(object, "columns"));
+	return !from || choice->from != TRACE_NR_READABLE;
+}
+
 /* Fill @state; false if a member is missing or makes no sense. */
 static bool take(struct replay_state *state, struct json_object *object)
 {
@@ -247,7 +282,8 @@ static bool take(struct replay_state *state, struct json_object *object)
 		   !json_get_number(object, "trace_bytes",
 				    &state->trace_bytes) ||
 		   !json_get_number(object, "trace_mtime_ns",
-				    &state->trace_mtime_ns)) {
+				    &state->trace_mtime_ns) ||
+		   !take_choice(&state->choice, object)) {
 		return false;
 	} else if (state->plan.buffered) {
 		/* it was made with whole sectors only */
@@ -274,6 +310,7 @@ int replay_state_load(struct replay_state *state, const char *path)
 	json_object_put(object);
 	if (complete)
 		return ALIGNCTL_FINE;
+	replay_state_free(state);
 	message_error("%s: not a state file of replay; --phase prepare writes one, and replay TRACE --state",
 		      path);
 	return ALIGNCTL_USAGE;
@@ -299,6 +336,9 @@ int replay_state_name_source(struct replay_state *state,
 			      source->name, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
+	state->choice = *trace_choice_of(source->trace);
+	state->choice.disk = copy_of(state->choice.disk);
+	state->choice.columns = copy_of(state->choice.columns);
 	state->trace_bytes = found.st_size;
 	state->trace_mtime_ns = mtime_ns(&found);
 	return ALIGNCTL_FINE;
@@ -325,5 +365,8 @@ void replay_state_free(struct replay_state *state)
 {
 	free(state->source);
 	free(state->device);
+	free((char *)state->choice.disk);
+	free((char *)state->choice.columns);
 	state->source = state->device = NULL;
+	state->choice = TRACE_ANY;
 }

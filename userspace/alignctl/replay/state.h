@@ -17,6 +17,7 @@
  * struct replay_state - the state of a replay
  * @path: path of the state file
  * @source: name of the workload, or the trace's absolute path; allocated
+ * @choice: what was read of the trace; its texts are allocated
  * @trace_bytes: length of the trace
  * @trace_mtime_ns: time of its last change, as stat() has it, nanoseconds
  * @plan: plan of a workload; plan.workload is NULL for a trace
@@ -33,6 +34,7 @@
 struct replay_state {
 	const char *path;
 	char *source;
+	struct trace_choice choice;
 	uint64_t trace_bytes;
 	uint64_t trace_mtime_ns;
 	struct plan plan;

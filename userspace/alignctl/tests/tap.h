@@ -34,7 +34,8 @@ struct tap_test {
 	X(status) X(kernel_log) X(record) X(module) X(device)		\
 	X(guard) X(ledger) X(io_queue) X(replay) X(histogram)		\
 	X(order) X(placement) X(engine) X(trace) X(trace_recording)	\
-	X(trace_iolog) X(trace_blktrace) X(trace_unpack) X(forecast) X(source)		\
+	X(trace_iolog) X(trace_blktrace) X(trace_rows) X(trace_vscsi)	\
+	X(trace_unpack) X(forecast) X(source)		\
 	X(arrivals) X(buffered) X(decimal) X(nearest) X(message)		\
 	X(figure) X(table) X(record_report) X(aligntab) X(find)		\
 	X(unit_name) X(mapping) X(judge) X(header)	\

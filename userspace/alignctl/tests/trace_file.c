@@ -92,12 +92,14 @@ int trace_convert_to(const char *source, const char *output,
 		     enum trace_written format)
 {
 	const struct trace_conversion conversion = {
-		.source = source, .from = TRACE_NR_READABLE,
+		.source = source, .choice = TRACE_ANY,
 		.output = output, .to = format,
 	};
 	struct trace_converted done;
+	int result = trace_convert(&conversion, &done);
 
-	return trace_convert(&conversion, &done);
+	trace_names_free(&done.names);
+	return result;
 }
 
 char *trace_read_all(const char *path, size_t *size)
@@ -140,12 +142,18 @@ char *trace_kept_messages(void)
 
 int trace_drain(const char *path, struct trace_request *requests, int room)
 {
+	return trace_drain_as(path, &TRACE_ANY, requests, room);
+}
+
+int trace_drain_as(const char *path, const struct trace_choice *choice,
+		   struct trace_request *requests, int room)
+{
 	struct trace_request request;
 	struct trace *trace;
 	enum trace_next next;
 	int nr = 0;
 
-	if (trace_open(&trace, path))
+	if (trace_open_as(&trace, path, choice))
 		return -1;
 	while ((next = trace_next(trace, &request)) == TRACE_GOT) {
 		if (nr < room)
@@ -160,13 +168,20 @@ int trace_drain(const char *path, struct trace_request *requests, int room)
 
 void trace_expect_refused(const char *path, const char *message)
 {
+	trace_expect_refused_as(path, &TRACE_ANY, message);
+}
+
+void trace_expect_refused_as(const char *path,
+			     const struct trace_choice *choice,
+			     const char *message)
+{
 	CLEANUP_FREE char *expected = message_format("alignctl: %s: %s\n", path,
 						     message);
 	CLEANUP_FREE char *said = NULL;
 	int got;
 
 	trace_keep_messages();
-	got = trace_drain(path, NULL, 0);
+	got = trace_drain_as(path, choice, NULL, 0);
 	said = trace_kept_messages();
 	CHECK(got == -1, "%s: %d requests", message, got);
 	CHECK(!strcmp(said, expected), "said '%s', expected '%s'", said,

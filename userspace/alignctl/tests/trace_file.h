@@ -12,7 +12,7 @@ void trace_folder_close(void);
 /* Return the path of a file in the folder, valid for the next few calls. */
 const char *trace_path(const char *name);
 
-/* Return the path of a file made by the real tools, in tests/trace/samples. */
+/* Return the path of a file in tests/trace/samples. */
 const char *trace_fixture(const char *name);
 
 /* Write a file in the folder. Return: trace_path(). */
@@ -35,8 +35,13 @@ char *trace_kept_messages(void);
  * not be opened or was malformed; the first @room go into @requests.
  */
 int trace_drain(const char *path, struct trace_request *requests, int room);
+int trace_drain_as(const char *path, const struct trace_choice *choice,
+		   struct trace_request *requests, int room);
 
 /* Read a trace, and check that it is refused with @message and nothing else. */
 void trace_expect_refused(const char *path, const char *message);
+void trace_expect_refused_as(const char *path,
+			     const struct trace_choice *choice,
+			     const char *message);
 
 #endif

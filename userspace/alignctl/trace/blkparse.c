@@ -200,7 +200,7 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 	if (!take_comm(at, request))
 		return trace_refuse(trace, "must end with \" [\", the process name and \"]\"");
 	*is_request = sectors || flush;
-	trace->left_out += !*is_request;
+	trace->left_out[TRACE_LEFT_EMPTY] += !*is_request;
 	return TRACE_GOT;
 }
 
@@ -241,7 +241,6 @@ static void blkparse_close(struct trace *trace)
 }
 
 const struct trace_format trace_blkparse = {
-	.left_out = "no length, and no flush",
 	.recognize = blkparse_recognize,
 	.open = blkparse_open,
 	.next = blkparse_next,

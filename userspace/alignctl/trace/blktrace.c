@@ -414,7 +414,7 @@ static enum trace_next take_request(struct trace *trace,
 
 	*is_request = event->bytes || flush;
 	if (!*is_request) {
-		trace->left_out++;
+		trace->left_out[TRACE_LEFT_EMPTY]++;
 		return TRACE_GOT;
 	}
 	if (event->time < b->base)
@@ -500,7 +500,6 @@ static void blktrace_close(struct trace *trace)
 }
 
 const struct trace_format trace_blktrace = {
-	.left_out = "no length, and no flush",
 	.recognize = blktrace_recognize,
 	.open = blktrace_open,
 	.next = blktrace_next,

@@ -31,6 +31,7 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 			return failed;
 		done->count[request.op]++;
 		done->bytes[request.op] += request.bytes;
+		done->disks[request.file]++;
 	}
 	return trace_next_status(next);
 }
@@ -39,11 +40,20 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 static void note(struct trace_converted *done, const struct trace *trace,
 		 const struct trace_writer *writer)
 {
+	enum trace_left_out why;
 	enum trace_lost what;
+	const char *name;
+	uint32_t file;
 
 	done->format = trace_facts(trace)->format;
 	done->lost = trace_facts(trace)->origin.lost;
-	done->left_out = trace_left_out(trace);
+	for (why = 0; why < TRACE_NR_LEFT_OUT; why++)
+		done->left_out[why] = trace_left_out(trace, why);
+	for (file = 0; file < TRACE_MAX_FILES; file++) {
+		name = trace_file(trace, file);
+		if (name && done->disks[file])
+			trace_names_set(&done->names, file, name);
+	}
 	for (what = 0; what < TRACE_NR_LOST; what++)
 		done->not_expressed[what] =
 			trace_writer_not_expressed(writer, what);
@@ -57,7 +67,7 @@ int trace_convert(const struct trace_conversion *conversion,
 	int failed;
 
 	*done = (struct trace_converted) { 0 };
-	failed = trace_open_as(&trace, conversion->source, conversion->from);
+	failed = trace_open_as(&trace, conversion->source, &conversion->choice);
 	if (failed)
 		return failed;
 	failed = trace_writer_begin(&writer, conversion->output,

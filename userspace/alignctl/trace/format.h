@@ -30,12 +30,20 @@ struct trace_place {
  * @state: the format's own data
  * @at: place that @format's next() is reading, kept up to date by next()
  * @returned: place of the request that trace_next() returned last
+ * @choice: what to read of the trace
  * @files: names of the files that requests go to
+ * @others: names of the files that @choice leaves out
+ * @disk_found: a request of the disk that @choice names was read
+ * @naming: only the names of files matter, of which the first ones do
  * @sorter: sorts requests by time; NULL: the format is sorted
- * @last_ns: time of the previous request
- * @left_out: number of entries so far that make no request
- * @told: the warning about @left_out or an unfinished trace has been given, and
- *	is not repeated when the trace is read again
+ * @last_ns: time of the previous request, as the format has it
+ * @base_ns: the format's time that is time 0
+ * @has_base: @base_ns is known
+ * @left_out: number of entries so far that make no request, by reason
+ * @told: the warning about an unfinished trace has been given, and is not
+ *	repeated when the trace is read again
+ * @told_columns: the warning about ignored columns has been given
+ * @told_left_out: the warning about @left_out has been given
  * @ended: the format has no more requests
  * @broken: last result of trace_next(); after TRACE_BROKEN or TRACE_FAILED no
  *	request follows
@@ -47,39 +55,60 @@ struct trace {
 	void *state;
 	struct trace_place at;
 	struct trace_place returned;
+	struct trace_choice choice;
 	struct trace_names files;
+	struct trace_names others;
+	bool disk_found;
+	bool naming;
 	struct trace_sorter *sorter;
 	uint64_t last_ns;
-	uint64_t left_out;
+	uint64_t base_ns;
+	bool has_base;
+	uint64_t left_out[TRACE_NR_LEFT_OUT];
 	bool told;
+	bool told_columns;
+	bool told_left_out;
 	bool ended;
 	enum trace_next broken;
 };
 
 /**
  * struct trace_format - the reader of a format
- * @left_out: why entries make no request, for the warning about
- *	trace->left_out; NULL: all entries do
+ * @no_op: why an entry whose operation is TRACE_NR_OPS makes no request
  * @recognize: check whether a file that begins with these bytes has the format;
  *	the bytes end with a 0
  * @open: read all of the header, set facts and state. Return: enum
  *	alignctl_exit; reported. close() is called also after a failure
- * @next: read a request, as trace_next(), whose caller checks the request
+ * @next: read a request, as trace_next(), whose caller checks the request; its
+ *	operation is TRACE_NR_OPS if it makes none
  * @close: free the state, if there is one
  * @unsorted: times may decrease a little from one request to the next
+ * @foreign: times are those of a clock, of which the first becomes 0, and
+ *	requests without a length are left out
+ * @by_name: other formats look alike, so that the user's word for it counts
  */
 struct trace_format {
-	const char *left_out;
+	enum trace_left_out no_op;
 	bool (*recognize)(const char *head, size_t length);
 	int (*open)(struct trace *trace);
 	enum trace_next (*next)(struct trace *trace,
 				struct trace_request *request);
 	void (*close)(struct trace *trace);
 	bool unsorted;
+	bool foreign;
+	bool by_name;
 };
 
 extern const struct trace_format trace_recording, trace_iolog,
-				 trace_blktrace, trace_blkparse, trace_csv;
+	trace_blktrace, trace_blkparse, trace_csv, trace_msr, trace_alibaba,
+	trace_tencent, trace_systor, trace_fiu, trace_spc, trace_mqsim,
+	trace_blkreplay, trace_vscsi;
+
+/* The format of a table whose columns trace->choice names. */
+extern const struct trace_format trace_columns_format;
+
+/* Number of a file that trace->choice leaves out. */
+#define TRACE_OTHER_FILE	UINT32_MAX
 
 /* Report why the trace cannot be read at @trace->at. Return: TRACE_BROKEN. */
 enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
@@ -94,7 +123,10 @@ int trace_first_line(struct trace *trace, char **line);
 /* Return why a request is invalid; NULL: it is valid. */
 const char *trace_request_fault(const struct trace_request *request);
 
-/* Find the number of the file named @name, or add the file. */
+/*
+ * Find the number of the file named @name, or add the file; TRACE_OTHER_FILE if
+ * trace->choice leaves it out.
+ */
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file);
 

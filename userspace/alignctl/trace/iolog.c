@@ -252,7 +252,7 @@ static enum trace_next take_line(struct trace *trace, char *line,
 	*is_request = action < TRACE_NR_OPS;
 	if (*is_request)
 		request->op = action;
-	trace->left_out += action == ACTION_RANGE;
+	trace->left_out[TRACE_LEFT_SYNC_RANGE] += action == ACTION_RANGE;
 	return take_request(trace, action, word, request);
 }
 
@@ -280,7 +280,6 @@ static void iolog_close(struct trace *trace)
 }
 
 const struct trace_format trace_iolog = {
-	.left_out = "sync_file_range makes nothing durable",
 	.recognize = iolog_recognize,
 	.open = iolog_open,
 	.next = iolog_next,

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/progress.h"
 #include "trace/blktrace.h"
 #include "trace/format.h"
 #include "trace/sorter.h"
@@ -17,6 +18,12 @@
 
 /* Bytes by which a file's format is recognized. */
 #define HEAD_BYTES	4096U
+
+/* Byte of an archive of tar at which its magic word is. */
+#define TAR_MAGIC_BYTE	257U
+
+/* Number of disks that trace_disks() names. */
+#define NAMED_DISKS	16U
 
 const char *const trace_op_names[TRACE_NR_OPS] = {
 	[TRACE_READ] = "read",
@@ -32,6 +39,34 @@ const char *const trace_readable_names[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_BLKTRACE] = "blktrace",
 	[TRACE_READABLE_BLKPARSE] = "blkparse",
 	[TRACE_READABLE_CSV] = "csv",
+	[TRACE_READABLE_MSR] = "msr",
+	[TRACE_READABLE_ALIBABA] = "alibaba",
+	[TRACE_READABLE_TENCENT] = "tencent",
+	[TRACE_READABLE_SYSTOR] = "systor",
+	[TRACE_READABLE_FIU] = "fiu",
+	[TRACE_READABLE_SPC] = "spc",
+	[TRACE_READABLE_MQSIM] = "mqsim",
+	[TRACE_READABLE_BLKREPLAY] = "blkreplay",
+	[TRACE_READABLE_VSCSI] = "vscsi",
+};
+
+const char *const trace_left_out_names[TRACE_NR_LEFT_OUT] = {
+	[TRACE_LEFT_NO_OP] = "no_operation",
+	[TRACE_LEFT_OTHER_COMMAND] = "other_command",
+	[TRACE_LEFT_NO_LENGTH] = "no_length",
+	[TRACE_LEFT_EMPTY] = "empty_event",
+	[TRACE_LEFT_SYNC_RANGE] = "sync_file_range",
+	[TRACE_LEFT_OTHER_DISK] = "other_disk",
+};
+
+/* The same for people. */
+static const char *const left_out_reasons[TRACE_NR_LEFT_OUT] = {
+	[TRACE_LEFT_NO_OP] = "no operation",
+	[TRACE_LEFT_OTHER_COMMAND] = "command that is neither read, write nor flush",
+	[TRACE_LEFT_NO_LENGTH] = "length is 0",
+	[TRACE_LEFT_EMPTY] = "no length, and no flush",
+	[TRACE_LEFT_SYNC_RANGE] = "sync_file_range makes nothing durable",
+	[TRACE_LEFT_OTHER_DISK] = "another disk",
 };
 
 static const struct trace_format *const formats[TRACE_NR_READABLE] = {
@@ -40,6 +75,15 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_BLKTRACE] = &trace_blktrace,
 	[TRACE_READABLE_BLKPARSE] = &trace_blkparse,
 	[TRACE_READABLE_CSV] = &trace_csv,
+	[TRACE_READABLE_MSR] = &trace_msr,
+	[TRACE_READABLE_ALIBABA] = &trace_alibaba,
+	[TRACE_READABLE_TENCENT] = &trace_tencent,
+	[TRACE_READABLE_SYSTOR] = &trace_systor,
+	[TRACE_READABLE_FIU] = &trace_fiu,
+	[TRACE_READABLE_SPC] = &trace_spc,
+	[TRACE_READABLE_MQSIM] = &trace_mqsim,
+	[TRACE_READABLE_BLKREPLAY] = &trace_blkreplay,
+	[TRACE_READABLE_VSCSI] = &trace_vscsi,
 };
 
 /* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */
@@ -53,7 +97,19 @@ static enum trace_readable recognize(const char *head, size_t length)
 	return i;
 }
 
-/* Find the format of the open file. Return: enum alignctl_exit; reported. */
+/* Check for an archive of tar, in which some traces are published. */
+static bool is_tar(const char *head, size_t length)
+{
+	static const char magic[] = "ustar";
+
+	return length > TAR_MAGIC_BYTE + strlen(magic) &&
+	       !memcmp(head + TAR_MAGIC_BYTE, magic, strlen(magic));
+}
+
+/*
+ * Find the format of the open file; TRACE_NR_READABLE: not known. Return: enum
+ * alignctl_exit; reported.
+ */
 static int find_format(struct trace *trace, enum trace_readable *found)
 {
 	char head[HEAD_BYTES + 1];
@@ -73,51 +129,71 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 	}
 	memcpy(head, trace->input.buffer + trace->input.start, (size_t)length);
 	head[length] = '\0';
-	*found = recognize(head, (size_t)length);
-	if (*found == TRACE_NR_READABLE) {
-		message_error("%s: unknown format; known are recording, fio iolog v2 and v3, blktrace, blkparse, CSV with column names",
-			      trace->input.path);
+	if (is_tar(head, (size_t)length)) {
+		message_error("%s: is an archive; extract the trace: tar -xOf %s FILE | alignctl ... -",
+			      trace->input.path, trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
+	*found = recognize(head, (size_t)length);
 	return ALIGNCTL_FINE;
 }
 
-/* Set trace->format to the open file's format, which must be @wanted. */
-static int set_format(struct trace *trace, enum trace_readable wanted)
+/* Set trace->format to the open file's format, which must be the chosen one. */
+static int set_format(struct trace *trace)
 {
-	enum trace_readable found;
+	enum trace_readable found = TRACE_NR_READABLE;
+	enum trace_readable wanted = trace->choice.from;
 	int failed = find_format(trace, &found);
 
 	if (failed)
 		return failed;
-	if (wanted != TRACE_NR_READABLE && wanted != found) {
+	if (trace->choice.columns) {
+		trace->format = &trace_columns_format;
+		return ALIGNCTL_FINE;
+	}
+	if (wanted == TRACE_NR_READABLE && found == TRACE_NR_READABLE) {
+		message_error("%s: unknown format; name it with --from, or the columns of a table with --columns",
+			      trace->input.path);
+		return ALIGNCTL_USAGE;
+	}
+	if (wanted == TRACE_NR_READABLE)
+		wanted = found;
+	if (found != wanted && found != TRACE_NR_READABLE &&
+	    !formats[wanted]->by_name) {
 		message_error("%s: is in format %s, not %s",
 			      trace->input.path, trace_readable_names[found],
 			      trace_readable_names[wanted]);
 		return ALIGNCTL_USAGE;
 	}
-	trace->format = formats[found];
+	trace->format = formats[wanted];
 	return ALIGNCTL_FINE;
 }
 
 static int open_format(struct trace *trace)
 {
+	int failed;
+
 	trace->at = (struct trace_place) { trace->input.path, "byte", 0 };
 	trace->returned = trace->at;
 	trace->last_ns = 0;
-	trace->left_out = 0;
+	trace->has_base = false;
+	memset(trace->left_out, 0, sizeof(trace->left_out));
 	trace->ended = false;
 	trace->broken = TRACE_GOT;
-	return trace->format->open(trace);
+	failed = trace->format->open(trace);
+	/* of one disk alone nothing is known before all is read */
+	if (trace->choice.disk)
+		trace->facts.nr_known = trace->facts.end_known = false;
+	return failed;
 }
 
 int trace_open(struct trace **opened, const char *path)
 {
-	return trace_open_as(opened, path, TRACE_NR_READABLE);
+	return trace_open_as(opened, path, &TRACE_ANY);
 }
 
 int trace_open_as(struct trace **opened, const char *path,
-		  enum trace_readable format)
+		  const struct trace_choice *choice)
 {
 	CLEANUP_FREE char *member = NULL;
 	struct trace *trace;
@@ -131,17 +207,18 @@ int trace_open_as(struct trace **opened, const char *path,
 	if (access(path, F_OK))
 		member = blktrace_member(path);
 	trace = memory_or_exit(calloc(1, sizeof(*trace)));
+	trace->choice = *choice;
 	failed = trace_input_open(&trace->input, member ? member : path,
 				  INPUT_BYTES);
 	if (!failed)
-		failed = set_format(trace, format);
+		failed = set_format(trace);
 	if (!failed)
 		failed = open_format(trace);
 	if (failed) {
 		trace_close(trace);
 		return failed;
 	}
-	if (trace->format->unsorted)
+	if (trace->format->unsorted && trace->facts.timed)
 		trace->sorter = trace_sorter_new();
 	*opened = trace;
 	return ALIGNCTL_FINE;
@@ -155,6 +232,7 @@ void trace_close(struct trace *trace)
 		trace->format->close(trace);
 	trace_input_close(&trace->input);
 	trace_names_free(&trace->files);
+	trace_names_free(&trace->others);
 	trace_sorter_free(trace->sorter);
 	free(trace);
 }
@@ -162,6 +240,11 @@ void trace_close(struct trace *trace)
 const struct trace_facts *trace_facts(const struct trace *trace)
 {
 	return &trace->facts;
+}
+
+const struct trace_choice *trace_choice_of(const struct trace *trace)
+{
+	return &trace->choice;
 }
 
 int trace_next_status(enum trace_next next)
@@ -195,16 +278,55 @@ bool trace_has_way_back(const struct trace *trace)
 	return trace_input_has_way_back(&trace->input);
 }
 
-uint64_t trace_left_out(const struct trace *trace)
+uint64_t trace_left_out(const struct trace *trace, enum trace_left_out why)
 {
-	return trace->left_out;
+	return trace->left_out[why];
 }
 
 const char *trace_file(const struct trace *trace, uint32_t file)
 {
-	const char *name = trace_names_get(&trace->files, file);
+	const char *name = trace->choice.disk ? trace->choice.disk :
+			   trace_names_get(&trace->files, file);
 
 	return name && *name ? name : NULL;
+}
+
+/*
+ * Return a list of names, the first of them if there are many, for free().
+ * @complete: there are no more names than these.
+ */
+static char *list_names(const struct trace_names *names, bool complete)
+{
+	char *list = message_format("%s", "");
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < names->nr; i++) {
+		CLEANUP_FREE char *before = NULL;
+
+		if (!names->names[i] || nr++ >= NAMED_DISKS)
+			continue;
+		before = list;
+		list = message_format("%s%s%s", before, nr > 1 ? ", " : "",
+				      names->names[i]);
+	}
+	if (nr > NAMED_DISKS) {
+		CLEANUP_FREE char *before = list;
+
+		list = message_format("%s and %s%" PRIu32 " more", before,
+				      complete ? "" : "at least ",
+				      nr - NAMED_DISKS);
+	}
+	return list;
+}
+
+char *trace_disks(struct trace *trace)
+{
+	struct trace_request request;
+
+	trace->naming = true;
+	while (!interrupt_seen() && trace_next(trace, &request) == TRACE_GOT)
+		;
+	return list_names(&trace->files, trace->files.nr < TRACE_MAX_FILES);
 }
 
 char *trace_position(const struct trace *trace)
@@ -264,15 +386,36 @@ const char *trace_request_fault(const struct trace_request *request)
 	return NULL;
 }
 
+/* Note a disk that is left out, for the message if none is left. */
+static void note_other(struct trace *trace, const char *name)
+{
+	uint32_t number;
+
+	/* more are not named, and each request would look through all */
+	if (trace->disk_found || trace->others.nr > NAMED_DISKS ||
+	    trace_names_find(&trace->others, name, &number))
+		return;
+	trace_names_set(&trace->others, trace->others.nr, name);
+}
+
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file)
 {
 	const char *fault;
 
+	if (trace->choice.disk && strcmp(name, trace->choice.disk)) {
+		*file = TRACE_OTHER_FILE;
+		note_other(trace, name);
+		return TRACE_GOT;
+	}
 	if (trace_names_find(&trace->files, name, file))
 		return TRACE_GOT;
 	*file = trace->files.nr;
+	if (*file == TRACE_MAX_FILES && trace->naming)
+		return TRACE_GOT;
 	fault = trace_names_set(&trace->files, *file, name);
+	if (fault && *file == TRACE_MAX_FILES)
+		return trace_refuse(trace, "more than 1024 files or disks; choose one with --disk");
 	return fault ? trace_refuse(trace, "%s", fault) : TRACE_GOT;
 }
 
@@ -284,6 +427,40 @@ void trace_set_comm(struct trace_request *request, const char *name)
 	request->comm[length] = '\0';
 }
 
+/* Check whether a request goes to a disk that was not chosen. */
+static bool is_of_other_disk(struct trace *trace,
+			     const struct trace_request *request)
+{
+	const char *name;
+
+	if (!trace->choice.disk)
+		return false;
+	name = trace_names_get(&trace->files, request->file);
+	if (name && !strcmp(name, trace->choice.disk))
+		return false;
+	if (name)
+		note_other(trace, name);
+	return true;
+}
+
+/* Count an entry that makes no request. Return: true; false: it makes one. */
+static bool leave_out(struct trace *trace, const struct trace_request *request)
+{
+	enum trace_left_out why;
+
+	if (is_of_other_disk(trace, request))
+		why = TRACE_LEFT_OTHER_DISK;
+	else if (request->op == TRACE_NR_OPS)
+		why = trace->format->no_op;
+	else if (trace->format->foreign && !request->bytes &&
+		 request->op != TRACE_FLUSH)
+		why = TRACE_LEFT_NO_LENGTH;
+	else
+		return false;
+	trace->left_out[why]++;
+	return true;
+}
+
 /* Read a request in the order of the file, and check it. */
 static enum trace_next next_of_format(struct trace *trace,
 				      struct trace_request *request)
@@ -293,11 +470,17 @@ static enum trace_next next_of_format(struct trace *trace,
 
 	if (trace->ended)
 		return TRACE_END;
-	*request = (struct trace_request) { 0 };
-	next = trace->format->next(trace, request);
-	trace->ended = next == TRACE_END;
-	if (next != TRACE_GOT)
-		return next;
+	do {
+		*request = (struct trace_request) { 0 };
+		next = trace->format->next(trace, request);
+		trace->ended = next == TRACE_END;
+		if (next != TRACE_GOT)
+			return next;
+	} while (leave_out(trace, request));
+	if (trace->choice.disk) {
+		trace->disk_found = true;
+		request->file = 0;
+	}
 	fault = trace_request_fault(request);
 	if (fault)
 		return trace_refuse(trace, "%s", fault);
@@ -333,14 +516,60 @@ static enum trace_next next_in_order(struct trace *trace,
 	return TRACE_GOT;
 }
 
+/* Return why entries were left out, with numbers if for several reasons. */
+static char *describe_left_out(const struct trace *trace, uint64_t all)
+{
+	char *list = message_format("%s", "");
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_LEFT_OUT; i++) {
+		CLEANUP_FREE char *before = NULL;
+		uint64_t nr = trace->left_out[i];
+
+		if (!nr)
+			continue;
+		before = list;
+		if (nr == all)
+			list = message_format("%s", left_out_reasons[i]);
+		else
+			list = message_format("%s%s%s: %" PRIu64, before,
+					      *before ? ", " : "",
+					      left_out_reasons[i], nr);
+	}
+	return list;
+}
+
 /* Warn of entries left out, once even if the trace is read several times. */
 static void tell_left_out(struct trace *trace)
 {
-	if (trace->left_out && !trace->told)
+	CLEANUP_FREE char *what = NULL;
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_LEFT_OUT; i++)
+		all += trace->left_out[i];
+	if (all && !trace->told_left_out) {
+		what = describe_left_out(trace, all);
 		message_warning("%s: entries left out: %" PRIu64 " (%s)",
-				trace->input.path, trace->left_out,
-				trace->format->left_out);
-	trace->told = true;
+				trace->input.path, all, what);
+	}
+	trace->told_left_out = true;
+}
+
+/* End a trace. Return: TRACE_END; TRACE_BROKEN: its disk is missing; reported. */
+static enum trace_next end(struct trace *trace)
+{
+	CLEANUP_FREE char *others = NULL;
+
+	if (!trace->choice.disk || trace->disk_found) {
+		tell_left_out(trace);
+		return TRACE_END;
+	}
+	others = list_names(&trace->others, false);
+	message_error("%s: has no request to disk %s; %s%s", trace->input.path,
+		      trace->choice.disk, *others ? "its disks are " :
+		      "it names no disks; leave --disk out", others);
+	return TRACE_BROKEN;
 }
 
 enum trace_next trace_next(struct trace *trace, struct trace_request *request)
@@ -350,10 +579,17 @@ enum trace_next trace_next(struct trace *trace, struct trace_request *request)
 	if (trace_next_status(trace->broken))
 		return trace->broken;
 	next = next_in_order(trace, request);
+	if (next == TRACE_END && trace->broken != TRACE_END)
+		next = end(trace);
 	trace->broken = next;
-	if (next == TRACE_GOT)
-		trace->last_ns = request->time_ns;
-	if (next == TRACE_END)
-		tell_left_out(trace);
+	if (next != TRACE_GOT)
+		return next;
+	trace->last_ns = request->time_ns;
+	if (!trace->format->foreign)
+		return next;
+	if (!trace->has_base)
+		trace->base_ns = request->time_ns;
+	trace->has_base = true;
+	request->time_ns -= trace->base_ns;
 	return next;
 }

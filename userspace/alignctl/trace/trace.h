@@ -80,16 +80,55 @@ enum trace_readable {
 	TRACE_READABLE_BLKTRACE,
 	TRACE_READABLE_BLKPARSE,
 	TRACE_READABLE_CSV,
+	TRACE_READABLE_MSR,	/* MSR Cambridge */
+	TRACE_READABLE_ALIBABA,	/* Alibaba cloud block storage */
+	TRACE_READABLE_TENCENT,	/* Tencent cloud block storage */
+	TRACE_READABLE_SYSTOR,	/* SYSTOR '17 */
+	TRACE_READABLE_FIU,	/* Florida International University */
+	TRACE_READABLE_SPC,	/* UMass, format of the SPC */
+	TRACE_READABLE_MQSIM,
+	TRACE_READABLE_BLKREPLAY,
+	TRACE_READABLE_VSCSI,	/* CloudPhysics, version 1 */
 	TRACE_NR_READABLE,
 };
 
-/* The formats' names in options: recording, fio, blktrace, blkparse, csv. */
+/* The formats' names in options: recording, fio, blktrace, blkparse, csv ... */
 extern const char *const trace_readable_names[TRACE_NR_READABLE];
+
+/**
+ * struct trace_choice - what to read, and how; all zeroes but @from: as it is
+ * @from: format of the trace; TRACE_NR_READABLE: as its content shows
+ * @disk: read the requests to this disk, or file, alone; NULL: all
+ * @columns: names of the columns of a table whose format is not known, as
+ *	--columns has them; NULL: the format is one of the known ones
+ */
+struct trace_choice {
+	enum trace_readable from;
+	const char *disk;
+	const char *columns;
+};
+
+/* The trace as it is. */
+#define TRACE_ANY	((struct trace_choice) { .from = TRACE_NR_READABLE })
+
+/* Why an entry of a trace makes no request. */
+enum trace_left_out {
+	TRACE_LEFT_NO_OP,
+	TRACE_LEFT_OTHER_COMMAND,	/* SCSI, and neither I/O nor flush */
+	TRACE_LEFT_NO_LENGTH,
+	TRACE_LEFT_EMPTY,	/* of blktrace: no length, and no flush */
+	TRACE_LEFT_SYNC_RANGE,	/* of fio: makes nothing durable */
+	TRACE_LEFT_OTHER_DISK,	/* not the disk that was chosen */
+	TRACE_NR_LEFT_OUT,
+};
+
+/* Their names in JSON: no_operation, other_command ... */
+extern const char *const trace_left_out_names[TRACE_NR_LEFT_OUT];
 
 /**
  * struct trace_facts - what is known of a trace before its first request
  * @format: name of the format: "recording", "fio iolog v2", "fio iolog v3",
- *	"blktrace", "blkparse", "csv"
+ *	"blktrace", "columns", or its name in options
  * @timed: the requests have times
  * @end_known: @end is known
  * @end: byte after the last byte that any request reaches
@@ -128,11 +167,14 @@ struct trace;
  */
 int trace_open(struct trace **trace, const char *path);
 
-/* Open a trace that must be in @format; TRACE_NR_READABLE: in any. */
+/* Open a trace; read of it what @choice says, whose texts outlive the trace. */
 int trace_open_as(struct trace **trace, const char *path,
-		  enum trace_readable format);
+		  const struct trace_choice *choice);
 
 void trace_close(struct trace *trace);
+
+/* Return what is read of the trace. */
+const struct trace_choice *trace_choice_of(const struct trace *trace);
 
 const struct trace_facts *trace_facts(const struct trace *trace);
 
@@ -148,8 +190,14 @@ int trace_rewind(struct trace *trace);
 /* Check whether the trace can be rewound, which a pipe cannot. */
 bool trace_has_way_back(const struct trace *trace);
 
-/* Return the number of entries so far that make no request. */
-uint64_t trace_left_out(const struct trace *trace);
+/* Return the number of entries so far that make no request, for that reason. */
+uint64_t trace_left_out(const struct trace *trace, enum trace_left_out why);
+
+/*
+ * Read the rest of a trace with requests to several disks, and list the disks.
+ * Return: "sda, sdb", or the first of them and how many more, for free().
+ */
+char *trace_disks(struct trace *trace);
 
 /* Return the name of a file of the requests so far; NULL: it has none. */
 const char *trace_file(const struct trace *trace, uint32_t file);

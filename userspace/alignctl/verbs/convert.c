@@ -9,6 +9,7 @@
 #include "trace/blktrace.h"
 #include "trace/convert.h"
 #include "trace/operations.h"
+#include "verbs/choice_options.h"
 #include "verbs/new_trace.h"
 #include "verbs/verbs.h"
 
@@ -19,11 +20,11 @@ struct convert_arguments {
 	bool json;
 };
 
-enum row { ROW_OUTPUT, ROW_FROM, ROW_TO, ROW_JSON };
+enum row { ROW_OUTPUT = CHOICE_NR_ROWS, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
+	CHOICE_OPTION_ROWS,
 	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
-	[ROW_FROM] = { "from", "FORMAT", "refuse an IN in any other format" },
 	[ROW_TO] = { "to", "FORMAT",
 		     "recording (default), fio (iolog 3) or csv" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
@@ -36,15 +37,11 @@ static int take(size_t row, const char *argument, void *context)
 	struct trace_conversion *conversion = &arguments->conversion;
 	size_t index;
 
+	if (row < CHOICE_NR_ROWS)
+		return choice_options_take(&conversion->choice, row, argument);
 	switch (row) {
 	case ROW_OUTPUT:
 		conversion->output = argument;
-		break;
-	case ROW_FROM:
-		if (options_choose("from", argument, trace_readable_names,
-				   TRACE_NR_READABLE, &index))
-			return -1;
-		conversion->from = index;
 		break;
 	case ROW_TO:
 		if (options_choose("to", argument, trace_written_names,
@@ -80,12 +77,34 @@ static int check_one(int nr, char **sources)
 	return ALIGNCTL_FINE;
 }
 
+/* Make an array of the disks that requests go to. */
+static struct json_object *disks_json(const struct trace_converted *done)
+{
+	struct json_object *disks = json_new_array(), *disk;
+	uint32_t i;
+
+	for (i = 0; i < TRACE_MAX_FILES; i++) {
+		const char *name = trace_names_get(&done->names, i);
+
+		if (!done->disks[i])
+			continue;
+		disk = json_new();
+		if (name)
+			json_add_text(disk, "name", name);
+		else
+			json_add_null(disk, "name");
+		json_add_number(disk, "requests", done->disks[i]);
+		json_append(disks, disk);
+	}
+	return disks;
+}
+
 static void print_json(const struct trace_conversion *conversion,
 		       const struct trace_converted *done)
 {
 	struct json_object *object = json_new_document(JSON_FORMAT);
-	struct json_object *lacks = json_new();
-	uint64_t requests = 0;
+	struct json_object *lacks = json_new(), *reasons = json_new();
+	uint64_t requests = 0, left_out = 0;
 	unsigned int i;
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
@@ -93,6 +112,11 @@ static void print_json(const struct trace_conversion *conversion,
 	for (i = 0; i < TRACE_NR_LOST; i++)
 		json_add_number(lacks, trace_lost_names[i],
 				done->not_expressed[i]);
+	for (i = 0; i < TRACE_NR_LEFT_OUT; i++) {
+		left_out += done->left_out[i];
+		json_add_number(reasons, trace_left_out_names[i],
+				done->left_out[i]);
+	}
 	json_add_text(object, "source", conversion->source);
 	json_add_text(object, "source_format", done->format);
 	json_add_text(object, "output", conversion->output);
@@ -103,7 +127,9 @@ static void print_json(const struct trace_conversion *conversion,
 		 trace_operations_json(&trace_operations_counted, done->count,
 				       done->bytes));
 	json_add_number(object, "lost", done->lost);
-	json_add_number(object, "left_out", done->left_out);
+	json_add_number(object, "left_out", left_out);
+	json_add(object, "left_out_by_reason", reasons);
+	json_add(object, "disks", disks_json(done));
 	json_add(object, "not_expressed", lacks);
 	json_print(object, false);
 }
@@ -111,10 +137,10 @@ static void print_json(const struct trace_conversion *conversion,
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct convert_arguments arguments = {
-		.conversion.from = TRACE_NR_READABLE,
+		.conversion.choice = TRACE_ANY,
 	};
 	struct trace_conversion *conversion = &arguments.conversion;
-	struct trace_converted done;
+	struct trace_converted done = { 0 };
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &arguments, &first);
@@ -125,9 +151,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (!result)
 		result = new_trace_check(verb->name, conversion->output);
 	if (!result)
+		result = choice_options_check(&conversion->choice);
+	if (!result)
 		result = trace_convert(conversion, &done);
 	if (!result && arguments.json)
 		print_json(conversion, &done);
+	trace_names_free(&done.names);
 	return result;
 }
 

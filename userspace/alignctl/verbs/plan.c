@@ -236,7 +236,7 @@ static int make_forecast(struct source *source, const struct options *options,
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct options options = { .plan.choice = TRACE_ANY };
 	struct trace_origin origin;
 	struct source source;
 	struct device device;
@@ -250,7 +250,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      argv[first]);
 		return ALIGNCTL_USAGE;
 	}
-	result = source_open(&source, argv[first]);
+	result = choice_options_check(&options.plan.choice);
+	if (!result)
+		result = source_open_as(&source, argv[first],
+					&options.plan.choice);
 	if (result)
 		return result;
 	origin = source_facts(&source).origin;

@@ -5,13 +5,23 @@
 #include "base/message.h"
 #include "verbs/plan_options.h"
 
-int plan_options_take(struct plan_options *options, enum plan_row row,
+const char *plan_options_for_trace(const struct plan_options *options)
+{
+	const struct trace_choice *choice = &options->choice;
+
+	return choice->disk ? "disk" : choice->columns ? "columns" :
+	       choice->from != TRACE_NR_READABLE ? "from" : NULL;
+}
+
+int plan_options_take(struct plan_options *options, size_t row,
 		      const char *argument)
 {
 	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
 	const char *reason = "must be a whole number, at least 1, e.g. 4096 or 4K";
 
-	switch (row) {
+	if (row < CHOICE_NR_ROWS)
+		return choice_options_take(&options->choice, row, argument);
+	switch ((enum plan_row)row) {
 	case PLAN_ROW_COUNT:
 		if (parse_number(argument, &options->count))
 			return 0;
@@ -87,6 +97,13 @@ int plan_options_parallel(const struct workload *w, const char *option,
 int plan_options_check(const struct plan_options *options,
 		       const struct workload *w)
 {
+	const char *for_trace = plan_options_for_trace(options);
+
+	if (for_trace) {
+		message_error("--%s: does not apply to %s, a workload; leave it out",
+			      for_trace, w->name);
+		return ALIGNCTL_USAGE;
+	}
 	if (options->span && !workload_random(w) &&
 	    w->device != WORKLOAD_SPREAD) {
 		message_error("--span: does not apply to %s; it is for random places, as of rand512 and rand4k, and for seqread and seqwrite",

@@ -3,8 +3,8 @@
 #ifndef ALIGNCTL_PLAN_OPTIONS_H
 #define ALIGNCTL_PLAN_OPTIONS_H
 
-#include "base/options.h"
 #include "device/device.h"
+#include "verbs/choice_options.h"
 #include "workload/plan.h"
 
 /* Blocks of a 512e disk, for figures where no device is named. */
@@ -16,6 +16,7 @@ enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
 
 /**
  * struct plan_options - the options as given; 0: not given
+ * @choice: what to read of a trace; TRACE_ANY: nothing was given
  * @count: number of repetitions
  * @start: byte at which the workload starts
  * @span: span of random writes or probes, bytes
@@ -30,6 +31,7 @@ enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
  * @fdatasync: each write is followed by fdatasync
  */
 struct plan_options {
+	struct trace_choice choice;
 	uint64_t count;
 	uint64_t start;
 	uint64_t span;
@@ -45,12 +47,13 @@ struct plan_options {
 };
 
 /* The first rows of a verb that takes these options, in this order. */
-enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
-		PLAN_ROW_SEED, PLAN_ROW_PHYSICAL, PLAN_ROW_OFFSET,
-		PLAN_ROW_BUFFERED, PLAN_ROW_DIRECT, PLAN_ROW_FDATASYNC,
-		PLAN_NR_ROWS };
+enum plan_row { PLAN_ROW_COUNT = CHOICE_NR_ROWS, PLAN_ROW_START,
+		PLAN_ROW_SPAN, PLAN_ROW_AREAS, PLAN_ROW_SEED,
+		PLAN_ROW_PHYSICAL, PLAN_ROW_OFFSET, PLAN_ROW_BUFFERED,
+		PLAN_ROW_DIRECT, PLAN_ROW_FDATASYNC, PLAN_NR_ROWS };
 
 #define PLAN_OPTION_ROWS						\
+	CHOICE_OPTION_ROWS,						\
 	[PLAN_ROW_COUNT] = { "count", "N",				\
 			"repetitions (default: as published)" },	\
 	[PLAN_ROW_START] = { "start", "N",				\
@@ -73,8 +76,11 @@ enum plan_row { PLAN_ROW_COUNT, PLAN_ROW_START, PLAN_ROW_SPAN, PLAN_ROW_AREAS,
 			"flush after each write" }
 
 /* Take one of these options. Return: 0, or -1 after reporting an error. */
-int plan_options_take(struct plan_options *options, enum plan_row row,
+int plan_options_take(struct plan_options *options, size_t row,
 		      const char *argument);
+
+/* Return the name of an option that was given for a trace, or NULL. */
+const char *plan_options_for_trace(const struct plan_options *options);
 
 /* Check whether requests go through the page cache; @w: NULL for a trace. */
 bool plan_options_buffered(const struct plan_options *options,

@@ -301,7 +301,8 @@ static int open_source(struct replay *replay,
 	if (!result && w)
 		result = check_depth(options, w);
 	if (!result)
-		result = source_open(&replay->source, name);
+		result = source_open_as(&replay->source, name,
+					&options->run.plan.choice);
 	if (result)
 		return result;
 	if (w)

@@ -11,7 +11,10 @@
 
 void run_options_init(struct run_options *options)
 {
-	*options = (struct run_options) { .replay.timing = ENGINE_NR_TIMINGS };
+	*options = (struct run_options) {
+		.plan.choice = TRACE_ANY,
+		.replay.timing = ENGINE_NR_TIMINGS,
+	};
 }
 
 static bool parse_positive(const char *text, double *number)
@@ -142,7 +145,9 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 	enum { WORKLOADS = RUN_WRITES | RUN_READS | RUN_CACHED };
 	const struct plan_options *plan = &options->plan;
 	const struct replay_options *replay = &options->replay;
+	const char *for_trace = plan_options_for_trace(plan);
 	const struct run_fit fit[] = {
+		{ for_trace, RUN_TRACE, for_trace },
 		{ plan->count, WORKLOADS, "count" },
 		{ plan->start_given, WORKLOADS, "start" },
 		{ plan->span, WORKLOADS, "span" },
@@ -161,8 +166,11 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 		{ replay->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
 		  "scale" },
 	};
-	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
+	int result = choice_options_check(&plan->choice);
 
+	if (!result)
+		result = run_options_fit(kind, fit,
+					 sizeof(fit) / sizeof(fit[0]));
 	if (!result && options->think_given && !w->think_writes) {
 		message_error("--think: does not apply to %s, only to db-daemon; leave it out",
 			      w->name);

@@ -31,6 +31,12 @@ static void report_unknown(const char *name)
 
 int source_open(struct source *source, const char *name)
 {
+	return source_open_as(source, name, &TRACE_ANY);
+}
+
+int source_open_as(struct source *source, const char *name,
+		   const struct trace_choice *choice)
+{
 	const struct workload *w = workload_find(name);
 	int result;
 
@@ -39,8 +45,8 @@ int source_open(struct source *source, const char *name)
 		plan_init(&source->plan, w);
 		return ALIGNCTL_FINE;
 	}
-	result = trace_open(&source->trace, name);
-	/* only after trace_open(), which finds a trace without its ending */
+	result = trace_open_as(&source->trace, name, choice);
+	/* only after trace_open_as(), which finds a trace without its ending */
 	if (result && *name && access(name, F_OK))
 		report_unknown(name);
 	if (!result && trace_facts(source->trace)->origin.lost)
@@ -151,6 +157,16 @@ int source_rewind(struct source *source)
 bool source_has_way_back(const struct source *source)
 {
 	return !source->trace || trace_has_way_back(source->trace);
+}
+
+int source_refuse_disks(struct source *source)
+{
+	CLEANUP_FREE char *position = source_position(source);
+	CLEANUP_FREE char *disks = trace_disks(source->trace);
+
+	message_error("%s: is for another disk or file than before; choose one with --disk: %s",
+		      position, disks);
+	return ALIGNCTL_USAGE;
 }
 
 char *source_position(const struct source *source)

@@ -36,6 +36,10 @@ struct source {
  * Return: enum alignctl_exit; errors have been reported.
  */
 int source_open(struct source *source, const char *name);
+
+/* Open a source; read of a trace what @choice says, which outlives the source. */
+int source_open_as(struct source *source, const char *name,
+		   const struct trace_choice *choice);
 void source_close(struct source *source);
 
 /* Return facts as trace_facts(); of a workload, after its plan is complete. */
@@ -52,6 +56,12 @@ int source_rewind(struct source *source);
 
 /* Check whether source_rewind() is possible, which it is not for a pipe. */
 bool source_has_way_back(const struct source *source);
+
+/*
+ * Report that the last request goes to another disk than those before, name all
+ * disks, and read the trace to its end for that. Return: ALIGNCTL_USAGE.
+ */
+int source_refuse_disks(struct source *source);
 
 /* Return "NAME: request 17", or trace_position() of a trace; for free(). */
 char *source_position(const struct source *source);

@@ -298,7 +298,7 @@ def test_requests_to_a_second_file_do_not_go_where_those_to_the_first_went(disk,
     log.write_text("fio version 2 iolog\n/a add\n/b add\n/a open\n/b open\n/a write 0 512\n/b write 0 512\n"
                    "/a close\n/b close\n")
     failed = alignctl("replay", log, "--on", disk, "--scan")
-    assert failed.returncode == USAGE and "file 2 of the trace" in failed.stderr
+    assert failed.returncode == USAGE and "choose one with --disk: /a, /b" in failed.stderr
     assert not any(disk.read_bytes())
 
 

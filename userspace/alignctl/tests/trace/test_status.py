@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What alignctl's exit status says of a trace: 2 where its content is wrong, wherever that is, 3 where reading fails."""
 
+import gzip
 import os
 import resource
 import signal
@@ -72,6 +73,12 @@ LONG = {
     "csv": b"op,offset,bytes\n" + 400 * b"write,0,512\n",
     "iolog, v2": b"fio version 2 iolog\nx add\n" + 400 * b"x write 0 512\n",
     "iolog, v3": b"fio version 3 iolog\n0 x add\n" + 400 * b"0 x write 0 512\n",
+    "columns in other order, gzip": gzip.compress(b"bytes,op,offset\n" + b"".join(
+        b"%d,write,%d\n" % (512 + n % 9 * 512, n * n * 7919 % 40009 * 512) for n in range(20000))),
+    "alibaba": b"7,W,0,512,5\n" * 400,
+    "mqsim": b"5 7 1 1 0\n" * 500,
+    "blkreplay": b"start ; sector; length ; op\n" + b"0.5 ; 1 ; 1 ; W ; 0.0\n" * 400,
+    "vscsi": b"".join(struct.pack("<IIIHHQQ", n, 512, 1, 0x2a, 1 << 8, n, n) for n in range(300)),
     "blkparse": (TRACES / "disk.blkparse").read_bytes()[:5000],
     "blktrace": (TRACES / "disk.merged").read_bytes()[:5000],
     "blktrace, no event": 100 * event(NOTE),

@@ -76,7 +76,79 @@ static void csv_without_times(void)
 	trace_folder_close();
 }
 
-#define KNOWN	"must be one of time_ns, time_us, time_s, op, offset, offset_sectors, bytes, sectors, flags, pid, comm, file"
+/* Operations in any case and as block traces name them, and other columns. */
+static void csv_of_others(void)
+{
+	static const struct {
+		enum trace_op op;
+		bool preflush, fua;
+	} want[] = {
+		{ TRACE_WRITE, false, false }, { TRACE_READ, false, false },
+		{ TRACE_WRITE, false, false }, { TRACE_READ, false, false },
+		{ TRACE_WRITE, true, true }, { TRACE_DISCARD, false, false },
+		{ TRACE_DISCARD, false, false }, { TRACE_WRITE_ZEROES, false, false },
+		{ TRACE_FLUSH, false, false },
+	};
+	enum { NR = sizeof(want) / sizeof(want[0]) };
+	CLEANUP_FREE char *said = NULL;
+	struct trace_request r[NR] = { 0 };
+	size_t i;
+	int nr;
+
+	trace_folder_open();
+	trace_keep_messages();
+	nr = trace_drain(trace_text("t",
+		"latency,op,offset,bytes,\"queue, depth\"\n"
+		"5,Write,0,512,1\n,READ,0,512,\nx,w,0,512,\n,R,0,512,\n"
+		",FWFS,0,512,\n,Trim,0,512,\n,D,0,512,\n"
+		",Write-Zeroes,0,512,\n,,0,512,\n,F,,,\n"), r, NR);
+	said = trace_kept_messages();
+	CHECK(nr == NR, "%d", nr);
+	for (i = 0; i < NR; i++)
+		CHECK(r[i].op == want[i].op && r[i].fua == want[i].fua &&
+		      r[i].preflush == want[i].preflush, "%zu", i);
+	CHECK(strstr(said, "/t: columns ignored: latency, queue, depth\n"),
+	      "%s", said);
+	CHECK(strstr(said, "/t: entries left out: 1 (no operation)\n"), "%s",
+	      said);
+	trace_folder_close();
+}
+
+/* Write requests, each 2 before the last but for @far before the first. */
+static const char *stepping_back(int nr, int far)
+{
+	CLEANUP_FREE char *text = memory_or_exit(malloc(40 * nr + 100));
+	char *to = text + sprintf(text, "time_ns,op,offset,bytes\n");
+	int i;
+
+	for (i = 0; i < nr; i++)
+		to += sprintf(to, "%d,write,%d,512\n",
+			      i == far ? 0 : 10 + (i ^ 1), 512 * i);
+	return trace_text("t", text);
+}
+
+static void times_that_step_back(void)
+{
+	enum { NR = 20000 };
+	struct trace_request request;
+	struct trace *trace;
+	int nr;
+
+	trace_folder_open();
+	CHECK(!trace_open(&trace, stepping_back(NR, NR)), "open");
+	for (nr = 0; trace_next(trace, &request) == TRACE_GOT; nr++)
+		if (request.offset != 512ULL * (nr ^ 1))
+			CHECK(0, "request %d", nr);
+	CHECK(nr == NR, "%d", nr);
+	trace_close(trace);
+	CHECK(trace_drain(stepping_back(NR, TRACE_SORTER_ROOM - 1), &request,
+			  1) == NR && !request.time_ns &&
+	      request.offset == 512ULL * (TRACE_SORTER_ROOM - 1),
+	      "the last of the window");
+	trace_expect_refused(stepping_back(NR, 15000),
+			     "line 15002: time 0 ns is before the 6818 ns of over 8192 previous requests; sort the trace by time");
+	trace_folder_close();
+}
 
 static void csv_refusals(void)
 {
@@ -102,8 +174,8 @@ static void csv_refusals(void)
 		  "line 2: has 2 of 3 columns" },
 		{ "op,offset,bytes\nwrite,0,512,\n",
 		  "line 2: has more than 3 columns" },
-		{ "op,offset,bytes\nWrite,0,512\n",
-		  "line 2: op \"Write\": must be read, write, flush, discard or write-zeroes" },
+		{ "op,offset,bytes\ndance,0,512\n",
+		  "line 2: op \"dance\": must be read, write, flush, discard or write-zeroes" },
 		{ "op,offset,bytes\nwrite,0,512",
 		  "line 2: line end is missing; the file is truncated" },
 		{ "op,offset,bytes,flags\nwrite,0,512,fu\n",
@@ -116,15 +188,21 @@ static void csv_refusals(void)
 		  "line 2: comm: quotes must be closed and followed by a comma" },
 		{ "op,offset,bytes,pid\nwrite,0,512,4294967296\n",
 		  "line 2: pid \"4294967296\": must be a process number" },
-		{ "op,offset,bytes,latency\n",
-		  "line 1: column \"latency\": " KNOWN },
+		{ "op,offset,bytes\n1,0,512\n",
+		  "line 2: op \"1\": could be a read or a write; name the column op_1w (1 is a write) or op_1r (1 is a read)" },
+		{ "op_1w,offset,bytes\n2,0,512\n",
+		  "line 2: op_1w \"2\": must be 0 or 1" },
+		{ "op,offset,size\n",
+		  "line 1: column \"bytes\" or \"sectors\" is missing" },
+		{ "op,op_1r,offset,bytes\n",
+		  "line 1: column \"op\" is given twice, or in two units" },
+		{ "time_us,op,offset,bytes\n1.0001,write,0,512\n",
+		  "line 2: time_us \"1.0001\": must be microseconds, with up to three digits after the point" },
 		{ "op,offset,offset_sectors,bytes\n",
 		  "line 1: column \"offset\" is given twice, or in two units" },
 		{ "op,offset\n",
 		  "line 1: column \"bytes\" or \"sectors\" is missing" },
 		{ "offset,bytes\n", "line 1: column \"op\" is missing" },
-		{ "time_ns,op,offset,bytes\n5,write,0,512\n4,write,0,512\n",
-		  "line 3: time 4 ns is before the 5 ns of the previous request; sort the trace by time" },
 		{ "time_s,op,offset,bytes\n1.0000000001,write,0,512\n",
 		  "line 2: time_s \"1.0000000001\": must be seconds, with up to nine digits after the point" },
 		{ "time_s,op,offset,bytes\n18446744074,write,0,512\n",
@@ -166,7 +244,7 @@ static void what_is_no_trace(void)
 	said = trace_kept_messages();
 	CHECK(strstr(said, "/.: is a folder; a trace is a file\n"), "%s", said);
 	CHECK(strstr(said, "/none: cannot be read: No such file"), "%s", said);
-	CHECK(strstr(said, "/t: unknown format; known are recording, fio iolog v2 and v3, blktrace, blkparse, CSV with column names"), "%s", said);
+	CHECK(strstr(said, "/t: unknown format; name it with --from, or the columns of a table with --columns"), "%s", said);
 	trace_folder_close();
 }
 
@@ -263,6 +341,8 @@ static void sorted(void)
 const struct tap_test trace_tests[] = {
 	{ "a CSV trace has its columns in any order and in other units", csv_columns },
 	{ "a CSV trace without a column of times has none", csv_without_times },
+	{ "a CSV trace may have other columns, and operations in any case", csv_of_others },
+	{ "times may step back within 8192 requests, and no further", times_that_step_back },
 	{ "what is wrong in a CSV trace is named with its line", csv_refusals },
 	{ "folders, missing files and other text are no traces", what_is_no_trace },
 	{ "a trace is read from a pipe, once", a_pipe },

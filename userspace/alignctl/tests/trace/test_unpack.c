@@ -173,6 +173,32 @@ static void behind_the_end(void)
 	trace_folder_close();
 }
 
+/* Comments, as a bomb that no reader of a format would refuse. */
+static void bombs(void)
+{
+	enum { LINE = 50000 };
+	size_t size = TRACE_UNPACK_FREE + (1 << 20), at, length;
+	const struct trace_choice choice = { .from = TRACE_NR_READABLE,
+					     .columns = "op,offset,bytes" };
+	CLEANUP_FREE char *text = memory_or_exit(malloc(size));
+	CLEANUP_FREE char *said = NULL;
+	CLEANUP_FREE char *data = NULL;
+	int nr;
+
+	memset(text, '#', size);
+	for (at = LINE; at < size; at += LINE)
+		text[at] = '\n';
+	text[size - 1] = '\n';
+	data = packed(ZSTD, text, size, &length);
+	trace_folder_open();
+	trace_keep_messages();
+	nr = trace_drain_as(trace_bytes("t", data, length), &choice, NULL, 0);
+	said = trace_kept_messages();
+	CHECK(nr == -1 && strstr(said, "unpacks to over 1032 times its length, which no trace does\n"),
+	      "%d: %s", nr, said);
+	trace_folder_close();
+}
+
 /* A window of zstd that would need 2 GiB to read. */
 static void large_windows(void)
 {
@@ -205,6 +231,7 @@ const struct tap_test trace_unpack_tests[] = {
 	{ "a compressed trace that is cut off is refused, wherever that is", truncated },
 	{ "a damaged compressed trace is refused", damaged },
 	{ "other bytes behind compressed data are refused", behind_the_end },
+	{ "a compressed trace that grows without bound is refused", bombs },
 	{ "a window of zstd beyond the bound is refused", large_windows },
 	{ 0 },
 };

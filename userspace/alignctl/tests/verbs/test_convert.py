@@ -28,7 +28,7 @@ ROWS = "time_ns,op,offset,bytes,flags\n0,write,512,4096,fua\n5,flush,,,\n"
     (["{old}", "{new}", "--output", "{new}"], ["{old} and {new} are no files of one blktrace", "one trace at a time"]),
     (["{old}", "--output", "{new}", "--to", "blktrace"], ["--to blktrace: must be recording, fio or csv"]),
     (["{old}", "--output", "{new}", "--from", "cvs"],
-     ["--from cvs: must be recording, fio, blktrace, blkparse or csv; did you mean 'csv'?"]),
+     ["--from cvs: must be recording, fio, blktrace, blkparse, csv, msr, ", "; did you mean 'csv'?"]),
     (["{old}", "--output", "{new}", "--from", "fio"], ["{old}: is in format csv, not fio"]),
     (["{old}", "--output", "{new}", "--seconds", "1"], ["unrecognized option '--seconds'"]),
     (["/none", "--output", "{new}"], ["/none", "No such file"]),
@@ -106,7 +106,7 @@ def test_the_document_says_what_was_written_and_what_could_not_be_expressed(tmp_
         {"write": (1, 4096), "flush": (1, 0)}
     assert document["not_expressed"] == {"fua": 1, "preflush": 0, "write_zeroes": 0, "process": 0, "line_end": 0}
     section = man_page().split(".SH JSON OF CONVERT")[1].split("\n.SH ")[0]
-    for member in (*document, *document["not_expressed"]):
+    for member in (*document, *document["not_expressed"], *document["left_out_by_reason"], *document["disks"][0]):
         assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
 
 
@@ -116,6 +116,7 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert done.returncode == FINE, done.stderr
     document = json.loads(done.stdout)
     assert (document["source_format"], document["requests"], document["left_out"]) == ("fio iolog v3", 1, 1)
+    assert {why: nr for why, nr in document["left_out_by_reason"].items() if nr} == {"sync_file_range": 1}
 
 
 def test_the_files_of_a_blktrace_are_one_trace(tmp_path):

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "geometry.h"
+#include "trace/columns.h"
+
+#define NS_PER_FILETIME	100U
+
+const char *const trace_column_names[COLUMN_IGNORED] = {
+	"time_ns", "time_us", "time_ms", "time_s", "filetime", "op", "op_1w",
+	"op_1r", "offset", "offset_sectors", "bytes", "sectors", "flags",
+	"pid", "comm", "file",
+};
+
+enum trace_column trace_column_find(const char *name)
+{
+	enum trace_column i;
+
+	if (!strcmp(name, "disk"))
+		return COLUMN_FILE;
+	for (i = 0; i < COLUMN_IGNORED; i++)
+		if (!strcmp(name, trace_column_names[i]))
+			break;
+	return i;
+}
+
+/* Return the number of columns from @first to @last. */
+static uint32_t count(const struct trace_columns *columns,
+		      enum trace_column first, enum trace_column last)
+{
+	uint32_t i, found = 0;
+
+	for (i = 0; i < columns->nr; i++)
+		found += columns->column[i] >= first &&
+			 columns->column[i] <= last;
+	return found;
+}
+
+bool trace_columns_timed(const struct trace_columns *columns)
+{
+	return count(columns, COLUMN_TIME_NS, COLUMN_FILETIME);
+}
+
+char *trace_columns_fault(const struct trace_columns *columns, bool parts)
+{
+	static const struct {
+		enum trace_column first, last;
+		bool needed;
+	} groups[] = {
+		{ COLUMN_TIME_NS, COLUMN_FILETIME, false },
+		{ COLUMN_OP, COLUMN_OP_1R, true },
+		{ COLUMN_OFFSET, COLUMN_OFFSET_SECTORS, true },
+		{ COLUMN_BYTES, COLUMN_SECTORS, true },
+		{ COLUMN_FLAGS, COLUMN_FLAGS, false },
+		{ COLUMN_PID, COLUMN_PID, false },
+		{ COLUMN_COMM, COLUMN_COMM, false },
+		{ COLUMN_FILE, COLUMN_FILE, false },
+	};
+	size_t i, nr = sizeof(groups) / sizeof(groups[0]) - parts;
+	uint32_t found;
+
+	for (i = 0; i < nr; i++) {
+		const char *first = trace_column_names[groups[i].first];
+		bool units = groups[i].first == COLUMN_OFFSET ||
+			     groups[i].first == COLUMN_BYTES;
+
+		found = count(columns, groups[i].first, groups[i].last);
+		if (found > 1)
+			return message_format("column \"%s\" is given twice, or in two units",
+					      first);
+		if (!found && groups[i].needed)
+			return message_format("column \"%s\"%s%s%s is missing",
+					      first, units ? " or \"" : "",
+					      units ? trace_column_names[groups[i].last] : "",
+					      units ? "\"" : "");
+	}
+	return NULL;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static char *skip_blanks(char *text)
+{
+	while (is_blank(*text))
+		text++;
+	return text;
+}
+
+/* Take a field in quotes, from the first quote on; as trace_field_take(). */
+static char *take_quoted(char **rest, char *field)
+{
+	char *from = field + 1, *to;
+	bool closed = false;
+
+	for (to = field; *from; *to++ = *from++) {
+		closed = *from == '"' && *++from != '"';
+		if (closed)
+			break;
+	}
+	from = skip_blanks(from);
+	if (!closed || (*from && *from != ','))
+		return NULL;
+	*rest = *from ? from + 1 : NULL;
+	*to = '\0';
+	return field;
+}
+
+char *trace_field_take(char **rest, char separator)
+{
+	char *field = skip_blanks(*rest), *end;
+
+	if (separator == ',' && *field == '"')
+		return take_quoted(rest, field);
+	/* most fields are too short to be worth a call of strcspn() */
+	for (end = field; *end && *end != separator; end++)
+		if (separator == ' ' && *end == '\t')
+			break;
+	*rest = *end ? end + 1 : NULL;
+	/* blanks at the end of a line separate nothing */
+	if (separator == ' ' && *rest && !*skip_blanks(*rest))
+		*rest = NULL;
+	while (end > field && is_blank(end[-1]))
+		end--;
+	*end = '\0';
+	return field;
+}
+
+static bool take_number(const char *field, uint64_t max, uint64_t *number)
+{
+	return decimal_read(&field, max, number) && !*field;
+}
+
+static bool take_sectors(const char *field, uint64_t *bytes)
+{
+	if (!take_number(field, UINT64_MAX >> ALIGN_SECTOR_SHIFT, bytes))
+		return false;
+	*bytes <<= ALIGN_SECTOR_SHIFT;
+	return true;
+}
+
+/*
+ * Read a time in a unit of @unit nanoseconds, with up to @digits digits after
+ * the point, the last of which are nanoseconds.
+ */
+static bool take_time(const char *field, uint64_t unit, int digits,
+		      uint64_t *ns)
+{
+	uint64_t whole, part = 0;
+	const char *start;
+
+	if (!decimal_read(&field, UINT64_MAX / unit - 1, &whole))
+		return false;
+	if (*field == '.') {
+		start = ++field;
+		if (!decimal_read(&field, unit - 1, &part) ||
+		    field - start > digits)
+			return false;
+		for (; field - start < digits; start--)
+			part *= 10;
+	}
+	*ns = whole * unit + part;
+	return !*field;
+}
+
+/* Read flags: "", or words joined by "+". */
+static bool take_flags(const char *field, struct trace_request *request)
+{
+	size_t length;
+
+	if (!*field)
+		return true;
+	for (;; field += length + 1) {
+		length = strcspn(field, "+");
+		if (length == 3 && !strncmp(field, "fua", length))
+			request->fua = true;
+		else if (length == 8 && !strncmp(field, "preflush", length))
+			request->preflush = true;
+		else
+			return false;
+		if (!field[length])
+			return true;
+	}
+}
+
+/* Read an operation as block traces have it: "R", "WS", "FWFS", "RM". */
+static bool take_letters(const char *field, struct trace_request *request)
+{
+	bool flush = *field == 'F' || *field == 'f';
+
+	field += flush;
+	switch (*field) {
+	case 'R':
+	case 'r':
+		request->op = TRACE_READ;
+		break;
+	case 'W':
+	case 'w':
+		request->op = TRACE_WRITE;
+		break;
+	case 'D':
+	case 'd':
+		request->op = TRACE_DISCARD;
+		break;
+	case '\0':
+		request->op = TRACE_FLUSH;
+		return flush;
+	default:
+		return false;
+	}
+	field++;
+	if (field[strspn(field, "FASMBVfasmbv")])
+		return false;
+	request->preflush |= flush;
+	request->fua |= *field == 'F' || *field == 'f';
+	return true;
+}
+
+static bool take_op(const char *field, struct trace_request *request)
+{
+	size_t i;
+
+	for (i = 0; i < TRACE_NR_OPS; i++) {
+		if (strcasecmp(field, trace_op_names[i]))
+			continue;
+		request->op = i;
+		return true;
+	}
+	if (!strcasecmp(field, "trim") || !strcasecmp(field, "unmap")) {
+		request->op = TRACE_DISCARD;
+		return true;
+	}
+	return take_letters(field, request);
+}
+
+/* Read a direction that is 0 or 1; @one: what 1 means. */
+static bool take_direction(const char *field, enum trace_op one,
+			   enum trace_op *op)
+{
+	if ((*field != '0' && *field != '1') || field[1])
+		return false;
+	*op = *field == '1' ? one : one == TRACE_READ ? TRACE_WRITE : TRACE_READ;
+	return true;
+}
+
+static const char *take_any_op(const char *field, enum trace_column column,
+			       struct trace_request *request)
+{
+	enum trace_op op;
+
+	if (!*field) {
+		request->op = TRACE_NR_OPS;
+		return NULL;
+	}
+	if (column != COLUMN_OP)
+		return take_direction(field, column == COLUMN_OP_1R ?
+				      TRACE_READ : TRACE_WRITE, &request->op) ?
+		       NULL : "must be 0 or 1";
+	/* some traces have 1 for reads, and others for writes */
+	if (take_direction(field, TRACE_READ, &op))
+		return "could be a read or a write; name the column op_1w (1 is a write) or op_1r (1 is a read)";
+	return take_op(field, request) ? NULL :
+	       "must be read, write, flush, discard or write-zeroes";
+}
+
+const char *trace_column_take(struct trace_request *request,
+			      enum trace_column column, const char *field)
+{
+	uint64_t number;
+
+	switch (column) {
+	case COLUMN_TIME_NS:
+		return take_time(field, 1, 0, &request->time_ns) ? NULL :
+		       "must be a number of nanoseconds";
+	case COLUMN_TIME_US:
+		return take_time(field, NS_PER_US, 3, &request->time_ns) ?
+		       NULL : "must be microseconds, with up to three digits after the point";
+	case COLUMN_TIME_MS:
+		return take_time(field, NS_PER_MS, 6, &request->time_ns) ?
+		       NULL : "must be milliseconds, with up to six digits after the point";
+	case COLUMN_TIME_S:
+		return take_time(field, NS_PER_S, 9, &request->time_ns) ?
+		       NULL : "must be seconds, with up to nine digits after the point";
+	case COLUMN_FILETIME:
+		if (!take_number(field, UINT64_MAX / NS_PER_FILETIME,
+				 &request->time_ns))
+			return "must be a number of 100 nanoseconds since 1601";
+		request->time_ns *= NS_PER_FILETIME;
+		return NULL;
+	case COLUMN_OP:
+	case COLUMN_OP_1W:
+	case COLUMN_OP_1R:
+		return take_any_op(field, column, request);
+	case COLUMN_OFFSET:
+		return take_number(field, UINT64_MAX, &request->offset) ?
+		       NULL : "must be a number of bytes";
+	case COLUMN_OFFSET_SECTORS:
+		return take_sectors(field, &request->offset) ?
+		       NULL : "must be a number of 512-byte sectors";
+	case COLUMN_BYTES:
+		return take_number(field, UINT64_MAX, &request->bytes) ?
+		       NULL : "must be a number of bytes";
+	case COLUMN_SECTORS:
+		return take_sectors(field, &request->bytes) ?
+		       NULL : "must be a number of 512-byte sectors";
+	case COLUMN_FLAGS:
+		return take_flags(field, request) ?
+		       NULL : "must be empty, preflush, fua or preflush+fua";
+	case COLUMN_PID:
+		if (!*field)
+			return NULL;
+		if (!take_number(field, UINT32_MAX, &number))
+			return "must be a process number";
+		request->pid = (uint32_t)number;
+		return NULL;
+	case COLUMN_COMM:
+		trace_set_comm(request, field);
+		return NULL;
+	case COLUMN_FILE:
+	case COLUMN_IGNORED:
+		break;
+	}
+	return NULL;
+}

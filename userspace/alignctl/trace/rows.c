@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Traces in tables whose columns are known by the format, or by --columns: a
+ * line for each request, fields separated by commas, semicolons or blanks.
+ * Fields beyond the known columns are ignored. The times are those of a clock,
+ * and several disks may lie in one file.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "trace/columns.h"
+
+/**
+ * struct layout - how a format's lines look
+ * @name: name of the format, for struct trace_facts
+ * @separator: as trace_field_take() has it; 0: as the first line shows
+ * @joint: what joins several fields to the name of a disk
+ * @header: names of the columns, if a first line may have them; may be NULL
+ * @preamble: text may precede the first request
+ * @blanks: index of a name that may have blanks in it, for join(); 0: none
+ * @heading: a first line without a number for the offset names the columns
+ * @since_ns: least time, by which a format without words is recognized
+ * @columns: the columns
+ */
+struct layout {
+	const char *name;
+	char separator;
+	char joint;
+	const char *header;
+	bool preamble;
+	bool heading;
+	uint32_t blanks;
+	uint64_t since_ns;
+	struct trace_columns columns;
+};
+
+static const struct layout msr = {
+	.name = "msr", .separator = ',', .joint = '_',
+	.header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+	.columns = { 6, { COLUMN_FILETIME, COLUMN_FILE, COLUMN_FILE, COLUMN_OP,
+			  COLUMN_OFFSET, COLUMN_BYTES } },
+};
+
+static const struct layout alibaba = {
+	.name = "alibaba", .separator = ',',
+	.header = "device_id,opcode,offset,length,timestamp",
+	.columns = { 5, { COLUMN_FILE, COLUMN_OP, COLUMN_OFFSET, COLUMN_BYTES,
+			  COLUMN_TIME_US } },
+};
+
+static const struct layout tencent = {
+	.name = "tencent", .separator = ',',
+	.header = "Timestamp,Offset,Size,IOType,VolumeID",
+	/* 2001: what else has five numbers is not taken for it */
+	.since_ns = 1000000000 * NS_PER_S,
+	.columns = { 5, { COLUMN_TIME_S, COLUMN_OFFSET_SECTORS, COLUMN_SECTORS,
+			  COLUMN_OP_1W, COLUMN_FILE } },
+};
+
+static const struct layout systor = {
+	.name = "systor", .separator = ',',
+	.header = "Timestamp,Response,IOType,LUN,Offset,Size",
+	.columns = { 6, { COLUMN_TIME_S, COLUMN_IGNORED, COLUMN_OP, COLUMN_FILE,
+			  COLUMN_OFFSET, COLUMN_BYTES } },
+};
+
+static const struct layout fiu = {
+	.name = "fiu", .separator = ' ', .joint = ',', .blanks = 2,
+	.columns = { 8, { COLUMN_TIME_NS, COLUMN_PID, COLUMN_COMM,
+			  COLUMN_OFFSET_SECTORS, COLUMN_SECTORS, COLUMN_OP,
+			  COLUMN_FILE, COLUMN_FILE } },
+};
+
+static const struct layout spc = {
+	.name = "spc", .separator = ',', .header = "ASU,LBA,Size,Opcode,Timestamp",
+	.columns = { 5, { COLUMN_FILE, COLUMN_OFFSET_SECTORS, COLUMN_BYTES,
+			  COLUMN_OP, COLUMN_TIME_S } },
+};
+
+static const struct layout mqsim = {
+	.name = "mqsim", .separator = ' ',
+	.columns = { 5, { COLUMN_TIME_NS, COLUMN_FILE, COLUMN_OFFSET_SECTORS,
+			  COLUMN_SECTORS, COLUMN_OP_1R } },
+};
+
+static const struct layout blkreplay = {
+	.name = "blkreplay", .separator = ';', .preamble = true,
+	.columns = { 4, { COLUMN_TIME_S, COLUMN_OFFSET_SECTORS, COLUMN_SECTORS,
+			  COLUMN_OP } },
+};
+
+/* What a line of a table is. */
+enum row { ROW_REQUEST, ROW_SHORT, ROW_INVALID };
+
+/**
+ * struct fields - the fields of a line
+ * @nr: number of fields
+ * @field: the fields
+ */
+struct fields {
+	uint32_t nr;
+	char *field[TRACE_MAX_COLUMNS];
+};
+
+/*
+ * Cut a line into fields; those that do not fit are ignored, as all extra ones.
+ * Return: false if quotes are invalid.
+ */
+static bool cut(char *line, char separator, struct fields *fields)
+{
+	char *rest = line;
+
+	for (fields->nr = 0; rest && fields->nr < TRACE_MAX_COLUMNS;) {
+		fields->field[fields->nr] = trace_field_take(&rest, separator);
+		if (!fields->field[fields->nr++])
+			return false;
+	}
+	return true;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_number(const char *field)
+{
+	return *field && !field[strspn(field, "0123456789")];
+}
+
+/*
+ * Join the fields of a name that has blanks in it: the field @at, which an
+ * address, a length and a direction follow.
+ */
+static void join(struct fields *fields, uint32_t at)
+{
+	char **field = fields->field;
+	uint32_t i, op, extra;
+
+	for (op = at + 3; op + 1 < fields->nr; op++)
+		if (is_number(field[op - 2]) && is_number(field[op - 1]) &&
+		    isalpha((unsigned char)*field[op]) &&
+		    is_number(field[op + 1]))
+			break;
+	if (op + 1 >= fields->nr)
+		return;
+	extra = op - at - 3;
+	for (i = at; i < at + extra; i++)
+		field[i][strlen(field[i])] = ' ';
+	fields->nr -= extra;
+	for (i = at + 1; i < fields->nr; i++)
+		field[i] = field[i + extra];
+}
+
+/* Add a part to the name of a disk. */
+static bool add_part(char *name, char joint, const char *part)
+{
+	size_t length = strlen(name), more = strlen(part);
+
+	if (length + 1 + more > TRACE_MAX_NAME)
+		return false;
+	if (length)
+		name[length++] = joint;
+	memcpy(name + length, part, more + 1);
+	return true;
+}
+
+/**
+ * struct reading - a line that is read
+ * @request: the request
+ * @disk: name of its disk
+ * @heading: the offset is no number
+ * @column: the column that is wrong
+ * @field: its field
+ * @reason: why it is wrong
+ */
+struct reading {
+	struct trace_request request;
+	char disk[TRACE_MAX_NAME + 1];
+	bool heading;
+	enum trace_column column;
+	const char *field;
+	const char *reason;
+};
+
+/**
+ * struct rows - a table that is being read
+ * @layout: how its lines look
+ * @begun: a line of the table was read, behind which neither the names of the
+ *	columns nor other text may come
+ * @reading: the line that is being read
+ */
+struct rows {
+	struct layout layout;
+	bool begun;
+	struct reading reading;
+};
+
+static bool is_offset(enum trace_column column)
+{
+	return column == COLUMN_OFFSET || column == COLUMN_OFFSET_SECTORS;
+}
+
+static enum row read_row(const struct layout *layout, char *line,
+			 struct reading *reading)
+{
+	const struct trace_columns *columns = &layout->columns;
+	struct fields fields;
+	uint32_t i;
+
+	reading->request = (struct trace_request) { 0 };
+	reading->disk[0] = '\0';
+	reading->heading = false;
+	reading->column = COLUMN_IGNORED;
+	reading->field = "";
+	if (!cut(line, layout->separator, &fields)) {
+		reading->reason = "quotes must be closed and followed by a comma";
+		return ROW_INVALID;
+	}
+	if (layout->blanks)
+		join(&fields, layout->blanks);
+	if (fields.nr < columns->nr)
+		return ROW_SHORT;
+	for (i = 0; i < columns->nr; i++)
+		if (is_offset(columns->column[i]))
+			reading->heading = !is_digit(*fields.field[i]);
+	for (i = 0; i < columns->nr; i++) {
+		reading->column = columns->column[i];
+		reading->field = fields.field[i];
+		reading->reason = trace_column_take(&reading->request,
+						    reading->column,
+						    reading->field);
+		if (!reading->reason && reading->column == COLUMN_FILE &&
+		    !add_part(reading->disk, layout->joint, reading->field))
+			reading->reason = "too long for the name of a disk";
+		/* of an operation that is missing, the rest may be missing, too */
+		if (reading->reason && reading->request.op == TRACE_NR_OPS &&
+		    !*reading->field)
+			reading->reason = NULL;
+		if (reading->reason)
+			return ROW_INVALID;
+	}
+	return ROW_REQUEST;
+}
+
+/* Check for a line that says nothing: blank, or a comment. */
+static bool is_idle(const char *line)
+{
+	line += strspn(line, " \t");
+	return !*line || *line == '#';
+}
+
+/* Check for the line that names the columns, or text before the requests. */
+static bool is_before(const struct layout *layout, const char *line)
+{
+	if (layout->header)
+		return !strcasecmp(line, layout->header);
+	line += strspn(line, " \t");
+	return layout->preamble && !is_digit(*line);
+}
+
+/* Check whether the first line of a file that tells is one of this format. */
+static bool recognize(const struct layout *layout, const char *head)
+{
+	CLEANUP_FREE struct reading *reading =
+		memory_or_exit(malloc(sizeof(*reading)));
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(head));
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")) && rest) {
+		line[strcspn(line, "\r")] = '\0';
+		if (is_idle(line))
+			continue;
+		if (is_before(layout, line)) {
+			if (layout->header)
+				return true;
+			continue;
+		}
+		return read_row(layout, line, reading) == ROW_REQUEST &&
+		       reading->request.op != TRACE_NR_OPS &&
+		       reading->request.time_ns >= layout->since_ns;
+	}
+	return false;
+}
+
+static int open_rows(struct trace *trace, const struct layout *layout)
+{
+	struct rows *rows = memory_or_exit(calloc(1, sizeof(*rows)));
+
+	rows->layout = *layout;
+	trace->state = rows;
+	trace->facts = (struct trace_facts) {
+		.format = layout->name,
+		.timed = trace_columns_timed(&layout->columns),
+	};
+	return ALIGNCTL_FINE;
+}
+
+/* Return the separator that a line has. */
+static char separator_of(const char *line)
+{
+	return strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : ' ';
+}
+
+/* Turn a row that was read into a request. */
+static enum trace_next take_row(struct trace *trace, enum row row,
+				const struct reading *reading,
+				struct trace_request *request)
+{
+	const struct rows *rows = trace->state;
+
+	switch (row) {
+	case ROW_SHORT:
+		return trace_refuse(trace, "has fewer than %" PRIu32 " columns",
+				    rows->layout.columns.nr);
+	case ROW_INVALID:
+		if (reading->column == COLUMN_IGNORED)
+			return trace_refuse(trace, "%s", reading->reason);
+		return trace_refuse(trace, "%s \"%s\": %s",
+				    trace_column_names[reading->column],
+				    reading->field, reading->reason);
+	case ROW_REQUEST:
+		break;
+	}
+	*request = reading->request;
+	if (request->op == TRACE_FLUSH)
+		request->offset = request->bytes = 0;
+	return trace_find_file(trace, reading->disk, &request->file);
+}
+
+static enum trace_next rows_next(struct trace *trace,
+				 struct trace_request *request)
+{
+	struct rows *rows = trace->state;
+	struct layout *layout = &rows->layout;
+	enum trace_next next;
+	bool first;
+	enum row row;
+	char *line;
+
+	for (;;) {
+		next = trace_line(trace, &line);
+		if (next != TRACE_GOT)
+			return next;
+		if (is_idle(line) || (!rows->begun && is_before(layout, line)))
+			continue;
+		first = !rows->begun;
+		rows->begun = true;
+		if (!layout->separator)
+			layout->separator = separator_of(line);
+		row = read_row(layout, line, &rows->reading);
+		if (!first || row != ROW_INVALID || !layout->heading ||
+		    !rows->reading.heading)
+			return take_row(trace, row, &rows->reading, request);
+	}
+}
+
+static void rows_close(struct trace *trace)
+{
+	free(trace->state);
+	trace->state = NULL;
+}
+
+/*
+ * Read --columns: names of columns, "-" for one to ignore. Return: enum
+ * alignctl_exit; reported.
+ */
+static int take_columns(const char *text, struct trace_columns *columns)
+{
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(text));
+	CLEANUP_FREE char *fault = NULL;
+	char *rest = copy, *name;
+	enum trace_column column;
+
+	while ((name = strsep(&rest, ","))) {
+		column = trace_column_find(name);
+		if (column == COLUMN_IGNORED && strcmp(name, "-")) {
+			message_error("--columns: \"%s\": must be - to ignore a column, or one of disk, " TRACE_COLUMN_NAMES,
+				      name);
+			return ALIGNCTL_USAGE;
+		}
+		if (columns->nr == TRACE_MAX_COLUMNS) {
+			message_error("--columns: more than %u; columns behind the last one are ignored anyway",
+				      TRACE_MAX_COLUMNS);
+			return ALIGNCTL_USAGE;
+		}
+		columns->column[columns->nr++] = column;
+	}
+	fault = trace_columns_fault(columns, true);
+	if (!fault)
+		return ALIGNCTL_FINE;
+	message_error("--columns %s: %s", text, fault);
+	return ALIGNCTL_USAGE;
+}
+
+static int columns_open(struct trace *trace)
+{
+	struct layout layout = { .name = "columns", .joint = '_',
+				 .heading = true };
+	int failed = take_columns(trace->choice.columns, &layout.columns);
+
+	return failed ? failed : open_rows(trace, &layout);
+}
+
+/* No file says that its columns have to be told. */
+static bool columns_recognize(const char *head, size_t length)
+{
+	(void)head;
+	(void)length;
+	return false;
+}
+
+const struct trace_format trace_columns_format = {
+	.recognize = columns_recognize,
+	.open = columns_open,
+	.next = rows_next,
+	.close = rows_close,
+	.unsorted = true,
+	.foreign = true,
+};
+
+/* Define the struct trace_format of a layout. */
+#define ROWS_FORMAT(format)						\
+	static bool format##_recognize(const char *head, size_t length)	\
+	{								\
+		(void)length;						\
+		return recognize(&(format), head);			\
+	}								\
+									\
+	static int format##_open(struct trace *trace)			\
+	{								\
+		return open_rows(trace, &(format));			\
+	}								\
+									\
+	const struct trace_format trace_##format = {			\
+		.recognize = format##_recognize,			\
+		.open = format##_open,					\
+		.next = rows_next,					\
+		.close = rows_close,					\
+		.unsorted = true,					\
+		.foreign = true,					\
+		.by_name = true,					\
+	}
+
+ROWS_FORMAT(msr);
+ROWS_FORMAT(alibaba);
+ROWS_FORMAT(tencent);
+ROWS_FORMAT(systor);
+ROWS_FORMAT(fiu);
+ROWS_FORMAT(spc);
+ROWS_FORMAT(mqsim);
+ROWS_FORMAT(blkreplay);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options that say what to read of a trace, for all verbs that read one. */
+#ifndef ALIGNCTL_CHOICE_OPTIONS_H
+#define ALIGNCTL_CHOICE_OPTIONS_H
+
+#include "base/options.h"
+#include "trace/trace.h"
+
+/* The first rows of a verb that takes these options, in this order. */
+enum choice_row { CHOICE_ROW_FROM, CHOICE_ROW_DISK, CHOICE_ROW_COLUMNS,
+		  CHOICE_NR_ROWS };
+
+#define CHOICE_OPTION_ROWS						\
+	[CHOICE_ROW_FROM] = { "from", "FORMAT",				\
+			"trace: read it in this format" },		\
+	[CHOICE_ROW_DISK] = { "disk", "DISK",				\
+			"trace: read the requests to this disk alone" }, \
+	[CHOICE_ROW_COLUMNS] = { "columns", "LIST",			\
+			"trace: a table with these columns, e.g. time_s,-,op" }
+
+/* Take one of these options. Return: 0, or -1 after reporting an error. */
+int choice_options_take(struct trace_choice *choice, enum choice_row row,
+			const char *argument);
+
+/* Refuse options that exclude each other. Return: enum alignctl_exit. */
+int choice_options_check(const struct trace_choice *choice);
+
+#endif
