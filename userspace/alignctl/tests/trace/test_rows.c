@@ -352,6 +352,30 @@ static void one_disk(void)
 	}
 }
 
+/* A recording says how many requests it has, and of one disk it does not. */
+static void one_disk_of_a_recording(void)
+{
+	const struct trace_choice choice = { .from = TRACE_NR_READABLE,
+					     .disk = "hm_1" };
+	struct trace_request request = { 0 };
+	struct trace *trace;
+
+	trace_folder_open();
+	trace_keep_messages();
+	CHECK(!trace_convert_to(trace_fixture("msr.csv"), trace_path("r"),
+				TRACE_WRITE_RECORDING), "convert");
+	CHECK(!trace_open_as(&trace, trace_path("r"), &choice), "open");
+	CHECK(!trace_facts(trace)->nr_known && !trace_facts(trace)->end_known,
+	      "known");
+	CHECK(trace_next(trace, &request) == TRACE_GOT && !request.file &&
+	      request.offset == 2822144, "%" PRIu64, request.offset);
+	CHECK(trace_next(trace, &request) == TRACE_END, "end");
+	CHECK(trace_left_out(trace, TRACE_LEFT_OTHER_DISK) == 3, "others");
+	trace_close(trace);
+	free(trace_kept_messages());
+	trace_folder_close();
+}
+
 /* As many disks as no table of names holds: one can be chosen, and is named. */
 static void many_disks(void)
 {
@@ -402,6 +426,7 @@ const struct tap_test trace_rows_tests[] = {
 	{ "a table of any columns is read as --columns says", columns },
 	{ "columns that leave a doubt are refused", columns_refused },
 	{ "one disk of a trace is read as if it were alone", one_disk },
+	{ "one disk of a recording is read, and its number of requests is not known", one_disk_of_a_recording },
 	{ "of thousands of disks one can be read, and the first are named", many_disks },
 	{ 0 },
 };

@@ -62,6 +62,19 @@ def test_a_trace_that_is_cut_off_is_a_wrong_argument_wherever_it_ends(tmp_path, 
     assert refused.returncode == USAGE and f"{trace}: byte " in refused.stderr, refused.stderr
 
 
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("length", [20, 3000, 30000, -1])
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_compressed_data_that_is_cut_off_or_damaged_is_a_wrong_argument_wherever_it_is(tmp_path, read, verb, length, spoilt):
+    whole = LONG["columns in other order, gzip"]
+    trace = tmp_path / "trace"
+    trace.write_bytes(whole[:length] + (bytes(100) + whole[length + 100:] if spoilt else b""))
+    refused = read(verb, trace)
+    assert refused.returncode == USAGE and f"alignctl: {trace}: " in refused.stderr
+    # damage may unpack to what is no trace, before the data turns out to be damaged
+    assert spoilt or " of the gzip data: the file is truncated\n" in refused.stderr
+
+
 def event(action, time=0, behind=0):
     """A record of blktrace, of 48 bytes."""
     return struct.pack("=IIQQIIIIIHH", 0x65617407, 0, time, 8, 512, action, 1, 8 << 20, 0, 0, behind)
