@@ -209,23 +209,33 @@ static uint32_t covered(const struct leaf *leaf, uint32_t at, uint32_t sectors)
 	return n;
 }
 
-bool coverage_end_pass(struct coverage *c, uint64_t *distinct, uint64_t *rmin)
+void coverage_count(const struct coverage *c, const struct align_geometry *g,
+		    uint64_t *distinct, uint64_t *rmin)
 {
-	uint32_t sectors = align_block_sectors(&c->g), i, at;
-	bool more = c->to != UINT64_MAX;
+	/* block 0 of @g may start whole blocks behind block 0 of the coverage */
+	uint64_t ahead = (c->g.lead - g->lead) >> g->block_shift;
+	uint32_t sectors = align_block_sectors(g), i, at;
 
 	for (i = 0; i < c->nr; i++) {
 		uint64_t block = (c->leaf[i].number * LEAF_BITS) >>
-				 c->g.block_shift;
+				 g->block_shift;
 
 		for (at = 0; at < LEAF_BITS; at += sectors, block++) {
 			uint32_t n = covered(&c->leaf[i], at, sectors);
 
 			*distinct += n != 0;
 			*rmin += n && n < sectors &&
-				 !align_is_edge(&c->g, block);
+				 !(block < ahead ||
+				   align_is_edge(g, block - ahead));
 		}
 	}
+}
+
+bool coverage_end_pass(struct coverage *c, uint64_t *distinct, uint64_t *rmin)
+{
+	bool more = c->to != UINT64_MAX;
+
+	coverage_count(c, &c->g, distinct, rmin);
 	c->nr = 0;
 	empty_buckets(c);
 	c->from = c->to;

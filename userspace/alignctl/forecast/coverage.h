@@ -25,6 +25,15 @@ void coverage_free(struct coverage *coverage);
 void coverage_add(struct coverage *coverage, uint64_t first, uint64_t end);
 
 /*
+ * Count, of the blocks of @g in this pass, those that were written, and those
+ * whose rest no write covers, as coverage_end_pass() does. The blocks have to
+ * be parts of those that the coverage was made for.
+ */
+void coverage_count(const struct coverage *coverage,
+		    const struct align_geometry *g, uint64_t *distinct,
+		    uint64_t *rmin);
+
+/*
  * End a pass, after all writes were added. Add to @distinct the blocks that
  * were written at least once, and to @rmin those of them whose rest no write
  * covers, without edge blocks. Return: true if all writes have to be added

@@ -313,6 +313,33 @@ void fixing_flush(struct fixing *f)
 		empty(f, TAILQ_FIRST(&f->held));
 }
 
+void fixing_request(struct fixing *f, bool timed,
+		    const struct trace_request *request, uint64_t first,
+		    uint64_t end)
+{
+	if (timed)
+		fixing_time(f, request->time_ns);
+	if (request->preflush)
+		fixing_flush(f);
+	switch (request->op) {
+	case TRACE_WRITE:
+		fixing_write(f, first, end, request->fua);
+		break;
+	case TRACE_FLUSH:
+		fixing_flush(f);
+		break;
+	case TRACE_DISCARD:
+		fixing_discard(f, first, end);
+		break;
+	case TRACE_WRITE_ZEROES:
+		fixing_write_zeroes(f, first, end, request->fua);
+		break;
+	case TRACE_READ:
+	case TRACE_NR_OPS:
+		break;
+	}
+}
+
 void fixing_time(struct fixing *f, uint64_t ns)
 {
 	const uint64_t hold = ALIGN_DEFAULT_HOLD_MS * NS_PER_MS;

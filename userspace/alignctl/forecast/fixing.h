@@ -12,6 +12,7 @@
 
 #include "defaults.h"
 #include "geometry.h"
+#include "trace/trace.h"
 
 /**
  * struct fixing_figures - outcome of the partial touches, as in the ledger
@@ -53,6 +54,14 @@ void fixing_write_zeroes(struct fixing *fixing, uint64_t first, uint64_t end,
 			 bool fua);
 void fixing_discard(struct fixing *fixing, uint64_t first, uint64_t end);
 void fixing_flush(struct fixing *fixing);
+
+/*
+ * Do a request of any operation, of which reads change nothing, at its time if
+ * @timed.
+ */
+void fixing_request(struct fixing *fixing, bool timed,
+		    const struct trace_request *request, uint64_t first,
+		    uint64_t end);
 
 const struct fixing_figures *fixing_figures(const struct fixing *fixing);
 

@@ -29,6 +29,8 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @cache: page cache that the requests go through; NULL: direct I/O
  * @number: number of the pass, from 1
  * @count: count the requests, in the first pass only
+ * @again: do the requests again for @what_if alone
+ * @what_if: other blocks and starts; NULL: not asked for
  * @coverage: coverage of writes and write-zeroes
  * @model: models of both modes, without times and, if known, with times
  * @nr_models: number of models, maybe 0
@@ -43,6 +45,8 @@ struct pass {
 	struct page_cache *cache;
 	unsigned int number;
 	bool count;
+	bool again;
+	struct what_if *what_if;
 	struct coverage *coverage;
 	struct fixing *model[NR_MODELS];
 	unsigned int nr_models;
@@ -153,6 +157,8 @@ static void count_touches(struct pass *pass, uint64_t first, uint64_t end,
 	uint64_t length = end - first;
 
 	align_split_write(&f->geometry, first, length, split);
+	if (pass->what_if)
+		what_if_note(pass->what_if, first, end);
 	f->figures.touches += split->nr_touches;
 	if (length >= sectors)
 		length = sectors + length % sectors;
@@ -185,33 +191,6 @@ static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
 	f->zeroes_misaligned += split.nr_touches != 0;
 }
 
-static void do_request(struct fixing *model, bool timed,
-		       const struct trace_request *request, uint64_t first,
-		       uint64_t end)
-{
-	if (timed)
-		fixing_time(model, request->time_ns);
-	if (request->preflush)
-		fixing_flush(model);
-	switch (request->op) {
-	case TRACE_WRITE:
-		fixing_write(model, first, end, request->fua);
-		break;
-	case TRACE_FLUSH:
-		fixing_flush(model);
-		break;
-	case TRACE_DISCARD:
-		fixing_discard(model, first, end);
-		break;
-	case TRACE_WRITE_ZEROES:
-		fixing_write_zeroes(model, first, end, request->fua);
-		break;
-	case TRACE_READ:
-	case TRACE_NR_OPS:
-		break;
-	}
-}
-
 /* Take a request that reaches the device; count it in the first pass. */
 static int take(void *context, const struct trace_request *request)
 {
@@ -226,6 +205,10 @@ static int take(void *context, const struct trace_request *request)
 		if (result)
 			return result;
 	}
+	if (pass->again) {
+		what_if_do(pass->what_if, request, first, end);
+		return ALIGNCTL_FINE;
+	}
 	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
 		coverage_add(pass->coverage, first, end);
 	if (!pass->count)
@@ -237,8 +220,8 @@ static int take(void *context, const struct trace_request *request)
 	else if (request->op == TRACE_WRITE_ZEROES)
 		count_zeroes(pass, first, end);
 	for (i = 0; i < pass->nr_models; i++)
-		do_request(pass->model[i], i >= MODEL_PAD_TIMED, request, first,
-			   end);
+		fixing_request(pass->model[i], i >= MODEL_PAD_TIMED, request,
+			       first, end);
 	return ALIGNCTL_FINE;
 }
 
@@ -362,6 +345,26 @@ static void take_models(struct pass *pass)
 	}
 }
 
+/* Forecast for other blocks and starts, after the first pass over the source. */
+static int ask_what_if(struct pass *pass)
+{
+	struct what_if_figures *figures = &pass->forecast->what_if;
+	int result;
+
+	what_if_choose(pass->what_if, figures);
+	if (!source_has_way_back(pass->source))
+		return ALIGNCTL_FINE;
+	pass->count = false;
+	pass->again = true;
+	do {
+		pass->number++;
+		result = source_rewind(pass->source);
+		if (!result)
+			result = read_once(pass);
+	} while (!result && what_if_end_pass(pass->what_if, figures));
+	return result;
+}
+
 /* Make a forecast; without @fixing, leave out the modes. As forecast_make(). */
 static int make(struct forecast *f, struct source *source,
 		const struct align_geometry *g, uint64_t shift,
@@ -383,6 +386,8 @@ static int make(struct forecast *f, struct source *source,
 		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
 	for (i = 0; i < pass.nr_models; i++)
 		pass.model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
+	if (fixing)
+		pass.what_if = what_if_new(g, f->timed);
 	pass.coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
 	pass.lengths = memory_or_exit(calloc(2 * sectors * sectors,
 					     sizeof(*pass.lengths)));
@@ -399,9 +404,12 @@ static int make(struct forecast *f, struct source *source,
 	if (!result) {
 		count_shifted(&pass);
 		take_models(&pass);
+		if (fixing)
+			result = ask_what_if(&pass);
 	}
 	for (i = 0; i < pass.nr_models; i++)
 		fixing_free(pass.model[i]);
+	what_if_free(pass.what_if);
 	coverage_free(pass.coverage);
 	free(pass.lengths);
 	return result;
@@ -437,6 +445,34 @@ uint32_t forecast_worthwhile_shift(const struct forecast *f)
 	return (unsigned __int128)saved * 100 <
 	       (unsigned __int128)f->shifted[0] * FORECAST_WORTH_PERCENT ?
 	       0 : best;
+}
+
+/* Return the blocks that a mode reads, and the touches that it leaves. */
+static uint64_t left_by(const struct fixing_figures *figures)
+{
+	return figures->host + figures->drive;
+}
+
+struct forecast_advice forecast_advise(const struct forecast *f)
+{
+	const uint64_t left[] = {
+		[FORECAST_NOTHING] = f->figures.touches,
+		[FORECAST_MOVE] = f->shifted[forecast_best_shift(f)],
+		[FORECAST_PAD] = left_by(f->timed ? &f->pad_timed : &f->pad),
+		[FORECAST_COALESCE] = left_by(f->timed ? &f->coalesce_timed :
+							 &f->coalesce),
+	};
+	struct forecast_advice advice = { FORECAST_NOTHING,
+					  f->figures.touches };
+	enum forecast_remedy i;
+
+	for (i = FORECAST_MOVE; i <= FORECAST_COALESCE; i++)
+		if (left[i] < advice.left &&
+		    (unsigned __int128)(advice.left - left[i]) * 100 >=
+		    (unsigned __int128)f->figures.touches *
+		    FORECAST_GAIN_PERCENT)
+			advice = (struct forecast_advice) { i, left[i] };
+	return advice;
 }
 
 int plan_figures(const struct plan *plan, const struct align_geometry *g,

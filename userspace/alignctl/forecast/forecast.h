@@ -9,6 +9,7 @@
 #define ALIGNCTL_FORECAST_H
 
 #include "forecast/fixing.h"
+#include "forecast/what_if.h"
 #include "workload/source.h"
 
 /* Limits of rows by size and by process; the rest is counted together. */
@@ -57,6 +58,7 @@ struct forecast_process {
  * @timed: the requests have times
  * @pad_timed: outcome in mode pad, at the times of the requests
  * @coalesce_timed: outcome in mode coalesce, at the times of the requests
+ * @what_if: outcome on blocks of other sizes and with other starts
  * @shifted: number of touches if all requests were moved further, by sectors
  * @phase: writes, by the sector of the block at which they start
  * @size: writes, by length, in order of first occurrence
@@ -84,6 +86,7 @@ struct forecast {
 	bool timed;
 	struct fixing_figures pad_timed;
 	struct fixing_figures coalesce_timed;
+	struct what_if_figures what_if;
 	uint64_t shifted[ALIGN_MAX_BLOCK_SECTORS];
 	struct forecast_row phase[ALIGN_MAX_BLOCK_SECTORS];
 	struct forecast_size size[FORECAST_MAX_SIZES];
@@ -125,6 +128,28 @@ uint32_t forecast_best_shift(const struct forecast *forecast);
  * workload on a disk differ by more than a tenth.
  */
 #define FORECAST_WORTH_PERCENT	10U
+
+enum forecast_remedy { FORECAST_NOTHING, FORECAST_MOVE, FORECAST_PAD,
+		       FORECAST_COALESCE };
+
+/* Share of the touches, in percent, that a remedy must save over a lesser one. */
+#define FORECAST_GAIN_PERCENT	5U
+
+/**
+ * struct forecast_advice - what helps most
+ * @remedy: what to do
+ * @left: number of read-modify-writes, or block reads, that are left
+ */
+struct forecast_advice {
+	enum forecast_remedy remedy;
+	uint64_t left;
+};
+
+/*
+ * Choose between a move of the start, which mends the cause, and the modes. A
+ * remedy that intrudes more has to save more by FORECAST_GAIN_PERCENT.
+ */
+struct forecast_advice forecast_advise(const struct forecast *forecast);
 
 /* Return forecast_best_shift() if that move is worthwhile, else 0. */
 uint32_t forecast_worthwhile_shift(const struct forecast *forecast);

@@ -267,6 +267,166 @@ static void json_add_shifts(struct json_object *object,
 	json_add(object, shift_columns[SHIFT_TOUCHES].key, array);
 }
 
+/* Blocks of other sizes, and the best start for each */
+
+/**
+ * struct case_row - one size of blocks with one start
+ * @physical: physical block, bytes
+ * @outcome: what the writes cost then
+ */
+struct case_row {
+	uint32_t physical;
+	const struct what_if_case *outcome;
+};
+
+enum case_column {
+	CASE_PHYSICAL, CASE_MOVED, CASE_TOUCHES, CASE_AMPLIFICATION, CASE_RMIN,
+	CASE_PAD, CASE_COALESCE,
+};
+
+static const struct table_column case_columns[] = {
+	[CASE_PHYSICAL] = { .key = "physical_block_size",
+			    .heading = "PHYSICAL", .flags = TABLE_RIGHT,
+			    .unit = FIGURE_LENGTH },
+	[CASE_MOVED] = { .key = "move_sectors", .heading = "MOVED",
+			 .flags = TABLE_RIGHT },
+	[CASE_TOUCHES] = { .key = "touches", .heading = "TOUCHES",
+			   .flags = TABLE_RIGHT },
+	[CASE_AMPLIFICATION] = { .key = "write_amplification",
+				 .heading = "AMPLIFICATION",
+				 .flags = TABLE_RIGHT },
+	[CASE_RMIN] = { .key = "rmin", .heading = "RMIN",
+			.flags = TABLE_RIGHT },
+	[CASE_PAD] = { .key = "pad_left", .heading = "PAD",
+		       .flags = TABLE_RIGHT },
+	[CASE_COALESCE] = { .key = "coalesce_left", .heading = "COALESCE",
+			    .flags = TABLE_RIGHT },
+};
+
+/* Return the read-modify-writes left by a mode: reads, and touches passed on. */
+static struct table_value mode_left(const struct what_if_case *c,
+				    const struct fixing_figures *figures)
+{
+	return c->modes_known ? table_number(figures->host + figures->drive) :
+				table_null();
+}
+
+static struct table_value case_value(const void *row, size_t column)
+{
+	const struct case_row *r = row;
+	const struct what_if_case *c = r->outcome;
+
+	switch ((enum case_column)column) {
+	case CASE_PHYSICAL:
+		return table_number(r->physical);
+	case CASE_MOVED:
+		return table_number(c->moved);
+	case CASE_TOUCHES:
+		return table_number(c->touches);
+	case CASE_AMPLIFICATION:
+		return table_real(c->amplification);
+	case CASE_RMIN:
+		return c->rmin_known ? table_number(c->rmin) : table_null();
+	case CASE_PAD:
+		return mode_left(c, &c->pad);
+	case CASE_COALESCE:
+		return mode_left(c, &c->coalesce);
+	}
+	return table_absent();
+}
+
+static const struct table_type case_table =
+	TABLE_TYPE(case_columns, case_value);
+
+static const char *const remedy_names[] = {
+	[FORECAST_NOTHING] = "nothing", [FORECAST_MOVE] = "move",
+	[FORECAST_PAD] = "pad", [FORECAST_COALESCE] = "coalesce",
+};
+
+static double gain_percent(const struct forecast *f, uint64_t left)
+{
+	uint64_t touches = f->figures.touches;
+
+	return touches ? 100.0 * (double)(touches - left) / (double)touches : 0;
+}
+
+static void text_advice(const struct forecast *f)
+{
+	const struct forecast_advice advice = forecast_advise(f);
+	uint32_t sectors = forecast_best_shift(f);
+
+	fputs("  recommended: ", stdout);
+	if (advice.remedy == FORECAST_NOTHING) {
+		printf("nothing; no gain of %u %% or more\n",
+		       FORECAST_GAIN_PERCENT);
+		return;
+	}
+	if (advice.remedy == FORECAST_MOVE)
+		printf("move the start by %" PRIu32 " sector%s", sectors,
+		       sectors == 1 ? "" : "s");
+	else
+		printf("mode %s", remedy_names[advice.remedy]);
+	printf("; it leaves %s of %s read-modify-writes, %.0f %% less\n",
+	       FIGURE_OF(advice.left), FIGURE_OF(f->figures.touches),
+	       gain_percent(f, advice.left));
+}
+
+static void text_what_if(const struct forecast *f)
+{
+	struct table *table = table_new(&case_table);
+	uint32_t i;
+
+	for (i = 0; i < f->what_if.nr; i++) {
+		const struct what_if_size *size = &f->what_if.size[i];
+		struct case_row row = { size->physical, &size->as_is };
+
+		table_add(table, &row);
+		row.outcome = &size->best;
+		if (size->best.moved)
+			table_add(table, &row);
+	}
+	puts("\nOn blocks of other sizes, with the start as it is, and moved on to where it is best:");
+	table_print(table, 2);
+	text_advice(f);
+}
+
+static struct json_object *json_what_if(const struct what_if_size *size)
+{
+	struct json_object *object = json_new(), *touches = json_new_array();
+	struct json_object *amplification = json_new_array();
+	const struct case_row as_is = { size->physical, &size->as_is };
+	const struct case_row best = { size->physical, &size->best };
+	uint32_t i;
+
+	for (i = 0; i < size->physical >> ALIGN_SECTOR_SHIFT; i++) {
+		json_append_number(touches, size->touches[i]);
+		json_append(amplification,
+			    json_from_real(size->amplification[i]));
+	}
+	json_add_number(object, "physical_block_size", size->physical);
+	json_add(object, "touches_if_moved", touches);
+	json_add(object, "write_amplification_if_moved", amplification);
+	json_add(object, "as_is", table_json(&case_table, &as_is));
+	json_add(object, "best", table_json(&case_table, &best));
+	return object;
+}
+
+static void json_add_what_if(struct json_object *object,
+			     const struct forecast *f)
+{
+	const struct forecast_advice advice = forecast_advise(f);
+	struct json_object *array = json_new_array(), *advised = json_new();
+	uint32_t i;
+
+	for (i = 0; i < f->what_if.nr; i++)
+		json_append(array, json_what_if(&f->what_if.size[i]));
+	json_add(object, "what_if", array);
+	json_add_text(advised, "remedy", remedy_names[advice.remedy]);
+	json_add_number(advised, "left", advice.left);
+	json_add_real(advised, "gain_percent", gain_percent(f, advice.left));
+	json_add(object, "recommendation", advised);
+}
+
 /* Writes that have something in common */
 
 /**
@@ -496,6 +656,7 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 	text_summary(f);
 	text_modes(f);
 	text_shifts(f);
+	text_what_if(f);
 	for (i = 0; i < NR_WRITES_KINDS; i++) {
 		/* one process that has no name is no news */
 		if (writes_kinds[i].row == process_row &&
@@ -581,6 +742,7 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	json_add_number(object, "best_move_sectors", forecast_best_shift(f));
 	json_add_number(object, "worthwhile_move_sectors",
 			forecast_worthwhile_shift(f));
+	json_add_what_if(object, f);
 	for (i = 0; i < NR_WRITES_KINDS; i++)
 		json_add_writes(object, &writes_kinds[i], f);
 	json_print(object, false);

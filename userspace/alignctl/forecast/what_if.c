@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "forecast/coverage.h"
+#include "forecast/what_if.h"
+
+#define NR_LENGTHS	(2 * WHAT_IF_LARGEST)
+#define NR_CASES	(2 * WHAT_IF_NR_SIZES)
+
+/* Each case has its own; all together are bounded. */
+#define MAX_LEAVES	(COVERAGE_MAX_LEAVES / 2)
+
+/**
+ * struct lane - a case that requests are done again for
+ * @g: geometry of the case
+ * @coverage: coverage of writes and write-zeroes, of this lane or of one with
+ *	larger blocks, of which this lane's are parts
+ * @owns: the coverage is this lane's
+ * @pad: model of mode pad; NULL: the target does not support the blocks
+ * @coalesce: model of mode coalesce; NULL as @pad
+ */
+struct lane {
+	struct align_geometry g;
+	struct coverage *coverage;
+	bool owns;
+	struct fixing *pad;
+	struct fixing *coalesce;
+};
+
+/**
+ * struct what_if - what is known of the writes
+ * @g: blocks and size of the device
+ * @timed: the requests have times
+ * @passes: number of passes in which requests were done again
+ * @sectors: total length of the writes, sectors
+ * @writes: number of writes by start in the largest block and by length, in
+ *	sectors, [start * NR_LENGTHS + length]. A length above a block is reduced
+ *	by whole blocks to less than two, which leaves its touches.
+ * @lane: cases, first all of the start as it is, each by rising blocks; without
+ *	a coverage: not needed
+ */
+struct what_if {
+	struct align_geometry g;
+	bool timed;
+	unsigned int passes;
+	uint64_t sectors;
+	uint64_t *writes;
+	struct lane lane[NR_CASES];
+};
+
+struct what_if *what_if_new(const struct align_geometry *g, bool timed)
+{
+	struct what_if *w = memory_or_exit(calloc(1, sizeof(*w)));
+
+	w->g = *g;
+	w->timed = timed;
+	w->writes = memory_or_exit(calloc(WHAT_IF_LARGEST * NR_LENGTHS,
+					  sizeof(*w->writes)));
+	return w;
+}
+
+void what_if_free(struct what_if *w)
+{
+	unsigned int i;
+
+	if (!w)
+		return;
+	for (i = 0; i < NR_CASES; i++) {
+		if (w->lane[i].owns)
+			coverage_free(w->lane[i].coverage);
+		if (!w->lane[i].pad)
+			continue;
+		fixing_free(w->lane[i].pad);
+		fixing_free(w->lane[i].coalesce);
+	}
+	free(w->writes);
+	free(w);
+}
+
+/* Return the geometry for other blocks, with the start moved on. */
+static struct align_geometry geometry_of(const struct align_geometry *g,
+					 uint32_t physical, uint32_t moved)
+{
+	uint32_t sectors = physical >> ALIGN_SECTOR_SHIFT;
+	struct align_geometry other = *g;
+
+	other.physical = physical;
+	other.block_shift = align_log2(sectors);
+	other.lead = (sectors - g->offset / ALIGN_SECTOR_SIZE % sectors +
+		      moved) % sectors;
+	other.offset = (sectors - other.lead) % sectors * ALIGN_SECTOR_SIZE;
+	other.first_whole = align_block_of(&other, g->first_sector + sectors - 1);
+	other.end_whole = align_block_of(&other, g->end_sector);
+	return other;
+}
+
+void what_if_note(struct what_if *w, uint64_t first, uint64_t end)
+{
+	const struct align_geometry largest =
+		geometry_of(&w->g, WHAT_IF_LARGEST * ALIGN_SECTOR_SIZE, 0);
+	uint64_t length = end - first;
+
+	w->sectors += length;
+	if (length >= WHAT_IF_LARGEST)
+		length = WHAT_IF_LARGEST + length % WHAT_IF_LARGEST;
+	w->writes[align_sector_in_block(&largest, first) * NR_LENGTHS +
+		  length]++;
+}
+
+/**
+ * struct kind - writes that are the same on blocks of one size
+ * @nr: number of writes
+ * @start: start in the block, sectors
+ * @length: length, reduced to less than two blocks, sectors
+ */
+struct kind {
+	uint64_t nr;
+	uint32_t start;
+	uint32_t length;
+};
+
+/* Collect the kinds of writes on blocks of @sectors. Return: their number. */
+static size_t collect(const struct what_if *w, uint32_t sectors,
+		      struct kind *kind)
+{
+	uint64_t *folded = memory_or_exit(calloc(2 * sectors * sectors,
+						 sizeof(*folded)));
+	uint32_t start, length, reduced;
+	size_t nr = 0, i;
+
+	for (start = 0; start < WHAT_IF_LARGEST; start++) {
+		for (length = 1; length < NR_LENGTHS; length++) {
+			reduced = length < sectors ? length :
+				  sectors + length % sectors;
+			folded[start % sectors * 2 * sectors + reduced] +=
+				w->writes[start * NR_LENGTHS + length];
+		}
+	}
+	for (i = 0; i < 2 * sectors * sectors; i++)
+		if (folded[i])
+			kind[nr++] = (struct kind) { folded[i],
+				(uint32_t)(i / (2 * sectors)),
+				(uint32_t)(i % (2 * sectors)) };
+	free(folded);
+	return nr;
+}
+
+/* Count touches, and the sectors between the ends of writes and their blocks. */
+static uint64_t count(const struct kind *kind, size_t nr, uint32_t sectors,
+		      uint32_t moved, uint64_t *gaps)
+{
+	uint64_t touches = 0;
+	size_t i;
+
+	*gaps = 0;
+	for (i = 0; i < nr; i++) {
+		uint32_t head = (kind[i].start + moved) % sectors;
+		uint32_t tail = (head + kind[i].length) % sectors;
+		bool inside = head + kind[i].length <= sectors;
+		uint32_t ends = inside ? head || tail : !!head + !!tail;
+
+		touches += kind[i].nr * ends;
+		*gaps += kind[i].nr * (head + (tail ? sectors - tail : 0));
+	}
+	return touches;
+}
+
+/* Find a coverage of larger blocks that the lane's blocks are parts of. */
+static struct coverage *find_coverage(const struct what_if *w,
+				      const struct lane *lane)
+{
+	uint32_t sectors = align_block_sectors(&lane->g), i;
+
+	for (i = 0; i < NR_CASES; i++)
+		if (w->lane[i].owns && w->lane[i].g.lead >= lane->g.lead &&
+		    (w->lane[i].g.lead - lane->g.lead) % sectors == 0)
+			return w->lane[i].coverage;
+	return NULL;
+}
+
+/* Open a lane; those of larger blocks are open already. */
+static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
+		      uint32_t moved)
+{
+	lane->g = geometry_of(&w->g, physical, moved);
+	lane->coverage = find_coverage(w, lane);
+	lane->owns = !lane->coverage;
+	if (lane->owns)
+		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
+	if (physical > ALIGN_MAX_BLOCK_SIZE || !align_can_fix(&lane->g))
+		return;
+	lane->pad = fixing_new(&lane->g, false);
+	lane->coalesce = fixing_new(&lane->g, true);
+}
+
+/* Set what the notes say of one size of blocks. */
+static void choose(const struct what_if *w, struct what_if_size *size,
+		   const struct kind *kind, size_t nr)
+{
+	uint32_t sectors = size->physical >> ALIGN_SECTOR_SHIFT;
+	uint32_t step = w->g.logical >> ALIGN_SECTOR_SHIFT, moved, best = 0;
+	uint64_t gaps;
+
+	for (moved = 0; moved < sectors; moved++) {
+		size->touches[moved] = count(kind, nr, sectors, moved, &gaps);
+		if (w->sectors)
+			size->amplification[moved] = 1 + (double)gaps /
+						     (double)w->sectors;
+		/* a device starts at a logical block */
+		if (moved % step == 0 &&
+		    size->touches[moved] < size->touches[best])
+			best = moved;
+	}
+	size->as_is.touches = size->touches[0];
+	size->as_is.amplification = size->amplification[0];
+	size->best.moved = best;
+	size->best.touches = size->touches[best];
+	size->best.amplification = size->amplification[best];
+}
+
+void what_if_choose(struct what_if *w, struct what_if_figures *figures)
+{
+	struct kind *kind = memory_or_exit(calloc(2 * WHAT_IF_LARGEST *
+						  WHAT_IF_LARGEST,
+						  sizeof(*kind)));
+	uint32_t sectors, i;
+
+	memset(figures, 0, sizeof(*figures));
+	for (sectors = WHAT_IF_LEAST; sectors <= WHAT_IF_LARGEST; sectors *= 2) {
+		struct what_if_size *size = &figures->size[figures->nr];
+
+		if (sectors < w->g.logical >> ALIGN_SECTOR_SHIFT)
+			continue;
+		size->physical = sectors << ALIGN_SECTOR_SHIFT;
+		choose(w, size, kind, collect(w, sectors, kind));
+		figures->nr++;
+	}
+	free(kind);
+	for (i = figures->nr; i-- > 0;) {
+		const struct what_if_size *size = &figures->size[i];
+
+		open_lane(w, &w->lane[i], size->physical, 0);
+		if (size->best.moved)
+			open_lane(w, &w->lane[WHAT_IF_NR_SIZES + i],
+				  size->physical, size->best.moved);
+	}
+}
+
+void what_if_do(struct what_if *w, const struct trace_request *request,
+		uint64_t first, uint64_t end)
+{
+	bool writes = request->op == TRACE_WRITE ||
+		      request->op == TRACE_WRITE_ZEROES;
+	unsigned int i;
+
+	for (i = 0; i < NR_CASES; i++) {
+		struct lane *lane = &w->lane[i];
+
+		if (lane->owns && writes)
+			coverage_add(lane->coverage, first, end);
+		if (!lane->pad || w->passes)
+			continue;
+		fixing_request(lane->pad, w->timed, request, first, end);
+		fixing_request(lane->coalesce, w->timed, request, first, end);
+	}
+}
+
+bool what_if_end_pass(struct what_if *w, struct what_if_figures *figures)
+{
+	bool more = false;
+	unsigned int i;
+
+	for (i = 0; i < NR_CASES; i++) {
+		struct what_if_size *size = &figures->size[i % WHAT_IF_NR_SIZES];
+		struct what_if_case *result = i < WHAT_IF_NR_SIZES ?
+					      &size->as_is : &size->best;
+		struct lane *lane = &w->lane[i];
+		uint64_t distinct = 0;
+
+		if (!lane->coverage)
+			continue;
+		coverage_count(lane->coverage, &lane->g, &distinct,
+			       &result->rmin);
+		result->rmin_known = true;
+		if (!lane->pad || w->passes)
+			continue;
+		fixing_flush(lane->pad);
+		fixing_flush(lane->coalesce);
+		result->pad = *fixing_figures(lane->pad);
+		result->coalesce = *fixing_figures(lane->coalesce);
+		result->modes_known = true;
+	}
+	for (i = 0; i < NR_CASES; i++) {
+		uint64_t distinct = 0, rmin = 0;
+
+		if (w->lane[i].owns)
+			more |= coverage_end_pass(w->lane[i].coverage,
+						  &distinct, &rmin);
+	}
+	w->passes++;
+	/* the best start may be the start as it is */
+	for (i = 0; i < figures->nr; i++)
+		if (!figures->size[i].best.moved)
+			figures->size[i].best = figures->size[i].as_is;
+	return more;
+}

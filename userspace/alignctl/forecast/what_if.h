@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What writes would cost on physical blocks of other sizes, and if the start of
+ * the device were moved: for each of these by arithmetic, and in the modes of the
+ * target for the start as it is and for the best one.
+ */
+#ifndef ALIGNCTL_WHAT_IF_H
+#define ALIGNCTL_WHAT_IF_H
+
+#include "forecast/fixing.h"
+#include "trace/trace.h"
+
+/* Physical blocks from 4 KiB to 256 KiB, in sectors. */
+#define WHAT_IF_LEAST		8U
+#define WHAT_IF_LARGEST		512U
+#define WHAT_IF_NR_SIZES	7U
+
+/**
+ * struct what_if_case - one size of blocks, and one start of the device
+ * @moved: sectors by which the start is moved on
+ * @touches: number of partial touches
+ * @amplification: bytes of whole blocks touched, by bytes written; 0: no writes
+ * @rmin_known: @rmin is known
+ * @rmin: number of block reads that nothing avoids
+ * @modes_known: @pad and @coalesce are known
+ * @pad: outcome in mode pad, at the times of the requests if these have times
+ * @coalesce: outcome in mode coalesce, likewise timed
+ */
+struct what_if_case {
+	uint32_t moved;
+	uint64_t touches;
+	double amplification;
+	bool rmin_known;
+	uint64_t rmin;
+	bool modes_known;
+	struct fixing_figures pad;
+	struct fixing_figures coalesce;
+};
+
+/**
+ * struct what_if_size - one size of blocks
+ * @physical: physical block, bytes
+ * @touches: number of touches for each move of the start, by sectors
+ * @amplification: bytes of whole blocks touched, by bytes written, for each
+ *	move; 0: no writes
+ * @as_is: outcome for the start as it is
+ * @best: outcome for the shortest move that leaves the fewest touches
+ */
+struct what_if_size {
+	uint32_t physical;
+	uint64_t touches[WHAT_IF_LARGEST];
+	double amplification[WHAT_IF_LARGEST];
+	struct what_if_case as_is;
+	struct what_if_case best;
+};
+
+/**
+ * struct what_if_figures - all sizes of blocks
+ * @nr: number of sizes, those that are not less than the logical block
+ * @size: the sizes, rising
+ */
+struct what_if_figures {
+	uint32_t nr;
+	struct what_if_size size[WHAT_IF_NR_SIZES];
+};
+
+struct what_if;
+
+/* @g: blocks and size of the device; @timed: the requests have times */
+struct what_if *what_if_new(const struct align_geometry *g, bool timed);
+void what_if_free(struct what_if *what_if);
+
+/* Note a write or write-zeroes of the sectors from @first to before @end. */
+void what_if_note(struct what_if *what_if, uint64_t first, uint64_t end);
+
+/* Compute what needs no more than the notes, once all writes are noted. */
+void what_if_choose(struct what_if *what_if, struct what_if_figures *figures);
+
+/* Do a request again, of any operation, after what_if_choose(). */
+void what_if_do(struct what_if *what_if, const struct trace_request *request,
+		uint64_t first, uint64_t end);
+
+/*
+ * End a pass in which all requests were done again, the last of which is a
+ * flush, and set what is known then. Return: true if another pass is needed.
+ */
+bool what_if_end_pass(struct what_if *what_if, struct what_if_figures *figures);
+
+#endif
