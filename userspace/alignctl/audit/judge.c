@@ -933,7 +933,7 @@ static void mend_cause(struct finding *finding, const struct subject *subject,
 				      FINDING_FS_BLOCK, "");
 		break;
 	case CAUSE_SPLIT:
-		if (max_io / block)
+		if (block && max_io / block)
 			finding->command = message_format(
 				"echo %" PRId64
 				" > /sys/block/%s/queue/max_sectors_kb",

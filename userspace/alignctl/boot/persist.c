@@ -251,7 +251,7 @@ int persist_attach(struct attach_options *options, const char *name,
 		   const struct device *given)
 {
 	CLEANUP_FREE char *node = message_format("/dev/%s", given->sys.name);
-	CLEANUP_FREE char *below = NULL, *text = NULL, *table = NULL;
+	CLEANUP_FREE char *below = NULL, *text = NULL;
 	/* the link that was given may be one that goes */
 	const struct device here = device_at(given, node), *device = &here;
 	bool attached = is_attached(name, device), there, stable, removed;
@@ -263,8 +263,10 @@ int persist_attach(struct attach_options *options, const char *name,
 	if (result)
 		return result;
 	below = find_stable_name(device->devno, given->path, &stable);
-	if (attached && !there)
-		table = take_settings(options, name);
+	/* the settings then point into it */
+	CLEANUP_FREE char *table = attached && !there ?
+		take_settings(options, name) : NULL;
+
 	text = line_options(options);
 	/* from here on the line and the device are made, or taken back, both */
 	CLEANUP_SIGNALS sigset_t before = signals_block();
