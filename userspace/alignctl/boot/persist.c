@@ -147,6 +147,21 @@ static char *take_settings(struct attach_options *options, const char *name)
 }
 
 /*
+ * Return the options of a new line, for free(). @from_device: what was not given
+ * is as the device of that name has it.
+ */
+static char *line_text(const struct attach_options *given, const char *name,
+		       bool from_device)
+{
+	struct attach_options options = *given;
+	char *table = from_device ? take_settings(&options, name) : NULL;
+	char *text = line_options(&options);
+
+	free(table);
+	return text;
+}
+
+/*
  * Check that LVM leaves the device below alone, now that it is hidden. Return:
  * enum alignctl_exit; errors have been reported.
  */
@@ -263,11 +278,7 @@ int persist_attach(struct attach_options *options, const char *name,
 	if (result)
 		return result;
 	below = find_stable_name(device->devno, given->path, &stable);
-	/* the settings then point into it */
-	CLEANUP_FREE char *table = attached && !there ?
-		take_settings(options, name) : NULL;
-
-	text = line_options(options);
+	text = line_text(options, name, attached && !there);
 	/* from here on the line and the device are made, or taken back, both */
 	CLEANUP_SIGNALS sigset_t before = signals_block();
 
