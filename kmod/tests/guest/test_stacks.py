@@ -74,11 +74,16 @@ class Cuts:
                 for _, _, old in self._written[:-4]:
                     shutil.rmtree(root / old)
                 del self._written[:-4]
-                names = [f"{self.cuts}-{type(workload).__name__}" for workload in workloads]
-                for workload, name in zip(workloads, names, strict=True):
-                    workload.setup(root / name)
-                writing = [(workload, Writer(workload, root / name), name)
-                           for workload, name in zip(workloads, names, strict=True)]
+                writing = []
+                try:
+                    for workload in workloads:
+                        name = f"{self.cuts}-{type(workload).__name__}"
+                        workload.setup(root / name)
+                        writing.append((workload, Writer(workload, root / name), name))
+                except DAMAGE:
+                    for _, writer, _ in writing:
+                        writer.stop()
+                    raise
                 self._drive.reset()
                 self._drive.cut_power(at=self._choose.randint(1, REQUESTS), tear=self._tear,
                                       seed=self._choose.randrange(1 << 31))
