@@ -2,6 +2,8 @@
 """alignctl attach --persist, --all and --tab on real devices. A guest has no udev: what it does is tested in images."""
 
 import json
+import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -122,6 +124,33 @@ def test_what_cannot_be_kept_is_not_attached(rig, ram, tab):
     # the kernel refuses the table: the line is taken back
     alignctl("attach", other, "--name", "new", "--persist", "--mode", "coalesce", "--max-blocks", 10**9, status=USAGE)
     assert attached() == {} and tab.read_text() == f"taken {ram}\n"
+
+
+def test_a_signal_ends_attach_with_the_line_and_its_device_or_with_neither(ram, tab, tmp_path):
+    """It comes between the two: while alignctl waits for udev, after the line is written."""
+    settle = tmp_path / "udevadm"
+    settle.write_text("#!/bin/sh\nkill -TERM $PPID\n")
+    settle.chmod(0o755)
+    run("mount", "--bind", tmp_path, "/usr/local/sbin")
+    try:
+        alignctl("attach", ram, "--name", "kept", "--persist", status=-signal.SIGTERM)
+    finally:
+        run("umount", "/usr/local/sbin")
+    assert list(attached()) == ["kept"] and tab.read_text().splitlines()[1:] == [f"kept {ram}"]
+
+
+def test_a_disk_that_comes_back_is_told_that_its_device_has_lost_it(rig, ram, tab):
+    tab.write_text("kept UUID=1\n")
+    major, minor = number_of(ram).split(":")
+    with rig.scsi_debug(physblk_exp=3) as path:
+        alignctl("attach", path, "--name", "kept")
+        (Path("/sys/block") / Path(path).name / "device/delete").write_text("1")
+        environment = {**os.environ, "DEVNAME": ram, "MAJOR": major, "MINOR": minor, "ID_FS_UUID_ENC": "1"}
+        answer = subprocess.run([ALIGNCTL, "boot", "lower"], env=environment, text=True, capture_output=True, check=True).stdout
+        assert "ALIGN_LOWER=kept\n" in answer and "ALIGN_UNIT" not in answer
+        assert f"kept: {ram} is here, but the align device has lost its device UUID=1; run: alignctl detach kept" in \
+            run("dmesg").stdout
+        alignctl("detach", "kept")
 
 
 def test_a_line_of_a_device_that_is_gone_can_be_removed(tab):

@@ -111,7 +111,9 @@ static void say(const char *text)
 {
 	CLEANUP_FREE char *path = sysfs_path("/dev/kmsg");
 	CLEANUP_FREE char *visible = message_visible(text);
-	CLEANUP_FREE char *record = message_format("<3>alignctl: %s", visible);
+	/* without the newline it is shown only when another record follows */
+	CLEANUP_FREE char *record = message_format("<3>alignctl: %s\n",
+						   visible);
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, record, strlen(record)) < 0)

@@ -118,20 +118,22 @@ static bool is_attached(const char *name, const struct device *device)
 
 /*
  * Take the settings of the device of that name, as its table line has them, for
- * those that were not given. Return: the text that @options then point into,
- * for free(), or NULL.
+ * those that were not given. @text: set to what @options then point into, for
+ * free(). Return: enum alignctl_exit; errors have been reported.
  */
-static char *take_settings(struct attach_options *options, const char *name)
+static int take_settings(struct attach_options *options, const char *name,
+			 char **text)
 {
-	char *text, *rest, *word;
 	struct online online;
+	int result = online_open(&online, name);
+	char *rest, *word;
 	size_t i;
 
-	if (online_open(&online, name))
-		return NULL;
-	text = memory_or_exit(strdup(online.mapping.line[0].params));
+	if (result)
+		return result;
+	*text = memory_or_exit(strdup(online.mapping.line[0].params));
 	online_close(&online);
-	rest = text;
+	rest = *text;
 	/* the device, the offset and the number of arguments come first */
 	while ((word = strsep(&rest, " "))) {
 		for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
@@ -143,22 +145,26 @@ static char *take_settings(struct attach_options *options, const char *name)
 			break;
 		}
 	}
-	return text;
+	return ALIGNCTL_FINE;
 }
 
 /*
- * Return the options of a new line, for free(). @from_device: what was not given
- * is as the device of that name has it.
+ * Write the options of a new line into @text, for free(). @from_device: what was
+ * not given is as the device of that name has it. Return: enum alignctl_exit;
+ * errors have been reported.
  */
-static char *line_text(const struct attach_options *given, const char *name,
-		       bool from_device)
+static int line_text(const struct attach_options *given, const char *name,
+		     bool from_device, char **text)
 {
 	struct attach_options options = *given;
-	char *table = from_device ? take_settings(&options, name) : NULL;
-	char *text = line_options(&options);
+	char *table = NULL;
+	int result = from_device ? take_settings(&options, name, &table) :
+				   ALIGNCTL_FINE;
 
+	if (!result)
+		*text = line_options(&options);
 	free(table);
-	return text;
+	return result;
 }
 
 /*
@@ -277,8 +283,10 @@ int persist_attach(struct attach_options *options, const char *name,
 		result = attach_check_free(device);
 	if (result)
 		return result;
+	result = line_text(options, name, attached && !there, &text);
+	if (result)
+		return result;
 	below = find_stable_name(device->devno, given->path, &stable);
-	text = line_text(options, name, attached && !there);
 	/* from here on the line and the device are made, or taken back, both */
 	CLEANUP_SIGNALS sigset_t before = signals_block();
 
@@ -301,7 +309,11 @@ int persist_attach(struct attach_options *options, const char *name,
 void persist_stop_unit(const char *name)
 {
 	CLEANUP_FREE char *unit = unit_of(name);
-	char *stop[] = { "systemctl", "stop", unit, NULL };
+	/*
+	 * Wait, or the stop could come after the next attach; not for ever, as
+	 * the caller may be what systemd waits for before this unit's stop.
+	 */
+	char *stop[] = { "timeout", "10", "systemctl", "stop", unit, NULL };
 	CLEANUP_FREE char *output = NULL;
 
 	if (unit && !access("/run/systemd/system", F_OK))
@@ -320,28 +332,12 @@ bool persist_has_only_line(const char *name)
 	return has;
 }
 
-/* Return the one device that a line of that name means now, or 0. */
-static dev_t line_device(const char *name)
-{
-	const struct aligntab_line *line;
-	struct find_result found = { 0 };
-	struct aligntab tab;
-	dev_t devno = 0;
-
-	if (aligntab_read(&tab, true))
-		return 0;
-	line = aligntab_find(&tab, name);
-	if (line)
-		find_now(line, &found);
-	if (found.nr == 1)
-		devno = found.device[0].devno;
-	find_free(&found);
-	aligntab_free(&tab);
-	return devno;
-}
-
-/* Check that a line of that name, if there is one, does not mean another device. */
-static int check_line_of(const char *name, dev_t below)
+/*
+ * Check that a line of that name, if there is one, does not mean another device.
+ * @below: number of the device, or 0: set to that of the only one that the line
+ * means now. Return: enum alignctl_exit; errors have been reported.
+ */
+static int check_line_of(const char *name, dev_t *below)
 {
 	const struct aligntab_line *line;
 	struct find_result found = { 0 };
@@ -353,7 +349,9 @@ static int check_line_of(const char *name, dev_t below)
 	line = aligntab_find(&tab, name);
 	if (line)
 		find_now(line, &found);
-	if (found.nr && !find_has(&found, below)) {
+	if (!*below && found.nr == 1)
+		*below = found.device[0].devno;
+	if (*below && found.nr && !find_has(&found, *below)) {
 		message_error("%s: line %u of " ALIGNTAB_FILE " stays: it means %s, which is another device; remove it by hand if it is wrong",
 			      name, line->number, found.device[0].node);
 		result = ALIGNCTL_BUSY;
@@ -368,12 +366,8 @@ int persist_detach(const char *name, dev_t below)
 	struct lvm_volume volume;
 	struct device device;
 	bool removed;
-	int result = ALIGNCTL_FINE;
+	int result = check_line_of(name, &below);
 
-	if (below)
-		result = check_line_of(name, below);
-	else
-		below = line_device(name);
 	if (!result)
 		result = aligntab_remove(name, &removed);
 	if (result)

@@ -181,6 +181,11 @@ static void duplicates(void)
 	      "the first line of a name counts");
 	CHECK(!aligntab_find(&tab, "e"), "the device is that of line 1");
 	aligntab_free(&tab);
+	parse(&tab, "a UUID=AB-CD\nb UUID=ab-cd\nc LABEL=x\nd LABEL=X\n");
+	CHECK(tab.nr == 3 && !aligntab_find(&tab, "b"),
+	      "UUIDs are the same in capitals, labels are not: %zu good",
+	      tab.nr);
+	aligntab_free(&tab);
 }
 
 /* Check that lines can be added and removed with nothing else changed. */
