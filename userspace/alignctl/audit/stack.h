@@ -101,7 +101,7 @@ struct stack_content {
  * @suspended: the device, or one below, is suspended, so that a read waits
  * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
- * @content: what it carries
+ * @content: content that it carries
  * @ledger: counters of an align device; NULL: of another one, or not readable
  * @below: indices of the devices it lies on, all less than its own index
  * @nr_below: number of the devices it lies on

@@ -15,7 +15,7 @@
  * @dm: the kernel's name, "dm-N"
  * @dir: folder in sysfs
  * @devno: number
- * @ledger: what was read
+ * @ledger: ledger that was read
  */
 struct ledger_device {
 	char *name;

@@ -312,7 +312,11 @@ static enum swap_result swap(const struct online *device,
 	struct dm_info info;
 	uint64_t held, degraded;
 
-	/* only the program that has suspended the device may resume it */
+	/*
+	 * Only the program that has suspended the device may resume it. One that
+	 * does so between the load and the next step is not noticed, as the
+	 * kernel does not tell whose suspend it was.
+	 */
 	if (!dm_task_get_info(load, &info) || info.suspended) {
 		clear(device, next);
 		return SWAP_CHANGED;

@@ -137,7 +137,7 @@ enum forecast_remedy { FORECAST_NOTHING, FORECAST_MOVE, FORECAST_PAD,
 
 /**
  * struct forecast_advice - what helps most
- * @remedy: what to do
+ * @remedy: remedy that is recommended
  * @left: number of read-modify-writes, or block reads, that are left
  */
 struct forecast_advice {

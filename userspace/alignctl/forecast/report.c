@@ -272,7 +272,7 @@ static void json_add_shifts(struct json_object *object,
 /**
  * struct case_row - one size of blocks with one start
  * @physical: physical block, bytes
- * @outcome: what the writes cost then
+ * @outcome: cost of the writes then
  */
 struct case_row {
 	uint32_t physical;

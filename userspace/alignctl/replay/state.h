@@ -17,7 +17,7 @@
  * struct replay_state - the state of a replay
  * @path: path of the state file
  * @source: name of the workload, or the trace's absolute path; allocated
- * @choice: what was read of the trace; its texts are allocated
+ * @choice: part of the trace that was read; its texts are allocated
  * @trace_bytes: length of the trace
  * @trace_mtime_ns: time of its last change, as stat() has it, nanoseconds
  * @plan: plan of a workload; plan.workload is NULL for a trace

@@ -9,7 +9,7 @@
 /**
  * struct trace_conversion - what to convert
  * @source: path of the trace to read; "-": standard input
- * @choice: what to read of @source
+ * @choice: part of @source to read
  * @output: path of the file to write
  * @to: format of @output
  */

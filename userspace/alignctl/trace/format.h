@@ -30,7 +30,7 @@ struct trace_place {
  * @state: the format's own data
  * @at: place that @format's next() is reading, kept up to date by next()
  * @returned: place of the request that trace_next() returned last
- * @choice: what to read of the trace
+ * @choice: part of the trace to read
  * @files: names of the files that requests go to
  * @others: names of the files that @choice leaves out
  * @disk_found: a request of the disk that @choice names was read

@@ -20,7 +20,7 @@
  * struct layout - how a format's lines look
  * @name: name of the format, for struct trace_facts
  * @separator: as trace_field_take() has it; 0: as the first line shows
- * @joint: what joins several fields to the name of a disk
+ * @joint: character that joins several fields to the name of a disk
  * @header: names of the columns, if a first line may have them; may be NULL
  * @preamble: text may precede the first request
  * @blanks: index of a name that may have blanks in it, for join(); 0: none

@@ -16,7 +16,7 @@ enum plan_access { PLAN_AS_PUBLISHED, PLAN_DIRECT, PLAN_BUFFERED };
 
 /**
  * struct plan_options - the options as given; 0: not given
- * @choice: what to read of a trace; TRACE_ANY: nothing was given
+ * @choice: part of a trace to read; TRACE_ANY: nothing was given
  * @count: number of repetitions
  * @start: byte at which the workload starts
  * @span: span of random writes or probes, bytes
