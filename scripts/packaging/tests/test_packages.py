@@ -313,7 +313,8 @@ def test_rpm_packages_hold_what_make_install_puts_in_place(rpms, tmp_path):
     assert PACKAGES <= set(listed)
     for program, package in PROGRAMS.items():
         (tmp_path / program).mkdir()
-        wanted = installed(program, tmp_path / program, ARGUMENTS)
+        # Distributions with rpm make their initramfs by dracut.
+        wanted = {path for path in installed(program, tmp_path / program, ARGUMENTS) if "/initramfs-tools/" not in path}
         rest = listed[package] - wanted
         assert wanted <= listed[package], wanted - listed[package]
         assert all(re.match(r"usr/share/(doc|licenses)/|usr/lib/\.build-id/", path) for path in rest), rest
