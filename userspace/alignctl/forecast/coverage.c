@@ -221,7 +221,16 @@ void coverage_count(const struct coverage *c, const struct align_geometry *g,
 				 g->block_shift;
 
 		for (at = 0; at < LEAF_BITS; at += sectors, block++) {
-			uint32_t n = covered(&c->leaf[i], at, sectors);
+			uint32_t n;
+
+			/* no write: a block is never in two words if it is small */
+			if (sectors < WORD_BITS && at % WORD_BITS == 0 &&
+			    !c->leaf[i].word[at / WORD_BITS]) {
+				block += WORD_BITS / sectors - 1;
+				at += WORD_BITS - sectors;
+				continue;
+			}
+			n = covered(&c->leaf[i], at, sectors);
 
 			*distinct += n != 0;
 			*rmin += n && n < sectors &&

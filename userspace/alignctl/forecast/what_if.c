@@ -121,29 +121,43 @@ struct kind {
 	uint32_t length;
 };
 
-/* Collect the kinds of writes on blocks of @sectors. Return: their number. */
-static size_t collect(const struct what_if *w, uint32_t sectors,
-		      struct kind *kind)
+/* Collect the kinds of writes on the largest blocks. Return: their number. */
+static size_t collect(const struct what_if *w, struct kind *kind)
 {
-	uint64_t *folded = memory_or_exit(calloc(2 * sectors * sectors,
-						 sizeof(*folded)));
-	uint32_t start, length, reduced;
 	size_t nr = 0, i;
 
-	for (start = 0; start < WHAT_IF_LARGEST; start++) {
-		for (length = 1; length < NR_LENGTHS; length++) {
-			reduced = length < sectors ? length :
-				  sectors + length % sectors;
-			folded[start % sectors * 2 * sectors + reduced] +=
-				w->writes[start * NR_LENGTHS + length];
-		}
+	for (i = 0; i < WHAT_IF_LARGEST * NR_LENGTHS; i++)
+		if (w->writes[i])
+			kind[nr++] = (struct kind) { w->writes[i],
+				(uint32_t)(i / NR_LENGTHS),
+				(uint32_t)(i % NR_LENGTHS) };
+	return nr;
+}
+
+/*
+ * Merge the @nr kinds of writes on larger blocks to those on blocks of @sectors,
+ * in place. Return: their number.
+ */
+static size_t merge(struct kind *kind, size_t nr, uint32_t sectors)
+{
+	uint32_t lengths = 2 * sectors;
+	uint64_t *merged = memory_or_exit(calloc(sectors * lengths,
+						 sizeof(*merged)));
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		uint32_t length = kind[i].length < sectors ? kind[i].length :
+				  sectors + kind[i].length % sectors;
+
+		merged[kind[i].start % sectors * lengths + length] +=
+			kind[i].nr;
 	}
-	for (i = 0; i < 2 * sectors * sectors; i++)
-		if (folded[i])
-			kind[nr++] = (struct kind) { folded[i],
-				(uint32_t)(i / (2 * sectors)),
-				(uint32_t)(i % (2 * sectors)) };
-	free(folded);
+	for (nr = 0, i = 0; i < sectors * lengths; i++)
+		if (merged[i])
+			kind[nr++] = (struct kind) { merged[i],
+				(uint32_t)(i / lengths),
+				(uint32_t)(i % lengths) };
+	free(merged);
 	return nr;
 }
 
@@ -222,20 +236,23 @@ static void choose(const struct what_if *w, struct what_if_size *size,
 
 void what_if_choose(struct what_if *w, struct what_if_figures *figures)
 {
-	struct kind *kind = memory_or_exit(calloc(2 * WHAT_IF_LARGEST *
-						  WHAT_IF_LARGEST,
+	struct kind *kind = memory_or_exit(calloc(WHAT_IF_LARGEST * NR_LENGTHS,
 						  sizeof(*kind)));
-	uint32_t sectors, i;
+	uint32_t logical = w->g.logical >> ALIGN_SECTOR_SHIFT, sectors, i;
+	size_t nr = collect(w, kind);
 
 	memset(figures, 0, sizeof(*figures));
-	for (sectors = WHAT_IF_LEAST; sectors <= WHAT_IF_LARGEST; sectors *= 2) {
-		struct what_if_size *size = &figures->size[figures->nr];
+	for (sectors = WHAT_IF_LEAST; sectors <= WHAT_IF_LARGEST; sectors *= 2)
+		if (sectors >= logical)
+			figures->size[figures->nr++].physical =
+				sectors << ALIGN_SECTOR_SHIFT;
+	for (i = figures->nr; i-- > 0;) {
+		struct what_if_size *size = &figures->size[i];
 
-		if (sectors < w->g.logical >> ALIGN_SECTOR_SHIFT)
-			continue;
-		size->physical = sectors << ALIGN_SECTOR_SHIFT;
-		choose(w, size, kind, collect(w, sectors, kind));
-		figures->nr++;
+		sectors = size->physical >> ALIGN_SECTOR_SHIFT;
+		if (sectors < WHAT_IF_LARGEST)
+			nr = merge(kind, nr, sectors);
+		choose(w, size, kind, nr);
 	}
 	free(kind);
 	for (i = figures->nr; i-- > 0;) {
