@@ -14,15 +14,34 @@ struct entry {
 };
 
 /*
- * A binary heap of entry numbers, the earliest request at its root; behind the
- * heap are the numbers of free entries. Grows with the number of requests.
+ * A request goes to the end of the queue, unless it is earlier than the last one
+ * there: then into the heap. So the queue is in order, and the earliest request of
+ * all is the queue's first or the heap's root.
+ */
+/**
+ * struct trace_sorter - requests between their arrival and their turn
+ * @nr: number of requests
+ * @room: allocated length of @entries; grows with the number of requests
+ * @arrivals: number of requests that have arrived
+ * @entries: the requests, in any order
+ * @spare: numbers of the entries without a request, the next one last
+ * @queue: ring of the entries that arrived in order, nearly all of most traces
+ * @first: index in @queue of its earliest entry
+ * @nr_queue: number of entries in @queue
+ * @heap: binary heap of the other entries, the earliest at its root
+ * @nr_heap: number of entries in @heap
  */
 struct trace_sorter {
 	uint32_t nr;
 	uint32_t room;
 	uint64_t arrivals;
 	struct entry *entries;
+	uint16_t spare[TRACE_SORTER_ROOM];
+	uint16_t queue[TRACE_SORTER_ROOM];
+	uint32_t first;
+	uint32_t nr_queue;
 	uint16_t heap[TRACE_SORTER_ROOM];
+	uint32_t nr_heap;
 };
 
 static_assert(TRACE_SORTER_ROOM <= UINT16_MAX + 1 &&
@@ -42,8 +61,15 @@ void trace_sorter_free(struct trace_sorter *sorter)
 
 void trace_sorter_clear(struct trace_sorter *sorter)
 {
+	uint16_t i;
+
 	sorter->nr = 0;
 	sorter->arrivals = 0;
+	sorter->first = 0;
+	sorter->nr_queue = 0;
+	sorter->nr_heap = 0;
+	for (i = 0; i < sorter->room; i++)
+		sorter->spare[i] = i;
 }
 
 bool trace_sorter_full(const struct trace_sorter *sorter)
@@ -56,71 +82,107 @@ bool trace_sorter_empty(const struct trace_sorter *sorter)
 	return !sorter->nr;
 }
 
-static bool is_earlier(const struct trace_sorter *sorter, uint32_t one,
-		       uint32_t other)
+/* Return whether request @one goes before @other, both numbers of entries. */
+static bool is_earlier(const struct trace_sorter *sorter, uint16_t one,
+		       uint16_t other)
 {
-	const struct entry *a = &sorter->entries[sorter->heap[one]];
-	const struct entry *b = &sorter->entries[sorter->heap[other]];
+	const struct entry *a = &sorter->entries[one];
+	const struct entry *b = &sorter->entries[other];
 
 	if (a->request.time_ns != b->request.time_ns)
 		return a->request.time_ns < b->request.time_ns;
 	return a->arrival < b->arrival;
 }
 
-static void swap(struct trace_sorter *sorter, uint32_t one, uint32_t other)
-{
-	uint16_t number = sorter->heap[one];
-
-	sorter->heap[one] = sorter->heap[other];
-	sorter->heap[other] = number;
-}
-
+/* Allocate more entries, none of which has a request; all others have one. */
 static void grow(struct trace_sorter *sorter)
 {
-	uint32_t room = sorter->room ? 2 * sorter->room : FIRST_ROOM;
+	uint32_t room = sorter->room ? 2 * sorter->room : FIRST_ROOM, i;
 
 	sorter->entries = memory_or_exit(reallocarray(sorter->entries, room,
 						      sizeof(struct entry)));
-	for (; sorter->room < room; sorter->room++)
-		sorter->heap[sorter->room] = (uint16_t)sorter->room;
+	for (i = 0; i < room - sorter->room; i++)
+		sorter->spare[i] = (uint16_t)(sorter->room + i);
+	sorter->room = room;
+}
+
+static uint16_t *queued(struct trace_sorter *sorter, uint32_t i)
+{
+	return &sorter->queue[(sorter->first + i) % TRACE_SORTER_ROOM];
+}
+
+/* Put an entry into the heap. */
+static void push(struct trace_sorter *sorter, uint16_t entry)
+{
+	uint32_t i = sorter->nr_heap++;
+
+	while (i && is_earlier(sorter, entry, sorter->heap[(i - 1) / 2])) {
+		sorter->heap[i] = sorter->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	sorter->heap[i] = entry;
+}
+
+/* Take the earliest entry out of the heap. */
+static uint16_t pop(struct trace_sorter *sorter)
+{
+	uint16_t entry = sorter->heap[0];
+	uint16_t last = sorter->heap[--sorter->nr_heap];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < sorter->nr_heap) {
+		if (child + 1 < sorter->nr_heap &&
+		    is_earlier(sorter, sorter->heap[child + 1],
+			       sorter->heap[child]))
+			child++;
+		if (!is_earlier(sorter, sorter->heap[child], last))
+			break;
+		sorter->heap[i] = sorter->heap[child];
+		i = child;
+	}
+	sorter->heap[i] = last;
+	return entry;
 }
 
 void trace_sorter_add(struct trace_sorter *sorter,
 		      const struct trace_request *request,
 		      const struct trace_place *place)
 {
-	uint32_t i = sorter->nr++;
+	uint16_t entry;
 
-	if (i == sorter->room)
+	if (sorter->nr == sorter->room)
 		grow(sorter);
-	sorter->entries[sorter->heap[i]] = (struct entry) {
+	entry = sorter->spare[sorter->room - ++sorter->nr];
+	sorter->entries[entry] = (struct entry) {
 		.request = *request,
 		.place = *place,
 		.arrival = sorter->arrivals++,
 	};
-	for (; i && is_earlier(sorter, i, (i - 1) / 2); i = (i - 1) / 2)
-		swap(sorter, i, (i - 1) / 2);
+	if (sorter->nr_queue &&
+	    is_earlier(sorter, entry, *queued(sorter, sorter->nr_queue - 1))) {
+		push(sorter, entry);
+	} else {
+		sorter->nr_queue++;
+		*queued(sorter, sorter->nr_queue - 1) = entry;
+	}
 }
 
 void trace_sorter_take(struct trace_sorter *sorter,
 		       struct trace_request *request,
 		       struct trace_place *place)
 {
-	const struct entry *first = &sorter->entries[sorter->heap[0]];
-	uint32_t i = 0, least;
+	uint16_t entry;
 
-	*request = first->request;
-	*place = first->place;
-	swap(sorter, 0, --sorter->nr);
-	for (;;) {
-		least = i;
-		if (2 * i + 1 < sorter->nr && is_earlier(sorter, 2 * i + 1, least))
-			least = 2 * i + 1;
-		if (2 * i + 2 < sorter->nr && is_earlier(sorter, 2 * i + 2, least))
-			least = 2 * i + 2;
-		if (least == i)
-			break;
-		swap(sorter, i, least);
-		i = least;
+	if (sorter->nr_heap &&
+	    (!sorter->nr_queue || is_earlier(sorter, sorter->heap[0],
+					     *queued(sorter, 0)))) {
+		entry = pop(sorter);
+	} else {
+		entry = *queued(sorter, 0);
+		sorter->first = (sorter->first + 1) % TRACE_SORTER_ROOM;
+		sorter->nr_queue--;
 	}
+	*request = sorter->entries[entry].request;
+	*place = sorter->entries[entry].place;
+	sorter->spare[sorter->room - sorter->nr--] = entry;
 }

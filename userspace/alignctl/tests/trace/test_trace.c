@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/mix.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
 #include "trace/sorter.h"
@@ -338,6 +339,76 @@ static void sorted(void)
 	trace_sorter_free(sorter);
 }
 
+/* Times in the orders that traces have, and that they should not. */
+static uint64_t time_of(unsigned int shape, uint64_t arrival)
+{
+	switch (shape) {
+	case 0: /* rises */
+		return arrival;
+	case 1: /* stays */
+		return 7;
+	case 2: /* falls */
+		return 1000000 - arrival;
+	case 3: /* rises after one that is far ahead */
+		return arrival % 500 ? arrival : arrival + 1000000;
+	case 4: /* rises, and every third is late */
+		return arrival % 3 ? arrival : arrival - arrival % 200;
+	default:
+		return mix64(arrival) % 1000;
+	}
+}
+
+/* Of those that are held, the earliest goes, whatever arrives in what order. */
+static void earliest_of_any(void)
+{
+	static const unsigned int held[] = { 1, 2, 33, 300 };
+	struct trace_sorter *sorter = trace_sorter_new();
+	unsigned int shape, size, i, first;
+
+	for (shape = 0; shape < 6; shape++) {
+		for (size = 0; size < sizeof(held) / sizeof(held[0]); size++) {
+			uint64_t arrivals[300], added = 0, taken = 0;
+			unsigned int nr = 0;
+
+			while (taken++ < 1500) {
+				struct trace_request request = { 0 };
+				struct trace_place place = { 0 };
+
+				while (nr < held[size] && added < 1500) {
+					request.time_ns = time_of(shape, added);
+					place.number = added;
+					trace_sorter_add(sorter, &request,
+							 &place);
+					arrivals[nr++] = added++;
+				}
+				/* they stand in the order of their arrival */
+				for (first = 0, i = 1; i < nr; i++)
+					if (time_of(shape, arrivals[i]) <
+					    time_of(shape, arrivals[first]))
+						first = i;
+				trace_sorter_take(sorter, &request, &place);
+				CHECK(place.number == arrivals[first] &&
+				      request.time_ns ==
+				      time_of(shape, arrivals[first]),
+				      "order %u, %u held: request %" PRIu64 " for %"
+				      PRIu64, shape, held[size], place.number,
+				      arrivals[first]);
+				memmove(&arrivals[first], &arrivals[first + 1],
+					(--nr - first) * sizeof(*arrivals));
+			}
+			CHECK(trace_sorter_empty(sorter), "order %u", shape);
+			/* a rewind, with one in order and one that is not */
+			for (i = 2; i; i--)
+				trace_sorter_add(sorter,
+						 &(struct trace_request){
+							.time_ns = i },
+						 &(struct trace_place){ 0 });
+			trace_sorter_clear(sorter);
+		}
+	}
+	trace_sorter_free(sorter);
+}
+
 const struct tap_test trace_tests[] = {
 	{ "a CSV trace has its columns in any order and in other units", csv_columns },
 	{ "a CSV trace without a column of times has none", csv_without_times },
@@ -348,5 +419,7 @@ const struct tap_test trace_tests[] = {
 	{ "a trace is read from a pipe, once", a_pipe },
 	{ "a trace begins again when it is rewound", rewound },
 	{ "requests are sorted by time, then by arrival", sorted },
+	{ "the earliest of those held goes, in whatever order they come",
+	  earliest_of_any },
 	{ 0 },
 };
