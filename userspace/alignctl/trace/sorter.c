@@ -61,7 +61,7 @@ void trace_sorter_free(struct trace_sorter *sorter)
 
 void trace_sorter_clear(struct trace_sorter *sorter)
 {
-	uint16_t i;
+	uint32_t i;
 
 	sorter->nr = 0;
 	sorter->arrivals = 0;
@@ -69,7 +69,7 @@ void trace_sorter_clear(struct trace_sorter *sorter)
 	sorter->nr_queue = 0;
 	sorter->nr_heap = 0;
 	for (i = 0; i < sorter->room; i++)
-		sorter->spare[i] = i;
+		sorter->spare[i] = (uint16_t)i;
 }
 
 bool trace_sorter_full(const struct trace_sorter *sorter)
