@@ -223,7 +223,7 @@ void coverage_count(const struct coverage *c, const struct align_geometry *g,
 		for (at = 0; at < LEAF_BITS; at += sectors, block++) {
 			uint32_t n;
 
-			/* no write: a block is never in two words if it is small */
+			/* most words of most leaves: none of their blocks is written */
 			if (sectors < WORD_BITS && at % WORD_BITS == 0 &&
 			    !c->leaf[i].word[at / WORD_BITS]) {
 				block += WORD_BITS / sectors - 1;

@@ -269,6 +269,29 @@ static void coverage_in_passes(void)
 	}
 }
 
+/* Writes far apart: at the start, in the last whole block and behind it. */
+static void coverage_at_the_end(void)
+{
+	struct align_geometry g;
+	uint32_t physical;
+
+	for (physical = 4096; physical <= 131072; physical *= 2) {
+		const uint64_t end = 3999 * 256ULL + 1;
+		struct coverage *c;
+		uint64_t distinct = 0, rmin = 0;
+
+		align_geometry_init(&g, physical, 512, 0, 0, end);
+		c = coverage_new(&g, COVERAGE_MAX_LEAVES);
+		coverage_add(c, 1, 2);
+		coverage_add(c, end - 2, end - 1);
+		coverage_add(c, end - 1, end);
+		coverage_end_pass(c, &distinct, &rmin);
+		CHECK(distinct == 3 && rmin == 2, "blocks of %u bytes: distinct %"
+		      PRIu64 ", rmin %" PRIu64, physical, distinct, rmin);
+		coverage_free(c);
+	}
+}
+
 static struct forecast *forecast_of(const char *name, uint64_t count,
 				    uint64_t shift)
 {
@@ -473,6 +496,8 @@ const struct tap_test forecast_tests[] = {
 	{ "more blocks than are held at ease are noticed", crowds },
 	{ "blocks written are counted right in any number of passes",
 	  coverage_in_passes },
+	{ "a block that the end of the device cuts has no minimum of its own",
+	  coverage_at_the_end },
 	{ "the workloads need the reads that were worked out by hand", streams },
 	{ "the table of moves has what each move makes of the workload",
 	  shifts_are_what_they_say },
