@@ -24,6 +24,19 @@
  *
  * What could not be written stays, in shard->failed, and the target is
  * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
+ *
+ * What is at stake
+ * ----------------
+ * The gauge held_bytes is the sum of the sectors in block->kept of all blocks with
+ * block->held; the age of one of these counts from block->held_ns. All three change
+ * under the lock of the block's shard, and at these places only:
+ *   - hold_begin() sets block->held_ns, of a block in no state yet or in KNOWN;
+ *   - hold_touch() adds to block->kept, of such a block or of one in HELD;
+ *   - hold_overwritten() takes from block->kept, of a block in WAIT;
+ *   - hold_end() empties block->kept: of a block in WRITE or PASS, which was
+ *     written, in WAIT, which was overwritten, or in HELD, which is dropped.
+ * In between, a block may be in any state but KNOWN, and in any list or none, and
+ * its write may have failed. So hold_oldest_ns() looks for it in the shard's tree.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -167,6 +180,21 @@ static void hold_event(struct work_struct *work)
 	dm_table_event(at->ti->table);
 }
 
+/* Return how many sectors a block holds. Lock held. */
+static unsigned int hold_sectors(const struct align_block *block)
+{
+	return bitmap_weight(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+}
+
+/* Book a change of what a block holds, @before sectors until now. Lock held. */
+static void hold_count_bytes(const struct align_block *block,
+			     unsigned int before)
+{
+	s64 change = (s64)hold_sectors(block) - before;
+
+	ledger_add(block->single.at->ledger, held_bytes, change * SECTOR_SIZE);
+}
+
 /* Let a block begin to hold. Return: false if it must not. Lock held. */
 static bool hold_begin(struct align_block *block,
 		       const struct align_touch *touch)
@@ -201,12 +229,15 @@ static bool hold_begin(struct align_block *block,
  */
 bool hold_touch(struct align_block *block, struct align_touch *touch)
 {
+	unsigned int before = hold_sectors(block);
+
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
 	block->place = align_placement(touch->io->bio);
 	block_copy_touch(block, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
+	hold_count_bytes(block, before);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	if (!align_io_is_zeroes(touch->io))
 		block->held_data = true;
@@ -319,10 +350,12 @@ static void hold_end(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct align_blocks *blocks = &at->blocks;
 	u64 ns = ktime_get_ns() - block->held_ns;
+	unsigned int before = hold_sectors(block);
 
 	block->held = 0;
 	block->held_data = false;
 	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	hold_count_bytes(block, before);
 	ledger_dec(at->ledger, held_blocks);
 	this_cpu_inc(at->ledger->cpu->hold_time[align_latency_bin(ns)]);
 
@@ -393,6 +426,7 @@ void hold_failed(struct align_block *block)
 void hold_overwritten(struct align_block *block, const struct align_io *io)
 {
 	struct align_target *at = block->single.at;
+	unsigned int before = hold_sectors(block);
 	struct align_touch *touch;
 	u32 from, to;
 
@@ -402,6 +436,7 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	    to - from < align_block_sectors(&at->geometry))
 		return;
 	bitmap_clear(block->kept, from, to - from);
+	hold_count_bytes(block, before);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	list_for_each_entry(touch, &block->touches, list)
 		bitmap_set(block->covered, touch->part.first,
@@ -1003,6 +1038,55 @@ void hold_drop_failed(struct align_target *at)
 		while (hold_drop(at, &blocks->shard[i],
 				 &blocks->shard[i].failed))
 			cond_resched();
+}
+
+/*
+ * Return when the first held touch of a shard arrived, or U64_MAX. The lock is held
+ * for BLOCKS_BATCH blocks at a time. Process context, may sleep.
+ */
+static u64 shard_oldest_ns(struct align_shard *shard)
+{
+	u64 oldest = U64_MAX, from = 0;
+	unsigned int seen;
+
+	do {
+		struct align_block *block;
+
+		seen = 0;
+		spin_lock_irq(&shard->lock);
+		for (block = block_at_or_above(shard, from);
+		     block && seen < BLOCKS_BATCH;
+		     block = block_following(block)) {
+			from = block->number + 1;
+			if (block->held)
+				oldest = min(oldest, block->held_ns);
+			seen++;
+		}
+		spin_unlock_irq(&shard->lock);
+		cond_resched();
+	} while (seen == BLOCKS_BATCH);
+	return oldest;
+}
+
+/**
+ * hold_oldest_ns - when the first of a target's held touches arrived
+ * @at: a target that cannot leave its node meanwhile, of whatever table
+ *
+ * Process context, may sleep, and waits for no request.
+ *
+ * Return: the time, as of ktime_get_ns(), or U64_MAX if nothing is held.
+ */
+u64 hold_oldest_ns(struct align_target *at)
+{
+	u64 oldest = U64_MAX;
+	unsigned int i;
+
+	/* Before blocks_init() there are no locks, and nothing is held. */
+	if (!READ_ONCE(at->blocks.nr_held))
+		return oldest;
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		oldest = min(oldest, shard_oldest_ns(&at->blocks.shard[i]));
+	return oldest;
 }
 
 /* Drop failed blocks, and blocks that the device did not take in time. */

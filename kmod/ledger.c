@@ -106,12 +106,15 @@ static u64 ledger_sum(const struct ledger *ledger, size_t offset)
  * @ledger: the ledger
  * @counter: the counter
  *
- * Under load the sum may be off by what moved while it was taken.
+ * Under load the sum may be off by what moved while it was taken. A gauge for
+ * which one CPU's rise was missed, and another's fall was not, is 0.
  */
 u64 ledger_read(const struct ledger *ledger, enum ledger_counter counter)
 {
-	return ledger_sum(ledger,
-			  offsetof(struct ledger_page, counter[counter]));
+	u64 sum = ledger_sum(ledger,
+			     offsetof(struct ledger_page, counter[counter]));
+
+	return ledger_is_gauge(counter) && (s64)sum < 0 ? 0 : sum;
 }
 
 /* A counter's value at the last ledger_reset(), 0 before it. */

@@ -118,3 +118,5 @@ LEDGER_COUNTER(write_zeroes_misaligned, COUNTER, "bios",
 	       "write-zeroes with one partial touch or two")
 LEDGER_COUNTER(rmw_drive_atomic, COUNTER, "touches",
 	       "to the drive: the write is atomic, and may not be cut")
+LEDGER_COUNTER(held_bytes, GAUGE, "bytes",
+	       "acknowledged bytes in held blocks that are not on the drive yet")

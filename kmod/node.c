@@ -19,6 +19,7 @@ static struct align_node *node_new(struct mapped_device *md)
 	}
 	node->md = md;
 	spin_lock_init(&node->lock);
+	mutex_init(&node->leave_lock);
 	mutex_init(&node->publish_lock);
 	INIT_LIST_HEAD(&node->targets);
 	node->epoch = 1;
@@ -53,12 +54,14 @@ found:
 	node->refs++;
 	mutex_unlock(&nodes_lock);
 
+	mutex_lock(&node->leave_lock);
 	spin_lock(&node->lock);
 	list_for_each_entry(other, &node->targets, node_list)
 		if (other->ti->table == at->ti->table)
 			at->index++;
 	list_add_tail(&at->node_list, &node->targets);
 	spin_unlock(&node->lock);
+	mutex_unlock(&node->leave_lock);
 
 	at->node = node;
 	at->ledger = &node->ledger;
@@ -81,6 +84,7 @@ void node_leave(struct align_target *at)
 
 	if (!node)
 		return;
+	mutex_lock(&node->leave_lock);
 	spin_lock(&node->lock);
 	list_del(&at->node_list);
 	/* Another table may get the same address. */
@@ -90,13 +94,15 @@ void node_leave(struct align_target *at)
 		node->cached = bdev_write_cache(dm_disk(node->md)->part0);
 	}
 	spin_unlock(&node->lock);
+	mutex_unlock(&node->leave_lock);
 
 	mutex_lock(&nodes_lock);
 	if (!--node->refs) {
 		list_del(&node->list);
 		/*
-		 * Waits for readers, who take node->lock only. The files must
-		 * be gone before the same device can have another node.
+		 * Waits for readers, who take none of what is held here. The
+		 * files must be gone before the same device can have another
+		 * node.
 		 */
 		sysfs_withdraw(node);
 		ledger_exit(&node->ledger);

@@ -32,7 +32,9 @@ struct align_slot {
  * @lock: guards @targets, @live, @epoch and the physical sizes in @slots; no
  *	sleeping, and never held while files are made or removed, because
  *	reading a file takes it
- * @targets: align targets of all tables
+ * @leave_lock: held, with @lock inside, while a target joins or leaves; who holds
+ *	it may use all targets, and sleep, but not for a request or for memory
+ * @targets: align targets of all tables; changes under both locks
  * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: number of the epoch, from 1; a table with another P begins a new one
  * @cached: the device had a volatile write cache when it got its present table;
@@ -49,6 +51,7 @@ struct align_node {
 	struct mapped_device *md;
 	struct ledger ledger;
 	spinlock_t lock;	/* guards targets, live, epoch, sizes */
+	struct mutex leave_lock;	/* keeps the targets */
 	struct list_head targets;
 	struct dm_table *live;
 	u64 epoch;

@@ -4,8 +4,9 @@
  * say is written up in Documentation/ABI/testing/sysfs-block-dm-align.
  *
  * Files are removed before the node goes, and removing waits for readers, so a
- * reader may use the node. It takes node->lock and the ledger's, which nobody
- * holds while removing.
+ * reader may use the node. It takes node->lock, the ledger's, or node->leave_lock
+ * and inside that the lock of one shard after the other; nobody holds one of them
+ * while removing, or while waiting for a request.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -122,6 +123,28 @@ static ssize_t suggested_show(struct device *dev, struct device_attribute *attr,
 			suggested = max(suggested, at->suggested);
 	spin_unlock(&node->lock);
 	return sysfs_emit(buf, "%u\n", suggested);
+}
+
+/*
+ * The age of the oldest block that the gauge held_blocks counts: of targets of all
+ * tables, as a table that is replaced may still hold what could not be written.
+ */
+static ssize_t held_oldest_show(struct device *dev,
+				struct device_attribute *attr, char *buf)
+{
+	struct align_node *node = to_file(attr)->node;
+	struct align_target *at;
+	u64 oldest = U64_MAX;
+
+	mutex_lock(&node->leave_lock);
+	list_for_each_entry(at, &node->targets, node_list)
+		oldest = min(oldest, hold_oldest_ns(at));
+	mutex_unlock(&node->leave_lock);
+	if (oldest == U64_MAX)
+		return sysfs_emit(buf, "0\n");
+	/* Rounded up: 0 says that nothing is held. */
+	return sysfs_emit(buf, "%llu\n",
+			  div_u64(ktime_get_ns() - oldest, NSEC_PER_MSEC) + 1);
 }
 
 static ssize_t print_physical_block_size(struct align_target *at, char *buf)
@@ -268,7 +291,7 @@ static struct kobject *node_kobj(struct align_node *node)
 static struct align_files *device_files(struct align_node *node)
 {
 	struct align_files *files =
-		files_new(2 * LEDGER_NR + 2 * LEDGER_HISTOGRAMS + 2);
+		files_new(2 * LEDGER_NR + 2 * LEDGER_HISTOGRAMS + 3);
 	unsigned int i;
 	bool ok;
 
@@ -276,7 +299,8 @@ static struct align_files *device_files(struct align_node *node)
 		return NULL;
 	ok = files_add(files, node, epoch_show, 0, "epoch") &&
 	     files_add(files, node, suggested_show, 0,
-		       "suggested_physical_block_size");
+		       "suggested_physical_block_size") &&
+	     files_add(files, node, held_oldest_show, 0, "held_oldest_ms");
 	for (i = 0; i < LEDGER_NR && ok; i++) {
 		ok = files_add(files, node, counter_show, i, "%s",
 			       ledger_name(i));

@@ -63,7 +63,7 @@ static const char * const published_names[] = {
 	"rmw_avoided_superseded", "touches_held", "reads_overlaid",
 	"blocks_delayed", "flushes_failed", "times_degraded", "held_blocks",
 	"degraded", "rmw_expected_zeroes", "write_zeroes_misaligned",
-	"rmw_drive_atomic",
+	"rmw_drive_atomic", "held_bytes",
 };
 
 static void names_stay_as_published(struct kunit *test)
@@ -90,7 +90,8 @@ static void names_stay_as_published(struct kunit *test)
 static bool is_level(size_t counter)
 {
 	return counter == LEDGER_rmw_pending ||
-	       counter == LEDGER_held_blocks || counter == LEDGER_degraded;
+	       counter == LEDGER_held_blocks || counter == LEDGER_degraded ||
+	       counter == LEDGER_held_bytes;
 }
 
 static void only_levels_are_gauges(struct kunit *test)
@@ -185,6 +186,21 @@ static void gauge_falls_on_another_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 1);
 	share(ledger, other)->counter[LEDGER_rmw_pending] -= 1;
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
+}
+
+/* A reader may see a fall on one CPU, and miss the rise before it on another. */
+static void gauge_is_never_below_zero(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+	int cpu = cpumask_first(cpu_possible_mask);
+
+	share(ledger, cpu)->counter[LEDGER_held_bytes] -= 512;
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_held_bytes), 0);
+	share(ledger, cpu)->counter[LEDGER_held_bytes] += 1536;
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_held_bytes), 1024);
+	/* no gauge */
+	share(ledger, cpu)->counter[LEDGER_writes] -= 1;
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), U64_MAX);
 }
 
 /* Fill a page with a different value in each cell. */
@@ -517,6 +533,7 @@ static struct kunit_case ledger_cases[] = {
 	KUNIT_CASE(adds_64_bits),
 	KUNIT_CASE(sums_over_cpus),
 	KUNIT_CASE(gauge_falls_on_another_cpu),
+	KUNIT_CASE(gauge_is_never_below_zero),
 	KUNIT_CASE(reset_stores_baseline),
 	KUNIT_CASE_PARAM(prints_histogram, histogram_gen_params),
 	KUNIT_CASE_PARAM(prints_full_histogram_in_a_page, histogram_gen_params),

@@ -266,7 +266,8 @@ def test_everything_that_ends_holding_leaves_it_all_on_the_drive(rig):
             for sector, sectors in places:
                 check(sector, pattern(tag, sector, sectors), lower.read(sector, sectors), f"beneath, after {name}")
             back()
-            assert device.counter("held_blocks") == 0, name
+            left = {gauge: device.counter(gauge) for gauge in ("held_blocks", "held_bytes", "held_oldest_ms")}
+            assert not any(left.values()), f"{name}: {left}"
             device.balanced()
         with Disk(device.path) as upper:
             upper.write(5, pattern(99, 5, 2))

@@ -49,7 +49,8 @@
  *		   rest: every request ended, no block left, or suspended
  *   ledger        rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost +
  *		   rmw_pending for each event's changes, and rmw_pending is the
- *		   number of touches in flight and held, in each state
+ *		   number of touches in flight and held, and held_bytes that of
+ *		   the sectors of held touches, in each state
  *   fairness      no touch goes down or is acknowledged in front of a range that
  *		   waited at its block when it came, no range in front of a touch
  *		   that its block had taken, or of what had to be emptied there

@@ -231,6 +231,7 @@ struct state {
 	u8 suspend;
 	u8 change;
 	u8 rmw_pending;
+	u8 held_bytes;		/* in sectors */
 	/* the machine below */
 	u8 no_memory;
 	u8 medium[MODEL_SECTORS];	/* what a read from the drive returns */

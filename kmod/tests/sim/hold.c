@@ -41,6 +41,12 @@ static void hold_settle(u8 seq, bool failed)
 	}
 }
 
+/* Book in held_bytes, which are sectors here, that a block held @before. */
+static void hold_count_bytes(const struct align_block *block, u8 before)
+{
+	S.held_bytes += bits(block->kept) - bits(before);
+}
+
 static bool hold_begin(struct align_block *block)
 {
 	if (!S.holding && !broken(HOLD_AFTER_STOP))
@@ -62,6 +68,7 @@ void block_copy_touch(struct align_block *block, u8 r)
 
 bool hold_touch(struct align_block *block, u8 r)
 {
+	u8 before = block->kept;
 	u8 b = number_of(block);
 
 	if (!block->held && !hold_begin(block))
@@ -69,6 +76,7 @@ bool hold_touch(struct align_block *block, u8 r)
 	block->held++;
 	block_copy_touch(block, r);
 	block->kept |= part(r, b);
+	hold_count_bytes(block, before);
 	block->covered = block->kept;
 	S.io[r].touch_held |= 1 << b;
 	S.io[r].unresolved &= ~(1 << b);
@@ -106,8 +114,11 @@ void hold_rest(struct align_block *block)
 
 static void hold_end(struct align_block *block)
 {
+	u8 before = block->kept;
+
 	block->held = 0;
 	block->kept = 0;
+	hold_count_bytes(block, before);
 	S.nr_held--;
 	block->failed = false;
 	hold_settle(block->seq, false);
@@ -137,6 +148,7 @@ void hold_overwritten(struct align_block *block, u8 r)
 {
 	u8 b = number_of(block);
 	u8 over = part_of(b, S.io[r].start, S.io[r].end);
+	u8 before = block->kept;
 	u8 i;
 
 	if (kind_of(r)->op != OP_WRITE && over != WHOLE &&
@@ -147,6 +159,8 @@ void hold_overwritten(struct align_block *block, u8 r)
 		if (kind_of(r)->op == OP_DISCARD && over == WHOLE && block->failed)
 			S.given_up[b * MODEL_PER_BLOCK + i] = true;
 	block->kept &= ~over;
+	if (!broken(OVERWRITTEN_KEEPS_BYTES))
+		hold_count_bytes(block, before);
 	block->covered = block->kept;
 	for (i = 0; i < block->touches.nr; i++)
 		block->covered |= part(block->touches.of[i], b);

@@ -43,6 +43,7 @@ enum { WAITER_SUSPEND = MODEL_REQUESTS, WAITER_MODE };
 	X(FUA_HELD, "fua-held") \
 	X(LEDGER_TWICE, "ledger-twice") \
 	X(LEDGER_NOT_SUPERSEDED, "ledger-not-superseded") \
+	X(OVERWRITTEN_KEEPS_BYTES, "overwritten-keeps-bytes") \
 	X(WAITER_NOT_WOKEN, "waiter-not-woken") \
 	X(WAITER_OF_FAILED_NOT_WOKEN, "waiter-of-failed-not-woken") \
 	X(RANGE_NOT_LET_THROUGH, "range-not-let-through") \

@@ -125,7 +125,7 @@ void ledger_book(enum rmw_how how, unsigned int nr)
 
 static void check_ledger(void)
 {
-	unsigned int pending = 0;
+	unsigned int pending = 0, held = 0;
 	u8 i;
 
 	if (booked[LEDGER_rmw_expected] !=
@@ -135,8 +135,16 @@ static void check_ledger(void)
 		wrong("ledger: it does not balance");
 	for (i = 0; i < scenario.nr_requests; i++)
 		pending += bits(S.io[i].unresolved);
-	for (i = 0; i < MODEL_BLOCKS; i++)
-		pending += S.block[i].held;
+	for (i = 0; i < MODEL_BLOCKS; i++) {
+		const struct align_block *block = &S.block[i];
+
+		pending += block->held;
+		held += bits(block->kept);
+		if (!block->held != !block->kept)
+			wrong("ledger: a block holds touches without sectors, or sectors without touches");
+	}
+	if (held != S.held_bytes)
+		wrong("ledger: held_bytes is not what the blocks hold");
 	if (pending != S.rmw_pending)
 		wrong("ledger: rmw_pending is not what is in flight and held");
 }

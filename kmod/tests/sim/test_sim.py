@@ -102,6 +102,7 @@ FAULTS = {
     "fua-held": ("coalesce", "fua0b", "durability"),
     "ledger-twice": ("coalesce", "write0a", "ledger"),
     "ledger-not-superseded": ("coalesce", "write0 write0a", "ledger"),
+    "overwritten-keeps-bytes": ("coalesce", "write0 write0a", "held_bytes"),
     "waiter-not-woken": ("coalesce", "flush write0a", "deadlock"),
     "waiter-of-failed-not-woken": ("coalesce", "flush write0a", "deadlock"),
     "range-not-let-through": ("pad", "write0 write0a", "deadlock"),

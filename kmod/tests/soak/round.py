@@ -17,7 +17,7 @@ FAULT_KNOBS = [Path("/sys/kernel/debug", name) for name in ("failslab", "fail_pa
 # In a plan only allocations fail, so neither the target nor the block layer may complain.
 COMPLAINT = re.compile(r"device-mapper: align: |I/O error")
 # Counters that must be 0 without a failure.
-NEVER = ("rmw_lost", "times_degraded", "degraded", "held_blocks", "flushes_failed", "rmw_drive_read_error",
+NEVER = ("rmw_lost", "times_degraded", "degraded", "held_blocks", "held_bytes", "flushes_failed", "rmw_drive_read_error",
          "rmw_drive_limits", "rmw_drive_atomic")
 
 
