@@ -87,9 +87,12 @@ def test_what_is_held_is_shown_and_written_on_demand(rig):
         with Disk(device.path) as upper:
             for start in (81, 161, 241):
                 upper.write(start, pattern(start, start, 2))
-            assert device.listed()["held_blocks"] == 3 and device.state() == "live"
+            listed = device.listed()
+            assert (listed["held_blocks"], listed["held_bytes"]) == (3, 3 * 1024) and device.state() == "live"
+            assert listed["held_oldest_ms"] > 0
             alignctl("set", device.name, "--flush")
-            assert device.listed()["held_blocks"] == 0
+            listed = device.listed()
+            assert (listed["held_blocks"], listed["held_bytes"], listed["held_oldest_ms"]) == (0, 0, 0)
             for start in (81, 161, 241):
                 check(start, pattern(start, start, 2), lower.read(start, 2), "after --flush")
 

@@ -96,8 +96,12 @@ static void read_sysfs(struct dm_align *device)
 	struct sysfs_device self;
 	size_t i;
 
+	device->held_oldest_ms = -1;
 	if (!sysfs_device_open(&self, device->devno))
 		return;
+	if (!sysfs_number(self.dir, "align/held_oldest_ms",
+			  &device->held_oldest_ms))
+		device->held_oldest_ms = -1;
 	for (i = 0; i < device->nr_targets; i++) {
 		struct dm_align_target *target = &device->target[i];
 		CLEANUP_FREE char *prefix = message_format("align/target%u",
@@ -224,6 +228,8 @@ static struct dm_align_target target_of(const struct ledger *ledger,
 			.epoch = ledger->epoch,
 			.held_blocks = ledger->raw[LEDGER_held_blocks],
 			.degraded = ledger->raw[LEDGER_degraded],
+			.held_bytes = ledger->missing[LEDGER_held_bytes] ? -1 :
+				      (int64_t)ledger->raw[LEDGER_held_bytes],
 		},
 		.device_gone = found->device_gone,
 		.hold_ms = found->hold_ms,
@@ -268,6 +274,7 @@ static void visit_block(const char *name, void *context)
 	}
 	sysfs_number(dir, "dm/suspended", &suspended);
 	device.suspended = suspended;
+	device.held_oldest_ms = ledger.held_oldest_ms;
 	device.target = memory_or_exit(calloc(ledger.nr_targets + 1,
 					      sizeof(*device.target)));
 	for (i = 0; i < ledger.nr_targets; i++)

@@ -57,6 +57,25 @@ static bool read_counter(const char *dir, const char *file, uint64_t *value)
 	return text && decimal_read(&at, UINT64_MAX, value) && !*at;
 }
 
+/*
+ * Read the age of the oldest held block, -1 if the file is missing. Return: false
+ * if it is malformed.
+ */
+static bool read_held_oldest(struct ledger *ledger, const char *dir)
+{
+	CLEANUP_FREE char *text = sysfs_text(dir, "held_oldest_ms");
+	const char *at = text;
+	uint64_t number;
+
+	ledger->held_oldest_ms = -1;
+	if (!text)
+		return true;
+	if (!decimal_read(&at, INT64_MAX, &number) || *at)
+		return false;
+	ledger->held_oldest_ms = (int64_t)number;
+	return true;
+}
+
 static char *bad_file(const char *dir, const char *file)
 {
 	return message_format("%s/%s: missing or malformed", dir, file);
@@ -171,6 +190,8 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	if (!read_counter(dir, "suggested_physical_block_size",
 			  &ledger->suggested))
 		return bad_file(dir, "suggested_physical_block_size");
+	if (!read_held_oldest(ledger, dir))
+		return bad_file(dir, "held_oldest_ms");
 	ledger->logical = ALIGN_SECTOR_SIZE;
 	if (sysfs_number(disk_dir, "queue/logical_block_size", &number) &&
 	    number > 0 && number <= UINT32_MAX)
@@ -178,7 +199,12 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	for (i = 0; i < LEDGER_NR; i++) {
 		const char *name = ledger_rows[i].name;
 		CLEANUP_FREE char *base = message_format("baseline_%s", name);
+		CLEANUP_FREE char *later = i < LEDGER_LATER ? NULL :
+					   sysfs_text(dir, name);
 
+		ledger->missing[i] = i >= LEDGER_LATER && !later;
+		if (ledger->missing[i])
+			continue;
 		if (!read_counter(dir, name, &ledger->raw[i]))
 			return bad_file(dir, name);
 		if (!ledger_rows[i].gauge &&

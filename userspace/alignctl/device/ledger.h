@@ -37,6 +37,9 @@ struct ledger_row {
 
 extern const struct ledger_row ledger_rows[LEDGER_NR];
 
+/* The first of the counters that the module may lack, if it is older. */
+#define LEDGER_LATER	LEDGER_held_bytes
+
 enum ledger_histogram {
 	HISTOGRAM_PHASE,
 	HISTOGRAM_SIZE,
@@ -99,6 +102,9 @@ struct ledger_target {
  * @epoch: number of the epoch
  * @suggested: suggested physical block, bytes, or 0
  * @logical: logical block of the align device, bytes
+ * @held_oldest_ms: age of the oldest held block, ms; 0: nothing is held; -1: the
+ *	module, which is older, does not say
+ * @missing: counters that the module, which is older, does not have
  * @raw: counters since the device was created
  * @baseline: counters at the last reset; 0 for gauges
  * @bins: histograms since the device was created
@@ -113,6 +119,8 @@ struct ledger {
 	uint64_t epoch;
 	uint64_t suggested;
 	uint32_t logical;
+	int64_t held_oldest_ms;
+	bool missing[LEDGER_NR];
 	uint64_t raw[LEDGER_NR];
 	uint64_t baseline[LEDGER_NR];
 	uint64_t bins[HISTOGRAM_NR][LEDGER_MAX_BINS];
@@ -123,7 +131,8 @@ struct ledger {
 
 /*
  * Read the ledger of a disk whose folder in sysfs is @disk_dir. Return: NULL,
- * or which file is missing or malformed, for free().
+ * or which file is missing or malformed, for free(). What an older module lacks
+ * is no error.
  */
 char *ledger_read(struct ledger *ledger, const char *disk_dir);
 void ledger_free(struct ledger *ledger);

@@ -112,6 +112,8 @@ static void write_samples(const struct metrics *metrics, const char *name,
 	for (i = 0; i < metrics->nr; i++) {
 		const struct ledger_device *device = &metrics->device[i];
 
+		if (device->ledger.missing[counter])
+			continue;
 		sample(metrics, name, "", device);
 		if (why)
 			label(metrics->out, "reason", why);
@@ -201,6 +203,22 @@ static void write_latencies(const struct metrics *metrics)
 	}
 }
 
+static void write_held_oldest(const struct metrics *metrics)
+{
+	size_t i;
+
+	family(metrics, "held_oldest_seconds", "gauge",
+	       "age of the oldest held block", ", 0 if nothing is held");
+	for (i = 0; i < metrics->nr; i++) {
+		int64_t ms = metrics->device[i].ledger.held_oldest_ms;
+
+		if (ms < 0)
+			continue;
+		sample(metrics, "held_oldest_seconds", "", &metrics->device[i]);
+		fprintf(metrics->out, "} %.3f\n", (double)ms / 1000);
+	}
+}
+
 /* Targets, of which most devices have one */
 
 /* Return @now, or "mixed" if the targets before had another value. */
@@ -214,7 +232,7 @@ static void write_info(const struct metrics *metrics,
 {
 	const struct ledger *ledger = &device->ledger;
 	const char *mode = NULL, *lower = NULL;
-	int64_t physical = -1;
+	int64_t physical = -1, hold_ms = 0;
 	bool same = true;
 	size_t i;
 
@@ -223,13 +241,17 @@ static void write_info(const struct metrics *metrics,
 		lower = common(lower, ledger->target[i].device);
 		same &= physical < 0 || physical == ledger->target[i].physical;
 		physical = ledger->target[i].physical;
+		if (hold_ms < ledger->target[i].hold_ms)
+			hold_ms = ledger->target[i].hold_ms;
 	}
 	CLEANUP_FREE char *block = same ? message_format("%" PRId64, physical) :
 					  message_format("mixed");
+	CLEANUP_FREE char *hold = message_format("%" PRId64, hold_ms);
 	sample(metrics, "device_info", "", device);
 	label(metrics->out, "mode", mode ? mode : "none");
 	label(metrics->out, "lower_device", lower ? lower : "none");
 	label(metrics->out, "physical_block_size", block);
+	label(metrics->out, "hold_ms", hold);
 	sample_end(metrics, 1);
 }
 
@@ -238,7 +260,8 @@ static void write_targets(const struct metrics *metrics)
 	size_t i, k;
 
 	family(metrics, "device_info", "gauge",
-	       "mode, device below and physical block", ", of all targets");
+	       "mode, device below, physical block and longest hold time",
+	       ", of all targets");
 	for (i = 0; i < metrics->nr; i++)
 		write_info(metrics, &metrics->device[i]);
 	family(metrics, "device_gone", "gauge",
@@ -278,6 +301,7 @@ void ledger_metrics_write(FILE *out, const struct ledger_device *devices,
 		return;
 	for (i = 0; i < LEDGER_NR; i++)
 		write_counter(&metrics, i);
+	write_held_oldest(&metrics);
 	write_latencies(&metrics);
 	write_targets(&metrics);
 }

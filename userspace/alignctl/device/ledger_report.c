@@ -156,8 +156,12 @@ static struct table_value counter_value(const void *row, size_t column)
 	case COUNTER_VALUE:
 		if (!r->ledger)
 			return table_absent();
+		if (r->ledger->missing[r->counter])
+			return table_null();
 		return count_of(of, ledger_value(r->ledger, r->counter));
 	case COUNTER_RAW:
+		if (r->ledger->missing[r->counter])
+			return table_null();
 		return table_number(r->ledger->raw[r->counter]);
 	case COUNTER_UNIT:
 		return table_text(of->unit);
@@ -178,8 +182,9 @@ static void text_counters(const struct ledger *ledger)
 	for (i = 0; i < LEDGER_NR; i++) {
 		const struct counter_row row = { ledger, i };
 
-		/* the accounts always, the rest if there is something */
-		if (i <= LEDGER_rmw_pending || ledger_value(ledger, i))
+		/* the accounts always, the rest unless there is nothing */
+		if (i <= LEDGER_rmw_pending || ledger_value(ledger, i) ||
+		    ledger->missing[i])
 			table_add(table, &row);
 	}
 	table_print(table, 2);
@@ -407,6 +412,21 @@ static void text_phase(const struct ledger *ledger)
 	table_print(table, 2);
 }
 
+/* Print what would be lost with power now, if there is something. */
+static void text_held(const struct ledger *ledger)
+{
+	uint64_t blocks = ledger->raw[LEDGER_held_blocks];
+
+	if (!blocks)
+		return;
+	printf("  held, and not on the drive: %s in %" PRIu64 " blocks, the oldest for %s\n",
+	       ledger->missing[LEDGER_held_bytes] ? "-" :
+	       figure(FIGURE_BYTES,
+		      (double)ledger->raw[LEDGER_held_bytes]).text,
+	       blocks, ledger->held_oldest_ms < 0 ? "-" :
+	       figure(FIGURE_MS, (double)ledger->held_oldest_ms).text);
+}
+
 static void text_device(const struct ledger_device *device)
 {
 	const struct ledger *ledger = &device->ledger;
@@ -418,6 +438,7 @@ static void text_device(const struct ledger_device *device)
 	printf("  write amplification: %s as it arrived, %s as it was sent\n",
 	       FIGURE_OF(ledger_amplification_before(ledger)),
 	       FIGURE_OF(ledger_amplification_after(ledger)));
+	text_held(ledger);
 	text_times(ledger);
 	text_phase(ledger);
 	if (ledger_gone(ledger))
@@ -451,6 +472,11 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_number(object, "epoch", ledger->epoch);
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
+	if (ledger->held_oldest_ms < 0)
+		json_add_null(object, "held_oldest_ms");
+	else
+		json_add_number(object, "held_oldest_ms",
+				(uint64_t)ledger->held_oldest_ms);
 	json_add(object, "targets", json_targets(ledger));
 	json_add_counters(object, ledger, COUNTER_VALUE);
 	json_add_counters(object, ledger, COUNTER_RAW);

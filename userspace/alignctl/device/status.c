@@ -53,9 +53,9 @@ static bool offset_unknown(const char *line)
 
 bool status_parse(const char *line, struct align_status *status)
 {
-	struct align_status found = { .offset = -1 };
+	struct align_status found = { .offset = -1, .held_bytes = -1 };
 	size_t length = strcspn(line, " ");
-	uint64_t physical, offset;
+	uint64_t physical, offset, held;
 
 	if (!length || length >= STATUS_MODE_MAX)
 		return false;
@@ -64,6 +64,11 @@ bool status_parse(const char *line, struct align_status *status)
 		if (!number(line, "alignment_offset", INT64_MAX, &offset))
 			return false;
 		found.offset = (int64_t)offset;
+	}
+	if (find(line, "held_bytes")) {
+		if (!number(line, "held_bytes", INT64_MAX, &held))
+			return false;
+		found.held_bytes = (int64_t)held;
 	}
 	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
 	    !number(line, "max_blocks", UINT64_MAX, &found.max_blocks) ||

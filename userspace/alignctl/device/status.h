@@ -22,6 +22,8 @@
  *	that are not on the drive; 0 if missing in the line
  * @degraded: number of held blocks that could not be written; 0 if missing in
  *	the line
+ * @held_bytes: acknowledged bytes in held blocks, likewise; -1 if missing in the
+ *	line
  */
 struct align_status {
 	char mode[STATUS_MODE_MAX];
@@ -33,12 +35,13 @@ struct align_status {
 	uint64_t epoch;
 	uint64_t held_blocks;
 	uint64_t degraded;
+	int64_t held_bytes;
 };
 
 /*
  * Parse "<mode> name:value name:value ..." and ignore unknown pairs, which
  * later versions append. Return: false, with nothing set, if a pair above other
- * than the last two is missing, or one is malformed.
+ * than the last three is missing, or one is malformed.
  */
 bool status_parse(const char *line, struct align_status *status);
 

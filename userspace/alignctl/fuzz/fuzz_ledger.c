@@ -150,6 +150,8 @@ static void check(const struct ledger *ledger)
 
 	check_number("epoch", ledger->epoch);
 	check_number("suggested_physical_block_size", ledger->suggested);
+	FUZZ_CHECK(ledger->held_oldest_ms >= 0);
+	check_number("held_oldest_ms", (uint64_t)ledger->held_oldest_ms);
 	for (i = 0; i < LEDGER_NR; i++) {
 		check_number(counters[i].now, ledger->raw[i]);
 		if (!ledger_rows[i].gauge)

@@ -54,7 +54,9 @@ static bool lawful(const char *line)
 	       fits(line, "memory_bytes", UINT64_MAX) &&
 	       fits(line, "epoch", UINT64_MAX) &&
 	       fits_or_lacks(line, "held_blocks") &&
-	       fits_or_lacks(line, "degraded");
+	       fits_or_lacks(line, "degraded") &&
+	       (fits(line, "held_bytes", INT64_MAX) ||
+		!value(line, "held_bytes"));
 }
 
 static void check_status(const char *line)
@@ -78,6 +80,8 @@ static void check_status(const char *line)
 		   lacks(line, "held_blocks", status.held_blocks));
 	FUZZ_CHECK(says(line, "degraded", status.degraded) ||
 		   lacks(line, "degraded", status.degraded));
+	FUZZ_CHECK(status.held_bytes < 0 ? !value(line, "held_bytes") :
+		   says(line, "held_bytes", (uint64_t)status.held_bytes));
 	FUZZ_CHECK(status.offset >= -1);
 	FUZZ_CHECK(status.offset < 0 ||
 		   says(line, "alignment_offset", (uint64_t)status.offset));
@@ -95,6 +99,10 @@ static void check_status(const char *line)
 		 " degraded:%" PRIu64, status.max_blocks, status.blocks,
 		 status.memory_bytes, status.epoch, status.held_blocks,
 		 status.degraded);
+	if (status.held_bytes >= 0)
+		snprintf(printed + strlen(printed),
+			 sizeof(printed) - strlen(printed),
+			 " held_bytes:%" PRId64, status.held_bytes);
 	memset(&again, 0x5a, sizeof(again));
 	FUZZ_CHECK(status_parse(printed, &again));
 	FUZZ_CHECK(!strcmp(again.mode, status.mode) &&
@@ -105,7 +113,8 @@ static void check_status(const char *line)
 		   again.memory_bytes == status.memory_bytes &&
 		   again.epoch == status.epoch &&
 		   again.held_blocks == status.held_blocks &&
-		   again.degraded == status.degraded);
+		   again.degraded == status.degraded &&
+		   again.held_bytes == status.held_bytes);
 }
 
 static void check_table(const char *line)

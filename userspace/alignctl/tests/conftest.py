@@ -35,7 +35,7 @@ def machine(tmp_path):
     (tmp_path / "sys/dev/block/8:0").symlink_to(below)
     files = {device / "dev": "253:0", device / "dm/name": "align-sda", device / "inflight": "0 0",
              device / "queue/logical_block_size": 512, align / "epoch": 1,
-             align / "suggested_physical_block_size": 0, align / "target0_mode": "pad",
+             align / "suggested_physical_block_size": 0, align / "held_oldest_ms": 0, align / "target0_mode": "pad",
              align / "target0_physical_block_size": 4096, align / "target0_alignment_offset": 0,
              align / "target0_device": "8:0", align / "target0_max_blocks": 64, align / "target0_blocks": 0,
              align / "target0_memory_bytes": 0, align / "target0_hold_ms": 500,

@@ -49,8 +49,8 @@ enum list_column {
 	LIST_NAME, LIST_DM, LIST_INDEX, LIST_START, LIST_SECTORS, LIST_ON,
 	LIST_GONE, LIST_ON_START, LIST_MODE, LIST_PHYSICAL, LIST_OFFSET,
 	LIST_HOLD, LIST_MAX_BLOCKS, LIST_BLOCKS, LIST_MEMORY, LIST_HIGH_WATER,
-	LIST_EPOCH, LIST_OPEN, LIST_SUSPENDED, LIST_HELD, LIST_DEGRADED,
-	LIST_STATE,
+	LIST_EPOCH, LIST_OPEN, LIST_SUSPENDED, LIST_HELD,
+	LIST_HELD_BYTES, LIST_HELD_OLDEST, LIST_DEGRADED, LIST_STATE,
 };
 
 /* What is OUTER is of the device, the rest of its targets; rows go by NAME. */
@@ -82,6 +82,12 @@ static const struct table_column list_columns[] = {
 	[LIST_SUSPENDED] = { .key = "suspended", .flags = TABLE_OUTER },
 	[LIST_HELD] = { .key = "held_blocks", .heading = "HELD",
 			.flags = TABLE_OUTER | TABLE_RIGHT },
+	[LIST_HELD_BYTES] = { .key = "held_bytes", .heading = "HELD-BYTES",
+			      .flags = TABLE_OUTER | TABLE_RIGHT,
+			      .unit = FIGURE_BYTES },
+	[LIST_HELD_OLDEST] = { .key = "held_oldest_ms", .heading = "OLDEST",
+			       .flags = TABLE_OUTER | TABLE_RIGHT,
+			       .unit = FIGURE_MS },
 	[LIST_DEGRADED] = { .key = "degraded", .flags = TABLE_OUTER },
 	/* what device_gone, degraded and suspended come to */
 	[LIST_STATE] = { .heading = "STATE" },
@@ -100,6 +106,12 @@ static const char *state(const struct dm_align *device)
 static struct table_value known(const struct dm_align *device, uint64_t n)
 {
 	return device->from_sysfs ? table_null() : table_number(n);
+}
+
+/* Null where the module, which is older, does not say. */
+static struct table_value from_later(int64_t n)
+{
+	return n < 0 ? table_null() : table_number((uint64_t)n);
 }
 
 static struct table_value list_value(const void *row, size_t column)
@@ -151,6 +163,10 @@ static struct table_value list_value(const void *row, size_t column)
 		return table_bool(device->suspended);
 	case LIST_HELD:
 		return table_number(device->target[0].status.held_blocks);
+	case LIST_HELD_BYTES:
+		return from_later(device->target[0].status.held_bytes);
+	case LIST_HELD_OLDEST:
+		return from_later(device->held_oldest_ms);
 	case LIST_DEGRADED:
 		return table_number(device->target[0].status.degraded);
 	case LIST_STATE:

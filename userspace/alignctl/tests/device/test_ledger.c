@@ -47,6 +47,7 @@ static void make_ledger(void)
 	tree_file(DIR "/queue/logical_block_size", "512\n");
 	counter("epoch", 2);
 	counter("suggested_physical_block_size", 16384);
+	counter("held_oldest_ms", 1500);
 	for (i = 0; i < LEDGER_NR; i++) {
 		CLEANUP_FREE char *base = message_format("baseline_%s",
 							 ledger_rows[i].name);
@@ -92,6 +93,8 @@ static void reading(void)
 	read_all(&ledger);
 	CHECK(ledger.epoch == 2 && ledger.suggested == 16384, "epoch %" PRIu64,
 	      ledger.epoch);
+	CHECK(ledger.held_oldest_ms == 1500, "held for %" PRId64 " ms",
+	      ledger.held_oldest_ms);
 	for (i = 0; i < LEDGER_NR; i++) {
 		uint64_t want = ledger_rows[i].gauge ? 1000 + i :
 						       1000 + i - 10 * i;

@@ -12,7 +12,8 @@ static void full_line(void)
 	bool good = status_parse("pad physical_block_size:16384 "
 		"alignment_offset:3584 max_blocks:64 blocks:22 "
 		"memory_bytes:96976 epoch:3 rmw_expected:80 rmw_avoided:39 "
-		"held_blocks:5 degraded:2 something_later:1", &s);
+		"held_blocks:5 degraded:2 something_later:1 held_bytes:7168",
+		&s);
 
 	CHECK(good && !strcmp(s.mode, "pad"), "mode '%s'", s.mode);
 	CHECK(s.physical == 16384 && s.offset == 3584, "P %u, offset %" PRId64,
@@ -22,6 +23,7 @@ static void full_line(void)
 	      " of %" PRIu64, s.blocks, s.max_blocks);
 	CHECK(s.held_blocks == 5 && s.degraded == 2, "held %" PRIu64
 	      ", degraded %" PRIu64, s.held_blocks, s.degraded);
+	CHECK(s.held_bytes == 7168, "held %" PRId64 " bytes", s.held_bytes);
 }
 
 static void unknown_offset(void)
@@ -33,6 +35,8 @@ static void unknown_offset(void)
 			   "memory_bytes:0 epoch:1", &s) && s.offset == -1,
 	      "offset %" PRId64, s.offset);
 	CHECK(!s.held_blocks && !s.degraded, "a module that does not hold");
+	CHECK(s.held_bytes == -1, "%" PRId64 " bytes, and the line has none",
+	      s.held_bytes);
 }
 
 static void bad_lines(void)
@@ -46,6 +50,7 @@ static void bad_lines(void)
 		"report physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks: memory_bytes:0 epoch:1",
 		"report physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epochs:1",
 		"report physical_block_size:4k alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epoch:1",
+		"report physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epoch:1 held_bytes:x",
 		"averyveryverylongmode physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epoch:1",
 	};
 	struct align_status s;

@@ -611,8 +611,8 @@ def test_stats_subtracts_the_baseline(machine):
     result = json.loads(shown.stdout)
     assert list(result) == ["format", "devices"]
     [device] = result["devices"]
-    assert list(device) == ["name", "dm", "epoch", "suggested_physical_block_size", "targets", "counters", "raw",
-                            "derived", "histograms"]
+    assert list(device) == ["name", "dm", "epoch", "suggested_physical_block_size", "held_oldest_ms", "targets", "counters",
+                            "raw", "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
     assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
                                   "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64,
@@ -665,17 +665,19 @@ def test_stats_shows_what_is_held(machine):
     bins = ["0"] * BINS["latency"]
     bins[40] = "9"
     put(align, target0_mode="coalesce", target0_memory_bytes=9216, target0_memory_high_water_bytes=46080, held_blocks=2,
-        rmw_expected=3, rmw_pending=3, touches_held=11, hold_time_histogram=" ".join(bins))
+        held_bytes=1536, held_oldest_ms=1234, rmw_expected=3, rmw_pending=3, touches_held=11, hold_time_histogram=" ".join(bins))
     shown = stats(root)
     assert shown.returncode == FINE and not shown.stderr
     [target] = tables(shown.stdout, "TARGET")
     assert [target[heading] for heading in ("HOLD", "MEMORY", "HIGH-WATER")] == ["500 ms", "9 KiB", "45 KiB"]
     [times] = tables(shown.stdout, "HISTOGRAM")
     assert (times["HISTOGRAM"], times["COUNT"]) == ("hold_time", "9") and times["P50"].startswith("< ")
-    assert {"touches_held": "11", "held_blocks": "2"}.items() <= {
+    assert "held, and not on the drive: 1.5 KiB in 2 blocks, the oldest for 1.23 s" in shown.stdout
+    assert {"touches_held": "11", "held_blocks": "2", "held_bytes": "1.5 KiB"}.items() <= {
         row["COUNTER"]: row["VALUE"] for row in tables(shown.stdout, "COUNTER")}.items()
     [device] = json.loads(stats(root, "--json").stdout)["devices"]
     assert (device["counters"]["held_blocks"], device["counters"]["rmw_pending"]) == (2, 3)
+    assert (device["counters"]["held_bytes"], device["held_oldest_ms"]) == (1536, 1234)
     assert device["targets"][0]["memory_high_water_bytes"] == 46080
     assert device["histograms"]["hold_time"]["count"] == 9 and device["histograms"]["hold_time"]["p50_us"] > 0
 
@@ -775,12 +777,13 @@ def test_help_of_stats_explains_every_counter():
 def test_list_shows_what_sysfs_has(machine):
     root, align = machine
     put(align, target0_mode="coalesce", target0_memory_bytes=9216, target0_memory_high_water_bytes=46080,
-        target0_blocks=2, held_blocks=2, degraded=1)
+        target0_blocks=2, held_blocks=2, held_bytes=1536, held_oldest_ms=7200001, degraded=1)
     (align.parent / "dm/suspended").write_text("1\n")
     shown = alignctl("list", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
     assert shown.returncode == FINE, shown.stderr
     assert json.loads(shown.stdout) == {"format": 1, "devices": [{
-        "name": "align-sda", "dm": "dm-0", "open_count": None, "suspended": True, "held_blocks": 2, "degraded": 1,
+        "name": "align-sda", "dm": "dm-0", "open_count": None, "suspended": True, "held_blocks": 2, "held_bytes": 1536,
+        "held_oldest_ms": 7200001, "degraded": 1,
         "targets": [{"index": 0, "start_sector": None, "sectors": None, "device": "sda", "device_gone": False,
                      "device_start_sector": None, "mode": "coalesce", "physical_block_size": 4096,
                      "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2, "memory_bytes": 9216,
@@ -788,8 +791,34 @@ def test_list_shows_what_sysfs_has(machine):
     shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout
     assert tables(shown, "NAME") == [{
         "NAME": "align-sda", "DM": "dm-0", "SIZE": "-", "ON": "sda", "MODE": "coalesce", "PHYSICAL": "4 KiB", "OFFSET": "0 B",
-        "HOLD": "500 ms", "OPEN": "-", "HELD": "2", "STATE": "degraded"}]
+        "HOLD": "500 ms", "OPEN": "-", "HELD": "2", "HELD-BYTES": "1.5 KiB", "OLDEST": "7200 s", "STATE": "degraded"}]
     assert len(shown.splitlines()) == 2 and shown.splitlines()[0].startswith("NAME  ")
+
+
+def test_what_an_older_module_does_not_say_is_unknown_and_not_0(machine):
+    root, align = machine
+    put(align, held_blocks=2)
+    for name in ("held_bytes", "held_oldest_ms"):
+        (align / name).unlink()
+    environment = {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
+    [listed] = json.loads(alignctl("list", "--json", env=environment).stdout)["devices"]
+    assert (listed["held_blocks"], listed["held_bytes"], listed["held_oldest_ms"]) == (2, None, None)
+    [row] = tables(alignctl("list", env=environment).stdout, "NAME")
+    assert (row["HELD"], row["HELD-BYTES"], row["OLDEST"]) == ("2", "-", "-")
+    shown = stats(root)
+    assert shown.returncode == FINE and not shown.stderr
+    assert "held, and not on the drive: - in 2 blocks, the oldest for -" in shown.stdout
+    assert {row["COUNTER"]: row["VALUE"] for row in tables(shown.stdout, "COUNTER")}["held_bytes"] == "-"
+    [device] = json.loads(stats(root, "--json").stdout)["devices"]
+    assert device["held_oldest_ms"] is device["counters"]["held_bytes"] is device["raw"]["held_bytes"] is None
+
+
+@pytest.mark.parametrize("name", ["held_bytes", "held_oldest_ms"])
+def test_what_a_module_says_of_held_data_must_be_a_number(machine, name):
+    root, align = machine
+    put(align, **{name: "many"})
+    failed = stats(root)
+    assert failed.returncode == IO and f"align/{name}: missing or malformed" in failed.stderr
 
 
 def test_a_device_of_which_sysfs_lacks_a_file_is_an_error_of_list(machine):

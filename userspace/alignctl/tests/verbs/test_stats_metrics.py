@@ -123,12 +123,13 @@ def test_state_is_metrics_and_no_finding(machine):
     """An exit status would make the timer's unit fail, and say what the alerts say."""
     root, align = machine
     (root / "sys/dev/block/8:0").unlink()
-    put(align, degraded=4, held_blocks=5, rmw_expected=3, target0_memory_bytes=9216, target0_mode="coalesce")
+    put(align, degraded=4, held_blocks=5, held_bytes=3072, held_oldest_ms=90500, rmw_expected=3, target0_memory_bytes=9216,
+        target0_mode="coalesce")
     done = metrics(root)
     assert done.returncode == FINE and not done.stderr
     found = samples(done.stdout)
-    gauges = ("degraded", "held_blocks", "device_gone", "memory_bytes")
-    assert [one(found, f"dm_align_{name}") for name in gauges] == [4, 5, 1, 9216]
+    gauges = ("degraded", "held_blocks", "held_bytes", "held_oldest_seconds", "device_gone", "memory_bytes")
+    assert [one(found, f"dm_align_{name}") for name in gauges] == [4, 5, 3072, 90.5, 1, 9216]
     assert one(found, "dm_align_device_info", mode="coalesce", lower_device="8:0", physical_block_size="4096", device="dm-0",
                name="align-sda") == 1
 
@@ -137,9 +138,10 @@ def test_targets_that_differ_are_mixed_and_their_memory_is_added(machine):
     root, align = machine
     for path in align.glob("target0_*"):
         shutil.copy(path, align / path.name.replace("0", "1", 1))
-    put(align, target1_mode="report", target1_physical_block_size=16384, target0_memory_bytes=1, target1_memory_bytes=2)
+    put(align, target1_mode="report", target1_physical_block_size=16384, target0_memory_bytes=1, target1_memory_bytes=2,
+        target1_hold_ms=20000)
     found = samples(metrics(root).stdout)
-    assert one(found, "dm_align_device_info", mode="mixed", lower_device="sda", physical_block_size="mixed") == 1
+    assert one(found, "dm_align_device_info", mode="mixed", lower_device="sda", physical_block_size="mixed", hold_ms="20000") == 1
     assert one(found, "dm_align_memory_bytes") == 3
 
 
@@ -161,6 +163,16 @@ def test_a_device_that_cannot_be_read_is_counted_and_the_others_are_there(machin
     found = samples(file.read_text())
     assert one(found, "dm_align_unreadable_devices") == 1
     assert {labels["name"] for labels, _ in found["dm_align_writes_total"]} == {"align-sda"}
+
+
+def test_what_an_older_module_does_not_say_has_no_sample(machine):
+    root, align = machine
+    for name in ("held_bytes", "held_oldest_ms"):
+        (align / name).unlink()
+    done = metrics(root)
+    found = samples(done.stdout)
+    assert done.returncode == FINE and not done.stderr and one(found, "dm_align_held_blocks") == 0
+    assert not {"dm_align_held_bytes", "dm_align_held_oldest_seconds"} & set(found)
 
 
 def test_a_machine_without_devices_has_a_file_all_the_same(tmp_path):
