@@ -126,6 +126,16 @@ void sysfs_device_close(struct sysfs_device *device)
 	memset(device, 0, sizeof(*device));
 }
 
+bool sysfs_named(const char *word, dev_t *devno)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s",
+					    !strncmp(word, "/dev/", 5) ?
+					    word + 5 : word);
+
+	return (sysfs_elsewhere() || !strchr(word, '/')) &&
+	       sysfs_devno(dir, "dev", devno);
+}
+
 bool sysfs_device_gone(dev_t devno)
 {
 	CLEANUP_FREE char *all = sysfs_path("/sys/dev/block");

@@ -50,6 +50,12 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number);
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno);
 
 /*
+ * Find a block device by the kernel's name or, of a captured machine, which has
+ * nothing else, also by its path. Return: false if there is none.
+ */
+bool sysfs_named(const char *word, dev_t *devno);
+
+/*
  * Check whether an open device has been removed. A disk that is pulled out or
  * deleted leaves sysfs at once, but its number stays taken until the last
  * close, so a missing number cannot mean another disk. Return: false also if

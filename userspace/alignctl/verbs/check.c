@@ -79,15 +79,10 @@ static int take(size_t row, const char *argument, void *context)
 /* Find what an operand is: a block device, whose number is set, or an image. */
 static int find(const char *path, dev_t *devno, bool *image)
 {
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s",
-					    !strncmp(path, "/dev/", 5) ?
-					    path + 5 : path);
 	struct stat found;
 
 	*image = false;
-	/* sysfs's name, which is all that a captured machine has */
-	if ((sysfs_elsewhere() || !strchr(path, '/')) &&
-	    sysfs_devno(dir, "dev", devno))
+	if (sysfs_named(path, devno))
 		return ALIGNCTL_FINE;
 	if (stat(path, &found)) {
 		message_error("%s: %s", path, strerror(errno));
