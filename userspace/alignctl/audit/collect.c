@@ -527,12 +527,10 @@ static void assume(struct stack_layer *layer,
 	}
 }
 
-int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
-		    const struct collect_options *options)
+int collect_stack(struct stack *stack)
 {
 	CLEANUP_FREE char *all = sysfs_path("/sys/class/block");
 	struct collection collection = { .stack = stack };
-	size_t i;
 
 	if (access(all, R_OK)) {
 		message_error("%s: %s (is sysfs mounted?)", all,
@@ -540,6 +538,17 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		return ALIGNCTL_IO;
 	}
 	sysfs_each(all, visit_device, &collection);
+	return ALIGNCTL_FINE;
+}
+
+int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
+		    const struct collect_options *options)
+{
+	int result = collect_stack(stack);
+	size_t i;
+
+	if (result)
+		return result;
 	if (nr)
 		stack_select(stack, wanted, nr);
 	for (i = 0; i < stack->nr; i++) {

@@ -22,6 +22,12 @@ struct collect_options {
 };
 
 /*
+ * Add the machine's block devices as sysfs describes them; no device is opened.
+ * Return: enum alignctl_exit; errors have been reported.
+ */
+int collect_stack(struct stack *stack);
+
+/*
  * Add the machine's block devices; @wanted are the numbers of those that are
  * asked about, all if @nr is 0. Return: enum alignctl_exit; errors have been
  * reported.

@@ -494,8 +494,9 @@ static struct json_object *json_device(const struct ledger_device *device)
 	return object;
 }
 
-void ledger_report_json(const struct ledger_device *devices, size_t nr,
-			uint64_t interval)
+struct json_object *
+ledger_report_document(const struct ledger_device *devices, size_t nr,
+		       uint64_t interval)
 {
 	struct json_object *object = json_new_document(JSON_FORMAT);
 	struct json_object *array = json_new_array();
@@ -506,5 +507,11 @@ void ledger_report_json(const struct ledger_device *devices, size_t nr,
 	for (i = 0; i < nr; i++)
 		json_append(array, json_device(&devices[i]));
 	json_add(object, "devices", array);
-	json_print(object, interval);
+	return object;
+}
+
+void ledger_report_json(const struct ledger_device *devices, size_t nr,
+			uint64_t interval)
+{
+	json_print(ledger_report_document(devices, nr, interval), interval);
 }

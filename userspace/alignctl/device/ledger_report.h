@@ -22,7 +22,15 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr);
 struct table_value ledger_percentile(const uint64_t *bins,
 				     unsigned int per_mille);
 
-/* @interval: seconds that the figures are for, 0: since the last reset. */
+/*
+ * Return the document with the ledgers. @interval: seconds that the figures are
+ * for, 0: since the last reset.
+ */
+struct json_object *
+ledger_report_document(const struct ledger_device *devices, size_t nr,
+		       uint64_t interval);
+
+/* Print ledger_report_document(), with an interval on one line. */
 void ledger_report_json(const struct ledger_device *devices, size_t nr,
 			uint64_t interval);
 

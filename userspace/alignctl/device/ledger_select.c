@@ -77,20 +77,27 @@ static void visit_block(const char *name, void *context)
 	selection->device[selection->nr++] = device;
 }
 
-int ledger_select(struct ledger_selection *selection, char *const *wanted,
-		  size_t nr_wanted)
+void ledger_select_known(struct ledger_selection *selection,
+			 char *const *wanted, size_t nr_wanted, bool *found)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
-	CLEANUP_FREE bool *found =
-		memory_or_exit(calloc(nr_wanted + 1, sizeof(bool)));
 	struct search search = { selection, found };
-	int result = ALIGNCTL_FINE;
-	size_t i;
 
 	memset(selection, 0, sizeof(*selection));
 	selection->wanted = wanted;
 	selection->nr_wanted = nr_wanted;
 	sysfs_each(dir, visit_block, &search);
+}
+
+int ledger_select(struct ledger_selection *selection, char *const *wanted,
+		  size_t nr_wanted)
+{
+	CLEANUP_FREE bool *found =
+		memory_or_exit(calloc(nr_wanted + 1, sizeof(bool)));
+	int result = ALIGNCTL_FINE;
+	size_t i;
+
+	ledger_select_known(selection, wanted, nr_wanted, found);
 	for (i = 0; i < nr_wanted; i++) {
 		if (found[i])
 			continue;

@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_LEDGER_SELECT_H
 #define ALIGNCTL_LEDGER_SELECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,6 +46,13 @@ struct ledger_selection {
  */
 int ledger_select(struct ledger_selection *selection, char *const *wanted,
 		  size_t nr_wanted);
+
+/*
+ * Find those of the wanted devices that are align devices, and set @found, an
+ * array of @nr_wanted that is false, for the name of each.
+ */
+void ledger_select_known(struct ledger_selection *selection,
+			 char *const *wanted, size_t nr_wanted, bool *found);
 void ledger_select_free(struct ledger_selection *selection);
 
 /*
