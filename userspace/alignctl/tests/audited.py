@@ -45,7 +45,7 @@ class Machine:
     def __init__(self, root):
         self.root = root
         for folder in ("sys/block", "sys/class/block", "sys/dev/block", "proc/self", "dev/mapper"):
-            (root / folder).mkdir(parents=True)
+            (root / folder).mkdir(parents=True, exist_ok=True)
         (root / "proc/self/mountinfo").write_text("")
         (root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n")
 

@@ -21,12 +21,14 @@
 #include "device/ledger_metrics.h"
 #include "device/ledger_report.h"
 #include "device/ledger_select.h"
+#include "verbs/stats_drives.h"
 #include "verbs/verbs.h"
 
 /**
  * struct stats_options - what the user asked for
  * @json: print JSON
  * @histograms: print histograms as bars
+ * @drive: print the counts of the drives below as well
  * @metrics: print metrics for Prometheus
  * @output: file of the metrics; NULL: standard output
  * @before: saved state to compare with; NULL: none
@@ -37,6 +39,7 @@
 struct stats_options {
 	bool json;
 	bool histograms;
+	bool drive;
 	bool metrics;
 	const char *output;
 	const char *before;
@@ -46,8 +49,8 @@ struct stats_options {
 };
 
 enum row {
-	ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_FORMAT, ROW_OUTPUT,
-	ROW_COMPARE, ROW_AFTER,
+	ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_DRIVE, ROW_FORMAT,
+	ROW_OUTPUT, ROW_COMPARE, ROW_AFTER,
 };
 
 static const char *const formats[] = { "prometheus" };
@@ -59,6 +62,8 @@ static const struct option_row rows[] = {
 			   "every N seconds a row for what happened since" },
 	[ROW_HISTOGRAMS] = { "histograms", NULL,
 			     "print the histograms, as bars" },
+	[ROW_DRIVE] = { "drive", NULL,
+			"add each drive's own count; takes any block device" },
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "print metrics in the format of prometheus" },
 	[ROW_OUTPUT] = { "output", "FILE",
@@ -81,6 +86,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_HISTOGRAMS:
 		options->histograms = true;
+		return 0;
+	case ROW_DRIVE:
+		options->drive = true;
 		return 0;
 	case ROW_FORMAT:
 		options->metrics = !options_choose("format", argument, formats,
@@ -132,6 +140,10 @@ static int take_count(char **operands, size_t *nr,
 /* Check that the options go together. Return: 0, or -1 after reporting. */
 static int check(const struct stats_options *options, size_t nr_names)
 {
+	if (options->drive && (options->interval || options->before ||
+			       options->metrics || options->histograms))
+		return options_refuse("drive", NULL,
+				      "leave out --interval, --compare, --format and --histograms");
 	if (options->json && options->histograms)
 		return options_refuse("histograms", NULL,
 				      "does not apply to --json, which has them");
@@ -330,6 +342,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	if (options.before)
 		return compare(&options, argv + first, nr);
+	if (options.drive)
+		return stats_drives(options.json, argv + first, nr);
 	result = ledger_select(&selection, argv + first, nr);
 	if (!result && options.metrics) {
 		result = write_metrics(&selection, &options);

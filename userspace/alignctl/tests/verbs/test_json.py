@@ -17,6 +17,7 @@ DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
+    "stats --drive": (["stats", "--drive"], "JSON OF STATS"),
     "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),

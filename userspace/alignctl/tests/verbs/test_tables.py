@@ -21,6 +21,7 @@ TOP = REPO / "userspace/alignctl"
 # The verb that shows the columns of a file, to people and in its document.
 SHOWN = {
     "audit/report.c": ["check"],
+    "audit/drive_report.c": ["stats --drive"],
     "verbs/list.c": ["list"],
     "device/ledger_report.c": ["stats"],
     "device/ledger_interval.c": ["stats --interval 1 1"],
@@ -70,6 +71,13 @@ def ledger(machine):
             path.write_text(" ".join(str(n + 1) for n in range(bins)) + "\n")
     for name in ("rmw_expected", "rmw_drive", "writes", "write_bytes"):
         (align / name).write_text("12345678\n")
+    # a disk below it, for its drive to be looked for
+    below = root / "sys/devices/pci0/block/sda"
+    (root / "sys/class/block/sda").symlink_to(below)
+    (align.parent / "slaves/sda").mkdir(parents=True)
+    (below / "dev").write_text("8:0\n")
+    for folder in (align.parent, below):
+        (folder / "size").write_text("65536\n")
     return {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
 
 

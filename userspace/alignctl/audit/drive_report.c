@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "audit/drive_report.h"
+#include "base/table.h"
+
+enum drive_column {
+	DRIVE_NAME, DRIVE_KIND, DRIVE_UNALIGNED, DRIVE_MEDIA, DRIVE_VERSION,
+	DRIVE_REASON, DRIVE_EXPLANATION,
+};
+
+static const struct table_column drive_columns[] = {
+	[DRIVE_NAME] = { .key = "drive", .heading = "DRIVE" },
+	[DRIVE_KIND] = { .key = "kind", .heading = "KIND" },
+	[DRIVE_UNALIGNED] = { .key = "unaligned_io", .heading = "UNALIGNED",
+			      .flags = TABLE_RIGHT },
+	[DRIVE_MEDIA] = { .key = "media_bytes_written",
+			  .heading = "MEDIA-WRITTEN", .flags = TABLE_RIGHT,
+			  .unit = FIGURE_BYTES },
+	[DRIVE_VERSION] = { .key = "log_page_version", .heading = "PAGE",
+			    .flags = TABLE_RIGHT },
+	[DRIVE_REASON] = { .key = "reason" },
+	[DRIVE_EXPLANATION] = { .key = "explanation", .heading = "REASON",
+				.flags = TABLE_WRAP },
+};
+
+static struct table_value drive_value(const void *row, size_t column)
+{
+	const struct drive *drive = row;
+	bool says = drive->reason == DRIVE_SAYS;
+
+	switch ((enum drive_column)column) {
+	case DRIVE_NAME:
+		return table_text(drive->name);
+	case DRIVE_KIND:
+		return table_text(drive->kind);
+	case DRIVE_UNALIGNED:
+		return says ? table_number(drive->log.unaligned) : table_null();
+	case DRIVE_MEDIA:
+		return says && drive->log.media_known ?
+		       table_number(drive->log.media_bytes) : table_null();
+	case DRIVE_VERSION:
+		return says || drive->reason == DRIVE_UNKNOWN_VERSION ?
+		       table_number(drive->log.version) : table_null();
+	case DRIVE_REASON:
+		return table_text(drive_reason_name(drive->reason));
+	case DRIVE_EXPLANATION:
+		return table_text_taken(drive_explanation(drive));
+	}
+	return table_absent();
+}
+
+static const struct table_type drive_table =
+	TABLE_TYPE(drive_columns, drive_value);
+
+/* Rows, and how many there are. */
+struct drive_rows {
+	struct table *table;
+	size_t nr;
+};
+
+static void add_row(const struct drive *drive, void *context)
+{
+	struct drive_rows *rows = context;
+
+	table_add(rows->table, drive);
+	rows->nr++;
+}
+
+void drive_report_text(struct drives *drives, dev_t devno)
+{
+	struct drive_rows rows = { table_new(&drive_table), 0 };
+
+	drives_below(drives, devno, add_row, &rows);
+	table_print(rows.table, 2);
+	if (!rows.nr)
+		puts("  no drive was found below it");
+}
+
+static void add_object(const struct drive *drive, void *context)
+{
+	json_append(context, table_json(&drive_table, drive));
+}
+
+struct json_object *drive_report_json(struct drives *drives, dev_t devno)
+{
+	struct json_object *array = json_new_array();
+
+	drives_below(drives, devno, add_object, array);
+	return array;
+}
