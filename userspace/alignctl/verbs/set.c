@@ -7,11 +7,10 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
 #include "device/dm.h"
 #include "device/mode.h"
+#include "device/mode_change.h"
 #include "device/resize.h"
-#include "device/sysfs.h"
 #include "verbs/verbs.h"
 
 struct set_options {
@@ -72,21 +71,6 @@ static int take(size_t row, const char *argument, void *context)
 	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
 }
 
-/* Warn if another host may write below a target that rewrites neighbours. */
-static void warn_shared(const struct dm_align_target *target)
-{
-	CLEANUP_FREE char *reason = NULL;
-	struct device below;
-
-	if (device_open_devno(&below, target->table.device, "device below"))
-		return;
-	reason = device_shared_reason(&below);
-	if (reason)
-		message_warning("%s; the mode rewrites neighbouring sectors and must be the only writer, on all hosts together",
-				reason);
-	device_close(&below);
-}
-
 /* Send a message with a number to each target, unless the number is 0. */
 static int tell_number(const struct dm_align *device, const char *name,
 		       uint64_t number)
@@ -114,37 +98,18 @@ static int drop_failed(const struct dm_align *device)
 	return ALIGNCTL_FINE;
 }
 
-/* Report how to make a device able to hold, if it is not. */
-static void print_way_to_hold(const struct dm_align *device)
-{
-	struct sysfs_device self;
-
-	if (!sysfs_device_open(&self, device->devno))
-		return;
-	if (!mode_can_hold(self.disk_dir))
-		message_error("%s: has no volatile write cache, so no flush reaches held writes; 'alignctl detach %s', then attach with --mode coalesce or --write-cache on",
-			      device->name, device->name);
-	sysfs_device_close(&self);
-}
-
 /* Change the mode. @hold_ms: time to hold just set, ms; 0: it is unchanged. */
 static int change_mode(const struct dm_align *device, const char *mode,
 		       int64_t hold_ms)
 {
-	CLEANUP_FREE char *message = message_format("mode %s", mode);
 	int result;
 	size_t i;
 
 	if (mode_rewrites(mode))
-		for (i = 0; i < device->nr_targets; i++)
-			warn_shared(&device->target[i]);
-	result = dm_align_message_all(device, message);
-	if (!mode_holds(mode))
+		mode_warn_shared(device);
+	result = mode_enter(device, mode);
+	if (result || !mode_holds(mode))
 		return result;
-	if (result) {
-		print_way_to_hold(device);
-		return result;
-	}
 	for (i = 0; i < device->nr_targets && !hold_ms; i++)
 		hold_ms = device->target[i].hold_ms;
 	mode_print_volatile(device->name, hold_ms);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "device/mode.h"
+#include "device/mode_change.h"
+#include "device/sysfs.h"
+
+static void warn_shared_below(const struct dm_align_target *target)
+{
+	CLEANUP_FREE char *reason = NULL;
+	struct device below;
+
+	if (device_open_devno(&below, target->table.device, "device below"))
+		return;
+	reason = device_shared_reason(&below);
+	if (reason)
+		message_warning("%s; the mode rewrites neighbouring sectors and must be the only writer, on all hosts together",
+				reason);
+	device_close(&below);
+}
+
+void mode_warn_shared(const struct dm_align *device)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		warn_shared_below(&device->target[i]);
+}
+
+bool mode_check_hold(const struct dm_align *device)
+{
+	struct sysfs_device self;
+	bool can;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return true;
+	can = mode_can_hold(self.disk_dir);
+	sysfs_device_close(&self);
+	if (!can)
+		message_error("%s: has no volatile write cache, so no flush reaches held writes; 'alignctl detach %s', then attach with --mode coalesce or --write-cache on",
+			      device->name, device->name);
+	return can;
+}
+
+int mode_enter(const struct dm_align *device, const char *mode)
+{
+	CLEANUP_FREE char *message = message_format("mode %s", mode);
+	int result = dm_align_message_all(device, message);
+
+	if (result && mode_holds(mode))
+		mode_check_hold(device);
+	return result;
+}
