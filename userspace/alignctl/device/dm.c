@@ -375,6 +375,23 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 	return ALIGNCTL_USAGE;
 }
 
+bool dm_align_again(struct dm_align *now, const struct dm_align *device)
+{
+	CLEANUP_FREE char *name = NULL;
+	struct sysfs_device self;
+
+	if (!sysfs_device_open(&self, device->devno))
+		return false;
+	name = sysfs_text(self.dir, "dm/name");
+	sysfs_device_close(&self);
+	if (!name || !read_device(now, name))
+		return false;
+	if (!strcmp(now->uuid, device->uuid))
+		return true;
+	dm_align_free(now);
+	return false;
+}
+
 bool dm_align_attached(const struct dm_align *device)
 {
 	return dm_uuid_attached(device->uuid);

@@ -78,6 +78,12 @@ int dm_align_find(struct dm_align *device, const char *wanted);
 void dm_align_free(struct dm_align *device);
 
 /*
+ * Read a device again, which may have another name by now. Return: false, with
+ * nothing to free, if it is gone, is another device, or has no align target.
+ */
+bool dm_align_again(struct dm_align *now, const struct dm_align *device);
+
+/*
  * Check by its UUID whether attach made the device: LVM and others set other
  * UUIDs, also of devices whose table is align, and dmsetup sets none.
  */
