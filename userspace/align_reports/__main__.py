@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The program that alignctl starts for experiments of many runs: `python3 .../align_reports verify|compare|probe ARGUMENT...`."""
+"""The program that alignctl starts for experiments of many runs: `python3 .../align_reports verify ARGUMENT...`."""
 
 import importlib
 import os
@@ -12,7 +12,7 @@ if not __package__:
 
 from align_reports import interrupt, output
 
-PROGRAMS = ("verify", "compare", "probe")
+PROGRAMS = ("verify", "compare", "live", "probe")
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")

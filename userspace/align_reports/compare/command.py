@@ -36,8 +36,8 @@ REPEAT = 5
 VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
           "threads", "warmup", "timing", "speed", "from", "disk", "columns")
 SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync", "wrap", "scale")
-# Options of verify that alignctl refuses with --vs: see verify_two() in verbs/verify.c.
-NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache")
+# Options of verify that alignctl refuses with --vs, or that lead elsewhere: see verify_two() in verbs/verify.c.
+NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache", "live", "seconds", "period")
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:

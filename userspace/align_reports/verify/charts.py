@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
+from typing import Protocol
 
 from ..charts import (
     HEIGHT,
@@ -45,14 +47,29 @@ def cdf_panel(runs: list[Run]) -> str:
         for mode, same in _by_mode(runs).items()])
 
 
-def pieces(verdict: Verdict) -> dict[str, int]:
+class Resolved(Protocol):
+    """Touches in one mode, and what became of them, as a verdict has them."""
+
+    @property
+    def mode(self) -> str: ...
+    @property
+    def touches(self) -> int: ...
+    @property
+    def at_drive(self) -> int | None: ...
+    @property
+    def host(self) -> int | None: ...
+    @property
+    def avoided(self) -> int | None: ...
+
+
+def pieces(verdict: Resolved) -> dict[str, int]:
     """Count how the partial touches were resolved, by kind, without kinds that do not occur."""
     drive = verdict.touches if verdict.at_drive is None else verdict.at_drive
     every = {"drive": drive, "host": verdict.host, "avoided": verdict.avoided}
     return {kind: count for kind, count in every.items() if count}
 
 
-def rmw_panel(verdicts: list[Verdict]) -> str:
+def rmw_panel(verdicts: Sequence[Resolved]) -> str:
     """Draw how the partial touches of one workload were resolved in each mode: shares of a bar."""
     row, gap = 18, 24
     parts, said = [], []

@@ -168,6 +168,25 @@ static const struct kind argument_kinds[] = {
 	{ NULL, NULL },
 };
 
+/* Options with which the operands of a verb are of another kind. */
+static const struct {
+	const char *option;
+	const char *operands;
+} other_operands[] = {
+	{ "--live", "NAME" },
+};
+
+/* Return the operands of a verb behind a word that may be such an option. */
+static const char *operands_behind(const char *word, const char *operands)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(other_operands) / sizeof(*other_operands); i++)
+		if (!strcmp(word, other_operands[i].option))
+			return other_operands[i].operands;
+	return operands;
+}
+
 /*
  * Offer the kind that --help's words, as "WORKLOAD...", name; false: unknown.
  */
@@ -257,10 +276,12 @@ static const char *operand_words(const char *words, int operands)
 /* Offer the words that can follow a verb and its arguments so far. */
 static void offer_behind(struct asker *asker, int nr, char **words)
 {
+	const char *kinds = asker->verb->operands;
 	const struct option_row *row;
 	int operands = 0, i;
 
 	for (i = 0; i < nr; i++) {
+		kinds = operands_behind(words[i], kinds);
 		/* after "--" come operands or a command, no options */
 		if (!strcmp(words[i], "--")) {
 			offer_files(asker);
@@ -280,7 +301,7 @@ static void offer_behind(struct asker *asker, int nr, char **words)
 	offer_options(asker);
 	if (operands < asker->verb->max_operands && *asker->word != '-')
 		offer_kind(asker, operand_kinds,
-			   operand_words(asker->verb->operands, operands));
+			   operand_words(kinds, operands));
 }
 
 int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * alignctl verify: experiments of many runs of the other verbs: each mode on
- * one device, or two devices. The arguments are parsed and checked here, as
- * every verb's; orchestration, statistics and charts are Python's, in
- * userspace/align_reports.
+ * one device, two devices, or each mode of a device in use under its own load.
+ * The arguments are parsed and checked here, as every verb's; orchestration,
+ * statistics and charts are Python's, in userspace/align_reports.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -17,9 +18,11 @@
 #include "verbs/reports.h"
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
+#include "verbs/verify_live.h"
 #include "workload/method.h"
 
 #define MAX_REPEAT	1000U
+#define WEEK_S		604800U
 
 struct verify_options {
 	const char *on;
@@ -27,22 +30,35 @@ struct verify_options {
 	const char *force;
 	const char *force_too;	/* the second --force, for two devices */
 	const char *for_modes;	/* an option that does not apply to --vs */
-	const char *for_two;	/* an option that applies to --vs only */
+	const char *for_two;	/* an option that does not apply to modes */
+	const char *for_runs;	/* an option that does not apply to --live */
+	const char *for_live;	/* an option that applies to --live only */
+	const char *modes;
+	bool raw;		/* --modes names raw */
+	bool live;
+	bool seconds;
 	uint64_t repeat;
+	struct verify_live own;
 	struct run_options run;
 };
 
-enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_REPEAT, ROW_MODES, ROW_HOLD_MS,
-	   ROW_MAX_BLOCKS, ROW_WRITE_CACHE, ROW_DRIVE_CONTROL, ROW_DRY_RUN,
-	   ROW_FORCE, ROW_HTML, ROW_JSON };
+enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_LIVE, ROW_REPEAT, ROW_SECONDS,
+	   ROW_PERIOD, ROW_MODES, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE,
+	   ROW_DRIVE_CONTROL, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
 	[ROW_ON] = { "on", "DEV", "write to this device" },
 	[ROW_VS] = { "vs", "DEV",
 		     "compare with this device, instead of modes" },
+	[ROW_LIVE] = { "live", NULL,
+		       "compare modes of NAME, in use, under its own load" },
 	[ROW_REPEAT] = { "repeat", "N",
-			 "runs in each mode (default: 3) or on each device (5)" },
+			 "runs in each mode (3; --live: 10) or on each device (5)" },
+	[ROW_SECONDS] = { "seconds", "N",
+			  "--live: as many periods as fit into N seconds" },
+	[ROW_PERIOD] = { "period", "MIN-MAX",
+			 "--live: length of a period, seconds (default: 10-30)" },
 	[ROW_MODES] = { "modes", "LIST",
 			"some of raw,report,pad,coalesce (default: all)" },
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
@@ -51,7 +67,7 @@ static const struct option_row rows[] = {
 	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
 				"control socket of the drive512e: adds its counters" },
 	[ROW_DRY_RUN] = { "dry-run", NULL,
-			  "--vs: say what would be done; do nothing" },
+			  "--vs, --live: say what would be done; do nothing" },
 	[ROW_FORCE] = { "force", "DEV",
 			"write to DEV although it is in use or holds data" },
 	[ROW_HTML] = { "html", "FILE", "write the report as a page with charts, too" },
@@ -75,10 +91,29 @@ static bool for_modes_too(size_t row)
 	return false;
 }
 
+/* Check whether an option applies to a device under its own load. */
+static bool for_live_too(size_t row)
+{
+	switch (row) {
+	case PLAN_ROW_SEED:
+	case RUN_ROW_WARMUP:
+	case ROW_LIVE:
+	case ROW_REPEAT:
+	case ROW_SECONDS:
+	case ROW_PERIOD:
+	case ROW_MODES:
+	case ROW_DRY_RUN:
+	case ROW_HTML:
+	case ROW_JSON:
+		return true;
+	}
+	return false;
+}
+
 /*
- * Check the argument of --modes: names, each once. Return: 0, or -1; reported.
+ * Take the argument of --modes: names, each once. Return: 0, or -1; reported.
  */
-static int take_modes(const char *list)
+static int take_modes(struct verify_options *options, const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
 	const char *known[1 + MODE_NR] = { "raw" };
@@ -86,6 +121,9 @@ static int take_modes(const char *list)
 	char *rest = copy, *name;
 	size_t i;
 
+	options->modes = list;
+	options->raw = false;
+	options->own.nr_modes = 0;
 	memcpy(known + 1, mode_names, sizeof(mode_names));
 	while ((name = strsep(&rest, ","))) {
 		if (options_choose("modes", name, known, 1 + MODE_NR, &i))
@@ -94,6 +132,10 @@ static int take_modes(const char *list)
 			return options_refuse("modes", list,
 					      "names a mode twice");
 		seen[i] = true;
+		if (i)
+			options->own.mode[options->own.nr_modes++] = known[i];
+		else
+			options->raw = true;
 	}
 	return 0;
 }
@@ -104,6 +146,8 @@ static int take(size_t row, const char *argument, void *context)
 	const char *refusal = NULL;
 	uint64_t number;
 
+	if (!for_live_too(row))
+		options->for_runs = rows[row].name;
 	if (row < RUN_NR_ROWS) {
 		if (!for_modes_too(row))
 			options->for_two = rows[row].name;
@@ -126,11 +170,25 @@ static int take(size_t row, const char *argument, void *context)
 		if (!parse_number(argument, &options->repeat))
 			refusal = "must be a number, at least 1";
 		break;
+	case ROW_LIVE:
+		options->live = true;
+		break;
+	case ROW_SECONDS:
+		options->seconds = true;
+		options->for_live = rows[row].name;
+		if (!parse_number(argument, &number) || number > WEEK_S)
+			refusal = "must be a whole number from 1 to 604800, a week";
+		break;
+	case ROW_PERIOD:
+		options->for_live = rows[row].name;
+		refusal = verify_live_period(argument);
+		break;
 	case ROW_DRY_RUN:
+		options->own.dry_run = true;
 		options->for_two = rows[row].name;
 		break;
 	case ROW_MODES:
-		return take_modes(argument);
+		return take_modes(options, argument);
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &number);
 		break;
@@ -249,6 +307,37 @@ static int check_modes(const struct verify_options *options, int first,
 	return ALIGNCTL_FINE;
 }
 
+/* Compare the modes of a device in use; as verify_live(). */
+static int verify_own(struct verify_options *options, int nr,
+		      const char *name, int argc, char **argv)
+{
+	options->own.name = name;
+	if (!options->modes) {
+		options->own.mode[0] = "report";
+		options->own.mode[1] = "pad";
+		options->own.nr_modes = 2;
+	}
+	if (options->for_runs)
+		message_error("--%s: does not apply to --live, which writes nothing and takes the device's own load; leave it out",
+			      options->for_runs);
+	else if (nr != 1)
+		message_error("--live: compares modes of one align device at a time; name one, and no workload");
+	else if (options->raw)
+		message_error("--modes %s: raw is the device without dm-align, which --live cannot take away; name report, pad, coalesce",
+			      options->modes);
+	else if (options->modes && options->own.nr_modes < 2)
+		message_error("--modes %s: --live compares modes; name two or three",
+			      options->modes);
+	else if (options->seconds && options->repeat)
+		message_error("--seconds, --repeat: exclude each other with --live; leave one out");
+	else if (options->repeat > MAX_REPEAT)
+		message_error("--repeat: must be a number from 1 to %u with --live",
+			      MAX_REPEAT);
+	else
+		return verify_live(&options->own, argc, argv);
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct verify_options options = { 0 };
@@ -258,6 +347,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.live)
+		return verify_own(&options, argc - first, argv[first], argc,
+				  argv);
+	if (options.for_live) {
+		message_error("--%s: does not apply without --live; leave it out",
+			      options.for_live);
+		return ALIGNCTL_USAGE;
+	}
 	if (!options.vs) {
 		result = check_modes(&options, first, argc, argv);
 		if (result)
@@ -273,8 +370,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return reports_become("verify", argc, argv, NULL);
 }
 
+static void more_help(void)
+{
+	puts("\nWith --live, give the NAME of an align device instead of workloads; nothing is\n"
+	     "written to it.");
+}
+
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
 	"Compare modes by running workloads, or compare two devices",
-	rows, NULL, run,
+	rows, more_help, run,
 };

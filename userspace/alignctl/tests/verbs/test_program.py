@@ -111,6 +111,18 @@ def test_version(arguments):
     (["verify", "w512", "--on", "x", "--modes", "raw,paad"],
      ["--modes paad: must be raw, report, pad or coalesce; did you mean 'pad'?"]),
     (["verify", "w512", "--on", "x", "--modes", "raw,pad,raw"], ["--modes raw,pad,raw: names a mode twice"]),
+    *((["verify", "x", "--live", *option], [f"{option[0]}: does not apply to --live", "leave it out"])
+      for option in (["--on", "y"], ["--vs", "y"], ["--force", "y"], ["--count", "3"], ["--hold-ms", "5"], ["--threads", "2"],
+                     ["--write-cache", "on"], ["--drive-control", "s"], ["--direct"], ["--timing", "open"])),
+    *((["verify", "w512", "--on", "x", *option], [f"{option[0]}: does not apply without --live"])
+      for option in (["--seconds", "9"], ["--period", "3-4"])),
+    (["verify", "x", "y", "--live"], ["one align device at a time"]),
+    (["verify", "x", "--live", "--modes", "raw,pad"], ["--modes raw,pad: raw is the device without dm-align"]),
+    (["verify", "x", "--live", "--modes", "pad"], ["--modes pad", "name two or three"]),
+    (["verify", "x", "--live", "--repeat", "3", "--seconds", "60"], ["--seconds, --repeat: exclude each other"]),
+    (["verify", "x", "--live", "--repeat", "1001"], ["--repeat", "from 1 to 1000"]),
+    *((["verify", "x", "--live", "--period", period], [f"--period {period}: must be whole seconds, MIN-MAX or N"])
+      for period in ("0", "30-10", "10-", "-10", "1.5", "10-30x", "86401")),
     (["replay", "t", "--on", "x", "--timing", "fsat"], ["--timing fsat: must be ", "open", "did you mean 'fast'?"]),
     (["record", "x", "--output", "y", "--format", "cvs"],
      ["--format cvs: must be recording, fio or csv; did you mean 'csv'?"]),

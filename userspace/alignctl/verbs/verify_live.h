@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Compare modes on an align device in use, under its own load: verify --live. */
+#ifndef ALIGNCTL_VERIFY_LIVE_H
+#define ALIGNCTL_VERIFY_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "device/mode.h"
+
+/**
+ * struct verify_live - the arguments of an experiment under its own load
+ * @name: align device, as for dm_align_find()
+ * @mode: the modes to compare, the first of which the others are compared with
+ * @nr_modes: number of modes
+ * @dry_run: say what would be done; do nothing
+ */
+struct verify_live {
+	const char *name;
+	const char *mode[MODE_NR];
+	size_t nr_modes;
+	bool dry_run;
+};
+
+/*
+ * Parse the range of a period, "MIN-MAX" or "N" seconds. Return: NULL, or what it
+ * must be.
+ */
+const char *verify_live_period(const char *text);
+
+/*
+ * Check that the modes of the device may be changed, start the keeper of its
+ * mode, and become the program that makes the experiment, with the arguments
+ * @argv of the verb argv[0]. Return only on failure: enum alignctl_exit;
+ * reported.
+ */
+int verify_live(const struct verify_live *arguments, int argc, char **argv);
+
+#endif
