@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.timeout(LIFECYCLE_LIMIT), pytest.mark.two_processors]
 
 FIXING = ["pad", "coalesce"]
 # Gauges, which may fall, unlike counters.
-GAUGES = {"rmw_pending", "held_blocks", "degraded", "blocks", "memory_bytes"}
+GAUGES = {"rmw_pending", "held_blocks", "held_bytes", "degraded", "blocks", "memory_bytes"}
 
 
 # Rounds after which a file system is checked and made anew, before its growing files fill it.
