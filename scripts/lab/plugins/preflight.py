@@ -19,9 +19,9 @@ from ..paths import REPO, say
 
 # The folders whose tests need a machine.
 _LAB = tuple(f"scripts/lab/tests/{room}" for room in ("machines", "plugins", "proof"))
-_IMAGES = "scripts/lab/tests/images"
+_IMAGES, _DASHBOARD = "scripts/lab/tests/images", "scripts/lab/tests/dashboard"
 FOLDERS = {"uml": ("kmod/tests", *_LAB),
-           "qemu": ("kmod/tests", *_LAB, _IMAGES, "Documentation/tests")}
+           "qemu": ("kmod/tests", *_LAB, _IMAGES, _DASHBOARD, "Documentation/tests")}
 BOOT_SECONDS = 120
 EXIT_STATUS = 2
 

@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """stats --format prometheus: what Prometheus' own programs make of it, its size and cost, the alert rules and the dashboard."""
 
-import contextlib
-import json
+import math
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections import Counter
 
 import pytest
 
 from alignctl_program import BINS, COUNTERS, alignctl
+from lab.dashboard.monitors import RULES, watching
+from lab.dashboard.panels import filled, panels
 from lab.pace import Limit, patience
 from lab.paths import REPO
 
 FINE, USAGE, IO = 0, 2, 3
-MONITORING = REPO / "scripts/packaging/monitoring"
-RULES = MONITORING / "align.rules.yml"
 # What a device and a histogram may cost a Prometheus.
 SERIES, BUCKETS = 80, 12
 MARK = "# alignctl stats --format prometheus\n"
@@ -234,15 +229,9 @@ def test_a_thousand_devices_are_read(machine):
 
 # The rules and the dashboard
 
-def panels():
-    """(title, [query]) of each panel."""
-    return [(panel["title"], [target["expr"] for target in panel["targets"]])
-            for panel in json.loads((MONITORING / "dashboard.json").read_text())["panels"]]
-
-
 def test_rules_and_dashboard_ask_only_for_what_is_written(busy):
     known = set(samples(metrics(busy[0]).stdout))
-    asked = [RULES.read_text(), *(query for _, queries in panels() for query in queries)]
+    asked = [RULES.read_text(), *(target.query for panel in panels() for target in panel.targets)]
     names = {name for query in asked for name in re.findall(r"\bdm_align_\w+", query)}
     assert len(names) > 15 and names <= known, names - known
     reasons = set(re.findall(r'reason!?="(\w+)"', " ".join(asked)))
@@ -259,49 +248,12 @@ def test_each_alert_fires_for_what_it_is_about():
     assert tested == {(name, fires) for name in re.findall(r"- alert: (\w+)", RULES.read_text()) for fires in (False, True)}
 
 
-def free_ports(number):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
-        return [each.getsockname()[1] for each in sockets]
-
-
-def ask(port, path, **query):
-    url = f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(query)}"
-    with urllib.request.urlopen(url, timeout=patience(20)) as answer:
-        return answer.read().decode()
-
-
-@contextlib.contextmanager
-def serving(folder, port, *command):
-    """A daemon that answers on its port."""
-    limit = Limit(30)
-    with open(folder / f"{port}.log", "w") as log, subprocess.Popen([*map(str, command)], stdout=log, stderr=log) as running:
-        try:
-            while True:
-                try:
-                    ask(port, "/-/ready" if "prometheus.yml" in str(command) else "/metrics")
-                    break
-                except (urllib.error.URLError, ConnectionError):
-                    assert running.poll() is None and not limit.over(), (folder / f"{port}.log").read_text()
-                    time.sleep(0.1)
-            yield
-        finally:
-            running.terminate()
-
-
 def test_prometheus_draws_each_panel_from_what_node_exporter_serves(busy, tmp_path):
     """The programs that users have, from sysfs to the panels' queries."""
     root, align = busy
-    exporter, prometheus = free_ports(2)
     texts = tmp_path / "texts"
     texts.mkdir()
-    (tmp_path / "prometheus.yml").write_text(f"""
-global: {{scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 1s}}
-rule_files: [{RULES}]
-scrape_configs: [{{job_name: node, static_configs: [{{targets: ["127.0.0.1:{exporter}"]}}]}}]
-""")
-    queries = [query for _, every in panels() for query in every]
-    variables = {"$__rate_interval": "20s", "$instance": ".*", "$name": ".*"}
+    queries = [target.query for panel in panels() for target in panel.targets]
     count, limit = 0, Limit(60)
 
     def write():
@@ -314,27 +266,21 @@ scrape_configs: [{{job_name: node, static_configs: [{{targets: ["127.0.0.1:{expo
             put(align, **{f"latency_{name}_histogram": " ".join([str(count)] * BINS["latency"])})
         assert metrics(root, "--output", texts / "align.prom").returncode == FINE
 
-    with serving(tmp_path, exporter, "prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{exporter}",
-                 "--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={texts}"), \
-            serving(tmp_path, prometheus, "prometheus", f"--config.file={tmp_path}/prometheus.yml",
-                    f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{prometheus}"):
+    with watching(tmp_path, texts, 0.5) as monitors:
         missing, alerts = queries, set()
         # the device is degraded, as its gauge says
         while missing or "AlignDeviceDegraded" not in alerts:
             write()
             assert not limit.over(), f"no samples for {missing}; alerts {alerts}"
             time.sleep(0.5)
-            missing = [query for query in missing if not drawn(prometheus, query, variables)]
-            alerts = {alert["labels"]["alertname"] for alert in json.loads(ask(prometheus, "/api/v1/alerts"))["data"]["alerts"]}
-        served = ask(exporter, "/metrics")
+            missing = [query for query in missing if not drawn(monitors, query)]
+            alerts = monitors.alerts()
+        served = monitors.served()
     assert 'node_textfile_scrape_error 0' in served
     assert samples(served)["dm_align_writes_total"] == samples((texts / "align.prom").read_text())["dm_align_writes_total"]
 
 
-def drawn(port, query, variables):
+def drawn(monitors, query):
     """Whether a panel's query yields numbers."""
-    for name, value in variables.items():
-        query = query.replace(name, value)
-    answer = json.loads(ask(port, "/api/v1/query", query=query))
-    values = [float(sample["value"][1]) for sample in answer["data"]["result"]]
-    return answer["status"] == "success" and values and all(value == value for value in values)
+    values = [value for _, value in monitors.at(filled(query, 20))]
+    return values and all(map(math.isfinite, values))
