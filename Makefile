@@ -17,7 +17,7 @@ export DM_ALIGN_KERNELS := $(KERNELS)
 endif
 
 # These boot guests of one series, whatever the tests run on.
-demo bench: export DM_ALIGN_KERNELS := $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
+demo bench dashboard: export DM_ALIGN_KERNELS := $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
 
 .DEFAULT_GOAL := all
 
@@ -134,6 +134,11 @@ bench-drive:  ## the emulated drive alone against the published figures
 	$(call prepare,packages,programs)
 	@$(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench
 
+# Documentation/dashboard.svg is from a quiet machine.
+dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
+	$(call prepare,check,programs modules)
+	$(PYTHON) -m lab.dashboard $(DASHBOARD_ARGS)
+
 # The release that modules was built for, told by the module itself.
 built_for = $(firstword $(shell modinfo -F vermagic kmod/dm-align.ko))
 
@@ -169,4 +174,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check check-all clean coverage deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-drive check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
