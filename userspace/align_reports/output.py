@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-IO = 3
+from .exit_status import IO
 
 
 class Unwritable(Exception):

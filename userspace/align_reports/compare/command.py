@@ -22,6 +22,7 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.compare import comparison, devices, page, table
+from align_reports.exit_status import FINDINGS, FINE
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.replays import Replays
 from align_reports.table import duration
@@ -29,7 +30,6 @@ from align_reports.verify.command import number, put
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import steps
 
-FINE, FINDINGS = 0, 1
 FORMAT = 2
 REPEAT = 5
 # Options of each run, passed on to replay.

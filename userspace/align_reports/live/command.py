@@ -27,6 +27,7 @@ except ImportError:
     print(needs.rich("alignctl verify --live"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.exit_status import FINDINGS, FINE, USAGE
 from align_reports.live import figures, page, table
 from align_reports.live.experiment import Sample, blocks, duration_of, enter_all, schedule, take
 from align_reports.live.keeper import Device, Kept, Lost
@@ -37,7 +38,6 @@ from align_reports.verify.command import attempt, number, put, refused
 from align_reports.verify.intervals import FEWEST
 from align_reports.verify.machine import Refused
 
-FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FORMAT = 1
 MODES = ["report", "pad"]
 REPEAT = 10

@@ -15,9 +15,9 @@ import subprocess
 from typing import Any, Protocol
 
 from .. import interrupt
+from ..exit_status import BUSY, IO
 from ..verify.machine import GRACE_S, Refused
 
-BUSY, IO = 4, 3
 MESSAGE_MAX = 512
 
 

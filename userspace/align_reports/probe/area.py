@@ -16,10 +16,10 @@ from pathlib import Path
 
 from .. import interrupt
 from ..compare import devices
+from ..exit_status import IO
 from ..verify.command import number
 from ..verify.machine import Refused
 
-IO = 3
 CHUNK = 4 << 20
 # The largest physical block. A workload that writes labels the blocks around its own, too.
 BLOCK = 64 << 10

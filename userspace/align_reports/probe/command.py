@@ -20,6 +20,7 @@ except ImportError:
     print(needs.rich("alignctl probe"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.exit_status import FINE, USAGE
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.probe import page
 from align_reports.probe.area import Area, area_of, preserved, refusal
@@ -27,7 +28,6 @@ from align_reports.probe.methods import METHODS, SEED, Task
 from align_reports.replays import Replays
 from align_reports.verify.command import number, put
 
-FINE, USAGE = 0, 2
 FORMAT = 2
 VALUES = ("count", "span", "seed", "depth")
 

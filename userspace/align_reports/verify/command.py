@@ -26,6 +26,7 @@ except ImportError:
     print(needs.rich("alignctl verify"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.results import MODES, Results
 from align_reports.table import duration
 from align_reports.verify import page, table
@@ -34,7 +35,6 @@ from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
 from align_reports.verify.verdict import Verdict, findings, verdicts
 
-FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 # Format of the --json document; in 2, replays had latency_us; in 1, machine had numbers as text.
 FORMAT = 3
 TABLE_WIDTH = 190
