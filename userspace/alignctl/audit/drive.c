@@ -9,8 +9,6 @@
 #include "base/message.h"
 #include "device/sysfs.h"
 
-#define NVME	"NVMe"
-
 int drives_open(struct drives *drives)
 {
 	int result;
@@ -35,15 +33,21 @@ void drives_close(struct drives *drives)
 	stack_free(&drives->stack);
 }
 
-/* Return what a disk is attached by, for people and for free(). */
-static char *kind_of(const char *dir)
+/*
+ * Return the transport of a disk, for people and for free(). @nvme: set to whether
+ * it is NVMe.
+ */
+static char *transport(const char *dir, bool *nvme)
 {
-	static const struct { const char *subsystem, *kind; } kinds[] = {
-		{ "nvme", NVME },
+	static const struct {
+		const char *subsystem, *kind;
+		bool nvme;
+	} kinds[] = {
+		{ "nvme", "NVMe", true },
 		/* the one namespace of several paths */
-		{ "nvme-subsystem", NVME },
-		{ "scsi", "SCSI" },
-		{ "mmc", "MMC" },
+		{ "nvme-subsystem", "NVMe", true },
+		{ "scsi", "SCSI", false },
+		{ "mmc", "MMC", false },
 	};
 	CLEANUP_FREE char *link = message_format("%s/device/subsystem", dir);
 	CLEANUP_FREE char *place = realpath(link, NULL);
@@ -51,14 +55,17 @@ static char *kind_of(const char *dir)
 	const char *subsystem;
 	size_t i;
 
+	*nvme = false;
 	if (!place)
 		return message_format("virtual");
 	subsystem = strrchr(place, '/') + 1;
 	if (!strcmp(subsystem, "scsi") && vendor && !strcmp(vendor, "ATA"))
 		return message_format("ATA");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(subsystem, kinds[i].subsystem))
+		if (!strcmp(subsystem, kinds[i].subsystem)) {
+			*nvme = kinds[i].nvme;
 			return message_format("%s", kinds[i].kind);
+		}
 	return message_format("%s", subsystem);
 }
 
@@ -96,6 +103,7 @@ static enum drive_reason ask_nvme(struct drive *drive, dev_t devno)
 static void ask(struct drive *drive, const struct stack_layer *layer)
 {
 	struct sysfs_device sys;
+	bool nvme;
 
 	drive->name = message_format("%s", layer->name);
 	if (layer->kind != STACK_DISK ||
@@ -105,10 +113,9 @@ static void ask(struct drive *drive, const struct stack_layer *layer)
 		drive->reason = DRIVE_NONE;
 		return;
 	}
-	drive->kind = kind_of(sys.dir);
+	drive->kind = transport(sys.dir, &nvme);
 	sysfs_device_close(&sys);
-	drive->reason = strcmp(drive->kind, NVME) ?
-		DRIVE_NOT_NVME : ask_nvme(drive, layer->devno);
+	drive->reason = nvme ? ask_nvme(drive, layer->devno) : DRIVE_NOT_NVME;
 }
 
 void drives_below(struct drives *drives, dev_t devno,

@@ -27,9 +27,9 @@ enum drive_reason {
 /**
  * struct drive - a drive, and its answer
  * @name: the kernel's name; NULL: it was not asked yet
- * @kind: what it is attached by, for people: "NVMe", "ATA"
+ * @kind: transport, for people: "NVMe", "ATA"
  * @reason: why it has no count
- * @error: what failed, for people; NULL unless @reason is DRIVE_FAILED
+ * @error: message of the step that failed; NULL unless @reason is DRIVE_FAILED
  * @log: its log page, if @reason is DRIVE_SAYS; @log.version also if that is
  *	DRIVE_UNKNOWN_VERSION
  */
