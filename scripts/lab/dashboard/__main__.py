@@ -13,6 +13,7 @@ import math
 import re
 import shutil
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..machines import remote
 from ..paths import OUT, REPO, say
 from . import picture
 from .monitors import Monitors
-from .panels import filled, panels, rate_interval
+from .panels import Frame, filled, panels, rate_interval
 from .run import MODES, Phase, started
 
 FINE, BROKEN = 0, 2
@@ -64,8 +65,7 @@ def answers(monitors: Monitors, phases: list[Phase]) -> dict[str, Any]:
             for labels, points in monitors.over(filled(target.query, window), begin, end, step):
                 curves.append({"legend": target.named(labels),
                                "points": [(at - begin, value) for at, value in points if math.isfinite(value)]})
-        charts.append({"title": panel.title, "unit": panel.unit, "stacked": panel.stacked, "least": panel.least,
-                       "x": panel.x, "y": panel.y, "step": step, "curves": curves})
+        charts.append({**{each.name: getattr(panel, each.name) for each in fields(Frame)}, "step": step, "curves": curves})
     return {"charts": charts, "span": end - begin,
             "stretches": [{"mode": phase.mode, "begin": phase.before - begin, "end": phase.after - begin}
                           for phase in phases],

@@ -25,8 +25,8 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """A panel. unit: Grafana's name of it; least: where the axis begins, if not at the least value; x, y: its place."""
+class Frame:
+    """How a panel looks. unit: Grafana's name of it; least: where the axis begins, if not at the least value; x, y: its place."""
 
     title: str
     unit: str
@@ -34,6 +34,12 @@ class Panel:
     least: float | None
     x: int
     y: int
+
+
+@dataclass(frozen=True)
+class Panel(Frame):
+    """A panel with its queries."""
+
     targets: tuple[Target, ...]
 
 

@@ -19,6 +19,8 @@ from align_reports.page import STYLE
 from align_reports.svg import CHARACTER, LINE, WIDTH, line, polygon, polyline, rect, text, text_width
 from align_reports.table import duration, rate, size_name
 
+from .panels import Frame
+
 Points = list[tuple[float, float]]
 
 # The second set of the page's colours is for dark screens.
@@ -58,15 +60,9 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Chart:
+class Chart(Frame):
     """A panel with its series. step: seconds from a point to the next one, where none is missing."""
 
-    title: str
-    unit: str
-    stacked: bool
-    least: float | None
-    x: int
-    y: int
     step: float
     curves: Sequence[Curve]
 
