@@ -492,6 +492,23 @@ static enum trace_next next_of_format(struct trace *trace,
 					    "the previous request");
 }
 
+/* Fill the sorter. Return: TRACE_GOT, also where the trace ends, or its fault. */
+static enum trace_next fill(struct trace *trace)
+{
+	struct trace_request request;
+	enum trace_next next;
+
+	while (!trace_sorter_full(trace->sorter)) {
+		next = next_of_format(trace, &request);
+		if (next == TRACE_END)
+			break;
+		if (next != TRACE_GOT)
+			return next;
+		trace_sorter_add(trace->sorter, &request, &trace->at);
+	}
+	return TRACE_GOT;
+}
+
 static enum trace_next next_in_order(struct trace *trace,
 				     struct trace_request *request)
 {
@@ -502,14 +519,9 @@ static enum trace_next next_in_order(struct trace *trace,
 		trace->returned = trace->at;
 		return next;
 	}
-	while (!trace_sorter_full(trace->sorter)) {
-		next = next_of_format(trace, request);
-		if (next == TRACE_END)
-			break;
-		if (next != TRACE_GOT)
-			return next;
-		trace_sorter_add(trace->sorter, request, &trace->at);
-	}
+	next = fill(trace);
+	if (next != TRACE_GOT)
+		return next;
 	if (trace_sorter_empty(trace->sorter))
 		return TRACE_END;
 	trace_sorter_take(trace->sorter, request, &trace->returned);
@@ -570,6 +582,17 @@ static enum trace_next end(struct trace *trace)
 		      trace->choice.disk, *others ? "its disks are " :
 		      "it names no disks; leave --disk out", others);
 	return TRACE_BROKEN;
+}
+
+void trace_read_ahead(struct trace *trace)
+{
+	enum trace_next next;
+
+	if (!trace->sorter || trace_next_status(trace->broken))
+		return;
+	next = fill(trace);
+	if (next != TRACE_GOT)
+		trace->broken = next;
 }
 
 enum trace_next trace_next(struct trace *trace, struct trace_request *request)

@@ -178,6 +178,12 @@ const struct trace_choice *trace_choice_of(const struct trace *trace);
 
 const struct trace_facts *trace_facts(const struct trace *trace);
 
+/*
+ * Read now what trace_next() must have read before its first request, so that it
+ * does not wait for it later. A fault is reported, and is trace_next()'s result.
+ */
+void trace_read_ahead(struct trace *trace);
+
 /* Read the next request, in the order of times. */
 enum trace_next trace_next(struct trace *trace, struct trace_request *request);
 

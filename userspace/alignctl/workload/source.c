@@ -115,6 +115,12 @@ static void flush_after(struct source *source,
 	source->flush.preflush = source->flush.fua = false;
 }
 
+void source_read_ahead(struct source *source)
+{
+	if (source->trace)
+		trace_read_ahead(source->trace);
+}
+
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request)
 {

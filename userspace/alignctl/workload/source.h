@@ -48,6 +48,9 @@ struct trace_facts source_facts(const struct source *source);
 /* Check whether a source only reads, which is not known of traces. */
 bool source_reads(const struct source *source);
 
+/* Read what is needed before the first request; as trace_read_ahead(). */
+void source_read_ahead(struct source *source);
+
 /* Read the next request; as trace_next(). */
 enum trace_next source_next(struct source *source,
 			    struct trace_request *request);
