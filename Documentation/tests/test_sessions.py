@@ -23,7 +23,7 @@ def runner():
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("document", ["dm-align.rst", "tutorial.rst", only_all(
+@pytest.mark.parametrize("document", ["dm-align.rst", "production.rst", "tutorial.rst", only_all(
     "test_boot.py of the guests plays its commands on the target, and test_packages.py looks into the packages",
     "operations.rst")])
 def test_every_session_prints_what_the_document_says(document):
