@@ -2,7 +2,6 @@
 """check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
 
 import os
-import re
 import shutil
 import subprocess
 
@@ -11,7 +10,6 @@ import pytest
 from alignctl_program import alignctl
 from audited import DISK_SECTORS, FINDINGS, MIB, SECTOR, Machine, check, run, sparse
 from lab.pace import patience
-from lab.paths import OUT, REPO
 
 USAGE = 2
 START = 2048
@@ -117,20 +115,6 @@ def test_the_command_that_it_gives_mends_a_partition(tmp_path, made):
     assert not faults
     # with its content, which came along
     assert devices[f"{image}:1"]["content"]["type"] == "ext4" and devices[f"{image}:1"]["start_bytes"] == 2 * MIB
-
-
-def test_the_manual_for_production_shows_what_is_printed(tmp_path):
-    """Its commands, in their order, each with its output."""
-    text = (REPO / "Documentation/production.rst").read_text()
-    section = re.search(r"^Is it misaligned\?\n=+\n(.*?)^[^\n]+\n===", text, re.M | re.S)[1]
-    steps = re.findall(r"^    \$ (.+)\n((?:(?:    (?!\$ ).*)?\n)*)", section, re.M)
-    assert len(steps) >= 4
-    for command, shown in steps:
-        done = subprocess.run(command, shell=True, cwd=tmp_path, text=True, capture_output=True, timeout=patience(60),
-                              check=False, env={**os.environ, "PATH": f"{OUT / 'bin'}:{os.environ['PATH']}"})
-        assert not done.stderr, f"{command}: {done.stderr}"
-        expected = "\n".join(line.removeprefix("    ").rstrip() for line in shown.partition("\n\n.. ")[0].splitlines())
-        assert expected.startswith("\n".join(line.rstrip() for line in done.stdout.splitlines())), command
 
 
 def test_an_end_inside_a_block_is_cut_by_its_command(tmp_path):
