@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl VERB ...: find the verb and run it. */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* no other category: figures have a point in each locale */
+	setlocale(LC_CTYPE, "");
 	output_prepare();
 	return output_end(run(argc, argv));
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -42,15 +43,17 @@ void message_warning(const char *format, ...)
 }
 
 /*
- * Check for a control character: one of ASCII, or the first byte of one of
- * U+0080 to U+009F in UTF-8.
+ * Return the length of the character at @text if a terminal can show it: valid
+ * in the locale, and no control character (U+0080 to U+009F are such); else 0.
  */
-static bool is_control(const char *text)
+static size_t visible_length(const char *text)
 {
-	unsigned char c = text[0], next = text[1];
+	mbstate_t state = { 0 };
+	wchar_t c;
+	size_t length = mbrtowc(&c, text, strlen(text), &state);
 
-	return c < ' ' || c == 0x7f ||
-	       (c == 0xc2 && next >= 0x80 && next <= 0x9f);
+	/* its errors are (size_t)-1 and -2 */
+	return length <= MB_CUR_MAX && wcwidth(c) >= 0 ? length : 0;
 }
 
 char *message_visible(const char *text)
@@ -58,11 +61,15 @@ char *message_visible(const char *text)
 	char *visible = memory_or_exit(malloc(4 * strlen(text) + 1));
 	char *to = visible;
 
-	for (; *text; text++) {
-		if (is_control(text))
-			to += sprintf(to, "\\x%02x", (unsigned char)*text);
-		else
-			*to++ = *text;
+	while (*text) {
+		size_t length = visible_length(text);
+
+		if (length) {
+			to = mempcpy(to, text, length);
+			text += length;
+		} else {
+			to += sprintf(to, "\\x%02x", (unsigned char)*text++);
+		}
 	}
 	*to = '\0';
 	return visible;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Messages for people: one line each on standard error, after the program's
- * name. Control characters are shown as their numbers.
+ * name. What is no character for a terminal is shown as its numbers.
  */
 #ifndef ALIGNCTL_MESSAGE_H
 #define ALIGNCTL_MESSAGE_H
@@ -21,8 +21,10 @@ char *message_format(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
 /*
- * Return a copy of @text, for free(), with control characters written "\xNN":
- * anybody may have chosen a label or a path, and root's terminal shows it.
+ * Return a copy of @text, for free(), with control characters and bytes that
+ * are no character of the locale written "\xNN": anybody may have chosen a
+ * label or a path, root's terminal shows it, and libsmartcols (2.38) may never
+ * return from a byte that it cannot read.
  */
 char *message_visible(const char *text);
 

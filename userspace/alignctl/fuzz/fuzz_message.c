@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Text of any origin (labels of file systems, paths) for a terminal. */
+#include <locale.h>
+
 #include "base/message.h"
 #include "fuzz.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* One with characters that one byte too few or too many makes unreadable. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	FUZZ_CHECK(setlocale(LC_CTYPE, "C.UTF-8"));
+	return 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(*c >= ' ' && *c != 0x7f);
 		FUZZ_CHECK(*c != 0xc2 || c[1] < 0x80 || c[1] > 0x9f);
 	}
+	FUZZ_CHECK(mbstowcs(NULL, shown, 0) != (size_t)-1);
 	/* each character is shown as itself or as its number */
 	for (c = (const unsigned char *)shown; *from; from++) {
 		if (*c == (unsigned char)*from) {

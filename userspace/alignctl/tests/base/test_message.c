@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,30 @@ static void shell_words(void)
 	}
 }
 
+static void visible(void)
+{
+	/* a letter, a combining accent, a control character, a broken end */
+	static const char text[] = "\xc3\xa9 e\xcc\x81 \xc2\x9b \x1b\x7f \xc3";
+	static const struct { const char *locale, *shown; } rows[] = {
+		{ "C.UTF-8", "\xc3\xa9 e\xcc\x81 \\xc2\\x9b \\x1b\\x7f \\xc3" },
+		{ "C", "\\xc3\\xa9 e\\xcc\\x81 \\xc2\\x9b \\x1b\\x7f \\xc3" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK(setlocale(LC_CTYPE, rows[i].locale), "no locale %s",
+		      rows[i].locale);
+		CLEANUP_FREE char *shown = message_visible(text);
+
+		CHECK(!strcmp(shown, rows[i].shown), "in %s: %s",
+		      rows[i].locale, shown);
+	}
+}
+
 const struct tap_test message_tests[] = {
 	{ "a word is quoted where a shell would take it for something else",
 	  shell_words },
+	{ "what a terminal of that locale cannot show is shown by its bytes",
+	  visible },
 	{ 0 },
 };

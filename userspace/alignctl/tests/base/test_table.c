@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/table.h"
@@ -36,6 +37,7 @@ enum { NAME, COUNT, BYTES, SOURCE, MEAN, P99, SPARE, OUTER, STATE, NR };
 }
 
 static const struct table_column by_nothing[NR] = COLUMNS(0, 0, 0);
+static const struct table_column flush_right[NR] = COLUMNS(TABLE_RIGHT, 0, 0);
 static const struct table_column by_name[NR] = COLUMNS(TABLE_RISING, 0, 0);
 static const struct table_column by_count[NR] = COLUMNS(0, TABLE_FALLING, 0);
 static const struct table_column by_mean[NR] = COLUMNS(0, 0, TABLE_RISING);
@@ -136,6 +138,23 @@ static void hostile(void)
 	CHECK(strstr(found, "\n-  "), "%s", found);
 }
 
+/* As of a flush-right column, whose width libsmartcols counts by characters. */
+static void unreadable(void)
+{
+	static const struct row bad[] = { { "pa\x9e\x64", 1, 1, 1, 0 },
+					  { "\xc3\xa9\xc3", 1, 1, 1, 0 } };
+	CLEANUP_FREE char *left = shown(by_nothing, bad, 2, 0);
+	CLEANUP_FREE char *right = NULL;
+
+	/* it was seen to hang */
+	alarm(60);
+	right = shown(flush_right, bad, 2, 0);
+	alarm(0);
+	CHECK(strstr(left, "\npa\\x9ed  "), "%s", left);
+	CHECK(strstr(right, "pa\\x9ed  "), "%s", right);
+	CHECK(strstr(right, "\\xc3  "), "%s", right);
+}
+
 /* The names of the rows, in their order; for free(). */
 static char *order(const struct table_column *columns)
 {
@@ -231,6 +250,8 @@ const struct tap_test table_tests[] = {
 	  optional },
 	{ "a table without rows prints nothing", nothing },
 	{ "a cell cannot control a terminal, and none is empty", hostile },
+	{ "a cell that is no text in the locale is shown by its bytes",
+	  unreadable },
 	{ "rows go by the raw value, what is not known last", sorting },
 	{ "rows that are equal stay as they were", stable },
 	{ "the same columns make a document, of raw numbers and null", json },
