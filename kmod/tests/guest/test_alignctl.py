@@ -3,6 +3,8 @@
 
 import contextlib
 import json
+import subprocess
+import time
 
 import pytest
 
@@ -65,6 +67,17 @@ def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(rig):
         with attached(ram, "--mode", "coalesce", "--hold-ms", 80) as device:
             assert "volatile" in device.said and "80 ms" in device.said
             assert (device.target()["mode"], device.target()["hold_ms"]) == ("coalesce", 80)
+
+
+def test_detach_waits_a_moment_for_a_program_that_only_looks(rig):
+    """As udev does when somebody has written; one that stays is said to have the device open."""
+    with rig.brd() as ram:
+        with attached(ram) as device:
+            with Disk(device.path):
+                assert "open by a program" in alignctl("detach", device.name, status=BUSY).stderr
+                looked_at = subprocess.Popen([ALIGNCTL, "detach", device.name])
+                time.sleep(0.5)
+            assert looked_at.wait() == FINE
 
 
 @pytest.mark.parametrize("table, name, said", [

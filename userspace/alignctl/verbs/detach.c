@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl detach: remove an align device, or make it linear again. */
 #include <stdio.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -14,6 +15,10 @@
 #include "device/mode.h"
 #include "device/online.h"
 #include "verbs/verbs.h"
+
+/* How often, and how far apart, a device is looked at that a program has open. */
+#define OPEN_LOOKS	25
+#define OPEN_PAUSE_NS	200000000
 
 enum row { ROW_FORCE, ROW_PERSIST, ROW_NR };
 
@@ -34,21 +39,25 @@ static int take(size_t row, const char *argument, void *context)
 	return 0;
 }
 
-/* Report the users of a device, as far as they are known. */
-static void print_users(const struct dm_align *device)
+/*
+ * Return whether it is known who uses a device: a mount, a swap area, a device
+ * above. If not, a program has it open. With @print, report the users.
+ */
+static bool users_known(const struct dm_align *device, bool print)
 {
 	struct guard_report report = { 0 };
 	struct device self;
+	bool known;
 
 	if (device_open_devno(&self, device->devno, device->name))
-		return;
+		return true;
 	guard_usage(&report, &self);
-	guard_print(&report, &self);
-	if (!report.nr)
-		message_error("%s: open by a program; 'fuser -v /dev/mapper/%s' names it",
-			      device->name, device->name);
+	known = report.nr;
+	if (print)
+		guard_print(&report, &self);
 	guard_free(&report);
 	device_close(&self);
+	return known;
 }
 
 /*
@@ -109,7 +118,9 @@ static int remove_device(const struct dm_align *device, bool force)
 	int result;
 
 	if (device->open_count) {
-		print_users(device);
+		if (!users_known(device, true))
+			message_error("%s: open by a program; 'fuser -v /dev/mapper/%s' names it",
+				      device->name, device->name);
 		message_error("%s: is open (count %d); unmount it or close it first",
 			      device->name, device->open_count);
 		return ALIGNCTL_BUSY;
@@ -125,18 +136,29 @@ static int remove_device(const struct dm_align *device, bool force)
 }
 
 /*
- * Read a device anew, without the maps of its partitions: kpartx made them for
- * the device alone. Return: as dm_align_find().
+ * Find a device, and if it is to be removed, free it first of the maps of its
+ * partitions, which kpartx made for the device alone, and of programs that look
+ * at it for a moment: udev does when somebody has written to it. That moment is
+ * as long as libdevmapper's for the removal itself. Return: as dm_align_find().
  */
-static int find_without_partitions(struct dm_align *device, const char *wanted)
+static int find_closed(struct dm_align *device, const char *wanted)
 {
+	const struct timespec pause = { .tv_nsec = OPEN_PAUSE_NS };
 	int result = dm_align_find(device, wanted);
+	int looks;
 
 	if (result || !device->open_count || !dm_align_attached(device))
 		return result;
 	partitions_unmap(device);
-	dm_align_free(device);
-	return dm_align_find(device, wanted);
+	for (looks = 0; looks < OPEN_LOOKS; looks++) {
+		if (looks)
+			nanosleep(&pause, NULL);
+		dm_align_free(device);
+		result = dm_align_find(device, wanted);
+		if (result || !device->open_count || users_known(device, false))
+			break;
+	}
+	return result;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
@@ -152,7 +174,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	/* a line may be left of a device that could not be attached */
 	if (given[ROW_PERSIST] && persist_has_only_line(argv[first]))
 		return persist_detach(argv[first], 0);
-	result = find_without_partitions(&device, argv[first]);
+	result = find_closed(&device, argv[first]);
 	if (result)
 		return result;
 	below = device.target[0].table.device;
