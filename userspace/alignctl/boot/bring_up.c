@@ -52,7 +52,7 @@ static void warn_of_difference(const struct aligntab_line *line,
 	const char *mode = line->options.mode ? line->options.mode : "report";
 
 	if (strcmp(status->mode, mode))
-		message_warning("%s: is in mode %s, and its line says %s; 'alignctl set %s --mode %s' changes the device, 'update-initramfs -u' what the initramfs knows",
+		message_warning("%s: is in mode %s, and its line says %s; 'alignctl set %s --mode %s' changes the device, 'update-initramfs -u -k all' what the initramfs knows",
 				line->name, status->mode, mode, line->name,
 				mode);
 	if (line->options.physical &&

@@ -181,24 +181,47 @@ static int check_lvm(const struct lvm_volume *volume)
 }
 
 /*
- * Check that mdadm leaves a member of an array alone, now that it is hidden:
- * 'mdadm --assemble --scan', as the initramfs runs it, looks by itself. Return:
- * enum alignctl_exit; errors have been reported.
+ * Return whether mdadm looks at the node of a member of an array:
+ * 'mdadm --assemble --scan', as the initramfs runs it, does so by itself.
+ */
+static bool md_sees(const char *node)
+{
+	char *examine[] = { "mdadm", "--examine", "--scan", "--verbose", NULL };
+
+	return program_names(examine, node);
+}
+
+/*
+ * Check that mdadm leaves a member of an array alone, now that it is hidden.
+ * Return: enum alignctl_exit; errors have been reported.
  */
 static int check_md(const char *name, const struct device *device)
 {
-	char *examine[] = { "mdadm", "--examine", "--scan", "--verbose", NULL };
 	int64_t partition;
 	CLEANUP_FREE char *node = guard_member(device, "linux_raid_member",
 					       &partition);
 	CLEANUP_FREE char *above = NULL;
 
-	if (!node || !program_names(examine, node))
+	if (!node || !md_sees(node))
 		return ALIGNCTL_FINE;
 	above = dm_node(name, partition);
 	message_error("%s: mdadm would use it beside %s; first let the DEVICE line of mdadm.conf(5) name only devices of arrays, as: DEVICE /dev/mapper/*",
 		      node, above);
 	return ALIGNCTL_BUSY;
+}
+
+/* Warn if mdadm passes over a member of an array that is hidden no more. */
+static void warn_of_md(const struct device *device)
+{
+	char *version[] = { "mdadm", "--version", NULL };
+	int64_t partition;
+	CLEANUP_FREE char *node = guard_member(device, "linux_raid_member",
+					       &partition);
+	CLEANUP_FREE char *output = NULL;
+
+	if (node && !program_run(version, &output) && !md_sees(node))
+		message_warning("%s: mdadm does not look for members there; let the DEVICE line of mdadm.conf(5) name it, or remove that line",
+				node);
 }
 
 /* Create the device unless it is there, and map its partitions. */
@@ -262,7 +285,7 @@ static void print_kept(const char *name, const char *how, bool stable)
 {
 	printf("%s: %s " ALIGNTAB_FILE "%s\n", name, how,
 	       access(INITRAMFS, X_OK) ? "" :
-	       "; run 'update-initramfs -u' before the next boot");
+	       "; run 'update-initramfs -u -k all' before the next boot");
 	if (!stable)
 		message_warning("%s: the path of its device may be another device's after a reboot; name it by UUID= or ID= in " ALIGNTAB_FILE,
 				name);
@@ -386,6 +409,7 @@ int persist_detach(const char *name, dev_t below)
 	if (volume.below && volume.listed)
 		result = lvm_replace(volume.above, volume.below);
 	lvm_volume_free(&volume);
+	warn_of_md(&here);
 	device_close(&device);
 	return result;
 }

@@ -99,7 +99,7 @@ mount -a
 for folder in init-premount local-block local-premount; do
 	mv /usr/share/initramfs-tools/scripts/$folder/align /root/$folder
 done
-update-initramfs -u 2>&1
+update-initramfs -u -k all 2>&1
 cat /etc/aligntab /etc/fstab /etc/crypttab
 """
 
@@ -162,7 +162,7 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
                 machine.check(f"echo before reboot {number} >{mount}/{number}")
             if number == FROM_INITRAMFS:
                 machine.check("for folder in init-premount local-block local-premount; do "
-                              "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; update-initramfs -u",
+                              "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; update-initramfs -u -k all",
                               SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
@@ -188,7 +188,7 @@ def test_root_is_on_its_device_and_whole_after_the_end(image, shared):
         machine.check("echo 'root ID=virtio-root mode=coalesce,hold-ms=600000,x-initrd.attach' >/etc/aligntab && "
                       "install -D -m 755 /mnt/project/take /etc/initramfs-tools/scripts/init-top/late && "
                       "install -D -m 755 /mnt/project/give /etc/initramfs-tools/scripts/local-block/late && "
-                      "update-initramfs -u", SET_UP_SECONDS)
+                      "update-initramfs -u -k all", SET_UP_SECONDS)
         for append in ("", "lab.late"):
             machine.append = append
             machine.reboot()

@@ -89,7 +89,8 @@ def test_a_member_that_mdadm_would_find_is_refused(machine):
     machine.check("alignctl attach /dev/vdd --name member --persist && mdadm --quiet --stop --scan; "
                   "mdadm --quiet --assemble --scan --run")
     assert "member" in machine.check("lsblk -nrso NAME $(ls /dev/md*[0-9])").split()
-    machine.check("mdadm --quiet --stop --scan && alignctl detach member --persist")
+    assert "/dev/vdd: mdadm does not look for members there; let the DEVICE line of mdadm.conf(5) name it" in \
+        machine.check("mdadm --quiet --stop --scan && alignctl detach member --persist 2>&1")
 
 
 def test_a_disk_that_is_detached_and_comes_back_is_attached_again(machine):
