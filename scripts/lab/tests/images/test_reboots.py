@@ -162,7 +162,8 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
                 machine.check(f"echo before reboot {number} >{mount}/{number}")
             if number == FROM_INITRAMFS:
                 machine.check("for folder in init-premount local-block local-premount; do "
-                              "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; update-initramfs -u -k all",
+                              "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; "
+                              "update-initramfs -u -k all",
                               SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
