@@ -9,7 +9,7 @@ booted again for all tests without a result.
 
 A guest has one processor: of two emulated ones, on a host that has two itself, one often spins for a lock whose holder
 the host does not run. The tests with the mark two_processors run in another guest, with two; in make check-all all tests
-of the main series do.
+of the main series do. These are so many that they have two guests, side by side, each with half of the files.
 
 The guest as a whole has no time limit: it is killed if a test exceeds its own limit (see Progress), and when the
 session's time is over (see budget.py). Results until then count.
@@ -37,6 +37,8 @@ UML_TESTS = REPO / "kmod" / "tests" / "uml"
 # User Mode Linux as a series, and the kernel's name in debug_kernels.py.
 UML, UML_7_2 = "uml", "uml7.2"
 UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
+# The file with which the second half of the tests of the main series begins, by the time that they take.
+SECOND_HALF = "test_o"
 MAX_BOOTS = 4
 # In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
 # two tests, and from the last one to the end; the greatest delay of the guest's own watchdog.
@@ -129,21 +131,21 @@ class Progress(pace.Limit):
         return super().over() and f"since {self._doing} within {self}"
 
 
-def batch_name(series, cpus):
-    """Return the name of the batch of a series in guests with that number of processors."""
-    return series if cpus == 1 else f"{series}-{cpus}cpus"
+def batch_name(series, cpus, second=False):
+    """Return the name of the batch of a series in guests with that number of processors, or of its second half."""
+    return series + (f"-{cpus}cpus" if cpus > 1 else "") + ("-second" if second else "")
 
 
 class Batch:
-    """The tests of one series and number of processors: boots the guest on first use, in a thread, and has each result as
-    soon as it is final."""
+    """The tests of one series and number of processors, or the second half of them: boots the guest on first use, in a
+    thread, and has each result as soon as it is final."""
 
     machine = "qemu"
 
-    def __init__(self, series, servers, memory="2G", cpus=1):
+    def __init__(self, series, servers, memory="2G", cpus=1, second=False):
         self.series, self.servers = series, servers
         self.memory, self.cpus = memory, cpus
-        self.name = batch_name(series, cpus)
+        self.name = batch_name(series, cpus, second)
         self.nodeids = []
         self.results = {}
         self.logs = []

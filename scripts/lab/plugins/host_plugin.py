@@ -16,7 +16,7 @@ from .. import machines, pace
 from ..linux import kernels, matrix
 from ..machines import again
 from . import budget, extent
-from .batch import TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch, batch_name
+from .batch import SECOND_HALF, TESTS, UML, UML_7_2, UML_KERNELS, UML_TESTS, Batch, UmlBatch, batch_name
 from .inside import limit_of
 
 IN_GUEST = "DMALIGN_BATCH" in os.environ
@@ -127,7 +127,9 @@ def _batch_of(definition, series):
     # the target does alike on every kernel is not worth another boot of each.
     main, everything = series == kernels.main_series(), extent.everything()
     two = (main or everything) if definition.get_closest_marker("two_processors") else (main and everything)
-    return batch_name(series, 2 if two else 1)
+    # Marked tests of the main series are few in make check.
+    halved = main and two == everything
+    return batch_name(series, 2 if two else 1, halved and definition.path.name >= SECOND_HALF)
 
 
 SECOND_UML = pytest.mark.check_all("guests run on that kernel, too; its User Mode Linux takes minutes to build")
@@ -170,7 +172,8 @@ def _prepare_batches(config, chosen):
     spec = importlib.util.spec_from_file_location("dm_align_guest_drives", TESTS / "drives.py")
     described = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(described)
-    guests = [Batch(series, described.DRIVES, cpus=cpus) for series in kernels.chosen() for cpus in (1, 2)]
+    guests = [Batch(series, described.DRIVES, cpus=cpus, second=second)
+              for series in kernels.chosen() for cpus in (1, 2) for second in (False, True)]
     config.stash[BATCHES] = [*guests, *map(UmlBatch, UML_KERNELS)]
     batches = {batch.name: batch for batch in config.stash[BATCHES]}
     for item in chosen:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import types
+from pathlib import Path
 
 import pytest
 
@@ -53,11 +54,14 @@ def test_one_kernel_runs_all_tests_and_the_others_what_differs(monkeypatch, name
 @pytest.mark.parametrize("series, marks, in_check, in_check_all", [
     ("6.12", [], 1, 2), ("6.12", ["two_processors"], 2, 2), ("7.2", [], 1, 1), ("7.2", ["two_processors"], 1, 2)])
 def test_a_test_whose_requests_need_it_has_a_second_processor(monkeypatch, series, marks, in_check, in_check_all, everything):
+    """And most tests of the main series have two guests, side by side."""
     monkeypatch.setenv(kernels.VARIABLE, "")
     monkeypatch.setenv(extent.VARIABLE, str(int(everything)))
-    definition = types.SimpleNamespace(get_closest_marker=lambda name: name in marks)
     expected = in_check_all if everything else in_check
-    assert host_plugin._batch_of(definition, series) == batch.batch_name(series, expected)
+    most = series == "6.12" and (everything or not marks)
+    for file, second in ("test_a.py", False), ("test_z.py", True):
+        definition = types.SimpleNamespace(path=Path(file), get_closest_marker=lambda name: name in marks)
+        assert host_plugin._batch_of(definition, series) == batch.batch_name(series, expected, second and most)
 
 
 def test_a_run_without_7_2_says_so_of_the_tests_that_need_it(monkeypatch):
