@@ -85,8 +85,8 @@ def test_a_pipe_that_nobody_reads_ends_it_without_a_word(command, machine, argum
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["workloads"], ["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat",
-                                                       "1"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["plan", "w512"], ["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat",
+                                                          "1"]], ids=" ".join)
 def test_that_is_so_where_the_caller_ignores_the_signal(command, arguments):
     """As systemd does for services: there the write fails, and the program is told."""
     read, write = os.pipe()
@@ -121,7 +121,7 @@ def test_standard_error_that_is_full_changes_nothing(command):
     assert done.returncode == 0 and "wall" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["workloads"], ["--version"], ["replay", "w512", "--on", "DISK"],
+@pytest.mark.parametrize("arguments", [["plan", "w512"], ["--version"], ["replay", "w512", "--on", "DISK"],
                                        ["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--repeat", "1"]],
                          ids=" ".join)
 def test_output_that_is_closed_is_an_error_and_nothing_is_written_onto_a_device(command, disk, arguments):
