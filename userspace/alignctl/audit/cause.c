@@ -312,6 +312,8 @@ static bool is_little(const struct cause *cause)
 void cause_end(struct cause_search *search, struct cause *cause)
 {
 	*cause = search->cause;
+	/* what was recorded arrived at a device that left all of it to the drive */
+	cause->drive = cause->touches;
 	if (!cause->touches || is_little(cause))
 		cause->kind = CAUSE_NONE;
 	else
@@ -328,7 +330,7 @@ void cause_of_ledger(const struct cause_ledger *ledger, uint32_t into,
 	*cause = (struct cause) {
 		.kind = CAUSE_UNKNOWN, .writes = ledger->writes,
 		.misaligned = ledger->misaligned, .touches = ledger->touches,
-		.into = into,
+		.drive = ledger->drive, .into = into,
 	};
 	if (!cause->touches || is_little(cause)) {
 		cause->kind = CAUSE_NONE;

@@ -43,6 +43,7 @@ struct cause_place {
  * @writes: number of writes and write-zeroes
  * @misaligned: number of those with touches
  * @touches: number of touches
+ * @drive: number of those that were left to the drive
  * @of_writes: @explained counts misaligned writes, not touches
  * @explained: number of touches that the cause explains
  * @into: with CAUSE_SHIFT, bytes into a block at which writes start
@@ -53,6 +54,7 @@ struct cause {
 	uint64_t writes;
 	uint64_t misaligned;
 	uint64_t touches;
+	uint64_t drive;
 	bool of_writes;
 	uint64_t explained;
 	uint32_t into;
@@ -66,6 +68,7 @@ struct cause {
  * @writes: number of writes and write-zeroes
  * @misaligned: number of those with touches
  * @touches: number of touches
+ * @drive: number of those that were left to the drive
  * @completed: number of touches that later writes completed
  * @logical: logical block, bytes
  * @phase: misaligned writes by their start inside a block, in logical blocks
@@ -76,6 +79,7 @@ struct cause_ledger {
 	uint64_t writes;
 	uint64_t misaligned;
 	uint64_t touches;
+	uint64_t drive;
 	uint64_t completed;
 	uint32_t logical;
 	uint64_t phase[ALIGN_PHASE_BINS];

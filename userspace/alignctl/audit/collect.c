@@ -353,6 +353,7 @@ static struct cause_ledger *read_ledger(const char *dir)
 			ledger_value(&ledger, LEDGER_writes_misaligned) +
 			ledger_value(&ledger, LEDGER_write_zeroes_misaligned);
 		found->touches = ledger_value(&ledger, LEDGER_rmw_expected);
+		found->drive = ledger_value(&ledger, LEDGER_rmw_drive);
 		found->completed = ledger_value(&ledger,
 						LEDGER_rmw_avoided_complete);
 		ledger_histogram(&ledger, HISTOGRAM_PHASE, found->phase);

@@ -956,7 +956,7 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 		judgement, stack, &stack->layer[layer],
 		&judgement->position[layer], layer,
 	};
-	char *what;
+	char *what, *cost;
 	struct finding *finding;
 
 	switch (cause->kind) {
@@ -985,6 +985,9 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 	default:
 		what = message_format("cannot tell");
 	}
+	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
+			      " touches", cause->misaligned, cause->writes,
+			      cause->touches);
 	finding = add(&subject, FINDING_CAUSE,
 		      message_format("cause of its touches: %s (%" PRIu64
 				     " of %" PRIu64 "%s)", what,
@@ -992,14 +995,15 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 				     cause->misaligned : cause->touches,
 				     cause->of_writes ? " misaligned writes" :
 				     ""),
-		      message_format("%" PRIu64 " of %" PRIu64
-				     " writes had %" PRIu64
-				     " touches, each an RMW in the drive",
-				     cause->misaligned, cause->writes,
-				     cause->touches));
+		      cause->drive == cause->touches ?
+		      message_format("%s, each an RMW in the drive", cost) :
+		      message_format("%s; %" PRIu64
+				     " went to the drive, each an RMW there",
+				     cost, cause->drive));
 	finding->cause = cause->kind;
 	finding->note = cause->kind == CAUSE_NONE;
 	mend_cause(finding, &subject, cause);
+	free(cost);
 	free(what);
 }
 

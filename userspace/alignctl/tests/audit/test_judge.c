@@ -483,16 +483,25 @@ static void ledgers(void)
 	layer->ledger = calloc(1, sizeof(*layer->ledger));
 	*layer->ledger = (struct cause_ledger) {
 		.report = true, .logical = 512, .writes = 1000,
-		.misaligned = 900, .touches = 1800, .phase = { [1] = 900 },
+		.misaligned = 900, .touches = 1800, .drive = 1800, .phase = { [1] = 900 },
 	};
 	layer = above(STACK_DM, 3584);
 	judge(&stack, &judgement);
 	CHECK(judgement.nr == 2 && judgement.finding[1].layer == 1 &&
 	      judgement.finding[1].cause == CAUSE_SHIFT &&
 	      !judgement.finding[1].note, "%zu findings", judgement.nr);
+	CHECK(!strcmp(judgement.finding[1].cost,
+		      "900 of 1000 writes had 1800 touches, each an RMW in the drive"),
+	      "%s", judgement.finding[1].cost);
 	judgement_free(&judgement);
 	/* what is being mended is a note */
 	stack.layer[1].ledger->report = false;
+	stack.layer[1].ledger->drive = 3;
+	judge(&stack, &judgement);
+	CHECK(!strcmp(judgement.finding[1].cost,
+		      "900 of 1000 writes had 1800 touches; 3 went to the drive, each an RMW there"),
+	      "%s", judgement.finding[1].cost);
+	judgement_free(&judgement);
 	expect("2:mapped-start 1:(cause)", NULL);
 	/* an align device that saw no touch has no cause */
 	disk(512, 4096, 0);
