@@ -89,7 +89,8 @@ def test_a_write_in_front_of_the_gate_is_seen_to_go_down(rig, slow):
 def test_a_flush_that_waits_for_what_is_held_is_accounted_once(rig, disk, targets):
     """The bio is also traced as going down, if it is the only one of its device."""
     half = sectors_of(disk.path) // 2
-    options = " 8 mode coalesce write_cache on physical_block_size 4096 alignment_offset 0"
+    # held until the flush, however slow the machine is
+    options = " 10 mode coalesce write_cache on physical_block_size 4096 alignment_offset 0 hold_ms 60000"
     lines = [f"{i * half} {half} align {disk.path} {i * half}{options}" for i in range(targets)]
     with Device(*lines) as device, Disk(device.path) as upper:
         before = Statistics(device)

@@ -82,6 +82,8 @@ def test_the_devices_file_of_lvm_follows_and_keeps_the_disk_if_it_cannot(machine
 def test_a_member_that_mdadm_would_find_is_refused(machine):
     machine.check("mdadm --create /dev/md7 --run --quiet --level=1 --raid-devices=2 missing /dev/vdd && "
                   "mdadm --quiet --stop /dev/md7")
+    # udev assembles it again: what was written to has a new event.
+    machine.check("udevadm settle && mdadm --quiet --stop --scan")
     said = refused(machine, "alignctl attach /dev/vdd --name member --persist")
     assert "/dev/vdd: mdadm would use it beside /dev/mapper/member; first let the DEVICE line of mdadm.conf(5)" in said
     # udev may have assembled it again, now that it is not hidden.
