@@ -38,7 +38,7 @@ UML_TESTS = REPO / "kmod" / "tests" / "uml"
 UML, UML_7_2 = "uml", "uml7.2"
 UML_KERNELS = {UML: "um", UML_7_2: "um-7.2"}
 # The file with which the second half of the tests of the main series begins, by the time that they take.
-SECOND_HALF = "test_o"
+SECOND_HALF = "test_or"
 MAX_BOOTS = 4
 # In seconds of the reference machine: until a guest's command begins; until its pytest begins the first test; between
 # two tests, and from the last one to the end; the greatest delay of the guest's own watchdog.
