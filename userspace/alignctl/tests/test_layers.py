@@ -40,15 +40,17 @@ def sources():
 
 def calls(objects):
     """[(caller, symbol, callee)] of {source: its object file}, as the linker would resolve them."""
+    source_of = {str(path): source for source, path in objects.items()}
+    done = subprocess.run(["nm", "--print-file-name", "--format=posix", "--extern-only", *source_of],
+                          capture_output=True, text=True, check=True)
     home, wanted = {}, []
-    for source, path in objects.items():
-        done = subprocess.run(["nm", "--format=posix", "--extern-only", path], capture_output=True, text=True, check=True)
-        for line in done.stdout.splitlines():
-            symbol, kind = line.split()[:2]
-            if kind == "U":
-                wanted.append((source, symbol))
-            else:
-                home[symbol] = source
+    for line in done.stdout.splitlines():
+        path, symbol, kind = line.split()[:3]
+        source = source_of[path.removesuffix(":")]
+        if kind == "U":
+            wanted.append((source, symbol))
+        else:
+            home[symbol] = source
     return [(caller, symbol, home[symbol]) for caller, symbol in wanted if symbol in home]
 
 
