@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Hostile users under a kernel with KASAN and lockdep: wrong table lines and messages of every kind, and an ordinary user who
-# reads every file of sysfs while the device changes, tries to control the device, and looks for the data of others. Runs as
-# root inside that kernel, which has scsi_debug as a module.
+# Hostile users under a kernel with KASAN and lockdep: an ordinary user who reads every file of sysfs while the device changes,
+# tries to control the device, and looks for the data of others. Runs as root inside that kernel, which has scsi_debug as a
+# module.
 #
-#   uml_hostile.sh TOOLS MODULE SECONDS LINES
+#   uml_hostile.sh TOOLS MODULE SECONDS
 #
-# TOOLS is the folder of dmioctl, sysfsread, findsecret, sectorstress and alignctl, MODULE the target's .ko, SECONDS the
-# total time of reading, LINES the number of table lines. Exit status 0 if there is no finding; the caller checks the
-# kernel log.
+# TOOLS is the folder of sysfsread, findsecret, sectorstress and alignctl, MODULE the target's .ko, SECONDS the total time of
+# reading. Exit status 0 if there is no finding; the caller checks the kernel log.
 set -eu
-tools=$1 module=$2 seconds=$3 lines=$4
+tools=$1 module=$2 seconds=$3
 export DM_DISABLE_UDEV=1	# dmsetup makes its nodes itself
 changes="reload linear suspend mode remove"
 each=$((seconds / 5))
@@ -228,8 +227,6 @@ mkdir -p /dev/mapper
 insmod "$module"
 scsi_debug
 below=$disk
-say "hostile table lines and messages"
-"$tools/dmioctl" --lines "$lines" "$disk" || die "dmioctl ended with status $?"
 for change in $changes; do
 	read_during "$change"
 done

@@ -24,8 +24,6 @@ LENGTHS = {
     "DM_ALIGN_KASAN_SECONDS": (17, 120, "seconds of the stress under KASAN and lockdep"),
     "DM_ALIGN_SOAK_SECONDS": (20, 45, "seconds of random configurations under KASAN"),
     "DM_ALIGN_HOSTILE_LINES": (200, 500, "bad table lines and messages in a guest"),
-    # under kmemleak they run as well
-    "DM_ALIGN_HOSTILE_UML_LINES": (20, 200, "the same under KASAN"),
     "DM_ALIGN_KMEMLEAK_LINES": (60, 300, "the same under KASAN and kmemleak"),
     "DM_ALIGN_HOSTILE_SECONDS": (5, 5, "seconds of readers of sysfs under KASAN"),
     "DM_ALIGN_POWER_CUTS": (24, 60, "power cuts, all modes together"),
