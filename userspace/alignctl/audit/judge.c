@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit/judge.h"
+#include "audit/judge_cause.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
@@ -17,55 +18,6 @@
 #define DOS_PRIMARY_MAX	4	/* partitions behind are in an extended one */
 #define XFS_SECTOR_MAX	32768
 
-const char *stack_source_name(enum stack_source source)
-{
-	static const char *const names[] = {
-		[STACK_SYSFS] = "sysfs",
-		[STACK_IOCTL] = "ioctl",
-		[STACK_LIBBLKID] = "libblkid",
-		[STACK_IDENTIFY] = "identify",
-	};
-
-	return names[source];
-}
-
-const char *stack_figure_key(enum stack_figure figure)
-{
-	static const char *const keys[] = {
-		[STACK_LOGICAL] = "logical_block_size",
-		[STACK_PHYSICAL] = "physical_block_size",
-		[STACK_IO_MIN] = "minimum_io_size",
-		[STACK_OFFSET] = "alignment_offset",
-	};
-
-	return keys[figure];
-}
-
-const char *finding_name(enum finding_code code)
-{
-	static const char *const names[] = {
-		[FINDING_PARTITION_START] = "partition-start",
-		[FINDING_PARTITION_END] = "partition-end",
-		[FINDING_LOOP_START] = "loop-start",
-		[FINDING_DATA_START] = "data-start",
-		[FINDING_MAPPED_START] = "mapped-start",
-		[FINDING_MISALIGNED] = "misaligned",
-		[FINDING_EXTENT] = "extent",
-		[FINDING_CHUNK] = "chunk",
-		[FINDING_FS_BLOCK] = "fs-block",
-		[FINDING_FS_SECTOR] = "fs-sector",
-		[FINDING_LUKS_SECTOR] = "luks-sector",
-		[FINDING_SPLIT] = "split",
-		[FINDING_HIDDEN] = "hidden",
-		[FINDING_LARGE_UNIT] = "large-unit",
-		[FINDING_DISAGREE] = "disagree",
-		[FINDING_UNREAD] = "unread",
-		[FINDING_CAUSE] = "cause",
-	};
-
-	return names[code];
-}
-
 /* A device that is judged. */
 struct subject {
 	struct judgement *judgement;
@@ -78,20 +30,8 @@ struct subject {
 static struct finding *add(const struct subject *subject,
 			   enum finding_code code, char *text, char *cost)
 {
-	struct judgement *judgement = subject->judgement;
-	struct finding *finding;
-
-	judgement->finding = memory_or_exit(
-		reallocarray(judgement->finding, judgement->nr + 1,
-			     sizeof(*finding)));
-	finding = &judgement->finding[judgement->nr++];
-	*finding = (struct finding) {
-		.code = code,
-		.layer = subject->index,
-		.text = text,
-		.cost = cost,
-	};
-	return finding;
+	return judgement_add(subject->judgement, subject->index, code, text,
+			     cost);
 }
 
 static int64_t of_sysfs(const struct stack_layer *layer,
@@ -851,181 +791,4 @@ void judge(const struct stack *stack, struct judgement *judgement)
 			judge_device(&subject);
 	}
 	judge_ledgers(stack, judgement);
-}
-
-bool judgement_place(const struct stack *stack,
-		     const struct judgement *judgement, size_t layer,
-		     struct cause_place *place)
-{
-	const struct position *at = &judgement->position[layer];
-	int64_t max_io = stack->layer[layer].max_io;
-	size_t i;
-
-	if (!at->block || at->shift == STACK_UNKNOWN)
-		return false;
-	*place = (struct cause_place) {
-		.block = (uint32_t)at->block,
-		.shift = (uint32_t)at->shift,
-		.max_io = max_io > 0 ? (uint64_t)max_io : 0,
-	};
-	for (i = 0; i < judgement->nr; i++) {
-		const struct finding *finding = &judgement->finding[i];
-		const struct stack_content *content =
-			&stack->layer[finding->layer].content;
-
-		if (finding->code == FINDING_FS_SECTOR)
-			place->fs_unit = (uint32_t)content->sector;
-		else if (finding->code == FINDING_FS_BLOCK && !place->fs_unit)
-			place->fs_unit = (uint32_t)content->block;
-	}
-	return true;
-}
-
-/* Return the finding that a recording's cause is explained by, as a way out. */
-static char *see(const struct judgement *judgement, enum finding_code code,
-		 enum finding_code other, const char *otherwise)
-{
-	size_t i;
-
-	for (i = 0; i < judgement->nr; i++) {
-		enum finding_code found = judgement->finding[i].code;
-
-		if (found == code || found == other)
-			return message_format("see the finding %s above",
-					      finding_name(found));
-	}
-	return message_format("%s", otherwise);
-}
-
-/* Return the device whose queue cuts the requests of @layer. */
-static const struct stack_layer *queue_of(const struct stack *stack,
-					  const struct stack_layer *layer)
-{
-	return layer->kind == STACK_PARTITION ?
-		&stack->layer[layer->below[0]] : layer;
-}
-
-/* Say what of a recording's cause can be mended, and how. */
-static void mend_cause(struct finding *finding, const struct subject *subject,
-		       const struct cause *cause)
-{
-	const struct judgement *judgement = subject->judgement;
-	int64_t block = subject->position->block;
-	int64_t max_io = subject->layer->max_io;
-
-	switch (cause->kind) {
-	case CAUSE_SHIFT:
-		finding->reason = see(judgement, FINDING_PARTITION_START,
-			FINDING_DATA_START,
-			"no partition here is shifted: look at what lies in files or in guests on it");
-		break;
-	case CAUSE_STREAM:
-		finding->reason = message_format(
-			"make its records whole blocks; or alignctl attach --mode coalesce, where the next write completes a block");
-		break;
-	case CAUSE_RANDOM:
-		finding->reason = message_format(
-			"set the program's page or sector to %" PRId64
-			"; no mode of align spares these reads", block);
-		break;
-	case CAUSE_FS_SECTOR:
-		finding->reason = see(judgement, FINDING_FS_SECTOR,
-				      FINDING_FS_BLOCK, "");
-		break;
-	case CAUSE_SPLIT:
-		if (block && max_io / block)
-			finding->command = message_format(
-				"echo %" PRId64
-				" > /sys/block/%s/queue/max_sectors_kb",
-				max_io / block * block / (int64_t)KIB,
-				queue_of(subject->stack, subject->layer)->name);
-		else
-			finding->reason = message_format(
-				"the largest request is below a block");
-		break;
-	default:
-		finding->reason = message_format(
-			"record it, longer or one program alone, and check with --recording");
-	}
-}
-
-void judge_cause(const struct stack *stack, struct judgement *judgement,
-		 size_t layer, const struct cause *cause)
-{
-	const struct subject subject = {
-		judgement, stack, &stack->layer[layer],
-		&judgement->position[layer], layer,
-	};
-	char *what, *cost;
-	struct finding *finding;
-
-	switch (cause->kind) {
-	case CAUSE_SHIFT:
-		what = message_format("shifted by %" PRIu32 " bytes",
-				      cause->into);
-		break;
-	case CAUSE_STREAM:
-		what = message_format(
-			"a log stream, where the next write completes the block");
-		break;
-	case CAUSE_RANDOM:
-		what = message_format("random small writes by %s",
-				      *cause->comm ? cause->comm :
-				      "a process without a name");
-		break;
-	case CAUSE_FS_SECTOR:
-		what = message_format("file-system sectors too small");
-		break;
-	case CAUSE_SPLIT:
-		what = message_format("large writes cut at the largest request");
-		break;
-	case CAUSE_NONE:
-		what = message_format("nothing");
-		break;
-	default:
-		what = message_format("cannot tell");
-	}
-	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
-			      " touches", cause->misaligned, cause->writes,
-			      cause->touches);
-	finding = add(&subject, FINDING_CAUSE,
-		      message_format("cause of its touches: %s (%" PRIu64
-				     " of %" PRIu64 "%s)", what,
-				     cause->explained, cause->of_writes ?
-				     cause->misaligned : cause->touches,
-				     cause->of_writes ? " misaligned writes" :
-				     ""),
-		      cause->drive == cause->touches ?
-		      message_format("%s, each an RMW in the drive", cost) :
-		      message_format("%s; %" PRIu64
-				     " went to the drive, each an RMW there",
-				     cost, cause->drive));
-	finding->cause = cause->kind;
-	finding->note = cause->kind == CAUSE_NONE;
-	mend_cause(finding, &subject, cause);
-	free(cost);
-	free(what);
-}
-
-size_t judgement_faults(const struct judgement *judgement)
-{
-	size_t i, faults = 0;
-
-	for (i = 0; i < judgement->nr; i++)
-		faults += !judgement->finding[i].note;
-	return faults;
-}
-
-void judgement_free(struct judgement *judgement)
-{
-	while (judgement->nr) {
-		struct finding *finding = &judgement->finding[--judgement->nr];
-
-		free(finding->text);
-		free(finding->cost);
-		free(finding->command);
-		free(finding->reason);
-	}
-	free(judgement->finding);
-	free(judgement->position);
 }

@@ -7,105 +7,10 @@
 #ifndef ALIGNCTL_JUDGE_H
 #define ALIGNCTL_JUDGE_H
 
-#include "audit/cause.h"
+#include "audit/judgement.h"
 #include "audit/stack.h"
 
-enum finding_code {
-	FINDING_PARTITION_START,
-	FINDING_PARTITION_END,
-	FINDING_LOOP_START,
-	FINDING_DATA_START,
-	FINDING_MAPPED_START,
-	FINDING_MISALIGNED,
-	FINDING_EXTENT,
-	FINDING_CHUNK,
-	FINDING_FS_BLOCK,
-	FINDING_FS_SECTOR,
-	FINDING_LUKS_SECTOR,
-	FINDING_SPLIT,
-	FINDING_HIDDEN,
-	FINDING_LARGE_UNIT,
-	FINDING_DISAGREE,
-	FINDING_UNREAD,
-	FINDING_CAUSE,
-	FINDING_NR,
-};
-
-/**
- * struct finding - one thing that is wrong with a device, or worth a note
- * @code: kind of the finding
- * @note: costs nothing by itself, or not known to: does not count as a fault
- * @layer: index of the device
- * @cause: cause of the touches, with FINDING_CAUSE only
- * @text: one sentence about the device, without its name
- * @cost: price of leaving it so
- * @command: the command that mends it while nothing uses the device; NULL:
- *	@reason says why there is none
- * @reason: why it cannot be mended in place, and what can be done; NULL if
- *	there is a command
- */
-struct finding {
-	enum finding_code code;
-	bool note;
-	size_t layer;
-	enum cause_kind cause;
-	char *text;
-	char *cost;
-	char *command;
-	char *reason;
-};
-
-/**
- * struct position - where a device lies on the disk
- * @block: physical block of the disk at the bottom, bytes; the largest of
- *	several; 0: not known
- * @shift: bytes from a boundary of such a block to the device's first byte, or
- *	STACK_UNKNOWN
- * @data_shift: shift of the data behind a header, or STACK_UNKNOWN
- */
-struct position {
-	int64_t block;
-	int64_t shift;
-	int64_t data_shift;
-};
-
-/**
- * struct judgement - positions and findings
- * @nr: number of findings
- * @finding: the findings, by rising device, and last the causes; may be NULL if
- *	@nr is 0
- * @position: position of each device of the stack
- */
-struct judgement {
-	size_t nr;
-	struct finding *finding;
-	struct position *position;
-};
-
+/* Judge a stack; free @judgement with judgement_free(). */
 void judge(const struct stack *stack, struct judgement *judgement);
-
-/*
- * Fill in what the judgement knows of device @layer, of which there is a
- * recording. Return: false if its blocks, or where they begin, are not known.
- */
-bool judgement_place(const struct stack *stack,
-		     const struct judgement *judgement, size_t layer,
-		     struct cause_place *place);
-
-/* Add the finding that a recording of device @layer has the cause. */
-void judge_cause(const struct stack *stack, struct judgement *judgement,
-		 size_t layer, const struct cause *cause);
-
-void judgement_free(struct judgement *judgement);
-
-/* Return the number of findings that are no notes. */
-size_t judgement_faults(const struct judgement *judgement);
-
-/* Return the word for a finding, "partition-start". */
-const char *finding_name(enum finding_code code);
-
-/* Return the name of a source, "sysfs", or the key of a figure. */
-const char *stack_source_name(enum stack_source source);
-const char *stack_figure_key(enum stack_figure figure);
 
 #endif

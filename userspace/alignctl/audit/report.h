@@ -3,7 +3,8 @@
 #ifndef ALIGNCTL_AUDIT_REPORT_H
 #define ALIGNCTL_AUDIT_REPORT_H
 
-#include "audit/judge.h"
+#include "audit/judgement.h"
+#include "audit/stack.h"
 
 /* Print the tree from the disks up, and below it the findings. */
 void audit_report_text(const struct stack *stack,

@@ -132,3 +132,27 @@ const char *stack_kind_name(enum stack_kind kind)
 
 	return names[kind];
 }
+
+const char *stack_source_name(enum stack_source source)
+{
+	static const char *const names[] = {
+		[STACK_SYSFS] = "sysfs",
+		[STACK_IOCTL] = "ioctl",
+		[STACK_LIBBLKID] = "libblkid",
+		[STACK_IDENTIFY] = "identify",
+	};
+
+	return names[source];
+}
+
+const char *stack_figure_key(enum stack_figure figure)
+{
+	static const char *const keys[] = {
+		[STACK_LOGICAL] = "logical_block_size",
+		[STACK_PHYSICAL] = "physical_block_size",
+		[STACK_IO_MIN] = "minimum_io_size",
+		[STACK_OFFSET] = "alignment_offset",
+	};
+
+	return keys[figure];
+}

@@ -163,4 +163,8 @@ void stack_free(struct stack *stack);
 /* Return the word for a kind, "disk". */
 const char *stack_kind_name(enum stack_kind kind);
 
+/* Return the name of a source, "sysfs", or the key of a figure. */
+const char *stack_source_name(enum stack_source source);
+const char *stack_figure_key(enum stack_figure figure);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "audit/collect.h"
 #include "audit/judge.h"
+#include "audit/judge_cause.h"
 #include "audit/report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "audit/judge_cause.h"
+#include "base/message.h"
+#include "base/units.h"
+
+bool judgement_place(const struct stack *stack,
+		     const struct judgement *judgement, size_t layer,
+		     struct cause_place *place)
+{
+	const struct position *at = &judgement->position[layer];
+	int64_t max_io = stack->layer[layer].max_io;
+	size_t i;
+
+	if (!at->block || at->shift == STACK_UNKNOWN)
+		return false;
+	*place = (struct cause_place) {
+		.block = (uint32_t)at->block,
+		.shift = (uint32_t)at->shift,
+		.max_io = max_io > 0 ? (uint64_t)max_io : 0,
+	};
+	for (i = 0; i < judgement->nr; i++) {
+		const struct finding *finding = &judgement->finding[i];
+		const struct stack_content *content =
+			&stack->layer[finding->layer].content;
+
+		if (finding->code == FINDING_FS_SECTOR)
+			place->fs_unit = (uint32_t)content->sector;
+		else if (finding->code == FINDING_FS_BLOCK && !place->fs_unit)
+			place->fs_unit = (uint32_t)content->block;
+	}
+	return true;
+}
+
+/* Return the finding that a recording's cause is explained by, as a way out. */
+static char *see(const struct judgement *judgement, enum finding_code code,
+		 enum finding_code other, const char *otherwise)
+{
+	size_t i;
+
+	for (i = 0; i < judgement->nr; i++) {
+		enum finding_code found = judgement->finding[i].code;
+
+		if (found == code || found == other)
+			return message_format("see the finding %s above",
+					      finding_name(found));
+	}
+	return message_format("%s", otherwise);
+}
+
+/* Return the device whose queue cuts the requests of @layer. */
+static const struct stack_layer *queue_of(const struct stack *stack,
+					  const struct stack_layer *layer)
+{
+	return layer->kind == STACK_PARTITION ?
+		&stack->layer[layer->below[0]] : layer;
+}
+
+/* Say what of a recording's cause can be mended, and how. */
+static void mend_cause(struct finding *finding, const struct stack *stack,
+		       const struct judgement *judgement,
+		       const struct cause *cause)
+{
+	const struct stack_layer *layer = &stack->layer[finding->layer];
+	int64_t block = judgement->position[finding->layer].block;
+	int64_t max_io = layer->max_io;
+
+	switch (cause->kind) {
+	case CAUSE_SHIFT:
+		finding->reason = see(judgement, FINDING_PARTITION_START,
+			FINDING_DATA_START,
+			"no partition here is shifted: look at what lies in files or in guests on it");
+		break;
+	case CAUSE_STREAM:
+		finding->reason = message_format(
+			"make its records whole blocks; or alignctl attach --mode coalesce, where the next write completes a block");
+		break;
+	case CAUSE_RANDOM:
+		finding->reason = message_format(
+			"set the program's page or sector to %" PRId64
+			"; no mode of align spares these reads", block);
+		break;
+	case CAUSE_FS_SECTOR:
+		finding->reason = see(judgement, FINDING_FS_SECTOR,
+				      FINDING_FS_BLOCK, "");
+		break;
+	case CAUSE_SPLIT:
+		if (block && max_io / block)
+			finding->command = message_format(
+				"echo %" PRId64
+				" > /sys/block/%s/queue/max_sectors_kb",
+				max_io / block * block / (int64_t)KIB,
+				queue_of(stack, layer)->name);
+		else
+			finding->reason = message_format(
+				"the largest request is below a block");
+		break;
+	default:
+		finding->reason = message_format(
+			"record it, longer or one program alone, and check with --recording");
+	}
+}
+
+void judge_cause(const struct stack *stack, struct judgement *judgement,
+		 size_t layer, const struct cause *cause)
+{
+	char *what, *cost;
+	struct finding *finding;
+
+	switch (cause->kind) {
+	case CAUSE_SHIFT:
+		what = message_format("shifted by %" PRIu32 " bytes",
+				      cause->into);
+		break;
+	case CAUSE_STREAM:
+		what = message_format(
+			"a log stream, where the next write completes the block");
+		break;
+	case CAUSE_RANDOM:
+		what = message_format("random small writes by %s",
+				      *cause->comm ? cause->comm :
+				      "a process without a name");
+		break;
+	case CAUSE_FS_SECTOR:
+		what = message_format("file-system sectors too small");
+		break;
+	case CAUSE_SPLIT:
+		what = message_format("large writes cut at the largest request");
+		break;
+	case CAUSE_NONE:
+		what = message_format("nothing");
+		break;
+	default:
+		what = message_format("cannot tell");
+	}
+	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
+			      " touches", cause->misaligned, cause->writes,
+			      cause->touches);
+	finding = judgement_add(judgement, layer, FINDING_CAUSE,
+		message_format("cause of its touches: %s (%" PRIu64 " of %"
+			       PRIu64 "%s)", what, cause->explained,
+			       cause->of_writes ? cause->misaligned :
+			       cause->touches, cause->of_writes ?
+			       " misaligned writes" : ""),
+		cause->drive == cause->touches ?
+		message_format("%s, each an RMW in the drive", cost) :
+		message_format("%s; %" PRIu64
+			       " went to the drive, each an RMW there", cost,
+			       cause->drive));
+	finding->cause = cause->kind;
+	finding->note = cause->kind == CAUSE_NONE;
+	mend_cause(finding, stack, judgement, cause);
+	free(cost);
+	free(what);
+}

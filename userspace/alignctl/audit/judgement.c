@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "audit/judgement.h"
+#include "base/message.h"
+
+const char *finding_name(enum finding_code code)
+{
+	static const char *const names[] = {
+		[FINDING_PARTITION_START] = "partition-start",
+		[FINDING_PARTITION_END] = "partition-end",
+		[FINDING_LOOP_START] = "loop-start",
+		[FINDING_DATA_START] = "data-start",
+		[FINDING_MAPPED_START] = "mapped-start",
+		[FINDING_MISALIGNED] = "misaligned",
+		[FINDING_EXTENT] = "extent",
+		[FINDING_CHUNK] = "chunk",
+		[FINDING_FS_BLOCK] = "fs-block",
+		[FINDING_FS_SECTOR] = "fs-sector",
+		[FINDING_LUKS_SECTOR] = "luks-sector",
+		[FINDING_SPLIT] = "split",
+		[FINDING_HIDDEN] = "hidden",
+		[FINDING_LARGE_UNIT] = "large-unit",
+		[FINDING_DISAGREE] = "disagree",
+		[FINDING_UNREAD] = "unread",
+		[FINDING_CAUSE] = "cause",
+	};
+
+	return names[code];
+}
+
+struct finding *judgement_add(struct judgement *judgement, size_t layer,
+			      enum finding_code code, char *text, char *cost)
+{
+	struct finding *finding;
+
+	judgement->finding = memory_or_exit(
+		reallocarray(judgement->finding, judgement->nr + 1,
+			     sizeof(*finding)));
+	finding = &judgement->finding[judgement->nr++];
+	*finding = (struct finding) {
+		.code = code,
+		.layer = layer,
+		.text = text,
+		.cost = cost,
+	};
+	return finding;
+}
+
+size_t judgement_faults(const struct judgement *judgement)
+{
+	size_t i, faults = 0;
+
+	for (i = 0; i < judgement->nr; i++)
+		faults += !judgement->finding[i].note;
+	return faults;
+}
+
+void judgement_free(struct judgement *judgement)
+{
+	while (judgement->nr) {
+		struct finding *finding = &judgement->finding[--judgement->nr];
+
+		free(finding->text);
+		free(finding->cost);
+		free(finding->command);
+		free(finding->reason);
+	}
+	free(judgement->finding);
+	free(judgement->position);
+}
