@@ -74,6 +74,10 @@ def test_the_machine_is_the_one_that_the_document_asks_for():
 
 @pytest.mark.parametrize("old,new,same", [
     ("took 1.5 s,   3 runs", "took 12 s, 40 runs", True),
+    ("took 1.5 s", "took -900 ms", True),
+    ("3 runs", "1\u202f061 runs", True),
+    ("took 1.5 s", "took 1.5 KiB", False),
+    ("took 1.5 s", "took 1.5", False),
     ("took 1.5 s", "lasted 1.5 s", False),
     ("    7\n", "    8\n", False),
     ("    a b\n", "    a c\n", False),
