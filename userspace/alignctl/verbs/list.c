@@ -114,6 +114,19 @@ static struct table_value from_later(int64_t n)
 	return n < 0 ? table_null() : table_number((uint64_t)n);
 }
 
+/*
+ * Return the age of the oldest held block, as held_oldest_ms; 0 if nothing was
+ * held when the status was read, which is earlier: under load, a row could else
+ * have an age of no block.
+ */
+static int64_t held_oldest(const struct dm_align *device)
+{
+	if (device->held_oldest_ms < 0 ||
+	    device->target[0].status.held_blocks)
+		return device->held_oldest_ms;
+	return 0;
+}
+
 static struct table_value list_value(const void *row, size_t column)
 {
 	const struct list_row *r = row;
@@ -166,7 +179,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_HELD_BYTES:
 		return from_later(device->target[0].status.held_bytes);
 	case LIST_HELD_OLDEST:
-		return from_later(device->held_oldest_ms);
+		return from_later(held_oldest(device));
 	case LIST_DEGRADED:
 		return table_number(device->target[0].status.degraded);
 	case LIST_STATE:

@@ -811,6 +811,16 @@ def test_list_shows_what_sysfs_has(machine):
     assert len(shown.splitlines()) == 2 and shown.splitlines()[0].startswith("NAME  ")
 
 
+def test_list_has_no_age_where_nothing_was_held_a_moment_before(machine):
+    root, align = machine
+    put(align, held_blocks=0, held_bytes=0, held_oldest_ms=8)
+    environment = {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
+    [listed] = json.loads(alignctl("list", "--json", env=environment).stdout)["devices"]
+    assert (listed["held_blocks"], listed["held_bytes"], listed["held_oldest_ms"]) == (0, 0, 0)
+    [row] = tables(alignctl("list", env=environment).stdout, "NAME")
+    assert (row["HELD"], row["HELD-BYTES"], row["OLDEST"]) == ("0", "0 B", "0 s")
+
+
 def test_what_an_older_module_does_not_say_is_unknown_and_not_0(machine):
     root, align = machine
     put(align, held_blocks=2)
