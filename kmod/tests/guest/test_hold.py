@@ -297,7 +297,6 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
         device.balanced()
 
 
-@pytest.mark.each_kernel
 def test_a_suspend_that_fails_beside_a_change_of_the_mode_lets_nothing_be_held_in_report(rig):
     """
     The change waits for the drive, which takes two seconds; the suspend fails at once, because the page cache has a page

@@ -303,7 +303,7 @@ def test_sixteen_connections_at_once_see_whole_blocks():
         threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
         for thread in threads:
             thread.start()
-        time.sleep(scaled(3))
+        time.sleep(scaled(1))
         stop.set()
         for thread in threads:
             thread.join(30)
