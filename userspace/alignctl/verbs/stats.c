@@ -2,10 +2,6 @@
 /* alignctl stats: the ledger of align devices, from sysfs, for any user. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -21,6 +17,7 @@
 #include "device/ledger_metrics.h"
 #include "device/ledger_report.h"
 #include "device/ledger_select.h"
+#include "verbs/intervals.h"
 #include "verbs/stats_drives.h"
 #include "verbs/verbs.h"
 
@@ -106,35 +103,7 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_INTERVAL:
 		break;
 	}
-	if (parse_number(argument, &options->interval) &&
-	    options->interval <= UINT32_MAX)
-		return 0;
-	return options_refuse("interval", argument,
-			      "must be a number of seconds, at least 1");
-}
-
-/*
- * Take the number of intervals out of the operands, where it is the only number:
- * as with iostat, it follows the option's argument. Return: 0, or -1 after
- * reporting an error.
- */
-static int take_count(char **operands, size_t *nr,
-		      struct stats_options *options)
-{
-	size_t i = 0;
-
-	while (i < *nr && operands[i][strspn(operands[i], "0123456789")])
-		i++;
-	if (!options->interval || i == *nr)
-		return 0;
-	if (!parse_number(operands[i], &options->count)) {
-		message_error("--interval: COUNT is %s; it must be at least 1",
-			      operands[i]);
-		return -1;
-	}
-	--*nr;
-	memmove(&operands[i], &operands[i + 1], (*nr - i) * sizeof(*operands));
-	return 0;
+	return intervals_take(argument, &options->interval);
 }
 
 /* Check that the options go together. Return: 0, or -1 after reporting. */
@@ -241,23 +210,12 @@ struct rows_printed {
 	size_t devices;
 };
 
-/* Return how many rows a terminal shows below headings; 0: as many as come. */
-static size_t screen_rows(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO) ||
-	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 4)
-		return 0;
-	return size.ws_row - 2;
-}
-
 /* Print an interval, its rows below headings that are on the screen. */
 static void print_interval(const struct ledger_selection *selection,
 			   const struct stats_options *options,
 			   struct rows_printed *printed)
 {
-	size_t fit = screen_rows();
+	size_t fit = intervals_screen_rows();
 	bool headings = !printed->nr || options->histograms ||
 			printed->devices != selection->nr ||
 			(fit && printed->nr + selection->nr > fit);
@@ -299,17 +257,9 @@ static int watch(struct ledger_selection *selection,
 	while (worst < ALIGNCTL_USAGE && !interrupt_seen() &&
 	       (!options->count || done < options->count)) {
 		struct ledger_selection now;
-		struct timespec next;
 
 		before_ns = clock_ns();
-		next_ns += options->interval * NS_PER_S;
-		/* what takes longer than an interval is not made up for */
-		if (next_ns < before_ns)
-			next_ns = before_ns;
-		next = (struct timespec){ next_ns / NS_PER_S,
-					  next_ns % NS_PER_S };
-		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next,
-				    NULL))
+		if (!intervals_wait(&next_ns, options->interval))
 			break;
 		result = read_again(&now, selection);
 		if (result > worst)
@@ -338,7 +288,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	nr = argc - first;
-	if (take_count(argv + first, &nr, &options) || check(&options, nr))
+	if ((options.interval &&
+	     intervals_take_count(argv + first, &nr, &options.count)) ||
+	    check(&options, nr))
 		return ALIGNCTL_USAGE;
 	if (options.before)
 		return compare(&options, argv + first, nr);
