@@ -20,6 +20,7 @@ static const struct verb *const verbs[] = {
 	&verb_list,
 	&verb_set,
 	&verb_stats,
+	&verb_top,
 	&verb_replay,
 	&verb_verify,
 	&verb_probe,

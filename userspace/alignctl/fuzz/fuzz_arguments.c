@@ -17,6 +17,7 @@
 #include "device/online.h"
 #include "device/resize.h"
 #include "fuzz.h"
+#include "top/counting.h"
 #include "trace/convert.h"
 #include "trace/trace.h"
 #include "verbs/verbs.h"
@@ -205,6 +206,17 @@ int __wrap_trace_convert(const struct trace_conversion *conversion,
 		   conversion->to < TRACE_NR_WRITTEN);
 	*done = (struct trace_converted) { .format = "csv" };
 	return ALIGNCTL_FINE;
+}
+
+int __wrap_top_open(struct top **top, const struct top_options *options);
+
+/* Load no programs into the kernel. */
+int __wrap_top_open(struct top **top, const struct top_options *options)
+{
+	FUZZ_CHECK(options->device->block && !options->drive);
+	FUZZ_CHECK(options->rows && options->rows <= TOP_MAX_ROWS);
+	*top = NULL;
+	return ALIGNCTL_IO;
 }
 
 int __wrap_program_run(char *const argv[], char **output);

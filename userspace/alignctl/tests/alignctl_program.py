@@ -18,8 +18,8 @@ from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("check", "attach", "detach", "list", "set", "stats", "replay", "verify", "probe", "record", "convert", "workloads",
-         "plan")
+VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "verify", "probe", "record", "convert",
+         "workloads", "plan")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of probe: whether each writes.

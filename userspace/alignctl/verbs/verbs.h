@@ -11,6 +11,7 @@ extern const struct verb verb_detach;
 extern const struct verb verb_list;
 extern const struct verb verb_set;
 extern const struct verb verb_stats;
+extern const struct verb verb_top;
 extern const struct verb verb_replay;
 extern const struct verb verb_verify;
 extern const struct verb verb_probe;

@@ -12,7 +12,7 @@ from alignctl_program import AREA, METHODS, VERBS, alignctl
 from lab.paths import REPO
 
 FINE = 0
-# A command of each document, and its heading in the manual; not of verify's modes and record, which need a drive.
+# A command of each document, and its heading in the manual; not of verify's modes, record and top, which need a drive.
 DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
     "list": (["list"], "JSON OF LIST"),
@@ -35,7 +35,7 @@ DOCUMENTS = {
     **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])],
                                      "JSON OF MANY RUNS") for method, writes in METHODS.items()},
 }
-ELSEWHERE = {"record"}
+ELSEWHERE = {"record", "top"}
 
 
 def format_in_manual(heading):

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+alignctl top, compared with what was really written: the writes planted here, the emulated drive's own log and counts of
+touches, and the ledger of an align device.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lab.pace import patience
+from lab.paths import OUT
+from rig.direct import Disk, pattern
+from rig.dm import Align, run, sysfs_folder
+from rig.filesystem import mounted
+from rig.witness import eventually
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
+CGROUPS = Path("/sys/fs/cgroup")
+# Of x86_64: in it the programs are attached, and an interval is under way.
+CLOCK_NANOSLEEP = "230 "
+# Longer than any test.
+LONG = 3600
+# (sector, sectors) of writes: whole blocks, a head, a tail, both, inside a block, across blocks.
+WRITES = [(8, 8), (16, 64), (33, 7), (40, 9), (65, 14), (82, 3), (87, 2), (96, 1), (1001, 256)]
+ZEROES = [(2048, 8), (2057, 16), (2081, 3)]
+# Shift of a partition whose 4 KiB blocks are misaligned, in sectors.
+START, SECTORS = 63, 1 << 17
+
+
+class Counting:
+    """alignctl top of a device for the `with` block: one interval, and what it found after the end."""
+
+    def __init__(self, device, *options, json=True):
+        words = [ALIGNCTL, "top", device, "--interval", LONG, *(["--json"] if json else []), *options]
+        self.json = json
+        self.process = subprocess.Popen([str(word) for word in words], text=True, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+
+    def __enter__(self):
+        def counts():
+            assert self.process.poll() is None, self.process.communicate()[1]
+            with contextlib.suppress(OSError):
+                return Path(f"/proc/{self.process.pid}/syscall").read_text().startswith(CLOCK_NANOSLEEP)
+        eventually(counts, "alignctl top does not begin", timeout=30)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.said, self.errors = self.process.communicate(timeout=patience(60))
+        self.status = self.process.returncode
+        if self.json and self.said:
+            [self.found] = map(json.loads, self.said.splitlines())
+
+    def fine(self):
+        assert self.status == FINE, f"{self.status}: {self.said}{self.errors}"
+        found = self.found
+        assert (found["lost"], found["counted_twice"], found["files_lost"]) == (0, 0, 0)
+        for name in ("writes", "misaligned_writes", "write_zeroes", "touches", "write_touches", "zero_touches", "bytes"):
+            assert found[name] == sum(row[name] for row in found["writers"]), name
+        touches = [row["touches"] for row in found["writers"]]
+        assert touches == sorted(touches, reverse=True)
+        return found
+
+
+def of_file(found, path):
+    """Return the rows of a file, by its device and inode."""
+    stat = os.stat(path)
+    device = f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
+    return [row for row in found["writers"] if (row["file_device"], row["inode"]) == (device, stat.st_ino)]
+
+
+def touches(sector, sectors, physical=8):
+    """Return the touches of a write, by their definition: blocks that it covers in part."""
+    covered = Counter(at // physical for at in range(sector, sector + sectors))
+    return sum(count < physical for count in covered.values())
+
+
+def class_of(request, physical=8):
+    """Return the class of a request in the document: least bytes of its size, start in its block, misaligned."""
+    return 512 << request.sectors.bit_length() - 1, request.sector % physical * 512, bool(request.touches)
+
+
+@contextlib.contextmanager
+def named(name):
+    comm = Path("/proc/self/comm")
+    before = comm.read_text()
+    comm.write_text(name)
+    try:
+        yield
+    finally:
+        comm.write_text(before)
+
+
+@pytest.mark.each_kernel
+def test_each_write_and_each_request_is_counted_as_the_drive_received_it(rig):
+    drive = rig.drive("p4096")
+    with Disk(drive.path) as disk:
+        with Counting(drive.path, "--drive") as counting, named("a b]c\""):
+            drive.reset()
+            for sector, sectors in WRITES:
+                disk.write(sector, pattern(1, sector, sectors))
+            for sector, sectors in ZEROES:
+                disk.zero(sector, sectors)
+            disk.read(0, 64)
+            disk.flush()
+    found, stats = counting.fine(), drive.stats()
+    sent = [request for request in drive.log() if request.op in "WD"]
+    assert len(sent) == len(WRITES) + len(ZEROES)
+    wanted = [sum(touches(*each) for each in kind) for kind in (WRITES, ZEROES)]
+    assert [found["write_touches"], found["zero_touches"]] == wanted
+    assert wanted == [stats["write_touches"], stats["zero_touches"]] and found["touches"] == stats["touches"]
+    assert (found["writes"], found["misaligned_writes"]) == (len(WRITES), stats["writes_misaligned"])
+    assert (found["write_zeroes"], found["misaligned_write_zeroes"]) == (len(ZEROES), stats["zeroes_misaligned"])
+    assert found["bytes"] == 512 * sum(request.sectors for request in sent)
+    [row] = found["writers"]
+    assert (row["process"], row["pid"], row["file"], row["inode"]) == ("a b]c\"", os.getpid(), None, None)
+
+    requests = found["drive"]
+    assert (requests["requests"], requests["touches"], requests["lost"]) == (len(sent), stats["touches"], 0)
+    classes = {(each["size"], each["start"], each["misaligned"]): each for each in requests["classes"]}
+    assert {name: each["requests"] for name, each in classes.items()} == Counter(map(class_of, sent))
+    for each in classes.values():
+        assert sum(count for _, count in each["histogram"]) == each["requests"]
+        assert sum(count for _, count in each["histogram_500us"]) == each["requests"]
+        # A mean lies between the ends of the bins.
+        ends = [low for low, _ in each["histogram_500us"]]
+        assert ends[0] <= each["mean_us"] < ends[-1] + 500 and not any(end % 500 for end in ends)
+
+
+@pytest.fixture
+def cgroup():
+    """A cgroup whose write-back is told from that of others; removed at the end."""
+    if not (CGROUPS / "cgroup.controllers").exists():
+        run("mount", "-t", "cgroup2", "cgroup2", CGROUPS)
+    (CGROUPS / "cgroup.subtree_control").write_text("+io +memory")
+    folder = CGROUPS / "top-test"
+    folder.mkdir()
+    yield folder
+    eventually(lambda: not (folder / "cgroup.procs").read_text(), "the cgroup is not empty")
+    folder.rmdir()
+    (CGROUPS / "cgroup.subtree_control").write_text("-io -memory")
+
+
+# Run in a cgroup: writes to some pages of a file in the page cache. The file belongs to the cgroup that made it.
+IN_CGROUP = """
+import os, sys
+folder, path, *pages = sys.argv[1:]
+open(folder + "/cgroup.procs", "w").write(str(os.getpid()))
+fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+for page in map(int, pages):
+    os.pwrite(fd, b"x" * 4096, page * 4096)
+"""
+
+
+@pytest.mark.each_kernel
+def test_writers_are_told_by_file_and_write_back_by_its_cgroup(rig, cgroup):
+    """On a partition where each block of the file system has two touches; the journal's writes count, too."""
+    drive, pages, direct = rig.drive("p4096"), 8, 20
+    with rig.partition(drive.path, START, SECTORS) as path:
+        # The default of a small file system is 1024, whose files may lie in pieces.
+        run("mkfs.ext4", "-q", "-F", "-b", 4096, path)
+        with mounted("ext4", path) as folder:
+            files = [folder / "direct", folder / "cached"]
+            files[0].write_bytes(bytes(direct * 4096))
+            run("python3", "-c", IN_CGROUP, cgroup, files[1], *range(2 * pages))
+            os.sync()
+            with Counting(path) as counting, files[0].open("rb"), files[1].open("rb"):
+                drive.reset()
+                run("dd", "if=/dev/zero", f"of={files[0]}", "oflag=direct", "conv=notrunc", "bs=4096", f"count={direct}",
+                    "status=none")
+                # Neighbouring pages would be one write.
+                run("python3", "-c", IN_CGROUP, cgroup, files[1], *range(0, 2 * pages, 2))
+                os.sync()
+                # Everything is below before the interval ends.
+                drive_saw = drive.stats(), drive.log()
+                counting.__exit__()
+            found = counting.fine()
+            assert found["writeback_by_cgroup"] and found["direct_files"] and not counting.errors
+            [by_dd], cached = (of_file(found, file) for file in files)
+    stats, log = drive_saw
+    assert (by_dd["process"], by_dd["file"]) == ("dd", str(files[0]))
+    assert (by_dd["writes"], by_dd["touches"], by_dd["bytes"]) == (direct, 2 * direct, direct * 4096)
+    assert {(row["cgroup"], row["file"]) for row in cached} == {("/top-test", str(files[1]))}
+    assert all(row["process"].startswith("kworker/") for row in cached)
+    assert sum(row["writes"] for row in cached) == pages and sum(row["touches"] for row in cached) == 2 * pages
+    assert found["touches"] == stats["touches"]
+    assert found["writes"] == sum(request.op == "W" for request in log)
+    assert found["alignment_offset"] == 4096 - START % 8 * 512
+
+
+def test_an_align_device_counts_the_same_and_what_it_sends_back_is_counted_once(rig, tmp_path):
+    count, drive = 100, rig.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        def replay(phase, *options):
+            run(ALIGNCTL, "replay", "w4096_512", "--on", device.path, "--phase", phase, "--state", tmp_path / "state", *options)
+        replay("prepare", "--count", count)
+        with Counting(device.path) as counting:
+            before = device.ledger()
+            replay("run", "--depth", 16)
+            after = device.ledger()
+        found = counting.fine()
+        # The target sends back requests that must not wait, and io_uring retries them.
+        assert found["sent_back"] > 0
+        for name, counter in (("writes", "writes"), ("misaligned_writes", "writes_misaligned"), ("bytes", "write_bytes"),
+                              ("touches", "rmw_expected")):
+            assert found[name] == after[counter] - before[counter], name
+        assert found["touches"] == 2 * count
+        done = run(ALIGNCTL, "top", device.path, "--once", "--drive", ok=False)
+        assert done.returncode == USAGE and "has no requests of its own" in done.stderr
+
+
+def test_requests_are_counted_behind_merges(rig):
+    """Blocks of the page cache are sent one by one, and merged; --drive sees what the drive gets."""
+    drive, blocks = rig.drive("p4096"), 64
+    (sysfs_folder(drive.path) / "queue/nomerges").write_text("0")
+    with rig.partition(drive.path, START, SECTORS) as path:
+        with Counting(path, "--drive") as counting:
+            drive.reset()
+            run("dd", "if=/dev/zero", f"of={path}", "bs=4096", f"count={blocks}", "conv=fsync", "status=none")
+            stats, log = drive.stats(), drive.log()
+    found = counting.fine()
+    sent = [request for request in log if request.op == "W"]
+    assert found["bytes"] == blocks * 4096 and found["touches"] >= stats["touches"]
+    assert (found["drive"]["requests"], found["drive"]["touches"]) == (len(sent), stats["touches"])
+    assert len(sent) < found["writes"]
+
+
+def test_a_request_that_the_driver_gives_back_is_counted_once(rig):
+    """scsi_debug is busy at every fourth command, which is issued again."""
+    with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
+        settings = Path("/sys/bus/pseudo/drivers/scsi_debug")
+        with Counting(path, "--drive") as counting:
+            (settings / "every_nth").write_text("4")
+            (settings / "opts").write_text("0x8000")
+            for block in range(40):
+                disk.write(8 * block + 1, bytes(512))
+            (settings / "every_nth").write_text("0")
+            (settings / "opts").write_text("0")
+    requests = counting.fine()["drive"]
+    assert requests["requeued"] > 5
+    assert (requests["requests"], requests["touches"], requests["lost"]) == (40, 40, 0)
+
+
+def test_writers_without_room_are_counted_as_lost(rig):
+    names, each = [f"writer {n}" for n in range(5)], 3
+    with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
+        with Counting(path, "--rows", 2) as counting:
+            for name in names:
+                with named(name):
+                    for block in range(each):
+                        disk.write(8 * block + 1, bytes(512))
+        assert counting.status == FINDINGS
+        assert counting.found["lost"] == 3 * each and counting.found["writes"] == 2 * each
+        assert [row["process"] for row in counting.found["writers"]] == names[:2]
+        assert f"{3 * each} writes are in no row" in counting.errors
+
+
+def test_people_see_the_same_and_intervals_follow_each_other(rig):
+    with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
+        with Counting(path, "--drive", json=False) as counting:
+            disk.write(1, bytes(512))
+            disk.zero(17, 3)
+        assert counting.status == FINE
+        for word in ("PROCESS", "PID", "CGROUP", "FILE", "WRITES", "MISALIGNED", "ZEROES", "TOUCHES", "BYTES", "SIZE", "START",
+                     "REQUESTS", "MEAN", "P50", "P99", "LATENCY", "ALIGNED"):
+            assert word in counting.said.replace("\n", " ").split(), word
+        assert "2 partial touches; lost nothing" in counting.said
+        said = run(ALIGNCTL, "top", path, "--interval", 1, 2, "--json").stdout
+        first, second = map(json.loads, said.splitlines())
+        assert first["writes"] == second["writes"] == 0
+        # The second one ends two seconds after the start, or later on a machine with much to do.
+        assert first["seconds"] >= 0.9 and first["seconds"] + second["seconds"] >= 1.9
+
+
+def test_what_is_missing_is_named(rig):
+    """Without BTF, without rights, and where write-back cannot be told by cgroup."""
+    with rig.scsi_debug() as path:
+        hidden = run("unshare", "-m", "sh", "-c", f"mount -t tmpfs none /sys/kernel/btf && exec {ALIGNCTL} top {path} --once",
+                     ok=False)
+        assert hidden.returncode == IO and not hidden.stdout
+        assert "CONFIG_DEBUG_INFO_BTF" in hidden.stderr and "alignctl record" in hidden.stderr
+        nobody = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
+                     ALIGNCTL, "top", path, "--once", ok=False)
+        assert nobody.returncode == IO and "CAP_BPF is missing" in nobody.stderr
+        alone = run(ALIGNCTL, "top", path, "--once", "--json")
+        assert "write-back is not told by cgroup" in alone.stderr
+        assert json.loads(alone.stdout)["writeback_by_cgroup"] is False

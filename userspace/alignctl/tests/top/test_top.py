@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl top without a kernel that counts: what it refuses, and what its manual says."""
+
+import re
+
+import pytest
+
+from alignctl_program import alignctl, man_page
+from lab.paths import REPO
+
+USAGE = 2
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], ["top", "needs DEV"]),
+    (["--interval", "1", "5"], ["top: needs one DEV"]),
+    (["/dev/null", "/dev/null"], ["top: needs one DEV"]),
+    (["DISK"], ["regular file, not a block device", "losetup"]),
+    (["/dev/null"], ["neither a block device nor a regular file"]),
+    (["/dev/none"], ["/dev/none", "No such file"]),
+    (["x", "--rows", "0"], ["--rows 0: must be a whole number from 1 to 1048576"]),
+    (["x", "--rows", "1048577"], ["--rows 1048577: must be"]),
+    (["x", "--rows", "5bytes"], ["--rows 5bytes", "unknown unit 'bytes'"]),
+    (["x", "--interval", "0"], ["--interval 0: must be a number of seconds"]),
+    (["x", "--interval", "1", "0"], ["--interval: COUNT is 0; it must be at least 1"]),
+    (["x", "--once", "--interval", "1", "2"], ["--once: is a COUNT of 1"]),
+])
+def test_what_makes_no_sense_is_refused_with_its_reason(disk, arguments, words):
+    done = alignctl("top", *(disk if word == "DISK" else word for word in arguments))
+    assert done.returncode == USAGE and not done.stdout
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_every_member_of_the_json_is_documented():
+    source = (REPO / "userspace/alignctl/top/report.c").read_text()
+    section = man_page().split(".SH JSON OF TOP")[1].split("\n.SH ")[0]
+    members = re.findall(r'json_add\w*\(object,\s+"(\w+)"|\.key = "(\w+)"', source)
+    assert len(members) > 40
+    for member in ("".join(pair) for pair in members):
+        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"

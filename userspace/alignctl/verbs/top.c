@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl top: who writes misaligned, now. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/output.h"
+#include "base/progress.h"
+#include "device/device.h"
+#include "top/counting.h"
+#include "top/names.h"
+#include "top/report.h"
+#include "verbs/intervals.h"
+#include "verbs/verbs.h"
+
+#define DEFAULT_INTERVAL	1	/* seconds */
+/* Move to the first place of a terminal, and erase all behind it. */
+#define CLEAR_SCREEN		"\033[H\033[J"
+
+/**
+ * struct top_arguments - what the user asked for
+ * @json: print JSON
+ * @drive: count the requests of the disk as well
+ * @once: end after one interval
+ * @interval: seconds; 0: DEFAULT_INTERVAL
+ * @count: number of intervals; 0: until interrupted
+ * @rows: number of rows that the kernel has room for
+ */
+struct top_arguments {
+	bool json;
+	bool drive;
+	bool once;
+	uint64_t interval;
+	uint64_t count;
+	uint64_t rows;
+};
+
+enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_INTERVAL] = { "interval", "N [COUNT]",
+			   "count anew every N seconds (default: 1)" },
+	[ROW_ONCE] = { "once", NULL, "end after one interval" },
+	[ROW_DRIVE] = { "drive", NULL,
+			"add the disk's own requests and their latency" },
+	[ROW_ROWS] = { "rows", "N",
+		       "writers that there is room for (default: 16384)" },
+	[ROW_JSON] = { "json", NULL,
+		       "print JSON, one line for each interval" },
+	{ 0 },
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct top_arguments *arguments = context;
+
+	switch ((enum row)row) {
+	case ROW_INTERVAL:
+		return intervals_take(argument, &arguments->interval);
+	case ROW_ONCE:
+		arguments->once = true;
+		return 0;
+	case ROW_DRIVE:
+		arguments->drive = true;
+		return 0;
+	case ROW_JSON:
+		arguments->json = true;
+		return 0;
+	case ROW_ROWS:
+		break;
+	}
+	if (parse_number(argument, &arguments->rows) &&
+	    arguments->rows <= TOP_MAX_ROWS)
+		return 0;
+	return options_refuse("rows", argument,
+			      "must be a whole number from 1 to 1048576");
+}
+
+/* Refuse what has no writes to count. Return: enum alignctl_exit, reported. */
+static int check(const struct device *device, bool drive)
+{
+	CLEANUP_FREE char *queues = NULL;
+
+	if (!device->block) {
+		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
+			      device->path);
+		return ALIGNCTL_USAGE;
+	}
+	queues = message_format("%s/mq", device->sys.disk_dir);
+	if (drive && access(queues, F_OK)) {
+		message_error("%s: is made of other devices and has no requests of its own; leave out --drive, or name a disk below it",
+			      device->path);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+static void print(const struct top_arguments *arguments,
+		  const struct top_report *report,
+		  const struct top_interval *interval)
+{
+	struct top_report fitting = *report;
+	size_t lines = intervals_screen_rows();
+
+	if (arguments->json) {
+		top_report_json(report, interval, arguments->count != 1);
+		return;
+	}
+	if (arguments->count != 1 && lines) {
+		/* below the summary and the headings, above what is left out */
+		fitting.most = lines > 2 ? lines - 2 : 1;
+		fputs(CLEAR_SCREEN, stdout);
+	}
+	top_report_text(&fitting, interval);
+	output_flush();
+}
+
+/* Report a loss of events. Return: enum alignctl_exit. */
+static int check_lost(const struct top_interval *interval,
+		      const struct top_arguments *arguments)
+{
+	if (interval->events.lost)
+		message_error("%" PRIu64 " writes are in no row: there is room for %" PRIu64 "; ask for more than --rows %" PRIu64,
+			      (uint64_t)interval->events.lost, arguments->rows,
+			      arguments->rows);
+	if (interval->events.requests_lost)
+		message_error("%" PRIu64 " requests are not counted, there was no room for them",
+			      (uint64_t)interval->events.requests_lost);
+	return top_lost(interval) ? ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
+}
+
+/*
+ * Print interval after interval. A signal ends the last one early, and what was
+ * counted until then is printed. Return: enum alignctl_exit, reported.
+ */
+static int watch(struct top *top, const struct top_arguments *arguments,
+		 const struct top_report *report)
+{
+	uint64_t next_ns = clock_ns(), done = 0;
+	struct top_interval interval;
+	int result, worst = ALIGNCTL_FINE;
+	bool on = true;
+
+	while (on && (!arguments->count || done < arguments->count)) {
+		on = intervals_wait(&next_ns, arguments->interval) &&
+		     !interrupt_seen();
+		result = top_read(top, &interval);
+		if (result)
+			return result;
+		print(arguments, report, &interval);
+		result = check_lost(&interval, arguments);
+		if (result > worst)
+			worst = result;
+		top_interval_free(&interval);
+		if (!output_flush())
+			break;
+		done++;
+	}
+	return worst;
+}
+
+static int top_device(const struct top_arguments *arguments,
+		      const struct device *device)
+{
+	struct top_options options = {
+		.device = device, .drive = arguments->drive,
+		.rows = (uint32_t)arguments->rows,
+	};
+	struct top_report report = { .device = device };
+	struct names names;
+	struct top *top;
+	int result;
+
+	result = check(device, arguments->drive);
+	if (result)
+		return result;
+	names_open(&names);
+	options.by_cgroup = !names.no_cgroups;
+	interrupt_catch();
+	result = top_open(&top, &options);
+	if (!result) {
+		report.geometry = top_geometry(top);
+		report.names = &names;
+		report.direct = top_knows_direct(top);
+		top_report_notes(&report);
+		result = watch(top, arguments, &report);
+		top_close(top);
+	}
+	names_close(&names);
+	return result;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct top_arguments arguments = { .rows = TOP_DEFAULT_ROWS };
+	struct device device;
+	int first, result;
+	size_t nr;
+
+	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	nr = argc - first;
+	if (arguments.interval &&
+	    intervals_take_count(argv + first, &nr, &arguments.count))
+		return ALIGNCTL_USAGE;
+	if (arguments.once && arguments.count) {
+		options_refuse("once", NULL, "is a COUNT of 1; leave out one of them");
+		return ALIGNCTL_USAGE;
+	}
+	if (nr != 1) {
+		message_error("top: needs one DEV");
+		return ALIGNCTL_USAGE;
+	}
+	if (arguments.once)
+		arguments.count = 1;
+	if (!arguments.interval)
+		arguments.interval = DEFAULT_INTERVAL;
+	result = device_open(&device, argv[first]);
+	if (result)
+		return result;
+	result = top_device(&arguments, &device);
+	device_close(&device);
+	return result;
+}
+
+const struct verb verb_top = {
+	"top", "DEV", 1, 2,
+	"Show live which processes, cgroups and files write misaligned",
+	rows, NULL, run,
+};
