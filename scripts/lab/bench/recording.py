@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The cost of recording for a writer, in instructions.
 
+alignctl top, which keeps no request but counts each in the kernel, is measured beside the recorders.
+
 A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: the processor is
 never idle, so the time of a write includes the recorder's work. alignctl record takes one event of
 each request, its queueing; blktrace cannot record this event alone, so it records its class of
@@ -18,12 +20,15 @@ from statistics import median
 from ..machines.remote import Guest
 from .overhead import DISK, Meter, fio_command
 
-NONE, ALIGNCTL, BLKTRACE = RECORDERS = ("none", "alignctl record", "blktrace")
+NONE, ALIGNCTL, BLKTRACE, TOP, TOP_DRIVE = RECORDERS = (
+    "none", "alignctl record", "blktrace", "alignctl top", "alignctl top --drive")
 FOLDER = "/run/recording"
 OUTPUT = f"{FOLDER}/trace"
 ENGINE = "psync"
-# Runs in the guest: a recorder around a load. The recorder has begun when a file of its exists, and
-# prints its summary at the end.
+# Of x86_64, as /proc/PID/syscall has it.
+CLOCK_NANOSLEEP = "230 "
+# Runs in the guest: a recorder around a load. The recorder has begun when a file has a text, or if that
+# is empty exists, and prints its summary at the end.
 AROUND = """
 import json, os, signal, subprocess, sys, time
 recorder, begun, load = map(json.loads, sys.argv[1:])
@@ -31,7 +36,13 @@ began, said = None, ""
 if recorder:
     began = subprocess.Popen(recorder, stdout=subprocess.PIPE, text=True)
     until = time.monotonic() + 20
-    while not os.path.exists(begun) and time.monotonic() < until and began.poll() is None:
+    path, text = begun[0].format(pid=began.pid), begun[1]
+    while time.monotonic() < until and began.poll() is None:
+        try:
+            if open(path).read(len(text)) == text:
+                break
+        except OSError:
+            pass
         time.sleep(0.1)
     time.sleep(1)
 done = subprocess.run(load, stdout=subprocess.PIPE, check=True)
@@ -66,9 +77,14 @@ class Recording:
             NONE: None,
             ALIGNCTL: ["/run/alignctl", "record", DISK, "--output", OUTPUT, "--json"],
             BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
+            TOP: ["/run/alignctl", "top", DISK, "--interval", "3600", "--json"],
+            TOP_DRIVE: ["/run/alignctl", "top", DISK, "--drive", "--interval", "3600", "--json"],
         }
         # The file that each recorder makes before its first event; blktrace makes one per processor.
-        self._begun = {NONE: "", ALIGNCTL: OUTPUT, BLKTRACE: f"{OUTPUT}.blktrace.0"}
+        # alignctl top makes none: it counts once it waits for the end of the interval.
+        waits = ["/proc/{pid}/syscall", CLOCK_NANOSLEEP]
+        self._begun = {NONE: [], ALIGNCTL: [OUTPUT, ""], BLKTRACE: [f"{OUTPUT}.blktrace.0", ""],
+                       TOP: waits, TOP_DRIVE: waits}
         self._alignctl = str(alignctl)
 
     def set_up(self) -> None:
@@ -92,6 +108,10 @@ class Recording:
     def _found(self, recorder: str, writes: int, said: str) -> int:
         if recorder == NONE:
             return writes
+        if recorder == TOP:
+            return json.loads(said)["writes"]
+        if recorder == TOP_DRIVE:
+            return json.loads(said)["drive"]["requests"]
         if recorder == ALIGNCTL:
             return json.loads(said)["operations"]["write"]["count"]
         dumped = self._guest.run("blkparse", "-q", "-D", FOLDER, "-i", "trace", "-f", "%a %d\\n",

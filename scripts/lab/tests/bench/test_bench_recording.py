@@ -8,13 +8,16 @@ import pytest
 from lab.bench import recording
 from lab.bench.figures import MET, MISSING, NOT_MET, ROWS, VOID
 from lab.bench.record import Record
-from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, Recorded
+from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, TOP, Recorded
 
 
 def rounds(*costs, lost=0):
-    """Make runs of each recorder, a tuple a round; each recorder lost `lost` writes."""
+    """
+    Make runs of each recorder, a tuple a round of those that keep requests; counting live adds 300 or 900. Each lost `lost`
+    writes.
+    """
     return [Recorded(name, cost, 1000, 1000 - (lost if name != NONE else 0))
-            for made in costs for name, cost in zip(RECORDERS, made, strict=True)]
+            for made in costs for name, cost in zip(RECORDERS, (*made, made[0] + 300, made[0] + 900), strict=True)]
 
 
 def figure(runs):
@@ -34,6 +37,8 @@ def test_a_run_is_compared_with_the_one_alone_of_its_round():
     assert recording.added(runs, ALIGNCTL) == [1000] * 3
     assert figure(runs).value == 0.5
     assert "beside the 7000 of a write" in figure(runs).measured
+    assert recording.added(runs, TOP) == [300] * 3
+    assert "alignctl top 300; alignctl top --drive 900" in figure(runs).measured
 
 
 def test_a_recorder_that_has_lost_writes_proves_nothing():
@@ -41,6 +46,7 @@ def test_a_recorder_that_has_lost_writes_proves_nothing():
     assert found.verdict == VOID
     assert "alignctl record: has 997 of 1000 writes" in found.measured
     assert "blktrace: has 997 of 1000 writes" in found.measured
+    assert "alignctl top --drive: has 997 of 1000 writes" in found.measured
 
 
 def test_what_was_not_run_is_not_met():
@@ -65,7 +71,8 @@ class Guest:
     def json(self, *argv, **_):
         recorder = json.loads(argv[3])
         self.recorders.append(recorder[0] if recorder else None)
-        return {"status": self.status, "said": json.dumps({"operations": {"write": {"count": 3}}}),
+        return {"status": self.status, "said": json.dumps({"operations": {"write": {"count": 3}}, "writes": 3,
+                                                             "drive": {"requests": 3}}),
                 "load": {"jobs": [{"write": {"iops": 125000, "total_ios": 3}}]}}
 
 
@@ -74,9 +81,9 @@ def test_recorders_take_turns_and_the_first_round_is_dropped():
     beside = recording.Recording(guest, "/bin/alignctl", 3)
     beside.set_up()
     found = beside.measure(2, lambda done, total: steps.append((done, total)))
-    assert guest.recorders == [None, "/run/alignctl", "blktrace"] * 3
+    assert guest.recorders == [None, "/run/alignctl", "blktrace", "/run/alignctl", "/run/alignctl"] * 3
     assert found == [Recorded(name, 8000.0, 3, 3) for name in RECORDERS] * 2
-    assert steps[-1] == (9, 9)
+    assert steps[-1] == (15, 15)
 
 
 def test_a_recorder_that_failed_is_an_error():
