@@ -17,8 +17,8 @@ from . import filesystem, machine
 
 RECIPE = Path(__file__).with_name("recipe")
 # Beside the essential packages and apt; the libraries are alignctl's.
-PACKAGES = ("cryptsetup", "dbus", "e2fsprogs", "fdisk", "initramfs-tools", "kexec-tools", "kmod", "kpartx", "libjson-c5",
-            "liburing2", "lvm2", "mdadm", "mount", "procps", "python3", "systemd", "systemd-sysv", "udev",
+PACKAGES = ("cryptsetup", "dbus", "e2fsprogs", "fdisk", "initramfs-tools", "kexec-tools", "kmod", "kpartx", "libbpf1",
+            "libjson-c5", "liburing2", "lvm2", "mdadm", "mount", "procps", "python3", "systemd", "systemd-sysv", "udev",
             "usr-is-merged", "xfsprogs", "zstd")
 # Generations that have an image, oldest first, and their packages beside PACKAGES.
 GENERATIONS = {"bookworm": (), "trixie": ("systemd-cryptsetup",)}

@@ -91,7 +91,7 @@ static int check(const struct device *device, bool drive)
 	}
 	queues = message_format("%s/mq", device->sys.disk_dir);
 	if (drive && access(queues, F_OK)) {
-		message_error("%s: is made of other devices and has no requests of its own; leave out --drive, or name a disk below it",
+		message_error("%s: has no requests of its own, as a device made of others; leave out --drive, or name a disk below it",
 			      device->path);
 		return ALIGNCTL_USAGE;
 	}
