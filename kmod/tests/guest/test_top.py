@@ -161,7 +161,6 @@ for page in map(int, pages):
 """
 
 
-@pytest.mark.each_kernel
 def test_writers_are_told_by_file_and_write_back_by_its_cgroup(rig, cgroup):
     """On a partition where each block of the file system has two touches; the journal's writes count, too."""
     drive, pages, direct = rig.drive("p4096"), 8, 20
@@ -218,6 +217,7 @@ def test_an_align_device_counts_the_same_and_what_it_sends_back_is_counted_once(
         assert done.returncode == USAGE and "has no requests of its own" in done.stderr
 
 
+@pytest.mark.check_all("each request is compared with the drive's log where nothing is merged")
 def test_requests_are_counted_behind_merges(rig):
     """Blocks of the page cache are sent one by one, and merged; --drive sees what the drive gets."""
     drive, blocks = rig.drive("p4096"), 64
@@ -234,6 +234,7 @@ def test_requests_are_counted_behind_merges(rig):
     assert len(sent) < found["writes"]
 
 
+@pytest.mark.check_all("each request is compared with the drive's log where none is given back")
 def test_a_request_that_the_driver_gives_back_is_counted_once(rig):
     """scsi_debug is busy at every fourth command, which is issued again."""
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
@@ -264,6 +265,7 @@ def test_writers_without_room_are_counted_as_lost(rig):
         assert f"{3 * each} writes are in no row" in counting.errors
 
 
+@pytest.mark.check_all("unit tests print the same report")
 def test_people_see_the_same_and_intervals_follow_each_other(rig):
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
         with Counting(path, "--drive", json=False) as counting:
@@ -281,6 +283,7 @@ def test_people_see_the_same_and_intervals_follow_each_other(rig):
         assert first["seconds"] >= 0.9 and first["seconds"] + second["seconds"] >= 1.9
 
 
+@pytest.mark.check_all("the checks come first and are few; the other tests pass them")
 def test_what_is_missing_is_named(rig):
     """Without BTF, without rights, and where write-back cannot be told by cgroup."""
     with rig.scsi_debug() as path:
