@@ -145,7 +145,9 @@ static int watch(struct top *top, const struct top_arguments *arguments,
 	bool on = true;
 
 	while (on && (!arguments->count || done < arguments->count)) {
-		on = intervals_wait(&next_ns, arguments->interval) &&
+		/* a signal may have come while the programs were loaded */
+		on = !interrupt_seen() &&
+		     intervals_wait(&next_ns, arguments->interval) &&
 		     !interrupt_seen();
 		result = top_read(top, &interval);
 		if (result)
