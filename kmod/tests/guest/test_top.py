@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from lab.paths import OUT
 from rig.direct import Disk, pattern
 from rig.dm import Align, run, sysfs_folder
 from rig.filesystem import mounted
-from rig.witness import eventually
+from rig.witness import Trace, eventually, writes
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
@@ -210,7 +211,7 @@ def test_an_align_device_counts_the_same_and_what_it_sends_back_is_counted_once(
         # The target sends back requests that must not wait, and io_uring retries them.
         assert found["sent_back"] > 0
         for name, counter in (("writes", "writes"), ("misaligned_writes", "writes_misaligned"), ("bytes", "write_bytes"),
-                              ("touches", "rmw_expected")):
+                              ("touches", "rmw_expected"), ("sent_back", "nowait_again")):
             assert found[name] == after[counter] - before[counter], name
         assert found["touches"] == 2 * count
         done = run(ALIGNCTL, "top", device.path, "--once", "--drive", ok=False)
@@ -239,7 +240,7 @@ def test_a_request_that_the_driver_gives_back_is_counted_once(rig):
     """scsi_debug is busy at every fourth command, which is issued again."""
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
         settings = Path("/sys/bus/pseudo/drivers/scsi_debug")
-        with Counting(path, "--drive") as counting:
+        with Counting(path, "--drive") as counting, Trace(path) as issued:
             (settings / "every_nth").write_text("4")
             (settings / "opts").write_text("0x8000")
             for block in range(40):
@@ -247,7 +248,7 @@ def test_a_request_that_the_driver_gives_back_is_counted_once(rig):
             (settings / "every_nth").write_text("0")
             (settings / "opts").write_text("0")
     requests = counting.fine()["drive"]
-    assert requests["requeued"] > 5
+    assert requests["requeued"] == len(writes(issued.requests)) - 40 > 5
     assert (requests["requests"], requests["touches"], requests["lost"]) == (40, 40, 0)
 
 
@@ -262,7 +263,63 @@ def test_writers_without_room_are_counted_as_lost(rig):
         assert counting.status == FINDINGS
         assert counting.found["lost"] == 3 * each and counting.found["writes"] == 2 * each
         assert [row["process"] for row in counting.found["writers"]] == names[:2]
-        assert f"{3 * each} writes are in no row" in counting.errors
+        assert f"{3 * each} writes are in no row: there is room for 2; ask for more than --rows 2" in counting.errors
+
+
+@pytest.mark.check_all("the map of rows, in the same code, is full in the test above")
+def test_a_write_without_room_that_is_sent_back_is_counted_twice_and_said_so(rig, tmp_path):
+    count, drive = 50, rig.drive("p4096")
+    with Align(drive.path, mode="pad") as device:
+        words = [ALIGNCTL, "replay", "w4096_512", "--on", device.path, "--count", count, "--state", tmp_path / "state"]
+        run(*words, "--phase", "prepare")
+        with Counting(device.path, "--rows", 1) as counting:
+            with Disk(device.path) as disk:
+                disk.write(0, bytes(4096))
+            before = device.ledger()
+            run(*words, "--phase", "run", "--depth", 16)
+            after = device.ledger()
+    sent_back = after["nowait_again"] - before["nowait_again"]
+    assert counting.status == FINDINGS and counting.found["writes"] == 1
+    assert counting.found["sent_back"] == counting.found["counted_twice"] == sent_back > 0
+    assert counting.found["lost"] == after["writes"] - before["writes"] + sent_back
+
+
+@pytest.mark.check_all("the map of rows, in the same code, is full in a test above")
+def test_requests_without_room_are_counted_as_lost(rig, tmp_path):
+    """A slow disk has sixteen requests at one time, and there is room for four."""
+    with rig.scsi_debug(physblk_exp=3, delay=5) as path:
+        words = [ALIGNCTL, "replay", "w4096_512", "--on", path, "--count", 64, "--state", tmp_path / "state"]
+        run(*words, "--phase", "prepare")
+        with Counting(path, "--drive", "--rows", 1) as counting, Trace(path) as issued:
+            run(*words, "--phase", "run", "--depth", 16)
+    requests = counting.found["drive"]
+    assert counting.status == FINDINGS and counting.found["lost"] == 0
+    assert requests["lost"] > 0 and requests["requests"] + requests["lost"] == len(writes(issued.requests))
+    assert f"{requests['lost']} requests are not counted: there is room for 4 at one time" in counting.errors
+
+
+@pytest.mark.check_all("the map of rows, in the same code, is full in a test above")
+def test_direct_writes_without_room_have_no_file_and_are_counted(rig):
+    """Threads wait in their writes for the only request that a slow disk takes at one time; there is room for four files."""
+    threads, each = 8, 4
+    with rig.scsi_debug(physblk_exp=3, delay=5, max_queue=1) as path:
+        (sysfs_folder(path) / "queue/scheduler").write_text("none")
+        run("mkfs.ext4", "-q", "-F", "-b", 4096, "-O", "^has_journal", path)
+        with mounted("ext4", path) as folder:
+            file = folder / "file"
+            file.write_bytes(bytes(threads * each * 4096))
+            os.sync()
+            with Disk(file) as disk, Counting(path, "--rows", 4) as counting:
+                def write(thread):
+                    for block in range(thread, threads * each, threads):
+                        disk.write(8 * block, bytes(4096))
+                with ThreadPoolExecutor(threads) as pool:
+                    list(pool.map(write, range(threads)))
+            counted = [row["writes"] for row in of_file(counting.found, file)]
+    assert (counting.status, counting.found["lost"]) == (FINE, 0)
+    mine = [row["writes"] for row in counting.found["writers"] if row["pid"] == os.getpid()]
+    assert sum(mine) == threads * each
+    assert counting.found["files_lost"] == sum(mine) - sum(counted) > 0
 
 
 @pytest.mark.check_all("unit tests print the same report")

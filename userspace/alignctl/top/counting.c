@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -36,8 +37,16 @@ static const char *const outer_names[NR_INNER] = { "rows", "classes" };
 
 /* The programs of --drive. */
 static const char *const drive_programs[] = {
-	"rq_issue", "rq_requeue", "rq_complete",
+	"rq_issue", "rq_issue_again", "rq_requeue", "rq_complete",
+	"rq_complete_again",
 };
+
+/* The second programs of an event: see top.bpf.c. */
+static const char *const second_programs[] = {
+	"bio_queue_again", "bio_complete_again", "rq_issue_again",
+	"rq_complete_again",
+};
+#define PREEMPTIBLE_SINCE	7	/* Linux 7.0 */
 
 /* The program at a function that not every kernel has, or lets anybody look at. */
 #define CALL_PROGRAM	"iomap_next"
@@ -53,8 +62,10 @@ static const char *const drive_programs[] = {
  * @nr_links: number of attachments
  * @inner: descriptors of the maps that are being filled
  * @events: events up to the last reading
+ * @skips: skipped events up to the last reading
  * @read_ns: time of the last reading
  * @knows_direct: files of direct writes are known
+ * @preemptible: each event has two programs
  */
 struct top {
 	struct top_options options;
@@ -64,8 +75,10 @@ struct top {
 	size_t nr_links;
 	int inner[NR_INNER];
 	struct top_events events;
+	struct top_skips skips;
 	uint64_t read_ns;
 	bool knows_direct;
+	bool preemptible;
 };
 
 /* The first complaint of libbpf, to be part of our own. */
@@ -170,6 +183,7 @@ static int set_config(struct top *top, struct top_config *config)
 		.disk_major = major(disk),
 		.disk_minor = minor(disk),
 		.by_cgroup = top->options.by_cgroup,
+		.preemptible = top->preemptible,
 		.phases = nr_phases(&top->geometry),
 	};
 	return ALIGNCTL_FINE;
@@ -191,6 +205,12 @@ static int make_inner(const struct top *top, enum inner inner)
 static int map_fd(const struct top *top, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(top->object, name);
+}
+
+static void set_room(const struct top *top, const char *map, uint32_t room)
+{
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(top->object, map),
+				 room);
 }
 
 static void set_autoload(const struct top *top, const char *program, bool on)
@@ -231,9 +251,13 @@ static bool load(struct top *top, const struct top_config *config)
 			return false;
 	for (i = 0; i < sizeof(drive_programs) / sizeof(drive_programs[0]); i++)
 		set_autoload(top, drive_programs[i], top->options.drive);
-	if (!top->options.drive)
-		bpf_map__set_max_entries(
-			bpf_object__find_map_by_name(top->object, "issued"), 1);
+	set_room(top, "calls", top->options.rows);
+	if (top->options.drive)
+		set_room(top, "issued",
+			 top->options.rows * TOP_REQUESTS_PER_ROW);
+	for (i = 0; !top->preemptible &&
+		    i < sizeof(second_programs) / sizeof(second_programs[0]); i++)
+		set_autoload(top, second_programs[i], false);
 	set_autoload(top, CALL_PROGRAM, top->knows_direct);
 	return !bpf_object__load(top->object);
 }
@@ -280,6 +304,15 @@ static bool start(struct top *top, const struct top_config *config)
 	return attach(top);
 }
 
+/* Return whether a task can be preempted in a program at a tracepoint. */
+static bool is_preemptible(void)
+{
+	struct utsname kernel;
+
+	return uname(&kernel) ||
+	       strtoul(kernel.release, NULL, 10) >= PREEMPTIBLE_SINCE;
+}
+
 int top_open(struct top **result, const struct top_options *options)
 {
 	struct top *top;
@@ -293,6 +326,7 @@ int top_open(struct top **result, const struct top_options *options)
 	top->options = *options;
 	top->inner[INNER_ROWS] = top->inner[INNER_CLASSES] = -1;
 	top->knows_direct = true;
+	top->preemptible = is_preemptible();
 	libbpf_set_print(keep_complaint);
 	status = set_config(top, &config);
 	for (i = 0; !status && i < NR_INNER; i++) {
@@ -338,7 +372,7 @@ bool top_knows_direct(const struct top *top)
 }
 
 /* Return how often a program did not run because it was running already. */
-static uint64_t missed(const struct top *top, const char *name)
+static uint64_t skipped(const struct top *top, const char *name)
 {
 	const struct bpf_program *program =
 		bpf_object__find_program_by_name(top->object, name);
@@ -351,18 +385,46 @@ static uint64_t missed(const struct top *top, const char *name)
 	return info.recursion_misses;
 }
 
+/*
+ * Return how often an event was skipped by its program and by the second one, at
+ * most: each may have skipped other ones.
+ */
+static uint64_t skipped_by_both(const struct top *top, const char *first,
+				const char *second)
+{
+	uint64_t one = skipped(top, first), other;
+
+	if (!top->preemptible)
+		return one;
+	other = skipped(top, second);
+	return one < other ? one : other;
+}
+
+static uint64_t excess(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* Read the events since the last reading. */
-static bool read_events(struct top *top, struct top_events *since)
+static bool read_events(struct top *top, struct top_interval *interval)
 {
 	const uint32_t first = 0;
+	uint64_t arrivals = skipped(top, "bio_queue");
 	struct top_events now;
+	struct top_skips skips = {
+		.ends = skipped_by_both(top, "bio_complete",
+					"bio_complete_again"),
+		.requests = skipped_by_both(top, "rq_issue",
+					    "rq_issue_again") +
+			    skipped_by_both(top, "rq_complete",
+					    "rq_complete_again"),
+	};
 
 	if (bpf_map_lookup_elem(map_fd(top, "events"), &first, &now))
 		return false;
-	now.lost += missed(top, "bio_queue");
-	now.requests_lost += missed(top, "rq_issue") +
-			     missed(top, "rq_complete");
-	*since = (struct top_events) {
+	now.calls_lost += skipped(top, CALL_PROGRAM);
+	skips.arrivals = excess(arrivals, now.seen_again);
+	interval->events = (struct top_events) {
 		.lost = now.lost - top->events.lost,
 		.sent_back = now.sent_back - top->events.sent_back,
 		.counted_twice = now.counted_twice - top->events.counted_twice,
@@ -370,7 +432,14 @@ static bool read_events(struct top *top, struct top_events *since)
 		.requests_lost = now.requests_lost - top->events.requests_lost,
 		.requeued = now.requeued - top->events.requeued,
 	};
+	/* an arrival may be between its two programs, and be missing for a while */
+	interval->skips = (struct top_skips) {
+		.arrivals = excess(skips.arrivals, top->skips.arrivals),
+		.ends = excess(skips.ends, top->skips.ends),
+		.requests = excess(skips.requests, top->skips.requests),
+	};
 	top->events = now;
+	top->skips = skips;
 	return true;
 }
 
@@ -438,7 +507,7 @@ int top_read(struct top *top, struct top_interval *interval)
 	interval->seconds = ns_to_s((double)(now - top->read_ns));
 	top->read_ns = now;
 	read = read_rows(full[INNER_ROWS], interval) &&
-	       read_events(top, &interval->events);
+	       read_events(top, interval);
 	if (read && top->options.drive) {
 		interval->nr_classes = nr_classes(top);
 		read = read_classes(full[INNER_CLASSES], interval);
@@ -497,9 +566,14 @@ void top_interval_finish(struct top_interval *interval)
 		      compare_rows);
 }
 
-uint64_t top_lost(const struct top_interval *interval)
+uint64_t top_lost_writes(const struct top_interval *interval)
 {
-	return interval->events.lost + interval->events.requests_lost;
+	return interval->events.lost + interval->skips.arrivals;
+}
+
+uint64_t top_lost_requests(const struct top_interval *interval)
+{
+	return interval->events.requests_lost + interval->skips.requests;
 }
 
 void top_interval_free(struct top_interval *interval)

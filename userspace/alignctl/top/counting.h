@@ -17,12 +17,15 @@
 /* Rows of an interval that the kernel has room for, unless --rows asks otherwise. */
 #define TOP_DEFAULT_ROWS	16384
 #define TOP_MAX_ROWS		(1U << 20)
+/* Requests at one time for each row; the largest queues of a disk have 65535. */
+#define TOP_REQUESTS_PER_ROW	4
 
 /**
  * struct top_options - what to count
  * @device: the block device
  * @drive: count the requests of the disk as well
- * @rows: number of rows of an interval that the kernel has room for
+ * @rows: number of rows of an interval that the kernel has room for, of tasks in
+ *	a direct write at one time, and by TOP_REQUESTS_PER_ROW of requests
  * @by_cgroup: write-back goes by its cgroup: see names_open()
  */
 struct top_options {
@@ -43,6 +46,21 @@ struct top_row {
 };
 
 /**
+ * struct top_skips - events, at any device, that no program saw: they were running
+ *	already on that processor
+ * @arrivals: number of arrivals of bios; the writes among them are in no row
+ * @ends: number of ends of bios, at most; those among them that were sent back are
+ *	counted twice
+ * @requests: number of issues and completions of requests, at most; the writes
+ *	among them are in no class
+ */
+struct top_skips {
+	uint64_t arrivals;
+	uint64_t ends;
+	uint64_t requests;
+};
+
+/**
  * struct top_interval - what was counted from one reading to the next
  * @time: wall-clock time of the end, seconds
  * @seconds: length
@@ -50,6 +68,7 @@ struct top_row {
  * @nr: number of rows
  * @total: sum of the rows
  * @events: events that are in no row
+ * @skips: events that no program saw
  * @class: the disk's requests by top_class_index(); NULL if they are not counted
  * @nr_classes: number of classes
  */
@@ -60,6 +79,7 @@ struct top_interval {
 	size_t nr;
 	struct top_count total;
 	struct top_events events;
+	struct top_skips skips;
 	struct top_class *class;
 	uint32_t nr_classes;
 };
@@ -91,7 +111,11 @@ void top_interval_free(struct top_interval *interval);
 /* Sort the rows, most touches first, and sum them up. */
 void top_interval_finish(struct top_interval *interval);
 
-/* Return how many events are missing from the rows and classes. */
-uint64_t top_lost(const struct top_interval *interval);
+/*
+ * Return how many writes are missing from the rows, or requests from the classes:
+ * for lack of room, and as the programs did not see them.
+ */
+uint64_t top_lost_writes(const struct top_interval *interval);
+uint64_t top_lost_requests(const struct top_interval *interval);
 
 #endif

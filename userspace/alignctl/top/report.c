@@ -357,6 +357,14 @@ static void text_latency(const struct top_interval *interval)
 	table_print(table, 2);
 }
 
+/* Return how many events are lost, in words. */
+static struct figure text_lost(uint64_t lost)
+{
+	struct figure text = { "nothing" };
+
+	return lost ? figure(FIGURE_COUNT, (double)lost) : text;
+}
+
 static void text_classes(const struct top_report *report,
 			 const struct top_interval *interval)
 {
@@ -372,9 +380,7 @@ static void text_classes(const struct top_report *report,
 		table_add(table, &shown);
 	}
 	printf("%s requests completed by the drive; lost %s\n",
-	       FIGURE_OF(requests),
-	       interval->events.requests_lost ?
-	       FIGURE_OF(interval->events.requests_lost) : "nothing");
+	       FIGURE_OF(requests), text_lost(top_lost_requests(interval)).text);
 	table_print(table, 2);
 	text_latency(interval);
 }
@@ -407,8 +413,7 @@ void top_report_text(const struct top_report *report,
 	       figure(FIGURE_S, interval->seconds).text,
 	       FIGURE_OF(total->misaligned + total->zeroes_misaligned),
 	       FIGURE_OF(total->write_touches + total->zero_touches),
-	       interval->events.lost ? FIGURE_OF(interval->events.lost) :
-				       "nothing");
+	       text_lost(top_lost_writes(interval)).text);
 	files = names_files(interval->row, nr);
 	for (i = 0; i < nr; i++) {
 		const struct shown shown = { &interval->row[i], report,
@@ -443,7 +448,8 @@ static struct json_object *json_requests(const struct top_report *report,
 	json_add_number(object, "requests", requests);
 	json_add_number(object, "touches", touches);
 	json_add_number(object, "bytes", bytes);
-	json_add_number(object, "lost", interval->events.requests_lost);
+	json_add_number(object, "lost", top_lost_requests(interval));
+	json_add_number(object, "skipped", interval->skips.requests);
 	json_add_number(object, "requeued", interval->events.requeued);
 	json_add(object, "classes", array);
 	return object;
@@ -482,9 +488,11 @@ void top_report_json(const struct top_report *report,
 	json_add_number(object, "write_touches", total->write_touches);
 	json_add_number(object, "zero_touches", total->zero_touches);
 	json_add_number(object, "bytes", total->bytes);
-	json_add_number(object, "lost", events->lost);
+	json_add_number(object, "lost", top_lost_writes(interval));
+	json_add_number(object, "skipped", interval->skips.arrivals);
 	json_add_number(object, "sent_back", events->sent_back);
 	json_add_number(object, "counted_twice", events->counted_twice);
+	json_add_number(object, "skipped_ends", interval->skips.ends);
 	json_add_number(object, "files_lost", events->calls_lost);
 	json_add_bool(object, "writeback_by_cgroup",
 		      !report->names->no_cgroups);

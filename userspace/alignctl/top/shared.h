@@ -27,6 +27,8 @@
  * @disk_major: major number of the disk
  * @disk_minor: minor number of the disk
  * @by_cgroup: write-back has the cgroup whose pages it writes
+ * @preemptible: a task can be preempted in a program at a tracepoint, so each
+ *	event has two programs
  * @phases: number of positions in a physical block at which a request can start
  */
 struct top_config {
@@ -36,6 +38,7 @@ struct top_config {
 	__u32 disk_major;
 	__u32 disk_minor;
 	__u32 by_cgroup;
+	__u32 preemptible;
 	__u32 phases;
 };
 
@@ -114,9 +117,11 @@ struct top_class {
  * @sent_back: number of bios that the device sent back, because they would have
  *	had to wait (REQ_NOWAIT); they were taken out again, and are sent again
  * @counted_twice: number of these that could not be taken out of their row
- * @calls_lost: number of direct writes whose file is not known, for lack of room
+ * @calls_lost: number of direct writes whose file is not known, for lack of room;
+ *	userspace adds what the program did not see
  * @requests_lost: number of requests for which there was no room
  * @requeued: number of requests that the driver gave back, to be issued again
+ * @seen_again: number of arrivals, at any device, that only the second program saw
  */
 struct top_events {
 	__u64 lost;
@@ -125,6 +130,7 @@ struct top_events {
 	__u64 calls_lost;
 	__u64 requests_lost;
 	__u64 requeued;
+	__u64 seen_again;
 };
 
 /*

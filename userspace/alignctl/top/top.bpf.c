@@ -57,10 +57,8 @@ static inline int leading_zeroes(__u64 n)
 #define MAPPING_FLAGS		3UL	/* anonymous memory, and others */
 #define CALL_WRITES_DIRECTLY	0x11U	/* IOMAP_WRITE | IOMAP_DIRECT */
 #define BDEVFS_MAGIC		0x62646576UL
-/* Tasks that are in a direct write at one time. */
-#define CALLS_MAX		16384
-/* Requests that a disk has at one time; the largest queues have 65535. */
-#define ISSUED_MAX		65536
+/* Many more than there are tasks between one program and the next. */
+#define SEEN_MAX		4096
 
 #define KERNEL_TYPE	__attribute__((preserve_access_index))
 
@@ -193,16 +191,17 @@ struct {
 	__type(value, __u32);
 } rows SEC(".maps"), classes SEC(".maps");
 
+/* How much room these two have, userspace says. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CALLS_MAX);
+	__uint(max_entries, 1);
 	__type(key, __u64);
 	__type(value, struct call);
 } calls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ISSUED_MAX);
+	__uint(max_entries, 1);
 	__type(key, __u64);
 	__type(value, struct top_issued);
 } issued SEC(".maps");
@@ -213,6 +212,23 @@ struct {
 	__type(key, __u32);
 	__type(value, struct top_events);
 } events SEC(".maps");
+
+/*
+ * Bios whose event the first of two programs has seen, by address, until the
+ * second one sees it. The kernel does not run a program on a processor that is
+ * in it already. Since Linux 7.0 the task that is in it can be preempted, and
+ * then it sees no event of another task for a time slice. So each event has two
+ * programs there, and the second one does what the first one has missed; what
+ * both miss can be told from the number of events that the first one missed. To
+ * disable preemption in a program is of no use: the task would be preempted
+ * where it is enabled again, in the program still.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SEEN_MAX);
+	__type(key, __u64);
+	__type(value, __u8);
+} seen SEC(".maps");
 
 #define add(counter, n)	((void)__sync_fetch_and_add(&(counter), (n)))
 
@@ -437,25 +453,103 @@ static __always_inline bool is_counted(struct bio *bio, struct place *place)
 			  bio->bi_iter.bi_size >> ALIGN_SECTOR_SHIFT, place);
 }
 
-/* A bio arrives at a device, before it is split. */
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(bio_queue, struct bio *bio)
+static __always_inline void count_arrival(struct bio *bio,
+					  const struct place *place)
 {
 	struct top_key key = { 0 };
 	struct top_count *count;
-	struct place place;
 	__u32 first = 0;
 	void *map;
 
-	if (!is_counted(bio, &place))
-		return 0;
 	fill_key(bio, &key);
 	map = bpf_map_lookup_elem(&rows, &first);
 	count = map ? find_row(map, &key, true) : NULL;
 	if (count)
-		add_to(count, bio->bi_opf, &place, 1);
+		add_to(count, bio->bi_opf, place, 1);
 	else
 		count_event(lost);
+}
+
+/* Tell the second program of an event that the first one has seen it. */
+static __always_inline void mark_seen(struct bio *bio)
+{
+	__u64 address = (__u64)bio;
+	const __u8 mark = 1;
+
+	if (config.preemptible)
+		bpf_map_update_elem(&seen, &address, &mark, BPF_ANY);
+}
+
+/* Check, in the second program of an event, whether the first one saw it. */
+static __always_inline bool was_seen(struct bio *bio)
+{
+	__u64 address = (__u64)bio;
+
+	return !bpf_map_delete_elem(&seen, &address);
+}
+
+/*
+ * The second program: see the map seen. Programs of one event run in the order
+ * in which they are attached, so it is attached after the other.
+ */
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(bio_queue_again, struct bio *bio)
+{
+	struct place place;
+
+	if (was_seen(bio))
+		return 0;
+	count_event(seen_again);
+	if (is_counted(bio, &place))
+		count_arrival(bio, &place);
+	return 0;
+}
+
+/* A bio arrives at a device, before it is split. */
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(bio_queue, struct bio *bio)
+{
+	struct place place;
+
+	/* each bio, as events of all devices are missed, and counted as missed */
+	mark_seen(bio);
+	if (is_counted(bio, &place))
+		count_arrival(bio, &place);
+	return 0;
+}
+
+static __always_inline void take_arrival_back(struct bio *bio,
+					      const struct place *place)
+{
+	struct top_key key = { 0 };
+	struct top_count *count;
+	__u32 first = 0;
+	void *map;
+
+	fill_key(bio, &key);
+	map = bpf_map_lookup_elem(&rows, &first);
+	count = map ? find_row(map, &key, false) : NULL;
+	count_event(sent_back);
+	/* it is not there if an interval has ended since its arrival */
+	if (count && ((bio->bi_opf & OP_MASK) == OP_WRITE ? count->writes :
+							    count->zeroes))
+		add_to(count, bio->bi_opf, place, -1);
+	else
+		count_event(counted_twice);
+}
+
+static __always_inline bool was_sent_back(struct bio *bio, struct place *place)
+{
+	return bio->bi_status == STATUS_AGAIN && is_counted(bio, place);
+}
+
+SEC("tp_btf/block_bio_complete")
+int BPF_PROG(bio_complete_again, struct request_queue *queue, struct bio *bio)
+{
+	struct place place;
+
+	if (was_sent_back(bio, &place) && !was_seen(bio))
+		take_arrival_back(bio, &place);
 	return 0;
 }
 
@@ -466,25 +560,30 @@ int BPF_PROG(bio_queue, struct bio *bio)
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(bio_complete, struct request_queue *queue, struct bio *bio)
 {
-	struct top_key key = { 0 };
-	struct top_count *count;
 	struct place place;
-	__u32 first = 0;
-	void *map;
 
-	if (bio->bi_status != STATUS_AGAIN || !is_counted(bio, &place))
-		return 0;
-	fill_key(bio, &key);
-	map = bpf_map_lookup_elem(&rows, &first);
-	count = map ? find_row(map, &key, false) : NULL;
-	count_event(sent_back);
-	/* it is not there if an interval has ended since its arrival */
-	if (count && ((bio->bi_opf & OP_MASK) == OP_WRITE ? count->writes :
-							    count->zeroes))
-		add_to(count, bio->bi_opf, &place, -1);
-	else
-		count_event(counted_twice);
+	if (was_sent_back(bio, &place)) {
+		mark_seen(bio);
+		take_arrival_back(bio, &place);
+	}
 	return 0;
+}
+
+static __always_inline void keep_call(struct iomap_iter *iter, int found)
+{
+	__u64 task = bpf_get_current_pid_tgid();
+	struct call call;
+
+	if ((iter->flags & CALL_WRITES_DIRECTLY) != CALL_WRITES_DIRECTLY)
+		return;
+	if (found <= 0) {
+		bpf_map_delete_elem(&calls, &task);
+		return;
+	}
+	call.device = iter->inode->i_sb->s_dev;
+	call.inode = iter->inode->i_ino;
+	if (bpf_map_update_elem(&calls, &task, &call, BPF_ANY))
+		count_event(calls_lost);
 }
 
 /*
@@ -494,19 +593,36 @@ int BPF_PROG(bio_complete, struct request_queue *queue, struct bio *bio)
 SEC("fexit/iomap_iter")
 int BPF_PROG(iomap_next, struct iomap_iter *iter, const void *ops, int found)
 {
-	__u64 task = bpf_get_current_pid_tgid();
-	struct call call;
+	keep_call(iter, found);
+	return 0;
+}
 
-	if ((iter->flags & CALL_WRITES_DIRECTLY) != CALL_WRITES_DIRECTLY)
-		return 0;
-	if (found <= 0) {
-		bpf_map_delete_elem(&calls, &task);
-		return 0;
-	}
-	call.device = iter->inode->i_sb->s_dev;
-	call.inode = iter->inode->i_ino;
-	if (bpf_map_update_elem(&calls, &task, &call, BPF_ANY))
-		count_event(calls_lost);
+/* @last: no other program follows, so what finds no room is lost. */
+static __always_inline void keep_issue(struct request *rq, bool last)
+{
+	__u64 number = (__u64)rq;
+	struct top_issued request;
+	struct place place;
+
+	if (!is_write(rq->cmd_flags) || !is_disk(rq->q->disk))
+		return;
+	if (!find_place(rq->__sector, rq->__data_len >> ALIGN_SECTOR_SHIFT,
+			&place))
+		return;
+	request.bytes = place.bytes;
+	request.touches = place.touches;
+	request.class = top_class_index(place.size_bin, place.phase,
+					config.phases, place.touches);
+	request.time_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&issued, &number, &request, BPF_ANY) && last)
+		count_event(requests_lost);
+}
+
+/* Keep the issue anew: to do so twice makes no difference. */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(rq_issue_again, struct request *rq)
+{
+	keep_issue(rq, true);
 	return 0;
 }
 
@@ -514,22 +630,7 @@ int BPF_PROG(iomap_next, struct iomap_iter *iter, const void *ops, int found)
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(rq_issue, struct request *rq)
 {
-	__u64 number = (__u64)rq;
-	struct top_issued request;
-	struct place place;
-
-	if (!is_write(rq->cmd_flags) || !is_disk(rq->q->disk))
-		return 0;
-	if (!find_place(rq->__sector, rq->__data_len >> ALIGN_SECTOR_SHIFT,
-			&place))
-		return 0;
-	request.bytes = place.bytes;
-	request.touches = place.touches;
-	request.class = top_class_index(place.size_bin, place.phase,
-					config.phases, place.touches);
-	request.time_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&issued, &number, &request, BPF_ANY))
-		count_event(requests_lost);
+	keep_issue(rq, !config.preemptible);
 	return 0;
 }
 
@@ -552,9 +653,7 @@ static __always_inline __u64 bounded(__u64 bin, __u64 nr)
 	return bin < nr ? bin : nr - 1;
 }
 
-/* A request, or a part of one, has been completed. */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int nr_bytes)
+static __always_inline void count_completion(struct request *rq)
 {
 	__u64 number = (__u64)rq, ns;
 	struct top_issued *request;
@@ -562,11 +661,9 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int nr_bytes)
 	__u32 first = 0;
 	void *map;
 
-	if (!is_write(rq->cmd_flags) || nr_bytes < rq->__data_len)
-		return 0;
 	request = bpf_map_lookup_elem(&issued, &number);
 	if (!request)
-		return 0;
+		return;
 	ns = bpf_ktime_get_ns() - request->time_ns;
 	map = bpf_map_lookup_elem(&classes, &first);
 	class = map ? bpf_map_lookup_elem(map, &request->class) : NULL;
@@ -581,5 +678,23 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int nr_bytes)
 					  TOP_LINEAR_BINS)], 1);
 	}
 	bpf_map_delete_elem(&issued, &number);
+}
+
+/* Count what the other program has missed: it removes what it has counted. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(rq_complete_again, struct request *rq, int error,
+	     unsigned int nr_bytes)
+{
+	if (is_write(rq->cmd_flags) && nr_bytes >= rq->__data_len)
+		count_completion(rq);
+	return 0;
+}
+
+/* A request, or a part of one, has been completed. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int nr_bytes)
+{
+	if (is_write(rq->cmd_flags) && nr_bytes >= rq->__data_len)
+		count_completion(rq);
 	return 0;
 }

@@ -122,14 +122,34 @@ static void print(const struct top_arguments *arguments,
 static int check_lost(const struct top_interval *interval,
 		      const struct top_arguments *arguments)
 {
-	if (interval->events.lost)
-		message_error("%" PRIu64 " writes are in no row: there is room for %" PRIu64 "; ask for more than --rows %" PRIu64,
-			      (uint64_t)interval->events.lost, arguments->rows,
+	const struct top_events *events = &interval->events;
+	const struct top_skips *skips = &interval->skips;
+	CLEANUP_FREE char *more = message_format(
+		"there is room for %" PRIu64 "; ask for more than --rows %" PRIu64,
+		arguments->rows, arguments->rows);
+	static const char at_work[] =
+		"the kernel did not run the program, as it was at work on that processor; 'alignctl record' misses nothing";
+
+	if (events->lost)
+		message_error("%" PRIu64 " writes are in no row: %s",
+			      (uint64_t)events->lost, more);
+	if (events->requests_lost)
+		message_error("%" PRIu64 " requests are not counted: there is room for %" PRIu64 " at one time; ask for more than --rows %" PRIu64,
+			      (uint64_t)events->requests_lost,
+			      arguments->rows * TOP_REQUESTS_PER_ROW,
 			      arguments->rows);
-	if (interval->events.requests_lost)
-		message_error("%" PRIu64 " requests are not counted, there was no room for them",
-			      (uint64_t)interval->events.requests_lost);
-	return top_lost(interval) ? ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
+	if (skips->arrivals)
+		message_error("up to %" PRIu64 " writes are in no row: %s",
+			      skips->arrivals, at_work);
+	if (skips->requests)
+		message_error("up to %" PRIu64 " requests are not counted: %s",
+			      skips->requests, at_work);
+	/* ends of all bios are skipped, too, and matter only to those sent back */
+	if (skips->ends && events->sent_back)
+		message_warning("up to %" PRIu64 " writes that the device sent back are counted twice: %s",
+				skips->ends, at_work);
+	return top_lost_writes(interval) || top_lost_requests(interval) ?
+	       ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
 }
 
 /*

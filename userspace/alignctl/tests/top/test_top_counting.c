@@ -62,9 +62,12 @@ static void loss_of_both(void)
 	const struct top_interval interval = {
 		.events = { .lost = 3, .sent_back = 100, .counted_twice = 10,
 			    .requests_lost = 4, .requeued = 1000 },
+		.skips = { .arrivals = 20, .ends = 5000, .requests = 30 },
 	};
 
-	CHECK(top_lost(&interval) == 7, "%" PRIu64, top_lost(&interval));
+	CHECK(top_lost_writes(&interval) == 23 &&
+	      top_lost_requests(&interval) == 34, "%" PRIu64 " %" PRIu64,
+	      top_lost_writes(&interval), top_lost_requests(&interval));
 }
 
 /* Each size, start and alignment has a class of its own, and no other. */
@@ -90,7 +93,7 @@ const struct tap_test top_counting_tests[] = {
 	{ "top: most touches first, then most bytes; what was sent back is no row",
 	  most_touches_first },
 	{ "top: an interval without a write has no row", nothing },
-	{ "top: lost writes and lost requests are a loss, and nothing else is",
+	{ "top: no room and a program that did not run are a loss, and nothing else is",
 	  loss_of_both },
 	{ "top: a request has one class", each_class_once },
 	{ 0 },

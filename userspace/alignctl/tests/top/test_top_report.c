@@ -36,6 +36,7 @@ static char *report(bool drive, bool json, size_t most)
 			   .zero_touches = 1, .bytes = 41984 },
 		.events = { .lost = 3, .sent_back = 4, .requests_lost = 5,
 			    .requeued = 6 },
+		.skips = { .arrivals = 10, .ends = 11, .requests = 20 },
 		.nr_classes = ALIGN_SIZE_BINS * PHASES * 2,
 	};
 	struct top_class *class;
@@ -66,11 +67,11 @@ static void text(void)
 {
 	CLEANUP_FREE char *said = report(true, false, 0);
 	static const char wanted[] =
-		" /dev/sdx: 11 writes in 1.5 s, 8 misaligned, 15 partial touches; lost 3\n"
+		" /dev/sdx: 11 writes in 1.5 s, 8 misaligned, 15 partial touches; lost 13\n"
 		"PROCESS              PID  CGROUP        FILE           WRITES  MISALIGNED  ZEROES  TOUCHES     BYTES\n"
 		"writer                42  -             -                   9           7       0       14    36 KiB\n"
 		"fifteen letters       43  -             -                   0           0       2        1     5 KiB\n"
-		"4 requests completed by the drive; lost 5\n"
+		"4 requests completed by the drive; lost 25\n"
 		"   SIZE  START  REQUESTS  TOUCHES   BYTES  MEAN       P50       P99\n"
 		"  4 KiB    512         4        8  16 KiB  2 ms  < 2.1 ms  < 2.1 ms\n"
 		"     LATENCY  ALIGNED  MISALIGNED\n"
@@ -107,7 +108,9 @@ static void document(void)
 	struct json_object *object = json_tokener_parse(said), *part, *row;
 
 	CHECK(strchr(said, '\n') == said + strlen(said) - 1, "%s", said);
-	CHECK(has(object, "touches", "15") && has(object, "lost", "3") &&
+	CHECK(has(object, "touches", "15") && has(object, "lost", "13") &&
+	      has(object, "skipped", "10") &&
+	      has(object, "skipped_ends", "11") &&
 	      has(object, "writeback_by_cgroup", "false") &&
 	      has(object, "bytes", "41984") && has(object, "sent_back", "4"),
 	      "%s", said);
@@ -120,7 +123,8 @@ static void document(void)
 	      "%s", said);
 	json_object_object_get_ex(object, "drive", &part);
 	CHECK(has(part, "requests", "4") && has(part, "touches", "8") &&
-	      has(part, "lost", "5") && has(part, "requeued", "6"), "%s", said);
+	      has(part, "lost", "25") && has(part, "skipped", "20") &&
+	      has(part, "requeued", "6"), "%s", said);
 	json_object_object_get_ex(part, "classes", &part);
 	CHECK(json_object_array_length(part) == 1, "%s", said);
 	row = json_object_array_get_idx(part, 0);
