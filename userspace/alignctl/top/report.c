@@ -113,7 +113,7 @@ static struct table_value writer_value(const void *row, size_t column)
 	switch ((enum writer_column)column) {
 	case WRITER_PROCESS:
 		return table_text_taken(message_format(
-			"%.*s", TOP_COMM_BYTES, key->comm));
+			"%.*s", OBSERVED_COMM_BYTES, key->comm));
 	case WRITER_PID:
 		return table_number(key->tgid);
 	case WRITER_CGROUP:

@@ -10,8 +10,8 @@
 #include <linux/types.h>
 
 #include "geometry.h"
+#include "observe/range.h"
 
-#define TOP_COMM_BYTES	16
 /*
  * Bins of TOP_LINEAR_NS each, the last one without an end: up to 64 ms, which
  * is several revolutions of a slow disk.
@@ -22,23 +22,12 @@
 /**
  * struct top_config - what to count, constant while the programs are loaded
  * @geometry: physical blocks of the device, from its first sector on
- * @start: first sector of the device on its disk
- * @end: first sector of the disk after the device
- * @disk_major: major number of the disk
- * @disk_minor: minor number of the disk
  * @by_cgroup: write-back has the cgroup whose pages it writes
- * @preemptible: a task can be preempted in a program at a tracepoint, so each
- *	event has two programs
  * @phases: number of positions in a physical block at which a request can start
  */
 struct top_config {
 	struct align_geometry geometry;
-	__u64 start;
-	__u64 end;
-	__u32 disk_major;
-	__u32 disk_minor;
 	__u32 by_cgroup;
-	__u32 preemptible;
 	__u32 phases;
 };
 
@@ -56,7 +45,7 @@ struct top_key {
 	__u64 inode;
 	__u32 device;
 	__u32 tgid;
-	char comm[TOP_COMM_BYTES];
+	char comm[OBSERVED_COMM_BYTES];
 };
 
 /**

@@ -13,12 +13,7 @@
  * are is found when the program is loaded, from the BTF of the running kernel;
  * a name with ___ stands for the type as some kernels have it.
  */
-#include <linux/bpf.h>
-#include <linux/types.h>
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
+#include "observe/block.bpf.h"
 
 /*
  * Count the zeroes above the highest bit of @n, which is not 0. clang 14 has no
@@ -48,19 +43,11 @@ static inline int leading_zeroes(__u64 n)
 
 #include "top/shared.h"
 
-/* Values of the kernel that have no uapi header, and are the same in all. */
-#define OP_MASK			0xffU
-#define OP_WRITE		1U
-#define OP_WRITE_ZEROES		9U
-#define STATUS_AGAIN		12	/* BLK_STS_AGAIN */
+/* As those of observe/block.bpf.h. */
 #define TASK_IS_KTHREAD		0x00200000U
 #define MAPPING_FLAGS		3UL	/* anonymous memory, and others */
 #define CALL_WRITES_DIRECTLY	0x11U	/* IOMAP_WRITE | IOMAP_DIRECT */
 #define BDEVFS_MAGIC		0x62646576UL
-/* Many more than there are tasks between one program and the next. */
-#define SEEN_MAX		4096
-
-#define KERNEL_TYPE	__attribute__((preserve_access_index))
 
 struct kernfs_node {
 	__u64 id;
@@ -80,15 +67,6 @@ struct blkcg {
 
 struct blkcg_gq {
 	struct blkcg *blkcg;
-} KERNEL_TYPE;
-
-struct gendisk {
-	int major;
-	int first_minor;
-} KERNEL_TYPE;
-
-struct block_device {
-	struct gendisk *bd_disk;
 } KERNEL_TYPE;
 
 struct super_block {
@@ -131,38 +109,6 @@ struct bio_vec {
 	struct page *bv_page;
 } KERNEL_TYPE;
 
-struct bvec_iter {
-	__u64 bi_sector;
-	unsigned int bi_size;
-	unsigned int bi_idx;
-} KERNEL_TYPE;
-
-struct bio {
-	struct block_device *bi_bdev;
-	unsigned int bi_opf;
-	__u8 bi_status;
-	struct bvec_iter bi_iter;
-	struct blkcg_gq *bi_blkg;
-	struct bio_vec *bi_io_vec;
-} KERNEL_TYPE;
-
-struct request_queue {
-	struct gendisk *disk;
-} KERNEL_TYPE;
-
-struct request {
-	struct request_queue *q;
-	unsigned int cmd_flags;
-	unsigned int __data_len;
-	__u64 __sector;
-} KERNEL_TYPE;
-
-struct task_struct {
-	unsigned int flags;
-	struct task_struct *group_leader;
-	char comm[TOP_COMM_BYTES];
-} KERNEL_TYPE;
-
 struct iomap_iter {
 	struct inode *inode;
 	unsigned int flags;
@@ -174,9 +120,7 @@ struct call {
 	__u64 device;
 };
 
-char LICENSE[] SEC("license") = "GPL";
-
-/* Filled in before the programs are loaded, so the verifier knows all values. */
+/* Filled in before the programs are loaded, as range is. */
 const volatile struct top_config config SEC(".rodata.config");
 
 /*
@@ -213,25 +157,6 @@ struct {
 	__type(value, struct top_events);
 } events SEC(".maps");
 
-/*
- * Bios whose event the first of two programs has seen, by address, until the
- * second one sees it. The kernel does not run a program on a processor that is
- * in it already. Since Linux 7.0 the task that is in it can be preempted, and
- * then it sees no event of another task for a time slice. So each event has two
- * programs there, and the second one does what the first one has missed; what
- * both miss can be told from the number of events that the first one missed. To
- * disable preemption in a program is of no use: the task would be preempted
- * where it is enabled again, in the program still.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, SEEN_MAX);
-	__type(key, __u64);
-	__type(value, __u8);
-} seen SEC(".maps");
-
-#define add(counter, n)	((void)__sync_fetch_and_add(&(counter), (n)))
-
 /* Count an event in a member of struct top_events. */
 #define count_event(member)						\
 	do {								\
@@ -241,19 +166,6 @@ struct {
 		if (e_)							\
 			add(e_->member, 1);				\
 	} while (0)
-
-/* Check that a disk is the one whose writes are counted. */
-static __always_inline bool is_disk(const struct gendisk *disk)
-{
-	return (__u32)disk->major == config.disk_major &&
-	       (__u32)disk->first_minor == config.disk_minor;
-}
-
-static __always_inline bool is_write(__u32 flags)
-{
-	return (flags & OP_MASK) == OP_WRITE ||
-	       (flags & OP_MASK) == OP_WRITE_ZEROES;
-}
 
 /* How a write to the device lies on its physical blocks. */
 struct place {
@@ -277,16 +189,10 @@ static __always_inline bool find_place(__u64 sector, __u64 sectors,
 		.lead = config.geometry.lead,
 	};
 	struct align_split split;
-	__u64 end = sector + sectors;
 
-	if (sector < config.start)
-		sector = config.start;
-	if (end > config.end)
-		end = config.end;
-	if (sector >= end)
+	if (!cut_to_device(&sector, &sectors))
 		return false;
-	sectors = end - sector;
-	sector -= config.start;
+	sector -= range.start;
 	align_split_write(&g, sector, sectors, &split);
 	place->bytes = sectors << ALIGN_SECTOR_SHIFT;
 	place->size_bin = align_size_bin(sectors);
@@ -470,24 +376,6 @@ static __always_inline void count_arrival(struct bio *bio,
 		count_event(lost);
 }
 
-/* Tell the second program of an event that the first one has seen it. */
-static __always_inline void mark_seen(struct bio *bio)
-{
-	__u64 address = (__u64)bio;
-	const __u8 mark = 1;
-
-	if (config.preemptible)
-		bpf_map_update_elem(&seen, &address, &mark, BPF_ANY);
-}
-
-/* Check, in the second program of an event, whether the first one saw it. */
-static __always_inline bool was_seen(struct bio *bio)
-{
-	__u64 address = (__u64)bio;
-
-	return !bpf_map_delete_elem(&seen, &address);
-}
-
 /*
  * The second program: see the map seen. Programs of one event run in the order
  * in which they are attached, so it is attached after the other.
@@ -630,7 +518,7 @@ int BPF_PROG(rq_issue_again, struct request *rq)
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(rq_issue, struct request *rq)
 {
-	keep_issue(rq, !config.preemptible);
+	keep_issue(rq, !range.preemptible);
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 /* alignctl top: who writes misaligned, now. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -10,6 +9,7 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "device/device.h"
+#include "observe/programs.h"
 #include "top/counting.h"
 #include "top/names.h"
 #include "top/report.h"
@@ -82,20 +82,12 @@ static int take(size_t row, const char *argument, void *context)
 /* Refuse what has no writes to count. Return: enum alignctl_exit, reported. */
 static int check(const struct device *device, bool drive)
 {
-	CLEANUP_FREE char *queues = NULL;
-
 	if (!device->block) {
 		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
 			      device->path);
 		return ALIGNCTL_USAGE;
 	}
-	queues = message_format("%s/mq", device->sys.disk_dir);
-	if (drive && access(queues, F_OK)) {
-		message_error("%s: has no requests of its own, as a device made of others; leave out --drive, or name a disk below it",
-			      device->path);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
+	return drive ? programs_check_disk(device, "drive") : ALIGNCTL_FINE;
 }
 
 static void print(const struct top_arguments *arguments,
