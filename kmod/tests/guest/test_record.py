@@ -330,7 +330,7 @@ def test_limits_end_it_and_what_a_killed_one_leaves_is_removed(rig, tmp_path):
         killed.process.kill()
         killed.process.communicate()
         assert killed.instance.exists() and not killed.path.exists()
-        with Recording(path, tmp_path, "--requests", 7) as recording:
+        with Recording(path, tmp_path, "--count", 7) as recording:
             assert not killed.instance.exists()
             for k in range(20):
                 disk.write(k, bytes(512))

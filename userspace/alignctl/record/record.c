@@ -288,7 +288,7 @@ static bool full(struct recorder *recorder)
 	const struct record_options *options = recorder->options;
 	struct record *record = recorder->record;
 
-	if (options->requests && record_requests(record) >= options->requests)
+	if (options->count && record_requests(record) >= options->count)
 		record->stopped = "requests";
 	else if (options->bytes &&
 		 trace_writer_bytes(recorder->writer) >= options->bytes)

@@ -16,7 +16,7 @@
  * @output: path of the file to write
  * @format: format of the file
  * @seconds: limit of time, s; 0: no limit
- * @requests: limit of requests; 0: no limit
+ * @count: limit of requests; 0: no limit
  * @bytes: limit of the file's size, bytes; 0: no limit
  * @buffer_kib: size of the kernel's buffer for each processor, KiB
  * @command: command that runs during the recording; NULL: none
@@ -26,7 +26,7 @@ struct record_options {
 	const char *output;
 	enum trace_written format;
 	uint64_t seconds;
-	uint64_t requests;
+	uint64_t count;
 	uint64_t bytes;
 	uint64_t buffer_kib;
 	char *const *command;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -23,7 +24,7 @@ struct record_arguments {
 	bool json;
 };
 
-enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_REQUESTS, ROW_SIZE,
+enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_COUNT, ROW_SIZE,
 	   ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
@@ -31,7 +32,7 @@ static const struct option_row rows[] = {
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "recording (default), fio (iolog 3) or csv" },
 	[ROW_SECONDS] = { "seconds", "N", "end after N seconds" },
-	[ROW_REQUESTS] = { "requests", "N", "end after N requests" },
+	[ROW_COUNT] = { "count", "N", "end after N requests" },
 	[ROW_SIZE] = { "size", "N", "end when FILE has N bytes" },
 	[ROW_BUFFER] = { "buffer", "KIB",
 			 "kernel buffer for each processor (default: 4096)" },
@@ -68,8 +69,8 @@ static int take(size_t row, const char *argument, void *context)
 		number = &options->seconds;
 		max = UINT32_MAX;
 		break;
-	case ROW_REQUESTS:
-		number = &options->requests;
+	case ROW_COUNT:
+		number = &options->count;
 		break;
 	case ROW_SIZE:
 		number = &options->bytes;
@@ -203,6 +204,37 @@ static int refuse_conversion(const struct record_arguments *arguments)
 	return ALIGNCTL_USAGE;
 }
 
+/*
+ * Refuse a limit of requests by its former name, naming the one that it has.
+ * Return: enum alignctl_exit, reported.
+ */
+static int check_former_limit(int argc, char **argv)
+{
+	static const char former[] = "--requests";
+	const size_t length = sizeof(former) - 1;
+	uint64_t number;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		const char *limit = argv[i] + length;
+
+		if (strncmp(argv[i], former, length))
+			continue;
+		if (*limit == '=')
+			limit++;
+		else if (!*limit && i + 1 < argc)
+			limit = argv[i + 1];
+		else
+			continue;
+		if (!parse_number(limit, &number) || !access(limit, F_OK))
+			continue;
+		message_error("record %s %s is now: --count %s", former, limit,
+			      limit);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct record_arguments arguments = { 0 };
@@ -210,6 +242,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	char **command = cut_command(&argc, argv);
 	int first, result;
 
+	result = check_former_limit(argc, argv);
+	if (result)
+		return result;
 	result = options_parse(verb, argc, argv, take, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
