@@ -2,29 +2,23 @@
 """alignctl record, compared with the requests really sent: of a plan, one by one, and as the drive received them."""
 
 import contextlib
-import csv
 import itertools
 import json
 import os
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from lab.pace import patience
 from lab.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
-from rig.witness import TRACING, Request, Trace, eventually
+from rig.recording import EVENT, INSTANCES, Recording
+from rig.witness import TRACING, Request, Trace
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-FINE, FINDINGS = 0, 1
-INSTANCES = TRACING / "instances"
-EVENT = Path("events/block/block_bio_queue")
+FINDINGS = 1
 SCSI_DEBUG_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/ndelay")
-OPS = {"read": "R", "write": "W", "flush": "F", "discard": "D", "write-zeroes": "Z"}
 # No character is special to the kernel, and all are special to a parser of text.
 NAME = "a b]c [%\\,\"x"
 
@@ -35,48 +29,6 @@ def tracefs():
         run("mount", "-t", "tracefs", "tracefs", TRACING)
     yield
     assert not list(INSTANCES.glob("alignctl-*")), "an instance was left behind"
-
-
-class Recording:
-    """alignctl record of a device, with its summary and its requests after the end."""
-
-    def __init__(self, device, folder, *options, command=()):
-        self.path = Path(folder, f"{time.monotonic_ns()}.csv")
-        words = [ALIGNCTL, "record", device, "--output", self.path, "--format", "csv", "--json", *options]
-        if command:
-            words += ["--", *command]
-        self.process = subprocess.Popen([str(word) for word in words], text=True, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
-        self.instance = INSTANCES / f"alignctl-{self.process.pid}"
-
-    def __enter__(self):
-        def records():
-            with contextlib.suppress(OSError):
-                return (self.instance / EVENT / "enable").read_text() == "1\n"
-            assert self.process.poll() is None, self.process.communicate()[1]
-        eventually(records, "alignctl record does not begin")
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-        self.end()
-
-    def end(self, status=FINE):
-        if not hasattr(self, "rows"):
-            said, self.errors = self.process.communicate(timeout=patience(100))
-            assert self.process.returncode == status, f"{self.process.returncode}: {said}{self.errors}"
-            self.summary = json.loads(said[said.index("{\n"):])
-            with open(self.path, newline="") as file:
-                self.rows = list(csv.DictReader(file))
-        return self
-
-    @property
-    def requests(self):
-        return [Request(OPS[row["op"]], int(row["offset"]) // 512, int(row["bytes"]) // 512) for row in self.rows]
-
-    def of(self, *ops):
-        return [request for request in self.requests if request.op in ops]
 
 
 def comm():
