@@ -48,10 +48,12 @@ struct bvec_iter {
 } KERNEL_TYPE;
 
 struct bio {
+	struct bio *bi_next;
 	struct block_device *bi_bdev;
 	unsigned int bi_opf;
 	__u8 bi_status;
 	struct bvec_iter bi_iter;
+	void *bi_private;
 	struct blkcg_gq *bi_blkg;
 	struct bio_vec *bi_io_vec;
 } KERNEL_TYPE;
@@ -65,6 +67,7 @@ struct request {
 	unsigned int cmd_flags;
 	unsigned int __data_len;
 	__u64 __sector;
+	struct bio *bio;
 } KERNEL_TYPE;
 
 struct task_struct {

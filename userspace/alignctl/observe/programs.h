@@ -15,7 +15,7 @@
 #include "geometry.h"
 #include "observe/range.h"
 
-#define PROGRAMS_MAX_LINKS	16
+#define PROGRAMS_MAX_LINKS	32
 #define PROGRAMS_SECOND		"_again"
 
 /* Take an object file into the program, from @name to @name_end. */
@@ -27,7 +27,7 @@
 		".local " #name "_end\n"			\
 		#name "_end:\n"					\
 		".previous\n");					\
-	extern const char name[], name##_end[]
+	extern const char (name)[], name##_end[]
 
 /**
  * struct programs - programs of an object file; all 0: none
@@ -63,7 +63,7 @@ int programs_find_range(const struct device *device,
 			struct align_geometry *geometry);
 
 /*
- * Open an object file, and fill in @range. Second programs of an event, whose
+ * Open an object file, and fill in @range. Further programs of an event, whose
  * names end in PROGRAMS_SECOND, are left out where events have one. Return: false,
  * with errno set, if libbpf refuses it. What has been opened is closed with
  * programs_close().

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "record/arrivals.h"
 #include "record/bio_event.h"
+#include "record/following.h"
 #include "record/record.h"
 #include "record/tracefs.h"
 
@@ -49,6 +50,7 @@ struct recorder {
 	uint8_t *page;
 	struct trace_writer *writer;
 	struct arrivals arrivals;
+	struct following *following;	/* NULL: writes are not followed */
 	uint64_t nr_read;
 	uint64_t start_ns;	/* start of the recording */
 	uint64_t last_ns;	/* time of the last request written */
@@ -461,6 +463,8 @@ static int record_loop(struct recorder *recorder)
 	progress_start(&progress, "", 0);
 	do {
 		result = take_turn(recorder, false, &more);
+		if (!result && recorder->following)
+			result = following_read(recorder->following);
 		if (!result)
 			result = checkpoint(recorder);
 		ran_ns = clock_ns() - progress.start_ns;
@@ -539,6 +543,8 @@ static int record_all(struct recorder *recorder)
 	ended = tracefs_write(&recorder->tracefs, QUEUED "enable", "0");
 	if (!result)
 		result = ended;
+	if (!result && recorder->following)
+		result = following_end(recorder->following);
 	if (!result)
 		result = take_turn(recorder, true, &more);
 	if (!result)
@@ -554,6 +560,8 @@ int record_run(struct record *record, const struct record_options *options)
 	memset(record, 0, sizeof(*record));
 	set_geometry(&recorder);
 	result = set_range(&recorder);
+	if (!result && options->follow)
+		result = following_check(&record->followed, options->device);
 	if (result)
 		return result;
 	/* before the instance, which has to be removed, is made */
@@ -562,6 +570,9 @@ int record_run(struct record *record, const struct record_options *options)
 	if (result)
 		return result;
 	result = set_up(&recorder);
+	if (!result && options->follow)
+		result = following_open(&recorder.following, &record->followed,
+					options->buffer_kib);
 	if (!result)
 		result = begin_output(&recorder);
 	if (!result) {
@@ -572,6 +583,7 @@ int record_run(struct record *record, const struct record_options *options)
 		else
 			trace_writer_abandon(recorder.writer);
 	}
+	following_close(recorder.following);
 	tracefs_close(&recorder.tracefs);
 	if (recorder.command && (result || interrupt_seen()))
 		kill(recorder.command, SIGTERM);
@@ -584,4 +596,5 @@ int record_run(struct record *record, const struct record_options *options)
 void record_free(struct record *record)
 {
 	free(record->lost);
+	followed_free(&record->followed);
 }

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "geometry.h"
+#include "record/following.h"
 #include "trace/writer.h"
 
 /**
@@ -20,6 +21,7 @@
  * @bytes: limit of the file's size, bytes; 0: no limit
  * @buffer_kib: size of the kernel's buffer for each processor, KiB
  * @command: command that runs during the recording; NULL: none
+ * @follow: follow the writes to the requests that reach the driver
  */
 struct record_options {
 	const struct device *device;
@@ -30,6 +32,7 @@ struct record_options {
 	uint64_t bytes;
 	uint64_t buffer_kib;
 	char *const *command;
+	bool follow;
 };
 
 /**
@@ -67,6 +70,7 @@ struct record_lost {
  *	"command"
  * @command_status: exit status of the command as in a shell, 128 and the number
  *	for a signal; valid if there was a command
+ * @followed: what became of the writes; valid if they were followed
  */
 struct record {
 	uint64_t count[TRACE_NR_OPS];
@@ -88,6 +92,7 @@ struct record {
 	double wall_s;
 	const char *stopped;
 	int command_status;
+	struct followed followed;
 };
 
 /*

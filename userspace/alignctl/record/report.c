@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "record/record.h"
+#include "record/shapes_report.h"
 #include "trace/operations.h"
 
 /* 1: what it was before documents had a number; there format was what is now output_format. */
@@ -92,6 +93,8 @@ void record_report_text(const struct record *record,
 	if (options->command)
 		printf("  command       exit status %d\n",
 		       record->command_status);
+	if (options->follow)
+		shapes_report_text(&record->followed);
 }
 
 static struct json_object *json_lost(const struct record *record)
@@ -176,5 +179,7 @@ void record_report_json(const struct record *record,
 				record->command_status);
 	else
 		json_add_null(object, "command_status");
+	json_add(object, "followed", options->follow ?
+		 shapes_report_json(&record->followed) : NULL);
 	json_print(object, false);
 }

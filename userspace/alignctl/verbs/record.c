@@ -11,6 +11,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "device/device.h"
+#include "observe/programs.h"
 #include "record/record.h"
 #include "verbs/new_trace.h"
 #include "verbs/verbs.h"
@@ -24,13 +25,15 @@ struct record_arguments {
 	bool json;
 };
 
-enum row { ROW_OUTPUT, ROW_FORMAT, ROW_SECONDS, ROW_COUNT, ROW_SIZE,
-	   ROW_BUFFER, ROW_CONVERT, ROW_JSON };
+enum row { ROW_OUTPUT, ROW_FORMAT, ROW_REQUESTS, ROW_SECONDS, ROW_COUNT,
+	   ROW_SIZE, ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "recording (default), fio (iolog 3) or csv" },
+	[ROW_REQUESTS] = { "requests", NULL,
+			   "tell how each write became requests to the driver" },
 	[ROW_SECONDS] = { "seconds", "N", "end after N seconds" },
 	[ROW_COUNT] = { "count", "N", "end after N requests" },
 	[ROW_SIZE] = { "size", "N", "end when FILE has N bytes" },
@@ -58,6 +61,9 @@ static int take(size_t row, const char *argument, void *context)
 				   TRACE_NR_WRITTEN, &index))
 			return -1;
 		options->format = index;
+		return 0;
+	case ROW_REQUESTS:
+		options->follow = true;
 		return 0;
 	case ROW_CONVERT:
 		arguments->convert = argument;
@@ -138,6 +144,31 @@ static void warn_of_feedback(const struct record_options *options)
 				options->output, options->device->path);
 }
 
+/* Report what is missing from the writes that were followed. */
+static void report_not_followed(const struct record *record,
+				const struct record_options *options)
+{
+	const struct followed *followed = &record->followed;
+	const struct follow_lost *lost = &followed->lost;
+	uint64_t full = lost->map_full + lost->splits_full, events = 0;
+	unsigned int kind;
+
+	for (kind = 0; kind < FOLLOW_NR_KINDS; kind++)
+		events += lost->kind[kind];
+	if (events)
+		message_error("%" PRIu64 " events of --requests are lost, they came too fast for the buffer; record with more than --buffer %" PRIu64,
+			      events, options->buffer_kib);
+	if (full)
+		message_error("%" PRIu64 " writes or parts are not followed: there is room for %" PRIu32 " in flight; record with more than --buffer %" PRIu64,
+			      full, followed->room, options->buffer_kib);
+	if (lost->long_requests)
+		message_error("%" PRIu64 " requests are followed in part: they hold more than %u bios",
+			      (uint64_t)lost->long_requests, FOLLOW_MAX_BIOS);
+	if (followed->skipped)
+		message_error("%" PRIu64 " events of --requests are lost: the kernel did not run the program, as it was at work on that processor",
+			      followed->skipped);
+}
+
 static int record_device(struct record_arguments *arguments, const char *path)
 {
 	struct record_options *options = &arguments->options;
@@ -154,6 +185,12 @@ static int record_device(struct record_arguments *arguments, const char *path)
 		device_close(&device);
 		return ALIGNCTL_USAGE;
 	}
+	if (options->follow)
+		result = programs_check_disk(&device, "requests");
+	if (result) {
+		device_close(&device);
+		return result;
+	}
 	options->device = &device;
 	warn_of_feedback(options);
 	result = record_run(&record, options);
@@ -165,8 +202,10 @@ static int record_device(struct record_arguments *arguments, const char *path)
 		if (record.lost_total)
 			message_error("%s: %" PRIu64 " requests are missing from the recording",
 				      options->output, record.lost_total);
+		if (options->follow)
+			report_not_followed(&record, options);
 		if (record.lost_total || record.unknown ||
-		    record.command_status)
+		    record.command_status || followed_lost(&record.followed))
 			result = ALIGNCTL_FINDINGS;
 	}
 	record_free(&record);

@@ -94,6 +94,31 @@ def test_an_instance_that_cannot_be_set_up_is_removed(machine, tmp_path):
     assert not (tmp_path / "new").exists() and not (tmp_path / "ran").exists()
 
 
+def test_what_has_no_requests_of_its_own_is_refused(machine, tmp_path):
+    """The disk of this machine has no queues, as a device that is made of others."""
+    root, node = machine
+    done = alignctl("record", "--requests", node, "--output", tmp_path / "new", sysroot=root)
+    assert done.returncode == USAGE and not (tmp_path / "new").exists()
+    assert f"{node}: has no requests of its own, as a device made of others; leave out --requests, " \
+        "or name a disk below it\n" in done.stderr
+
+
+def test_a_kernel_without_btf_is_refused_for_requests_only(machine, tmp_path):
+    root, node = machine
+    (root / "sys/devices/virtual/block/loop3/mq").mkdir()
+    (root / "sys/kernel/tracing/instances").mkdir(parents=True)
+    done = alignctl("record", "--requests", node, "--output", tmp_path / "new", sysroot=root)
+    assert done.returncode == IO and not (tmp_path / "new").exists() and not os.listdir(root / "sys/kernel/tracing/instances")
+    assert "/sys/kernel/btf/vmlinux: No such file or directory; record --requests needs CONFIG_DEBUG_INFO_BTF, " \
+        "record without it does not\n" in done.stderr
+
+
+def test_a_file_is_refused_as_without_requests(tmp_path):
+    (tmp_path / "5").touch()
+    done = alignctl("record", "--requests", "5", "--output", tmp_path / "new", cwd=tmp_path)
+    assert done.returncode == USAGE and "5: is a regular file" in done.stderr and "--count" not in done.stderr
+
+
 def test_an_output_on_the_recorded_device_is_warned_of(machine, tmp_path):
     root, _ = machine
     number = os.stat(tmp_path).st_dev
@@ -109,8 +134,9 @@ def test_an_output_on_the_recorded_device_is_warned_of(machine, tmp_path):
 
 
 def test_every_member_of_the_json_is_documented():
-    source = (REPO / "userspace/alignctl/record/report.c").read_text()
-    page = man_page()
-    section = page.split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
-    for member in re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"', source):
+    sources = [(REPO / "userspace/alignctl/record" / name).read_text() for name in ("report.c", "shapes_report.c")]
+    section = man_page().split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
+    members = re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"|\.key = "(\w+)"', "".join(sources))
+    assert len(members) > 60
+    for member in ("".join(pair) for pair in members):
         assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"

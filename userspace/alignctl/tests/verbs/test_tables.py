@@ -33,8 +33,8 @@ SHOWN = {
     "trace/operations.c": ["plan", "convert"],
     "replay/times.c": ["replay"],
 }
-# These need a kernel that counts: kmod/tests/guest/test_top.py looks at them.
-ELSEWHERE = {"top/report.c"}
+# These need a kernel that counts: kmod/tests/guest/test_top.py and test_record_requests.py look at them.
+ELSEWHERE = {"top/report.c", "record/shapes_report.c"}
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
 FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
