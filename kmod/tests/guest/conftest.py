@@ -12,7 +12,10 @@ import pytest
 
 from lab.paths import OUT
 from lab.plugins import inside
+from rig.dm import run
+from rig.recording import INSTANCES
 from rig.rig import Rig
+from rig.witness import TRACING
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +23,12 @@ def rig():
     # User Mode Linux has no drives.
     drive = inside.drive if inside.config()["drives"] else None
     return Rig(drive, OUT / "bin", inside.config()["module"])
+
+
+@pytest.fixture
+def tracefs():
+    """Tracefs, in which alignctl record leaves nothing behind."""
+    if not INSTANCES.exists():
+        run("mount", "-t", "tracefs", "tracefs", TRACING)
+    yield
+    assert not list(INSTANCES.glob("alignctl-*")), "an instance was left behind"

@@ -13,22 +13,16 @@ import pytest
 from lab.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
-from rig.recording import EVENT, INSTANCES, Recording
+from rig.recording import EVENT, Recording
 from rig.witness import TRACING, Request, Trace
+
+pytestmark = pytest.mark.usefixtures("tracefs")
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINDINGS = 1
 SCSI_DEBUG_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/ndelay")
 # No character is special to the kernel, and all are special to a parser of text.
 NAME = "a b]c [%\\,\"x"
-
-
-@pytest.fixture(autouse=True)
-def tracefs():
-    if not INSTANCES.exists():
-        run("mount", "-t", "tracefs", "tracefs", TRACING)
-    yield
-    assert not list(INSTANCES.glob("alignctl-*")), "an instance was left behind"
 
 
 def comm():

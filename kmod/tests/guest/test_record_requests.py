@@ -20,8 +20,10 @@ from lab.paths import OUT
 from rig.direct import Disk, Together, pattern
 from rig.dm import Align, run, sysfs_folder
 from rig.filesystem import make, mounted
-from rig.recording import INSTANCES, Recording
-from rig.witness import TRACING, writes
+from rig.recording import Recording
+from rig.witness import Trace, writes
+
+pytestmark = pytest.mark.usefixtures("tracefs")
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINDINGS, USAGE = 1, 2
@@ -31,14 +33,6 @@ MIB2 = 2 << 20
 PUBLISHED_KB, PUBLISHED = 672, 688128
 # Writes that one recording has room for: --buffer 4 is 4 KiB, and each write in flight has 64 bytes of it.
 ROOM = 64
-
-
-@pytest.fixture(autouse=True)
-def tracefs():
-    if not INSTANCES.exists():
-        run("mount", "-t", "tracefs", "tracefs", TRACING)
-    yield
-    assert not list(INSTANCES.glob("alignctl-*")), "an instance was left behind"
 
 
 @contextlib.contextmanager
@@ -303,17 +297,13 @@ def test_a_merged_request_is_of_several_writes(rig, tmp_path):
 @pytest.mark.check_all("issues are counted once in test_top.py, whose program sees the same event")
 def test_a_request_that_the_driver_gives_back_is_the_same_one(rig, tmp_path):
     """scsi_debug is busy at every fourth command, which is issued again."""
-    settings = Path("/sys/bus/pseudo/drivers/scsi_debug")
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
-        with Recording(path, tmp_path, "--requests") as recording:
-            (settings / "every_nth").write_text("4")
-            (settings / "opts").write_text("0x8000")
+        with Recording(path, tmp_path, "--requests") as recording, Trace(path) as issued, rig.scsi_debug_busy(every=4):
             for block in range(40):
                 disk.write(8 * block + 1, bytes(512))
-            (settings / "every_nth").write_text("0")
-            (settings / "opts").write_text("0")
     found = whole(recording)
-    assert (found["writes"], found["requests"], found["touches_after"]) == (40, 40, 40) and found["issued_again"] > 5
+    assert (found["writes"], found["requests"], found["touches_after"]) == (40, 40, 40)
+    assert found["issued_again"] == len(writes(issued.requests)) - 40 > 5
     [shape] = found["shapes"]
     assert (shape["count"], sizes(shape)) == (40, [512])
 

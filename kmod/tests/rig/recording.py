@@ -46,10 +46,11 @@ class Recording:
             self.process.send_signal(signal.SIGINT)
         self.end()
 
-    def end(self, status=FINE):
+    def end(self, *statuses):
+        """Wait for the end, with one of these statuses, or else FINE."""
         if not hasattr(self, "rows"):
             said, self.errors = self.process.communicate(timeout=patience(100))
-            assert self.process.returncode == status, f"{self.process.returncode}: {said}{self.errors}"
+            assert self.process.returncode in (statuses or (FINE,)), f"{self.process.returncode}: {said}{self.errors}"
             self.summary = json.loads(said[said.index("{\n"):])
             with open(self.path, newline="") as file:
                 self.rows = list(csv.DictReader(file))

@@ -264,6 +264,18 @@ class Rig:
             run("rmmod", "null_blk")
 
     @contextlib.contextmanager
+    def scsi_debug_busy(self, every):
+        """Let scsi_debug give back each command of such a number, for the `with` block; the kernel issues it again."""
+        settings = Path("/sys/bus/pseudo/drivers/scsi_debug")
+        (settings / "every_nth").write_text(f"{every}\n")
+        (settings / "opts").write_text("0x8000\n")
+        try:
+            yield
+        finally:
+            (settings / "every_nth").write_text("0\n")
+            (settings / "opts").write_text("0\n")
+
+    @contextlib.contextmanager
     def scsi_debug(self, megabytes=16, **options):
         """Make scsi_debug's disk, with merging off, so that requests arrive as sent; yield its path."""
         before = set(os.listdir("/sys/block"))
