@@ -132,11 +132,11 @@ int programs_find_range(const struct device *device,
 	return ALIGNCTL_FINE;
 }
 
-static bool is_second(const char *name)
+static bool is_further(const char *name)
 {
-	const char *end = strstr(name, PROGRAMS_SECOND);
+	const char *end = strstr(name, PROGRAMS_FURTHER);
 
-	return end && !strcmp(end, PROGRAMS_SECOND);
+	return end && !strcmp(end, PROGRAMS_FURTHER);
 }
 
 bool programs_open(struct programs *programs, const char *name,
@@ -153,7 +153,7 @@ bool programs_open(struct programs *programs, const char *name,
 		return false;
 	bpf_object__for_each_program(program, programs->object)
 		if (!range->preemptible &&
-		    is_second(bpf_program__name(program)))
+		    is_further(bpf_program__name(program)))
 			bpf_program__set_autoload(program, false);
 	return !bpf_map__set_initial_value(
 			bpf_object__find_map_by_name(programs->object,
@@ -184,8 +184,12 @@ bool programs_attach(struct programs *programs)
 
 		if (!bpf_program__autoload(program))
 			continue;
+		if (programs->nr_links == PROGRAMS_MAX_LINKS) {
+			errno = E2BIG;
+			return false;
+		}
 		link = bpf_program__attach(program);
-		if (!link || programs->nr_links == PROGRAMS_MAX_LINKS)
+		if (!link)
 			return false;
 		programs->link[programs->nr_links++] = link;
 	}
@@ -217,8 +221,22 @@ uint64_t programs_skipped(const struct programs *programs, const char *name)
 	return info.recursion_misses;
 }
 
-uint64_t programs_skipped_by_both(const struct programs *programs,
-				  const char *first, const char *second)
+uint64_t programs_missed(const struct programs *programs, const char *name,
+			 enum observed_event event)
+{
+	/* before the other, which may grow meanwhile */
+	uint64_t first = programs_skipped(programs, name);
+	const uint32_t index = event;
+	uint64_t again = 0;
+
+	if (bpf_map_lookup_elem(programs_map_fd(programs, "seen_again"), &index,
+				&again))
+		return first;
+	return first > again ? first - again : 0;
+}
+
+uint64_t programs_missed_by_both(const struct programs *programs,
+				 const char *first, const char *second)
 {
 	const struct bpf_program *program =
 		bpf_object__find_program_by_name(programs->object, second);

@@ -16,7 +16,7 @@
 #include "observe/range.h"
 
 #define PROGRAMS_MAX_LINKS	32
-#define PROGRAMS_SECOND		"_again"
+#define PROGRAMS_FURTHER	"_again"
 
 /* Take an object file into the program, from @name to @name_end. */
 #define PROGRAMS_OBJECT(name, path)				\
@@ -64,7 +64,7 @@ int programs_find_range(const struct device *device,
 
 /*
  * Open an object file, and fill in @range. Further programs of an event, whose
- * names end in PROGRAMS_SECOND, are left out where events have one. Return: false,
+ * names end in PROGRAMS_FURTHER, are left out where events have one. Return: false,
  * with errno set, if libbpf refuses it. What has been opened is closed with
  * programs_close().
  */
@@ -100,10 +100,17 @@ void programs_set_room(const struct programs *programs, const char *map,
 uint64_t programs_skipped(const struct programs *programs, const char *name);
 
 /*
- * Return how often an event was skipped by its program and by the second one, if
- * there is one, at most: each may have skipped other ones.
+ * Return how many events, of any device, none of their programs has seen. @name is
+ * the first of them. One that is between its programs may be among them.
  */
-uint64_t programs_skipped_by_both(const struct programs *programs,
-				  const char *first, const char *second);
+uint64_t programs_missed(const struct programs *programs, const char *name,
+			 enum observed_event event);
+
+/*
+ * Return how many events neither of two programs has seen, at most: each may have
+ * missed other ones. For events without turns; @second may be left out.
+ */
+uint64_t programs_missed_by_both(const struct programs *programs,
+				 const char *first, const char *second);
 
 #endif

@@ -7,6 +7,16 @@
 
 #define OBSERVED_COMM_BYTES	16
 
+/* Events that programs take turns at: see seen_again in block.bpf.h. */
+enum observed_event {
+	OBSERVED_ARRIVAL,	/* a bio arrives */
+	OBSERVED_SPLIT,		/* a part is split off a bio */
+	OBSERVED_ISSUE,		/* a request goes to the driver */
+	OBSERVED_COMPLETION,	/* a request, or a part of one, is completed */
+	OBSERVED_END,		/* a bio has ended */
+	OBSERVED_NR_EVENTS,
+};
+
 /**
  * struct observed_range - the device, constant while the programs are loaded
  * @start: first sector of the device on its disk
@@ -14,7 +24,7 @@
  * @disk_major: major number of the disk
  * @disk_minor: minor number of the disk
  * @preemptible: a task can be preempted in a program at a tracepoint, so each
- *	event has two programs
+ *	event has several programs
  */
 struct observed_range {
 	__u64 start;
@@ -22,7 +32,6 @@ struct observed_range {
 	__u32 disk_major;
 	__u32 disk_minor;
 	__u32 preemptible;
-	__u32 unused;
 };
 
 #endif

@@ -142,44 +142,16 @@ static __always_inline void arrive(struct bio *bio)
 		bpf_map_delete_elem(&bios, &address);
 }
 
-/*
- * Place of a program among those of its event: see the map seen. There are four:
- * with two, a task that is preempted in the first one, and another in the second
- * one, hide events from a third task, which happened to 3 of 144 requests.
- */
-enum turn { TURN_FIRST, TURN_BETWEEN, TURN_LAST };
-
-/* Check whether a program is the first one to see the event of an object. */
-static __always_inline bool take_turn(const void *object, enum turn turn,
-				      enum follow_kind kind)
-{
-	__u64 address = (__u64)object;
-
-	if (turn == TURN_LAST && was_seen(object))
-		return false;
-	if (turn == TURN_BETWEEN && bpf_map_lookup_elem(&seen, &address))
-		return false;
-	if (turn != TURN_LAST)
-		mark_seen(object);
-	/* of all devices, as what was missed is counted of all */
-	if (turn != TURN_FIRST)
-		count_lost(seen_again[kind]);
-	return true;
-}
-
 /* A bio arrives at a disk, before it is split. */
 #define ARRIVAL_PROGRAM(name, turn)				\
 SEC("tp_btf/block_bio_queue")					\
 int BPF_PROG(name, struct bio *bio)				\
 {								\
-	if (take_turn(bio, turn, FOLLOW_WRITE))			\
+	if (take_turn(bio, turn, OBSERVED_ARRIVAL))		\
 		arrive(bio);					\
 	return 0;						\
 }
-ARRIVAL_PROGRAM(bio_queue_last_again, TURN_LAST)
-ARRIVAL_PROGRAM(bio_queue_third_again, TURN_BETWEEN)
-ARRIVAL_PROGRAM(bio_queue_again, TURN_BETWEEN)
-ARRIVAL_PROGRAM(bio_queue, TURN_FIRST)
+EACH_TURN(ARRIVAL_PROGRAM, bio_queue)
 
 static __always_inline void follow_part(struct bio *part)
 {
@@ -217,14 +189,11 @@ static __always_inline void split(struct bio *part)
 SEC("tp_btf/block_split")					\
 int BPF_PROG(name, struct bio *part, unsigned int new_sector)	\
 {								\
-	if (take_turn(part, turn, FOLLOW_SPLIT))		\
+	if (take_turn(part, turn, OBSERVED_SPLIT))		\
 		split(part);					\
 	return 0;						\
 }
-SPLIT_PROGRAM(bio_split_last_again, TURN_LAST)
-SPLIT_PROGRAM(bio_split_third_again, TURN_BETWEEN)
-SPLIT_PROGRAM(bio_split_again, TURN_BETWEEN)
-SPLIT_PROGRAM(bio_split, TURN_FIRST)
+EACH_TURN(SPLIT_PROGRAM, bio_split)
 
 /* Find a bio that is followed; one that is not within it is another one. */
 static __always_inline struct followed *find(__u64 address, __u64 sector,
@@ -292,14 +261,11 @@ static __always_inline void follow_request(struct request *rq)
 SEC("tp_btf/block_rq_issue")					\
 int BPF_PROG(name, struct request *rq)				\
 {								\
-	if (take_turn(rq, turn, FOLLOW_REQUEST))		\
+	if (take_turn(rq, turn, OBSERVED_ISSUE))		\
 		follow_request(rq);				\
 	return 0;						\
 }
-ISSUE_PROGRAM(rq_issue_last_again, TURN_LAST)
-ISSUE_PROGRAM(rq_issue_third_again, TURN_BETWEEN)
-ISSUE_PROGRAM(rq_issue_again, TURN_BETWEEN)
-ISSUE_PROGRAM(rq_issue, TURN_FIRST)
+EACH_TURN(ISSUE_PROGRAM, rq_issue)
 
 /* Tell the end of a write, that of all of its parts, and forget it. */
 static __always_inline void end(__u64 address, __u64 number, bool sent_back)
@@ -364,14 +330,11 @@ static __always_inline void end_request(struct request *rq, __u32 bytes)
 SEC("tp_btf/block_rq_complete")						\
 int BPF_PROG(name, struct request *rq, int error, unsigned int bytes)	\
 {									\
-	if (take_turn(rq, turn, FOLLOW_END))				\
+	if (take_turn(rq, turn, OBSERVED_COMPLETION))			\
 		end_request(rq, bytes);					\
 	return 0;							\
 }
-END_PROGRAM(rq_complete_last_again, TURN_LAST)
-END_PROGRAM(rq_complete_third_again, TURN_BETWEEN)
-END_PROGRAM(rq_complete_again, TURN_BETWEEN)
-END_PROGRAM(rq_complete, TURN_FIRST)
+EACH_TURN(END_PROGRAM, rq_complete)
 
 static __always_inline void end_alone(struct bio *bio)
 {

@@ -57,17 +57,14 @@ struct follow_event {
 };
 
 /**
- * struct follow_lost - what is not in the events
- * @seen_again: events of any device that only a later one of their programs has
- *	seen, by enum follow_kind
- * @kind: events for which there was no room, by enum follow_kind
- * @map_full: writes that are not followed, since there was no room for them
- * @splits_full: parts that are not followed, for the same reason
- * @long_requests: requests with more than FOLLOW_MAX_BIOS; the bios beyond are
- *	not followed
+ * struct follow_lost - counts of what is not in the events
+ * @kind: number of events for which there was no room, by enum follow_kind
+ * @map_full: number of writes that are not followed, since there was no room
+ * @splits_full: number of parts that are not followed, for the same reason
+ * @long_requests: number of requests with more bios than FOLLOW_MAX_BIOS; those
+ *	beyond are not followed
  */
 struct follow_lost {
-	__u64 seen_again[FOLLOW_NR_KINDS];
 	__u64 kind[FOLLOW_NR_KINDS];
 	__u64 map_full;
 	__u64 splits_full;

@@ -25,7 +25,7 @@ PROGRAMS_OBJECT(follow_object, FOLLOW_BPF_OBJECT);
  * struct following - the programs while they follow
  * @programs: the programs
  * @ring: reader of the buffer of events
- * @followed: what the events say
+ * @followed: account of the writes, by their events
  */
 struct following {
 	struct programs programs;
@@ -114,16 +114,6 @@ int following_read(struct following *following)
 	return programs_refuse("record", "events of --requests cannot be read");
 }
 
-/* Return how many events neither of their programs has seen. */
-static uint64_t skipped(const struct following *following, const char *name,
-			enum follow_kind kind)
-{
-	uint64_t skips = programs_skipped(&following->programs, name);
-	uint64_t again = following->followed->lost.seen_again[kind];
-
-	return skips > again ? skips - again : 0;
-}
-
 int following_end(struct following *following)
 {
 	const struct programs *programs = &following->programs;
@@ -134,7 +124,10 @@ int following_end(struct following *following)
 
 	programs_detach(&following->programs);
 	result = following_read(following);
-	/* a program that was at work when it was detached ends soon */
+	/*
+	 * A program that was at work when it was detached ends soon. If not, its
+	 * write is counted as one that was not seen whole.
+	 */
 	nanosleep(&pause, NULL);
 	if (!result)
 		result = following_read(following);
@@ -143,13 +136,14 @@ int following_end(struct following *following)
 	if (bpf_map_lookup_elem(programs_map_fd(programs, "lost"), &first,
 				&followed->lost))
 		return programs_refuse("record", "a map cannot be read");
-	followed->skipped = skipped(following, "bio_queue", FOLLOW_WRITE) +
-			    skipped(following, "bio_split", FOLLOW_SPLIT) +
-			    skipped(following, "rq_issue", FOLLOW_REQUEST);
-	followed->skipped_ends = skipped(following, "rq_complete", FOLLOW_END) +
-				 programs_skipped_by_both(programs,
-							  "bio_complete",
-							  "bio_complete_again");
+	followed->skipped =
+		programs_missed(programs, "bio_queue", OBSERVED_ARRIVAL) +
+		programs_missed(programs, "bio_split", OBSERVED_SPLIT) +
+		programs_missed(programs, "rq_issue", OBSERVED_ISSUE);
+	followed->skipped_ends =
+		programs_missed(programs, "rq_complete", OBSERVED_COMPLETION) +
+		programs_missed_by_both(programs, "bio_complete",
+					"bio_complete_again");
 	shapes_finish(&followed->shapes);
 	return ALIGNCTL_FINE;
 }

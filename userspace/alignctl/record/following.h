@@ -15,7 +15,7 @@
 /**
  * struct followed - what became of the writes, and what is not known of it
  * @shapes: the writes
- * @lost: what is not in the events
+ * @lost: counts of what is not in the events
  * @skipped: number of arrivals, splits and issues, of any device, that no program
  *	saw, as they were running already on that processor
  * @skipped_ends: number of ends that no program saw, at most

@@ -70,7 +70,7 @@ struct record_lost {
  *	"command"
  * @command_status: exit status of the command as in a shell, 128 and the number
  *	for a signal; valid if there was a command
- * @followed: what became of the writes; valid if they were followed
+ * @followed: account of what became of the writes; valid if they were followed
  */
 struct record {
 	uint64_t count[TRACE_NR_OPS];

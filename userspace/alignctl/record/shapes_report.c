@@ -132,7 +132,7 @@ static const struct table_type shape_table =
 /**
  * struct node - a line of the tree
  * @shapes: where the blocks are known
- * @kind: what it is
+ * @kind: name of what it is, as printed
  * @depth: number of nodes above it
  * @range: the write, its part, or the request
  * @part: part of the write that is in the request; NULL: no request

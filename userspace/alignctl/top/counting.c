@@ -21,11 +21,8 @@ enum inner { INNER_ROWS, INNER_CLASSES, NR_INNER };
 
 static const char *const outer_names[NR_INNER] = { "rows", "classes" };
 
-/* The programs of --drive. */
-static const char *const drive_programs[] = {
-	"rq_issue", "rq_issue_again", "rq_requeue", "rq_complete",
-	"rq_complete_again",
-};
+/* The programs of --drive begin so. */
+#define DRIVE_PROGRAMS	"rq_"
 
 /* The program at a function that not every kernel has, or lets anybody look at. */
 #define CALL_PROGRAM	"iomap_next"
@@ -87,11 +84,14 @@ static int map_fd(const struct top *top, const char *name)
 	return programs_map_fd(&top->programs, name);
 }
 
-static void set_autoload(const struct top *top, const char *program, bool on)
+static void leave_out_drive(const struct top *top)
 {
-	bpf_program__set_autoload(
-		bpf_object__find_program_by_name(top->programs.object,
-						 program), on);
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, top->programs.object)
+		if (!strncmp(bpf_program__name(program), DRIVE_PROGRAMS,
+			     strlen(DRIVE_PROGRAMS)))
+			bpf_program__set_autoload(program, false);
 }
 
 /* Load the programs. Return: false, with errno set, if they are refused. */
@@ -118,14 +118,16 @@ static bool load(struct top *top, const struct observed_range *range)
 					top->programs.object, outer_names[i]),
 				top->inner[i]))
 			return false;
-	for (i = 0; !top->options.drive &&
-		    i < sizeof(drive_programs) / sizeof(drive_programs[0]); i++)
-		set_autoload(top, drive_programs[i], false);
+	if (!top->options.drive)
+		leave_out_drive(top);
 	programs_set_room(&top->programs, "calls", top->options.rows);
 	if (top->options.drive)
 		programs_set_room(&top->programs, "issued",
 				  top->options.rows * TOP_REQUESTS_PER_ROW);
-	set_autoload(top, CALL_PROGRAM, top->knows_direct);
+	bpf_program__set_autoload(
+		bpf_object__find_program_by_name(top->programs.object,
+						 CALL_PROGRAM),
+		top->knows_direct);
 	return !bpf_object__load(top->programs.object);
 }
 
@@ -215,22 +217,22 @@ static uint64_t excess(uint64_t a, uint64_t b)
 static bool read_events(struct top *top, struct top_interval *interval)
 {
 	const struct programs *programs = &top->programs;
-	uint64_t arrivals = programs_skipped(programs, "bio_queue");
 	const uint32_t first = 0;
 	struct top_events now;
-	struct top_skips skips = {
-		.ends = programs_skipped_by_both(programs, "bio_complete",
-						 "bio_complete_again"),
-		.requests = programs_skipped_by_both(programs, "rq_issue",
-						     "rq_issue_again") +
-			    programs_skipped_by_both(programs, "rq_complete",
-						     "rq_complete_again"),
+	const struct top_skips skips = {
+		.arrivals = programs_missed(programs, "bio_queue",
+					    OBSERVED_ARRIVAL),
+		.ends = programs_missed_by_both(programs, "bio_complete",
+						"bio_complete_last_again"),
+		.requests = programs_missed(programs, "rq_issue",
+					    OBSERVED_ISSUE) +
+			    programs_missed(programs, "rq_complete",
+					    OBSERVED_COMPLETION),
 	};
 
 	if (bpf_map_lookup_elem(map_fd(top, "events"), &first, &now))
 		return false;
 	now.calls_lost += programs_skipped(programs, CALL_PROGRAM);
-	skips.arrivals = excess(arrivals, now.seen_again);
 	interval->events = (struct top_events) {
 		.lost = now.lost - top->events.lost,
 		.sent_back = now.sent_back - top->events.sent_back,
@@ -239,7 +241,7 @@ static bool read_events(struct top *top, struct top_interval *interval)
 		.requests_lost = now.requests_lost - top->events.requests_lost,
 		.requeued = now.requeued - top->events.requeued,
 	};
-	/* an arrival may be between its two programs, and be missing for a while */
+	/* an event may be between its programs, and be missing for a while */
 	interval->skips = (struct top_skips) {
 		.arrivals = excess(skips.arrivals, top->skips.arrivals),
 		.ends = excess(skips.ends, top->skips.ends),

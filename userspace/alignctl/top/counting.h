@@ -46,13 +46,13 @@ struct top_row {
 };
 
 /**
- * struct top_skips - events, at any device, that no program saw: they were running
- *	already on that processor
+ * struct top_skips - counts of events, at any device, that no program saw: they
+ *	were running already on that processor
  * @arrivals: number of arrivals of bios; the writes among them are in no row
  * @ends: number of ends of bios, at most; those among them that were sent back are
  *	counted twice
- * @requests: number of issues and completions of requests, at most; the writes
- *	among them are in no class
+ * @requests: number of issues and completions of requests; the writes among them
+ *	are in no class
  */
 struct top_skips {
 	uint64_t arrivals;
@@ -67,8 +67,8 @@ struct top_skips {
  * @row: the rows, most touches first
  * @nr: number of rows
  * @total: sum of the rows
- * @events: events that are in no row
- * @skips: events that no program saw
+ * @events: counts of events that are in no row
+ * @skips: counts of events that no program saw
  * @class: the disk's requests by top_class_index(); NULL if they are not counted
  * @nr_classes: number of classes
  */

@@ -110,7 +110,6 @@ struct top_class {
  *	userspace adds what the program did not see
  * @requests_lost: number of requests for which there was no room
  * @requeued: number of requests that the driver gave back, to be issued again
- * @seen_again: number of arrivals, at any device, that only the second program saw
  */
 struct top_events {
 	__u64 lost;
@@ -119,7 +118,6 @@ struct top_events {
 	__u64 calls_lost;
 	__u64 requests_lost;
 	__u64 requeued;
-	__u64 seen_again;
 };
 
 /*

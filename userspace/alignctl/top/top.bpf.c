@@ -376,35 +376,24 @@ static __always_inline void count_arrival(struct bio *bio,
 		count_event(lost);
 }
 
-/*
- * The second program: see the map seen. Programs of one event run in the order
- * in which they are attached, so it is attached after the other.
- */
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(bio_queue_again, struct bio *bio)
+static __always_inline void arrive(struct bio *bio)
 {
 	struct place place;
 
-	if (was_seen(bio))
-		return 0;
-	count_event(seen_again);
 	if (is_counted(bio, &place))
 		count_arrival(bio, &place);
-	return 0;
 }
 
 /* A bio arrives at a device, before it is split. */
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(bio_queue, struct bio *bio)
-{
-	struct place place;
-
-	/* each bio, as events of all devices are missed, and counted as missed */
-	mark_seen(bio);
-	if (is_counted(bio, &place))
-		count_arrival(bio, &place);
-	return 0;
+#define ARRIVAL_PROGRAM(name, turn)				\
+SEC("tp_btf/block_bio_queue")					\
+int BPF_PROG(name, struct bio *bio)				\
+{								\
+	if (take_turn(bio, turn, OBSERVED_ARRIVAL))		\
+		arrive(bio);					\
+	return 0;						\
 }
+EACH_TURN(ARRIVAL_PROGRAM, bio_queue)
 
 static __always_inline void take_arrival_back(struct bio *bio,
 					      const struct place *place)
@@ -426,36 +415,28 @@ static __always_inline void take_arrival_back(struct bio *bio,
 		count_event(counted_twice);
 }
 
-static __always_inline bool was_sent_back(struct bio *bio, struct place *place)
-{
-	return bio->bi_status == STATUS_AGAIN && is_counted(bio, place);
-}
-
-SEC("tp_btf/block_bio_complete")
-int BPF_PROG(bio_complete_again, struct request_queue *queue, struct bio *bio)
+/* Take back what was sent back; turns are taken at those only, which are few. */
+static __always_inline void end(struct bio *bio, enum turn turn)
 {
 	struct place place;
 
-	if (was_sent_back(bio, &place) && !was_seen(bio))
+	if (bio->bi_status == STATUS_AGAIN && is_counted(bio, &place) &&
+	    take_turn(bio, turn, OBSERVED_END))
 		take_arrival_back(bio, &place);
-	return 0;
 }
 
 /*
  * A bio has ended. One with REQ_NOWAIT that would have had to wait is sent back
  * by the call that sent it, so key and row are those of its arrival.
  */
-SEC("tp_btf/block_bio_complete")
-int BPF_PROG(bio_complete, struct request_queue *queue, struct bio *bio)
-{
-	struct place place;
-
-	if (was_sent_back(bio, &place)) {
-		mark_seen(bio);
-		take_arrival_back(bio, &place);
-	}
-	return 0;
+#define END_PROGRAM(name, turn)						\
+SEC("tp_btf/block_bio_complete")					\
+int BPF_PROG(name, struct request_queue *queue, struct bio *bio)	\
+{									\
+	end(bio, turn);							\
+	return 0;							\
 }
+EACH_TURN(END_PROGRAM, bio_complete)
 
 static __always_inline void keep_call(struct iomap_iter *iter, int found)
 {
@@ -485,8 +466,7 @@ int BPF_PROG(iomap_next, struct iomap_iter *iter, const void *ops, int found)
 	return 0;
 }
 
-/* @last: no other program follows, so what finds no room is lost. */
-static __always_inline void keep_issue(struct request *rq, bool last)
+static __always_inline void keep_issue(struct request *rq)
 {
 	__u64 number = (__u64)rq;
 	struct top_issued request;
@@ -502,25 +482,20 @@ static __always_inline void keep_issue(struct request *rq, bool last)
 	request.class = top_class_index(place.size_bin, place.phase,
 					config.phases, place.touches);
 	request.time_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&issued, &number, &request, BPF_ANY) && last)
+	if (bpf_map_update_elem(&issued, &number, &request, BPF_ANY))
 		count_event(requests_lost);
 }
 
-/* Keep the issue anew: to do so twice makes no difference. */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(rq_issue_again, struct request *rq)
-{
-	keep_issue(rq, true);
-	return 0;
-}
-
 /* A request, behind merges and splits, goes to the driver. */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(rq_issue, struct request *rq)
-{
-	keep_issue(rq, !range.preemptible);
-	return 0;
+#define ISSUE_PROGRAM(name, turn)				\
+SEC("tp_btf/block_rq_issue")					\
+int BPF_PROG(name, struct request *rq)				\
+{								\
+	if (take_turn(rq, turn, OBSERVED_ISSUE))		\
+		keep_issue(rq);					\
+	return 0;						\
 }
+EACH_TURN(ISSUE_PROGRAM, rq_issue)
 
 /* The driver gives a request back; it is issued again. */
 SEC("tp_btf/block_rq_requeue")
@@ -568,21 +543,14 @@ static __always_inline void count_completion(struct request *rq)
 	bpf_map_delete_elem(&issued, &number);
 }
 
-/* Count what the other program has missed: it removes what it has counted. */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(rq_complete_again, struct request *rq, int error,
-	     unsigned int nr_bytes)
-{
-	if (is_write(rq->cmd_flags) && nr_bytes >= rq->__data_len)
-		count_completion(rq);
-	return 0;
-}
-
 /* A request, or a part of one, has been completed. */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int nr_bytes)
-{
-	if (is_write(rq->cmd_flags) && nr_bytes >= rq->__data_len)
-		count_completion(rq);
-	return 0;
+#define COMPLETION_PROGRAM(name, turn)					\
+SEC("tp_btf/block_rq_complete")						\
+int BPF_PROG(name, struct request *rq, int error, unsigned int bytes)	\
+{									\
+	if (take_turn(rq, turn, OBSERVED_COMPLETION) &&			\
+	    is_write(rq->cmd_flags) && bytes >= rq->__data_len)		\
+		count_completion(rq);					\
+	return 0;							\
 }
+EACH_TURN(COMPLETION_PROGRAM, rq_complete)
