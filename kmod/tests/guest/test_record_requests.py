@@ -213,11 +213,11 @@ def test_writes_without_room_are_counted_as_lost_and_their_requests_are_of_no_wr
     # On a slow machine the first ones may end before the last ones arrive.
     lost = found["lost"]
     assert 0 < lost <= count - ROOM
-    assert found["lost_by_kind"] == {"writes": lost, "splits": 0, "requests": 0, "ends": 0, "long_requests": 0, "skipped": 0}
+    assert found["lost_by_kind"] == {"writes": lost, "requests": 0, "ends": 0, "long_requests": 0, "skipped": 0}
     assert (found["writes"], found["requests"]) == (count - lost, count)
     assert (found["untied"], found["untied_bytes"]) == (lost, 512 * lost)
     assert found["in_flight"] == found["incomplete"] == 0
-    assert f"{lost} writes or parts are not followed: there is room for {ROOM} in flight; record with more than --buffer 4" \
+    assert f"{lost} writes are not followed: there is room for {ROOM} in flight; record with more than --buffer 4" \
         in recording.errors
 
 
@@ -236,7 +236,7 @@ def test_events_that_come_too_fast_are_counted_as_lost(rig, tmp_path):
     lost = found["lost_by_kind"]
     assert lost["writes"] > 0 and found["writes"] + lost["writes"] == count
     assert lost["requests"] > 0 and found["requests"] + lost["requests"] == count
-    assert found["lost"] == sum(lost.values()) and lost["skipped"] == lost["splits"] == 0
+    assert found["lost"] == sum(lost.values()) and lost["skipped"] == 0
     assert f"{found['lost']} events of --requests are lost, they came too fast for the buffer" in recording.errors
     # What is there is whole, and what is not whole is said to be.
     assert found["writes"] == sum(shape["count"] for shape in found["shapes"]) + found["incomplete"] + found["unfinished"]

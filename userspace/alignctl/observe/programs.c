@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -94,6 +95,32 @@ static bool is_preemptible(void)
 	       strtoul(kernel.release, NULL, 10) >= PREEMPTIBLE_SINCE;
 }
 
+/*
+ * Return the bit of a bio's bi_flags that is set when its arrival has been traced,
+ * from the kernel's BTF: it is a value of an enumeration without a name, and has
+ * been another one in other kernels. Return 0 if it is not found.
+ */
+static uint32_t find_traced_flag(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	uint32_t id, flag = 0, i;
+
+	for (id = 1; !flag && btf && id < btf__type_cnt(btf); id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+		const struct btf_enum *value = btf_enum(type);
+
+		if (!btf_is_enum(type))
+			continue;
+		for (i = 0; i < btf_vlen(type); i++)
+			if (value[i].val >= 0 && value[i].val < 16 &&
+			    !strcmp(btf__name_by_offset(btf, value[i].name_off),
+				    "BIO_TRACE_COMPLETION"))
+				flag = 1U << value[i].val;
+	}
+	btf__free(btf);
+	return flag;
+}
+
 int programs_find_range(const struct device *device,
 			struct observed_range *range,
 			struct align_geometry *geometry)
@@ -129,14 +156,24 @@ int programs_find_range(const struct device *device,
 		.disk_minor = minor(disk),
 		.preemptible = is_preemptible(),
 	};
+	if (range->preemptible)
+		range->traced = find_traced_flag();
 	return ALIGNCTL_FINE;
 }
 
-static bool is_further(const char *name)
+static bool ends_in(const char *name, const char *end)
 {
-	const char *end = strstr(name, PROGRAMS_FURTHER);
+	size_t length = strlen(name), rest = strlen(end);
 
-	return end && !strcmp(end, PROGRAMS_FURTHER);
+	return length > rest && !strcmp(name + length - rest, end);
+}
+
+/* Return whether a program is of use on this kernel. */
+static bool is_needed(const char *name, const struct observed_range *range)
+{
+	if (ends_in(name, PROGRAMS_PROBE))
+		return range->preemptible && range->traced;
+	return range->preemptible || !ends_in(name, PROGRAMS_FURTHER);
 }
 
 bool programs_open(struct programs *programs, const char *name,
@@ -148,12 +185,12 @@ bool programs_open(struct programs *programs, const char *name,
 
 	libbpf_set_print(keep_complaint);
 	*complaint = '\0';
+	programs->turns = range->preemptible;
 	programs->object = bpf_object__open_mem(object, bytes, &open);
 	if (!programs->object)
 		return false;
 	bpf_object__for_each_program(program, programs->object)
-		if (!range->preemptible &&
-		    is_further(bpf_program__name(program)))
+		if (!is_needed(bpf_program__name(program), range))
 			bpf_program__set_autoload(program, false);
 	return !bpf_map__set_initial_value(
 			bpf_object__find_map_by_name(programs->object,
@@ -189,6 +226,9 @@ bool programs_attach(struct programs *programs)
 			return false;
 		}
 		link = bpf_program__attach(program);
+		/* the programs at the tracepoint do what a kprobe would have */
+		if (!link && ends_in(bpf_program__name(program), PROGRAMS_PROBE))
+			continue;
 		if (!link)
 			return false;
 		programs->link[programs->nr_links++] = link;
@@ -221,18 +261,40 @@ uint64_t programs_skipped(const struct programs *programs, const char *name)
 	return info.recursion_misses;
 }
 
+/* Read how programs took turns at an event, on all processors together. */
+static struct observed_count count_turns(const struct programs *programs,
+					 enum observed_event event)
+{
+	const int processors = libbpf_num_possible_cpus();
+	const uint32_t index = event;
+	struct observed_count sum = { 0 };
+	CLEANUP_FREE struct observed_count *each = NULL;
+	int i;
+
+	if (processors <= 0)
+		return sum;
+	each = memory_or_exit(calloc((size_t)processors, sizeof(*each)));
+	if (bpf_map_lookup_elem(programs_map_fd(programs, "counts"), &index,
+				each))
+		return sum;
+	for (i = 0; i < processors; i++) {
+		sum.runs += each[i].runs;
+		sum.taken += each[i].taken;
+	}
+	return sum;
+}
+
 uint64_t programs_missed(const struct programs *programs, const char *name,
 			 enum observed_event event)
 {
-	/* before the other, which may grow meanwhile */
-	uint64_t first = programs_skipped(programs, name);
-	const uint32_t index = event;
-	uint64_t again = 0;
+	/* in this order, as each event is taken before it is counted as a run */
+	uint64_t skipped = programs_skipped(programs, name);
+	uint64_t all = skipped + count_turns(programs, event).runs;
+	uint64_t taken = count_turns(programs, event).taken;
 
-	if (bpf_map_lookup_elem(programs_map_fd(programs, "seen_again"), &index,
-				&again))
-		return first;
-	return first > again ? first - again : 0;
+	if (!programs->turns)
+		return skipped;
+	return all > taken ? all - taken : 0;
 }
 
 uint64_t programs_missed_by_both(const struct programs *programs,

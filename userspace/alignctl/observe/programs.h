@@ -17,6 +17,7 @@
 
 #define PROGRAMS_MAX_LINKS	32
 #define PROGRAMS_FURTHER	"_again"
+#define PROGRAMS_PROBE		"_probe"
 
 /* Take an object file into the program, from @name to @name_end. */
 #define PROGRAMS_OBJECT(name, path)				\
@@ -34,11 +35,13 @@
  * @object: the object file; NULL: not open
  * @link: their attachments
  * @nr_links: number of attachments
+ * @turns: an event has several programs, which take turns
  */
 struct programs {
 	struct bpf_object *object;
 	struct bpf_link *link[PROGRAMS_MAX_LINKS];
 	size_t nr_links;
+	bool turns;
 };
 
 /*
@@ -64,8 +67,8 @@ int programs_find_range(const struct device *device,
 
 /*
  * Open an object file, and fill in @range. Further programs of an event, whose
- * names end in PROGRAMS_FURTHER, are left out where events have one. Return: false,
- * with errno set, if libbpf refuses it. What has been opened is closed with
+ * names end in PROGRAMS_FURTHER or PROGRAMS_PROBE, are left out where events have
+ * one. Return: false, with errno set, if libbpf refuses it. What has been opened is closed with
  * programs_close().
  */
 bool programs_open(struct programs *programs, const char *name,
@@ -74,7 +77,7 @@ bool programs_open(struct programs *programs, const char *name,
 void programs_close(struct programs *programs);
 
 /*
- * Attach all programs that have been loaded. The one that sees bios arrive comes
+ * Attach all programs that have been loaded, kprobes where the kernel has them. The one that sees bios arrive comes
  * first in its file and is attached last, so that what it needs is there.
  * Return: as programs_open().
  */

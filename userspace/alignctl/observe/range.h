@@ -7,14 +7,23 @@
 
 #define OBSERVED_COMM_BYTES	16
 
-/* Events that programs take turns at: see seen_again in block.bpf.h. */
+/* Events that programs take turns at: see block.bpf.h. */
 enum observed_event {
 	OBSERVED_ARRIVAL,	/* a bio arrives */
-	OBSERVED_SPLIT,		/* a part is split off a bio */
 	OBSERVED_ISSUE,		/* a request goes to the driver */
 	OBSERVED_COMPLETION,	/* a request, or a part of one, is completed */
 	OBSERVED_END,		/* a bio has ended */
 	OBSERVED_NR_EVENTS,
+};
+
+/**
+ * struct observed_count - how programs took turns at an event, of all devices
+ * @runs: number of runs of the first program at the tracepoint
+ * @taken: number of events that a program has seen
+ */
+struct observed_count {
+	__u64 runs;
+	__u64 taken;
 };
 
 /**
@@ -25,6 +34,8 @@ enum observed_event {
  * @disk_minor: minor number of the disk
  * @preemptible: a task can be preempted in a program at a tracepoint, so each
  *	event has several programs
+ * @traced: the bit of bi_flags of a bio whose arrival is no news; 0: not known,
+ *	and no kprobes are used
  */
 struct observed_range {
 	__u64 start;
@@ -32,6 +43,7 @@ struct observed_range {
 	__u32 disk_major;
 	__u32 disk_minor;
 	__u32 preemptible;
+	__u32 traced;
 };
 
 #endif

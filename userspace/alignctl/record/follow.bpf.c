@@ -4,11 +4,10 @@
  * programs: follows each write to a disk from its arrival through splits and
  * merges to the requests that are issued to the driver.
  *
- * A write is a bio and gets a number. The map bios knows the number of each bio
- * in flight; a part that is split off is a bio of its own and gets that of the
- * bio which it is chained to. A request has a list of bios, which name their
- * writes. Sectors decide nothing: several writes to the same ones may be in
- * flight.
+ * A write is a bio and gets a number, which the map writes keeps while it is in
+ * flight. A request has a list of bios. One that is not a write itself is a part
+ * that was split off, and is chained to its write: its bi_private is that bio.
+ * Sectors decide nothing: several writes to the same ones may be in flight.
  *
  * The address of a bio is used again after its end. It is removed from the map
  * there, and replaced or removed at its next arrival at any disk, so that one
@@ -22,18 +21,16 @@
 #define SECTOR_SHIFT	9
 
 /**
- * struct followed - a bio in flight
+ * struct followed - a write in flight
  * @number: number of the write
  * @sector: first sector on the disk
  * @end: first sector after it
- * @whole: of a part that was split off, the bio that it was split from; else 0
- * @left: of a whole write, bytes of it and its parts that have not ended
+ * @left: bytes of it and its parts that have not ended
  */
 struct followed {
 	__u64 number;
 	__u64 sector;
 	__u64 end;
-	__u64 whole;
 	__u64 left;
 };
 
@@ -43,7 +40,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u64);
 	__type(value, struct followed);
-} bios SEC(".maps");
+} writes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -101,9 +98,9 @@ static __always_inline bool is_followed(struct bio *bio)
 /* Keep a bio that is followed; false, and none is kept there, without room. */
 static __always_inline bool keep(__u64 address, const struct followed *followed)
 {
-	if (!bpf_map_update_elem(&bios, &address, followed, BPF_ANY))
+	if (!bpf_map_update_elem(&writes, &address, followed, BPF_ANY))
 		return true;
-	bpf_map_delete_elem(&bios, &address);
+	bpf_map_delete_elem(&writes, &address);
 	return false;
 }
 
@@ -129,7 +126,7 @@ static __always_inline void follow(struct bio *bio)
 	}
 	bpf_core_read_str(event.comm, sizeof(event.comm), &task->comm);
 	if (!send(&event, FOLLOW_WRITE))
-		bpf_map_delete_elem(&bios, &address);
+		bpf_map_delete_elem(&writes, &address);
 }
 
 static __always_inline void arrive(struct bio *bio)
@@ -139,70 +136,54 @@ static __always_inline void arrive(struct bio *bio)
 	if (is_followed(bio))
 		follow(bio);
 	else
-		bpf_map_delete_elem(&bios, &address);
+		bpf_map_delete_elem(&writes, &address);
 }
 
-/* A bio arrives at a disk, before it is split. */
-#define ARRIVAL_PROGRAM(name, turn)				\
-SEC("tp_btf/block_bio_queue")					\
-int BPF_PROG(name, struct bio *bio)				\
-{								\
-	if (take_turn(bio, turn, OBSERVED_ARRIVAL))		\
-		arrive(bio);					\
-	return 0;						\
-}
-EACH_TURN(ARRIVAL_PROGRAM, bio_queue)
+ARRIVAL_PROGRAMS
 
-static __always_inline void follow_part(struct bio *part)
-{
-	__u64 address = (__u64)part, whole = 0;
-	struct followed *parent, followed = { 0 };
-	struct follow_event event = {
-		.sector = part->bi_iter.bi_sector,
-		.bytes = part->bi_iter.bi_size,
-	};
-
-	/* bio_chain() was before: the end of the part is told to the whole */
-	bpf_core_read(&whole, sizeof(whole), &part->bi_private);
-	parent = bpf_map_lookup_elem(&bios, &whole);
-	if (!parent) {
-		bpf_map_delete_elem(&bios, &address);
-		return;
-	}
-	event.number = followed.number = parent->number;
-	followed.whole = parent->whole ? parent->whole : whole;
-	followed.sector = event.sector;
-	followed.end = end_of(part);
-	if (!keep(address, &followed))
-		count_lost(splits_full);
-	send(&event, FOLLOW_SPLIT);
-}
-
-static __always_inline void split(struct bio *part)
-{
-	if (is_write(part->bi_opf) && is_disk(part->bi_bdev->bd_disk))
-		follow_part(part);
-}
-
-/* The first part of a bio was split off, and the rest is sent on. */
-#define SPLIT_PROGRAM(name, turn)				\
-SEC("tp_btf/block_split")					\
-int BPF_PROG(name, struct bio *part, unsigned int new_sector)	\
-{								\
-	if (take_turn(part, turn, OBSERVED_SPLIT))		\
-		split(part);					\
-	return 0;						\
-}
-EACH_TURN(SPLIT_PROGRAM, bio_split)
-
-/* Find a bio that is followed; one that is not within it is another one. */
+/* Find a write that is followed; what is not within it is of another one. */
 static __always_inline struct followed *find(__u64 address, __u64 sector,
 					     __u64 sectors)
 {
-	struct followed *followed = bpf_map_lookup_elem(&bios, &address);
+	struct followed *followed = bpf_map_lookup_elem(&writes, &address);
 
 	return followed && sector >= followed->sector &&
 	       sector + sectors <= followed->end ? followed : NULL;
+}
+
+/*
+ * struct piece - a bio of a request, and its write
+ * @next: the next bio; 0: none
+ * @sector: first sector on the disk
+ * @bytes: length
+ * @write: the bio that is the write
+ * @followed: the write; NULL: not followed
+ */
+struct piece {
+	__u64 next;
+	__u64 sector;
+	__u32 bytes;
+	__u64 write;
+	struct followed *followed;
+};
+
+static __always_inline void find_piece(__u64 address, struct piece *piece)
+{
+	struct bio *bio = (void *)address;
+	__u64 sectors;
+
+	bpf_core_read(&piece->next, sizeof(piece->next), &bio->bi_next);
+	bpf_core_read(&piece->sector, sizeof(piece->sector),
+		      &bio->bi_iter.bi_sector);
+	bpf_core_read(&piece->bytes, sizeof(piece->bytes),
+		      &bio->bi_iter.bi_size);
+	bpf_core_read(&piece->write, sizeof(piece->write), &bio->bi_private);
+	sectors = piece->bytes >> SECTOR_SHIFT;
+	piece->followed = find(piece->write, piece->sector, sectors);
+	if (piece->followed)
+		return;
+	piece->write = address;
+	piece->followed = find(address, piece->sector, sectors);
 }
 
 /* Where the walk along the bios of a request is. */
@@ -213,23 +194,18 @@ struct walk {
 
 static long send_bio(__u32 index, struct walk *walk)
 {
-	__u64 address = walk->bio, sector = 0, sectors;
-	struct bio *bio = (void *)address;
-	struct followed *followed;
-	__u32 bytes = 0;
+	struct piece piece = { 0 };
+	__u64 address = walk->bio, sector, sectors;
 
 	if (!address)
 		return 1;
-	bpf_core_read(&sector, sizeof(sector), &bio->bi_iter.bi_sector);
-	bpf_core_read(&bytes, sizeof(bytes), &bio->bi_iter.bi_size);
-	bpf_core_read(&walk->bio, sizeof(walk->bio), &bio->bi_next);
-	walk->event.number = 0;
-	walk->event.sector = sector;
-	walk->event.bytes = bytes;
-	sectors = bytes >> SECTOR_SHIFT;
-	followed = find(address, sector, sectors);
-	if (followed)
-		walk->event.number = followed->number;
+	find_piece(address, &piece);
+	walk->bio = piece.next;
+	walk->event.number = piece.followed ? piece.followed->number : 0;
+	walk->event.split = piece.write != address;
+	walk->event.sector = sector = piece.sector;
+	walk->event.bytes = piece.bytes;
+	sectors = piece.bytes >> SECTOR_SHIFT;
 	if (!cut_to_device(&sector, &sectors))
 		return 0;
 	if (send(&walk->event, FOLLOW_REQUEST))
@@ -237,7 +213,7 @@ static long send_bio(__u32 index, struct walk *walk)
 	return 0;
 }
 
-static __always_inline void follow_request(struct request *rq)
+static __always_inline void issue(struct request *rq)
 {
 	__u64 sector = rq->__sector, sectors = rq->__data_len >> SECTOR_SHIFT;
 	struct walk walk = { 0 };
@@ -256,16 +232,7 @@ static __always_inline void follow_request(struct request *rq)
 		count_lost(long_requests);
 }
 
-/* A request, behind merges and splits, goes to the driver. */
-#define ISSUE_PROGRAM(name, turn)				\
-SEC("tp_btf/block_rq_issue")					\
-int BPF_PROG(name, struct request *rq)				\
-{								\
-	if (take_turn(rq, turn, OBSERVED_ISSUE))		\
-		follow_request(rq);				\
-	return 0;						\
-}
-EACH_TURN(ISSUE_PROGRAM, rq_issue)
+ISSUE_PROGRAMS
 
 /* Tell the end of a write, that of all of its parts, and forget it. */
 static __always_inline void end(__u64 address, __u64 number, bool sent_back)
@@ -274,7 +241,7 @@ static __always_inline void end(__u64 address, __u64 number, bool sent_back)
 				      .sent_back = sent_back };
 
 	send(&event, FOLLOW_END);
-	bpf_map_delete_elem(&bios, &address);
+	bpf_map_delete_elem(&writes, &address);
 }
 
 /* Where the walk along the bios of a request that have ended is. */
@@ -285,37 +252,22 @@ struct walk_ended {
 
 static long end_bio(__u32 index, struct walk_ended *walk)
 {
-	__u64 address = walk->bio, sector = 0, whole, number;
-	struct bio *bio = (void *)address;
-	struct followed *followed;
-	__u32 size = 0, bytes;
+	struct piece piece = { 0 };
+	__u64 bytes;
 
-	if (!address || !walk->left)
+	if (!walk->bio || !walk->left)
 		return 1;
-	bpf_core_read(&sector, sizeof(sector), &bio->bi_iter.bi_sector);
-	bpf_core_read(&size, sizeof(size), &bio->bi_iter.bi_size);
-	bpf_core_read(&walk->bio, sizeof(walk->bio), &bio->bi_next);
-	bytes = size < walk->left ? size : walk->left;
+	find_piece(walk->bio, &piece);
+	walk->bio = piece.next;
+	bytes = piece.bytes < walk->left ? piece.bytes : walk->left;
 	walk->left -= bytes;
-	followed = find(address, sector, size >> SECTOR_SHIFT);
-	if (!followed)
-		return 0;
-	number = followed->number;
-	whole = followed->whole;
-	if (whole) {
-		if (bytes == size)
-			bpf_map_delete_elem(&bios, &address);
-		address = whole;
-		followed = bpf_map_lookup_elem(&bios, &address);
-		if (!followed || followed->number != number)
-			return 0;
-	}
-	if (__sync_fetch_and_add(&followed->left, -(__u64)bytes) == bytes)
-		end(address, number, false);
+	if (piece.followed &&
+	    __sync_fetch_and_add(&piece.followed->left, -bytes) == bytes)
+		end(piece.write, piece.followed->number, false);
 	return 0;
 }
 
-static __always_inline void end_request(struct request *rq, __u32 bytes)
+static __always_inline void complete(struct request *rq, __u32 bytes)
 {
 	struct walk_ended walk = { .left = bytes };
 
@@ -325,16 +277,7 @@ static __always_inline void end_request(struct request *rq, __u32 bytes)
 	bpf_loop(FOLLOW_MAX_BIOS, end_bio, &walk, 0);
 }
 
-/* A request, or a part of one, has been completed. */
-#define END_PROGRAM(name, turn)						\
-SEC("tp_btf/block_rq_complete")						\
-int BPF_PROG(name, struct request *rq, int error, unsigned int bytes)	\
-{									\
-	if (take_turn(rq, turn, OBSERVED_COMPLETION))			\
-		end_request(rq, bytes);					\
-	return 0;							\
-}
-EACH_TURN(END_PROGRAM, rq_complete)
+COMPLETION_PROGRAMS
 
 static __always_inline void end_alone(struct bio *bio)
 {
@@ -343,12 +286,8 @@ static __always_inline void end_alone(struct bio *bio)
 
 	if (!is_write(bio->bi_opf))
 		return;
-	followed = bpf_map_lookup_elem(&bios, &address);
-	if (!followed)
-		return;
-	if (followed->whole)
-		bpf_map_delete_elem(&bios, &address);
-	else
+	followed = bpf_map_lookup_elem(&writes, &address);
+	if (followed)
 		end(address, followed->number, bio->bi_status == STATUS_AGAIN);
 }
 

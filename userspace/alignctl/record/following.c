@@ -15,9 +15,9 @@ PROGRAMS_OBJECT(follow_object, FOLLOW_BPF_OBJECT);
 
 #define LEAST_RING	4096U		/* bytes */
 #define MOST_RING	(1U << 30)
-/* Bytes of the buffer for each bio in flight, of which there are at most so many. */
-#define RING_PER_BIO	64U
-#define MOST_BIOS	(1U << 20)
+/* Bytes of the buffer for each write in flight, of which there are at most so many. */
+#define RING_PER_WRITE	64U
+#define MOST_WRITES	(1U << 20)
 /* Limit of the time for which a program is at work. */
 #define SETTLED_NS	20000000L
 
@@ -61,13 +61,13 @@ static bool start(struct following *following, uint64_t buffer_kib)
 	struct programs *programs = &following->programs;
 	uint32_t ring = ring_bytes(buffer_kib);
 
-	followed->room = ring / RING_PER_BIO < MOST_BIOS ? ring / RING_PER_BIO :
-							   MOST_BIOS;
+	followed->room = ring / RING_PER_WRITE < MOST_WRITES ? ring / RING_PER_WRITE :
+							   MOST_WRITES;
 	if (!programs_open(programs, "alignctl_follow", follow_object,
 			   follow_object_end - follow_object,
 			   &followed->shapes.range))
 		return false;
-	programs_set_room(programs, "bios", followed->room);
+	programs_set_room(programs, "writes", followed->room);
 	programs_set_room(programs, "events", ring);
 	if (bpf_object__load(programs->object))
 		return false;
@@ -138,7 +138,6 @@ int following_end(struct following *following)
 		return programs_refuse("record", "a map cannot be read");
 	followed->skipped =
 		programs_missed(programs, "bio_queue", OBSERVED_ARRIVAL) +
-		programs_missed(programs, "bio_split", OBSERVED_SPLIT) +
 		programs_missed(programs, "rq_issue", OBSERVED_ISSUE);
 	followed->skipped_ends =
 		programs_missed(programs, "rq_complete", OBSERVED_COMPLETION) +
@@ -165,7 +164,7 @@ void followed_free(struct followed *followed)
 uint64_t followed_lost(const struct followed *followed)
 {
 	const struct follow_lost *lost = &followed->lost;
-	uint64_t total = lost->map_full + lost->splits_full + lost->long_requests +
+	uint64_t total = lost->map_full + lost->long_requests +
 			 followed->skipped;
 	unsigned int kind;
 

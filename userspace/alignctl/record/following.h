@@ -16,10 +16,10 @@
  * struct followed - what became of the writes, and what is not known of it
  * @shapes: the writes
  * @lost: counts of what is not in the events
- * @skipped: number of arrivals, splits and issues, of any device, that no program
- *	saw, as they were running already on that processor
+ * @skipped: number of arrivals and issues, of any device, that no program saw, as
+ *	they were running already on that processor
  * @skipped_ends: number of ends that no program saw, at most
- * @room: number of bios in flight that there was room for
+ * @room: number of writes in flight that there was room for
  */
 struct followed {
 	struct shapes shapes;
@@ -39,7 +39,7 @@ int following_check(struct followed *followed, const struct device *device);
 
 /*
  * Load the programs and begin to follow, after following_check(). @buffer_kib:
- * size of the buffer for events; by it goes the room for bios in flight. Return:
+ * size of the buffer for events; by it goes the room for writes in flight. Return:
  * enum alignctl_exit; errors have been reported, and leave nothing to close.
  */
 int following_open(struct following **following, struct followed *followed,
@@ -55,7 +55,7 @@ void following_close(struct following *following);
 
 void followed_free(struct followed *followed);
 
-/* Return the number of writes, parts, requests and bios that are lost. */
+/* Return the number of writes, requests and events that are lost. */
 uint64_t followed_lost(const struct followed *followed);
 
 #endif

@@ -53,6 +53,12 @@ static int compare_weights(const void *one, const void *other)
 	return order ? order : compare_shapes(a, b);
 }
 
+static int compare_ranges(const void *one, const void *other)
+{
+	return compare(((const struct story_range *)one)->sector,
+		       ((const struct story_range *)other)->sector);
+}
+
 static int compare_requests(const void *one, const void *other)
 {
 	const struct story_request *a = one, *b = other;
@@ -175,18 +181,18 @@ static void take_write(struct shapes *shapes, const struct follow_event *event)
 	count_write(shapes, story, 1);
 }
 
-static void take_split(struct shapes *shapes, const struct follow_event *event)
+/* Note a part that was split off, once: its request may be issued again. */
+static void add_split(struct story *story, const struct story_range *part)
 {
-	struct story *story = find_story(shapes, event->number);
-	const struct story_range range = on_device(shapes, event->sector,
-						   event->bytes);
+	size_t i;
 
-	if (!story || !range.sectors)
-		return;
+	for (i = 0; i < story->nr_splits; i++)
+		if (story->split[i].sector == part->sector)
+			return;
 	story->split = memory_or_exit(
 		reallocarray(story->split, story->nr_splits + 1,
 			     sizeof(*story->split)));
-	story->split[story->nr_splits++] = range;
+	story->split[story->nr_splits++] = *part;
 }
 
 /* Drop the request with the same part: the driver has given it back. */
@@ -226,6 +232,8 @@ static void take_request(struct shapes *shapes,
 		return;
 	if (story)
 		drop_former(shapes, story, &request.part);
+	if (story && event->split)
+		add_split(story, &request.part);
 	if (request.first)
 		count_request(shapes, &request, 1);
 	if (!story) {
@@ -242,7 +250,8 @@ static void take_request(struct shapes *shapes,
 }
 
 /*
- * Sort the requests of a write, and join its parts that are in the same one: since
+ * Sort the requests of a write, and what was split off, and join its parts that are
+ * in the same request: since
  * Linux 6.18 parts that were split off may be merged again.
  */
 static void sort_requests(struct story *story)
@@ -252,6 +261,9 @@ static void sort_requests(struct story *story)
 
 	if (!story->nr_requests)
 		return;
+	if (story->nr_splits)
+		qsort(story->split, story->nr_splits, sizeof(*story->split),
+		      compare_ranges);
 	qsort(story->request, story->nr_requests, sizeof(*story->request),
 	      compare_requests);
 	for (i = 1; i < story->nr_requests; i++) {
@@ -389,9 +401,6 @@ void shapes_take(struct shapes *shapes, const struct follow_event *event)
 	switch ((enum follow_kind)event->kind) {
 	case FOLLOW_WRITE:
 		take_write(shapes, event);
-		break;
-	case FOLLOW_SPLIT:
-		take_split(shapes, event);
 		break;
 	case FOLLOW_REQUEST:
 		take_request(shapes, event);

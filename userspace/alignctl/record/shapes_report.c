@@ -479,8 +479,6 @@ static struct json_object *json_lost(const struct followed *followed)
 
 	json_add_number(object, "writes",
 			lost->kind[FOLLOW_WRITE] + lost->map_full);
-	json_add_number(object, "splits",
-			lost->kind[FOLLOW_SPLIT] + lost->splits_full);
 	json_add_number(object, "requests", lost->kind[FOLLOW_REQUEST]);
 	json_add_number(object, "ends", lost->kind[FOLLOW_END]);
 	json_add_number(object, "long_requests", lost->long_requests);

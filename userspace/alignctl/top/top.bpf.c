@@ -384,16 +384,7 @@ static __always_inline void arrive(struct bio *bio)
 		count_arrival(bio, &place);
 }
 
-/* A bio arrives at a device, before it is split. */
-#define ARRIVAL_PROGRAM(name, turn)				\
-SEC("tp_btf/block_bio_queue")					\
-int BPF_PROG(name, struct bio *bio)				\
-{								\
-	if (take_turn(bio, turn, OBSERVED_ARRIVAL))		\
-		arrive(bio);					\
-	return 0;						\
-}
-EACH_TURN(ARRIVAL_PROGRAM, bio_queue)
+ARRIVAL_PROGRAMS
 
 static __always_inline void take_arrival_back(struct bio *bio,
 					      const struct place *place)
@@ -466,7 +457,7 @@ int BPF_PROG(iomap_next, struct iomap_iter *iter, const void *ops, int found)
 	return 0;
 }
 
-static __always_inline void keep_issue(struct request *rq)
+static __always_inline void issue(struct request *rq)
 {
 	__u64 number = (__u64)rq;
 	struct top_issued request;
@@ -486,16 +477,7 @@ static __always_inline void keep_issue(struct request *rq)
 		count_event(requests_lost);
 }
 
-/* A request, behind merges and splits, goes to the driver. */
-#define ISSUE_PROGRAM(name, turn)				\
-SEC("tp_btf/block_rq_issue")					\
-int BPF_PROG(name, struct request *rq)				\
-{								\
-	if (take_turn(rq, turn, OBSERVED_ISSUE))		\
-		keep_issue(rq);					\
-	return 0;						\
-}
-EACH_TURN(ISSUE_PROGRAM, rq_issue)
+ISSUE_PROGRAMS
 
 /* The driver gives a request back; it is issued again. */
 SEC("tp_btf/block_rq_requeue")
@@ -516,7 +498,7 @@ static __always_inline __u64 bounded(__u64 bin, __u64 nr)
 	return bin < nr ? bin : nr - 1;
 }
 
-static __always_inline void count_completion(struct request *rq)
+static __always_inline void complete(struct request *rq, __u32 bytes)
 {
 	__u64 number = (__u64)rq, ns;
 	struct top_issued *request;
@@ -524,6 +506,8 @@ static __always_inline void count_completion(struct request *rq)
 	__u32 first = 0;
 	void *map;
 
+	if (!is_write(rq->cmd_flags) || bytes < rq->__data_len)
+		return;
 	request = bpf_map_lookup_elem(&issued, &number);
 	if (!request)
 		return;
@@ -543,14 +527,4 @@ static __always_inline void count_completion(struct request *rq)
 	bpf_map_delete_elem(&issued, &number);
 }
 
-/* A request, or a part of one, has been completed. */
-#define COMPLETION_PROGRAM(name, turn)					\
-SEC("tp_btf/block_rq_complete")						\
-int BPF_PROG(name, struct request *rq, int error, unsigned int bytes)	\
-{									\
-	if (take_turn(rq, turn, OBSERVED_COMPLETION) &&			\
-	    is_write(rq->cmd_flags) && bytes >= rq->__data_len)		\
-		count_completion(rq);					\
-	return 0;							\
-}
-EACH_TURN(COMPLETION_PROGRAM, rq_complete)
+COMPLETION_PROGRAMS

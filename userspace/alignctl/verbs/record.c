@@ -150,7 +150,7 @@ static void report_not_followed(const struct record *record,
 {
 	const struct followed *followed = &record->followed;
 	const struct follow_lost *lost = &followed->lost;
-	uint64_t full = lost->map_full + lost->splits_full, events = 0;
+	uint64_t full = lost->map_full, events = 0;
 	unsigned int kind;
 
 	for (kind = 0; kind < FOLLOW_NR_KINDS; kind++)
@@ -159,7 +159,7 @@ static void report_not_followed(const struct record *record,
 		message_error("%" PRIu64 " events of --requests are lost, they came too fast for the buffer; record with more than --buffer %" PRIu64,
 			      events, options->buffer_kib);
 	if (full)
-		message_error("%" PRIu64 " writes or parts are not followed: there is room for %" PRIu32 " in flight; record with more than --buffer %" PRIu64,
+		message_error("%" PRIu64 " writes are not followed: there is room for %" PRIu32 " in flight; record with more than --buffer %" PRIu64,
 			      full, followed->room, options->buffer_kib);
 	if (lost->long_requests)
 		message_error("%" PRIu64 " requests are followed in part: they hold more than %u bios",

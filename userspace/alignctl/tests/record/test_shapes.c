@@ -49,17 +49,31 @@ static void plant_part(struct followed *followed, uint64_t number,
 	shapes_take(&followed->shapes, &moved);
 }
 
-/* A request with nothing but a part of one write. */
-static void plant_request(struct followed *followed, uint64_t number,
-			  uint64_t sector, uint32_t bytes)
+/* A request with nothing but one bio of one write. */
+static void plant_alone(struct followed *followed, uint64_t number,
+			uint64_t sector, uint32_t bytes, bool split)
 {
 	static uint64_t last;
 	const struct follow_event event = {
 		.sector = sector, .bytes = bytes, .request = ++last,
 		.request_sector = sector, .request_bytes = bytes, .first = 1,
+		.split = split,
 	};
 
 	plant_part(followed, number, &event);
+}
+
+static void plant_request(struct followed *followed, uint64_t number,
+			  uint64_t sector, uint32_t bytes)
+{
+	plant_alone(followed, number, sector, bytes, false);
+}
+
+/* The same with a part that was split off. */
+static void plant_split(struct followed *followed, uint64_t number,
+			uint64_t sector, uint32_t bytes)
+{
+	plant_alone(followed, number, sector, bytes, true);
 }
 
 static void check_json(struct json_object *object, const char *key,
@@ -84,8 +98,9 @@ static void plant_published(struct followed *followed, uint64_t number,
 	plant(followed, FOLLOW_WRITE, number, sector, 2 << 20);
 	for (i = 0; i < 5; i++) {
 		if (i < 4)
-			plant(followed, FOLLOW_SPLIT, number, sector, bytes[i]);
-		plant_request(followed, number, sector, bytes[i]);
+			plant_split(followed, number, sector, bytes[i]);
+		else
+			plant_request(followed, number, sector, bytes[i]);
 		sector += bytes[i] / 512;
 	}
 	plant(followed, FOLLOW_END, number, 0, 0);
@@ -227,13 +242,11 @@ static void merged_again(void)
 	struct shapes *found = &followed.shapes;
 	struct follow_event event = {
 		.sector = 9, .bytes = 4096, .request = 1000, .request_sector = 1,
-		.request_bytes = 8192,
+		.request_bytes = 8192, .split = 1,
 	};
 
 	begin(&followed);
 	plant(&followed, FOLLOW_WRITE, 1, 1, 12288);
-	plant(&followed, FOLLOW_SPLIT, 1, 1, 4096);
-	plant(&followed, FOLLOW_SPLIT, 1, 9, 4096);
 	plant_request(&followed, 1, 17, 4096);
 	plant_part(&followed, 1, &event);
 	event.sector = 1;
