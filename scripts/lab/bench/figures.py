@@ -410,12 +410,12 @@ def _recording(record: Record) -> Iterator[Figure]:
                    for name in (recording.ALIGNCTL, recording.BLKTRACE))
     lacking = recording.incomplete(record.recording)
     value = own / theirs
-    live = "; ".join(f"{name} {median(added):.0f}" for name in (recording.TOP, recording.TOP_DRIVE)
-                     if (added := recording.added(record.recording, name)))
+    others = "; ".join(f"{name} {median(added):.0f}" for name in (recording.REQUESTS, recording.TOP, recording.TOP_DRIVE)
+                       if (added := recording.added(record.recording, name)))
     yield Figure("record", measure, required,
                  "; ".join([f"{value:.3g} = {own:.0f} / {theirs:.0f}, beside the "
                             f"{recording.instructions(record.recording, recording.NONE):.0f} of a "
-                            "write that is not recorded, medians", *([live] if live else []), *lacking]),
+                            "write that is not recorded, medians", *([others] if others else []), *lacking]),
                  VOID if lacking else _verdict(value <= RECORDING_MOST), value)
 
 

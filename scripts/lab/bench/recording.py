@@ -20,10 +20,12 @@ from statistics import median
 from ..machines.remote import Guest
 from .overhead import DISK, Meter, fio_command
 
-NONE, ALIGNCTL, BLKTRACE, TOP, TOP_DRIVE = RECORDERS = (
-    "none", "alignctl record", "blktrace", "alignctl top", "alignctl top --drive")
+NONE, ALIGNCTL, BLKTRACE, REQUESTS, TOP, TOP_DRIVE = RECORDERS = (
+    "none", "alignctl record", "blktrace", "alignctl record --requests", "alignctl top", "alignctl top --drive")
 FOLDER = "/run/recording"
 OUTPUT = f"{FOLDER}/trace"
+# KiB for the events of record --requests, which has three of each write.
+REQUESTS_BUFFER = 65536
 ENGINE = "psync"
 # Of x86_64, as /proc/PID/syscall has it.
 CLOCK_NANOSLEEP = "230 "
@@ -76,6 +78,8 @@ class Recording:
         self._commands = {
             NONE: None,
             ALIGNCTL: ["/run/alignctl", "record", DISK, "--output", OUTPUT, "--json"],
+            REQUESTS: ["/run/alignctl", "record", DISK, "--requests", "--buffer", str(REQUESTS_BUFFER), "--output", OUTPUT,
+                       "--json"],
             BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
             TOP: ["/run/alignctl", "top", DISK, "--interval", "3600", "--json"],
             TOP_DRIVE: ["/run/alignctl", "top", DISK, "--drive", "--interval", "3600", "--json"],
@@ -83,7 +87,7 @@ class Recording:
         # The file that each recorder makes before its first event; blktrace makes one per processor.
         # alignctl top makes none: it counts once it waits for the end of the interval.
         waits = ["/proc/{pid}/syscall", CLOCK_NANOSLEEP]
-        self._begun = {NONE: [], ALIGNCTL: [OUTPUT, ""], BLKTRACE: [f"{OUTPUT}.blktrace.0", ""],
+        self._begun = {NONE: [], ALIGNCTL: [OUTPUT, ""], REQUESTS: [OUTPUT, ""], BLKTRACE: [f"{OUTPUT}.blktrace.0", ""],
                        TOP: waits, TOP_DRIVE: waits}
         self._alignctl = str(alignctl)
 
@@ -112,6 +116,8 @@ class Recording:
             return json.loads(said)["writes"]
         if recorder == TOP_DRIVE:
             return json.loads(said)["drive"]["requests"]
+        if recorder == REQUESTS:
+            return json.loads(said)["followed"]["writes"]
         if recorder == ALIGNCTL:
             return json.loads(said)["operations"]["write"]["count"]
         dumped = self._guest.run("blkparse", "-q", "-D", FOLDER, "-i", "trace", "-f", "%a %d\\n",

@@ -13,11 +13,12 @@ from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, TOP, Record
 
 def rounds(*costs, lost=0):
     """
-    Make runs of each recorder, a tuple a round of those that keep requests; counting live adds 300 or 900. Each lost `lost`
-    writes.
+    Make runs of each recorder, a tuple a round of those that keep requests; following adds 1700, counting live 300 or 900. Each
+    lost `lost` writes.
     """
+    each = [(*made, *(made[0] + more for more in (1700, 300, 900))) for made in costs]
     return [Recorded(name, cost, 1000, 1000 - (lost if name != NONE else 0))
-            for made in costs for name, cost in zip(RECORDERS, (*made, made[0] + 300, made[0] + 900), strict=True)]
+            for made in each for name, cost in zip(RECORDERS, made, strict=True)]
 
 
 def figure(runs):
@@ -38,7 +39,7 @@ def test_a_run_is_compared_with_the_one_alone_of_its_round():
     assert figure(runs).value == 0.5
     assert "beside the 7000 of a write" in figure(runs).measured
     assert recording.added(runs, TOP) == [300] * 3
-    assert "alignctl top 300; alignctl top --drive 900" in figure(runs).measured
+    assert "alignctl record --requests 1700; alignctl top 300; alignctl top --drive 900" in figure(runs).measured
 
 
 def test_a_recorder_that_has_lost_writes_proves_nothing():
@@ -71,8 +72,8 @@ class Guest:
     def json(self, *argv, **_):
         recorder = json.loads(argv[3])
         self.recorders.append(recorder[0] if recorder else None)
-        return {"status": self.status, "said": json.dumps({"operations": {"write": {"count": 3}}, "writes": 3,
-                                                             "drive": {"requests": 3}}),
+        said = {"operations": {"write": {"count": 3}}, "followed": {"writes": 3}, "writes": 3, "drive": {"requests": 3}}
+        return {"status": self.status, "said": json.dumps(said),
                 "load": {"jobs": [{"write": {"iops": 125000, "total_ios": 3}}]}}
 
 
@@ -81,9 +82,9 @@ def test_recorders_take_turns_and_the_first_round_is_dropped():
     beside = recording.Recording(guest, "/bin/alignctl", 3)
     beside.set_up()
     found = beside.measure(2, lambda done, total: steps.append((done, total)))
-    assert guest.recorders == [None, "/run/alignctl", "blktrace", "/run/alignctl", "/run/alignctl"] * 3
+    assert guest.recorders == [None, "/run/alignctl", "blktrace", *["/run/alignctl"] * 3] * 3
     assert found == [Recorded(name, 8000.0, 3, 3) for name in RECORDERS] * 2
-    assert steps[-1] == (15, 15)
+    assert steps[-1] == (18, 18)
 
 
 def test_a_recorder_that_failed_is_an_error():
