@@ -17,6 +17,7 @@ import pytest
 
 from lab.pace import patience
 from lab.paths import OUT
+from lab.plugins.extent import only_all
 from rig.direct import Disk, pattern
 from rig.dm import Align, run, sysfs_folder
 from rig.filesystem import mounted
@@ -163,13 +164,18 @@ for page in map(int, pages):
 """
 
 
-def test_writers_are_told_by_file_and_write_back_by_its_cgroup(rig, cgroup):
+# The least that mkfs.xfs takes is 300 MB. The default of a small ext4 is blocks of 1024, whose files may lie in pieces.
+MAKERS = {"ext4": (SECTORS, ["mkfs.ext4", "-q", "-F", "-b", 4096]), "xfs": (5 << 17, ["mkfs.xfs", "-q", "-f"])}
+
+
+@pytest.mark.parametrize("kind", ["ext4", only_all("the same programs see both", "xfs")])
+def test_writers_are_told_by_file_and_write_back_by_its_cgroup(rig, cgroup, kind):
     """On a partition where each block of the file system has two touches; the journal's writes count, too."""
     drive, pages, direct = rig.drive("p4096"), 8, 20
-    with rig.partition(drive.path, START, SECTORS) as path:
-        # The default of a small file system is 1024, whose files may lie in pieces.
-        run("mkfs.ext4", "-q", "-F", "-b", 4096, path)
-        with mounted("ext4", path) as folder:
+    sectors, make = MAKERS[kind]
+    with rig.partition(drive.path, START, sectors) as path:
+        run(*make, path)
+        with mounted(kind, path) as folder:
             files = [folder / "direct", folder / "cached"]
             files[0].write_bytes(bytes(direct * 4096))
             run("python3", "-c", IN_CGROUP, cgroup, files[1], *range(2 * pages))
