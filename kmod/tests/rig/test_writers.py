@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The checks after a power cut, on damaged content."""
+"""Writers that hang, and the checks after a power cut, on damaged content."""
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
 
-from rig.writers import Sqlite
+from rig.writers import Hung, Sqlite, Writer
 
 
 def test_a_damaged_database_is_not_kept_open(tmp_path):
@@ -17,3 +18,22 @@ def test_a_damaged_database_is_not_kept_open(tmp_path):
         Sqlite(1).check(tmp_path, 0, 0)
     kept = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.exists()]
     assert not [path for path in kept if path.startswith(str(tmp_path))], damage
+
+
+class Sleeping:
+    failures = OSError
+
+    @staticmethod
+    def work(folder, n):
+        time.sleep(3600)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what a process waits for in the kernel")
+def test_a_writer_that_hangs_is_killed_and_is_no_damage(tmp_path):
+    """Killed, so that its file system can be unmounted; and no AssertionError, which tests of torn blocks count as damage."""
+    writer = Writer(Sleeping, tmp_path)
+    with pytest.raises(Hung, match=r"operation 1 of process \d+ hangs.* syscall: .* stack: .*nanosleep"):
+        writer.wait(timeout=0.5)
+    with pytest.raises(ChildProcessError):
+        writer.wait()
+    assert not issubclass(Hung, AssertionError)

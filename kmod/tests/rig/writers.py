@@ -14,12 +14,19 @@ import itertools
 import mmap
 import os
 import random
+import signal
 import sqlite3
 import struct
 import time
 import traceback
+from pathlib import Path
 
 from lab.pace import Limit
+
+
+class Hung(RuntimeError):
+    """A writer's operation does not end."""
+
 
 SIZES = [100, 512, 3000, 4096, 9000, 70000]
 
@@ -68,15 +75,33 @@ class Writer:
         self.wait()
 
     def wait(self, timeout=60):
-        """Wait until the process has ended by itself; fail after `timeout`, or unless it succeeded."""
+        """
+        Wait until the process has ended by itself; fail unless it succeeded. After `timeout` kill it and raise Hung, which
+        is no damage that a power cut may do, and so no AssertionError.
+        """
         limit = Limit(timeout)
         while True:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
                 break
-            assert not limit.over(), f"operation {self.begun} of process {self._pid} hangs for {limit}"
+            if limit.over():
+                where = self._where()
+                self._kill()
+                raise Hung(f"operation {self.begun} of process {self._pid} hangs for {limit}: {where}")
             time.sleep(0.01)
         assert status == 0, f"operation {self.begun} failed, see standard error (status {status})"
+
+    def _kill(self):
+        """Kill the process, and wait for it, but not for one that the kernel does not let go."""
+        os.kill(self._pid, signal.SIGKILL)
+        limit = Limit(10)
+        while not limit.over() and not os.waitpid(self._pid, os.WNOHANG)[0]:
+            time.sleep(0.01)
+
+    def _where(self):
+        """Say what the process waits for."""
+        folder = Path("/proc", str(self._pid))
+        return "; ".join(f"{name}: {' '.join((folder / name).read_text().split())}" for name in ("stat", "syscall", "stack"))
 
 
 def sync(path):
