@@ -124,11 +124,11 @@ static void log_request(struct drive *drive, const struct request *req,
 		req->fua, touches ? touch->partial : 0);
 }
 
-/* Log, count and submit a request, in one order.  Return when it is due. */
-static int64_t arrive(struct drive *drive, const struct request *req)
+/* Log, count and queue a request, in one order. */
+static void arrive(struct drive *drive, const struct request *req,
+		   struct queued *queued)
 {
 	struct touch touch = { 0 };
-	int64_t due;
 
 	if (req->op != OP_FLUSH)
 		touch = touch_of(&drive->config.model.map, req->offset,
@@ -138,11 +138,35 @@ static int64_t arrive(struct drive *drive, const struct request *req)
 		log_request(drive, req, &touch);
 	drive->seq++;
 	count_request(&drive->counters, req, &touch);
-	due = model_submit(drive->model, req,
-			   pace_arrival(&drive->pace, clock_now(),
-					model_lead(drive->model, req)));
+	model_queue(drive->model, queued, req,
+		    pace_arrival(&drive->pace, clock_now(),
+				 model_lead(drive->model, req)));
 	pthread_mutex_unlock(&drive->lock);
-	return due;
+}
+
+/*
+ * Sleep until the request is due.  Return 0, or -1 if the server is shutting
+ * down; the model has done with the request in both cases.
+ */
+static int await(struct drive *drive, struct queued *queued)
+{
+	int result = 0;
+
+	for (;;) {
+		int64_t next = clock_now();
+
+		pthread_mutex_lock(&drive->lock);
+		do {
+			next = model_decide(drive->model, next);
+		} while (result < 0 && !queued->decided);
+		pthread_mutex_unlock(&drive->lock);
+		if (result < 0 || queued->decided)
+			break;
+		result = sleep_until(next);
+	}
+	if (result == 0 && queued->when > clock_now())
+		result = sleep_until(queued->when);
+	return result;
 }
 
 /* Tell the model that the power is gone. */
@@ -157,27 +181,27 @@ static void lose_power(struct drive *drive)
 int drive_request(struct drive *drive, const struct request *req, void *buf)
 {
 	struct in_flight in_flight;
+	struct queued queued;
 	int error = 0;
-	int64_t due;
 	bool went;
 
 	switch (media_begin(drive->media, &in_flight, req, buf)) {
 	case BEGUN:
 		break;
 	case POWER_WENT:
-		arrive(drive, req);
+		arrive(drive, req, &queued);
 		lose_power(drive);
 		/* fall through */
 	case NO_POWER:
 		errno = EIO;
 		return -1;
 	}
-	due = arrive(drive, req);
+	arrive(drive, req, &queued);
 
 	if (req->op == OP_READ &&
 	    media_read(drive->media, buf, req->offset, req->count) < 0)
 		error = errno;
-	if (due > clock_now() && sleep_until(due) < 0) {
+	if (await(drive, &queued) < 0) {
 		media_abandon(drive->media, &in_flight);
 		errno = ESHUTDOWN;
 		return -1;
@@ -189,7 +213,7 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 
 	if (drive->config.model.profile->kind != PROFILE_INSTANT) {
 		pthread_mutex_lock(&drive->lock);
-		pace_answered(&drive->pace, due, clock_now());
+		pace_answered(&drive->pace, queued.when, clock_now());
 		pthread_mutex_unlock(&drive->lock);
 	}
 	errno = error;
@@ -260,6 +284,7 @@ char *drive_stats_json(struct drive *drive)
 	struct media_state state = media_state(drive->media);
 	struct media_counters media;
 	struct host_counters host;
+	struct says says = profile_says(config->profile, &config->map);
 	int64_t revolution;
 	char *line, *under_way;
 	uint64_t epoch;
@@ -279,6 +304,8 @@ char *drive_stats_json(struct drive *drive)
 	len = asprintf(&line,
 		       "{\"profile\":\"%s\",\"physical_block_size\":%" PRIu32
 		       ",\"alignment_offset\":%" PRIu32
+		       ",\"reported_physical_block_size\":%" PRIu32
+		       ",\"reported_alignment_offset\":%" PRIu32
 		       ",\"cache\":\"%s\",\"size\":%" PRIu64
 #define X(name) ",\"" #name "\":%" PRIu64
 		       HOST_COUNTERS(X)
@@ -291,7 +318,8 @@ char *drive_stats_json(struct drive *drive)
 		       ",\"volatile_blocks\":%" PRIu64
 		       ",\"unreadable_blocks\":%" PRIu64 "}",
 		       config->profile->name, config->map.physical,
-		       config->map.alignment, config->cache ? "on" : "off",
+		       config->map.alignment, says.physical, says.alignment,
+		       config->cache ? "on" : "off",
 		       config->size,
 #define X(name) host.name,
 		       HOST_COUNTERS(X)

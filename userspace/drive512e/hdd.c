@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The interface, reads, writes that bypass the cache, and the clock,
- * hdd_advance().  write_cache.c has the cached writes.
+ * hdd_advance().  write_cache.c has the cached writes, queue.c the order of
+ * commands that wait for the head.
  */
 #include "hdd.h"
 
@@ -18,6 +19,7 @@ void hdd_init(struct hdd *h, const struct profile *profile, uint32_t physical,
 		.counters = counters,
 		.last_end = UINT64_MAX,
 	};
+	TAILQ_INIT(&h->queue);
 	mechanics_init(&h->mechanics, profile, physical);
 }
 
@@ -186,20 +188,24 @@ static void resume_look_ahead(struct hdd *h, int64_t now, uint64_t end)
 					   false), from, end);
 }
 
-int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
+bool read_from_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
+		      int64_t *done)
+{
+	hdd_advance(h, now);
+	if (!in_memory(h, now, start, end))
+		return false;
+	resume_look_ahead(h, now, block_ceil(end, h->physical));
+	h->bus_free = now + hdd_transfer_time(h, end - start);
+	*done = h->bus_free;
+	return true;
+}
+
+int64_t read_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 {
 	int64_t transfer = hdd_transfer_time(h, end - start);
 	uint64_t first = block_floor(start, h->physical);
 	uint64_t after = block_ceil(end, h->physical);
 	int64_t begin, read;
-
-	now = hdd_command(h, now);
-	hdd_advance(h, now);
-	if (in_memory(h, now, start, end)) {
-		resume_look_ahead(h, now, after);
-		h->bus_free = now + transfer;
-		return h->bus_free;
-	}
 
 	if (h->state == HEAD_LOOK_AHEAD && first >= h->pos &&
 	    first <= h->ahead_end) {
@@ -221,8 +227,47 @@ int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 	return later(read, now + transfer);
 }
 
-static int64_t write_through(struct hdd *h, int64_t now, uint64_t start,
-			     uint64_t end, unsigned int touches)
+int64_t hdd_read(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
+{
+	int64_t done;
+
+	now = hdd_command(h, now);
+	if (!read_from_memory(h, now, start, end, &done))
+		done = read_media(h, now, start, end);
+	if (h->profile->one_at_a_time)
+		h->bus_free = later(h->bus_free, done);
+	return done;
+}
+
+/*
+ * Read the blocks that a write covers in part, from the time @there on, at
+ * which its first block is under the head.  Return when that is there again.
+ */
+static int64_t read_to_complete(struct hdd *h, int64_t there, uint64_t start,
+				uint64_t end)
+{
+	const struct mechanics *m = &h->mechanics;
+	uint64_t first = block_floor(start, h->physical);
+	uint64_t after = block_ceil(end, h->physical);
+	uint64_t last = after - h->physical;
+	uint64_t read_end = end < after ? after : first + h->physical;
+	int64_t read;
+
+	if (h->profile->rmw_alone && start > first && end < after &&
+	    last != first) {
+		/* The last block has to come round for itself. */
+		read = there + mechanics_travel(m, first, first + h->physical);
+		read = mechanics_reach(m, read, first + h->physical, last,
+				       false);
+		read += mechanics_travel(m, last, after);
+	} else {
+		read = there + mechanics_travel(m, first, read_end);
+	}
+	return mechanics_reach(m, read, read_end, first, true);
+}
+
+int64_t write_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
+		    unsigned int touches)
 {
 	const struct mechanics *m = &h->mechanics;
 	uint64_t first = block_floor(start, h->physical);
@@ -232,10 +277,7 @@ static int64_t write_through(struct hdd *h, int64_t now, uint64_t start,
 	begin = take_head(h, now);
 	there = mechanics_reach(m, begin, h->pos, first, true);
 	if (touches) {
-		/* Pass the last block to be read, then wait a revolution. */
-		uint64_t read_end = end < after ? after : first + h->physical;
-		int64_t read = there + mechanics_travel(m, first, read_end);
-		int64_t again = mechanics_reach(m, read, read_end, first, true);
+		int64_t again = read_to_complete(h, there, start, end);
 
 		h->counters->rmws += touches;
 		h->counters->lost_ns += (uint64_t)(again - there);
@@ -256,7 +298,7 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	h->bus_free = now;
 	hdd_advance(h, now);
 	if (!h->cache)
-		return write_through(h, now, start, end, touches);
+		return write_media(h, now, start, end, touches);
 
 	now = cache_write(h, now, start, end, touches);
 	if (fua)
@@ -277,12 +319,14 @@ void hdd_lose_power(struct hdd *h, int64_t now)
 	h->ahead_busy = now;
 	h->last_end = UINT64_MAX;
 	h->last_whole = false;
+	queue_drop(h, now);
 	head_rests(h, now, h->pos);
 }
 
 int64_t hdd_flush(struct hdd *h, int64_t now)
 {
-	now = hdd_command(h, now);
+	/* A flush is no queued command: it waits until the queue is empty. */
+	now = hdd_command(h, later(now, queue_drain(h)));
 	hdd_advance(h, now);
 	if (h->cache)
 		now = cache_empty(h, now);

@@ -22,10 +22,15 @@
  * a stream that is written because the cache was full: the head would spend its
  * time moving between the two.
  *
+ * With a command queue, a request that needs the head waits until the head is
+ * free, and the one that is reached first goes first.
+ *
  * All positions are media bytes (touch.h), all times nanoseconds.
  */
 #ifndef DRIVE512E_HDD_H
 #define DRIVE512E_HDD_H
+
+#include <sys/queue.h>
 
 #include "counters.h"
 #include "mechanics.h"
@@ -41,6 +46,21 @@ struct run {
 	bool counted;		/* false: cached before a reset */
 	bool stream;		/* at most one run is a stream */
 	int64_t changed;	/* when its last write was cached */
+};
+
+/*
+ * A command that may wait in the queue, in the memory of the caller until it is
+ * decided.  Only @decided and @when are for the caller.
+ */
+struct queued {
+	bool decided;
+	int64_t when;		/* when it completes, once that is decided */
+
+	TAILQ_ENTRY(queued) link;
+	bool write;
+	int64_t ready;		/* when the drive has the command */
+	uint64_t start, end;
+	unsigned int touches;
 };
 
 enum head_state {
@@ -75,6 +95,9 @@ struct hdd {
 	struct run batch[CACHE_ENTRIES_MAX];	/* being written, in order */
 	unsigned int writing;
 
+	TAILQ_HEAD(, queued) queue;	/* in order of arrival */
+	int64_t chosen_until;		/* end of the access chosen last */
+
 	bool full;			/* the stream is written to make room */
 	uint64_t last_end;		/* end of the last write */
 	bool last_whole;		/* that write covered a whole block */
@@ -94,6 +117,22 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		  uint64_t transfer, unsigned int touches, bool fua);
 int64_t hdd_flush(struct hdd *h, int64_t now);
 int64_t hdd_command(struct hdd *h, int64_t now);
+
+/*
+ * Queue a request on a disk with a command queue: its completion may depend on
+ * requests that come later. hdd_queue_write() is for a disk without a cache.
+ */
+void hdd_queue_read(struct hdd *h, struct queued *q, int64_t now,
+		    uint64_t start, uint64_t end);
+void hdd_queue_write(struct hdd *h, struct queued *q, int64_t now,
+		     uint64_t start, uint64_t end, uint64_t transfer,
+		     unsigned int touches);
+
+/*
+ * Choose which queued requests are served up to @now.  Return when the next
+ * choice is made; INT64_MAX if none waits.
+ */
+int64_t hdd_choose(struct hdd *h, int64_t now);
 
 /* Return how long @bytes take to cross the interface. */
 int64_t hdd_transfer_time(const struct hdd *h, uint64_t bytes);

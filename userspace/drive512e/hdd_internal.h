@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The interface between hdd.c and write_cache.c. */
+/* The interface between hdd.c, write_cache.c and queue.c. */
 #ifndef DRIVE512E_HDD_INTERNAL_H
 #define DRIVE512E_HDD_INTERNAL_H
 
@@ -24,6 +24,23 @@ int64_t end_look_ahead(struct hdd *h, int64_t now);
 
 /* Do the next event, and return its time. */
 int64_t next_step(struct hdd *h);
+
+/* Serve a read at @now without the media if possible; set *@done then. */
+bool read_from_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
+		      int64_t *done);
+
+/* Position the head for a request; return when it completes. */
+int64_t read_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end);
+int64_t write_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
+		    unsigned int touches);
+
+/* queue.c */
+
+/* Decide all requests that wait.  Return when the last one completes. */
+int64_t queue_drain(struct hdd *h);
+
+/* End all requests that wait at @now, without serving them. */
+void queue_drop(struct hdd *h, int64_t now);
 
 /* write_cache.c: the events */
 

@@ -3,13 +3,14 @@
 
 #include <stdlib.h>
 
-#include "hdd.h"
+#include "ssd.h"
 
 struct model {
 	struct model_config config;
 	struct media_counters counters;
 	int64_t servers[MODEL_DEPTH_MAX];	/* fixed: when they are free */
 	struct hdd hdd;				/* mechanical */
+	struct ssd ssd;				/* flash */
 };
 
 struct model *model_new(const struct model_config *config)
@@ -23,11 +24,19 @@ struct model *model_new(const struct model_config *config)
 		hdd_init(&model->hdd, config->profile, config->map.physical,
 			 media_byte(&config->map, config->size), config->cache,
 			 &model->counters);
+	if (config->profile->kind == PROFILE_FLASH &&
+	    !ssd_init(&model->ssd, config->profile, config->map.physical,
+		      config->cache, &model->counters)) {
+		free(model);
+		return NULL;
+	}
 	return model;
 }
 
 void model_free(struct model *model)
 {
+	if (model)
+		ssd_destroy(&model->ssd);
 	free(model);
 }
 
@@ -65,22 +74,39 @@ static int64_t serve_fixed(struct model *model, int64_t now)
 	return *next;
 }
 
+/* A request on the media. */
+struct extent {
+	uint64_t start, end;	/* media bytes */
+	uint64_t transfer;	/* bytes that cross the interface */
+	unsigned int touches;
+};
+
+static struct extent extent_of(const struct model *model,
+			       const struct request *req)
+{
+	const struct block_map *map = &model->config.map;
+	struct extent e = { .start = media_byte(map, req->offset) };
+
+	e.end = e.start + req->count;
+	if (req->op == OP_WRITE)
+		e.transfer = req->count;
+	if (req->op == OP_WRITE || req->op == OP_ZERO)
+		e.touches = touch_of(map, req->offset, req->count).partial;
+	return e;
+}
+
 static int64_t serve_disk(struct model *model, const struct request *req,
 			  int64_t now)
 {
-	const struct block_map *map = &model->config.map;
-	uint64_t start = media_byte(map, req->offset);
-	uint64_t end = start + req->count;
+	struct extent e = extent_of(model, req);
 
 	switch (req->op) {
 	case OP_READ:
-		return hdd_read(&model->hdd, now, start, end);
+		return hdd_read(&model->hdd, now, e.start, e.end);
 	case OP_WRITE:
 	case OP_ZERO:
-		return hdd_write(&model->hdd, now, start, end,
-				 req->op == OP_WRITE ? req->count : 0,
-				 touch_of(map, req->offset, req->count).partial,
-				 req->fua);
+		return hdd_write(&model->hdd, now, e.start, e.end, e.transfer,
+				 e.touches, req->fua);
 	case OP_FLUSH:
 		return hdd_flush(&model->hdd, now);
 	case OP_TRIM:
@@ -89,12 +115,48 @@ static int64_t serve_disk(struct model *model, const struct request *req,
 	return hdd_command(&model->hdd, now);
 }
 
+static int64_t serve_flash(struct model *model, const struct request *req,
+			   int64_t now)
+{
+	struct extent e = extent_of(model, req);
+
+	switch (req->op) {
+	case OP_READ:
+		return ssd_read(&model->ssd, now, e.start, e.end);
+	case OP_WRITE:
+	case OP_ZERO:
+		return ssd_write(&model->ssd, now, e.start, e.end, e.transfer,
+				 e.touches, req->fua);
+	case OP_FLUSH:
+		return ssd_flush(&model->ssd, now);
+	case OP_TRIM:
+		break;
+	}
+	return ssd_command(&model->ssd, now);
+}
+
+static bool has_queue(const struct model *model)
+{
+	return model->config.profile->kind == PROFILE_MECHANICAL &&
+	       model->config.profile->queue;
+}
+
 int64_t model_submit(struct model *model, const struct request *req,
 		     int64_t now)
 {
+	struct queued queued;
+
+	if (has_queue(model)) {
+		model_queue(model, &queued, req, now);
+		while (!queued.decided)
+			model_decide(model, model_decide(model, now));
+		return queued.when;
+	}
 	switch (model->config.profile->kind) {
 	case PROFILE_MECHANICAL:
 		return serve_disk(model, req, now);
+	case PROFILE_FLASH:
+		return serve_flash(model, req, now);
 	case PROFILE_FIXED:
 		count_at_once(model, req);
 		return serve_fixed(model, now);
@@ -105,19 +167,51 @@ int64_t model_submit(struct model *model, const struct request *req,
 	return now;
 }
 
+void model_queue(struct model *model, struct queued *queued,
+		 const struct request *req, int64_t now)
+{
+	struct extent e = extent_of(model, req);
+
+	if (!has_queue(model)) {
+		queued->when = model_submit(model, req, now);
+		queued->decided = true;
+		return;
+	}
+	hdd_choose(&model->hdd, now);
+	if (req->op == OP_READ) {
+		hdd_queue_read(&model->hdd, queued, now, e.start, e.end);
+	} else if ((req->op == OP_WRITE || req->op == OP_ZERO) &&
+		   !model->config.cache) {
+		hdd_queue_write(&model->hdd, queued, now, e.start, e.end,
+				e.transfer, e.touches);
+	} else {
+		/* The cache has an order of its own. */
+		queued->when = serve_disk(model, req, now);
+		queued->decided = true;
+	}
+}
+
+int64_t model_decide(struct model *model, int64_t now)
+{
+	return has_queue(model) ? hdd_choose(&model->hdd, now) : INT64_MAX;
+}
+
 int64_t model_lead(const struct model *model, const struct request *req)
 {
-	if (model->config.profile->kind != PROFILE_MECHANICAL ||
-	    req->op != OP_WRITE)
+	const struct profile *profile = model->config.profile;
+
+	if (!profile->bus_rate || req->op != OP_WRITE)
 		return 0;
-	return hdd_transfer_time(&model->hdd, req->count);
+	return (int64_t)((double)req->count / profile->bus_rate * 1e9);
 }
 
 /* Let a disk do all that happens up to @now. */
 static void catch_up(struct model *model, int64_t now)
 {
-	if (model->config.profile->kind == PROFILE_MECHANICAL)
-		hdd_advance(&model->hdd, now);
+	if (model->config.profile->kind != PROFILE_MECHANICAL)
+		return;
+	hdd_choose(&model->hdd, now);
+	hdd_advance(&model->hdd, now);
 }
 
 struct media_counters model_counters(struct model *model, int64_t now)
@@ -143,6 +237,8 @@ void model_lose_power(struct model *model, int64_t now)
 {
 	if (model->config.profile->kind == PROFILE_MECHANICAL)
 		hdd_lose_power(&model->hdd, now);
+	if (model->config.profile->kind == PROFILE_FLASH)
+		ssd_lose_power(&model->ssd, now);
 }
 
 int64_t model_revolution(const struct model *model)

@@ -7,11 +7,16 @@
  * when it completes. It never sleeps and never reads a clock, so equal arrivals
  * give equal completions. Requests are submitted in the order of arrival; the
  * caller locks.
+ *
+ * A drive with a command queue decides late: a request that comes while others
+ * wait may overtake them.  So with several requests in flight, use model_queue()
+ * and model_decide().  With one at a time, model_submit() says the same.
  */
 #ifndef DRIVE512E_MODEL_H
 #define DRIVE512E_MODEL_H
 
 #include "counters.h"
+#include "hdd.h"
 #include "profile.h"
 
 #define MODEL_DEPTH_MAX 1024
@@ -31,9 +36,26 @@ struct model;
 struct model *model_new(const struct model_config *config);
 void model_free(struct model *model);
 
-/* Return when @req, which arrives at @now, completes (ns, >= @now). */
+/*
+ * Return when @req, which arrives at @now, completes (ns, >= @now), if nothing
+ * overtakes it. What was queued before is decided, too.
+ */
 int64_t model_submit(struct model *model, const struct request *req,
 		     int64_t now);
+
+/*
+ * Let @req arrive at @now, before what comes later is known.  @queued is the
+ * caller's memory, and in use until it is decided.
+ */
+void model_queue(struct model *model, struct queued *queued,
+		 const struct request *req, int64_t now);
+
+/*
+ * Decide what can be decided at @now, when all earlier requests have arrived.
+ * Return when something more can be; INT64_MAX if nothing waits. Decided
+ * requests have @decided set, and @when, which may lie before @now.
+ */
+int64_t model_decide(struct model *model, int64_t now);
 
 /* Return how long the data of @req takes to cross the interface (ns). */
 int64_t model_lead(const struct model *model, const struct request *req);

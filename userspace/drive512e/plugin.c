@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +28,9 @@ enum given { CACHE_DEFAULT, CACHE_ON, CACHE_OFF };
 /* The parameters as given. */
 static struct {
 	uint64_t size;			/* 0: not given */
+	bool physical_given;
 	uint32_t physical;
+	bool alignment_given;
 	uint32_t alignment;
 	enum given cache;
 	const struct profile *profile;	/* NULL: not given */
@@ -86,6 +89,7 @@ static int config_physical(const char *key, const char *value)
 		return bad(key, value,
 			   "give a power of two from 512 to 65536 (bytes)");
 	params.physical = n;
+	params.physical_given = true;
 	return 0;
 }
 
@@ -97,6 +101,7 @@ static int config_alignment(const char *key, const char *value)
 		return bad(key, value,
 			   "give a multiple of 512 (bytes) below physical=");
 	params.alignment = n;
+	params.alignment_given = true;
 	return 0;
 }
 
@@ -265,6 +270,14 @@ static int drive512e_config_complete(void)
 {
 	if (!params.profile)
 		params.profile = profile_find("instant");
+	if (params.profile->blocks.physical) {
+		const struct block_map *blocks = &params.profile->blocks;
+
+		if (!params.physical_given)
+			params.physical = blocks->physical;
+		if (!params.alignment_given)
+			params.alignment = blocks->alignment;
+	}
 	if (params.alignment >= params.physical) {
 		nbdkit_error("alignment=%" PRIu32 ": must be less than "
 			     "physical=%" PRIu32 "; give the offset of the first "
@@ -276,18 +289,33 @@ static int drive512e_config_complete(void)
 	return check_profile();
 }
 
-#define drive512e_config_help						\
+#define HELP_BEFORE_PROFILES						\
 	"size=<SIZE>            (required) size of the drive.\n"	\
-	"physical=<BYTES>       Physical block, 512 to 65536. Default 4096.\n" \
-	"alignment=<BYTES>      Offset of the first block boundary. Default 0.\n" \
+	"physical=<BYTES>       Physical block, 512 to 65536. Default: the\n" \
+	"                       profile's, or 4096.\n"			\
+	"alignment=<BYTES>      Offset of the first block boundary. Default:\n" \
+	"                       the profile's, or 0.\n"			\
 	"cache=on|off           Volatile write cache. Default: the profile's.\n" \
-	"profile=<NAME>         instant (default), fixed, st1000dm003,\n" \
-	"                       hdd-nocache.\n"				\
+	"profile=<NAME>         Default instant; one of\n"
+#define HELP_BEHIND_PROFILES						\
 	"latency_us=<N>         profile=fixed: time of each request.\n"	\
 	"depth=<N>|unlimited    profile=fixed: requests served at once.\n" \
 	"file=<PATH>            Keep the data in a file. Default: memory.\n" \
 	"control=<SOCKET>       Local socket for counters, power cuts, errors.\n" \
 	"log=<PATH>             Write a line for every request."
+
+/* Return the help, which lists the profiles. */
+static const char *config_help(void)
+{
+	static char help[4096];
+	size_t used = (size_t)snprintf(help, sizeof(help), HELP_BEFORE_PROFILES);
+
+	for (const struct profile *p = profiles; p->name; p++)
+		used += (size_t)snprintf(help + used, sizeof(help) - used,
+					 "  %-19s  %s.\n", p->name, p->about);
+	snprintf(help + used, sizeof(help) - used, HELP_BEHIND_PROFILES);
+	return help;
+}
 
 static int drive512e_get_ready(void)
 {
@@ -374,9 +402,11 @@ static int64_t drive512e_get_size(void *handle)
 static int drive512e_block_size(void *handle, uint32_t *minimum,
 				uint32_t *preferred, uint32_t *maximum)
 {
+	struct block_map map = { params.physical, params.alignment };
+
 	(void)handle;
 	*minimum = SECTOR_SIZE;
-	*preferred = params.physical;
+	*preferred = profile_says(params.profile, &map).physical;
 	*maximum = REQUEST_MAX;
 	return 0;
 }
@@ -467,7 +497,6 @@ static struct nbdkit_plugin plugin = {
 	.unload = drive512e_unload,
 	.config = drive512e_config,
 	.config_complete = drive512e_config_complete,
-	.config_help = drive512e_config_help,
 	.get_ready = drive512e_get_ready,
 	.after_fork = drive512e_after_fork,
 	.open = drive512e_open,
@@ -488,5 +517,11 @@ static struct nbdkit_plugin plugin = {
 	.zero = drive512e_zero,
 	.errno_is_preserved = 1,
 };
+
+/* Before nbdkit reads the structure, which cannot have a computed string. */
+__attribute__((constructor)) static void set_help(void)
+{
+	plugin.config_help = config_help();
+}
 
 NBDKIT_REGISTER_PLUGIN(plugin)

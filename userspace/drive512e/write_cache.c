@@ -35,6 +35,21 @@ static bool meets_partial(const struct hdd *h, const struct run *r,
 	       (r->end % size && block_in(last_block(h, r), start, end, size));
 }
 
+static bool is_partial(const struct hdd *h, uint64_t start, uint64_t end)
+{
+	return start % h->physical || end % h->physical;
+}
+
+/* Count the waiting runs that have a block in part. */
+static unsigned int partial_runs(const struct hdd *h)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < h->waiting; i++)
+		n += is_partial(h, h->pool[i].start, h->pool[i].end);
+	return n;
+}
+
 static struct run *find_stream(struct hdd *h)
 {
 	for (unsigned int i = 0; i < h->waiting; i++) {
@@ -520,6 +535,9 @@ static bool take_in(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	if (!r) {
 		if (h->waiting == h->profile->cache_entries)
 			return false;
+		if (h->profile->cache_partial && is_partial(h, start, end) &&
+		    partial_runs(h) >= h->profile->cache_partial)
+			return false;
 		r = &h->pool[h->waiting++];
 		*r = (struct run){ .start = start, .end = end,
 				   .stream = follows };
@@ -567,7 +585,9 @@ static int64_t make_room(struct hdd *h, int64_t now)
 int64_t cache_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    unsigned int touches)
 {
-	bool whole = block_ceil(start, h->physical) <
+	bool whole = h->profile->stream_whole
+		   ? !is_partial(h, start, end)
+		   : block_ceil(start, h->physical) <
 		     block_floor(end, h->physical);
 	bool follows = follows_stream(h, start, whole);
 

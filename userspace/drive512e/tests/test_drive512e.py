@@ -184,8 +184,8 @@ def test_reset_zeroes_every_counter_and_starts_an_epoch():
     assert after.pop("epoch") == before.pop("epoch") + 1
     assert after == before
     assert all(value == 0 for key, value in after.items()
-               if key not in ("profile", "cache", "size", "physical_block_size", "alignment_offset", "power",
-                              "under_way_at_cut"))
+               if key not in ("profile", "cache", "size", "physical_block_size", "alignment_offset",
+                              "reported_physical_block_size", "reported_alignment_offset", "power", "under_way_at_cut"))
 
 
 def test_control_answers_ping_and_refuses_what_it_does_not_know():
@@ -383,7 +383,7 @@ BAD = [
     (["size=1M", "alignment=-512"], ["alignment=-512", "multiple of 512"]),
     (["size=1M", "alignment=4096"], ["alignment=4096", "less than physical=4096"]),
     (["size=1M", "cache=maybe"], ["cache=maybe", "on or off"]),
-    (["size=1M", "profile=floppy"], ["profile=floppy", "instant, fixed, st1000dm003 or hdd-nocache"]),
+    (["size=1M", "profile=floppy"], ["profile=floppy", "instant, fixed, st1000dm003, hdd-nocache", "or qlc-64k"]),
     (["size=1M", "profile=fixed"], ["profile=fixed", "latency_us=2000"]),
     (["size=1M", "profile=fixed", "latency_us=soon"], ["latency_us=soon", "microseconds"]),
     (["size=1M", "profile=fixed", "latency_us=60000001"], ["latency_us=60000001", "60000000"]),
