@@ -450,12 +450,23 @@ static bool follows_stream(const struct hdd *h, uint64_t start, bool whole)
 	       start >= block_floor(h->last_end - 1, h->physical);
 }
 
-/* Check whether a write only replaces what waits at the end of a stream. */
-static bool replaces_in_stream(const struct hdd *h, uint64_t start, uint64_t end)
+/*
+ * Check whether a write only replaces bytes in the last block of the last write,
+ * while that waits: it neither goes on where that ended nor elsewhere.
+ */
+static bool replaces_last(const struct hdd *h, uint64_t start, uint64_t end)
 {
-	const struct run *r = stream_of(h);
+	if (start < block_floor(h->last_end - 1, h->physical) ||
+	    end > h->last_end)
+		return false;
+	for (unsigned int i = 0; i < h->waiting; i++) {
+		const struct run *r = &h->pool[i];
 
-	return r && start >= stream_limit(h, r) && end <= r->end;
+		if (r->end == h->last_end)
+			return start >= r->start &&
+			       (!r->stream || start >= stream_limit(h, r));
+	}
+	return false;
 }
 
 static bool may_join(const struct hdd *h, const struct run *r, uint64_t start,
@@ -599,10 +610,9 @@ int64_t cache_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		     block_floor(end, h->physical);
 	bool follows = follows_stream(h, start, whole);
 
-	if (replaces_in_stream(h, start, end)) {
-		take_in(h, now, start, end, touches, false);
+	if (replaces_last(h, start, end) &&
+	    take_in(h, now, start, end, touches, false))
 		return now;
-	}
 	if (!follows)
 		seal_stream(h, now);
 	while (!take_in(h, now, start, end, touches, follows))

@@ -621,9 +621,9 @@ static double copy_ratio(const struct bench_row *row)
 
 /* ---- the table ---- */
 
-#define MEAN(workload, part, figure, ...)				\
+#define MEAN(workload, part, figure)					\
 	.unit = "us", .published = figure, .measure = mean_us,		\
-	.n = workload, .offset = part, __VA_ARGS__
+	.n = workload, .offset = part
 #define WALL(workload, figure)						\
 	.unit = "s", .published = figure, .measure = wall_s, .n = workload
 
@@ -652,13 +652,13 @@ static double copy_ratio(const struct bench_row *row)
 
 const struct bench_row bench_rows[] = {
 	{ MEASURED, .name = "w512, mean", .source = "A",
-	  MEAN(0, 0, 532, .quick = true) },
+	  MEAN(0, 0, 532) },
 	{ MEASURED, .name = "w512, wall", .source = "A", WALL(0, 11.799) },
 	{ MEASURED, .name = "w4096, mean", .source = "A",
-	  MEAN(1, 0, 272, .quick = true) },
+	  MEAN(1, 0, 272) },
 	{ MEASURED, .name = "w4096, wall", .source = "A", WALL(1, 5.902) },
 	{ MEASURED, .name = "w4096_512, mean", .source = "A",
-	  MEAN(2, 0, 718, .quick = true) },
+	  MEAN(2, 0, 718) },
 	{ MEASURED, .name = "w4096_512, wall", .source = "A", WALL(2, 15.536) },
 	{ MEASURED, .name = "w136k, mean", .source = "A", MEAN(3, 0, 551) },
 	{ MEASURED, .name = "w136k, wall", .source = "A", WALL(3, 3.166) },
@@ -708,9 +708,9 @@ const struct bench_row bench_rows[] = {
 	{ NOCACHE, .name = "w4k_132k, round", .published = 33.966, .n = 4 },
 
 	{ FAST, .name = "revolution", .source = "C", .unit = "ms",
-	  .published = 8.33, .measure = full_stroke_turn_ms, .quick = true },
+	  .published = 8.33, .measure = full_stroke_turn_ms },
 	{ FAST, .name = "half a revolution", .source = "C", .unit = "ms",
-	  .published = 4.17, .measure = half_turn_ms, .quick = true },
+	  .published = 4.17, .measure = half_turn_ms },
 	{ FAST, .name = "seek, full stroke", .source = "F", .unit = "ms",
 	  .published = 17, .measure = full_stroke_seek_ms },
 	{ FAST, .name = "seek, track to track", .source = "F", .unit = "ms",
@@ -734,13 +734,13 @@ const struct bench_row bench_rows[] = {
 	  .bytes = 65536 },
 	{ FAST, .name = "one more turn a round", .source = "E", .unit = "ms",
 	  .published = (1.845 - 0.95) * 10, .measure = commit_turn_ms, .n = 2,
-	  .bytes = 65536, .quick = true },
+	  .bytes = 65536 },
 	{ FAST, .name = "random reads, 32 at once / 1", .source = "-",
 	  .measure = speedup, .n = 32, .bytes = 20000,
 	  .unclaimed = NO_FIGURE },
 	{ FAST, .nocache = true, .name = "RMW of 2 blocks adds", .source = "F",
 	  .unit = "ms", .published = 16, .measure = rmw_adds_ms, .n = 2000,
-	  .bytes = 4096, .offset = 512, .quick = true },
+	  .bytes = 4096, .offset = 512 },
 
 	{ STUDY, .name = "revolution", .source = "C", .unit = "ms",
 	  .published = 11.11, .measure = full_stroke_turn_ms },
@@ -748,7 +748,7 @@ const struct bench_row bench_rows[] = {
 	  .published = 5.56, .measure = half_turn_ms },
 	{ STUDY, .name = "random read", .source = "C", .unit = "ms",
 	  .published = 17.958, .measure = random_read_ms, .n = 20000,
-	  .bytes = 4096, .quick = true },
+	  .bytes = 4096 },
 	{ STUDY, .name = "fullstroke, seek", .source = "C", .unit = "ms",
 	  .published = 22.051, .measure = full_stroke_seek_ms },
 	{ STUDY, .name = "fullstroke, revolution", .source = "C", .unit = "ms",
@@ -820,7 +820,7 @@ const struct bench_row bench_rows[] = {
 	  .measure = strided_ratio, .n = 4000, .bytes = 4096, .offset = 512 },
 	{ NVME, .name = "random 4 KiB read", .source = "C", .unit = "us",
 	  .published = 129, .measure = random_read_us, .n = 20000,
-	  .bytes = 4096, .quick = true },
+	  .bytes = 4096 },
 	{ NVME, .name = "best depth, 13 / 1", .source = "C", .published = 8.6,
 	  .measure = speedup, .n = 13, .bytes = 20000,
 	  .unclaimed = "another SSD, and its interface is slower" },
@@ -832,7 +832,7 @@ const struct bench_row bench_rows[] = {
 	  .published = 49000, .measure = read_8k_iops, .n = 8, .bytes = 40000 },
 	{ NVME, .name = "8 KiB reads, 16 jobs", .source = "D", .unit = "/s",
 	  .published = 84800, .measure = read_8k_iops, .n = 16,
-	  .bytes = 80000, .quick = true },
+	  .bytes = 80000 },
 	{ NVME, .name = "8 KiB reads, 32 jobs", .source = "D", .unit = "/s",
 	  .published = 122000, .measure = read_8k_iops, .n = 32,
 	  .bytes = 160000 },
@@ -851,7 +851,7 @@ const struct bench_row bench_rows[] = {
 	  .n = 32, .bytes = 80000 },
 	{ .profile = "qlc-16k", .name = "random 4 KiB reads, 512 at once",
 	  .source = "Q", .unit = "/s", .published = 930000,
-	  .measure = random_iops, .n = 512, .bytes = 400000 },
+	  .measure = random_iops, .n = 512, .bytes = 100000 },
 	{ .profile = "qlc-16k", .name = "16 KiB write, +4096 / aligned",
 	  .source = "-", .measure = strided_ratio, .n = 2000, .bytes = 16384,
 	  .offset = 4096, .unclaimed = NO_FIGURE },

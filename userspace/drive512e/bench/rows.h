@@ -26,7 +26,6 @@ struct bench_row {
 	unsigned int n;
 	uint64_t bytes;
 	uint64_t offset;
-	bool quick;			/* also in the slice for the unit tests */
 };
 
 /* The rows, ended by one without a profile. */

@@ -34,16 +34,9 @@ static const struct workload workloads[WORKLOADS] = {
 	  21.262, 4 },
 };
 
-/* The two workloads that write the same bytes. */
-#define WORKLOAD_W136K (&workloads[3])
-#define WORKLOAD_W4K_132K (&workloads[4])
-
-/* Published ratios of the second one's times to the first one's. */
+/* Published ratios of the last one's times to those of w136k. */
 #define WALL_RATIO 6.7
 #define MEAN_RATIO 7.4
-
-/* Allowed deviation of a figure from the published one. */
-#define TOLERANCE 0.15
 
 static inline double workload_mean_us(const struct workload *w)
 {

@@ -402,6 +402,128 @@ static void test_reset_with_full_cache(void)
 	model_free(m);
 }
 
+/* ---- what sets the other disks apart ---- */
+
+/* Time an uncached write on an idle disk. */
+static int64_t through(const char *profile, uint64_t offset, uint64_t count)
+{
+	struct model *m = make(profile, false);
+	int64_t took = submit(m, OP_WRITE, offset, count, IDLE) - IDLE;
+
+	model_free(m);
+	return took;
+}
+
+static void test_each_block_in_its_turn(void)
+{
+	static const char *const names[] = {
+		"hdd7200", "hdd5400", "wd20ears", "usb-liar",
+	};
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct model *m = make(names[i], false);
+		int64_t turn = model_revolution(m);
+		int64_t whole = through(names[i], 81920, 4096);
+		int64_t one = through(names[i], 81920, 3584);
+		int64_t two = through(names[i], 81920 + 512, 4096);
+		/* A smaller write is there earlier: it waits for longer. */
+		int64_t early = turn / 100;
+
+		CHECK(llabs(one - whole - turn) < early, "%s: 1 touch %jd us",
+		      names[i], (intmax_t)((one - whole) / US));
+		CHECK(llabs(two - whole - 2 * turn) < early,
+		      "%s: 2 touches %jd us", names[i],
+		      (intmax_t)((two - whole) / US));
+		model_free(m);
+	}
+}
+
+static void test_cache_hides_rmws(void)
+{
+	struct model *cached = make("hdd7200", true);
+	struct model *plain = make("hdd7200", false);
+	int64_t a = IDLE, b = IDLE;
+
+	for (unsigned int i = 0; i < 320; i++) {
+		a = submit(cached, OP_WRITE, i * 16384 + 512, 4096, a);
+		b = submit(plain, OP_WRITE, i * 16384 + 512, 4096, b);
+	}
+	a = submit(cached, OP_FLUSH, 0, 0, a);
+	/* Three turns for 32 writes, and three for each. */
+	CHECK((b - IDLE) > 20 * (a - IDLE), "%jd ms and %jd ms",
+	      (intmax_t)((a - IDLE) / MS), (intmax_t)((b - IDLE) / MS));
+	CHECK(model_counters(plain, b).rmws == 640 &&
+	      model_counters(cached, a).rmws == 640, "RMWs");
+	model_free(cached);
+	model_free(plain);
+}
+
+/* A drive that completes one block at a time gathers whole blocks only. */
+static void test_one_partial_run(void)
+{
+	struct model *m = make("wd20ears", true);
+	int64_t turn = model_revolution(m), now = IDLE, start;
+
+	for (unsigned int i = 0; i < 20; i++)
+		now = submit(m, OP_WRITE, i * UINT64_C(999424), 4096, now);
+	CHECK(now - IDLE < 2 * MS, "20 whole blocks in %jd us",
+	      (intmax_t)((now - IDLE) / US));
+	now = submit(m, OP_FLUSH, 0, 0, now);
+
+	start = now;
+	for (unsigned int i = 0; i < 20; i++)
+		now = submit(m, OP_WRITE, i * UINT64_C(16384) + 512, 4096, now);
+	now = submit(m, OP_FLUSH, 0, 0, now);
+	CHECK(now - start > 20 * 5 * turn / 2, "20 RMWs in %jd turns",
+	      (intmax_t)((now - start) / turn));
+	model_free(m);
+}
+
+/* Rewriting the end of a stream leaves it a stream. */
+static void test_rewritten_end_of_stream(void)
+{
+	struct model *m = make("st1000dm003", true);
+	struct media_counters c;
+	int64_t now = IDLE;
+	uint64_t at = 0;
+
+	for (unsigned int i = 0; i < 500; i++) {
+		now = submit(m, OP_WRITE, at, 131072, now);
+		now = submit(m, OP_WRITE, at + 131072 - 512, 512, now);
+		at += 131072;
+	}
+	/* 64 MB at 220 MB/s, and a start. */
+	CHECK(now - IDLE < 320 * MS, "%jd ms", (intmax_t)((now - IDLE) / MS));
+	submit(m, OP_FLUSH, 0, 0, now);
+	c = model_counters(m, now + IDLE);
+	CHECK(c.rmws == 0 && c.rmws_saved_by_cache == 500, "%ju and %ju",
+	      (uintmax_t)c.rmws, (uintmax_t)c.rmws_saved_by_cache);
+	model_free(m);
+}
+
+/* A bridge takes the next command when the last one is answered. */
+static void test_one_command_at_a_time(void)
+{
+	struct model *liar = make("usb-liar", true);
+	struct model *ears = make("wd20ears", true);
+	int64_t first, second;
+
+	submit(liar, OP_READ, 0, 4096, IDLE);
+	submit(ears, OP_READ, 0, 4096, IDLE);
+	/* The second read is in the cache, but its command waits. */
+	submit(liar, OP_WRITE, 400 << 20, 4096, 2 * IDLE);
+	submit(ears, OP_WRITE, 400 << 20, 4096, 2 * IDLE);
+	first = submit(liar, OP_READ, 800 << 20, 4096, 2 * IDLE + MS);
+	second = submit(liar, OP_READ, 400 << 20, 4096, 2 * IDLE + MS);
+	CHECK(second > first, "answered %jd us before the first",
+	      (intmax_t)((first - second) / US));
+	first = submit(ears, OP_READ, 800 << 20, 4096, 2 * IDLE + MS);
+	second = submit(ears, OP_READ, 400 << 20, 4096, 2 * IDLE + MS);
+	CHECK(second < first, "it waits without a bridge");
+	model_free(liar);
+	model_free(ears);
+}
+
 /* ---- any stream of requests ---- */
 
 struct outcome {
@@ -489,6 +611,10 @@ static void test_balance(void)
 	check_balance("st1000dm003", true);
 	check_balance("st1000dm003", false);
 	check_balance("hdd-nocache", false);
+	check_balance("hdd7200", true);
+	check_balance("hdd7200", false);
+	check_balance("wd20ears", true);
+	check_balance("usb-liar", true);
 }
 
 static void test_same_again(void)
@@ -562,6 +688,15 @@ const struct tap_test model_tests[] = {
 	{ "a FUA write is on the media when it completes", test_fua },
 	{ "a write waits for the RMW of its block", test_locked_block },
 	{ "a reset leaves out data in the cache", test_reset_with_full_cache },
+	{ "a disk that completes blocks alone needs a turn for each",
+	  test_each_block_in_its_turn },
+	{ "a cache gathers RMWs that cost turns each without it",
+	  test_cache_hides_rmws },
+	{ "a drive that completes one block at a time gathers none",
+	  test_one_partial_run },
+	{ "a stream whose end is rewritten goes on",
+	  test_rewritten_end_of_stream },
+	{ "a bridge takes one command at a time", test_one_command_at_a_time },
 	{ "every touch is an RMW or saved, whatever the requests", test_balance },
 	{ "the same arrivals give the same completions", test_same_again },
 	{ "reading and writing whole blocks beats the drive's own RMW",

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command queue of a disk. */
+#include "../bench/player.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+#define BLOCK 4096u
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+#define GB UINT64_C(1000000000)
+
+static void start(struct player *p, bool cache)
+{
+	player_start(p, "hdd7200", cache);
+}
+
+/* Queue a request of a block at the player's time. */
+static void queue(struct player *p, struct queued *q, enum op op,
+		  uint64_t offset)
+{
+	struct request req = { op, offset, BLOCK, false };
+
+	memset(q, 0xff, sizeof(*q));
+	model_queue(p->model, q, &req, p->now);
+}
+
+/* Decide all; return when the last choice was made. */
+static void decide_all(struct player *p)
+{
+	int64_t next = p->now;
+
+	while (next != INT64_MAX)
+		next = model_decide(p->model, next);
+}
+
+static struct request random_block(struct player *p, enum op op)
+{
+	return (struct request){
+		op, player_place(p, p->config.size, BLOCK, BLOCK), BLOCK, false,
+	};
+}
+
+static struct request read_random(struct player *p, unsigned int job,
+				  unsigned int i)
+{
+	(void)job;
+	(void)i;
+	return random_block(p, OP_READ);
+}
+
+static struct request write_random(struct player *p, unsigned int job,
+				   unsigned int i)
+{
+	(void)job;
+	(void)i;
+	return random_block(p, OP_WRITE);
+}
+
+static void test_reorders(void)
+{
+	static const uint64_t places[] = { 900, 10, 600, 300 };
+	struct queued q[4], first;
+	struct player p;
+
+	start(&p, true);
+	/* While the head is on its way to byte 0, four others arrive. */
+	player_send(&p, OP_READ, 500 * GB, BLOCK);
+	queue(&p, &first, OP_READ, 0);
+	player_pause(&p, MS);
+	model_decide(p.model, p.now);
+	for (unsigned int i = 0; i < 4; i++)
+		queue(&p, &q[i], OP_READ, places[i] * GB);
+	decide_all(&p);
+	CHECK(first.when < q[1].when && q[1].when < q[3].when &&
+	      q[3].when < q[2].when && q[2].when < q[0].when,
+	      "%jd, then %jd, %jd, %jd, %jd", (intmax_t)first.when,
+	      (intmax_t)q[0].when, (intmax_t)q[1].when, (intmax_t)q[2].when,
+	      (intmax_t)q[3].when);
+	player_stop(&p);
+}
+
+/* Compare with the same requests one at a time. */
+static void check_gain(bool cache, player_next *next)
+{
+	struct player one, many;
+	int64_t single, together;
+
+	start(&one, cache);
+	start(&many, cache);
+	single = player_together(&one, 1, 2000, next);
+	together = player_together(&many, 32, 2000, next);
+	CHECK(together * 2 < single, "%jd ms and %jd ms",
+	      (intmax_t)(together / MS), (intmax_t)(single / MS));
+	player_stop(&one);
+	player_stop(&many);
+}
+
+static void test_gain(void)
+{
+	check_gain(true, read_random);
+	check_gain(false, read_random);
+	check_gain(false, write_random);
+}
+
+/* One at a time there is nothing to choose: as without a queue. */
+static void test_same_as_in_order(void)
+{
+	struct profile without = *profile_find("hdd7200");
+	struct model_config config;
+	struct model *in_order;
+	struct player p;
+
+	without.queue = 0;
+	for (unsigned int cache = 0; cache < 2; cache++) {
+		start(&p, cache);
+		config = p.config;
+		config.profile = &without;
+		in_order = model_new(&config);
+		for (unsigned int i = 0; i < 5000; i++) {
+			struct request req = random_block(&p, tap_random(3) ?
+							  OP_READ : OP_WRITE);
+			int64_t expected;
+
+			if (tap_random(4) == 0)
+				req.offset = tap_random(1000) * 512u;
+			if (tap_random(20) == 0)
+				req = (struct request){ .op = OP_FLUSH };
+			player_pause(&p, tap_random(300) * US);
+			expected = model_submit(in_order, &req, p.now);
+			player_send(&p, req.op, req.offset, req.count);
+			CHECK(p.now == expected, "request %u: %jd and %jd", i,
+			      (intmax_t)p.now, (intmax_t)expected);
+		}
+		model_free(in_order);
+		player_stop(&p);
+	}
+}
+
+/* A far request among near ones is served in the end. */
+static void test_nobody_starves(void)
+{
+	struct queued far, near[8];
+	int64_t sent;
+	struct player p;
+
+	start(&p, true);
+	player_send(&p, OP_READ, 0, BLOCK);
+	for (unsigned int i = 0; i < 8; i++)
+		queue(&p, &near[i], OP_READ, (1 + i) * 20000000u);
+	sent = p.now;
+	queue(&p, &far, OP_READ, 990 * GB);
+	for (unsigned int i = 0; !far.decided && i < 10000; i++) {
+		p.now = model_decide(p.model, p.now);
+		model_decide(p.model, p.now);
+		for (unsigned int j = 0; j < 8; j++) {
+			if (near[j].decided)
+				queue(&p, &near[j], OP_READ, (1 + i % 50) *
+				      20000000u + tap_random(1000) * 8192u);
+		}
+	}
+	CHECK(far.decided && far.when - sent > 100 * MS &&
+	      far.when - sent < 600 * MS, "%d, %jd ms", far.decided,
+	      (intmax_t)((far.when - sent) / MS));
+	decide_all(&p);
+	player_stop(&p);
+}
+
+/* The drive sees as many requests as it has tags. */
+static void test_tags(void)
+{
+	struct queued q[40];
+	struct player p;
+	int64_t last = 0;
+
+	start(&p, true);
+	player_send(&p, OP_READ, 0, BLOCK);
+	/* The first 32 lie far away, the others near. */
+	for (unsigned int i = 0; i < 40; i++)
+		queue(&p, &q[i], OP_READ, i < 32 ? (900 + i) * GB
+						 : (i - 31) * 20000000u);
+	/* The first choice, when the head is free, is among the first 32. */
+	p.now = model_decide(p.model, p.now);
+	while (!q[0].decided)
+		p.now = model_decide(p.model, p.now);
+	for (unsigned int i = 32; i < 40; i++)
+		last = q[i].decided && q[i].when < q[0].when ? 1 : last;
+	CHECK(last == 0, "a request without a tag was first");
+	decide_all(&p);
+	player_stop(&p);
+}
+
+static void test_flush_waits(void)
+{
+	for (unsigned int cache = 0; cache < 2; cache++) {
+		struct queued q[8], flush;
+		struct request req = { .op = OP_FLUSH };
+		struct player p;
+
+		start(&p, cache);
+		for (unsigned int i = 0; i < 8; i++)
+			queue(&p, &q[i], cache ? OP_READ : OP_WRITE,
+			      (100 + i * 100) * GB);
+		model_queue(p.model, &flush, &req, p.now);
+		CHECK(flush.decided, "not decided");
+		for (unsigned int i = 0; i < 8; i++)
+			CHECK(q[i].decided && q[i].when <= flush.when,
+			      "request %u at %jd, flush at %jd", i,
+			      (intmax_t)q[i].when, (intmax_t)flush.when);
+		player_stop(&p);
+	}
+}
+
+static void test_power_cut_ends_all(void)
+{
+	struct queued q[8];
+	struct player p;
+
+	start(&p, false);
+	for (unsigned int i = 0; i < 8; i++)
+		queue(&p, &q[i], OP_WRITE, (100 + i * 100) * GB);
+	player_pause(&p, MS);
+	model_lose_power(p.model, p.now);
+	for (unsigned int i = 0; i < 8; i++)
+		CHECK(q[i].decided && q[i].when <= p.now + 30 * MS,
+		      "request %u is still there", i);
+	CHECK(model_decide(p.model, p.now) == INT64_MAX, "something waits");
+	CHECK(player_send(&p, OP_READ, 0, BLOCK) < 40 * MS, "it does not serve");
+	player_stop(&p);
+}
+
+/* However often somebody asks, the answer is the same. */
+static void test_asking_changes_nothing(void)
+{
+	struct queued a[16], b[16];
+	struct player p, other;
+
+	start(&p, false);
+	start(&other, false);
+	for (unsigned int i = 0; i < 16; i++) {
+		uint64_t at = player_place(&p, p.config.size, BLOCK, BLOCK);
+
+		queue(&p, &a[i], i % 2 ? OP_READ : OP_WRITE, at);
+		queue(&other, &b[i], i % 2 ? OP_READ : OP_WRITE, at);
+		for (unsigned int j = 0; j < 20; j++) {
+			model_decide(p.model, p.now);
+			model_counters(p.model, p.now);
+			player_pause(&p, 50 * US);
+		}
+		other.now = p.now;
+	}
+	decide_all(&p);
+	decide_all(&other);
+	for (unsigned int i = 0; i < 16; i++)
+		CHECK(a[i].when == b[i].when, "request %u", i);
+	player_stop(&p);
+	player_stop(&other);
+}
+
+const struct tap_test queue_tests[] = {
+	{ "the head serves what it reaches first", test_reorders },
+	{ "with 32 requests in flight a disk serves twice as many", test_gain },
+	{ "one at a time a queue changes nothing", test_same_as_in_order },
+	{ "a request that is passed over is served after half a second",
+	  test_nobody_starves },
+	{ "a request without a tag is not chosen", test_tags },
+	{ "a flush waits for what is queued", test_flush_waits },
+	{ "a power cut ends what is queued", test_power_cut_ends_all },
+	{ "asking early does not change what is chosen",
+	  test_asking_changes_nothing },
+	{ 0 },
+};

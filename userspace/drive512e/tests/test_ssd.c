@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "../bench/player.h"
+
+#include <stdlib.h>
+
+#include "tap.h"
+
+#define BLOCK 4096u
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+#define IDLE (1000 * MS)
+
+/* Time a write on an idle drive. */
+static int64_t one_write(const char *profile, uint64_t offset, uint64_t bytes,
+			 uint64_t *rmws)
+{
+	struct player p;
+	int64_t took;
+
+	player_start(&p, profile, true);
+	took = player_send(&p, OP_WRITE, offset, bytes);
+	if (rmws)
+		*rmws = model_counters(p.model, p.now).rmws;
+	player_stop(&p);
+	return took;
+}
+
+/* Check that a write costs @reads page reads more than one of whole units. */
+static void check_rmw(const char *profile, uint64_t offset, uint64_t bytes,
+		      unsigned int reads, unsigned int rmws)
+{
+	const struct profile *p = profile_find(profile);
+	uint64_t counted;
+	int64_t took = one_write(profile, offset, bytes, &counted);
+	int64_t whole = one_write(profile, 0, p->blocks.physical, NULL);
+	int64_t transfer = (int64_t)(((double)bytes - p->blocks.physical) /
+				     p->bus_rate * 1e9);
+	int64_t extra = took - whole - transfer;
+
+	CHECK(llabs(extra - (int64_t)reads * p->page_read_ns) < 10,
+	      "%s, %ju at %ju: %jd ns", profile, (uintmax_t)bytes,
+	      (uintmax_t)offset, (intmax_t)extra);
+	CHECK(counted == rmws, "%s: %ju RMWs", profile, (uintmax_t)counted);
+}
+
+static void test_rmw_costs_page_read(void)
+{
+	check_rmw("nvme-512e", 8192, 8192, 0, 0);
+	check_rmw("nvme-512e", 8192, 512, 1, 1);
+	check_rmw("nvme-512e", 8192 + 512, 512, 1, 1);
+	/* Two units in one page. */
+	check_rmw("nvme-512e", 4096 + 512, 4096, 1, 2);
+	check_rmw("qlc-16k", 16384, 4096, 1, 1);
+	/* The rest of a unit of four pages, each on a die of its own. */
+	check_rmw("qlc-64k", 0, 4096, 1, 1);
+	check_rmw("qlc-64k", 131072, 65536, 0, 0);
+}
+
+/* A page that the write covers is not read, though its unit is. */
+static void test_reads_only_the_rest(void)
+{
+	struct player p;
+	struct media_counters c;
+
+	player_start(&p, "qlc-64k", true);
+	player_send(&p, OP_WRITE, 0, 3 * 16384);
+	c = model_counters(p.model, p.now);
+	/* One page is read, and three are programmed as four. */
+	CHECK(c.busy_ns == 120 * US + 4 * 1310 * US, "%ju us",
+	      (uintmax_t)(c.busy_ns / US));
+	CHECK(c.blocks_written == 1 && c.rmws == 1, "%ju, %ju",
+	      (uintmax_t)c.blocks_written, (uintmax_t)c.rmws);
+	player_stop(&p);
+}
+
+static struct request read_random(struct player *p, unsigned int job,
+				  unsigned int i)
+{
+	(void)job;
+	(void)i;
+	return (struct request){
+		OP_READ, player_place(p, p->config.size, BLOCK, BLOCK), BLOCK,
+		false,
+	};
+}
+
+static void test_parallel_reads(void)
+{
+	struct player one, many;
+	int64_t single, together;
+
+	player_start(&one, "nvme-512e", true);
+	player_start(&many, "nvme-512e", true);
+	single = player_together(&one, 1, 5000, read_random);
+	together = player_together(&many, 16, 5000, read_random);
+	CHECK(together * 8 < single && together * 16 > single,
+	      "%jd us and %jd us", (intmax_t)(together / US),
+	      (intmax_t)(single / US));
+	player_stop(&one);
+	player_stop(&many);
+}
+
+/* Reads of the same page wait for each other. */
+static void test_one_die(void)
+{
+	const struct profile *profile = profile_find("nvme-512e");
+	struct request req = { OP_READ, 0, BLOCK, false };
+	struct player p;
+	int64_t first, second;
+
+	player_start(&p, "nvme-512e", true);
+	first = model_submit(p.model, &req, p.now);
+	second = model_submit(p.model, &req, p.now);
+	CHECK(second - first >= profile->page_read_ns - 10 * US, "%jd ns",
+	      (intmax_t)(second - first));
+	player_stop(&p);
+}
+
+static void test_buffer_fills(void)
+{
+	const struct profile *profile = profile_find("nvme-512e");
+	double rate = (double)profile->dies * profile->page /
+		      (double)profile->program_ns * 1e9;
+	int64_t sum = 0, start;
+	struct player p;
+
+	player_start(&p, "nvme-512e", true);
+	CHECK(player_send(&p, OP_WRITE, 0, 1 << 20) < MS, "not buffered");
+	for (unsigned int i = 1; i < 64; i++)
+		player_send(&p, OP_WRITE, (uint64_t)i << 20, 1 << 20);
+	start = p.now;
+	for (unsigned int i = 64; i < 256; i++)
+		sum += player_send(&p, OP_WRITE, (uint64_t)i << 20, 1 << 20);
+	CHECK((double)(192 << 20) / (double)(p.now - start) * 1e9 < rate * 1.05 &&
+	      (double)(192 << 20) / (double)sum * 1e9 > rate * 0.9,
+	      "%.0f MB/s", (double)(192 << 20) / (double)sum * 1e3);
+	player_stop(&p);
+}
+
+static void test_flush_and_fua(void)
+{
+	const struct profile *profile = profile_find("nvme-512e");
+	struct request fua = { OP_WRITE, 8192, BLOCK, true };
+	struct player p;
+	int64_t took;
+
+	player_start(&p, "nvme-512e", true);
+	CHECK(player_send(&p, OP_WRITE, 0, BLOCK) < 30 * US, "not buffered");
+	took = player_send(&p, OP_FLUSH, 0, 0);
+	CHECK(took > profile->program_ns && took < 2 * profile->program_ns,
+	      "%jd us", (intmax_t)(took / US));
+	took = player_send(&p, OP_FLUSH, 0, 0);
+	CHECK(took < 30 * US, "nothing to flush takes %jd us",
+	      (intmax_t)(took / US));
+	took = model_submit(p.model, &fua, p.now) - p.now;
+	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
+	player_stop(&p);
+}
+
+static void test_without_cache(void)
+{
+	const struct profile *profile = profile_find("nvme-512e");
+	struct player p;
+	int64_t took;
+
+	player_start(&p, "nvme-512e", false);
+	took = player_send(&p, OP_WRITE, 0, BLOCK);
+	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
+	took = player_send(&p, OP_FLUSH, 0, 0);
+	CHECK(took < 30 * US, "%jd us", (intmax_t)(took / US));
+	player_stop(&p);
+}
+
+/* Reading does not wait for programming. */
+static void test_reads_go_first(void)
+{
+	struct player p;
+	int64_t idle, busy;
+
+	player_start(&p, "nvme-512e", true);
+	idle = player_send(&p, OP_READ, 0, BLOCK);
+	player_send(&p, OP_WRITE, 1 << 20, 8 << 20);
+	player_pause(&p, 100 * US);
+	busy = player_send(&p, OP_READ, 0, BLOCK);
+	CHECK(busy == idle, "%jd ns and %jd ns", (intmax_t)busy, (intmax_t)idle);
+	player_stop(&p);
+}
+
+static void test_power_cut(void)
+{
+	struct player p;
+	int64_t took;
+
+	player_start(&p, "nvme-512e", true);
+	player_send(&p, OP_WRITE, 0, 8 << 20);
+	model_lose_power(p.model, p.now);
+	took = player_send(&p, OP_FLUSH, 0, 0);
+	CHECK(took < 30 * US, "%jd us for what was lost", (intmax_t)(took / US));
+	player_stop(&p);
+}
+
+static void test_balance(void)
+{
+	static const char *const names[] = { "nvme-512e", "qlc-16k", "qlc-64k" };
+
+	for (unsigned int n = 0; n < 3; n++) {
+		uint64_t touches = 0, blocks = 0;
+		struct media_counters c;
+		struct player p;
+
+		player_start(&p, names[n], true);
+		for (unsigned int i = 0; i < 20000; i++) {
+			static const enum op ops[] = {
+				OP_WRITE, OP_READ, OP_ZERO, OP_TRIM, OP_FLUSH,
+			};
+			struct request req = {
+				.op = ops[tap_random(tap_random(10) ? 3 : 5)],
+				.offset = tap_random(100000) * UINT64_C(512),
+				.count = (1 + tap_random(300)) * UINT64_C(512),
+				.fua = tap_random(50) == 0,
+			};
+			int64_t done = model_submit(p.model, &req, p.now);
+
+			CHECK(done > p.now && done - p.now < IDLE, "%jd us",
+			      (intmax_t)((done - p.now) / US));
+			p.now += tap_random(200) * US;
+			if (req.op == OP_WRITE || req.op == OP_ZERO) {
+				struct touch t = touch_of(&p.config.map,
+							  req.offset, req.count);
+
+				touches += t.partial;
+				blocks += t.last - t.first + 1;
+			}
+		}
+		c = model_counters(p.model, p.now);
+		CHECK(c.rmws == touches && c.blocks_written == blocks,
+		      "%s: %ju of %ju, %ju of %ju", names[n], (uintmax_t)c.rmws,
+		      (uintmax_t)touches, (uintmax_t)c.blocks_written,
+		      (uintmax_t)blocks);
+		CHECK(model_revolution(p.model) == 0, "it turns");
+		player_stop(&p);
+	}
+}
+
+const struct tap_test ssd_tests[] = {
+	{ "an RMW costs a page read, however many units and pages",
+	  test_rmw_costs_page_read },
+	{ "an RMW reads only what the write leaves", test_reads_only_the_rest },
+	{ "dies read at the same time", test_parallel_reads },
+	{ "reads of one die wait for each other", test_one_die },
+	{ "a full buffer takes writes at the rate of programming",
+	  test_buffer_fills },
+	{ "a flush and a FUA write wait for programming", test_flush_and_fua },
+	{ "without a cache each write waits for programming",
+	  test_without_cache },
+	{ "a read interrupts programming", test_reads_go_first },
+	{ "a power cut empties the buffer", test_power_cut },
+	{ "every touch is an RMW, whatever the requests", test_balance },
+	{ 0 },
+};
