@@ -152,6 +152,10 @@ static void test_flush_and_fua(void)
 	took = player_send(&p, OP_FLUSH, 0, 0);
 	CHECK(took < 30 * US, "nothing to flush takes %jd us",
 	      (intmax_t)(took / US));
+	/* Whole pages are being programmed without the flush, and it waits. */
+	player_send(&p, OP_WRITE, 0, 1 << 20);
+	took = player_send(&p, OP_FLUSH, 0, 0);
+	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
 	took = model_submit(p.model, &fua, p.now) - p.now;
 	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
 	player_stop(&p);
@@ -192,7 +196,7 @@ static void test_power_cut(void)
 	int64_t took;
 
 	player_start(&p, "nvme-512e", true);
-	player_send(&p, OP_WRITE, 0, 8 << 20);
+	player_send(&p, OP_WRITE, 0, (8 << 20) + BLOCK);
 	model_lose_power(p.model, p.now);
 	took = player_send(&p, OP_FLUSH, 0, 0);
 	CHECK(took < 30 * US, "%jd us for what was lost", (intmax_t)(took / US));
