@@ -294,13 +294,16 @@ int64_t write_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		  uint64_t transfer, unsigned int touches, bool fua)
 {
+	bool alone = now >= h->last_done;
+
 	now = hdd_command(h, now) + hdd_transfer_time(h, transfer);
 	h->bus_free = now;
 	hdd_advance(h, now);
 	if (!h->cache)
 		return write_media(h, now, start, end, touches);
 
-	now = cache_write(h, now, start, end, touches);
+	now = cache_write(h, now, start, end, touches, alone);
+	h->last_done = now;
 	if (fua)
 		now = cache_empty(h, now);
 	h->bus_free = now;

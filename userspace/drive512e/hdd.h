@@ -16,7 +16,8 @@
  *
  * Large sequential writes are a stream, which the head writes while it grows;
  * the last block of a stream is held back for a while, as the next write is
- * likely to complete it.
+ * likely to complete it. A write that would do so goes on with the stream only
+ * if it came when the one before it was answered; those sent together are runs.
  *
  * A read takes the head away from a stream, but not from a batch, and not from
  * a stream that is written because the cache was full: the head would spend its
@@ -100,6 +101,7 @@ struct hdd {
 
 	bool full;			/* the stream is written to make room */
 	uint64_t last_end;		/* end of the last write */
+	int64_t last_done;		/* when it was answered */
 	bool last_whole;		/* that write covered a whole block */
 };
 

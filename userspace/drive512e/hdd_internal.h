@@ -58,9 +58,12 @@ int64_t end_stream(struct hdd *h, int64_t now);
 
 /* write_cache.c: the requests */
 
-/* Put a write into the cache; return when it is cached. */
+/*
+ * Put a write into the cache; return when it is cached. @alone: it came when the
+ * write before it was answered.
+ */
 int64_t cache_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
-		    unsigned int touches);
+		    unsigned int touches, bool alone);
 
 /* Write back the whole cache; return when it is empty. */
 int64_t cache_empty(struct hdd *h, int64_t now);

@@ -11,6 +11,8 @@
  * [A] The measured disk: ST1000DM003-1ER162, 7200 rpm, 512/4096, 1953525168
  *     sectors, write cache on, and the five workloads measured on it (see
  *     Documentation/drive512e.rst, which also says how each figure follows).
+ * [B] The same disk: 2 MiB writes as four requests at once.  At 3584, over an
+ *     existing file, 3000 of them took 38.954 s, at 0 27.311 s.
  * [C] The study's disk and SSD: mean random read 17.958 ms; full stroke 22.051
  *     ms and 10.666 ms a turn, track to track 1.5 ms and 11.179 ms a turn;
  *     sequential reads of 22 to 51 MB/s; SSD 0.129 ms.
@@ -50,7 +52,7 @@
 	.cache_allowed = true,						\
 	.cache_entries = 32,	/* [A] w4096: a revolution for 32 */	\
 	.cache_joins = 8,	/* [A] w4k_132k: 2 revolutions for 9 */	\
-	.cache_bytes = UINT64_C(2) << 20,	/* [M] about a track */	\
+	.cache_bytes = UINT64_C(4) << 20,	/* [B] a turn for 4 MiB */ \
 	.rmw_reads_per_pass = 1,	/* [A] w4096_512 */		\
 	.hold_back_ms = 50		/* [M] */
 

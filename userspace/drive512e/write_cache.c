@@ -602,13 +602,14 @@ static int64_t make_room(struct hdd *h, int64_t now)
 }
 
 int64_t cache_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
-		    unsigned int touches)
+		    unsigned int touches, bool alone)
 {
 	bool whole = h->profile->stream_whole
 		   ? !is_partial(h, start, end)
 		   : block_ceil(start, h->physical) <
 		     block_floor(end, h->physical);
-	bool follows = follows_stream(h, start, whole);
+	bool follows = follows_stream(h, start, whole) &&
+		       (alone || start % h->physical == 0);
 
 	if (replaces_last(h, start, end) &&
 	    take_in(h, now, start, end, touches, false))
