@@ -130,10 +130,10 @@ bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures 
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
-bench-drive:  ## the emulated drive's profiles against published figures, and out/bench-drive.html [PICTURE=1]
+bench-drive:  ## the emulated drive's profiles against published figures, and out/bench-drive.html [DOCUMENTS=1]
 	$(call prepare,packages venv,programs)
 	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
-		$(PYTHON) -m lab.drive $(if $(PICTURE),--picture) && exit $$status
+		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) && exit $$status
 
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of `make bench-drive`, and the picture in its document, from what drive512e-bench has written.
+"""The page of `make bench-drive`, from what drive512e-bench has written; with --documents, the figures in the document.
 
-Exit status: 0, or 2 if the figures cannot be read or the files not be written.
+Exit status: 0, or 2 if the figures cannot be read or a file cannot be written.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
 import sys
 from html import escape
 from pathlib import Path
@@ -23,6 +25,10 @@ FINE, BROKEN = 0, 2
 # Of the program's document.
 FORMAT = 1
 PICTURE = REPO / "Documentation/drive512e.svg"
+DOCUMENT = REPO / "Documentation/drive512e.rst"
+# The block of the document that has the program's table, between the lines before and behind it.
+TABLE = re.compile(r"(?<=\n\.\. The next block is written by make bench-drive DOCUMENTS=1\.\n\n::\n\n)(?:(?:  .*)?\n)*?(?=\n\S)")
+PROGRAM = OUT / "bin/drive512e-bench"
 HEADINGS = (Heading("figure", title=True), Heading("source", word=True), Heading("unit", word=True), Heading("published"),
             Heading("measured"), Heading("deviation"), Heading("not claimed because", word=True))
 KEY = (("coalesce", "claimed"), ("report", "not claimed"), ("host", "tolerance"))
@@ -34,8 +40,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
                         help="what drive512e-bench has written (default: out/bench-drive.json)")
     parser.add_argument("--page", type=Path, default=OUT / "bench-drive.html", metavar="FILE",
                         help="the page (default: out/bench-drive.html)")
-    parser.add_argument("--picture", type=Path, metavar="FILE", nargs="?", const=PICTURE,
-                        help="draw the document's picture, too (default: Documentation/drive512e.svg)")
+    parser.add_argument("--documents", action="store_true",
+                        help="renew Documentation/drive512e.svg and the table in Documentation/drive512e.rst, too")
     return parser.parse_args(argv)
 
 
@@ -79,15 +85,26 @@ def page(figures: dict[str, Any]) -> str:
     return document("drive512e: model and publications", "\n".join(body), picture.STYLE)
 
 
+def with_table(text: str, printed: str) -> str:
+    """Return the document with the table that the program prints. Raises ValueError if there is no place for it."""
+    block = "".join(f"  {line}\n" if line else "\n" for line in printed.strip().splitlines())
+    text, places = TABLE.subn(lambda _: block, text)
+    if places != 1:
+        raise ValueError(f"{DOCUMENT.name}: has {places} places for the table; put back the comment that names DOCUMENTS=1")
+    return text
+
+
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     try:
         figures = folder.load(given.figures, FORMAT, "make bench-drive")
         given.page.write_text(page(figures))
         say(f"the page: {given.page}")
-        if given.picture:
-            given.picture.write_text(picture.draw(figures))
-            say(f"the picture: {given.picture}")
+        if given.documents:
+            PICTURE.write_text(picture.draw(figures))
+            printed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True).stdout
+            DOCUMENT.write_text(with_table(DOCUMENT.read_text(), printed))
+            say(f"the document: {PICTURE}, {DOCUMENT}")
     except (OSError, ValueError) as error:
         print(f"bench-drive: {error}", file=sys.stderr)
         return BROKEN

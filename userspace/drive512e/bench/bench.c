@@ -22,6 +22,9 @@
 #define EXIT_OFF 1
 #define EXIT_USAGE 2
 
+/* Columns of a line. */
+#define WIDTH 80
+
 struct options {
 	const char *plugin;		/* NULL: nothing in real time */
 	const char *json;		/* path, NULL: none */
@@ -48,21 +51,40 @@ static void print_figure(double figure, bool there)
 		printf(" %11s", "-");
 }
 
+/* Print why a row is not claimed, in lines that fit. */
+static void print_reason(const char *reason)
+{
+	size_t column = (size_t)printf("    not claimed:");
+
+	while (*reason) {
+		size_t word = strcspn(reason, " ");
+
+		if (column + 1 + word > WIDTH)
+			column = (size_t)printf("\n     ") - 1;
+		column += (size_t)printf(" %.*s", (int)word, reason);
+		reason += word;
+		reason += strspn(reason, " ");
+	}
+	putchar('\n');
+}
+
 /* Print one row; true if it keeps what the model claims. */
 static bool print_row(const struct bench_row *row, double measured)
 {
 	const char *unit = row->unit ? row->unit : "";
 	bool holds = bench_holds(row, measured);
 
-	printf("  %-33s %-7s", row->name, row->source);
+	printf("  %-31s %-7s", row->name, row->source);
 	print_figure(row->published, row->published > 0);
 	print_figure(measured, row->measure);
-	printf(" %-4s", unit);
 	if (row->published > 0 && row->measure)
-		printf(" %+7.1f %%", bench_deviation(row, measured) * 100);
-	printf("%s\n", holds ? "" : "   outside 10 %");
+		printf(" %-4s %+7.1f %%%s\n", unit,
+		       bench_deviation(row, measured) * 100,
+		       holds ? "" : "   outside 10 %");
+	else
+		printf("%s%s\n", *unit ? " " : "", unit);
 	if (row->unclaimed)
-		printf("    not claimed: %s\n", row->unclaimed);
+		print_reason(row->unclaimed);
 	return holds;
 }
 
@@ -171,7 +193,7 @@ static bool run_live(FILE *json, const struct options *o)
 	bool ok = true;
 
 	live_priority();
-	printf("\n%-43s %11s %11s\n", "The plugin, through NBD in real time",
+	printf("\n%-41s %11s %11s\n", "The plugin, through NBD in real time",
 	       "model, us", "plugin, us");
 	for (const struct profile *p = profiles; p->name; p++) {
 		struct live live;
@@ -181,7 +203,7 @@ static bool run_live(FILE *json, const struct options *o)
 			continue;
 		live = live_run(o->plugin, p->name);
 		percent = (live.measured_us / live.virtual_us - 1) * 100;
-		printf("  %-41s", live.profile);
+		printf("  %-39s", live.profile);
 		print_figure(live.virtual_us, true);
 		print_figure(live.measured_us, true);
 		printf("      %+7.1f %%%s\n", percent,
@@ -190,8 +212,8 @@ static bool run_live(FILE *json, const struct options *o)
 			printf("    counted %" PRIu64 " touches, not %" PRIu64
 			       "\n", live.touches, live.expected_touches);
 		if (!live.judged)
-			printf("    not claimed: the transport takes about as "
-			       "long as the drive\n");
+			print_reason("the transport takes about as long as the "
+				     "drive");
 		fflush(stdout);
 		ok &= live.holds;
 		if (!json)
@@ -279,7 +301,7 @@ int main(int argc, char **argv)
 		fprintf(json, "{\"format\":1,\"tolerance_percent\":%.0f,"
 			"\"profiles\":[", BENCH_TOLERANCE * 100);
 	}
-	printf("%-43s %11s %11s\n", "On the virtual clock", "published",
+	printf("%-41s %11s %11s\n", "On the virtual clock", "published",
 	       "measured");
 	for (const struct profile *p = profiles; p->name; p++) {
 		if (!has_rows(p) || !wanted(&o, p->name))
