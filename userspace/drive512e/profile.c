@@ -165,14 +165,15 @@ const struct profile profiles[] = {
 		.blocks = { 4096, 0 },
 		.says = { 512, 512, 0 },	/* [F] a 512 B format */
 		.cache_allowed = true,
-		.dies = 32,		/* [D] 122000 reads/s by 32 jobs */
+		.dies = 48,		/* [D] 122000 reads/s by 32 jobs */
 		.page = 16384,					/* [M] */
-		.page_read_ns = 117000,	/* [D] 134 us, [F] 150 less 20 us */
-		.program_ns = 1350000,	/* [D] 47200 writes/s of 8 KiB */
+		.page_read_ns = 115000,	/* [D] 134 us, [F] 150 less 20 us */
+		.program_ns = 2030000,	/* [D] 47200 writes/s of 8 KiB */
 		.cache_bytes = UINT64_C(32) << 20,		/* [M] */
 		.bus_rate = 3.938e9,			/* [P] 3.0 */
 		.command_ns = 2000,				/* [M] */
 		.latency_ns = 16000,		/* [F] 20 us for a write */
+		.unit_ns = 2000,				/* [M] */
 	}, {
 		.name = "qlc-16k",
 		.about = "QLC SSD with units of 16 KiB",
@@ -188,6 +189,7 @@ const struct profile profiles[] = {
 		.bus_rate = 7.877e9,			/* [P] 4.0 */
 		.command_ns = 550,	/* [Q] 930000 reads/s, with the data */
 		.latency_ns = 15000,				/* [M] */
+		.unit_ns = 2000,				/* [M] */
 	}, {
 		.name = "qlc-64k",
 		.about = "QLC SSD with units of 64 KiB",
@@ -203,6 +205,7 @@ const struct profile profiles[] = {
 		.bus_rate = 7.877e9,
 		.command_ns = 550,
 		.latency_ns = 15000,
+		.unit_ns = 2000,
 	},
 	{ 0 },
 };

@@ -80,6 +80,7 @@ struct profile {
 	unsigned int page_read_ns;
 	unsigned int program_ns;
 	unsigned int latency_ns;	/* of a command, beside command_ns */
+	unsigned int unit_ns;	/* for each further unit of a command */
 };
 
 /* The profiles, ended by one without a name. */

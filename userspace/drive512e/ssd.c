@@ -14,6 +14,7 @@ bool ssd_init(struct ssd *s, const struct profile *profile, uint32_t unit,
 	*s = (struct ssd){
 		.profile = profile,
 		.unit = unit,
+		.piece = unit < profile->page ? unit : profile->page,
 		.cache = cache,
 		.counters = counters,
 		.nr_slots = (unsigned int)(profile->cache_bytes / profile->page),
@@ -50,22 +51,26 @@ static int64_t transfer(struct ssd *s, int64_t now, uint64_t bytes)
 	return later(now + time, s->bus_free);
 }
 
-/* Return the die of a page, which units written at random lie on anyhow. */
-static unsigned int die_of(const struct ssd *s, uint64_t page)
+/*
+ * Return the die of a piece: what is written at random lies anywhere, but the
+ * pieces of a unit, which are written together, lie on dies in turn.
+ */
+static unsigned int die_of(const struct ssd *s, uint64_t piece)
 {
-	uint64_t x = page + 1;
+	uint64_t pieces = s->unit / s->piece;
+	uint64_t x = piece / pieces + 1;
 
 	x *= UINT64_C(0x9e3779b97f4a7c15);
 	x ^= x >> 32;
 	x *= UINT64_C(0xd6e8feb86659fd93);
-	return (unsigned int)((x >> 32) % s->profile->dies);
+	return (unsigned int)(((x >> 32) + piece % pieces) % s->profile->dies);
 }
 
-/* Read a page from @now on.  Return when it is there. */
-static int64_t read_page(struct ssd *s, int64_t now, uint64_t page)
+/* Read the page with a piece from @now on.  Return when it is there. */
+static int64_t read_piece(struct ssd *s, int64_t now, uint64_t piece)
 {
 	unsigned int time = s->profile->page_read_ns;
-	unsigned int die = die_of(s, page);
+	unsigned int die = die_of(s, piece);
 	int64_t begin = later(now, s->reads_until[die]);
 
 	/* The die's programming goes on later. */
@@ -76,32 +81,29 @@ static int64_t read_page(struct ssd *s, int64_t now, uint64_t page)
 	return begin + time;
 }
 
-/* Check whether a page has bytes of @first to @after beside @start to @end. */
-static bool has_rest(const struct ssd *s, uint64_t page, uint64_t first,
-		     uint64_t after, uint64_t start, uint64_t end)
+/* Return when the units of a request are looked up. */
+static int64_t look_up(const struct ssd *s, int64_t now, uint64_t start,
+		       uint64_t end)
 {
-	uint64_t from = page * s->profile->page;
-	uint64_t to = from + s->profile->page;
+	uint64_t further = (end - 1) / s->unit - start / s->unit;
 
-	return (from > first ? from : first) < start ||
-	       (to < after ? to : after) > end;
+	return now + (int64_t)(further * s->profile->unit_ns);
 }
 
 /*
- * Read the pages of the units that a write covers in part, but for those that
- * it covers, from @now on. Return when all are there.
+ * Read the units that a write covers in part, but for the pieces that it
+ * covers, from @now on. Return when all are there.
  */
 static int64_t read_rest(struct ssd *s, int64_t now, uint64_t start,
 			 uint64_t end)
 {
-	uint64_t first = block_floor(start, s->unit);
-	uint64_t after = block_ceil(end, s->unit);
+	uint64_t first = block_floor(start, s->unit) / s->piece;
+	uint64_t after = block_ceil(end, s->unit) / s->piece;
 	int64_t done = now;
 
-	for (uint64_t page = first / s->profile->page;
-	     page <= (after - 1) / s->profile->page; page++) {
-		if (has_rest(s, page, first, after, start, end))
-			done = later(done, read_page(s, now, page));
+	for (uint64_t piece = first; piece < after; piece++) {
+		if (piece * s->piece < start || (piece + 1) * s->piece > end)
+			done = later(done, read_piece(s, now, piece));
 	}
 	return done;
 }
@@ -149,11 +151,11 @@ int64_t ssd_read(struct ssd *s, int64_t now, uint64_t start, uint64_t end)
 {
 	int64_t there;
 
-	now = ssd_command(s, now);
+	now = look_up(s, ssd_command(s, now), start, end);
 	there = now;
-	for (uint64_t page = start / s->profile->page;
-	     page <= (end - 1) / s->profile->page; page++)
-		there = later(there, read_page(s, now, page));
+	for (uint64_t piece = start / s->piece; piece <= (end - 1) / s->piece;
+	     piece++)
+		there = later(there, read_piece(s, now, piece));
 	return transfer(s, there, end - start);
 }
 
@@ -164,7 +166,7 @@ int64_t ssd_write(struct ssd *s, int64_t now, uint64_t start, uint64_t end,
 	uint64_t after = block_ceil(end, s->unit);
 	int64_t there, programmed;
 
-	there = transfer(s, ssd_command(s, now), bytes);
+	there = transfer(s, look_up(s, ssd_command(s, now), start, end), bytes);
 	if (touches)
 		there = read_rest(s, there, start, end);
 	s->counters->rmws += touches;

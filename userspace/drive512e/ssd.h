@@ -4,8 +4,9 @@
  * write buffer, and an indirection unit.
  *
  * The drive maps units, so it can write no less than a unit: a write that
- * covers one in part reads the pages of the rest first.  The reads of a request
- * begin at the same time, and those on one die wait for each other.
+ * covers one in part reads the pages of the rest first.  Neighbouring units lie
+ * on pages of their own. The reads of a request begin at the same time, and
+ * those on one die wait for each other.
  *
  * A write completes when it is in the buffer, which has room as soon as pages
  * are programmed; without a cache, and with FUA, when it is programmed. What is
@@ -26,6 +27,7 @@
 struct ssd {
 	const struct profile *profile;
 	uint32_t unit;			/* bytes */
+	uint32_t piece;			/* bytes of a unit on one page */
 	bool cache;
 	struct media_counters *counters;
 

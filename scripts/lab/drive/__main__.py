@@ -68,8 +68,10 @@ def live(found: list[dict[str, Any]]) -> str:
     """Return the part about the runs in real time."""
     if not found:
         return ""
-    headings = (Heading("profile", title=True), Heading("model, us"), Heading("plugin, us"), Heading("touches"), Heading("verdict"))
-    lines = [("", [each["profile"], picture.figure(each["model_us"]), picture.figure(each["plugin_us"]), str(each["touches"]),
+    headings = (Heading("profile", title=True),
+                *(Heading(name) for name in ("model, us", "plugin, us", "touches", "verdict")))
+    lines = [("", [each["profile"], picture.figure(each["model_us"]), picture.figure(each["plugin_us"]),
+                   str(each["touches"]),
                    ("within" if each["holds"] else "outside") if each["claimed"] else "not claimed"]) for each in found]
     return ("<h2>In real time</h2>\n<p>The plugin, through NBD, against the model: the mean time of a request.</p>\n"
             + table(headings, [lines]))

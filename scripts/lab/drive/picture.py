@@ -119,7 +119,7 @@ def said(profile: dict[str, Any]) -> str:
 
 
 def panels(document: dict[str, Any]) -> list[tuple[str, list[str], float]]:
-    """Return (title, pieces, height) of each panel of the document's picture: the profiles, and each curve of which a point is published."""
+    """Return (title, pieces, height) of each panel of the picture: the profiles, and each curve with a published point."""
     found = []
     for profile in document["profiles"]:
         found.append((profile["name"], *rows(profile["rows"], document["tolerance_percent"], TITLE)))

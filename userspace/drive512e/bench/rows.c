@@ -59,7 +59,7 @@ static struct played play_workload(const struct bench_row *row)
 	return played;
 }
 
-/* The mean time of a request; offset: which part of a round. */
+/* Return the mean time of part row->offset of a round. */
 static double mean_us(const struct bench_row *row)
 {
 	return play_workload(row).mean_us[row->offset];
@@ -88,7 +88,7 @@ static double mean_ratio(const struct bench_row *row)
 	return (a.mean_us[0] + a.mean_us[1]) / (b.mean_us[0] + b.mean_us[1]);
 }
 
-/* Of a drive without a cache: the time from one round to the next. */
+/* Return the time from one round to the next. */
 static double round_ms(const struct bench_row *row)
 {
 	return wall_s(row) / workloads[row->n].count * 1e3;
@@ -146,7 +146,7 @@ static double series_existing_ratio(const struct bench_row *row)
 
 /* ---- part C: the study's methods ---- */
 
-/* Random requests of row->bytes, one at a time; mean in ns. */
+/* Return the mean time of random requests of row->bytes, one at a time. */
 static double random_ns(const struct bench_row *row, enum op op)
 {
 	struct player p;
@@ -242,7 +242,7 @@ static double turn_ms(const struct turns *t)
 	return (double)(t->times[TIMES - 1] - t->times[0]) / MS;
 }
 
-/* What a read takes beside seek and rotation: that of a buffered block. */
+/* Return what a read takes beside seek and rotation: a buffered one's time. */
 static double buffered_ms(const struct bench_row *row)
 {
 	struct player p;
@@ -311,7 +311,7 @@ static double probe_mb_s(const struct bench_row *row, unsigned int i)
 	return (double)bytes / (double)took * 1e3;
 }
 
-/* The seek alone, as a data sheet has it: without command, block, interface. */
+/* Return the seek without command, block and interface, as data sheets do. */
 static double next_track_alone_ms(const struct bench_row *row)
 {
 	return next_track_seek_ms(row) - buffered_ms(row) -
@@ -343,7 +343,7 @@ double bench_chunk_mb_s(const char *profile, uint64_t bytes)
 	return (double)bytes / random_ns(&row, OP_READ) * 1e3;
 }
 
-/* The smallest request, in MiB, with nine tenths of the best throughput. */
+/* Find the smallest request with nine tenths of the best throughput. */
 static double saturates_mib(const struct bench_row *row)
 {
 	double best = bench_chunk_mb_s(row->profile, BENCH_CHUNK_MAX);
@@ -361,7 +361,7 @@ static int compare_places(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* 1000 random reads in row->bytes, sorted in windows of row->n. */
+/* Time 1000 random reads in row->bytes, sorted in windows of row->n. */
 static double sorted_s(const struct bench_row *row)
 {
 	uint64_t places[1000];
@@ -395,7 +395,7 @@ static struct request read_random(struct player *p, unsigned int job,
 	};
 }
 
-/* A job's own file of 1 GiB, 8 KiB after 8 KiB. */
+/* Make a request in a job's own file of 1 GiB, 8 KiB after 8 KiB. */
 static struct request file_8k(enum op op, unsigned int job, unsigned int i)
 {
 	return (struct request){ op, job * 1024 * MIB + i * 8 * KIB, 8 * KIB,
@@ -430,7 +430,7 @@ static struct request write_128k(struct player *p, unsigned int job, unsigned in
 	return req;
 }
 
-/* Requests a second with row->n jobs, each with one request in flight. */
+/* Return the requests a second of row->n jobs with one in flight each. */
 static double iops(const struct bench_row *row, player_next *next)
 {
 	unsigned int count = (unsigned int)row->bytes;
@@ -468,7 +468,7 @@ static double write_128k_mb_s(const struct bench_row *row)
 	return iops(row, write_128k) * 131072 / 1e6;
 }
 
-/* Requests a second of row->n jobs against one. */
+/* Compare the requests a second of row->n jobs with those of one. */
 static double speedup(const struct bench_row *row)
 {
 	struct bench_row one = *row;
@@ -479,7 +479,7 @@ static double speedup(const struct bench_row *row)
 
 /* ---- part E: commits ---- */
 
-/* A hundred rounds of a block written and flushed, at row->n places. */
+/* Time 100 rounds of a block written and flushed, at row->n places. */
 static double commits_s(const struct bench_row *row)
 {
 	struct player p;
@@ -501,7 +501,7 @@ static double commits_s(const struct bench_row *row)
 	return s;
 }
 
-/* Against one place. */
+/* Compare row->n places with one. */
 static double commits_ratio(const struct bench_row *row)
 {
 	struct bench_row one = *row;
@@ -510,7 +510,7 @@ static double commits_ratio(const struct bench_row *row)
 	return commits_s(row) / commits_s(&one);
 }
 
-/* What a further revolution for each round adds. */
+/* Return what row->n places add to each round of one. */
 static double commit_turn_ms(const struct bench_row *row)
 {
 	struct bench_row one = *row;
@@ -521,7 +521,7 @@ static double commit_turn_ms(const struct bench_row *row)
 
 /* ---- part F: aligned against misaligned ---- */
 
-/* The mean of row->n writes of row->bytes, a stride of four times that apart. */
+/* Return the mean of row->n writes of row->bytes, four times that apart. */
 static double strided_ms(const struct bench_row *row)
 {
 	struct player p;
@@ -557,7 +557,7 @@ static double strided_ratio(const struct bench_row *row)
 	return strided_ms(row) / strided_ms(&aligned);
 }
 
-/* Random writes of row->bytes in 4 GB, each durable before the next. */
+/* Return the mean of random writes in 4 GB, each durable before the next. */
 static double durable_ms(const struct bench_row *row)
 {
 	struct player p;
@@ -585,7 +585,7 @@ static double durable_ratio(const struct bench_row *row)
 	return durable_ms(row) / durable_ms(&aligned);
 }
 
-/* What the offset adds to a random write. */
+/* Return what the offset adds to a random write. */
 static double rmw_adds_ms(const struct bench_row *row)
 {
 	struct bench_row aligned = *row;
@@ -594,7 +594,7 @@ static double rmw_adds_ms(const struct bench_row *row)
 	return durable_ms(row) - durable_ms(&aligned);
 }
 
-/* Writes of row->bytes one behind the other. */
+/* Return the rate of writes of row->bytes, one behind the other. */
 static double copy_mb_s(const struct bench_row *row)
 {
 	struct player p;

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The emulated drive over NBD: a client's view, and the drive's own counts."""
+import contextlib
 import errno
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -15,7 +17,8 @@ import pytest
 
 import nbd_client
 from lab.pace import patience, scaled
-from nbd_drive import PLUGIN, Drive, drive, within
+from lab.paths import REPO
+from nbd_drive import HERE, PLUGIN, Drive, drive, within
 
 MIB = 1 << 20
 
@@ -44,12 +47,55 @@ def test_can_flush_fua_trim_zero_and_serve_several_connections():
             assert c.flags & getattr(nbd_client, bit), bit
 
 
-@pytest.mark.parametrize("profile,rotational", [
-    (["profile=instant"], False), (["profile=fixed", "latency_us=0"], False),
-    (["profile=st1000dm003"], True), (["profile=hdd-nocache"], True)])
-def test_is_rotational_if_the_profile_is(profile, rotational):
-    with drive("size=16M", *profile) as d, d.connect() as c:
+# {profile: (what else it needs, whether it turns, its true blocks and their offset, what it says of them)}
+PROFILES = {
+    "instant": ([], False, (4096, 0), (4096, 0)),
+    "fixed": (["latency_us=0"], False, (4096, 0), (4096, 0)),
+    "st1000dm003": ([], True, (4096, 0), (4096, 0)),
+    "hdd-nocache": ([], True, (4096, 0), (4096, 0)),
+    "hdd7200": ([], True, (4096, 0), (4096, 0)),
+    "hdd5400": ([], True, (4096, 0), (4096, 0)),
+    "wd20ears": ([], True, (4096, 0), (4096, 0)),
+    "usb-liar": ([], True, (4096, 3584), (512, 0)),
+    "nvme-512e": ([], False, (4096, 0), (512, 0)),
+    "qlc-16k": ([], False, (16384, 0), (4096, 0)),
+    "qlc-64k": ([], False, (65536, 0), (4096, 0)),
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_profile_is_what_it_is_and_says_what_it_says(profile):
+    more, rotational, truth, says = PROFILES[profile]
+    with drive("size=16M", f"profile={profile}", *more) as d, d.connect() as c:
         assert bool(c.flags & nbd_client.ROTATIONAL) == rotational
+        assert c.block_sizes == (512, says[0], 32 * MIB)
+        stats = d.stats()
+        assert (stats["profile"], stats["physical_block_size"], stats["alignment_offset"]) == (profile, *truth)
+        assert (stats["reported_physical_block_size"], stats["reported_alignment_offset"]) == says
+        # A whole block where it truly begins, and a part of one.
+        c.write(truth[1] + truth[0], bytes(truth[0]))
+        c.write(truth[1] + 4 * truth[0], bytes(512))
+        assert d.stats()["touches"] == 1
+
+
+def test_every_profile_is_in_help_man_page_dictionary_and_document():
+    told = subprocess.run(["nbdkit", "--help", PLUGIN], capture_output=True, text=True, check=True, timeout=patience(30)).stdout
+    listed = re.findall(r"^  ([\w-]+) +\w.*\.$", told.partition("profile=<NAME>")[2].partition("latency_us=")[0], re.MULTILINE)
+    assert listed == list(PROFILES)
+    page = (REPO / "Documentation/man/nbdkit-drive512e-plugin.1").read_text().replace("\\-", "-")
+    document = (REPO / "Documentation/drive512e.rst").read_text()
+    dictionary = (HERE.parent / "fuzz/parameters.dict").read_text()
+    for profile in PROFILES:
+        assert re.search(rf"^\.B {profile}$", page, re.MULTILINE), profile
+        assert re.search(rf"^{profile} +\S", document, re.MULTILINE), profile
+        assert f'"{profile}"' in dictionary
+
+
+def test_blocks_that_are_asked_for_are_the_true_ones():
+    with drive("size=16M", "profile=usb-liar", "physical=16384", "alignment=512") as d, d.connect() as c:
+        stats = d.stats()
+        assert (stats["physical_block_size"], stats["alignment_offset"]) == (16384, 512)
+        assert c.block_sizes == (512, 512, 32 * MIB)
 
 
 def test_ends_with_the_command_of_run_and_takes_its_control_socket_along(tmp_path):
@@ -217,7 +263,8 @@ def test_control_serves_several_clients_and_several_commands_at_once():
 @pytest.mark.parametrize("args,cache", [
     ([], "on"), (["cache=on"], "on"), (["cache=off"], "off"),
     (["profile=st1000dm003"], "on"), (["profile=st1000dm003", "cache=off"], "off"),
-    (["profile=hdd-nocache"], "off"), (["profile=hdd-nocache", "cache=off"], "off")])
+    (["profile=hdd-nocache"], "off"), (["profile=hdd-nocache", "cache=off"], "off"),
+    (["profile=hdd7200"], "on"), (["profile=hdd5400", "cache=off"], "off"), (["profile=qlc-64k", "cache=off"], "off")])
 def test_cache_is_as_asked_or_as_the_profile_has_it(args, cache):
     with drive("size=16M", *args) as d:
         assert d.stats()["cache"] == cache
@@ -355,6 +402,73 @@ def test_hdd_without_cache_turns_once_more_for_every_rmw():
     assert stats["rmws"] == stats["touches"] == 30 and stats["blocks_written"] == 30
     assert stats["revolutions_lost"] == pytest.approx(30, rel=0.01)
     assert 0 < stats["busy_ns"] <= took * 1e9
+
+
+@contextlib.contextmanager
+def clients_of(d, count):
+    """Connect so many clients for the `with` block; yield them."""
+    clients = [d.connect() for _ in range(count)]
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            client.close()
+
+
+def at_once(clients, work):
+    """Begin work(client, number) for each client in a thread of its own; return the threads."""
+    threads = [threading.Thread(target=work, args=(client, number)) for number, client in enumerate(clients)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def ended(threads):
+    for thread in threads:
+        thread.join(patience(60))
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_every_request_in_a_queue_is_answered():
+    """In which order is a unit test's: here it depends on how fast the requests come."""
+    wrong = []
+
+    def use(client, number):
+        for turn in range(6):
+            at = (number * 75 + turn * 13) % 900 * 10**9 // 4096 * 4096
+            client.write(at, bytes([number + 1]) * 4096)
+            if client.read(at, 4096) != bytes([number + 1]) * 4096:
+                wrong.append(at)
+
+    with drive("size=900G", "profile=hdd7200") as d, clients_of(d, 12) as clients:
+        assert ended(at_once(clients, use)) and not wrong
+        stats = d.stats()
+    assert (stats["reads"], stats["writes"]) == (72, 72)
+
+
+@pytest.mark.parametrize("how", ["power cut", "end of the server"])
+def test_what_is_queued_does_not_outlive_the_drive(how):
+    """A queue of 12 writes over the disk takes a tenth of a second: some are in it when the end comes."""
+    errors = []
+
+    def write(client, number):
+        try:
+            for turn in range(1000):
+                client.write((number * 75 + turn) % 900 * 10**9 // 4096 * 4096, bytes(4096))
+        except OSError as error:
+            errors.append(error.errno)
+
+    with drive("size=900G", "profile=hdd7200", "cache=off") as d, clients_of(d, 12) as clients:
+        threads = at_once(clients, write)
+        assert within(10, lambda: d.stats()["writes"] > 24)
+        if how == "power cut":
+            assert d.control("power cut")["ok"]
+            assert ended(threads) and errors == [errno.EIO] * 12
+            assert d.control("power on")["ok"]
+            clients[0].write(0, bytes(4096))
+        else:
+            d.process.send_signal(signal.SIGTERM)
+            assert ended(threads) and len(errors) == 12
 
 
 def test_cached_disk_joins_touches_before_it_writes():

@@ -35,7 +35,9 @@ static void check_rmw(const char *profile, uint64_t offset, uint64_t bytes,
 	int64_t whole = one_write(profile, 0, p->blocks.physical, NULL);
 	int64_t transfer = (int64_t)(((double)bytes - p->blocks.physical) /
 				     p->bus_rate * 1e9);
-	int64_t extra = took - whole - transfer;
+	struct touch t = touch_of(&p->blocks, offset, bytes);
+	int64_t extra = took - whole - transfer -
+			(int64_t)((t.last - t.first) * p->unit_ns);
 
 	CHECK(llabs(extra - (int64_t)reads * p->page_read_ns) < 10,
 	      "%s, %ju at %ju: %jd ns", profile, (uintmax_t)bytes,
@@ -48,8 +50,9 @@ static void test_rmw_costs_page_read(void)
 	check_rmw("nvme-512e", 8192, 8192, 0, 0);
 	check_rmw("nvme-512e", 8192, 512, 1, 1);
 	check_rmw("nvme-512e", 8192 + 512, 512, 1, 1);
-	/* Two units in one page. */
+	/* Two units, on two dies. */
 	check_rmw("nvme-512e", 4096 + 512, 4096, 1, 2);
+	check_rmw("qlc-16k", 16384 + 512, 32768, 1, 2);
 	check_rmw("qlc-16k", 16384, 4096, 1, 1);
 	/* The rest of a unit of four pages, each on a die of its own. */
 	check_rmw("qlc-64k", 0, 4096, 1, 1);
@@ -98,6 +101,35 @@ static void test_parallel_reads(void)
 	      (intmax_t)(single / US));
 	player_stop(&one);
 	player_stop(&many);
+}
+
+/* Time a read on an idle drive, beyond its page and its data. */
+static int64_t read_extra(const char *profile, uint64_t offset, uint64_t bytes)
+{
+	struct player p;
+	int64_t took;
+
+	player_start(&p, profile, true);
+	took = player_send(&p, OP_READ, offset, bytes) -
+	       p.config.profile->command_ns - p.config.profile->latency_ns -
+	       p.config.profile->page_read_ns -
+	       (int64_t)((double)bytes / p.config.profile->bus_rate * 1e9);
+	player_stop(&p);
+	return took;
+}
+
+static void test_units_are_looked_up(void)
+{
+	CHECK(llabs(read_extra("nvme-512e", 8192, 4096)) < 10 &&
+	      llabs(read_extra("nvme-512e", 8192 + 512, 4096) - 2000) < 10,
+	      "4 KiB units: %jd, %jd",
+	      (intmax_t)read_extra("nvme-512e", 8192, 4096),
+	      (intmax_t)read_extra("nvme-512e", 8192 + 512, 4096));
+	CHECK(llabs(read_extra("qlc-64k", 16384 - 512, 1024)) < 10 &&
+	      llabs(read_extra("qlc-64k", 65536 - 512, 1024) - 2000) < 10,
+	      "64 KiB units: %jd, %jd",
+	      (intmax_t)read_extra("qlc-64k", 16384 - 512, 1024),
+	      (intmax_t)read_extra("qlc-64k", 65536 - 512, 1024));
 }
 
 /* Reads of the same page wait for each other. */
@@ -228,6 +260,9 @@ static void test_balance(void)
 			CHECK(done > p.now && done - p.now < IDLE, "%jd us",
 			      (intmax_t)((done - p.now) / US));
 			p.now += tap_random(200) * US;
+			/* Somebody waits for a drive that is far behind. */
+			if (done - p.now > 50 * MS)
+				p.now = done - 50 * MS;
 			if (req.op == OP_WRITE || req.op == OP_ZERO) {
 				struct touch t = touch_of(&p.config.map,
 							  req.offset, req.count);
@@ -250,6 +285,8 @@ const struct tap_test ssd_tests[] = {
 	{ "an RMW costs a page read, however many units and pages",
 	  test_rmw_costs_page_read },
 	{ "an RMW reads only what the write leaves", test_reads_only_the_rest },
+	{ "a read of two units takes longer, within a unit it does not",
+	  test_units_are_looked_up },
 	{ "dies read at the same time", test_parallel_reads },
 	{ "reads of one die wait for each other", test_one_die },
 	{ "a full buffer takes writes at the rate of programming",

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from html_checks import Outline, check_labels, stands_alone
 
-from align_reports.svg import svg
 import lab.drive.__main__ as command
+from align_reports.svg import svg
 from lab.drive import picture
 from lab.drive.__main__ import BROKEN, DOCUMENT, FINE, PICTURE, main, page, with_table
 from lab.pace import patience
