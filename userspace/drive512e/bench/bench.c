@@ -36,6 +36,19 @@ static bool wanted(const struct options *o, const char *profile)
 	return !o->only || strcmp(o->only, profile) == 0;
 }
 
+/*
+ * The document of --json: "format" (1), "tolerance_percent", "profiles", "live"
+ * and "within" (all that is claimed holds).
+ *
+ * A profile has "name", "about", for a disk "chunks" (throughput "mb_s" of random
+ * reads of "bytes"), and "rows": "name", "source", "unit" (or null), "cache" (on
+ * or off), "published", "measured" and "deviation_percent" (each a number or
+ * null), "not_claimed" (the reason, or null) and "holds".
+ *
+ * A run in real time has "profile", "model_us" and "plugin_us" (mean of a
+ * request), "touches" and "expected_touches", "claimed" and "holds".
+ */
+
 /* Return the digits behind the point with which a figure has four in all. */
 static int digits(double figure)
 {
