@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -107,6 +108,31 @@ void json_print(struct json_object *object, bool one_line)
 				JSON_C_TO_STRING_SPACED)));
 	output_flush();
 	json_object_put(object);
+}
+
+char *json_parse(struct json_object **document, const char *text,
+		 size_t length)
+{
+	struct json_tokener *tokener = memory_or_exit(json_tokener_new());
+	enum json_tokener_error state;
+	size_t end;
+
+	*document = json_tokener_parse_ex(tokener, text, (int)length);
+	state = json_tokener_get_error(tokener);
+	end = json_tokener_get_parse_end(tokener);
+	json_tokener_free(tokener);
+	if (state != json_tokener_success)
+		return message_format("no JSON: %s",
+				      state == json_tokener_continue ?
+				      "it ends too early" :
+				      json_tokener_error_desc(state));
+	while (end < length && strchr(" \n\t\r", text[end]) && text[end])
+		end++;
+	if (end == length)
+		return NULL;
+	json_object_put(*document);
+	*document = NULL;
+	return message_format("more than one document; keep one");
 }
 
 static bool get_number(struct json_object *value, uint64_t *n)

@@ -46,6 +46,13 @@ void json_append_bin(struct json_object *array, double bound, uint64_t count);
 void json_print(struct json_object *object, bool one_line);
 
 /*
+ * Parse a text of at most INT_MAX bytes that is one document; the caller puts
+ * it. Return: NULL, or what is wrong, for free(), and then @document is NULL.
+ */
+char *json_parse(struct json_object **document, const char *text,
+		 size_t length);
+
+/*
  * Read a member. Return false if it is missing, negative or of another type.
  * json-c returns UINT64_MAX for a larger number.
  */

@@ -224,29 +224,14 @@ static char *read_document(struct ledger_selection *selection,
 char *ledger_file_parse(struct ledger_selection *selection, const char *text,
 			size_t length)
 {
-	struct json_tokener *tokener = memory_or_exit(json_tokener_new());
 	struct json_object *document;
-	enum json_tokener_error state;
 	char *error;
-	size_t end;
 
 	memset(selection, 0, sizeof(*selection));
-	if (length > MAX_BYTES)
-		length = MAX_BYTES;
-	document = json_tokener_parse_ex(tokener, text, (int)length);
-	state = json_tokener_get_error(tokener);
-	end = json_tokener_get_parse_end(tokener);
-	json_tokener_free(tokener);
-	if (state != json_tokener_success)
-		return message_format("no JSON: %s",
-				      state == json_tokener_continue ?
-				      "it ends too early" :
-				      json_tokener_error_desc(state));
-	while (end < length && strchr(" \n\t\r", text[end]) && text[end])
-		end++;
-	error = end < length ?
-		message_format("more than one document; keep one line") :
-		read_document(selection, document);
+	error = json_parse(&document, text,
+			   length > MAX_BYTES ? MAX_BYTES : length);
+	if (!error)
+		error = read_document(selection, document);
 	json_object_put(document);
 	if (error)
 		ledger_select_free(selection);
