@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "device/probed.h"
+#include "device/sysfs.h"
+#include "geometry.h"
+
+#define FORMAT		1
+#define FOLDER		"/var/lib/alignctl/probed"
+
+/* Return why the blocks of a file cannot be those of the disk, or NULL. */
+static char *check_blocks(uint64_t block, uint64_t offset,
+			  const struct probed_disk *disk)
+{
+	struct align_geometry geometry;
+	const char *wrong;
+
+	if (block > ALIGN_MAX_BLOCK_SIZE || offset >= block)
+		wrong = block > ALIGN_MAX_BLOCK_SIZE ?
+			"a block is at most 65536 bytes" :
+			"an offset is less than a block";
+	else
+		wrong = align_geometry_init(&geometry, (uint32_t)block,
+					    disk->logical, (uint32_t)offset, 0,
+					    disk->bytes >> ALIGN_SECTOR_SHIFT);
+	return wrong ? message_format("block_size %" PRIu64 ", offset %" PRIu64
+				      ": %s", block, offset, wrong) : NULL;
+}
+
+/* Take a document. Return: as probed_parse(). */
+static char *take(struct probed *probed, struct json_object *document,
+		  const struct probed_disk *disk)
+{
+	uint64_t format, bytes, block, offset;
+	const char *name = json_get_text(document, "wwid");
+	char *wrong;
+
+	if (!json_get_number(document, "format", &format))
+		return message_format("no result of 'alignctl probe block-size'");
+	if (format != FORMAT)
+		return message_format("format %" PRIu64 " is not known; this alignctl reads format %u",
+				      format, FORMAT);
+	if (!name || !json_get_number(document, "size_bytes", &bytes) ||
+	    !json_get_number(document, "block_size", &block) ||
+	    !json_get_number(document, "offset", &offset))
+		return message_format("lacks wwid, size_bytes, block_size or offset");
+	if (strcmp(name, disk->name))
+		return message_format("is of another disk: %s", name);
+	if (bytes != disk->bytes)
+		return message_format("is of a disk of %" PRIu64
+				      " bytes, and this one has %" PRIu64,
+				      bytes, disk->bytes);
+	wrong = check_blocks(block, offset, disk);
+	if (!wrong)
+		*probed = (struct probed) {
+			(uint32_t)block, (uint32_t)offset,
+		};
+	return wrong;
+}
+
+char *probed_parse(struct probed *probed, const char *text, size_t length,
+		   const struct probed_disk *disk)
+{
+	struct json_object *document;
+	char *wrong = json_parse(&document, text, length);
+
+	if (!wrong)
+		wrong = take(probed, document, disk);
+	json_object_put(document);
+	return wrong;
+}
+
+/* Return the serial number of the USB device that a disk is in, or NULL. */
+static char *usb_serial(const char *disk_dir)
+{
+	CLEANUP_FREE char *dir = memory_or_exit(strdup(disk_dir));
+	char *slash;
+
+	while ((slash = strrchr(dir, '/')) && slash > dir) {
+		CLEANUP_FREE char *vendor = NULL;
+
+		*slash = '\0';
+		vendor = sysfs_text(dir, "idVendor");
+		/* above it lies a hub, whose number is another one */
+		if (vendor)
+			return sysfs_text(dir, "serial");
+	}
+	return NULL;
+}
+
+/*
+ * Return what a disk calls itself on each machine and in each slot: its wwid,
+ * or "serial-" and its serial number; for free(). NULL: it has neither.
+ */
+static char *disk_name(const char *disk_dir)
+{
+	/* NVMe and SCSI; virtio, and NVMe and MMC */
+	static const char *const wwids[] = { "wwid", "device/wwid" };
+	static const char *const serials[] = { "serial", "device/serial" };
+	CLEANUP_FREE char *serial = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(wwids) / sizeof(wwids[0]); i++) {
+		char *name = sysfs_text(disk_dir, wwids[i]);
+
+		if (name && *name)
+			return name;
+		free(name);
+	}
+	for (i = 0; i < sizeof(serials) / sizeof(serials[0]); i++) {
+		free(serial);
+		serial = sysfs_text(disk_dir, serials[i]);
+		if (serial && *serial)
+			return message_format("serial-%s", serial);
+	}
+	free(serial);
+	serial = usb_serial(disk_dir);
+	return serial && *serial ? message_format("serial-%s", serial) : NULL;
+}
+
+/* Return the name of a disk's file, for free(). */
+static char *file_name(const char *name)
+{
+	char *file = message_format("%s.json", name), *at;
+
+	for (at = file; *at; at++)
+		if (!isascii(*at) || (!isalnum(*at) && !strchr("._-", *at)))
+			*at = '_';
+	return file;
+}
+
+/*
+ * Read a disk's file, if there is one. Return: NULL, or why it cannot be used,
+ * for free(). @text: set to the text, for free(), or NULL.
+ */
+static char *read_file(char **text, const char *dir, const char *file)
+{
+	CLEANUP_FREE char *path = message_format("%s/%s", dir, file);
+	struct stat found;
+
+	*text = NULL;
+	if (stat(path, &found))
+		return errno == ENOENT || errno == ENOTDIR ||
+		       errno == ENAMETOOLONG ? NULL :
+			message_format("%s", strerror(errno));
+	if (!S_ISREG(found.st_mode))
+		return message_format("no regular file");
+	*text = sysfs_text(dir, file);
+	return *text ? NULL : message_format("%s", strerror(errno));
+}
+
+bool probed_read(struct probed *probed, const char *disk_dir)
+{
+	CLEANUP_FREE char *name = disk_name(disk_dir);
+	CLEANUP_FREE char *file = NULL, *text = NULL, *wrong = NULL;
+	CLEANUP_FREE char *dir = sysfs_path(FOLDER);
+	struct probed_disk disk = { .name = name };
+	int64_t sectors = 0, logical = 0;
+
+	if (!name || !sysfs_number(disk_dir, "size", &sectors) ||
+	    sectors < 0 || sectors > INT64_MAX >> ALIGN_SECTOR_SHIFT ||
+	    !sysfs_number(disk_dir, "queue/logical_block_size", &logical) ||
+	    logical <= 0 || logical > ALIGN_MAX_BLOCK_SIZE)
+		return false;
+	disk.bytes = (uint64_t)sectors << ALIGN_SECTOR_SHIFT;
+	disk.logical = (uint32_t)logical;
+	file = file_name(name);
+	wrong = read_file(&text, dir, file);
+	if (text)
+		wrong = probed_parse(probed, text, strlen(text), &disk);
+	if (wrong)
+		message_warning("%s/%s: %s; it is not used", dir, file, wrong);
+	return text && !wrong;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The physical block that 'alignctl probe block-size' has measured and kept, in
+ * a file for each disk. The file is found by the disk's own name, its wwid or
+ * serial number, because the kernel's names change.
+ */
+#ifndef ALIGNCTL_PROBED_H
+#define ALIGNCTL_PROBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct probed - the measured blocks of a disk
+ * @block: physical block, bytes
+ * @offset: alignment offset of the disk, bytes, less than @block
+ */
+struct probed {
+	uint32_t block;
+	uint32_t offset;
+};
+
+/**
+ * struct probed_disk - the disk that a file must be of
+ * @name: wwid of the disk, or "serial-" and its serial number
+ * @bytes: size of the disk
+ * @logical: logical block of the disk, bytes
+ */
+struct probed_disk {
+	const char *name;
+	uint64_t bytes;
+	uint32_t logical;
+};
+
+/*
+ * Take the text of a file, which may be anything of at most INT_MAX bytes.
+ * Return: NULL, or why it cannot be used, for free(), and @probed is unchanged.
+ */
+char *probed_parse(struct probed *probed, const char *text, size_t length,
+		   const struct probed_disk *disk);
+
+/*
+ * Read what is kept of the disk whose folder in sysfs is @disk_dir. Return:
+ * false if nothing is, or nothing that can be used, of which a warning tells.
+ */
+bool probed_read(struct probed *probed, const char *disk_dir);
+
+#endif

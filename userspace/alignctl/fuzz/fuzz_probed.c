@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files of 'alignctl probe block-size'. An accepted one has blocks that an align
+ * device takes, and is of the disk.
+ */
+#include "base/json.h"
+#include "device/probed.h"
+#include "fuzz.h"
+#include "geometry.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct probed_disk disk = {
+		.name = "naa.5", .bytes = 1048576000,
+		.logical = size & 1 ? 4096 : 512,
+	};
+	struct probed probed = { 7, 7 };
+	struct align_geometry geometry;
+	struct json_object *document;
+	char *text = fuzz_text(data, size);
+	char *wrong = probed_parse(&probed, text, strlen(text), &disk);
+
+	if (wrong) {
+		FUZZ_CHECK(*wrong && probed.block == 7 && probed.offset == 7);
+	} else {
+		uint64_t number;
+
+		FUZZ_CHECK(!align_geometry_init(&geometry, probed.block,
+						disk.logical, probed.offset, 0,
+						disk.bytes >> ALIGN_SECTOR_SHIFT));
+		document = json_tokener_parse(text);
+		FUZZ_CHECK(json_get_number(document, "size_bytes", &number) &&
+			   number == disk.bytes);
+		FUZZ_CHECK(!strcmp(json_get_text(document, "wwid"),
+				   disk.name));
+		json_object_put(document);
+	}
+	free(wrong);
+	free(text);
+	return 0;
+}
