@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "device/device.h"
 #include "device/ledger.h"
+#include "device/probed.h"
 #include "device/sysfs.h"
 #include "geometry.h"
 
@@ -183,6 +184,23 @@ static void ask_drive(struct stack_view *view, const char *dir)
 
 	if (got > 0)
 		header_identify(page, (size_t)got, view);
+}
+
+/* Take what probe has kept of a disk. */
+static void ask_probed(struct stack_layer *layer)
+{
+	struct stack_view *view = &layer->view[STACK_PROBED];
+	struct sysfs_device sys;
+	struct probed probed;
+
+	if (layer->kind != STACK_DISK ||
+	    !sysfs_device_open(&sys, layer->devno))
+		return;
+	if (probed_read(&probed, sys.disk_dir)) {
+		view->figure[STACK_PHYSICAL] = probed.block;
+		view->figure[STACK_OFFSET] = probed.offset;
+	}
+	sysfs_device_close(&sys);
 }
 
 /* Open the device and add what that shows. */
@@ -556,8 +574,10 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		if (stack->layer[i].aside)
 			continue;
 		look_inside(&stack->layer[i]);
-		if (!stack->layer[i].nr_below)
-			assume(&stack->layer[i], options);
+		if (stack->layer[i].nr_below)
+			continue;
+		ask_probed(&stack->layer[i]);
+		assume(&stack->layer[i], options);
 	}
 	collect_mounts(stack);
 	return ALIGNCTL_FINE;

@@ -46,12 +46,23 @@ static bool is_block(int64_t bytes)
 	       !(bytes & (bytes - 1));
 }
 
-/* Return the largest physical block that any source gives; 0: none does. */
-static int64_t claimed_block(const struct stack_layer *layer)
+/* Return a figure that probe has measured, or STACK_UNKNOWN. */
+static int64_t probed(const struct stack_layer *layer, enum stack_figure figure)
+{
+	return layer->view[STACK_PROBED].figure[figure];
+}
+
+/*
+ * Return the physical block: what was measured, else the largest that any
+ * source gives; 0: none does.
+ */
+static int64_t own_block(const struct stack_layer *layer)
 {
 	int64_t block = 0;
 	size_t i;
 
+	if (is_block(probed(layer, STACK_PHYSICAL)))
+		return probed(layer, STACK_PHYSICAL);
 	for (i = 0; i < STACK_NR_SOURCES; i++) {
 		int64_t claim = layer->view[i].figure[STACK_PHYSICAL];
 
@@ -77,7 +88,10 @@ static int64_t by_offset(const struct stack_layer *layer, int64_t block)
 	int64_t offset = of_sysfs(layer, STACK_OFFSET);
 
 	/* a bridge that hides the drive's blocks hides their place, too */
-	if (of_sysfs(layer, STACK_PHYSICAL) < block &&
+	if (probed(layer, STACK_PHYSICAL) == block &&
+	    probed(layer, STACK_OFFSET) != STACK_UNKNOWN)
+		offset = probed(layer, STACK_OFFSET);
+	else if (of_sysfs(layer, STACK_PHYSICAL) < block &&
 	    drive->figure[STACK_PHYSICAL] == block &&
 	    drive->figure[STACK_OFFSET] != STACK_UNKNOWN)
 		offset = drive->figure[STACK_OFFSET];
@@ -89,6 +103,13 @@ static int64_t by_offset(const struct stack_layer *layer, int64_t block)
 	    of_sysfs(layer, STACK_IO_MIN) < block)
 		return STACK_UNKNOWN;
 	return (int64_t)(-(uint64_t)offset & (uint64_t)(block - 1));
+}
+
+/* Return the alignment offset of a device whose place is known. */
+static int64_t offset_of(const struct position *position)
+{
+	return (int64_t)(-(uint64_t)position->shift &
+			 (uint64_t)(position->block - 1));
 }
 
 static bool has_type(const struct stack_layer *layer, const char *type)
@@ -151,7 +172,7 @@ static void place(const struct stack *stack, struct position *position,
 		if (position[layer->below[i]].block > own->block)
 			own->block = position[layer->below[i]].block;
 	if (!own->block)
-		own->block = claimed_block(layer);
+		own->block = own_block(layer);
 	if (!own->block)
 		return;
 	if (layer->nr_below)
@@ -377,7 +398,7 @@ static void judge_loop(const struct subject *subject)
 static bool shown_above(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	size_t i, k;
+	size_t i;
 
 	for (i = subject->index + 1; i < subject->stack->nr; i++) {
 		const struct stack_layer *above = &subject->stack->layer[i];
@@ -387,9 +408,8 @@ static bool shown_above(const struct subject *subject)
 		     above->kind != STACK_MULTIPATH) ||
 		    !own->content.type || !has_type(above, own->content.type))
 			continue;
-		for (k = 0; k < above->nr_below; k++)
-			if (above->below[k] == subject->index)
-				return true;
+		if (stack_is_on(above, subject->index))
+			return true;
 	}
 	return false;
 }
@@ -497,7 +517,8 @@ static void judge_disagreement(const struct subject *subject)
 	for (k = 0; k < STACK_NR_FIGURES; k++) {
 		int64_t kernel = of_sysfs(own, k);
 
-		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++) {
+		/* judge_probed() compares with what was measured */
+		for (i = STACK_SYSFS + 1; i < STACK_PROBED; i++) {
 			int64_t other = own->view[i].figure[k];
 			bool blind = i == STACK_LIBBLKID &&
 				k == STACK_OFFSET && kernel == -1 && !other;
@@ -518,8 +539,12 @@ static void judge_disagreement(const struct subject *subject)
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
 				"what asks one and what asks the other align to different blocks"));
 			finding->note = blind;
-			if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
-			    other > kernel)
+			if (probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
+				finding->reason = message_format(
+					"what was probed decides, blocks of %" PRId64
+					" bytes", probed(own, STACK_PHYSICAL));
+			else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
+				 other > kernel)
 				finding->command = message_format(
 					"alignctl attach %s --physical %" PRId64,
 					path, other);
@@ -528,6 +553,100 @@ static void judge_disagreement(const struct subject *subject)
 					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
 		}
 	}
+}
+
+/* Check for an extended partition, which holds no data of its own. */
+static bool is_extended(const struct stack_layer *layer)
+{
+	return layer->kind == STACK_PARTITION && layer->bytes <= EXTENDED_BYTES;
+}
+
+/*
+ * Check whether an align device has blocks of @block bytes with @shift from one
+ * to its first byte. @disk passes on its own minimum_io_size, which says
+ * nothing then.
+ */
+static bool has_blocks(const struct stack_layer *layer,
+		       const struct stack_layer *disk, int64_t shift,
+		       int64_t block)
+{
+	bool told = of_sysfs(layer, STACK_PHYSICAL) == block ||
+		    (of_sysfs(layer, STACK_IO_MIN) == block &&
+		     of_sysfs(disk, STACK_IO_MIN) < block);
+
+	return layer->kind == STACK_ALIGN && told &&
+	       by_offset(layer, block) == shift;
+}
+
+/*
+ * Check whether all that lies on device @index of @disk, @shift from a block,
+ * are align devices with the disk's blocks, or partitions below such devices.
+ */
+static bool all_aligned(const struct stack *stack,
+			const struct stack_layer *disk, size_t index,
+			int64_t shift, int64_t block)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = index + 1; i < stack->nr; i++) {
+		const struct stack_layer *above = &stack->layer[i];
+
+		if (!stack_is_on(above, index) || is_extended(above))
+			continue;
+		any = true;
+		if (above->kind == STACK_PARTITION ?
+		    !all_aligned(stack, disk, i,
+				 further(shift, above->start, block), block) :
+		    !has_blocks(above, disk, shift, block))
+			return false;
+	}
+	return any;
+}
+
+/* Judge a disk whose blocks were measured, and are not where it says. */
+static void judge_probed(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct position *at = subject->position;
+	int64_t says = of_sysfs(own, STACK_PHYSICAL);
+	int64_t says_offset = of_sysfs(own, STACK_OFFSET);
+	bool elsewhere, harmless;
+	struct finding *finding;
+	int64_t offset;
+	CLEANUP_FREE char *path = NULL;
+
+	if (probed(own, STACK_PHYSICAL) != at->block ||
+	    at->shift == STACK_UNKNOWN || says == STACK_UNKNOWN ||
+	    says_offset == STACK_UNKNOWN)
+		return;
+	offset = offset_of(at);
+	elsewhere = (says_offset & (at->block - 1)) != offset;
+	if (says == at->block && !elsewhere)
+		return;
+	/* what is aligned to larger blocks is aligned to these */
+	harmless = says > at->block && !elsewhere;
+	path = shell_path(own);
+	finding = add(subject, FINDING_PROBED,
+		      message_format("was probed to have blocks of %" PRId64
+				     " bytes from byte %" PRId64
+				     ", by which it is judged, and says %"
+				     PRId64 " from byte %" PRId64, at->block,
+				     offset, says, says_offset),
+		      message_format(harmless ?
+			"no RMW: what is aligned to larger blocks is aligned to these, too" :
+			"mkfs, parted and the kernel go by what it says: writes that are whole to them can be RMWs"));
+	if (all_aligned(subject->stack, own, subject->index, at->shift,
+			at->block)) {
+		finding->note = true;
+		finding->reason = message_format(
+			"align devices above have these blocks; nothing need be done");
+		return;
+	}
+	finding->note = harmless;
+	finding->command = message_format("alignctl attach %s --physical %"
+					  PRId64 " --offset %" PRId64, path,
+					  at->block, offset);
 }
 
 static void judge_extent(const struct subject *subject)
@@ -634,14 +753,17 @@ static void judge_split(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
 	int64_t shift = subject->position->shift;
+	int64_t cut = of_sysfs(own, STACK_PHYSICAL);
 
-	if (own->nr_below || own->max_io == STACK_UNKNOWN || shift <= 0)
+	/* to smaller blocks, which it may know instead, the shift can be none */
+	if (own->nr_below || own->max_io == STACK_UNKNOWN || shift <= 0 ||
+	    (is_block(cut) && !(shift & (cut - 1))))
 		return;
 	add(subject, FINDING_SPLIT,
 	    message_format("alignment offset %" PRId64
 			   ": requests over %" PRId64
 			   " bytes are cut inside a physical block",
-			   of_sysfs(own, STACK_OFFSET), own->max_io),
+			   offset_of(subject->position), own->max_io),
 	    message_format("2 RMWs for each cut of a large write"))->reason =
 		message_format(
 			"the kernel's splitting ignores the offset: alignctl attach --mode pad cuts at boundaries");
@@ -654,8 +776,10 @@ static void judge_unit(const struct subject *subject)
 	struct finding *finding;
 	CLEANUP_FREE char *path = NULL;
 
+	/* a hint, which a measurement answers */
 	if (own->kind != STACK_DISK || own->nr_below || own->rotational ||
-	    !is_block(unit) || unit <= subject->position->block)
+	    !is_block(unit) || unit <= subject->position->block ||
+	    probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
 		return;
 	path = shell_path(own);
 	finding = add(subject, FINDING_LARGE_UNIT,
@@ -683,20 +807,15 @@ static void judge_unread(const struct subject *subject)
 	finding->reason = message_format("root may open it, unless the machine forbids that too");
 }
 
-/* Check for an extended partition, which holds no data of its own. */
-static bool is_extended(const struct stack_layer *layer)
-{
-	return layer->kind == STACK_PARTITION && layer->bytes <= EXTENDED_BYTES;
-}
-
 typedef void (*judge_function)(const struct subject *subject);
 
 /* Judge a device: where it lies, and what it carries. */
 static void judge_device(const struct subject *subject)
 {
 	static const judge_function of_place[] = {
-		judge_disagreement, judge_misaligned, judge_split, judge_unit,
-		judge_start, judge_end, judge_loop, judge_mapped, judge_unread,
+		judge_disagreement, judge_probed, judge_misaligned,
+		judge_split, judge_unit, judge_start, judge_end, judge_loop,
+		judge_mapped, judge_unread,
 	};
 	static const judge_function of_content[] = {
 		judge_data, judge_extent, judge_fs, judge_luks,

@@ -22,6 +22,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_HIDDEN] = "hidden",
 		[FINDING_LARGE_UNIT] = "large-unit",
 		[FINDING_DISAGREE] = "disagree",
+		[FINDING_PROBED] = "probed",
 		[FINDING_UNREAD] = "unread",
 		[FINDING_CAUSE] = "cause",
 	};

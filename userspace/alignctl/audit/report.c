@@ -190,16 +190,6 @@ struct tree {
 	struct table *table;
 };
 
-static bool lies_on(const struct stack_layer *layer, size_t below)
-{
-	size_t i;
-
-	for (i = 0; i < layer->nr_below; i++)
-		if (layer->below[i] == below)
-			return true;
-	return false;
-}
-
 /* Add a device and all that lies on it, each with its own once. */
 static void add_tree(struct tree *tree, size_t index, unsigned int depth)
 {
@@ -214,7 +204,7 @@ static void add_tree(struct tree *tree, size_t index, unsigned int depth)
 	table_add(tree->table, &row);
 	tree->shown[index] = true;
 	for (i = index + 1; !row.again && i < tree->stack->nr; i++)
-		if (lies_on(&tree->stack->layer[i], index))
+		if (stack_is_on(&tree->stack->layer[i], index))
 			add_tree(tree, i, depth + 1);
 }
 

@@ -52,6 +52,16 @@ void stack_lies_on(struct stack *stack, size_t below)
 	layer->below[layer->nr_below++] = below;
 }
 
+bool stack_is_on(const struct stack_layer *layer, size_t below)
+{
+	size_t i;
+
+	for (i = 0; i < layer->nr_below; i++)
+		if (layer->below[i] == below)
+			return true;
+	return false;
+}
+
 void stack_add_mount(struct stack_layer *layer, const char *place)
 {
 	layer->mounts = memory_or_exit(reallocarray(layer->mounts,
@@ -140,6 +150,7 @@ const char *stack_source_name(enum stack_source source)
 		[STACK_IOCTL] = "ioctl",
 		[STACK_LIBBLKID] = "libblkid",
 		[STACK_IDENTIFY] = "identify",
+		[STACK_PROBED] = "probed",
 	};
 
 	return names[source];

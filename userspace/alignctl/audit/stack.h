@@ -35,6 +35,7 @@ enum stack_source {
 	STACK_IOCTL,
 	STACK_LIBBLKID,
 	STACK_IDENTIFY,		/* the ATA drive itself */
+	STACK_PROBED,		/* what probe has measured: block and offset */
 	STACK_NR_SOURCES,
 };
 
@@ -146,6 +147,9 @@ struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 
 /* Note that the last device lies on device @below. */
 void stack_lies_on(struct stack *stack, size_t below);
+
+/* Check whether a device lies on device @below, with none between. */
+bool stack_is_on(const struct stack_layer *layer, size_t below);
 
 void stack_add_mount(struct stack_layer *layer, const char *place);
 

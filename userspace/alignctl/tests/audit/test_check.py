@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 
 from alignctl_program import alignctl
-from audited import DISK_SECTORS, FINDINGS, MIB, SECTOR, Machine, check, run, sparse
+from audited import DISK_SECTORS, FINDINGS, FINE, MIB, SECTOR, Machine, check, run, sparse
 from lab.pace import patience
 
 USAGE = 2
@@ -260,6 +261,71 @@ def test_a_drive_that_contradicts_the_kernel_is_named(stack):
     row = faults["sdd"]["disagree"]
     assert row["text"] == "identify says physical_block_size 4096, sysfs 512"
     assert row["command"] == "alignctl attach /dev/sdd --physical 4096"
+
+
+BRIDGE = "t10.Made up bridge/1"
+KEPT = "var/lib/alignctl/probed/t10.Made_up_bridge_1.json"
+DISK_BYTES = DISK_SECTORS * SECTOR
+
+
+def keep(machine, **figures):
+    """Keep a result of `alignctl probe block-size` for the bridge, as it is written there."""
+    file = machine.root / KEPT
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"format": 1, "device": "/dev/sde", "wwid": BRIDGE, "size_bytes": DISK_BYTES,
+                                "block_size": 4096, "offset": 3584, "method": "timed writes", "confidence": 0.95,
+                                "time": "2026-11-26T10:00:00Z"} | figures))
+
+
+@pytest.fixture
+def bridge(tmp_path):
+    """A USB bridge that claims 512/512 in front of a disk of 4096, 7 sectors off, with a partition at 1 MiB."""
+    machine = Machine(tmp_path)
+    machine.disk("sde", (8, 64), physical=512, device__wwid=BRIDGE)
+    machine.device("sde1", (8, 65), parent="pci0/sde", bytes_=1024 * SECTOR, partition=1, start=START)
+    return machine
+
+
+def test_a_disk_is_judged_by_what_was_probed(bridge):
+    faults, notes, devices = bridge.check("sde")
+    assert (faults, devices["sde"]["probed"]) == ({}, None)
+    keep(bridge)
+    faults, notes, devices = bridge.check("sde1")
+    assert devices["sde"]["probed"] == {"logical_block_size": None, "physical_block_size": 4096, "minimum_io_size": None,
+                                        "alignment_offset": 3584}
+    assert devices["sde1"]["probed"] is None
+    assert devices["sde"]["physical_block_size"] == 512 and devices["sde"]["disk_physical_block_size"] == 4096
+    # bytes 3584, 7680, ... are boundaries, and 1 MiB is 512 behind one
+    assert (devices["sde"]["shift_bytes"], devices["sde1"]["shift_bytes"]) == (512, 512)
+    row = faults["sde"]["probed"]
+    assert row["text"] == ("was probed to have blocks of 4096 bytes from byte 3584, by which it is judged, and says 512 "
+                           "from byte 0")
+    assert "RMWs" in row["cost"] and row["command"] == "alignctl attach /dev/sde --physical 4096 --offset 3584"
+    assert set(faults["sde1"]) == {UNALIGNED} and not notes
+
+
+def test_the_user_knows_better_than_a_probe(bridge):
+    keep(bridge)
+    faults, _, devices = bridge.check("sde", "--physical", "512")
+    assert (faults, devices["sde"]["disk_physical_block_size"]) == ({}, 512)
+    faults, _, devices = bridge.check("sde", "--offset", "0")
+    assert (devices["sde"]["disk_physical_block_size"], devices["sde1"]["shift_bytes"]) == (4096, 0)
+    assert faults["sde"]["probed"]["command"] == "alignctl attach /dev/sde --physical 4096 --offset 0"
+
+
+@pytest.mark.parametrize("figures, said", [
+    ({"format": 2}, "format 2 is not known; this alignctl reads format 1"),
+    ({"wwid": "naa.5\n"}, "is of another disk: naa.5\\x0a"),
+    ({"size_bytes": 4096}, f"is of a disk of 4096 bytes, and this one has {DISK_BYTES}"),
+    ({"block_size": 5000, "offset": 0}, "block_size 5000, offset 0: physical_block_size must be a power of two"),
+    ({"offset": 4096}, "block_size 4096, offset 4096: an offset is less than a block"),
+    ({"offset": "a"}, "lacks wwid, size_bytes, block_size or offset"),
+])
+def test_a_probe_that_cannot_be_of_the_disk_is_not_used_and_said_so(bridge, figures, said):
+    keep(bridge, **figures)
+    done = alignctl("check", "sde", env={**os.environ, "ALIGNCTL_SYSROOT": str(bridge.root)})
+    assert done.stderr == f"alignctl: warning: {bridge.root / KEPT}: {said}; it is not used\n"
+    assert done.returncode == FINE and done.stdout.endswith("findings: 0, notes: 0\n")
 
 
 def test_a_device_that_may_not_be_opened_is_said_so(stack):

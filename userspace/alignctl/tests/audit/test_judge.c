@@ -163,11 +163,19 @@ static void shifted(void)
 
 static void offsets(void)
 {
+	struct stack_layer *layer;
+
 	/* physical blocks begin at byte 3584: sector 7, 15, 63 */
 	disk(512, 4096, 3584);
 	partition(1, 63 * 512, PART_BYTES);
 	CHECK(shift_of(1) == 0, "%" PRId64, shift_of(1));
 	expect("0:split", NULL);
+	/* the kernel cuts at its own blocks: no harm where those are smaller */
+	layer = disk(512, 512, 0);
+	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 3584);
+	CHECK(shift_of(0) == 512, "%" PRId64, shift_of(0));
+	expect("0:disagree 0:disagree",
+	       "alignctl attach /dev/sda --physical 4096");
 	disk(512, 4096, 3584);
 	partition(1, START, PART_BYTES);
 	CHECK(shift_of(1) == 512, "%" PRId64, shift_of(1));
@@ -418,6 +426,115 @@ static void sources(void)
 	expect("0:disagree", NULL);
 }
 
+/* Begin a stack with a disk that was probed. */
+static struct stack_layer *probed_disk(int64_t says, int64_t says_offset,
+				       int64_t block, int64_t offset)
+{
+	struct stack_layer *layer = disk(512, says, says_offset);
+
+	figures(layer, STACK_PROBED, STACK_UNKNOWN, block, STACK_UNKNOWN,
+		offset);
+	return layer;
+}
+
+static void probed(void)
+{
+	struct judgement judgement;
+	struct stack_layer *layer;
+
+	/* what confirms the drive is no finding */
+	probed_disk(4096, 0, 4096, 0);
+	partition(1, START, PART_BYTES);
+	expect("", NULL);
+	/* an offset may be relative to a larger unit */
+	probed_disk(4096, 8192 + 3584, 4096, 3584);
+	expect("0:split", NULL);
+	/* a bridge that claims 512/512 and is 4096, 7 sectors off */
+	probed_disk(512, 0, 4096, 3584);
+	partition(1, 63 * 512, PART_BYTES);
+	CHECK(shift_of(0) == 512 && shift_of(1) == 0, "%" PRId64 ", %" PRId64,
+	      shift_of(0), shift_of(1));
+	expect("0:probed", "alignctl attach /dev/sda --physical 4096 --offset 3584");
+	/* what lies on it is judged by what was found */
+	probed_disk(512, 0, 4096, 3584);
+	partition(1, START, PART_BYTES);
+	judge(&stack, &judgement);
+	CHECK(judgement.nr == 2 &&
+	      judgement.finding[1].code == FINDING_PARTITION_START &&
+	      !strcmp(judgement.finding[1].command,
+		      "echo '+7,' | sfdisk --move-data /dev/sda -N 1"),
+	      "%zu findings", judgement.nr);
+	CHECK(!strcmp(judgement.finding[0].text,
+		      "was probed to have blocks of 4096 bytes from byte 3584, by which it is judged, and says 512 from byte 0"),
+	      "%s", judgement.finding[0].text);
+	judgement_free(&judgement);
+	stack_free(&stack);
+	/* the offset alone */
+	probed_disk(4096, 0, 4096, 3584);
+	expect("0:probed 0:split", "alignctl attach /dev/sda --physical 4096 --offset 3584");
+	/* smaller blocks than it says cost nothing, unless they are elsewhere */
+	probed_disk(4096, 0, 512, 0);
+	partition(1, START + 512, PART_BYTES);
+	expect("0:(probed)", "alignctl attach /dev/sda --physical 512 --offset 0");
+	probed_disk(8192, 0, 4096, 512);
+	expect("0:probed 0:split", "alignctl attach /dev/sda --physical 4096 --offset 512");
+	/* a hint of the drive is answered by a measurement */
+	layer = probed_disk(4096, 0, 4096, 0);
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	layer->rotational = false;
+	expect("", NULL);
+	/* and what other sources say of the block */
+	layer = probed_disk(512, 0, 4096, 3584);
+	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	CHECK(shift_of(0) == 512, "%" PRId64, shift_of(0));
+	expect("0:disagree 0:probed",
+	       "alignctl attach /dev/sda --physical 4096 --offset 3584");
+}
+
+/* Put an align device on the last one. */
+static void align_above(int64_t physical, int64_t io_min, int64_t offset)
+{
+	figures(above(STACK_ALIGN, offset), STACK_SYSFS, 512, physical, io_min,
+		offset);
+}
+
+static void probed_and_attached(void)
+{
+	static const char *const command =
+		"alignctl attach /dev/sda --physical 4096 --offset 3584";
+
+	/* as check has it done */
+	probed_disk(512, 0, 4096, 3584);
+	align_above(4096, 4096, 3584);
+	expect("0:(probed)", NULL);
+	/* with other figures */
+	probed_disk(512, 0, 4096, 3584);
+	align_above(512, 512, 0);
+	expect("0:probed", command);
+	probed_disk(512, 0, 4096, 3584);
+	align_above(4096, 4096, 0);
+	expect("0:probed", command);
+	/* a block above a page is told as minimum_io_size */
+	probed_disk(4096, 0, 16384, 0);
+	align_above(4096, 16384, 0);
+	expect("0:(probed)", NULL);
+	/* unless that is the disk's own */
+	probed_disk(4096, 0, 16384, 0)->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+		16384;
+	align_above(4096, 16384, 0);
+	expect("0:probed", "alignctl attach /dev/sda --physical 16384 --offset 0");
+	/* on all partitions, or on one of them */
+	probed_disk(512, 0, 4096, 3584);
+	partition(1, 63 * 512, PART_BYTES);
+	align_above(4096, 4096, 0);
+	expect("0:(probed)", NULL);
+	probed_disk(512, 0, 4096, 3584);
+	partition(1, 63 * 512, PART_BYTES);
+	align_above(4096, 4096, 0);
+	partition(2, 63 * 512 + PART_BYTES, PART_BYTES);
+	expect("0:probed", command);
+}
+
 static void units(void)
 {
 	struct stack_layer *layer = disk(4096, 4096, 0);
@@ -540,6 +657,9 @@ const struct tap_test judge_tests[] = {
 	{ "members of an array that disagree are named", array },
 	{ "file systems with small blocks or sectors are found", filesystems },
 	{ "sources that disagree are named, and libblkid's 0 for -1", sources },
+	{ "a disk that was probed is judged by what was found", probed },
+	{ "it is a note where align devices have the probed blocks",
+	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },
 	{ "a loop device is judged by its offset in the file", loops },
 	{ "headers that were not read are said so", unread },
