@@ -17,6 +17,7 @@
 #include "device/lvm.h"
 #include "device/module.h"
 #include "device/online.h"
+#include "device/probed.h"
 #include "geometry.h"
 
 const struct option_row attach_settings[] = {
@@ -90,12 +91,13 @@ char *attach_default_name(const struct device *device)
 
 /*
  * Turn --physical auto into a number, and check the options against the rules
- * of kmod/geometry.h. Return: enum alignctl_exit; errors have been reported.
+ * of kmod/geometry.h. @geometry: the blocks that result. Return: enum
+ * alignctl_exit; errors have been reported.
  */
 static int choose_geometry(struct attach_options *options,
-			   const struct device *device)
+			   const struct device *device,
+			   struct align_geometry *geometry)
 {
-	struct align_geometry geometry;
 	uint32_t physical = device->physical, offset = options->offset;
 	const char *wrong;
 	bool known;
@@ -113,8 +115,8 @@ static int choose_geometry(struct attach_options *options,
 	known = options->offset_given ||
 		device_offset_for(device, physical, &offset) ||
 		physical == device->physical;
-	wrong = align_geometry_init(&geometry, physical, device->logical,
-				    offset, 0, device->sectors);
+	wrong = align_geometry_init(geometry, physical, device->logical, offset,
+				    0, device->sectors);
 	if (wrong)
 		message_error("%s: physical block %" PRIu32 ", logical block %"
 			      PRIu32 ", alignment offset %" PRIu32
@@ -161,9 +163,55 @@ static void warn_of_sharing(const struct device *device)
 				shared);
 }
 
-/* Print what may surprise later, but is no reason to refuse. */
+/*
+ * Find the blocks of a device by those that were measured of its disk. Return:
+ * false if there are none.
+ */
+static bool find_probed(struct probed *probed, const struct device *device)
+{
+	int64_t start = 0;
+
+	if (!probed_read(probed, device->sys.disk_dir) ||
+	    (device->sys.partition &&
+	     !sysfs_number(device->sys.dir, "start", &start)))
+		return false;
+	probed->offset = align_shifted_offset(probed->offset, (uint64_t)start,
+					      probed->block);
+	return true;
+}
+
+/*
+ * Print the options to give where the disk's blocks were measured and are not
+ * @geometry, unless the user has chosen other ones. Return: whether they were
+ * measured.
+ */
+static bool print_probed(const struct attach_options *options,
+			 const struct device *device,
+			 const struct align_geometry *geometry)
+{
+	bool chosen = options->physical && !options->physical_auto;
+	struct probed probed;
+
+	if (!find_probed(&probed, device))
+		return false;
+	if ((probed.block != geometry->physical && !chosen) ||
+	    (probed.offset != geometry->offset && !options->offset_given &&
+	     probed.block == geometry->physical))
+		printf("%s: was probed to have blocks of %" PRIu32
+		       " bytes from byte %" PRIu32 ", not %" PRIu32
+		       " from byte %" PRIu32 "; attach with --physical %" PRIu32
+		       " --offset %" PRIu32 "\n", device->path, probed.block,
+		       probed.offset, geometry->physical, geometry->offset,
+		       probed.block, probed.offset);
+	return true;
+}
+
+/*
+ * Print what may surprise later, but is no reason to refuse. @probed: the blocks
+ * were measured, so that no hint is needed.
+ */
 static void print_notes(const struct attach_options *options, const char *name,
-			const struct device *device)
+			const struct device *device, bool probed)
 {
 	struct guard_report report = { 0 };
 	size_t i;
@@ -176,10 +224,10 @@ static void print_notes(const struct attach_options *options, const char *name,
 	if (!options->persistent)
 		lvm_warn(name, device);
 	warn_of_sharing(device);
-	if (!options->physical && device->physical == 512)
+	if (!probed && !options->physical && device->physical == 512)
 		printf("%s: reports 512/512; if that is not true (USB bridges, many SSDs), attach with --physical 4096\n",
 		       device->path);
-	if (!options->physical && device_suggested_physical(device))
+	if (!probed && !options->physical && device_suggested_physical(device))
 		printf("%s: io_min hints at physical blocks of %" PRIu32
 		       " bytes; --physical auto uses them\n", device->path,
 		       device_suggested_physical(device));
@@ -286,9 +334,13 @@ int attach_create(struct attach_options *options, const char *name,
 		  const struct device *device)
 {
 	CLEANUP_FREE char *params = NULL, *features = NULL;
+	struct align_geometry geometry;
+	bool probed = false;
 	int result;
 
-	result = choose_geometry(options, device);
+	result = choose_geometry(options, device, &geometry);
+	if (!result && !options->unattended)
+		probed = print_probed(options, device, &geometry);
 	if (!result)
 		result = attach_check_free(device);
 	if (!result)
@@ -301,7 +353,7 @@ int attach_create(struct attach_options *options, const char *name,
 		return ALIGNCTL_BUSY;
 	}
 	if (!options->unattended)
-		print_notes(options, name, device);
+		print_notes(options, name, device, probed);
 	features = table_features(options);
 	params = message_format("%u:%u 0%s", major(device->devno),
 				minor(device->devno), features);
@@ -337,6 +389,19 @@ static int refuse_target(const struct online *online,
 	return ALIGNCTL_USAGE;
 }
 
+/* Check whether a segment before @line is on the same device. */
+static bool is_known(const struct online *online,
+		     const struct mapping_line *line, dev_t device)
+{
+	const struct mapping_line *other = online->mapping.line;
+	struct align_table place;
+
+	for (; other < line; other++)
+		if (mapping_place(other, &place) && place.device == device)
+			return true;
+	return false;
+}
+
 /*
  * Append a segment to the table @next, as align, after checking the options
  * against the device below it. Return: enum alignctl_exit; errors have been
@@ -348,6 +413,7 @@ static int add_segment(const struct attach_options *given,
 {
 	struct attach_options options = *given;
 	CLEANUP_FREE char *path = NULL, *features = NULL;
+	struct align_geometry geometry;
 	struct align_table place;
 	struct device below;
 	int result;
@@ -361,7 +427,9 @@ static int add_segment(const struct attach_options *given,
 	result = device_open_devno(&below, place.device, path);
 	if (result)
 		return result;
-	result = choose_geometry(&options, &below);
+	result = choose_geometry(&options, &below, &geometry);
+	if (!result && !is_known(online, line, place.device))
+		print_probed(&options, &below, &geometry);
 	device_close(&below);
 	features = table_features(&options);
 	if (!result)

@@ -12,6 +12,10 @@ FINE, FINDINGS = 0, 1
 SECTOR = 512
 MIB = 1 << 20
 DISK_SECTORS = 65536
+DISK_BYTES = DISK_SECTORS * SECTOR
+# A made-up USB bridge, and the file of what was probed of it.
+BRIDGE = "t10.Made up bridge/1"
+KEPT = "var/lib/alignctl/probed/t10.Made_up_bridge_1.json"
 
 
 def run(*command, **options):
@@ -86,3 +90,12 @@ class Machine:
         out = run("lsblk", "--sysroot", self.root, "--json", "--bytes", "--list", "-o",
                   "NAME,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC")
         return {row["name"]: row for row in json.loads(out)["blockdevices"]}
+
+
+def keep_probed(root, **figures):
+    """Keep a result of `alignctl probe block-size` for the bridge on a made-up machine."""
+    file = root / KEPT
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"format": 1, "device": "/dev/sde", "wwid": BRIDGE, "size_bytes": DISK_BYTES,
+                                "block_size": 4096, "offset": 3584, "method": "timed writes", "confidence": 0.95,
+                                "time": "2026-11-26T10:00:00Z"} | figures))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -9,7 +8,7 @@ import subprocess
 import pytest
 
 from alignctl_program import alignctl
-from audited import DISK_SECTORS, FINDINGS, FINE, MIB, SECTOR, Machine, check, run, sparse
+from audited import BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB, SECTOR, Machine, check, keep_probed, run, sparse
 from lab.pace import patience
 
 USAGE = 2
@@ -263,20 +262,6 @@ def test_a_drive_that_contradicts_the_kernel_is_named(stack):
     assert row["command"] == "alignctl attach /dev/sdd --physical 4096"
 
 
-BRIDGE = "t10.Made up bridge/1"
-KEPT = "var/lib/alignctl/probed/t10.Made_up_bridge_1.json"
-DISK_BYTES = DISK_SECTORS * SECTOR
-
-
-def keep(machine, **figures):
-    """Keep a result of `alignctl probe block-size` for the bridge, as it is written there."""
-    file = machine.root / KEPT
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"format": 1, "device": "/dev/sde", "wwid": BRIDGE, "size_bytes": DISK_BYTES,
-                                "block_size": 4096, "offset": 3584, "method": "timed writes", "confidence": 0.95,
-                                "time": "2026-11-26T10:00:00Z"} | figures))
-
-
 @pytest.fixture
 def bridge(tmp_path):
     """A USB bridge that claims 512/512 in front of a disk of 4096, 7 sectors off, with a partition at 1 MiB."""
@@ -289,7 +274,7 @@ def bridge(tmp_path):
 def test_a_disk_is_judged_by_what_was_probed(bridge):
     faults, notes, devices = bridge.check("sde")
     assert (faults, devices["sde"]["probed"]) == ({}, None)
-    keep(bridge)
+    keep_probed(bridge.root)
     faults, notes, devices = bridge.check("sde1")
     assert devices["sde"]["probed"] == {"logical_block_size": None, "physical_block_size": 4096, "minimum_io_size": None,
                                         "alignment_offset": 3584}
@@ -305,7 +290,7 @@ def test_a_disk_is_judged_by_what_was_probed(bridge):
 
 
 def test_the_user_knows_better_than_a_probe(bridge):
-    keep(bridge)
+    keep_probed(bridge.root)
     faults, _, devices = bridge.check("sde", "--physical", "512")
     assert (faults, devices["sde"]["disk_physical_block_size"]) == ({}, 512)
     faults, _, devices = bridge.check("sde", "--offset", "0")
@@ -322,7 +307,7 @@ def test_the_user_knows_better_than_a_probe(bridge):
     ({"offset": "a"}, "lacks wwid, size_bytes, block_size or offset"),
 ])
 def test_a_probe_that_cannot_be_of_the_disk_is_not_used_and_said_so(bridge, figures, said):
-    keep(bridge, **figures)
+    keep_probed(bridge.root, **figures)
     done = alignctl("check", "sde", env={**os.environ, "ALIGNCTL_SYSROOT": str(bridge.root)})
     assert done.stderr == f"alignctl: warning: {bridge.root / KEPT}: {said}; it is not used\n"
     assert done.returncode == FINE and done.stdout.endswith("findings: 0, notes: 0\n")

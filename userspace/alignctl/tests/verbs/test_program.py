@@ -34,6 +34,7 @@ from alignctl_program import (
     tables,
     wait_for_run,
 )
+from audited import BRIDGE, Machine, keep_probed
 from lab.pace import patience, scaled
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -604,6 +605,41 @@ def test_attach_checks_the_geometry_before_anything_else(loop):
     failed = alignctl("attach", loop, "--physical", "4K")
     assert failed.returncode == USAGE
     assert "where blocks of 4096 bytes begin" in failed.stderr and "give --offset" in failed.stderr
+
+
+PROBED = "was probed to have blocks of 4096 bytes from byte {}, not {} from byte {}; attach with --physical 4096 --offset {}"
+
+
+@pytest.mark.parametrize("kept, start, arguments, said", [
+    ({}, None, [], PROBED.format(3584, 512, 0, 3584)),
+    ({}, None, ["--physical", "4K"], PROBED.format(3584, 4096, 0, 3584)),
+    ({}, None, ["--physical", "auto"], PROBED.format(3584, 512, 0, 3584)),
+    ({}, 63, [], PROBED.format(0, 512, 0, 0)),
+    ({}, 2048, ["--physical", "4K"], PROBED.format(3584, 4096, 0, 3584)),
+    # what agrees, and what the user has chosen
+    ({}, None, ["--physical", "4K", "--offset", "3584"], None),
+    ({}, None, ["--physical", "4K", "--offset", "512"], None),
+    ({}, 63, ["--physical", "4K", "--offset", "0"], None),
+    ({}, None, ["--physical", "8K"], None),
+    ({"block_size": 512, "offset": 0}, None, [], None),
+])
+def test_attach_offers_the_probed_blocks(loop, tmp_path, kept, start, arguments, said):
+    """Before it does anything, here with a device in use; a start is that of a partition."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    number = (os.major(number), os.minor(number))
+    machine.disk("sde", number if start is None else (8, 64), physical=512, device__wwid=BRIDGE)
+    if start is not None:
+        machine.device("sde1", number, parent="pci0/sde", bytes_=8 << 20, partition=1, start=start)
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        env = {**os.environ, "ALIGNCTL_SYSROOT": str(machine.root)}
+        before = alignctl("attach", loop, *arguments, env=env).stdout
+        keep_probed(machine.root, **kept)
+        done = alignctl("attach", loop, *arguments, env=env)
+    finally:
+        os.close(held)
+    assert (done.returncode, done.stdout) == (BUSY, before + (f"{loop}: {said}\n" if said else ""))
 
 
 # Stats, on a made-up machine
