@@ -15,6 +15,7 @@
 
 #include "control.h"
 #include "drive.h"
+#include "plugin.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
@@ -304,6 +305,22 @@ static int drive512e_config_complete(void)
 	"control=<SOCKET>       Local socket for counters, power cuts, errors.\n" \
 	"log=<PATH>             Write a line for every request."
 
+struct model_config plugin_model(void)
+{
+	return (struct model_config){
+		.profile = params.profile,
+		.map = {
+			.physical = params.physical,
+			.alignment = params.alignment,
+		},
+		.size = params.size,
+		.cache = params.profile->cache_allowed &&
+			 params.cache != CACHE_OFF,
+		.latency_ns = params.latency_us * INT64_C(1000),
+		.depth = params.depth,
+	};
+}
+
 /* Return the help, which lists the profiles. */
 static const char *config_help(void)
 {
@@ -320,18 +337,7 @@ static const char *config_help(void)
 static int drive512e_get_ready(void)
 {
 	struct drive_config config = {
-		.model = {
-			.profile = params.profile,
-			.map = {
-				.physical = params.physical,
-				.alignment = params.alignment,
-			},
-			.size = params.size,
-			.cache = params.profile->cache_allowed &&
-				 params.cache != CACHE_OFF,
-			.latency_ns = params.latency_us * INT64_C(1000),
-			.depth = params.depth,
-		},
+		.model = plugin_model(),
 		.file = params.file,
 		.log = params.log,
 	};

@@ -3,6 +3,7 @@
  * Parameters of the plugin, "name=value" in each line, up to the point where
  * files would be opened.
  */
+#include "fuzz.h"
 #include "nbdkit_stand_in.h"
 /* For its variables, which begin anew with each input. */
 #include "plugin.c"

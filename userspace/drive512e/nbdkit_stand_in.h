@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The drive's calls of nbdkit, a program, which cannot be linked. */
+/*
+ * The plugin's calls of nbdkit, a program, which cannot be linked. For one file
+ * of a program that links the plugin.
+ */
 #ifndef NBDKIT_STAND_IN_H
 #define NBDKIT_STAND_IN_H
 
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
-
-#include "fuzz.h"
 
 /* The plugin's last error message, truncated. */
 static char nbdkit_said[4096];
