@@ -683,10 +683,14 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		return;
 	} else {
 		measures_add(e->m, request, &times, pending->added);
-		if (!measures_warming_up(e->m, pending->intended_ns))
+		if (!measures_warming_up(e->m, pending->intended_ns)) {
 			probes_add(setup->probes, pending->number,
 				   request->offset, request->bytes,
 				   slot->issued_ns, now);
+			if (!pending->added)
+				each_add(setup->each, pending->number,
+					 now - slot->issued_ns);
+		}
 	}
 	if (setup->durable &&
 	    (request->op == TRACE_FLUSH || request->preflush))

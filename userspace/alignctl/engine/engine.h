@@ -8,6 +8,7 @@
 #define ALIGNCTL_ENGINE_H
 
 #include "device/device.h"
+#include "engine/each.h"
 #include "engine/measures.h"
 #include "engine/placement.h"
 #include "engine/probes.h"
@@ -59,6 +60,7 @@ extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
  * @run: run number, written into every sector
  * @total: number of requests of the source, for the progress line; 0: not known
  * @probes: probes to measure, or NULL
+ * @each: service times to keep, or NULL
  * @durable: called when a flush has ended, with the number of requests from the
  *	start, the flush included, whose writes are durable now, or NULL
  * @context: passed to @durable
@@ -79,6 +81,7 @@ struct engine_setup {
 	uint64_t run;
 	uint64_t total;
 	struct probes *probes;
+	struct each *each;
 	void (*durable)(void *context, uint64_t requests);
 	void *context;
 };

@@ -259,6 +259,7 @@ int replay_run(struct replay *replay)
 		setup.context = &state;
 	}
 	setup.probes = replay->probes = probes_new(&replay->source.plan);
+	setup.each = options->each ? &replay->each : NULL;
 	interrupt_catch();
 	result = engine_run(&setup, &replay->measures, &replay->done);
 	replay->ran = true;
@@ -334,5 +335,6 @@ void replay_close(struct replay *replay)
 	if (replay->ran)
 		measures_free(&replay->measures);
 	probes_free(replay->probes);
+	each_free(&replay->each);
 	source_close(&replay->source);
 }

@@ -25,6 +25,7 @@
  * @scan: read all of the source first
  * @dry_run: only say what would be done
  * @histogram: path of a file for the histograms
+ * @each: keep the service time of each request
  * @no_check: do not compare what was written
  * @state: path of the state file, see state.h
  * @verify_below: path of a device to compare on in place of the one replayed on
@@ -42,6 +43,7 @@ struct replay_options {
 	bool scan;
 	bool dry_run;
 	const char *histogram;
+	bool each;
 	bool no_check;
 	const char *state;
 	const char *verify_below;
@@ -91,6 +93,7 @@ struct replay_scan {
  * @ran: @measures are set
  * @measures: what the requests took
  * @probes: what each probe took; NULL unless the source consists of probes
+ * @each: service time of each request, if @options->each
  * @check: what comparing found
  * @stopped: NULL, or what ended the run early: "signal" or "error"
  * @saved: enum alignctl_exit of the files that the run leaves
@@ -119,6 +122,7 @@ struct replay {
 	bool ran;
 	struct measures measures;
 	struct probes *probes;
+	struct each each;
 	struct content_check check;
 	const char *stopped;
 	int saved;

@@ -589,6 +589,8 @@ static void json_add_run(struct json_object *object,
 	json_add_tables(object, m);
 	if (replay->probes)
 		json_add(object, "probes", probes_json(replay->probes));
+	if (replay->options->each)
+		json_add(object, "each_us", each_json(&replay->each));
 }
 
 /* Add what would be done. */

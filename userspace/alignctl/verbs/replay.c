@@ -37,7 +37,7 @@ struct verb_options {
 };
 
 enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE,
-	   ROW_HISTOGRAM, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE,
+	   ROW_HISTOGRAM, ROW_EACH, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE,
 	   ROW_JSON };
 
 static const struct option_row rows[] = {
@@ -48,6 +48,8 @@ static const struct option_row rows[] = {
 	[ROW_STATE] = { "state", "FILE",
 			"the state between phases, or for --check" },
 	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the histograms of all times to FILE" },
+	[ROW_EACH] = { "each", NULL,
+		       "with --json: the time of each request, too" },
 	[ROW_BELOW] = { "verify-below", "DEV",
 			"trace: compare on DEV, the device below" },
 	[ROW_CHECK] = { "check", "STATE",
@@ -80,6 +82,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_HISTOGRAM:
 		options->run.replay.histogram = argument;
+		return 0;
+	case ROW_EACH:
+		options->run.replay.each = true;
 		return 0;
 	case ROW_BELOW:
 		options->run.replay.verify_below = argument;
@@ -388,6 +393,10 @@ static int check_source_options(const struct verb_options *options,
 			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
+	if (replay->each && !replay->json) {
+		message_error("--each: is for --json, which has room for all times; add it, or take --histogram FILE");
+		return ALIGNCTL_USAGE;
+	}
 	if (replay->verify_below && replay->no_check) {
 		message_error("--verify-below, --no-check: exclude each other; leave one out");
 		return ALIGNCTL_USAGE;
@@ -542,7 +551,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
 		return ALIGNCTL_USAGE;
 	}
-	if (method_find(argv[first])) {
+	w = workload_find(argv[first]);
+	if (!w && method_find(argv[first])) {
 		message_error("%s: is a method: alignctl probe %s %s",
 			      argv[first], argv[first],
 			      options.on ? options.on : "DEV");
@@ -552,7 +562,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("replay: needs --on DEV, the device to write to");
 		return ALIGNCTL_USAGE;
 	}
-	w = workload_find(argv[first]);
 	kind = run_options_kind(&options.run, w, options.phase != PHASE_ALL);
 	options.run.replay.prepare = kind == RUN_WRITES;
 	options.reads_only = options.phase == PHASE_CHECK || (w && w->reads);

@@ -531,3 +531,29 @@ def test_a_trace_that_is_seen_to_read_only_is_done_on_what_holds_data(disk, tmp_
     path.write_text("op,offset,bytes\nread,0,4096\nwrite,8192,512\n")
     assert alignctl("replay", path, "--on", disk, "--scan").returncode == BUSY
     assert disk.read_bytes()[:8] == b"precious"
+
+
+@pytest.mark.parametrize("timing", ["closed", "fast"])
+def test_each_keeps_the_time_of_each_request(disk, trace, timing):
+    rows = [(0, ("write", "read")[n % 2], n * 8, 8) for n in range(1500)] + [(0, "flush", 0, 0)]
+    done = alignctl("replay", trace(rows), "--on", disk, "--timing", timing, "--each", "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    each = result["each_us"]
+    assert len(each) == result["requests"] == 1501 and result["service_us"]["max"] == max(each)
+    assert sum(each) / len(each) == pytest.approx(result["service_us"]["mean"])
+    writes, = (row for row in result["by_kind"] if row["kind"] == "write")
+    assert writes["service_us"]["max"] == max(each[0:1500:2])
+
+
+def test_each_has_no_time_of_the_warm_up(disk, trace):
+    done = alignctl("replay", trace([(0, "write", 0, 8), (0, "write", 8, 8), (300, "write", 16, 8)]), "--on", disk,
+                    "--warmup", "0.2", "--each", "--json")
+    each = json.loads(done.stdout)["each_us"]
+    assert each[:2] == [None, None] and each[2] > 0
+
+
+def test_each_is_refused_where_nothing_shows_it(disk, trace):
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--each")
+    assert failed.returncode == USAGE and "--each: is for --json" in failed.stderr
+    assert "each_us" not in alignctl("replay", trace(KINDS), "--on", disk, "--json").stdout
