@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the methods tell of each drive model on a virtual clock, beside what is true of it.
+
+The methods know only what the drive says and how long its requests take. The truth is the models' parameters, written
+down here once more, and the geometry that the drive model makes of them. As a program it prints the table.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from clock_target import ClockTarget
+from rich.table import Table
+
+from align_reports.many import wide
+from align_reports.probe.found import Task
+from align_reports.probe.methods import METHODS
+from align_reports.probe.positions import Deltas, Pair
+from align_reports.probe.rotation import FullStroke, Rotation, TrackToTrack
+from align_reports.probe.target import Request, Target
+
+ZONES = 16      # of a disk model
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Disk:
+    """
+    bytes              capacity
+    outer, inner       rates of the first and the last zone, bytes per second
+    cylinders, heads   for which the seeks are given
+    seeks_us           of reads: to the next track, mean, over all cylinders
+    """
+
+    bytes: int
+    rpm: int
+    outer: float
+    inner: float
+    cylinders: int
+    heads: int
+    seeks_us: tuple[float, float, float]
+
+    def seek_us(self, share: float) -> float:
+        """Return the seek over a share of all tracks: the capacity may need more than the seeks are given for."""
+        near, mean, full = self.seeks_us
+        n, turn_s = self.cylinders, 60 / self.rpm
+        tracks = 0
+        for zone in range(ZONES):
+            rate = self.outer - zone * (self.outer - self.inner) / (ZONES - 1)
+            tracks += self.bytes // ZONES // (int(rate * turn_s) // BLOCK * BLOCK) + 1
+        # a + b sqrt(d) + c d through the three seeks
+        root, line = (math.sqrt(n / 3) - 1, math.sqrt(n) - 1), (n / 3 - 1, n - 1)
+        b = ((mean - near) * line[1] - (full - near) * line[0]) / (root[0] * line[1] - root[1] * line[0])
+        c = (full - near - b * root[1]) / line[1]
+        across = tracks / self.heads * share
+        return near - b - c + b * math.sqrt(across) + c * across
+
+
+DESKTOP = 1953525168 * 512
+GREEN = Disk(3907029168 * 512, 5400, 110e6, 52e6, 266000, 8, (1000, 12000, 20000))
+DISKS = {
+    "st1000dm003": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 320800, 2, (230, 7500, 17000)),
+    "hdd-nocache": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 320800, 2, (230, 7500, 17000)),
+    "hdd7200": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 387600, 2, (230, 7500, 17000)),
+    "hdd5400": Disk(156301488 * 512, 5400, 51e6, 22e6, 98800, 2, (1400, 12200, 21900)),
+    "wd20ears": GREEN,
+    "usb-liar": GREEN,
+}
+FLASH = {"nvme-512e": 400 * 10 ** 9, "qlc-16k": 4 * 10 ** 12, "qlc-64k": 4 * 10 ** 12}
+
+
+def drive(profile: str, noise: float = 0, seed: int = 1, **more: object) -> ClockTarget:
+    """Return the model of a drive of its whole capacity."""
+    size = DISKS[profile].bytes if profile in DISKS else FLASH[profile]
+    return ClockTarget(profile=profile, size=size // BLOCK * BLOCK, noise=noise, seed=seed, **more)
+
+
+def pairs(target: Target, seed: int, count: int = 2000) -> list[Pair]:
+    """Make the reads of the workload rnddeltaread."""
+    draw = random.Random(seed)
+    places = [sorted(draw.randrange(target.says.size // BLOCK) * BLOCK for _ in range(2)) for _ in range(count)]
+    times = target.each([Request(False, place, BLOCK) for pair in places for place in pair])[1::2]
+    return [Pair(second - first, us) for (first, second), us in zip(places, times, strict=True)]
+
+
+def told(method: str, target: Target, seed: int = 1) -> dict:
+    """Return the document of a method on a target, and the drive's time that it took as took_s."""
+    task, results = Task("model", None, None, seed, None), list[Any]()
+    before = target.elapsed_s()
+    one = METHODS[method]
+    if isinstance(one, (FullStroke, TrackToTrack, Rotation)):
+        one.measure(target, task, lambda _: None, results)
+    else:
+        assert isinstance(one, Deltas)
+        results += pairs(target, seed)
+    return {**one.found(task, results).document, "took_s": target.elapsed_s() - before}
+
+
+def true_seek_us(profile: str, method: str, found: dict) -> float | None:
+    """Return the seek that a method measures; None: it does not measure one that has a name."""
+    disk = DISKS[profile]
+    if method == "rnddeltaread":
+        return disk.seek_us(max(pair["distance"] for pair in found["pairs"]) / disk.bytes)
+    return {"fullstroke": disk.seek_us(1), "tracktotrack": disk.seeks_us[0]}.get(method)
+
+
+def table() -> Table:
+    """Return what each method tells of each drive, and the truth."""
+    made = Table(title="Methods on models of drives, without noise", title_justify="left")
+    for heading in ("drive", "method", "drive's time", "rpm", "told", "revolution", "told ", "seek", "told  "):
+        made.add_column(heading, justify="left" if heading in ("drive", "method") else "right")
+    for profile in (*DISKS, *FLASH):
+        for method in ("rotation", "fullstroke", "tracktotrack", "rnddeltaread"):
+            with drive(profile) as target:
+                found = told(method, target)
+            cells = [profile, method, f"{found['took_s']:.0f} s"]
+            if profile in FLASH:
+                made.add_row(*cells, "none", {False: "does not rotate"}.get(found["rotates"], "cannot tell"))
+                continue
+            turn = 60e6 / DISKS[profile].rpm
+            seek = true_seek_us(profile, method, found)
+            made.add_row(*cells, str(DISKS[profile].rpm), beside(found["rpm"], DISKS[profile].rpm, 1, 1),
+                         f"{turn / 1000:.2f} ms", beside(found["revolution_us"], turn, 1000, 2),
+                         *([f"{seek / 1000:.2f} ms", beside(found["seek_us"], seek, 1000, 2)] if seek else ["", ""]))
+    return made
+
+
+def beside(found: dict | None, true: float, unit: float, digits: int) -> str:
+    """Format an estimate, its interval, and how far it is from the truth."""
+    if not found:
+        return "cannot tell"
+    value, low, high = (f"{found[name] / unit:.{digits}f}" for name in ("value", "low", "high"))
+    return f"{value} [{low} to {high}] {found['value'] / true - 1:+.1%}"
+
+
+if __name__ == "__main__":
+    wide().print(table())
