@@ -114,7 +114,7 @@ def _save(fd: int, area: Area) -> None:
                     pass
                 _write(out, _read(fd, area.start + at, size), at)
             os.fsync(out)
-            _sync_folder(area.file.parent)
+            sync_folder(area.file.parent)
         finally:
             os.close(out)
     except BaseException as error:
@@ -169,7 +169,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
         at, rest = at + done, rest[done:]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the name of a new file durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -24,9 +24,12 @@ from align_reports.exit_status import FINE, USAGE
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.probe import page
 from align_reports.probe.area import Area, area_of, preserved, refusal
-from align_reports.probe.methods import METHODS, SEED, Task
+from align_reports.probe.found import Found, FromSamples, Task
+from align_reports.probe.methods import METHODS, SEED
+from align_reports.probe.samples import BadSamples, read_samples
 from align_reports.replays import Replays
-from align_reports.verify.command import number, put
+from align_reports.verify.command import attempt, number, put, refused
+from align_reports.verify.machine import Refused
 
 FORMAT = 2
 VALUES = ("count", "span", "seed", "depth")
@@ -36,14 +39,14 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     """Parse arguments that alignctl has checked and documents: see verbs/probe.c."""
     parser = argparse.ArgumentParser(prog="alignctl probe", add_help=False, allow_abbrev=True)
     parser.add_argument("method")
-    parser.add_argument("device")
+    parser.add_argument("device", nargs="?")
     for name in VALUES:
         parser.add_argument(f"--{name}", type=number)
     for name in ("json", "dry-run"):
         parser.add_argument(f"--{name}", action="store_true")
     for name in ("force", "write"):
         parser.add_argument(f"--{name}")
-    for name in ("html", "save"):
+    for name in ("html", "save", "samples"):
         parser.add_argument(f"--{name}", type=Path)
     return parser.parse_intermixed_args(argv)
 
@@ -96,27 +99,52 @@ class Measuring:
             self._method.run(self._replays, self._task, self._say, self._results)
 
     def report(self, stopped: str | None) -> int:
-        found = self._method.found(self._task, self._results)
-        status = FINE
-        if self._given.html:
-            status = put("probe", self._given.html, page.render(
-                self._given.method, self._given.device, found, machine(), stopped))
-        interrupt.release()
-        if self._given.json:
-            print(json.dumps({
-                "format": FORMAT, "method": self._given.method, "device": self._given.device,
-                "machine": machine(), "device_facts": self._replays.facts, "stopped": stopped,
-                **found.document}, indent=1))
-        else:
-            out = wide()
-            out.print(found.table)
-            for line in found.words:
-                out.print(line, markup=False, highlight=False, soft_wrap=True)
-        return status
+        return shown(self._given, self._method.found(self._task, self._results), self._replays.facts, stopped)
+
+
+def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None, stopped: str | None) -> int:
+    """Write page, document or table of what was found; return the exit status."""
+    status = FINE
+    if given.html:
+        status = put("probe", given.html, page.render(given.method, str(given.device or given.samples), found, machine(),
+                                                      stopped))
+    interrupt.release()
+    if given.json:
+        print(json.dumps({
+            "format": FORMAT, "method": given.method, "device": given.device,
+            "samples": str(given.samples) if given.samples else None,
+            "machine": machine(), "device_facts": facts, "stopped": stopped, **found.document}, indent=1))
+    else:
+        out = wide()
+        out.print(found.table)
+        for line in found.words:
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
+    return status
+
+
+def from_samples(given: argparse.Namespace) -> int:
+    """Report what recorded samples tell; return the exit status."""
+    if refused("probe", given.html, [str(given.samples)]):
+        return USAGE
+    method = METHODS[given.method]
+    assert isinstance(method, FromSamples)  # alignctl has checked that
+    task = Task(given.samples.name, None, None, SEED, None, recorded=True)
+    found: list[Found] = []
+
+    def read() -> None:
+        with interrupt.allowed():
+            try:
+                found.append(METHODS[given.method].found(task, method.sampled(read_samples(given.samples, method.needed))))
+            except BadSamples as error:
+                raise Refused(f"--samples {error}", USAGE) from error
+    stopped, status = attempt("probe", read)
+    return status if stopped else shown(given, found[0], None, None)
 
 
 def main(argv: list[str]) -> int:
     given = arguments(argv)
+    if given.samples:
+        return from_samples(given)
     area = area_of(given.device, given.write, given.save) if given.write else None
     if area and (reason := refusal(area, given.html)):
         print(f"alignctl probe: --save {area.file}: {reason}", file=sys.stderr)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,64 +15,16 @@ from ..table import NONE, duration, number, rate, size_name
 from ..verify.experiment import steps
 from ..verify.intervals import Interval, compare, words
 from . import depth, models
-from .area import Area
+from .block_size_method import BlockSize
+from .found import Curve, Found, Method, Say, Task
+from .positions import Deltas, Random, Sequential
+from .rotation import FullStroke, Rotation, TrackToTrack
+from .traces import device_facts, trace
 
 LARGEST = 16 << 20
 # Limit of the bytes of one size; a count of requests limits the small ones.
 MOST_BYTES = 1 << 30
 SEED = 1
-
-
-@dataclass(frozen=True)
-class Task:
-    """
-    count    requests of each run; None: as published
-    span     bytes of the device over which requests spread; None: all
-    area     the area to write to; None: the method only reads
-    seed     seed of the random offsets
-    depth    cnc: greatest depth; chunk-size: requests in flight
-    """
-
-    device: str
-    count: int | None
-    span: int | None
-    seed: int
-    depth: int | None
-    area: Area | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """The results of a method: sentences, a table, a document, and the page's pictures."""
-
-    words: list[str]
-    table: Table
-    document: dict[str, Any]
-    curves: list[Curve | Scatter]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A picture of a line: y over x, x on a logarithmic axis. mark: x of the point to highlight."""
-
-    title: str
-    unit: str
-    x_unit: str
-    points: list[tuple[float, float]]
-    mark: float | None = None
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """A picture of points: y over x, both axes from 0."""
-
-    title: str
-    unit: str
-    x_unit: str
-    points: list[tuple[float, float]]
-
-
-Say = Callable[[str], None]
 
 
 def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:
@@ -166,24 +117,9 @@ def chunk_places(size: int, span: int, count: int, seed: int, start: int = 0) ->
             for place in drawn.sample(places, min(count, len(places), MOST_BYTES // size))]
 
 
-def trace(replays: Replays, kind: str, size: int, places: list[int]) -> str:
-    """Write a trace of requests of one size in place of the one before; return its path."""
-    path = replays.folder / "trace.csv"
-    with path.open("w") as file:
-        file.write("op,offset,bytes\n")
-        file.writelines(f"{kind},{place},{size}\n" for place in places)
-    return str(path)
-
-
 def trace_options(task: Task) -> tuple[str, ...]:
     # --scan: open the device for reading only if the trace only reads
     return ("--scan", "--timing", "closed", "--depth", str(task.depth or 1))
-
-
-def device_facts(replays: Replays, device: str) -> dict[str, Any]:
-    """Return what alignctl reports of the device with any run; makes one of a single read."""
-    replays.make(trace(replays, "read", 4096, [0]), device, "--scan")
-    return replays.facts or {}
 
 
 class ChunkSize:
@@ -320,60 +256,19 @@ class SortedReads:
                   [(row["window"], row["wall_s"]["mean"]) for row in rows])])
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The time of the second of two reads, `distance` bytes from the first."""
-
-    distance: int
-    us: float
-
-
-class Distances:
-    """rnddeltaplot: the time of a read by its distance from the one before."""
-
-    writes = False
-
-    def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
-        values = {"count": task.count, "span": task.span, "depth": task.depth, "seed": task.seed}
-        return "rnddeltaread", tuple(word for name, value in values.items() if value is not None
-                                     for word in (f"--{name}", str(value)))
-
-    def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
-        source, options = self.dry(replays, task)
-        document = replays.make(source, task.device, *options)
-        results += [Pair(each["distance"], each["us"]) for each in document["probes"]["each"]]
-        say(f"{len(results)} pairs in {duration(document['wall_s'] * 1e6)}")
-
-    def found(self, task: Task, pairs: list[Pair]) -> Found:
-        ordered = sorted(pairs, key=lambda pair: pair.distance)
-        table = Table(title=f"{task.device}: the second read of {len(pairs)} pairs, by distance",
-                      title_justify="left")
-        for heading in ("from", "to", "pairs", "p10", "p50", "p90"):
-            table.add_column(heading, justify="right")
-        rows = []
-        for tenth in range(10):
-            part = ordered[len(ordered) * tenth // 10:len(ordered) * (tenth + 1) // 10]
-            if not part:
-                continue
-            times = [models.percentile([pair.us for pair in part], p) for p in (10, 50, 90)]
-            rows.append({"from_bytes": part[0].distance, "to_bytes": part[-1].distance,
-                         "pairs": len(part), **dict(zip(("p10_us", "p50_us", "p90_us"), times,
-                                                        strict=True))})
-            table.add_row(size_name(part[0].distance), size_name(part[-1].distance), number(len(part)),
-                          *map(duration, times))
-        near, far = rows[0]["p50_us"], rows[-1]["p50_us"]
-        return Found([f"half of the nearest tenth took {duration(near)} at most, of the farthest "
-                      f"{duration(far)}"], table,
-                     {"tenths": rows, "pairs": [asdict(pair) for pair in pairs]},
-                     [Scatter("Time of the second read", "us", "bytes apart",
-                              [(pair.distance, pair.us) for pair in ordered])])
-
-
-METHODS: dict[str, Depth | ChunkSize | SortedReads | Distances] = {
+METHODS: dict[str, Method] = {
+    "block-size": BlockSize(),
+    "fullstroke": FullStroke(),
+    "tracktotrack": TrackToTrack(),
+    "rotation": Rotation(),
+    "seqread": Sequential("seqread", False),
+    "seqwrite": Sequential("seqwrite", True),
+    "rndread": Random("rndread", False),
+    "rndwrite": Random("rndwrite", True),
+    "rnddeltaread": Deltas(),
     "cncread": Depth("rndread", False),
     "cncwrite": Depth("rndwrite", True),
     "chunk-size": ChunkSize(False),
     "chunk-size-write": ChunkSize(True),
     "sorted-reads": SortedReads(),
-    "rnddeltaplot": Distances(),
 }

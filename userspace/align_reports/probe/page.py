@@ -13,8 +13,8 @@ from rich.table import Table
 from ..charts import LEFT, RIGHT, across, log_ticks, upward
 from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
-from ..table import duration, rate, round_duration, size_name
-from .methods import Curve, Found, Scatter
+from ..table import duration, number, rate, round_duration, size_name
+from .found import Curve, Found, Scatter
 from .models import percentile
 
 HEIGHT = 170
@@ -71,7 +71,7 @@ def line_panel(curve: Curve) -> str:
 
 
 def scatter(plot: Scatter) -> str:
-    """Draw the points of one figure by distance in bytes, both axes linear and from 0."""
+    """Draw the points of one figure, both axes linear and from 0."""
     most = max(x for x, _ in plot.points) or 1
     # outliers are drawn at the edge
     high = min(max(y for _, y in plot.points),
@@ -83,7 +83,8 @@ def scatter(plot: Scatter) -> str:
         parts.append(line(LEFT, y, WIDTH - RIGHT, y, "grid"))
         parts.append(text(LEFT - 6, y + 4, shown(plot, high * quarter / 4), "tick", "end"))
     quarters = [most * quarter / 4 for quarter in range(5)]
-    for _, centre, name in across([quarters, quarters[::2]], lambda x: LEFT + x / most * width, size_name):
+    for _, centre, name in across([quarters, quarters[::2]], lambda x: LEFT + x / most * width,
+                                  size_name if plot.x_unit.startswith("bytes") else number):
         parts.append(text(centre, HEIGHT + 20, name, "tick", "middle"))
     for x, y in plot.points:
         parts.append(rect(LEFT + x / most * width - 1,

@@ -10,7 +10,7 @@ from verify_samples import made_up_verification
 
 from align_reports import charts
 from align_reports.probe import page as method_page
-from align_reports.probe.methods import Curve
+from align_reports.probe.found import Curve
 from align_reports.results import MODES
 from align_reports.verify import charts as verify_charts, page
 from align_reports.verify.verdict import verdicts

@@ -5,7 +5,8 @@ import pytest
 
 from align_reports.probe import depth, models
 from align_reports.probe.depth import Probe
-from align_reports.probe.methods import Task, chunk_places, chunk_sizes, probe_options, sorted_in_windows
+from align_reports.probe.found import Task
+from align_reports.probe.methods import chunk_places, chunk_sizes, probe_options, sorted_in_windows
 
 MB = 1_000_000
 

@@ -23,8 +23,11 @@ VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of probe: whether each writes.
-METHODS = {"cncread": False, "cncwrite": True, "chunk-size": False, "chunk-size-write": True, "sorted-reads": False,
-           "rnddeltaplot": False}
+METHODS = {"block-size": False, "fullstroke": False, "tracktotrack": False, "seqread": False, "seqwrite": True,
+           "rndread": False, "rndwrite": True, "rnddeltaread": False, "cncread": False, "cncwrite": True,
+           "chunk-size": False, "chunk-size-write": True, "sorted-reads": False, "rotation": False}
+# Names of a workload, too, which the verbs that take workloads mean by them.
+WORKLOADS_TOO = ("seqread", "seqwrite", "rndread", "rndwrite", "rnddeltaread")
 # What a method that writes may be let write to.
 AREA = ["--write", "0+8M"]
 # Workloads whose requests must follow each other.
@@ -41,6 +44,11 @@ HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": B
 def alignctl(*arguments, **options):
     return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60), check=False,
                           **options)
+
+
+def few(method):
+    """Options for a few requests of a method of probe; block-size decides that itself."""
+    return [] if method == "block-size" else ["--count", "9"]
 
 
 def man_page():

@@ -245,7 +245,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (method_find(argv[first])) {
+	if (!workload_find(argv[first]) && method_find(argv[first])) {
 		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
 			      argv[first]);
 		return ALIGNCTL_USAGE;

@@ -28,14 +28,19 @@ struct probe_options {
 	const char *force;
 	const char *write;
 	const char *save;
+	const char *samples;
+	const char *for_device;	/* an option that does not apply to --samples */
 	uint64_t area_end;
+	uint64_t depth;
 	struct plan_options plan;	/* parsed only to refuse bad values */
 };
 
-enum row { ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE, ROW_SAVE,
-	   ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
+enum row { ROW_SAMPLES, ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE,
+	   ROW_SAVE, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
+	[ROW_SAMPLES] = { "samples", "FILE",
+			  "take recorded times from FILE, not from a DEV" },
 	[ROW_COUNT] = { "count", "N",
 			"requests of each run (default: see below)" },
 	[ROW_SPAN] = { "span", "N", "spread over N bytes (default: DEV)" },
@@ -78,9 +83,13 @@ static int take_area(struct probe_options *options, const char *argument)
 static int take(size_t row, const char *argument, void *context)
 {
 	struct probe_options *options = context;
-	uint64_t depth;
 
+	if (row != ROW_SAMPLES && row != ROW_HTML && row != ROW_JSON)
+		options->for_device = rows[row].name;
 	switch ((enum row)row) {
+	case ROW_SAMPLES:
+		options->samples = argument;
+		return 0;
 	case ROW_COUNT:
 		return plan_options_take(&options->plan, PLAN_ROW_COUNT,
 					 argument);
@@ -91,7 +100,8 @@ static int take(size_t row, const char *argument, void *context)
 		return plan_options_take(&options->plan, PLAN_ROW_SEED,
 					 argument);
 	case ROW_DEPTH:
-		if (parse_number(argument, &depth) && depth <= ENGINE_MAX_DEPTH)
+		if (parse_number(argument, &options->depth) &&
+		    options->depth <= ENGINE_MAX_DEPTH)
 			return 0;
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
@@ -132,7 +142,7 @@ static void report_unknown(const char *name, const char *device)
 
 	if (workload_find(name)) {
 		message_error("%s: is a workload: alignctl replay %s --on %s",
-			      name, name, device);
+			      name, name, device ? device : "DEV");
 		return;
 	}
 	for (i = 0; (m = method_at(i)); i++)
@@ -143,20 +153,30 @@ static void report_unknown(const char *name, const char *device)
 }
 
 /*
- * Check that an area is given if the method writes, and only then. Return: enum
- * alignctl_exit; reported.
+ * Check that an area is given if the method writes, and only if it can, and that
+ * number and depth of the requests are left to a method that chooses them.
+ * Return: enum alignctl_exit; reported.
  */
-static int check_area(const struct probe_options *options,
+static int check_method(const struct probe_options *options,
 		      const struct method *method)
 {
 	if (method->writes && !options->write)
 		message_error("%s: writes; name the area to write and restore: --write START+LENGTH, e.g. 0+1G",
 			      method->name);
-	else if (!method->writes && (options->write || options->save))
+	else if (!method->writes && !method->may_write &&
+		 (options->write || options->save))
 		message_error("--%s: %s only reads; leave it out",
 			      options->write ? "write" : "save", method->name);
+	else if (options->save && !options->write)
+		message_error("--save: nothing is saved without --write START+LENGTH; add it, or leave --save out");
 	else if (options->write && options->plan.span)
 		message_error("--span: --write gives the area; leave it out");
+	else if (options->depth && method->in_turn)
+		message_error("--depth: %s makes one request after the other; leave it out",
+			      method->name);
+	else if (options->plan.count && method->adaptive)
+		message_error("--count: %s chooses that by what it measures; leave it out",
+			      method->name);
 	else
 		return ALIGNCTL_FINE;
 	return ALIGNCTL_USAGE;
@@ -181,6 +201,33 @@ static int check_device(const struct probe_options *options,
 	return ALIGNCTL_USAGE;
 }
 
+/*
+ * Check that there are either samples or a device. @nr: the number of operands.
+ * Return: enum alignctl_exit; reported.
+ */
+static int check_operands(const struct probe_options *options,
+			  const struct method *method, int nr)
+{
+	if (!options->samples && nr > 1)
+		return ALIGNCTL_FINE;
+	if (!options->samples)
+		message_error("probe: needs DEV, the device to measure%s",
+			      method->samples ?
+			      ", or --samples FILE" : "");
+	else if (!method->samples)
+		message_error("--samples: %s needs times that depend on each other; give it a device",
+			      method->name);
+	else if (nr > 1)
+		message_error("--samples %s: takes the place of the device; leave one of both out",
+			      options->samples);
+	else if (options->for_device)
+		message_error("--%s: does not apply to --samples, whose requests were made; leave it out",
+			      options->for_device);
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct probe_options options = { 0 };
@@ -196,7 +243,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 		report_unknown(argv[first], argv[first + 1]);
 		return ALIGNCTL_USAGE;
 	}
-	result = check_area(&options, method);
+	result = check_operands(&options, method, argc - first);
+	if (result)
+		return result;
+	if (options.samples)
+		return reports_become("probe", argc, argv, NULL);
+	result = check_method(&options, method);
 	if (!result)
 		result = device_open(&device, argv[first + 1]);
 	if (result)
@@ -209,7 +261,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 }
 
 const struct verb verb_probe = {
-	"probe", "METHOD DEV", 2, 2,
+	"probe", "METHOD [DEV]", 1, 2,
 	"Measure what a device can do, in a series of runs",
 	rows, list_methods, run,
 };

@@ -269,7 +269,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 	else if (options->repeat > MAX_REPEAT)
 		message_error("--repeat: must be a number from 1 to %u with --vs",
 			      MAX_REPEAT);
-	else if (method_find(source))
+	else if (!w && method_find(source))
 		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
 			      source);
 	else if (!strcmp(source, "-"))

@@ -6,6 +6,36 @@
 #define STUDY	"a study of file systems and disks, with drvperf"
 
 static const struct method methods[] = {
+	{ .name = "block-size", .origin = "flashbench, and timed writes",
+	  .default_count = 4096,
+	  .summary = "the block that a drive cannot write a part of",
+	  .may_write = true, .in_turn = true, .adaptive = true },
+	{ .name = "fullstroke", .origin = STUDY, .default_count = 5000,
+	  .published = "HDD: seek 22.051 ms, revolution 10.666 ms, 5625 rpm",
+	  .summary = "reads at either end in turn: longest seek, rpm",
+	  .in_turn = true, .samples = true },
+	{ .name = "tracktotrack", .origin = STUDY, .default_count = 5000,
+	  .published = "HDD: seek 1.5 ms, revolution 11.179 ms, 5367 rpm",
+	  .summary = "reads a little further on: shortest seek, rpm",
+	  .in_turn = true, .samples = true },
+	{ .name = "seqread", .origin = STUDY, .default_count = 100,
+	  .published = "22 to 51 MB/s of an HDD, 363 to 421 of an SSD",
+	  .summary = "reads of 128 MiB each: rate by position",
+	  .samples = true },
+	{ .name = "seqwrite", .origin = STUDY, .default_count = 100,
+	  .summary = "writes of 128 MiB each: rate by position",
+	  .writes = true, .samples = true },
+	{ .name = "rndread", .origin = STUDY, .default_count = 20000,
+	  .published = "mean 17.958 ms of an HDD, 0.129 ms of an SSD",
+	  .summary = "random reads of a block: time, percentiles, IOPS",
+	  .samples = true },
+	{ .name = "rndwrite", .origin = STUDY, .default_count = 20000,
+	  .summary = "random writes of a block, each with O_DSYNC",
+	  .writes = true, .samples = true },
+	{ .name = "rnddeltaread", .origin = STUDY, .default_count = 2000,
+	  .published = "HDD: a turn of the disk 11 ms, its full stroke 21 ms",
+	  .summary = "the time of a read by its distance; seek, rpm",
+	  .in_turn = true, .samples = true },
 	{ .name = "cncread", .origin = STUDY, .default_count = 5000,
 	  .published = "SSD: depth 13, 61964 IOPS, 8.6 times those at depth 1",
 	  .summary = "random reads at depth 1, 2 ...: the best depth" },
@@ -21,16 +51,16 @@ static const struct method methods[] = {
 	{ .name = "sorted-reads", .origin = STUDY, .default_count = 1000,
 	  .published = "18.11 s unsorted; sorted by 32 12.19 s, by 1024 9.46 s",
 	  .summary = "random reads, sorted by 1, 32 and 1024: the gain" },
-	{ .name = "rnddeltaplot", .origin = STUDY, .default_count = 2000,
-	  .published = "HDD: a turn of the disk 11 ms, its full stroke 21 ms",
-	  .summary = "rnddeltaread: the time of each by distance" },
+	{ .name = "rotation", .origin = "of alignctl", .default_count = 1000,
+	  .summary = "reads there and back: whether it rotates, and rpm",
+	  .in_turn = true },
 };
 
 #define NR_METHODS (sizeof(methods) / sizeof(methods[0]))
 
 enum method_column {
 	METHOD_NAME, METHOD_SUMMARY, METHOD_ORIGIN, METHOD_COUNT,
-	METHOD_WRITES, METHOD_PUBLISHED,
+	METHOD_WRITES, METHOD_MAY_WRITE, METHOD_SAMPLES, METHOD_PUBLISHED,
 };
 
 static const struct table_column method_columns[] = {
@@ -41,6 +71,8 @@ static const struct table_column method_columns[] = {
 	[METHOD_COUNT] = { .key = "count", .heading = "COUNT",
 			   .flags = TABLE_RIGHT },
 	[METHOD_WRITES] = { .key = "writes" },
+	[METHOD_MAY_WRITE] = { .key = "may_write" },
+	[METHOD_SAMPLES] = { .key = "samples" },
 	[METHOD_PUBLISHED] = { .key = "published" },
 };
 
@@ -59,6 +91,10 @@ static struct table_value method_value(const void *row, size_t column)
 		return table_number(m->default_count);
 	case METHOD_WRITES:
 		return table_bool(m->writes);
+	case METHOD_MAY_WRITE:
+		return table_bool(m->may_write);
+	case METHOD_SAMPLES:
+		return table_bool(m->samples);
 	case METHOD_PUBLISHED:
 		return table_text(m->published);
 	}

@@ -19,6 +19,10 @@
  * @origin: publication of the method
  * @published: published results, or NULL
  * @writes: the method writes; else it only reads
+ * @may_write: the method writes if it is given an area
+ * @in_turn: the method makes its requests one at a time
+ * @samples: the method takes recorded samples in place of a device, too
+ * @adaptive: the method chooses the number of its requests
  * @default_count: largest number of requests in a run
  */
 struct method {
@@ -27,6 +31,10 @@ struct method {
 	const char *origin;
 	const char *published;
 	bool writes;
+	bool may_write;
+	bool in_turn;
+	bool samples;
+	bool adaptive;
 	uint32_t default_count;
 };
 

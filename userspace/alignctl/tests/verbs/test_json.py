@@ -8,7 +8,7 @@ import re
 import pytest
 
 from align_reports.verify import command as verify
-from alignctl_program import AREA, METHODS, VERBS, alignctl
+from alignctl_program import AREA, METHODS, VERBS, alignctl, few
 from lab.paths import REPO
 
 FINE = 0
@@ -32,7 +32,7 @@ DOCUMENTS = {
     "verify --vs --dry-run": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
                               "JSON OF MANY RUNS"),
     "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
-    **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])],
+    **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *few(method), *(AREA if writes else [])],
                                      "JSON OF MANY RUNS") for method, writes in METHODS.items()},
 }
 ELSEWHERE = {"record", "top"}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -34,7 +34,7 @@ PRINTED = [
     ["replay", "w512", "--on", "DISK", "--count", "20", "--phase", "prepare", "--state", "STATE"],
     *(["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "20", "--repeat", "1", *more]
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
-    *(["probe", method, "DISK", "--dry-run", *(AREA + ["--count", "9"] if writes else [])]
+    *(["probe", method, "DISK", "--dry-run", *few(method), *(AREA if writes else [])]
       for method, writes in METHODS.items()),
     ["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"],
 ]

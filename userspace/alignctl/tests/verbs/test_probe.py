@@ -8,24 +8,36 @@ import random
 import re
 import signal
 import subprocess
+from html import escape
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, alignctl, keys, man_page, tables
+from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, keys, man_page, tables
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 WRITING = [method for method, writes in METHODS.items() if writes]
+# Of one run, or of reads that depend on each other.
+IN_TURN = ("fullstroke", "tracktotrack", "rotation", "rnddeltaread")
+MANY_RUNS = [method for method in WRITING if method not in WORKLOADS_TOO]
 # An area in the middle of the disk, of odd blocks.
 START, LENGTH = 4096 * 1001, 9 << 20
 
 
 @pytest.mark.parametrize("device", [[], ["--on", "/dev/sdX"]])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in WORKLOADS_TOO])
 def test_replay_refuses_a_method_and_says_how_it_is_made(method, device):
     failed = alignctl("replay", method, *device)
     assert failed.returncode == USAGE and not failed.stdout
     assert failed.stderr == f"alignctl: {method}: is a method: alignctl probe {method} {'/dev/sdX' if device else 'DEV'}\n"
+
+
+@pytest.mark.parametrize("name", WORKLOADS_TOO)
+def test_a_name_of_both_is_a_workload_to_the_verbs_that_take_workloads(disk, name):
+    for arguments in (["plan", name, "--on", disk, "--count", 2], ["replay", name, "--on", disk, "--count", 2]):
+        done = alignctl(*arguments)
+        assert done.returncode == FINE, done.stderr
+    assert "is a method" not in alignctl("verify", name, "--on", disk, "--vs", disk).stderr
 
 
 @pytest.mark.parametrize("source, words", [
@@ -48,8 +60,10 @@ def data(disk):
 
 def of(method, area=AREA):
     """Options of a short run of a method."""
+    if method == "block-size":
+        return ["--span", "8M"]
     return ["--count", 10, *(area if METHODS[method] else ["--span", "8M"]),
-            *(["--depth", 2] if method != "rnddeltaplot" else [])]
+            *(["--depth", 2] if method not in IN_TURN else [])]
 
 
 @pytest.mark.parametrize("method", [method for method, writes in METHODS.items() if not writes])
@@ -92,7 +106,7 @@ def under_way(disk, method, saved, *more):
 
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("method", WRITING)
+@pytest.mark.parametrize("method", MANY_RUNS)
 def test_a_signal_in_the_middle_leaves_what_was_there(disk, data, tmp_path, method, number):
     with under_way(disk, method, tmp_path / "saved") as (running, _):
         for _ in range(3):
@@ -102,7 +116,7 @@ def test_a_signal_in_the_middle_leaves_what_was_there(disk, data, tmp_path, meth
     assert disk.read_bytes() == data and os.listdir(tmp_path) == ["disk"]
 
 
-@pytest.mark.parametrize("method", WRITING)
+@pytest.mark.parametrize("method", MANY_RUNS)
 def test_what_is_killed_has_written_nothing_outside_and_its_file_restores_the_rest(disk, data, tmp_path, method):
     saved = tmp_path / "saved"
     with under_way(disk, method, saved) as (running, said):
@@ -159,11 +173,134 @@ def test_sorted_reads_are_made_in_turn_with_places_of_their_own(disk):
 
 def test_pairs_are_plotted_by_distance(disk, tmp_path):
     page = tmp_path / "page.html"
-    done = alignctl("probe", "rnddeltaplot", disk, "--count", 30, "--json", "--html", page)
+    done = alignctl("probe", "rnddeltaread", disk, "--count", 30, "--json", "--html", page)
     assert done.returncode == FINE, done.stderr
     pairs = json.loads(done.stdout)["pairs"]
     assert len(pairs) == 30 and all(0 < pair["distance"] < DISK_BYTES and pair["us"] > 0 for pair in pairs)
     assert page.read_text().count('class="point"') == 30
+
+
+def test_without_an_area_that_is_large_enough_no_block_is_claimed(disk, tmp_path):
+    for options, why in ((["--span", "8M"], "writes do: --write START+LENGTH"), (AREA, "give 256M or more")):
+        done = alignctl("probe", "block-size", disk, *options, "--json", "--html", tmp_path / "page.html", cwd=tmp_path)
+        assert done.returncode == FINE, done.stderr
+        result = json.loads(done.stdout)
+        assert result["block"] is result["kept"] is result["penalty_us"] is None and why in result["why"]
+        assert escape(f"cannot tell: {result['why']}") in (tmp_path / "page.html").read_text()
+    assert not any(disk.read_bytes())
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--count", "9"], ["--count: block-size chooses that by what it measures"]),
+    (["--depth", "9"], ["--depth: block-size makes one request after the other"]),
+    (["--save", "x"], ["--save: nothing is saved without --write"]),
+    (["--write", "0+8M", "--span", "8M"], ["--span: --write gives the area"]),
+])
+def test_what_does_not_apply_to_block_size_is_refused(disk, options, words):
+    failed = alignctl("probe", "block-size", disk, *options)
+    assert failed.returncode == USAGE, failed.stderr
+    for word in words:
+        assert word in failed.stderr
+
+
+@pytest.mark.parametrize("method", ["seqread", "seqwrite"])
+def test_the_rate_is_measured_by_position(disk, method, tmp_path):
+    page = tmp_path / "page.html"
+    done = alignctl("probe", method, disk, "--count", 7, *(AREA if METHODS[method] else []), "--json", "--html", page)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    rates = {probe["offset"]: probe["mb_per_s"] for probe in result["each"]}
+    assert len(rates) == 7 and list(rates) == sorted(rates)
+    assert result["mb_per_s"]["low"] <= result["mb_per_s"]["mean"] <= result["mb_per_s"]["high"]
+    for name, rate in (("slowest", min(rates.values())), ("fastest", max(rates.values()))):
+        assert result[name] == {"offset": next(at for at in rates if rates[at] == rate), "mb_per_s": rate}
+    assert sum(tenth["probes"] for tenth in result["tenths"]) == 7
+    assert page.read_text().count('class="point"') == 7
+
+
+@pytest.mark.parametrize("method", ["rndread", "rndwrite"])
+def test_random_requests_have_percentiles_with_intervals(disk, method):
+    done = alignctl("probe", method, disk, "--count", 400, *(AREA if METHODS[method] else []), "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert result["requests"] == 400 and result["mean_us"]["values"] == 400 and result["sd_us"] > 0
+    assert result["iops"]["mean"] == pytest.approx(1e6 / result["mean_us"]["mean"])
+    rows = result["percentiles"]
+    assert [row["percent"] for row in rows] == [50, 90, 98]
+    assert all(row["low"] <= row["us"] <= row["high"] for row in rows)
+    assert rows == sorted(rows, key=lambda row: row["us"])
+
+
+@pytest.mark.parametrize("method", ["fullstroke", "tracktotrack", "rotation", "rnddeltaread"])
+def test_no_speed_is_told_of_what_a_memory_can_hold(disk, data, method):
+    """A file in the page cache is no disk, and too small to say that it does not rotate."""
+    done = alignctl("probe", method, disk, "--count", 400, "--json")
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert result["rotates"] is None and result["rpm"] is None and result["seek_us"] is None and result["cannot_tell"]
+    assert result["samples"] is None and disk.read_bytes() == data
+    shown = alignctl("probe", method, disk, "--count", 20).stdout
+    assert "rpm: cannot tell: " in shown
+
+
+def samples(path, times):
+    """Write times as the study's tool does, of reads at many distances."""
+    path.write_text("base_offset\toffset\tabsdelta\tprobe_length\tmillis\n" + "".join(
+        f"{at * 10**6}\t{at * 10**6 + at * 7919 % 1000 * 10**8}\t{at * 7919 % 1000 * 10**8}\t512\t{ms:.6f}\n"
+        for at, ms in enumerate(times)))
+    return path
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method in WORKLOADS_TOO or method in IN_TURN[:2]])
+def test_recorded_samples_take_the_place_of_a_device(tmp_path, method):
+    draw = random.Random(3)
+    path = samples(tmp_path / "x.tsv", [draw.uniform(21.6, 32.7) for _ in range(2000)])
+    page = tmp_path / "page.html"
+    done = alignctl("probe", method, "--samples", path, "--json", "--html", page)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["method"], result["device"], result["samples"], result["device_facts"]) == (method, None, str(path), None)
+    assert "<svg" in page.read_text() and "x.tsv" in page.read_text()
+    if method in IN_TURN:
+        assert result["rpm"] is None and bool(result["study"]) == (method != "rnddeltaread")
+        assert result["revolution_us"]["low"] < 11111 < result["revolution_us"]["high"]
+
+
+def test_samples_give_the_study_s_figures(tmp_path):
+    """low/0.98, and the greatest time less that."""
+    path = samples(tmp_path / "x.tsv", [21.6 + at * 11.1 / 2000 for at in range(2001)])
+    study = json.loads(alignctl("probe", "fullstroke", "--samples", path, "--json").stdout)["study"]
+    assert study["seek_us"] == pytest.approx(21600 / 0.98)
+    # two MADs reach from the middle to the ends, and rounding decides whether the last value is kept
+    assert study["revolution_us"] == pytest.approx(32700 - 21600 / 0.98, abs=6)
+    assert study["rpm"] == pytest.approx(60e6 / study["revolution_us"])
+    shown = alignctl("probe", "fullstroke", "--samples", path).stdout
+    assert ("as the study computes them: seek over the whole device 22.041 ms, revolution "
+            f"{study['revolution_us'] / 1000:.3f} ms, {study['rpm']:.0f} rpm") in shown
+    assert "of the usual speeds, 5400 rpm" in shown
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["fullstroke"], ["probe: needs DEV, the device to measure, or --samples FILE"]),
+    (["cncread"], ["probe: needs DEV, the device to measure\n"]),
+    (["fullstroke", "{disk}", "--samples", "x"], ["--samples x: takes the place of the device; leave one of both out"]),
+    (["rotation", "--samples", "x"], ["--samples: rotation needs times that depend on each other"]),
+    (["fullstroke", "--samples", "x", "--count", "5"], ["--count: does not apply to --samples"]),
+    (["seqwrite", "--samples", "x", "--write", "0+8M"], ["--write: does not apply to --samples"]),
+    (["fullstroke", "--samples", "{disk}"], ["--samples {disk}:1: ", "drvperf --dump-file"]),
+    (["fullstroke", "--samples", "/none"], ["--samples /none: No such file"]),
+    (["fullstroke", "--samples", "/none", "--html", "/none/page"], ["--html /none/page", "No such file"]),
+    (["fullstroke", "{disk}", "--depth", "2"], ["--depth: fullstroke makes one request after the other"]),
+    (["fullstroke", "{disk}", "--span", "64K"], ["65536 bytes are too few to seek over; give 1048576 or more"]),
+    (["seqread", "{disk}", "--write", "0+8M"], ["--write: seqread only reads"]),
+    (["seqwrite", "{disk}"], ["seqwrite: writes; name the area"]),
+])
+def test_what_is_neither_a_device_nor_samples_is_refused(disk, data, arguments, words):
+    failed = alignctl("probe", *(argument.format(disk=disk) for argument in arguments))
+    assert failed.returncode == USAGE and not failed.stdout
+    for word in words:
+        assert word.format(disk=disk) in failed.stderr
+    assert disk.read_bytes() == data
 
 
 @pytest.mark.parametrize("options, words", [
@@ -218,6 +355,7 @@ def test_a_dry_run_of_a_method_makes_none_of_its_runs(disk, tmp_path):
 def test_methods_are_listed_in_help_workloads_and_man_page():
     listed = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
     assert {name: method["writes"] for name, method in listed.items()} == METHODS
+    assert {name for name, method in listed.items() if method["samples"]} == {*WORKLOADS_TOO, "fullstroke", "tracktotrack"}
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
     page = man_page()
     shown, told = alignctl("probe", "--help").stdout, alignctl("workloads").stdout
@@ -232,10 +370,8 @@ def test_every_key_of_the_json_is_documented(disk):
     page = man_page()
     part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
     documents = []
-    for method in ("cncread", "chunk-size", "sorted-reads", "rnddeltaplot"):
-        depth = ["--depth", 2] if method == "cncread" else []
-        documents.append(json.loads(alignctl("probe", method, disk, "--count", 5, *depth, "--span", "8M",
-                                             "--json").stdout))
+    for method in (method for method, writes in METHODS.items() if not writes):
+        documents.append(json.loads(alignctl("probe", method, disk, *of(method), "--json").stdout))
         assert documents[-1]["device_facts"]["logical_block_size"]
         documents[-1]["device_facts"] = None
     for key in {key for document in documents for key in keys(document)}:
