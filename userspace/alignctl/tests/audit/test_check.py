@@ -4,9 +4,11 @@
 import os
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
+from align_reports.probe import kept
 from alignctl_program import alignctl
 from audited import BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB, SECTOR, Machine, check, keep_probed, run, sparse
 from lab.pace import patience
@@ -287,6 +289,20 @@ def test_a_disk_is_judged_by_what_was_probed(bridge):
                            "from byte 0")
     assert "RMWs" in row["cost"] and row["command"] == "alignctl attach /dev/sde --physical 4096 --offset 3584"
     assert set(faults["sde1"]) == {UNALIGNED} and not notes
+
+
+@pytest.mark.parametrize("minor", [64, 65])
+def test_what_probe_keeps_of_a_disk_or_a_partition_is_what_check_reads(bridge, monkeypatch, minor):
+    monkeypatch.setenv("ALIGNCTL_SYSROOT", str(bridge.root))
+    monkeypatch.setattr(kept.os, "geteuid", lambda: 0)
+    device = SimpleNamespace(st_rdev=os.makedev(8, minor))
+    monkeypatch.setattr(kept.os, "stat", lambda path, stat=os.stat, **more:
+                        device if path == "/dev/probed" else stat(path, **more))
+    path = kept.keep("/dev/probed", 4096, 3584, "writes", 0.99)
+    monkeypatch.undo()
+    assert path == bridge.root / KEPT
+    assert bridge.check("sde")[2]["sde"]["probed"] == {"logical_block_size": None, "physical_block_size": 4096,
+                                                        "minimum_io_size": None, "alignment_offset": 3584}
 
 
 def test_the_user_knows_better_than_a_probe(bridge):
