@@ -33,7 +33,7 @@ def test_a_writer_that_hangs_is_killed_and_is_no_damage(tmp_path):
     """Killed, so that its file system can be unmounted; and no AssertionError, which tests of torn blocks count as damage."""
     writer = Writer(Sleeping, tmp_path)
     with pytest.raises(Hung, match=r"operation 1 of process \d+ hangs.* syscall: .* stack: .*nanosleep"):
-        writer.wait(timeout=0.5)
+        writer.wait(0.5)
     with pytest.raises(ChildProcessError):
         writer.wait()
     assert not issubclass(Hung, AssertionError)
