@@ -13,7 +13,7 @@ from align_reports.svg import svg
 from lab.drive import picture
 from lab.drive.__main__ import BROKEN, DOCUMENT, FINE, PICTURE, main, page, with_table
 from lab.pace import patience
-from lab.paths import OUT, REPO
+from lab.paths import OUT, REPO, locked
 
 LARGEST = 60 * 1024
 DRIVE = REPO / "userspace/drive512e"
@@ -22,8 +22,10 @@ DRIVE = REPO / "userspace/drive512e"
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory):
     """What drive512e-bench measures now, on the virtual clock."""
-    subprocess.run(["make", "-s", "-C", DRIVE, f"OUT={OUT}", f"{OUT}/bin/drive512e-bench"], check=True, timeout=patience(300),
-                   capture_output=True)
+    # Each worker builds it; all but the first find it built.
+    with locked("drive512e-bench", OUT):
+        subprocess.run(["make", "-s", "-C", DRIVE, f"OUT={OUT}", f"{OUT}/bin/drive512e-bench"], check=True, timeout=patience(300),
+                       capture_output=True)
     written = tmp_path_factory.mktemp("bench") / "bench-drive.json"
     done = subprocess.run([OUT / "bin/drive512e-bench", "--json", written], capture_output=True, text=True, timeout=patience(120))
     assert done.returncode == 0, done.stdout
