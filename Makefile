@@ -130,10 +130,14 @@ bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures 
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
-bench-drive:  ## the emulated drive's profiles against published figures, and out/bench-drive.html [DOCUMENTS=1]
+# What probe tells of each profile, too: RUNS with noise of block-size, in about ten minutes.
+bench-drive:  ## the drive's profiles against publications, out/bench-drive.html, and probe against the profiles [DOCUMENTS=1] [RUNS=100]
 	$(call prepare,packages venv,programs)
 	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
-		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) && exit $$status
+		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
+		$(PYTHON) userspace/align_reports/tests/probe_truth.py || status=$$?; \
+		$(PYTHON) userspace/align_reports/tests/block_size_truth.py $(or $(RUNS),100) || status=$$?; \
+		exit $$status
 
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]

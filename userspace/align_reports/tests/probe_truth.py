@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,16 +108,33 @@ def true_seek_us(profile: str, method: str, found: dict) -> float | None:
     return {"fullstroke": disk.seek_us(1), "tracktotrack": disk.seeks_us[0]}.get(method)
 
 
-def table() -> Table:
-    """Return what each method tells of each drive, and the truth."""
+COMPARED = ("rotation", "fullstroke", "tracktotrack", "rnddeltaread")
+
+
+def holds(profile: str, method: str, found: dict) -> bool:
+    """Check that nothing told is wrong: the speed within 1 %, revolution and seek within 5 %; that an SSD does not rotate."""
+    if profile in FLASH:
+        return found["rotates"] is False
+    turn = 60e6 / DISKS[profile].rpm
+    seek = true_seek_us(profile, method, found)
+    return found["rotates"] is not False and all(
+        estimate is None or abs(estimate["value"] / true - 1) <= most for estimate, true, most in
+        ((found["rpm"], DISKS[profile].rpm, 0.01), (found["revolution_us"], turn, 0.05),
+         (found["seek_us"] if seek else None, seek or 1, 0.05)))
+
+
+def table() -> tuple[Table, int]:
+    """Return what each method tells of each drive, and the truth; and the exit status: 1 if something told is wrong."""
     made = Table(title="Methods on models of drives, without noise", title_justify="left")
+    status = 0
     for heading in ("drive", "method", "drive's time", "rpm", "told", "revolution", "told ", "seek", "told  "):
         made.add_column(heading, justify="left" if heading in ("drive", "method") else "right")
     for profile in (*DISKS, *FLASH):
-        for method in ("rotation", "fullstroke", "tracktotrack", "rnddeltaread"):
+        for method in COMPARED:
             with drive(profile) as target:
                 found = told(method, target)
-            cells = [profile, method, f"{found['took_s']:.0f} s"]
+            status |= not holds(profile, method, found)
+            cells = [profile, method if holds(profile, method, found) else f"{method} FAILED", f"{found['took_s']:.0f} s"]
             if profile in FLASH:
                 made.add_row(*cells, "none", {False: "does not rotate"}.get(found["rotates"], "cannot tell"))
                 continue
@@ -125,7 +143,7 @@ def table() -> Table:
             made.add_row(*cells, str(DISKS[profile].rpm), beside(found["rpm"], DISKS[profile].rpm, 1, 1),
                          f"{turn / 1000:.2f} ms", beside(found["revolution_us"], turn, 1000, 2),
                          *([f"{seek / 1000:.2f} ms", beside(found["seek_us"], seek, 1000, 2)] if seek else ["", ""]))
-    return made
+    return made, status
 
 
 def beside(found: dict | None, true: float, unit: float, digits: int) -> str:
@@ -136,5 +154,12 @@ def beside(found: dict | None, true: float, unit: float, digits: int) -> str:
     return f"{value} [{low} to {high}] {found['value'] / true - 1:+.1%}"
 
 
+def main() -> int:
+    """Print the table; return the exit status."""
+    made, status = table()
+    wide().print(made)
+    return status
+
+
 if __name__ == "__main__":
-    wide().print(table())
+    sys.exit(main())
