@@ -130,7 +130,7 @@ bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures 
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
-# What probe tells of each profile, too: RUNS with noise of block-size, in about ten minutes.
+# What probe tells of each profile, too: block-size in so many RUNS with noise.
 bench-drive:  ## the drive's profiles against publications, out/bench-drive.html, and probe against the profiles [DOCUMENTS=1] [RUNS=100]
 	$(call prepare,packages venv,programs)
 	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \

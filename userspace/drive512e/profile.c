@@ -95,7 +95,8 @@ const struct profile profiles[] = {
 		.rpm = 5400,		/* [C] 5367 and 5625 measured */
 		.outer_rate = 51e6,				/* [C] */
 		.inner_rate = 22e6,				/* [C] */
-		.cylinders = 98800,	/* [M] what the capacity needs */
+		/* [M] of the seek curve only: the capacity takes more */
+		.cylinders = 98800,
 		.heads = 2,				/* [M] one platter */
 		/* [C] less the rest of a read: command, block, interface */
 		.read_seek = { 1400, 12200, 21900 },
@@ -115,7 +116,8 @@ const struct profile profiles[] = {
 		.rpm = 5400,					/* [F] */
 		.outer_rate = 110e6,				/* [M] */
 		.inner_rate = 52e6,	/* [M], ratio of [F] */
-		.cylinders = 266000,	/* [M] what the capacity needs */
+		/* [M] of the seek curve only: the capacity takes more */
+		.cylinders = 266000,
 		.heads = 8,				/* [M] four platters */
 		.read_seek = { 1000, 12000, 20000 },		/* [H] */
 		.write_seek = { 1100, 13000, 21000 },		/* [H] */
@@ -142,7 +144,8 @@ const struct profile profiles[] = {
 		.rpm = 5400,					/* [F] */
 		.outer_rate = 110e6,				/* [M] */
 		.inner_rate = 52e6,	/* [M], ratio of [F] */
-		.cylinders = 266000,	/* [M] what the capacity needs */
+		/* [M] of the seek curve only: the capacity takes more */
+		.cylinders = 266000,
 		.heads = 8,				/* [M] four platters */
 		.read_seek = { 1000, 12000, 20000 },		/* [H] */
 		.write_seek = { 1100, 13000, 21000 },		/* [H] */
