@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import Any
 
 from rich.table import Table
@@ -80,6 +81,20 @@ def overhead_of(reads: Sequence[Read]) -> Estimate | None:
     """Return the time of a read that is neither seek nor rotation, if it was measured."""
     following, many = ([read.us for read in reads if read.kind == kind] for kind in (NEXT, LONG))
     return statistics.without_seek(following, many, MANY)
+
+
+def levelled(reads: Sequence[Read], many: Sequence[Read]) -> list[Read]:
+    """Return reads with the times that they would have in the middle of the device: where tracks are longer, a block passes
+    faster. many: reads of MANY blocks, all over the device; without them reads are returned as they are"""
+    ordered = sorted(many, key=lambda read: read.offset)
+    halves = ordered[:len(ordered) // 2], ordered[len(ordered) // 2:]
+    if not halves[0]:
+        return list(reads)
+    (near, near_us), (far, far_us) = ((median(read.offset for read in half), median(read.us for read in half))
+                                      for half in halves)
+    us_per_byte = (far_us - near_us) / MANY / (far - near) if far > near else 0.0
+    middle = median(read.offset for read in ordered)
+    return [replace(read, us=read.us - us_per_byte * (read.offset - middle)) for read in reads]
 
 
 def there_and_back(reads: Sequence[Read]) -> tuple[list[float], list[float]]:
@@ -355,7 +370,8 @@ class TrackToTrack(Mechanical):
         stride = forth[-1].stride
         last = [read for read in forth if read.stride == stride]
         overhead = overhead_of(reads)
-        told = tell(last, pairs=[read for read in reads if read.kind == BACK], one_way=task.recorded, overhead=overhead)
+        told = tell(levelled(last, [read for read in reads if read.kind == LONG]),
+                    pairs=[read for read in reads if read.kind == BACK], one_way=task.recorded, overhead=overhead)
         name = "seek to a near track"
         tried = []
         for each in sorted({read.stride for read in forth}):
