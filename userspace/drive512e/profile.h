@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The drives that can be emulated: one table, in profile.c, with the source of
- * every figure beside it.
+ * What a drive that can be emulated has for parameters; the drives themselves are
+ * in profiles/, with the source of every figure beside it.
  */
 #ifndef DRIVE512E_PROFILE_H
 #define DRIVE512E_PROFILE_H
@@ -83,8 +83,13 @@ struct profile {
 	unsigned int unit_ns;	/* for each further unit of a command */
 };
 
-/* The profiles, ended by one without a name. */
-extern const struct profile profiles[];
+/* The profiles, ended by NULL. */
+extern const struct profile *const profiles[];
+
+/* Walk through the profiles; p_at is the place of p in the list. */
+#define for_each_profile(p)						\
+	for (const struct profile *const *p##_at = profiles, *p;	\
+	     (p = *p##_at); p##_at++)
 
 /* Find the profile named @name, or NULL. */
 const struct profile *profile_find(const char *name);

@@ -16,7 +16,7 @@ struct bench_row {
 	const char *profile;
 	bool nocache;			/* the write cache is off */
 	const char *name;
-	const char *source;		/* letter in profile.c */
+	const char *source;		/* letter in profiles/profiles.h */
 	const char *unit;
 	double published;		/* 0: no figure */
 	/* why the model does not claim to meet it; NULL: it does */

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "desktop_disk.h"
+#include "profiles.h"
+
+const struct profile profile_hdd7200 = {
+	.name = "hdd7200",
+	.about = "7200 rpm disk with a command queue",
+	/* [M] what the capacity needs, for the full stroke of [F] */
+	DESKTOP_DISK_OF(387600),
+	DESKTOP_CACHE,
+	.queue = 32,				/* [S] */
+	.rmw_alone = true,	/* [F] two revolutions for 2 touches */
+};
