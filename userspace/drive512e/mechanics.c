@@ -7,15 +7,18 @@
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3
 
-/* Fit the curve through seeks over one, a third and all of the cylinders. */
-static struct seek_curve fit_curve(const struct seek_times *times,
-				   unsigned int cylinders)
+/*
+ * Fit the curve through the seek to the next of @n cylinders and that over all
+ * of them, so that seeks between cylinders at random take the mean time.  The
+ * distance of two such cylinders, x as a share of all, has the density
+ * 2 (1 - x): its mean is 1/3, that of its root 8/15.
+ */
+static struct seek_curve fit_curve(const struct seek_times *times, double n)
 {
-	double n = cylinders;
 	double near = times->track_to_track * NS_PER_US;
 	double mean = times->mean * NS_PER_US - near;
 	double full = times->full_stroke * NS_PER_US - near;
-	double root_mean = sqrt(n / 3) - 1;
+	double root_mean = sqrt(n) * 8 / 15 - 1;
 	double root_full = sqrt(n) - 1;
 	double linear_mean = n / 3 - 1;
 	double linear_full = n - 1;
@@ -39,8 +42,6 @@ void mechanics_init(struct mechanics *m, const struct profile *profile,
 
 	m->revolution = NS_PER_MINUTE / profile->rpm;
 	m->heads = profile->heads;
-	m->read = fit_curve(&profile->read_seek, profile->cylinders);
-	m->write = fit_curve(&profile->write_seek, profile->cylinders);
 
 	for (unsigned int i = 0; i < ZONES; i++) {
 		double rate = profile->outer_rate - i * step;
@@ -58,6 +59,9 @@ void mechanics_init(struct mechanics *m, const struct profile *profile,
 		track += tracks;
 		time += (int64_t)tracks * m->revolution;
 	}
+	m->cylinders = (double)track / m->heads;
+	m->read = fit_curve(&profile->read_seek, m->cylinders);
+	m->write = fit_curve(&profile->write_seek, m->cylinders);
 }
 
 static const struct zone *zone_of(const struct mechanics *m, uint64_t byte)

@@ -37,6 +37,7 @@ struct seek_curve {
 struct mechanics {
 	int64_t revolution;
 	unsigned int heads;
+	double cylinders;	/* which the capacity takes */
 	struct zone zones[ZONES];
 	struct seek_curve read;
 	struct seek_curve write;

@@ -18,7 +18,7 @@ enum profile_kind {
 /* Seek times in microseconds. */
 struct seek_times {
 	double track_to_track;
-	double mean;		/* over a third of the stroke */
+	double mean;		/* of requests anywhere */
 	double full_stroke;
 };
 
@@ -47,7 +47,6 @@ struct profile {
 	unsigned int rpm;
 	double outer_rate;	/* bytes per second, first zone */
 	double inner_rate;	/* bytes per second, last zone */
-	unsigned int cylinders;
 	unsigned int heads;
 	struct seek_times read_seek;
 	struct seek_times write_seek;

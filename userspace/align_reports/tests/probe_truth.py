@@ -32,7 +32,6 @@ class Disk:
     """
     bytes              capacity
     outer, inner       rates of the first and the last zone, bytes per second
-    cylinders, heads   for which the seeks are given
     seeks_us           of reads: to the next track, mean, over all cylinders
     """
 
@@ -40,33 +39,33 @@ class Disk:
     rpm: int
     outer: float
     inner: float
-    cylinders: int
     heads: int
     seeks_us: tuple[float, float, float]
 
     def seek_us(self, share: float) -> float:
-        """Return the seek over a share of all tracks: the capacity may need more than the seeks are given for."""
+        """Return the seek over a share of all cylinders, as many as the capacity takes at these rates."""
         near, mean, full = self.seeks_us
-        n, turn_s = self.cylinders, 60 / self.rpm
+        turn_s = 60 / self.rpm
         tracks = 0
         for zone in range(ZONES):
             rate = self.outer - zone * (self.outer - self.inner) / (ZONES - 1)
             tracks += self.bytes // ZONES // (int(rate * turn_s) // BLOCK * BLOCK) + 1
-        # a + b sqrt(d) + c d through the three seeks
-        root, line = (math.sqrt(n / 3) - 1, math.sqrt(n) - 1), (n / 3 - 1, n - 1)
+        n = tracks / self.heads
+        # a + b sqrt(d) + c d, whose mean between cylinders at random is known: that of the root is 8/15 sqrt(n), of d n / 3
+        root, line = (8 / 15 * math.sqrt(n) - 1, math.sqrt(n) - 1), (n / 3 - 1, n - 1)
         b = ((mean - near) * line[1] - (full - near) * line[0]) / (root[0] * line[1] - root[1] * line[0])
         c = (full - near - b * root[1]) / line[1]
-        across = tracks / self.heads * share
+        across = n * share
         return near - b - c + b * math.sqrt(across) + c * across
 
 
 DESKTOP = 1953525168 * 512
-GREEN = Disk(3907029168 * 512, 5400, 110e6, 52e6, 266000, 8, (1000, 12000, 20000))
+GREEN = Disk(3907029168 * 512, 5400, 110e6, 52e6, 8, (1000, 12000, 20000))
 DISKS = {
-    "st1000dm003": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 320800, 2, (230, 7500, 17000)),
-    "hdd-nocache": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 320800, 2, (230, 7500, 17000)),
-    "hdd7200": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 387600, 2, (230, 7500, 17000)),
-    "hdd5400": Disk(156301488 * 512, 5400, 51e6, 22e6, 98800, 2, (1400, 12200, 21900)),
+    "st1000dm003": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 2, (230, 7500, 17000)),
+    "hdd-nocache": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 2, (230, 7500, 17000)),
+    "hdd7200": Disk(DESKTOP, 7200, 220e6, 220e6 * 83 / 175, 2, (230, 7500, 17000)),
+    "hdd5400": Disk(156301488 * 512, 5400, 51e6, 22e6, 2, (1400, 12200, 21900)),
     "wd20ears": GREEN,
     "usb-liar": GREEN,
 }

@@ -6,15 +6,13 @@
 #ifndef DRIVE512E_DESKTOP_DISK_H
 #define DRIVE512E_DESKTOP_DISK_H
 
-#define DESKTOP_DISK DESKTOP_DISK_OF(320800)		/* [F] */
-#define DESKTOP_DISK_OF(nr_cylinders)					\
+#define DESKTOP_DISK							\
 	.kind = PROFILE_MECHANICAL,					\
 	.rotational = true,						\
 	.capacity = UINT64_C(1953525168) * 512,		/* [A] */	\
 	.rpm = 7200,					/* [A] */	\
 	.outer_rate = 220e6,	/* [A] w136k: 696.32 MB in 3.166 s */	\
 	.inner_rate = 220e6 * 83 / 175,	/* [A], ratio of [F] */		\
-	.cylinders = (nr_cylinders),					\
 	.heads = 2,		/* [M] one platter, two surfaces */	\
 	.read_seek = { 230, 7500, 17000 },		/* [F] */	\
 	.write_seek = { 440, 8500, 18000 },		/* [F] */	\

@@ -13,8 +13,6 @@ const struct profile profile_hdd5400 = {
 	.rpm = 5400,		/* [C] 5367 and 5625 measured */
 	.outer_rate = 51e6,				/* [C] */
 	.inner_rate = 22e6,				/* [C] */
-	/* [M] of the seek curve only: the capacity takes more */
-	.cylinders = 98800,
 	.heads = 2,				/* [M] one platter */
 	/* [C] less the rest of a read: command, block, interface */
 	.read_seek = { 1400, 12200, 21900 },

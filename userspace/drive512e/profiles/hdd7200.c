@@ -5,8 +5,7 @@
 const struct profile profile_hdd7200 = {
 	.name = "hdd7200",
 	.about = "7200 rpm disk with a command queue",
-	/* [M] what the capacity needs, for the full stroke of [F] */
-	DESKTOP_DISK_OF(387600),
+	DESKTOP_DISK,
 	DESKTOP_CACHE,
 	.queue = 32,				/* [S] */
 	.rmw_alone = true,	/* [F] two revolutions for 2 touches */

@@ -14,9 +14,8 @@
  *     ms and 10.666 ms a turn, track to track 1.5 ms and 11.179 ms a turn;
  *     sequential reads of 22 to 51 MB/s; SSD 0.129 ms.
  * [D] The database's NVMe drive: 8 KiB reads by 1 to 32 jobs, writes by 8.
- * [F] Published mechanics of a 7200 rpm drive: 320800 tracks a surface; seeks
- *     of 7.5 / 8.5 ms mean (read / write), 0.23 / 0.44 track to track, 17 / 18
- *     full stroke; 175 MB/s outside, 83 inside. Published costs of misaligned
+ * [F] Published mechanics of a 7200 rpm drive: seeks of 7.5 / 8.5 ms mean (read
+ *     / write), 0.23 / 0.44 track to track, 17 / 18 full stroke; 175 MB/s outside, 83 inside. Published costs of misaligned
  *     writes: WD20EARS, a WD drive with 4 KiB blocks and its jumper set, 7200
  *     and 5400 rpm office drives, an NVMe drive, a WD20EARS behind USB 3.
  * [H] Hitachi 5K320 (HTS543280L9A300) OEM specification: a write's seek takes
