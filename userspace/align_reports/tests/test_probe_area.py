@@ -56,6 +56,36 @@ def test_an_area_is_restored_and_its_file_removed_however_the_runs_end(area, dat
     assert content(area) == data and not area.file.exists()
 
 
+def test_only_what_has_changed_is_written_back(area, data, monkeypatch):
+    """5 MiB behind the area's start, and its last bytes."""
+    written = []
+    pwrite = module.os.pwrite
+    with preserved(area):
+        spoil(area)
+        with open(area.device, "r+b") as file:
+            file.seek(area.start + area.length - 10)
+            file.write(SPOILT[:10])
+        monkeypatch.setattr(module.os, "pwrite", lambda fd, rest, at: written.append((at, len(rest))) or pwrite(fd, rest, at))
+    assert content(area) == data
+    assert written == [(START + 5 * MIB, BLOCK), (START + LENGTH - BLOCK, BLOCK)]
+
+
+def test_what_cannot_be_read_any_more_is_written_back(area, data, monkeypatch):
+    pread = module.os.pread
+    lost = []
+
+    def fail_once(fd, size, at):
+        if not lost and at == area.start + 4 * MIB:
+            lost.append(at)
+            raise OSError(errno.EIO, "Input/output error")
+        return pread(fd, size, at)
+
+    with preserved(area):
+        spoil(area)
+        monkeypatch.setattr(module.os, "pread", fail_once)
+    assert lost and content(area) == data and not area.file.exists()
+
+
 def told(area, data, raised):
     """Assert that the message of a failed restoration names the file, which has the data, and a command that restores it."""
     assert raised.value.status == 3
