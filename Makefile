@@ -137,6 +137,7 @@ bench-drive:  ## the drive's profiles against publications, out/bench-drive.html
 		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
 		$(PYTHON) userspace/align_reports/tests/probe_truth.py || status=$$?; \
 		$(PYTHON) userspace/align_reports/tests/block_size_truth.py $(or $(RUNS),100) || status=$$?; \
+		$(PYTHON) userspace/align_reports/tests/real_time_truth.py || status=$$?; \
 		exit $$status
 
 # Documentation/dashboard.svg is from a quiet machine.

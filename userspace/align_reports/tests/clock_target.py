@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A drive model on a virtual clock as the target of a method."""
+"""A drive model as the target of a method: on a virtual clock, or in real time."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from align_reports.probe.target import Request, Says
 from lab.paths import OUT
 
-CLOCK = OUT / "bin" / "drive512e-clock"
+CLOCK, NBD, PLUGIN = (OUT / "bin" / name for name in ("drive512e-clock", "drive512e-nbd", "drive512e.so"))
 # Commands that are sent before their answers are read: both fit into a pipe.
 AT_ONCE = 1000
 
@@ -20,13 +21,15 @@ class ClockTarget:
     Nothing tells a method what the parameters are, but for what the drive says itself.
     """
 
+    PROGRAM: tuple[Path, ...] = (CLOCK,)
+
     def __init__(self, **parameters: object) -> None:
-        self._clock = subprocess.Popen([CLOCK, *(f"{name}={value}" for name, value in parameters.items())],
+        self._clock = subprocess.Popen([*self.PROGRAM, *(f"{name}={value}" for name, value in parameters.items())],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._clock.stdin and self._clock.stdout
         self._to, self._from = self._clock.stdin, self._clock.stdout
         words = self._from.readline().split()
-        assert len(words) == 6, f"{CLOCK} did not start with {parameters}"
+        assert len(words) == 6, f"{self.PROGRAM[0]} did not start with {parameters}"
         size, logical, physical, offset, rotational, cache = map(int, words)
         self.says = Says(size, logical, physical, offset, bool(rotational), bool(cache))
 
@@ -71,6 +74,12 @@ class ClockTarget:
 
     def elapsed_s(self) -> float:
         return self._ask(["time"])[0] / 1e9
+
+
+class NbdTarget(ClockTarget):
+    """The plugin with these parameters, served by nbdkit, in real time."""
+
+    PROGRAM = (NBD, PLUGIN)
 
 
 def line(request: Request) -> str:

@@ -72,10 +72,14 @@ DISKS = {
 FLASH = {"nvme-512e": 400 * 10 ** 9, "qlc-16k": 4 * 10 ** 12, "qlc-64k": 4 * 10 ** 12}
 
 
-def drive(profile: str, noise: float = 0, seed: int = 1, **more: object) -> ClockTarget:
+def size_of(profile: str) -> int:
+    """Return the capacity of a drive in bytes, whole blocks."""
+    return (DISKS[profile].bytes if profile in DISKS else FLASH[profile]) // BLOCK * BLOCK
+
+
+def drive(profile: str, noise: float = 0, seed: int = 1) -> ClockTarget:
     """Return the model of a drive of its whole capacity."""
-    size = DISKS[profile].bytes if profile in DISKS else FLASH[profile]
-    return ClockTarget(profile=profile, size=size // BLOCK * BLOCK, noise=noise, seed=seed, **more)
+    return ClockTarget(profile=profile, size=size_of(profile), noise=noise, seed=seed)
 
 
 def pairs(target: Target, seed: int, count: int = 2000) -> list[Pair]:

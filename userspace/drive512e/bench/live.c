@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <libnbd.h>
-
+#include "../host/server.h"
 #include "player.h"
 
 #define EXIT_DRIVE 3
@@ -86,27 +84,21 @@ static uint64_t read_touches(const char *socket_path)
 static struct nbd_handle *start_drive(const char *plugin, const char *profile,
 				      const char *control)
 {
-	struct nbd_handle *nbd = nbd_create();
 	char profile_arg[64], control_arg[160];
-	char *argv[] = {
-		"nbdkit", "--foreground", "--exit-with-parent",
-		(char *)(uintptr_t)plugin, "size=1G", profile_arg,
-		control_arg, NULL,
-	};
+	char *parameters[] = { "size=1G", profile_arg, control_arg, NULL };
+	struct nbd_handle *nbd;
 
 	snprintf(profile_arg, sizeof(profile_arg), "profile=%s", profile);
 	snprintf(control_arg, sizeof(control_arg), "control=%s", control);
-	if (!nbd || nbd_connect_systemd_socket_activation(nbd, argv) < 0)
+	nbd = server_start((char *)(uintptr_t)plugin, parameters);
+	if (!nbd)
 		die(nbd_get_error());
 	return nbd;
 }
 
 void live_priority(void)
 {
-	struct sched_param param = { .sched_priority = 1 };
-
-	/* A client preempted for milliseconds is a slow client to the drive. */
-	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+	if (server_priority() < 0)
 		printf("No real-time priority (%s): on a busy machine figures in real "
 		       "time will be off; run as root.\n", strerror(errno));
 }

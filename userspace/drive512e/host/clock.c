@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * drive512e-clock: the drive model on a virtual clock, driven by lines of text
+ * (lines.h).
+ *
+ *   drive512e-clock PARAMETER... [noise=PERCENT] [seed=N]
+ *
+ * With noise each time is multiplied by a normally distributed factor of mean 1
+ * and this standard deviation, from a generator that seed= starts. The host
+ * sees an answer after that time, but never before the drive has answered, and
+ * sends its next request then. Equal input gives equal output.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+
+#define NOISE_MAX	50.0
+
+/* The host: its clock, and how well it measures. */
+static struct clock {
+	struct host host;
+	struct model *model;
+	int64_t now;
+	double noise;		/* standard deviation of a factor */
+	uint64_t seed;		/* state of the generator */
+} the_clock;
+
+/* A request in flight. */
+struct flight {
+	struct queued queued;
+	int64_t sent;
+	bool measured;		/* the two below are known */
+	int64_t answer;		/* the time that the host measures */
+	int64_t seen;		/* when the host sees the answer */
+};
+
+static struct clock *clock_of(struct host *host)
+{
+	return (struct clock *)((char *)host - offsetof(struct clock, host));
+}
+
+/* Return the next random number, equally distributed in (0, 1]. */
+static double draw(struct clock *clock)
+{
+	uint64_t z = clock->seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	/* splitmix64 */
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (double)(((z ^ (z >> 31)) >> 11) + 1) / 0x1p53;
+}
+
+/* Return the time that the host measures for @ns. */
+static int64_t measured(struct clock *clock, int64_t ns)
+{
+	double normal, factor;
+
+	if (clock->noise <= 0)
+		return ns;
+	normal = sqrt(-2 * log(draw(clock))) * cos(2 * M_PI * draw(clock));
+	factor = 1 + clock->noise * normal;
+	return factor > 0 ? (int64_t)((double)ns * factor) : 0;
+}
+
+/* Send a request now. */
+static void fly(struct clock *clock, struct flight *flight,
+		const struct request *req)
+{
+	flight->sent = clock->now;
+	flight->measured = false;
+	model_queue(clock->model, &flight->queued, req, clock->now);
+}
+
+/* Note when the host sees the answer, if that is decided. */
+static void look(struct clock *clock, struct flight *flight)
+{
+	if (flight->measured || !flight->queued.decided)
+		return;
+	flight->measured = true;
+	flight->answer = measured(clock, flight->queued.when - flight->sent);
+	flight->seen = flight->sent + flight->answer;
+	if (flight->seen < flight->queued.when)
+		flight->seen = flight->queued.when;
+}
+
+/*
+ * Let the drive work until the first of @nr requests in flight is answered, and
+ * return it.
+ */
+static struct flight *land(struct clock *clock, struct flight **flying,
+			   unsigned int nr)
+{
+	for (;;) {
+		struct flight *first = NULL;
+		int64_t next = model_decide(clock->model, clock->now);
+
+		for (unsigned int i = 0; i < nr; i++) {
+			look(clock, flying[i]);
+			if (flying[i]->measured &&
+			    (!first || flying[i]->seen < first->seen))
+				first = flying[i];
+		}
+		if (first && first->seen <= next) {
+			clock->now = first->seen;
+			return first;
+		}
+		clock->now = next;
+	}
+}
+
+static int64_t clock_send(struct host *host, const struct request *req)
+{
+	struct flight flight, *flying = &flight;
+
+	fly(clock_of(host), &flight, req);
+	land(clock_of(host), &flying, 1);
+	return flight.answer;
+}
+
+static void clock_batch(struct host *host, const struct request *req,
+			unsigned int nr, unsigned int depth, int64_t *ns)
+{
+	static struct flight flight[BATCH_MAX];
+	struct clock *clock = clock_of(host);
+	struct flight *flying[MODEL_DEPTH_MAX];
+	unsigned int in_flight = 0, sent = 0, i;
+
+	while (sent < nr || in_flight) {
+		struct flight *landed;
+
+		if (sent < nr && in_flight < depth) {
+			flying[in_flight++] = &flight[sent];
+			fly(clock, &flight[sent], &req[sent]);
+			sent++;
+			continue;
+		}
+		landed = land(clock, flying, in_flight);
+		for (i = 0; flying[i] != landed; i++)
+			;
+		flying[i] = flying[--in_flight];
+	}
+	for (i = 0; i < nr; i++)
+		ns[i] = flight[i].answer;
+}
+
+static void clock_wait(struct host *host, int64_t ns)
+{
+	clock_of(host)->now += ns;
+}
+
+static int64_t clock_time(struct host *host)
+{
+	return clock_of(host)->now;
+}
+
+static bool take_parameter(const char *name, const char *value)
+{
+	struct clock *clock = &the_clock;
+	char *end;
+
+	if (strcmp(name, "seed") == 0) {
+		if (!lines_take_number(&value, UINT64_MAX, &clock->seed) ||
+		    *value)
+			lines_die("seed", "give a whole number");
+		return true;
+	}
+	if (strcmp(name, "noise") != 0)
+		return false;
+	clock->noise = strtod(value, &end) / 100;
+	if (end == value || *end || !(clock->noise >= 0) ||
+	    clock->noise > NOISE_MAX / 100)
+		lines_die("noise", "give a percentage from 0 to 50");
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct model_config config = lines_configure(argv + (argc > 0),
+						     take_parameter);
+
+	the_clock.model = model_new(&config);
+	if (!the_clock.model)
+		lines_die("model", "no memory");
+	the_clock.host = (struct host){
+		.send = clock_send,
+		.batch = clock_batch,
+		.wait = clock_wait,
+		.time = clock_time,
+	};
+	lines_obey(&the_clock.host, &config);
+	model_free(the_clock.model);
+	return 0;
+}
