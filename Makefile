@@ -135,9 +135,9 @@ bench-drive:  ## the drive's profiles against publications, out/bench-drive.html
 	$(call prepare,packages venv,programs)
 	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
 		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
-		$(PYTHON) userspace/align_reports/tests/probe_truth.py || status=$$?; \
-		$(PYTHON) userspace/align_reports/tests/block_size_truth.py $(or $(RUNS),100) || status=$$?; \
-		$(PYTHON) userspace/align_reports/tests/real_time_truth.py || status=$$?; \
+		$(PYTHON) -m lab.drive.probe_truth || status=$$?; \
+		$(PYTHON) -m lab.drive.block_size_truth $(or $(RUNS),100) || status=$$?; \
+		$(PYTHON) -m lab.drive.real_time_truth || status=$$?; \
 		exit $$status
 
 # Documentation/dashboard.svg is from a quiet machine.

@@ -6,12 +6,12 @@ import re
 import subprocess
 
 import pytest
-from block_size_truth import AREA, NOISE, OTHERS, PROFILES, look
-from clock_target import CLOCK, ClockTarget
 
 from align_reports.probe import block_size
 from align_reports.probe.block_size import Block
 from align_reports.probe.target import Says
+from lab.drive.block_size_truth import AREA, NOISE, OTHERS, PROFILES, look
+from lab.drive.target import CLOCK, ClockTarget
 
 SSDS = [truth for truth in PROFILES if truth.penalty < 1000]
 RUNS = 100

@@ -2,11 +2,11 @@
 """A target sends requests as it is told, and returns the time of each: a device, and a drive model on a virtual clock."""
 
 import pytest
-from clock_target import ClockTarget
 
 from align_reports.probe.target import DeviceTarget, Request, Says
 from align_reports.replays import Replays
 from alignctl_program import ALIGNCTL
+from lab.drive.target import ClockTarget
 
 MS = 1000.0
 

@@ -2,9 +2,9 @@
 """What the methods tell of the models of drives is true, and what they cannot tell they say: on a virtual clock."""
 
 import pytest
-from clock_target import ClockTarget
-from probe_truth import DISKS, FLASH, drive, told, true_seek_us
 
+from lab.drive.probe_truth import DISKS, FLASH, drive, told, true_seek_us
+from lab.drive.target import ClockTarget
 from lab.plugins.extent import only_all
 
 METHODS = ("rotation", "fullstroke", "tracktotrack", "rnddeltaread")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The truth about the drive models, and what block-size finds of it: `python block_size_truth.py [RUNS]` prints the table.
+"""The truth about the drive models, and what block-size finds of it.
 
+`python -m lab.drive.block_size_truth [RUNS]` prints the table.
 A run knows nothing of the parameters: it sends requests to a drive on a virtual clock, and times them.
 """
 
@@ -11,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clock_target import ClockTarget
-
 from align_reports.probe import block_size
 from align_reports.probe.block_size import Block, Finding
+
+from .target import ClockTarget
 
 AREA = (0, 1 << 30)
 SIZE = "4G"

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from align_reports.probe.target import Request, Says
-from lab.paths import OUT
+
+from ..paths import OUT
 
 CLOCK, NBD, PLUGIN = (OUT / "bin" / name for name in ("drive512e-clock", "drive512e-nbd", "drive512e.so"))
 # Commands that are sent before their answers are read: both fit into a pipe.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the quick methods tell of each drive model in real time, through NBD, beside what is true of it.
 
-One run of rotation and one of block-size on each profile. `python real_time_truth.py [PROFILE...]` prints the table.
+One run of rotation and one of block-size on each profile. `python -m lab.drive.real_time_truth [PROFILE...]` prints the table.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from block_size_truth import AREA, PENALTY, PROFILES, SIZE, Truth
-from clock_target import NbdTarget
-from probe_truth import DISKS, beside, holds, size_of, told
 from rich.table import Table
 
 from align_reports.many import wide
 from align_reports.probe import block_size
+
+from .block_size_truth import AREA, PENALTY, PROFILES, SIZE, Truth
+from .probe_truth import DISKS, beside, holds, size_of, told
+from .target import NbdTarget
 
 SEED = 1
 

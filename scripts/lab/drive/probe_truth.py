@@ -13,7 +13,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from clock_target import ClockTarget
 from rich.table import Table
 
 from align_reports.many import wide
@@ -22,6 +21,8 @@ from align_reports.probe.methods import METHODS
 from align_reports.probe.positions import Deltas, Pair
 from align_reports.probe.rotation import FullStroke, Rotation, TrackToTrack
 from align_reports.probe.target import Request, Target
+
+from .target import ClockTarget
 
 ZONES = 16      # of a disk model
 BLOCK = 4096
