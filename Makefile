@@ -135,9 +135,10 @@ bench-drive:  ## the drive's profiles against publications, out/bench-drive.html
 	$(call prepare,packages venv,programs)
 	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
 		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
-		$(PYTHON) -m lab.drive.probe_truth || status=$$?; \
-		$(PYTHON) -m lab.drive.block_size_truth $(or $(RUNS),100) || status=$$?; \
-		$(PYTHON) -m lab.drive.real_time_truth || status=$$?; \
+		$(if $(DOCUMENTS),$(PYTHON) -m lab.drive.probed || status=$$?;) \
+		$(PYTHON) -m lab.drive.probe_truth $(if $(DOCUMENTS),--document) || status=$$?; \
+		$(PYTHON) -m lab.drive.block_size_truth $(or $(RUNS),100) $(if $(DOCUMENTS),--document) || status=$$?; \
+		$(PYTHON) -m lab.drive.real_time_truth $(if $(DOCUMENTS),--document) || status=$$?; \
 		exit $$status
 
 # Documentation/dashboard.svg is from a quiet machine.

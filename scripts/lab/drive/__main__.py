@@ -7,7 +7,6 @@ Exit status: 0, or 2 if the figures cannot be read or a file cannot be written.
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 from html import escape
@@ -19,15 +18,13 @@ from align_reports.page import Heading, document, key, panel, table
 from align_reports.svg import svg
 
 from ..paths import OUT, REPO, say
-from . import picture
+from . import documents, picture
 
 FINE, BROKEN = 0, 2
 # Of the program's document.
 FORMAT = 1
 PICTURE = REPO / "Documentation/drive512e.svg"
 DOCUMENT = REPO / "Documentation/drive512e.rst"
-# The block of the document that has the program's table, between the lines before and behind it.
-TABLE = re.compile(r"(?<=\n\.\. The next block is written by make bench-drive DOCUMENTS=1\.\n\n::\n\n)(?:(?:  .*)?\n)*?(?=\n\S)")
 PROGRAM = OUT / "bin/drive512e-bench"
 HEADINGS = (Heading("figure", title=True), Heading("source", word=True), Heading("unit", word=True), Heading("published"),
             Heading("measured"), Heading("deviation"), Heading("not claimed because", word=True))
@@ -87,15 +84,6 @@ def page(figures: dict[str, Any]) -> str:
     return document("drive512e: model and publications", "\n".join(body), picture.STYLE)
 
 
-def with_table(text: str, printed: str) -> str:
-    """Return the document with the table that the program prints. Raises ValueError if there is no place for it."""
-    block = "".join(f"  {line}\n" if line else "\n" for line in printed.strip().splitlines())
-    text, places = TABLE.subn(lambda _: block, text)
-    if places != 1:
-        raise ValueError(f"{DOCUMENT.name}: has {places} places for the table; put back the comment that names DOCUMENTS=1")
-    return text
-
-
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     try:
@@ -105,7 +93,7 @@ def main(argv: list[str]) -> int:
         if given.documents:
             PICTURE.write_text(picture.draw(figures))
             printed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True).stdout
-            DOCUMENT.write_text(with_table(DOCUMENT.read_text(), printed))
+            documents.write(DOCUMENT, PROGRAM.name, printed)
             say(f"the document: {PICTURE}, {DOCUMENT}")
     except (OSError, ValueError) as error:
         print(f"bench-drive: {error}", file=sys.stderr)

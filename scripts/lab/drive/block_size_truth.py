@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The truth about the drive models, and what block-size finds of it.
 
-`python -m lab.drive.block_size_truth [RUNS]` prints the table.
+`python -m lab.drive.block_size_truth [RUNS] [--document]` prints the table.
 A run knows nothing of the parameters: it sends requests to a drive on a virtual clock, and times them.
 """
 
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from align_reports.probe import block_size
 from align_reports.probe.block_size import Block, Finding
 
+from . import documents
 from .target import ClockTarget
 
 AREA = (0, 1 << 30)
@@ -106,16 +107,24 @@ def holds(row: Row) -> bool:
     return not row.wrong and row.cannot_tell <= runs * FEW and all(abs(each) <= PENALTY for each in row.deviations)
 
 
-def main(runs: int) -> int:
-    """Print the table of all profiles, `runs` times with noise, and of other blocks once; return the exit status."""
+def main(runs: int, document: bool) -> int:
+    """Print the table of all profiles, `runs` times with noise, and of other blocks once; return the exit status.
+
+    document: put what the profiles had into the document
+    """
+    lines = [HEADING]
     print(HEADING)
     status = 0
     for truth, seeds in [*((truth, range(runs)) for truth in PROFILES), *((truth, range(runs, runs + 1)) for truth in OTHERS)]:
         row = look(truth, seeds)
-        print(row, "" if holds(row) else "  FAILED", sep="", flush=True)
+        lines.append(f"{row}{'' if holds(row) else '  FAILED'}")
+        print(lines[-1], flush=True)
         status |= not holds(row)
+    if document:
+        documents.write(documents.PROBE, "block_size_truth", "\n".join(lines[:1 + len(PROFILES)]))
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1))
+    words = [word for word in sys.argv[1:] if word != "--document"]
+    sys.exit(main(int(words[0]) if words else 1, "--document" in sys.argv[1:]))

@@ -36,6 +36,7 @@ svg .holds { fill: var(--coalesce); stroke: var(--coalesce); }
 svg .off { fill: var(--bad); stroke: var(--bad); }
 svg .hollow { fill: none; stroke: var(--soft); stroke-width: 1.5; }
 svg .curve { fill: none; stroke: var(--pad); stroke-width: 1.8; stroke-linejoin: round; }
+svg .point { fill: var(--pad); }
 """
 
 
@@ -141,15 +142,19 @@ def style() -> str:
 
 def draw(document: dict[str, Any]) -> str:
     """Return the picture of all profiles as an SVG that needs nothing else."""
+    return sheet(panels(document), "Published and modelled figures. " + "; ".join(map(said, document["profiles"])))
+
+
+def sheet(drawings: Sequence[tuple[str, list[str], float]], words: str) -> str:
+    """Return an SVG that needs nothing else. drawings: title, pieces and height of each; words: what they show"""
     ends = [float(MARGIN)] * COLUMNS
     groups = []
-    for title, parts, height in panels(document):
+    for title, parts, height in drawings:
         column = ends.index(min(ends))
         groups.append(f'<g transform="translate({MARGIN + column * (WIDTH + GAP)} {ends[column]:.1f})">'
                       f'{text(0, LINE - 3, title, "name")}{"".join(parts)}</g>')
         ends[column] += height + GAP
     width, height = 2 * MARGIN + COLUMNS * WIDTH + (COLUMNS - 1) * GAP, max(ends) - GAP + MARGIN
-    words = "Published and modelled figures. " + "; ".join(said(profile) for profile in document["profiles"])
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" aria-label="{escape(words)}">',

@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
 
 from align_reports.many import wide
-from align_reports.probe.found import Task
+from align_reports.probe.found import Found, Task
 from align_reports.probe.methods import METHODS
 from align_reports.probe.positions import Deltas, Pair
 from align_reports.probe.rotation import FullStroke, Rotation, TrackToTrack
 from align_reports.probe.target import Request, Target
 
+from . import documents
 from .target import ClockTarget
 
 ZONES = 16      # of a disk model
@@ -91,17 +93,22 @@ def pairs(target: Target, seed: int, count: int = 2000) -> list[Pair]:
     return [Pair(second - first, us) for (first, second), us in zip(places, times, strict=True)]
 
 
-def told(method: str, target: Target, seed: int = 1) -> dict:
-    """Return the document of a method on a target, and the drive's time that it took as took_s."""
+def found(method: str, target: Target, seed: int = 1) -> Found:
+    """Return the results of a method on a target."""
     task, results = Task("model", None, None, seed, None), list[Any]()
-    before = target.elapsed_s()
     one = METHODS[method]
     if isinstance(one, (FullStroke, TrackToTrack, Rotation)):
         one.measure(target, task, lambda _: None, results)
     else:
         assert isinstance(one, Deltas)
         results += pairs(target, seed)
-    return {**one.found(task, results).document, "took_s": target.elapsed_s() - before}
+    return one.found(task, results)
+
+
+def told(method: str, target: Target, seed: int = 1) -> dict:
+    """Return the document of a method on a target, and the drive's time that it took as took_s."""
+    before = target.elapsed_s()
+    return {**found(method, target, seed).document, "took_s": target.elapsed_s() - before}
 
 
 def true_seek_us(profile: str, method: str, found: dict) -> float | None:
@@ -158,12 +165,14 @@ def beside(found: dict | None, true: float, unit: float, digits: int) -> str:
     return f"{value} [{low} to {high}] {found['value'] / true - 1:+.1%}"
 
 
-def main() -> int:
-    """Print the table; return the exit status."""
+def main(argv: Sequence[str]) -> int:
+    """Print the table, with --document into the document, too; return the exit status."""
     made, status = table()
     wide().print(made)
+    if "--document" in argv:
+        documents.write(documents.PROBE, "probe_truth", documents.plain(made))
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the quick methods tell of each drive model in real time, through NBD, beside what is true of it.
 
-One run of rotation and one of block-size on each profile. `python -m lab.drive.real_time_truth [PROFILE...]` prints the table.
+One run of rotation and one of block-size on each profile.
+`python -m lab.drive.real_time_truth [PROFILE...] [--document]` prints the table.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from rich.table import Table
 from align_reports.many import wide
 from align_reports.probe import block_size
 
+from . import documents
 from .block_size_truth import AREA, PENALTY, PROFILES, SIZE, Truth
 from .probe_truth import DISKS, beside, holds, size_of, told
 from .target import NbdTarget
@@ -44,8 +46,8 @@ def block(truth: Truth) -> tuple[list[str], bool]:
     return [*cells, f"{found.penalty.value / 1000:.3f} ms {off:+.1%}"], right and abs(off) <= PENALTY
 
 
-def main(names: Sequence[str]) -> int:
-    """Print the table; return the exit status: 1 if something told is wrong."""
+def main(names: Sequence[str], document: bool) -> int:
+    """Print the table, of these profiles or all, and maybe into the document; return the exit status: 1 if something is wrong."""
     table = Table(title="Methods on the plugin, through NBD in real time", title_justify="left")
     for heading in ("drive", "took", "rpm", "told", "took ", "block", "told ", "penalty", "told  "):
         table.add_column(heading, justify="left" if heading == "drive" else "right")
@@ -60,8 +62,10 @@ def main(names: Sequence[str]) -> int:
         table.add_row(str(truth) if fine and right else f"{truth} FAILED", *turning, *blocks)
         status |= not (fine and right)
     wide().print(table)
+    if document:
+        documents.write(documents.PROBE, "real_time_truth", documents.plain(table))
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main([word for word in sys.argv[1:] if word != "--document"], "--document" in sys.argv[1:]))

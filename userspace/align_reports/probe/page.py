@@ -72,6 +72,12 @@ def line_panel(curve: Curve) -> str:
 
 def scatter(plot: Scatter) -> str:
     """Draw the points of one figure, both axes linear and from 0."""
+    return svg(HEIGHT + 28, f"{plot.title} by {plot.x_unit}: {len(plot.points)} points, at most "
+               f"{shown(plot, max(y for _, y in plot.points))}", points(plot))
+
+
+def points(plot: Scatter) -> list[str]:
+    """Return the pieces of a drawing of points."""
     most = max(x for x, _ in plot.points) or 1
     # outliers are drawn at the edge
     high = min(max(y for _, y in plot.points),
@@ -89,8 +95,7 @@ def scatter(plot: Scatter) -> str:
     for x, y in plot.points:
         parts.append(rect(LEFT + x / most * width - 1,
                           6 + HEIGHT * (1 - min(y / high, 1)) - 1, 2, 2, "point"))
-    return svg(HEIGHT + 28, f"{plot.title} by {plot.x_unit}: {len(plot.points)} points, at most "
-               f"{shown(plot, max(y for _, y in plot.points))}", parts)
+    return parts
 
 
 def figures(found: Table) -> str:

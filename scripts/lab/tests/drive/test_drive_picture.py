@@ -11,7 +11,8 @@ from html_checks import Outline, check_labels, stands_alone
 import lab.drive.__main__ as command
 from align_reports.svg import svg
 from lab.drive import picture
-from lab.drive.__main__ import BROKEN, DOCUMENT, FINE, PICTURE, main, page, with_table
+from lab.drive.__main__ import BROKEN, DOCUMENT, FINE, PICTURE, PROGRAM, main, page
+from lab.drive.documents import with_block
 from lab.pace import patience
 from lab.paths import OUT, REPO, locked
 
@@ -106,10 +107,10 @@ def test_the_picture_in_the_document_is_of_these_figures(figures):
 def test_the_table_in_the_document_is_what_the_program_prints(figures):
     """Else `make bench-drive DOCUMENTS=1` has to write it anew."""
     text = DOCUMENT.read_text()
-    assert "w4k_132k" in figures["printed"] and with_table(text, figures["printed"]) == text
-    assert with_table(text, "a: table\n\nof three lines") != text
+    assert "w4k_132k" in figures["printed"] and with_block(text, PROGRAM.name, figures["printed"]) == text
+    assert with_block(text, PROGRAM.name, "a: table\n\nof three lines") != text
     with pytest.raises(ValueError, match="DOCUMENTS=1"):
-        with_table("no place", figures["printed"])
+        with_block("no place", PROGRAM.name, figures["printed"])
 
 
 def test_unreadable_figures_are_refused(tmp_path, capsys):
