@@ -327,7 +327,7 @@ static const char *config_help(void)
 	static char help[4096];
 	size_t used = (size_t)snprintf(help, sizeof(help), HELP_BEFORE_PROFILES);
 
-	for_each_profile(p)
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++)
 		used += (size_t)snprintf(help + used, sizeof(help) - used,
 					 "  %-19s  %s.\n", p->name, p->about);
 	snprintf(help + used, sizeof(help) - used, HELP_BEHIND_PROFILES);

@@ -16,7 +16,7 @@ const struct profile *const profiles[] = {
 
 const struct profile *profile_find(const char *name)
 {
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		if (strcmp(p->name, name) == 0)
 			return p;
 	}
@@ -28,9 +28,9 @@ const char *profile_names(void)
 	static char names[256];
 	size_t used = 0;
 
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		const char *before = p == profiles[0] ? "" :
-				     p_at[1] ? ", " : " or ";
+				     at[1] ? ", " : " or ";
 
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
 					 "%s%s", before, p->name);

@@ -85,11 +85,6 @@ struct profile {
 /* The profiles, ended by NULL. */
 extern const struct profile *const profiles[];
 
-/* Walk through the profiles; p_at is the place of p in the list. */
-#define for_each_profile(p)						\
-	for (const struct profile *const *p##_at = profiles, *p;	\
-	     (p = *p##_at); p##_at++)
-
 /* Find the profile named @name, or NULL. */
 const struct profile *profile_find(const char *name);
 

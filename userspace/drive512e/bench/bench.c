@@ -208,7 +208,7 @@ static bool run_live(FILE *json, const struct options *o)
 	live_priority();
 	printf("\n%-41s %11s %11s\n", "The plugin, through NBD in real time",
 	       "model, us", "plugin, us");
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		struct live live;
 		double percent;
 
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 	}
 	printf("%-41s %11s %11s\n", "On the virtual clock", "published",
 	       "measured");
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		if (!has_rows(p) || !wanted(&o, p->name))
 			continue;
 		ok &= run_profile(json, p, separator);

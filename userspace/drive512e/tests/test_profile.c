@@ -10,7 +10,7 @@ static void test_names(void)
 	const char *names = profile_names();
 	size_t length = 0;
 
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		CHECK(profile_find(p->name) == p, "%s", p->name);
 		CHECK(strstr(names, p->name), "%s is not in %s", p->name, names);
 		CHECK(p->about && *p->about, "%s is not described", p->name);
@@ -24,7 +24,7 @@ static void test_names(void)
 
 static void test_figures(void)
 {
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		bool disk = p->kind == PROFILE_MECHANICAL;
 		bool flash = p->kind == PROFILE_FLASH;
 

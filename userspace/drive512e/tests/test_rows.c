@@ -38,7 +38,7 @@ static void test_rows_are_judged(void)
 
 static void test_profiles_have_rows(void)
 {
-	for_each_profile(p) {
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
 		unsigned int rows = 0;
 
 		for (const struct bench_row *row = bench_rows; row->profile;
