@@ -265,6 +265,17 @@ def test_a_purge_without_a_table_says_nothing(tmp_path):
     assert run("sh", DEBIAN / "alignctl.postrm", "purge", env={**os.environ, "DPKG_ROOT": str(tmp_path)}) == ""
 
 
+@pytest.mark.parametrize("verb, others, left", [
+    ("remove", (), ["probed", "probed/sda.json"]), ("purge", (), None), ("purge", ("mine",), ["mine"])])
+def test_a_purge_takes_what_was_probed_and_nothing_else(tmp_path, verb, others, left):
+    state = tmp_path / "var/lib/alignctl"
+    (state / "probed").mkdir(parents=True)
+    for name in ("probed/sda.json", *others):
+        (state / name).touch()
+    assert run("sh", DEBIAN / "alignctl.postrm", verb, env={**os.environ, "DPKG_ROOT": str(tmp_path)}) == ""
+    assert (sorted(str(path.relative_to(state)) for path in state.rglob("*")) if state.exists() else None) == left
+
+
 def test_a_folder_with_other_files_is_not_replaced(tmp_path):
     (tmp_path / "mine").touch()
     done = subprocess.run([BUILD, "deb", tmp_path], capture_output=True, text=True)
