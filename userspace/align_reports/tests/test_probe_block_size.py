@@ -148,22 +148,17 @@ def test_when_the_time_is_over_what_is_certain_is_told(after, block):
     assert finding.why == f"{block_size.LIMIT_S} s did not suffice"
 
 
-class Card:
-    """A card that reads a page for each page that a request meets; answers within `noise` of the truth."""
+class StandIn:
+    """A drive that takes for a request what one() says, in microseconds, and nothing for a flush."""
 
-    def __init__(self, page, offset, noise=0.1):
-        self.says = Says(1 << 30, 512, 512, 0, False)
-        self._page, self._offset, self._noise = page, offset, noise
-        self._random = random.Random(5)
-        self._us = 0.0
+    def __init__(self, says, seed):
+        self.says, self._random, self._us = says, random.Random(seed), 0.0
+
+    def one(self, request):
+        raise NotImplementedError
 
     def each(self, requests, flushed=False):
-        assert not flushed and not any(request.write for request in requests)
-        times = []
-        for request in requests:
-            pages = ((request.offset + request.bytes - 1 - self._offset) // self._page
-                     - (request.offset - self._offset) // self._page + 1)
-            times.append((50 + 60 * pages) * self._random.gauss(1, self._noise))
+        times = [self.one(request) for request in requests]
         self._us += sum(times)
         return times
 
@@ -172,6 +167,20 @@ class Card:
 
     def elapsed_s(self):
         return self._us / 1e6
+
+
+class Card(StandIn):
+    """A card that reads a page for each page that a request meets; answers within `noise` of the truth."""
+
+    def __init__(self, page, offset, noise=0.1):
+        super().__init__(Says(1 << 30, 512, 512, 0, False), 5)
+        self._page, self._offset, self._noise = page, offset, noise
+
+    def one(self, request):
+        assert not request.write
+        pages = ((request.offset + request.bytes - 1 - self._offset) // self._page
+                 - (request.offset - self._offset) // self._page + 1)
+        return (50 + 60 * pages) * self._random.gauss(1, self._noise)
 
 
 @pytest.mark.parametrize("page, offset", [(2048, 512), (4096, 3584), (131072, 65536)])
@@ -188,15 +197,14 @@ def test_a_cache_that_is_on_although_the_drive_says_off_is_told():
             assert block_size.probe(clock, AREA, None, 1, lambda words: None).cache == is_on
 
 
-class Restless:
+class Restless(StandIn):
     """A drive without blocks, whose times vary with anything else, as `how` says."""
 
     def __init__(self, how, seed):
-        self.says = Says(4 << 30, 512, 4096, 0, False, True)
-        self._how, self._random = how, random.Random(seed)
-        self._us, self._made, self._load = 0.0, 0, 0.0
+        super().__init__(Says(4 << 30, 512, 4096, 0, False, True), seed)
+        self._how, self._made, self._load = how, 0, 0.0
 
-    def _one(self, request):
+    def one(self, request):
         draw, us = self._random, 100 + request.bytes / 2000
         self._made += 1
         if self._how == "outliers":
@@ -213,17 +221,6 @@ class Restless:
         elif self._how == "drift":
             us += self._made / 10
         return us * draw.gauss(1, 0.1)
-
-    def each(self, requests, flushed=False):
-        times = [self._one(request) for request in requests]
-        self._us += sum(times)
-        return times
-
-    def flush(self):
-        return 0.0
-
-    def elapsed_s(self):
-        return self._us / 1e6
 
 
 RESTLESS = ["outliers", "modes", "zones", "load", "bursts", "drift"]

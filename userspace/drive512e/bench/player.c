@@ -68,6 +68,19 @@ uint64_t player_place(struct player *p, uint64_t limit, uint64_t bytes,
 	return player_random(p, (limit - bytes) / step) * step;
 }
 
+struct request player_read_random(struct player *p, unsigned int job,
+				  unsigned int i)
+{
+	const uint64_t bytes = 4096;
+
+	(void)job;
+	(void)i;
+	return (struct request){
+		OP_READ, player_place(p, p->config.size, bytes, bytes), bytes,
+		false,
+	};
+}
+
 int64_t player_together(struct player *p, unsigned int jobs, unsigned int count,
 			player_next *next)
 {

@@ -40,6 +40,9 @@ uint64_t player_place(struct player *p, uint64_t limit, uint64_t bytes,
 typedef struct request player_next(struct player *p, unsigned int job,
 				   unsigned int i);
 
+/* Make a read of 4096 bytes anywhere. */
+player_next player_read_random;
+
 /*
  * Keep a request of each of @jobs jobs in flight until @count are sent in all;
  * each job waits for its own. Return the time until the last one is answered.

@@ -384,17 +384,6 @@ static double sorted_s(const struct bench_row *row)
 
 /* ---- several at once ---- */
 
-static struct request read_random(struct player *p, unsigned int job,
-				  unsigned int i)
-{
-	(void)job;
-	(void)i;
-	return (struct request){
-		OP_READ, player_place(p, p->config.size, BLOCK, BLOCK), BLOCK,
-		false,
-	};
-}
-
 /* Make a request in a job's own file of 1 GiB, 8 KiB after 8 KiB. */
 static struct request file_8k(enum op op, unsigned int job, unsigned int i)
 {
@@ -445,7 +434,7 @@ static double iops(const struct bench_row *row, player_next *next)
 
 static double random_iops(const struct bench_row *row)
 {
-	return iops(row, read_random);
+	return iops(row, player_read_random);
 }
 
 static double read_8k_iops(const struct bench_row *row)

@@ -37,17 +37,10 @@ static void decide_all(struct player *p)
 
 static struct request random_block(struct player *p, enum op op)
 {
-	return (struct request){
-		op, player_place(p, p->config.size, BLOCK, BLOCK), BLOCK, false,
-	};
-}
+	struct request req = player_read_random(p, 0, 0);
 
-static struct request read_random(struct player *p, unsigned int job,
-				  unsigned int i)
-{
-	(void)job;
-	(void)i;
-	return random_block(p, OP_READ);
+	req.op = op;
+	return req;
 }
 
 static struct request write_random(struct player *p, unsigned int job,
@@ -99,8 +92,8 @@ static void check_gain(bool cache, player_next *next)
 
 static void test_gain(void)
 {
-	check_gain(true, read_random);
-	check_gain(false, read_random);
+	check_gain(true, player_read_random);
+	check_gain(false, player_read_random);
 	check_gain(false, write_random);
 }
 

@@ -76,17 +76,6 @@ static void test_reads_only_the_rest(void)
 	player_stop(&p);
 }
 
-static struct request read_random(struct player *p, unsigned int job,
-				  unsigned int i)
-{
-	(void)job;
-	(void)i;
-	return (struct request){
-		OP_READ, player_place(p, p->config.size, BLOCK, BLOCK), BLOCK,
-		false,
-	};
-}
-
 static void test_parallel_reads(void)
 {
 	struct player one, many;
@@ -94,8 +83,8 @@ static void test_parallel_reads(void)
 
 	player_start(&one, "nvme-512e", true);
 	player_start(&many, "nvme-512e", true);
-	single = player_together(&one, 1, 5000, read_random);
-	together = player_together(&many, 16, 5000, read_random);
+	single = player_together(&one, 1, 5000, player_read_random);
+	together = player_together(&many, 16, 5000, player_read_random);
 	CHECK(together * 8 < single && together * 16 > single,
 	      "%jd us and %jd us", (intmax_t)(together / US),
 	      (intmax_t)(single / US));
