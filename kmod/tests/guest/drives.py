@@ -29,5 +29,7 @@ DRIVES = {
     # Slow enough for requests in flight at a power cut.
     "power4096": Server(profile="fixed", options=("latency_us=1000",)),
     "power16384": Server(physical=16384, alignment=512, profile="fixed", options=("latency_us=1000",)),
+    # It says blocks of 512 bytes, and has 4096 from sector 7 on.
+    "liar": Server(size="1G", alignment=3584, profile="usb-liar", presented={"physical": 512}),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }
