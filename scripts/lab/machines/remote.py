@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.machines import vm
+from lab.pace import patience
 
 CHANNEL = "lab.commands"
-CONNECT_S = 20.0  # QEMU connects its channels before the guest boots
+# QEMU connects its channels before the guest boots, but its image is made first.
+CONNECT_S = 60
 AGENT = Path(__file__).with_name("remote_agent.py")
 
 
@@ -104,12 +106,13 @@ def boot(folder: Path, *, timeout: float, boot_timeout: float = 120,
         # A daemon thread: the machine dies with this process, however it ends.
         thread = threading.Thread(target=machine, args=(f"{sockets}/guest",), daemon=True)
         thread.start()
-        listener.settimeout(CONNECT_S)
+        limit = patience(CONNECT_S)
+        listener.settimeout(limit)
         try:
             connection, _ = listener.accept()
         except TimeoutError as error:
             why = ended and vm.explain(ended[0])
-            raise GuestError(why or f"QEMU does not start within {CONNECT_S:.0f} s") from error
+            raise GuestError(why or f"QEMU does not start within {limit:.0f} s") from error
     with connection:
         guest = Guest(connection)
         try:

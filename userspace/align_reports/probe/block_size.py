@@ -316,10 +316,14 @@ def by_reads(target: Target, span: int | None, seed: int, finding: Finding) -> N
     try:
         scan.go_on(requests, unit, READ_ROUNDS, True)
         block = scan.best(unit, True)
-        if block and block.bytes >= 4 * unit:
+        while block and block.bytes >= 4 * unit:
             finding.kinds = read_kinds(block, unit)
             if not verify(requests, finding.kinds, (2,), READ_VERIFIED, LEAST_LOOK_UP):
                 finding.reads = block
+                break
+            # In noise the scan may have lost every other boundary; then reads across the middle are slow, too.
+            chance, half = finding.kinds[1].chance, block.bytes // 2
+            block = Block(half, block.offset % half) if chance is not None and chance < WRONG else None
     finally:
         finding.requests += requests.made
 
