@@ -43,7 +43,10 @@ def block(truth: Truth) -> tuple[list[str], bool]:
     if not found.penalty:
         return [*cells, "cannot tell"], right
     off = found.penalty.value / truth.penalty - 1
-    return [*cells, f"{found.penalty.value / 1000:.3f} ms {off:+.1%}"], right and abs(off) <= PENALTY
+    # What an SSD takes for a page is not much more than what the transport varies by.
+    claimed = truth.profile in DISKS
+    return [*cells, f"{found.penalty.value / 1000:.3f} ms {off:+.1%}{'' if claimed else ', not claimed'}"], \
+        right and (not claimed or abs(off) <= PENALTY)
 
 
 def main(names: Sequence[str], document: bool) -> int:
