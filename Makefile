@@ -17,7 +17,9 @@ export DM_ALIGN_KERNELS := $(KERNELS)
 endif
 
 # These boot guests of one series, whatever the tests run on.
-demo bench dashboard: export DM_ALIGN_KERNELS := $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
+usual = $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
+demo dashboard: export DM_ALIGN_KERNELS := $(usual)
+bench: export DM_ALIGN_KERNELS := $(or $(KERNELS),$(usual))
 
 .DEFAULT_GOAL := all
 
@@ -126,7 +128,7 @@ demo:  ## five workloads on two emulated drives, raw and through each mode [FULL
 	$(PYTHON) -m lab.demo $(if $(FULL),--full)
 
 # BENCH names rows; what `python -m lab.bench --help` lists.
-bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [BENCH_ARGS=...]
+bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures [QUICK=1] [BENCH="rows"] [KERNELS=7.2] [BENCH_ARGS=...]
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 

@@ -90,6 +90,7 @@ class Bench:
         self._console = console
         self._log = given.out / "log"
         self._began = time.monotonic()
+        self._series = kernels.main_series()
         self.record = Record()
         self.findings: list[str] = []
 
@@ -104,9 +105,9 @@ class Bench:
         self._alignctl = OUT / "bin" / "alignctl"
         if not self._alignctl.exists():
             raise remote.GuestError(f"{self._alignctl} is missing: run make first")
-        release = kernels.release(kernels.USUAL)
+        release = kernels.release(self._series)
         built, _ = modules.build_for(release)
-        self._modules = [built / "dm-align.ko", peer.dm_ebs(kernels.USUAL)]
+        self._modules = [built / "dm-align.ko", peer.dm_ebs(self._series)]
         self.record.machine.update(machine(release, accelerator, self._given))
 
     def count_instructions(self) -> None:
@@ -117,7 +118,7 @@ class Bench:
         self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
         began = time.monotonic()
         with remote.boot(self._log, timeout=patience(expected), name=self._name("overhead"),
-                        series=kernels.USUAL, icount=True) as here:
+                        series=self._series, icount=True) as here:
             meter = overhead.Meter(here, writes)
             for arm, why in meter.set_up(self._modules).items():
                 self.findings.append(f"overhead {arm}: {why}")
@@ -137,7 +138,7 @@ class Bench:
         expected = (rounds + 1) * 8 * DUEL_RUN_S[0 if quick else 1]
         self.say(f"replay-fio: {rounds} rounds of {requests} requests, about {clock(expected)}")
         with remote.boot(self._log, timeout=patience(expected), name=self._name("duel"),
-                        series=kernels.USUAL, memory="2G") as here:
+                        series=self._series, memory="2G") as here:
             contest = duel.Duel(here, self._alignctl, self._log, requests)
             contest.set_up()
             with self._console.status("") as status:
@@ -151,7 +152,7 @@ class Bench:
         self.say(f"replay-open: {requests} requests, about {clock(expected)}")
         trace = open_loop.make_trace(self._alignctl, self._log, requests)
         with (remote.boot(self._log, timeout=patience(expected), name=self._name("open"),
-                         series=kernels.USUAL, memory="2G") as here,
+                         series=self._series, memory="2G") as here,
               self._console.status("replay-open")):
             self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
         trace.unlink()
@@ -163,7 +164,7 @@ class Bench:
         expected = (rounds + 1) * len(recording.RECORDERS) * run_s
         self.say(f"record: {rounds} rounds of {writes} writes, about {clock(expected)}")
         with remote.boot(self._log, timeout=patience(expected), name=self._name("record"),
-                        series=kernels.USUAL, icount=True) as here:
+                        series=self._series, icount=True) as here:
             beside = recording.Recording(here, self._alignctl, writes)
             beside.set_up()
             with self._console.status("") as status:
@@ -209,7 +210,7 @@ class Bench:
         limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
         with drives.serve({drive.name: drive.server}, self._log) as served:
             only = served[drive.name]
-            with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=kernels.USUAL,
+            with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=self._series,
                             memory="2G", drives=[only.attached()] * drive.connections) as here:
                 disks = [f"vd{letter}" for letter in ascii_lowercase[:drive.connections]]
                 runner = Runner(here, self._alignctl, only, disks)

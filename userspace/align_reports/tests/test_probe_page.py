@@ -20,6 +20,7 @@ from align_reports.probe.statistics import Estimate
 from align_reports.probe.target import Says
 from align_reports.svg import WIDTH
 from align_reports.table import duration
+from lab.plugins.extent import only_all
 
 TASK = Task("/dev/<test>", None, None, 1, None)
 MACHINE = {"date": "made up", "kernel": "none"}
@@ -135,7 +136,7 @@ def test_no_cell_has_a_figure_of_seven_digits_and_each_time_has_its_unit(method)
 
 
 @pytest.mark.parametrize("method", RESULTS)
-@pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 1440)])
+@pytest.mark.parametrize("scheme, width", [("light", 380), only_all("the narrow page is the harder one", "dark", 1440)])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(tmp_path, method, scheme, width):
     check_layout(rendered(method, RESULTS[method]), tmp_path, width, scheme)
 
