@@ -32,12 +32,13 @@ def drive(rig):
 
 
 @pytest.mark.check_all("block-size takes half a minute of the drive; on a virtual clock it has tests of its own")
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_disk_that_lies_is_measured_judged_and_attached_by_what_was_found(drive, tmp_path):
     before = bytes(Disk(drive.path).read(0, SECTORS))
     assert "probed" not in findings(drive)
 
-    done = run(ALIGNCTL, "probe", "block-size", drive.path, "--write", "0+256M", "--save", tmp_path / "saved", "--json")
+    done = run(ALIGNCTL, "probe", "block-size", drive.path, "--write", "0+256M", "--save", tmp_path / "saved", "--json",
+               timeout=600)
     found = json.loads(done.stdout)
     assert (found["block"]["bytes"], found["block"]["offset"], found["contradicts"]) == (4096, 3584, True), found
     assert bytes(Disk(drive.path).read(0, SECTORS)) == before and not (tmp_path / "saved").exists()
