@@ -29,8 +29,10 @@ def speed(profile: str) -> tuple[list[str], bool]:
         found = told("rotation", target, SEED)
     said = ("does not rotate" if found["rotates"] is False else
             beside(found["rpm"], DISKS[profile].rpm, 1, 1) if profile in DISKS else "cannot tell")
+    rpm = found["rpm"]
+    inside = not rpm or rpm["low"] <= DISKS[profile].rpm <= rpm["high"]
     return [f"{found['took_s']:.0f} s", str(DISKS[profile].rpm) if profile in DISKS else "none", said], \
-        holds(profile, "rotation", found)
+        inside and holds(profile, "rotation", found)
 
 
 def block(truth: Truth) -> tuple[list[str], bool]:

@@ -148,14 +148,14 @@ def turning(count, seek, late=0.0, jitter=0.0, seed=1):
 def test_a_revolution_is_found_from_reads_there_and_back(seek, late, jitter):
     found = statistics.whole_turns(*turning(2000, seek, late, jitter))
     assert found.low <= TURN <= found.high and found.value == pytest.approx(TURN, rel=0.01)
-    assert found.half_width <= statistics.SURE
+    assert found.half_width <= statistics.SURE + statistics.LATE
 
 
 def test_a_revolution_s_interval_holds_it_as_often_as_it_says():
     held = 0
     for seed in range(30):
         found = statistics.whole_turns(*turning(300, 2500, 20, 60, seed))
-        held += found.low <= TURN <= found.high
+        held += found.low + statistics.LATE * found.value <= TURN <= found.high
     # of 99 %; four fail once in 5000 times
     assert held >= 27
 
