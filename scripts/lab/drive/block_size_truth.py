@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from align_reports.probe import block_size
@@ -107,11 +107,15 @@ def holds(row: Row) -> bool:
     return not row.wrong and row.cannot_tell <= runs * FEW and all(abs(each) <= PENALTY for each in row.deviations)
 
 
-def main(runs: int, document: bool) -> int:
-    """Print the table of all profiles, `runs` times with noise, and of other blocks once; return the exit status.
-
-    document: put what the profiles had into the document
+def main(argv: Sequence[str]) -> int:
     """
+    Print the table of all profiles, as often as asked for with noise, and of other blocks once, with --document what the
+    profiles had into the document, too; return the exit status.
+    """
+    parser = documents.parser(__doc__)
+    parser.add_argument("runs", nargs="?", type=int, default=1, help="runs of each profile (1)")
+    arguments = parser.parse_args(argv)
+    runs = arguments.runs
     lines = [HEADING]
     print(HEADING)
     status = 0
@@ -120,11 +124,10 @@ def main(runs: int, document: bool) -> int:
         lines.append(f"{row}{'' if holds(row) else '  FAILED'}")
         print(lines[-1], flush=True)
         status |= not holds(row)
-    if document:
+    if arguments.document:
         documents.write(documents.PROBE, "block_size_truth", "\n".join(lines[:1 + len(PROFILES)]))
     return status
 
 
 if __name__ == "__main__":
-    words = [word for word in sys.argv[1:] if word != "--document"]
-    sys.exit(main(int(words[0]) if words else 1, "--document" in sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import re
 from pathlib import Path
@@ -15,6 +16,13 @@ from align_reports.verify.command import TABLE_WIDTH
 from ..paths import REPO
 
 PROBE = REPO / "Documentation/probe.rst"
+
+
+def parser(about: str | None) -> argparse.ArgumentParser:
+    """Return a parser for such a program, `about` in its help; it knows --document."""
+    made = argparse.ArgumentParser(description=about)
+    made.add_argument("--document", action="store_true", help=f"write what is printed into {PROBE.name}, too")
+    return made
 
 
 def with_block(text: str, program: str, printed: str) -> str:

@@ -167,9 +167,10 @@ def beside(found: dict | None, true: float, unit: float, digits: int) -> str:
 
 def main(argv: Sequence[str]) -> int:
     """Print the table, with --document into the document, too; return the exit status."""
+    arguments = documents.parser(__doc__).parse_args(argv)
     made, status = table()
     wide().print(made)
-    if "--document" in argv:
+    if arguments.document:
         documents.write(documents.PROBE, "probe_truth", documents.plain(made))
     return status
 

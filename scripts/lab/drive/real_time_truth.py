@@ -51,8 +51,18 @@ def block(truth: Truth) -> tuple[list[str], bool]:
         right and (not claimed or abs(off) <= PENALTY)
 
 
-def main(names: Sequence[str], document: bool) -> int:
-    """Print the table, of these profiles or all, and maybe into the document; return the exit status: 1 if something is wrong."""
+def main(argv: Sequence[str]) -> int:
+    """
+    Print the table, of the profiles asked for or all, with --document into the document, too; return the exit status: 1 if
+    something is wrong.
+    """
+    parser = documents.parser(__doc__)
+    known = sorted({truth.profile for truth in PROFILES})
+    parser.add_argument("profiles", nargs="*", metavar="PROFILE", help=f"only these; of {' '.join(known)}")
+    arguments = parser.parse_args(argv)
+    names = arguments.profiles
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no such profile: {' '.join(unknown)}; there are {' '.join(known)}")
     table = Table(title="Methods on the plugin, through NBD in real time", title_justify="left")
     for heading in ("drive", "took", "rpm", "told", "took ", "block", "told ", "penalty", "told  "):
         table.add_column(heading, justify="left" if heading == "drive" else "right")
@@ -67,10 +77,10 @@ def main(names: Sequence[str], document: bool) -> int:
         table.add_row(str(truth) if fine and right else f"{truth} FAILED", *turning, *blocks)
         status |= not (fine and right)
     wide().print(table)
-    if document:
+    if arguments.document:
         documents.write(documents.PROBE, "real_time_truth", documents.plain(table))
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main([word for word in sys.argv[1:] if word != "--document"], "--document" in sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))
