@@ -138,11 +138,11 @@ def test_a_degraded_device_is_seen_everywhere_and_not_left_unless_forced(degrade
     device, _ = degraded
     assert device.state() == "degraded" and device.listed()["degraded"] == 1
     stats = alignctl("stats", device.name, status=FINDINGS)
-    assert "1 blocks" in stats.stderr and "--drop-failed" in stats.stderr
+    assert "1 block " in stats.stderr and "--drop-failed" in stats.stderr
     refused = alignctl("set", device.name, "--mode", "pad", status=IO).stderr
-    assert "1 blocks" in refused and "--drop-failed" in refused
+    assert "1 block " in refused and "--drop-failed" in refused
     refused = alignctl("detach", device.name, status=BUSY).stderr
-    assert "1 blocks" in refused and "--force" in refused
+    assert "1 block " in refused and "--force" in refused
     assert device.state() == "degraded", "the device stays"
     assert "--force" in alignctl("detach", device.name, "--force").stderr
 
@@ -151,7 +151,7 @@ def test_a_degraded_device_is_seen_everywhere_and_not_left_unless_forced(degrade
 def test_what_failed_can_be_given_up(degraded):
     device, drive = degraded
     said = alignctl("set", device.name, "--drop-failed", "--mode", "pad", "--flush").stdout
-    assert "1 held blocks dropped" in said
+    assert "1 held block dropped" in said
     assert device.state() == "live" and device.listed()["held_blocks"] == 0
     alignctl("stats", device.name)
     drive.heal()

@@ -548,10 +548,10 @@ def test_held_data_that_cannot_be_written_keep_the_table_unless_forced(rig):
         align = device.table()
         drive.fail("write", 80, 8)
         refused = detach(device, status=BUSY).stderr
-        assert "1 blocks" in refused and "--force" in refused
+        assert "1 block " in refused and "--force" in refused
         unharmed(device, align)
         refused = alignctl("set", device.name, "--resize", status=IO).stderr
-        assert "1 blocks" in refused
+        assert "1 block " in refused
         unharmed(device, align)
         check(82, pattern(1, 82, 3), upper.read(82, 3), "still held")
         with rig.log() as log:
@@ -570,7 +570,7 @@ def test_writes_that_come_in_the_last_moment_and_fail_keep_the_table(rig, change
             upper.write(162, pattern(2, 162, 3))
             drive.fail("write", 160, 8)
         refused = changing.result().stderr
-        assert "1 blocks" in refused and "the old one stays" in refused
+        assert "1 block " in refused and "the old one stays" in refused
         unharmed(device, align)
         check(162, pattern(2, 162, 3), upper.read(162, 3), "still held")
         drive.heal()

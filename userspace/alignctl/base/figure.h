@@ -36,4 +36,7 @@ struct figure figure(enum figure_unit unit, double value);
 /* The text of a number of things, as an argument of printf(). */
 #define FIGURE_OF(n)	(figure(FIGURE_COUNT, (double)(n)).text)
 
+/* The end of the noun after a number of things: one block, two blocks. */
+#define PLURAL_OF(n)	((n) == 1 ? "" : "s")
+
 #endif

@@ -419,11 +419,12 @@ static void text_held(const struct ledger *ledger)
 
 	if (!blocks)
 		return;
-	printf("  held, and not on the drive: %s in %" PRIu64 " blocks, the oldest for %s\n",
+	printf("  held, and not on the drive: %s in %" PRIu64 " block%s, the oldest for %s\n",
 	       ledger->missing[LEDGER_held_bytes] ? "-" :
 	       figure(FIGURE_BYTES,
 		      (double)ledger->raw[LEDGER_held_bytes]).text,
-	       blocks, ledger->held_oldest_ms < 0 ? "-" :
+	       blocks, PLURAL_OF(blocks),
+	       ledger->held_oldest_ms < 0 ? "-" :
 	       figure(FIGURE_MS, (double)ledger->held_oldest_ms).text);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/figure.h"
 #include "base/message.h"
 #include "device/live.h"
 #include "device/mode.h"
@@ -75,7 +76,8 @@ static char *disturbance(const struct live *live, const struct dm_align *now)
 		return message_format("the device below is gone");
 	if (degraded)
 		return message_format("degraded: acknowledged writes to %" PRIu64
-				      " blocks cannot be written", degraded);
+				      " block%s cannot be written", degraded,
+				      PLURAL_OF(degraded));
 	if (now->suspended)
 		return message_format("was suspended meanwhile");
 	if (!same_targets(now, &live->start))

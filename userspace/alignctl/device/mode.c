@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/figure.h"
 #include "base/message.h"
 #include "base/options.h"
 #include "device/mode.h"
@@ -72,8 +73,8 @@ void mode_print_volatile(const char *name, int64_t hold_ms)
 void mode_report_degraded(const char *name, uint64_t blocks)
 {
 	message_error("%s: degraded: acknowledged writes to %" PRIu64
-		      " blocks cannot be written, and every flush fails; repair the device below, or drop the writes with 'alignctl set %s --drop-failed'",
-		      name, blocks, name);
+		      " block%s cannot be written, and every flush fails; repair the device below, or drop the writes with 'alignctl set %s --drop-failed'",
+		      name, blocks, PLURAL_OF(blocks), name);
 }
 
 void mode_report_gone(const char *name, const char *below)

@@ -248,7 +248,7 @@ static void text_shifts(const struct forecast *f)
 		puts("  nothing to gain by moving");
 	else
 		printf("  best: start moved by %" PRIu32 " sector%s: %s touches, %.0f %% less\n",
-		       best, best == 1 ? "" : "s",
+		       best, PLURAL_OF(best),
 		       FIGURE_OF(f->shifted[best]),
 		       100.0 * (f->shifted[0] - f->shifted[best]) /
 		       f->shifted[0]);
@@ -363,7 +363,7 @@ static void text_advice(const struct forecast *f)
 	}
 	if (advice.remedy == FORECAST_MOVE)
 		printf("move the start by %" PRIu32 " sector%s", sectors,
-		       sectors == 1 ? "" : "s");
+		       PLURAL_OF(sectors));
 	else
 		printf("mode %s", remedy_names[advice.remedy]);
 	printf("; it leaves %s of %s read-modify-writes, %.0f %% less\n",

@@ -291,10 +291,10 @@ static bool full(struct recorder *recorder)
 	struct record *record = recorder->record;
 
 	if (options->count && record_requests(record) >= options->count)
-		record->stopped = "requests";
+		record->stopped = RECORD_STOP_COUNT;
 	else if (options->bytes &&
 		 trace_writer_bytes(recorder->writer) >= options->bytes)
-		record->stopped = "size";
+		record->stopped = RECORD_STOP_SIZE;
 	else
 		return false;
 	return true;
@@ -471,11 +471,11 @@ static int record_loop(struct recorder *recorder)
 		if (record->stopped)
 			break;
 		if (command_ended(recorder, false))
-			record->stopped = "command";
+			record->stopped = RECORD_STOP_COMMAND;
 		else if (interrupt_seen())
-			record->stopped = "signal";
+			record->stopped = RECORD_STOP_SIGNAL;
 		else if (limit_ns && ran_ns >= limit_ns)
-			record->stopped = "seconds";
+			record->stopped = RECORD_STOP_SECONDS;
 		else if (!more)
 			nanosleep(&pause, NULL);
 		show(recorder, &progress, ran_ns / NS_PER_S);

@@ -45,6 +45,17 @@ struct record_lost {
 	uint64_t count;
 };
 
+/* Cause of the end of a recording. */
+enum record_stop {
+	RECORD_STOP_NONE,
+	RECORD_STOP_SIGNAL,
+	RECORD_STOP_SECONDS,
+	RECORD_STOP_COUNT,
+	RECORD_STOP_SIZE,
+	RECORD_STOP_COMMAND,
+	RECORD_NR_STOPS
+};
+
 /**
  * struct record - the result of recording
  * @count: number of recorded requests, by operation
@@ -66,8 +77,7 @@ struct record_lost {
  * @lost: requests missing, for each of these processors
  * @lost_total: number of requests missing, of all processors
  * @wall_s: length of the recording, seconds
- * @stopped: cause of the end: "signal", "seconds", "requests", "size",
- *	"command"
+ * @stopped: cause of the end
  * @command_status: exit status of the command as in a shell, 128 and the number
  *	for a signal; valid if there was a command
  * @followed: account of what became of the writes; valid if they were followed
@@ -90,7 +100,7 @@ struct record {
 	struct record_lost *lost;
 	uint64_t lost_total;
 	double wall_s;
-	const char *stopped;
+	enum record_stop stopped;
 	int command_status;
 	struct followed followed;
 };

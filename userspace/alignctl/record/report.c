@@ -12,6 +12,17 @@
 /* 1: what it was before documents had a number; there format was what is now output_format. */
 #define JSON_FORMAT	2
 
+static const struct {
+	const char *name;	/* in JSON */
+	const char *text;
+} stops[RECORD_NR_STOPS] = {
+	[RECORD_STOP_SIGNAL] = { "signal", "interrupted" },
+	[RECORD_STOP_SECONDS] = { "seconds", "--seconds were over" },
+	[RECORD_STOP_COUNT] = { "requests", "--count was reached" },
+	[RECORD_STOP_SIZE] = { "size", "--size was reached" },
+	[RECORD_STOP_COMMAND] = { "command", "the command ended" },
+};
+
 static void make_operations(struct trace_operation row[TRACE_NR_OPS],
 			    const struct record *record)
 {
@@ -69,7 +80,8 @@ void record_report_text(const struct record *record,
 	printf("%s: %s requests in %s, in %s (%s), until %s\n",
 	       options->device->path, FIGURE_OF(record_requests(record)),
 	       figure(FIGURE_S, record->wall_s).text, options->output,
-	       trace_written_names[options->format], record->stopped);
+	       trace_written_names[options->format],
+	       stops[record->stopped].text);
 	make_operations(operation, record);
 	trace_operations_print(&trace_operations_counted, operation);
 	text_blocks(record);
@@ -173,7 +185,7 @@ void record_report_json(const struct record *record,
 	json_add_number(object, "secure_erases", record->secure);
 	json_add_number(object, "late", record->late);
 	json_add_real(object, "wall_s", record->wall_s);
-	json_add_text(object, "stopped", record->stopped);
+	json_add_text(object, "stopped", stops[record->stopped].name);
 	if (options->command)
 		json_add_number(object, "command_status",
 				record->command_status);

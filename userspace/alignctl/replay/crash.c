@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/message.h"
 #include "base/progress.h"
@@ -30,8 +31,9 @@ static void print_text(const struct replay_state *state,
 	else
 		printf(" of %" PRIu64 "\n", state->done.issued);
 	for (i = 0; i < CONTENT_NR_VERDICTS; i++) {
-		printf("  %-11s %" PRIu64 " blocks of 4096 bytes",
-		       content_verdict_names[i], crash->blocks[i]);
+		printf("  %-11s %" PRIu64 " block%s of 4096 bytes",
+		       content_verdict_names[i], crash->blocks[i],
+		       PLURAL_OF(crash->blocks[i]));
 		if (crash->blocks[i])
 			printf(", the first at sector %" PRIu64,
 			       crash->first[i]);

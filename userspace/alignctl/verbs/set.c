@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/figure.h"
 #include "base/message.h"
 #include "device/dm.h"
 #include "device/mode.h"
@@ -91,8 +92,8 @@ static int drop_failed(const struct dm_align *device)
 		return result;
 	if (blocks)
 		printf("%s: %" PRIu64
-		       " held blocks dropped; the kernel log, 'dmesg', names each\n",
-		       device->name, blocks);
+		       " held block%s dropped; the kernel log, 'dmesg', names each\n",
+		       device->name, blocks, PLURAL_OF(blocks));
 	else
 		printf("%s: no held block had failed\n", device->name);
 	return ALIGNCTL_FINE;

@@ -16,7 +16,7 @@ static const struct record recorded = {
 		   [TRACE_WRITE_ZEROES] = 16384 },
 	.geometry = { .physical = 4096 },
 	.misaligned = 1000000, .zeroes_misaligned = 2, .touches = 2000003,
-	.zero_touches = 3, .wall_s = 1.5, .stopped = "signal",
+	.zero_touches = 3, .wall_s = 1.5, .stopped = RECORD_STOP_SIGNAL,
 };
 
 /* The report, of blocks that are known or not, for people or not; for free(). */
@@ -40,7 +40,7 @@ static void text(void)
 	CLEANUP_FREE char *known = report(true, false);
 	CLEANUP_FREE char *unknown = report(false, false);
 	static const char wanted[] =
-		"/dev/sdx: 1.23 M requests in 1.5 s, in x (recording), until signal\n"
+		"/dev/sdx: 1.23 M requests in 1.5 s, in x (recording), until interrupted\n"
 		"  OPERATION     REQUESTS      SIZE  MISALIGNED  TOUCHES\n"
 		"  read                 1     512 B           -        -\n"
 		"  write           1.23 M  4.71 GiB         1 M      2 M\n"

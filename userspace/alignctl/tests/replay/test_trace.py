@@ -477,7 +477,7 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
     assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
     text = alignctl("replay", "--check", state).stdout
     assert "4 requests were durable, the run did not end" in text
-    assert "lost        1 blocks of 4096 bytes, the first at sector 64" in text
+    assert "lost        1 block of 4096 bytes, the first at sector 64" in text
 
 
 @pytest.mark.parametrize("text, words", [
