@@ -7,6 +7,7 @@ afterwards. As many cuts as in the proof, with the raw drive for comparison:
     DM_ALIGN_STACK_CUTS=25 scripts/python -m pytest kmod/tests/guest -k "stacks"
 """
 
+import contextlib
 import math
 import random
 import shutil
@@ -69,21 +70,16 @@ class Cuts:
             if fresh:
                 make(self._kind, path)
                 self._written = []
-            with mounted(self._kind, path) as root:
+            with mounted(self._kind, path) as root, contextlib.ExitStack() as processes:
                 # The folders of the last two cuts stay.
                 for _, _, old in self._written[:-4]:
                     shutil.rmtree(root / old)
                 del self._written[:-4]
                 writing = []
-                try:
-                    for workload in workloads:
-                        name = f"{self.cuts}-{type(workload).__name__}"
-                        workload.setup(root / name)
-                        writing.append((workload, Writer(workload, root / name), name))
-                except DAMAGE:
-                    for _, writer, _ in writing:
-                        writer.stop()
-                    raise
+                for workload in workloads:
+                    name = f"{self.cuts}-{type(workload).__name__}"
+                    workload.setup(root / name)
+                    writing.append((workload, processes.enter_context(Writer(workload, root / name)), name))
                 self._drive.reset()
                 self._drive.cut_power(at=self._choose.randint(1, REQUESTS), tear=self._tear,
                                       seed=self._choose.randrange(1 << 31))

@@ -24,41 +24,49 @@ def _lvm(command, device, *arguments):
     run(command, option, text % f'filter=[ "a|^{device}$|", "r|.*|" ]', *arguments)
 
 
+# Each layer also removes what a failed assembly of it has left: on a damaged drive it may fail anywhere.
+
+
 @contextlib.contextmanager
 def plain(devices, fresh):
     yield devices[0]
 
 
+def _remove(name):
+    if Path("/dev/mapper", name).exists():
+        control.remove(name)
+
+
 @contextlib.contextmanager
 def lvm(devices, fresh):
-    if fresh:
-        _lvm("pvcreate", devices[0], "-ff", "-y", devices[0])
-        _lvm("vgcreate", devices[0], "stacks", devices[0])
-        _lvm("lvcreate", devices[0], "-l", "100%FREE", "-Wn", "-n", "volume", "stacks")
-    else:
-        _lvm("vgchange", devices[0], "-ay", "stacks")
     try:
+        if fresh:
+            _lvm("pvcreate", devices[0], "-ff", "-y", devices[0])
+            _lvm("vgcreate", devices[0], "stacks", devices[0])
+            _lvm("lvcreate", devices[0], "-l", "100%FREE", "-Wn", "-n", "volume", "stacks")
+        else:
+            _lvm("vgchange", devices[0], "-ay", "stacks")
         yield "/dev/mapper/stacks-volume"
     finally:
         # vgchange would read from a drive that may have no power.
-        control.remove("stacks-volume")
-        shutil.rmtree("/dev/stacks")
+        _remove("stacks-volume")
+        shutil.rmtree("/dev/stacks", ignore_errors=True)
 
 
 @contextlib.contextmanager
 def luks(devices, fresh):
     """Make or open a LUKS device with sectors of 512 bytes, so that dm-crypt passes on writes of any sector; yield it."""
-    with tempfile.NamedTemporaryFile() as key:
-        key.write(b"a key for tests only")
-        key.flush()
-        if fresh:
-            run("cryptsetup", "luksFormat", "-q", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
-                "--pbkdf-force-iterations", 1000, "--key-file", key.name, devices[0])
-        run("cryptsetup", "open", "--key-file", key.name, devices[0], "crypt")
     try:
+        with tempfile.NamedTemporaryFile() as key:
+            key.write(b"a key for tests only")
+            key.flush()
+            if fresh:
+                run("cryptsetup", "luksFormat", "-q", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
+                    "--pbkdf-force-iterations", 1000, "--key-file", key.name, devices[0])
+            run("cryptsetup", "open", "--key-file", key.name, devices[0], "crypt")
         yield "/dev/mapper/crypt"
     finally:
-        control.remove("crypt")
+        _remove("crypt")
 
 
 MD = "/dev/md0"
@@ -67,16 +75,17 @@ MD = "/dev/md0"
 @contextlib.contextmanager
 def raid1(devices, fresh):
     os.environ["MDADM_NO_UDEV"] = "1"
-    if fresh:
-        # The caller has zeroed both members, so they are in sync.
-        run("mdadm", "--create", MD, "--run", "--metadata=1.2", "--level=1", "--raid-devices=2", "--assume-clean",
-            "--bitmap=internal", *devices)
-    else:
-        run("mdadm", "--assemble", MD, "--run", *devices)
     try:
+        if fresh:
+            # The caller has zeroed both members, so they are in sync.
+            run("mdadm", "--create", MD, "--run", "--metadata=1.2", "--level=1", "--raid-devices=2", "--assume-clean",
+                "--bitmap=internal", *devices)
+        else:
+            run("mdadm", "--assemble", MD, "--run", *devices)
         yield MD
     finally:
-        run("mdadm", "--stop", MD)
+        if Path("/sys/block/md0/md").exists():
+            run("mdadm", "--stop", MD)
 
 
 def mirrored():
@@ -110,8 +119,12 @@ class Stack:
 
     @contextlib.contextmanager
     def assembled(self, fresh=False):
-        """Assemble the stack, newly created on zeroes if `fresh`; yield the top device. Removes all devices at the end."""
-        with contextlib.ExitStack() as stack:
+        """
+        Assemble the stack, newly created on zeroes if `fresh`; yield the top device. Removes all devices at the end, and
+        raises RuntimeError if one stays: callers take AssertionError and OSError for damage of what is on the drive.
+        """
+        stack = contextlib.ExitStack()
+        try:
             devices = []
             for number in range(self._parts):
                 start = 2048 + SHIFT + number * (self._sectors + 2048)
@@ -123,3 +136,8 @@ class Stack:
                     path = stack.enter_context(Align(path, mode=self._through)).path
                 devices.append(path)
             yield stack.enter_context(self._layer(devices, fresh))
+        finally:
+            try:
+                stack.close()
+            except (AssertionError, OSError) as error:
+                raise RuntimeError(f"a device of the stack stays: {error}") from error

@@ -8,6 +8,7 @@ A workload has four parts, all for the same folder:
     check(folder, acknowledged, begun)   fail unless the folder has the result of these operations: all acknowledged ones,
                         and perhaps the one begun after them
     failures            exceptions that work() may raise when the power is off
+    signals             signals that may end its process then, as SIGBUS ends one that has mapped a file
 """
 
 import itertools
@@ -32,12 +33,17 @@ SIZES = [100, 512, 3000, 4096, 9000, 70000]
 
 
 class Writer:
-    """A process that does work(0), work(1), ... until one fails or stop() is called."""
+    """
+    A process that does work(0), work(1), ... until one fails or stop() is called; as a context manager it is killed at the
+    end if it is still there, so that its file system can be unmounted whatever failed.
+    """
 
     BEGUN, ACKNOWLEDGED, STOP = 0, 8, 16
 
     def __init__(self, workload, folder):
         self._shared = mmap.mmap(-1, mmap.PAGESIZE)
+        self._signals = workload.signals
+        self._ended = False
         self._pid = os.fork()
         if self._pid:
             return
@@ -49,6 +55,13 @@ class Writer:
             os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(status)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if not self._ended:
+            self._kill()
 
     def _do(self, workload, folder):
         for n in itertools.count():
@@ -83,19 +96,27 @@ class Writer:
         while True:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
+                self._ended = True
                 break
             if limit.over():
                 where = self._where()
                 self._kill()
                 raise Hung(f"operation {self.begun} of process {self._pid} hangs for {limit}: {where}")
             time.sleep(0.01)
-        assert status == 0, f"operation {self.begun} failed, see standard error (status {status})"
+        if os.WIFSIGNALED(status):
+            ending = signal.Signals(os.WTERMSIG(status))
+            said = f"{ending.name} ended the process in operation {self.begun}"
+            assert ending in self._signals, said
+            print(said)
+        else:
+            assert status == 0, f"operation {self.begun} failed, see standard error (status {status})"
 
     def _kill(self):
         """Kill the process, and wait for it, but not for one that the kernel does not let go."""
         os.kill(self._pid, signal.SIGKILL)
         limit = Limit(10)
-        while not limit.over() and not os.waitpid(self._pid, os.WNOHANG)[0]:
+        while not limit.over() and not self._ended:
+            self._ended = bool(os.waitpid(self._pid, os.WNOHANG)[0])
             time.sleep(0.01)
 
     def _where(self):
@@ -115,7 +136,7 @@ def sync(path):
 class Files:
     """Appends to logs, replacements of whole files, and overwrites in place; in addition writes without a sync."""
 
-    failures = OSError
+    failures, signals = OSError, ()
     LOGS, REPLACED, SLOTS, SLOT = 3, 8, 64, 3000
 
     def __init__(self, seed):
@@ -196,7 +217,8 @@ class Files:
 class Sqlite:
     """Transactions in a database in WAL mode with synchronous=FULL: transfers between accounts, with a row for each."""
 
-    failures = (sqlite3.Error, OSError)
+    # SQLite maps the index of its WAL.
+    failures, signals = (sqlite3.Error, OSError), (signal.SIGBUS,)
     ACCOUNTS = 200
 
     def __init__(self, seed):
