@@ -59,15 +59,16 @@ def data(disk):
 
 
 def of(method, area=AREA):
-    """Options of a short run of a method."""
-    if method == "block-size":
-        return ["--span", "8M"]
+    """Options of a short run of a method, but for block-size."""
     return ["--count", 10, *(area if METHODS[method] else ["--span", "8M"]),
             *(["--depth", 2] if method not in IN_TURN else [])]
 
 
-# block-size has a test of its own below, as it is slow.
-@pytest.mark.parametrize("method", [method for method, writes in METHODS.items() if not writes and method != "block-size"])
+# block-size has a test of its own below, which looks at its JSON, too, as it is slow.
+READING = [method for method, writes in METHODS.items() if not writes and method != "block-size"]
+
+
+@pytest.mark.parametrize("method", READING)
 def test_a_method_that_reads_is_done_on_what_holds_data_and_changes_nothing(disk, data, method):
     done = alignctl("probe", method, disk, *of(method))
     assert done.returncode == FINE, done.stderr
@@ -190,6 +191,7 @@ def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_ch
         assert result["block"] is result["kept"] is result["penalty_us"] is None and why in result["why"]
         assert escape(f"cannot tell: {result['why']}") in (tmp_path / "page.html").read_text()
         assert disk.read_bytes() == data
+        assert_documented(result)
 
 
 @pytest.mark.parametrize("options, words", [
@@ -368,13 +370,15 @@ def test_methods_are_listed_in_help_workloads_and_man_page():
         assert re.search(rf"^{name} +{method['count']} ", page, re.M)
 
 
-def test_every_key_of_the_json_is_documented(disk):
+def assert_documented(document):
+    """Fail unless each key of a JSON document is in the man page."""
     page = man_page()
     part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
-    documents = []
-    for method in (method for method, writes in METHODS.items() if not writes):
-        documents.append(json.loads(alignctl("probe", method, disk, *of(method), "--json").stdout))
-        assert documents[-1]["device_facts"]["logical_block_size"]
-        documents[-1]["device_facts"] = None
-    for key in {key for document in documents for key in keys(document)}:
+    assert document["device_facts"]["logical_block_size"]
+    for key in set(keys({**document, "device_facts": None})):
         assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
+
+
+@pytest.mark.parametrize("method", READING)
+def test_every_key_of_the_json_is_documented(disk, method):
+    assert_documented(json.loads(alignctl("probe", method, disk, *of(method), "--json").stdout))
