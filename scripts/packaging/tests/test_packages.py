@@ -14,7 +14,7 @@ import pytest
 from lab import kept
 from lab.linux import kernels, modules
 from lab.pace import patience
-from lab.paths import OUT, REPO
+from lab.paths import CACHE, OUT, REPO, locked
 
 # Other workers would only wait for the build.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -27,8 +27,8 @@ PACKAGES = {"alignctl", "dm-align-dkms", "nbdkit-drive512e-plugin"}
 # What the packages of both kinds give to make install.
 ARGUMENTS = ["PREFIX=/usr", "REPORTS_PYTHON=/usr/bin/python3"]
 DEB_ARGUMENTS = [*ARGUMENTS, "ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions"]
-# Always the same folder, so that ccache knows what is compiled in it.
-WHERE = OUT / "packaging-tests"
+# The same folder for all checkouts, so that ccache knows what is compiled in it.
+WHERE = CACHE / "packaging-tests"
 # What a build does not read.
 NOT_COPIED = {".git", "out", "__pycache__", ".pytest_cache"}
 
@@ -61,8 +61,9 @@ def packages():
 
     def make(folder):
         built = WHERE / "deb"
-        run(BUILD, "deb", built, env=plain_environment())
-        shutil.copytree(built, folder, dirs_exist_ok=True)
+        with locked(WHERE.name):
+            run(BUILD, "deb", built, env=plain_environment())
+            shutil.copytree(built, folder, dirs_exist_ok=True)
     return kept.result("packages", key, make)
 
 
@@ -199,7 +200,7 @@ def dkms_build(unpacked, release, folder):
 def test_dkms_builds_the_module(unpacked, series):
     release = kernels.release(series)
     if kernels.usable(kernels.build_folder(release)):
-        module = dkms_build(unpacked, release, WHERE / f"dkms-{series}")
+        module = dkms_build(unpacked, release, OUT / "packaging-tests" / f"dkms-{series}")
     else:
         # A root of another generation has a compiler and no dkms: what dkms runs, make with the headers, runs there.
         tree, root = modules.gcc_tree(release)
