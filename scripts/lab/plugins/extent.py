@@ -22,7 +22,7 @@ VARIABLE = "DM_ALIGN_ALL"
 LENGTHS = {
     "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
     "DM_ALIGN_KASAN_SECONDS": (17, 120, "seconds of the stress under KASAN and lockdep"),
-    "DM_ALIGN_SOAK_SECONDS": (20, 45, "seconds of random configurations under KASAN"),
+    "DM_ALIGN_SOAK_ROUNDS": (10, 24, "random configurations under KASAN"),
     "DM_ALIGN_HOSTILE_LINES": (200, 500, "bad table lines and messages in a guest"),
     "DM_ALIGN_KMEMLEAK_LINES": (60, 300, "the same under KASAN and kmemleak"),
     "DM_ALIGN_HOSTILE_SECONDS": (5, 5, "seconds of readers of sysfs under KASAN"),

@@ -76,13 +76,13 @@ def test_check_all_leaves_nothing_out(run):
 
 
 def test_a_slice_has_its_length_from_its_variable_or_from_the_run(monkeypatch):
-    short, full, _ = extent.LENGTHS["DM_ALIGN_SOAK_SECONDS"]
-    monkeypatch.delenv("DM_ALIGN_SOAK_SECONDS", raising=False)
+    short, full, _ = extent.LENGTHS["DM_ALIGN_STRESS_SECONDS"]
+    monkeypatch.delenv("DM_ALIGN_STRESS_SECONDS", raising=False)
     for everything, expected in (("", short), ("0", short), ("1", full)):
         monkeypatch.setenv(extent.VARIABLE, everything)
-        assert extent.length("DM_ALIGN_SOAK_SECONDS") == expected
-    monkeypatch.setenv("DM_ALIGN_SOAK_SECONDS", "7.5")
-    assert extent.length("DM_ALIGN_SOAK_SECONDS") == 7.5
+        assert extent.length("DM_ALIGN_STRESS_SECONDS") == expected
+    monkeypatch.setenv("DM_ALIGN_STRESS_SECONDS", "7.5")
+    assert extent.length("DM_ALIGN_STRESS_SECONDS") == 7.5
 
 
 def test_no_slice_is_longer_in_make_check():
