@@ -5,13 +5,13 @@ import random
 import signal
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from lab.pace import patience, scaled
+from lab.pace import patience
 from rig.direct import Disk
+from rig.witness import eventually
 
 HERE = Path(__file__).resolve().parent
 SECTOR = 512
@@ -80,14 +80,12 @@ def test_the_same_seed_makes_the_same_requests(tool, disk):
 @pytest.mark.parametrize("spoilt", [False, True])
 def test_a_run_that_is_ended_early_checks_and_counts_all_the_same(tool, disk, spoilt):
     with subprocess.Popen([tool, disk, "--seconds", "1000", "--region", str(REGION)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as run:
-        # time for the tool to set its handler and fill the region
-        time.sleep(scaled(1))
+                          stderr=subprocess.PIPE, text=True) as run, Disk(disk) as file:
+        eventually(lambda: any(file.read(REGION - 1, 1)), "the region is never filled")
         if spoilt:
             # stopped: no thread can notice or overwrite the fault before all are told to end
             run.send_signal(signal.SIGSTOP)
-            with Disk(disk) as file:
-                file.write(0, bytes([1]) * (SECTOR * REGION))
+            file.write(0, bytes([1]) * (SECTOR * REGION))
         run.terminate()
         run.send_signal(signal.SIGCONT)
         out, errors = run.communicate(timeout=patience(60))
