@@ -276,7 +276,7 @@ class Sectors:
     writers; each write is synced.
     """
 
-    failures, signals = OSError, ()
+    failures = OSError
     RUNS = 40
     SPAN = RUNS * 24 * 512
 

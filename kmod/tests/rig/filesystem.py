@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import os
 import tempfile
 from pathlib import Path
 
@@ -27,18 +28,26 @@ def fsck(kind, path):
 @contextlib.contextmanager
 def mounted(kind, path, read_only=False, options=None):
     """Mount a file system for the `with` block; yield its folder. `options`: the file system's own, as for mount -o."""
-    with tempfile.TemporaryDirectory() as folder:
+    folder, before = tempfile.mkdtemp(), None
+    try:
         # mount(2) itself: running mount(8) would take longer than the mount.
         libc.call(f"mount {path}", "mount", str(path).encode(), folder.encode(), kind.encode(),
                   MS_RDONLY if read_only else 0, options and options.encode())
+    except OSError:
+        os.rmdir(folder)
+        raise
+    try:
+        yield Path(folder)
+    except BaseException as error:
+        before = error
+        raise
+    finally:
         try:
-            yield Path(folder)
-        finally:
-            try:
-                libc.call(f"umount {path}", "umount2", folder.encode(), 0)
-            except OSError as error:
-                # Not an OSError, which callers expect of a damaged file system.
-                raise RuntimeError(f"{path} stays mounted: {error}") from error
+            libc.call(f"umount {path}", "umount2", folder.encode(), 0)
+        except OSError as error:
+            # Not an OSError, which callers expect of a damaged file system.
+            raise RuntimeError(f"{path} stays mounted: {error}; before: {before!r}") from error
+        os.rmdir(folder)
 
 
 def replay_journal(kind, path):

@@ -123,7 +123,7 @@ class Stack:
         Assemble the stack, newly created on zeroes if `fresh`; yield the top device. Removes all devices at the end, and
         raises RuntimeError if one stays: callers take AssertionError and OSError for damage of what is on the drive.
         """
-        stack = contextlib.ExitStack()
+        stack, before = contextlib.ExitStack(), None
         try:
             devices = []
             for number in range(self._parts):
@@ -136,8 +136,11 @@ class Stack:
                     path = stack.enter_context(Align(path, mode=self._through)).path
                 devices.append(path)
             yield stack.enter_context(self._layer(devices, fresh))
+        except BaseException as error:
+            before = error
+            raise
         finally:
             try:
                 stack.close()
             except (AssertionError, OSError) as error:
-                raise RuntimeError(f"a device of the stack stays: {error}") from error
+                raise RuntimeError(f"a device of the stack stays: {error}; before: {before!r}") from error
