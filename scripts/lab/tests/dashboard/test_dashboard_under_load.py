@@ -18,7 +18,9 @@ from lab.dashboard.run import DEVICE, MODES, NAME, started
 from lab.machines import LeftOut
 from lab.pace import Limit, scaled
 
-pytestmark = [pytest.mark.check_all("test_stats_metrics.py has the same programs read made-up counters"),
+# One worker: there is one guest of that name at a time.
+pytestmark = [pytest.mark.xdist_group("dashboard"),
+              pytest.mark.check_all("test_stats_metrics.py has the same programs read made-up counters"),
               pytest.mark.timeout(600)]
 SECONDS = 6
 PERCENTILE = 0.99
