@@ -60,16 +60,18 @@ def test_what_does_not_rotate_is_said_not_to(profile, method, noise):
       for profile in DISKS for method in METHODS)])
 def test_with_noise_no_wrong_figure_is_told(profile, method, seeds, noise):
     rpm, turn = DISKS[profile].rpm, 60e6 / DISKS[profile].rpm
-    said = 0
+    said = missed = 0
     for seed in range(1, seeds + 1):
         with drive(profile, noise, seed) as target:
             found = told(method, target, seed)
         assert found["rotates"] is not False
         assert found["rpm"] is None or near(found["rpm"], rpm, 0.01), found["rpm"]
         turned = found["revolution_us"]
-        assert turned is None or near(found["rpm"], rpm, 0.01) or turned["low"] <= turn <= turned["high"], turned
+        missed += not (turned is None or near(found["rpm"], rpm, 0.01) or turned["low"] <= turn <= turned["high"])
         assert found["rpm"] or found["cannot_tell"]
         said += found["rpm"] is not None
+    # a revolution by the times themselves is an interval of 95 %: of ten, more than two miss once in a hundred
+    assert missed <= seeds // 5
     # one in a hundred of each time is little enough for the quick method
     if method == "rotation" and noise == 1:
         assert said == seeds
