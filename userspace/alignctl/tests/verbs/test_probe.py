@@ -24,6 +24,12 @@ MANY_RUNS = [method for method in WRITING if method not in WORKLOADS_TOO]
 START, LENGTH = 4096 * 1001, 9 << 20
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """What is saved goes to the current folder, by the disk's name, which is the same in tests that run at once."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("device", [[], ["--on", "/dev/sdX"]])
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in WORKLOADS_TOO])
 def test_replay_refuses_a_method_and_says_how_it_is_made(method, device):
