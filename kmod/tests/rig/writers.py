@@ -126,7 +126,8 @@ def lives(folder):
 
     Before, an fsync may have succeeded that has lost its change: when the commit failed that had the change of this process
     and that of another one's fsync, ext4 and XFS tell only the other one (jbd2_complete_transaction(), as the transaction is
-    gone; xfs_log_force_inode(), as the inode is not pinned any more; Linux 6.1 to 7.2).
+    gone; xfs_log_force_inode(), as the inode has no commit to wait for any more; Linux 6.1 to 7.2). Both give up the
+    journal before they let go of the commit, so a change that comes after such an fsync fails.
     """
     # Not a change of attributes, whose errors ext4 keeps to itself.
     (folder / "lives").touch()
