@@ -13,6 +13,7 @@ The plugin (`-p lab.plugins.inside`) writes a JSON line for each event to the ba
 log for faults after each test, and ends a guest in which a test hangs and no signal reaches it.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -34,6 +35,9 @@ GRACE = 20
 _lock = threading.Lock()
 _port = None
 _config = None
+_results = None
+# The file with the serial number of each drive that was looked for: reading one asks a drive.
+_files: dict = {}
 
 
 def config():
@@ -69,9 +73,7 @@ class Drive:
 
     def __init__(self, name):
         self.name = name
-        index = config()["drives"].index(name)
-        self.path = next(f"/dev/{path.parent.name}" for path in _serials()
-                         if path.read_text().strip() == f"drive{index}")
+        self.path = f"/dev/{_serial_file(name).parent.name}"
 
     def control(self, command):
         return _ask(drive=self.name, command=command)
@@ -84,6 +86,17 @@ class Drive:
 
     def log(self):
         return _ask(drive=self.name, log=True)["lines"]
+
+
+def _serial_file(name):
+    """Find the file with a drive's serial number, first where it was, as a drive that went and came may be another disk."""
+    serial = f"drive{config()['drives'].index(name)}"
+    for file in (*filter(None, [_files.get(name)]), *_serials()):
+        with contextlib.suppress(OSError):
+            if file.read_text().strip() == serial:
+                _files[name] = file
+                return file
+    raise FileNotFoundError(f"no disk has the serial number {serial}, of the drive {name}")
 
 
 def _serials():
@@ -129,8 +142,10 @@ class Kmsg:
 
 
 def _tell(**event):
-    with open(config()["results"], "a") as results:
-        results.write(json.dumps(event) + "\n")
+    global _results
+    if _results is None:
+        _results = open(config()["results"], "ab", buffering=0)  # noqa: SIM115 it stays open: opening takes longer
+    _results.write(json.dumps(event).encode() + b"\n")
 
 
 class Watchdog:
