@@ -90,12 +90,15 @@ def _note_whole_series(reporter):
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_call(item):
-    """Skip a test that needs a machine which the user leaves out."""
+def pytest_runtest_setup(item):
+    """Skip a test that, or a fixture of which, needs a machine which the user leaves out."""
     try:
         return (yield)
     except machines.LeftOut as reason:
         pytest.skip(str(reason))
+
+
+pytest_runtest_call = pytest_runtest_setup
 
 
 def pytest_sessionfinish(session):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import pace
+from lab import machines, pace
 from lab.machines import vm
 from lab.plugins import batch, budget
 
@@ -313,9 +313,10 @@ def test_a_session_that_is_killed_has_told_what_ran_until_then(tmp_path):
     (tmp_path / "endless.py").write_text(ENDLESS.format(here=os.path.dirname(__file__), out=str(tmp_path / "out")))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     said = tmp_path / "said"
+    environment = {name: value for name, value in os.environ.items() if name != machines.VARIABLE}
     with open(said, "w") as output, subprocess.Popen(
             [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "endless.py"], cwd=tmp_path, stdout=output,
-            stderr=subprocess.STDOUT, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as session:
+            stderr=subprocess.STDOUT, env={**environment, "PYTHONUNBUFFERED": "1"}) as session:
         limit = pace.Limit(30)
         while "test_one[2]" not in said.read_text() and not limit.over() and session.poll() is None:
             time.sleep(0.1)
