@@ -285,7 +285,7 @@ def test_nothing_is_held_of_what_comes_while_a_device_is_being_suspended(rig):
     with Holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         upper.write(1, pattern(1, 1, 1))
         suspend = Later(device.suspend)
-        late = Later(upper.write, 81, pattern(2, 81, 1), after=0.1)
+        late = Later(upper.write, 81, pattern(2, 81, 1), after=0.1, behind=suspend)
         suspend.result()
         check(1, pattern(1, 1, 1), lower.read(1, 1), "beneath the suspended target")
         if late.done():

@@ -217,7 +217,7 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
-        Later(upper.read, 0, 8, after=GAP).result()
+        Later(upper.read, 0, 8, after=GAP, behind=whole).result()
         assert not whole.done(), "the read must run beside the write"
         whole.result()
         upper.write(3, pattern(3, 3, 1))
@@ -236,7 +236,7 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms)
         upper.write(0, pattern(1, 0, 8))
         drive.reset()
         part = Later(upper.write, 3, pattern(2, 3, 1))
-        whole = Later(upper.write, 0, pattern(3, 0, 8), after=GAP)
+        whole = Later(upper.write, 0, pattern(3, 0, 8), after=GAP, behind=part)
         part.result()
         whole.result()
         # The order in which the two threads wake proves nothing; the duration of the aligned write does.
@@ -270,10 +270,10 @@ def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
     drive = rig.drive("p4096")
     with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
-        parts = [Later(upper.write, 0, pattern(1, 0, 8)), Later(upper.write, 0, pattern(2, 0, 4), after=0.1),
-                 Later(upper.write, 4, pattern(3, 4, 4), after=0.2)]
-        for part in parts:
-            part.result()
+        whole = Later(upper.write, 0, pattern(1, 0, 8))
+        halves = [Later(upper.write, at, pattern(tag, at, 4), after=0.1, behind=whole) for tag, at in ((2, 0), (3, 4))]
+        for write in (whole, *halves):
+            write.result()
         stats, ledger = drive.stats(), device.balanced()
         assert (stats["reads"], stats["writes"], stats["touches"]) == (0, 2, 0)
         assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"] == 2
@@ -342,8 +342,8 @@ def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(rig):
         upper.write(0, pattern(1, 0, 128))
         drive.reset()
         early = [Later(upper.write, block * 8, pattern(2, block * 8, 8)) for block in range(8)]
-        change = Later(device.set_mode, "pad", after=GAP)
-        late = [Later(upper.write, block * 8 + 2, pattern(3, block * 8 + 2, 3), after=2 * GAP) for block in range(16)]
+        change = Later(device.set_mode, "pad", after=GAP, behind=early[-1])
+        late = [Later(upper.write, block * 8 + 2, pattern(3, block * 8 + 2, 3), after=GAP, behind=change) for block in range(16)]
         change.result()
         for write in early + late:
             write.result()

@@ -152,8 +152,8 @@ def test_a_read_beside_the_padding_of_its_block_returns_the_held_bytes(rig):
         lower.write(0, pattern(1000, 0, 8))
         upper.write(2, pattern(1, 2, 1))
         read_first = Later(upper.read, 0, 8)
-        flush = Later(upper.flush, after=GAP)
-        beside = Later(upper.read, 0, 8, after=2 * GAP)
+        flush = Later(upper.flush, after=GAP, behind=read_first)
+        beside = Later(upper.read, 0, 8, after=GAP, behind=flush)
         flush.result()
         want = pattern(1000, 0, 2) + pattern(1, 2, 1) + pattern(1000, 3, 5)
         for read, name in ((read_first, "before"), (beside, "beside")):
@@ -251,7 +251,7 @@ def test_a_flush_waits_for_the_write_that_supersedes_what_is_held(rig):
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
         upper.write(2, pattern(1, 2, 1))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
-        flush = Later(upper.flush, after=GAP)
+        flush = Later(upper.flush, after=GAP, behind=whole)
         flush.result()
         whole.result()
         assert flush.ended >= whole.began + scaled(0.6), "the flush has not waited"
@@ -283,7 +283,7 @@ def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(rig):
     with slow(drive.path, 0, 600) as below, holding(below.path) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 8))
         whole = Later(upper.write, 0, pattern(2, 0, 8))
-        part = Later(upper.write, 3, pattern(3, 3, 1), after=GAP)
+        part = Later(upper.write, 3, pattern(3, 3, 1), after=GAP, behind=whole)
         for request in (whole, part):
             request.result()
         want = pattern(2, 0, 3) + pattern(3, 3, 1) + pattern(2, 4, 4)

@@ -5,6 +5,8 @@ so few requests that no page is evicted or written early. The witnesses are the 
 kernel's own counts of the device.
 """
 
+from pathlib import Path
+
 import pytest
 
 from rig.dm import Align, Device, sysfs_folder
@@ -20,6 +22,17 @@ CASES = {
     "areasync-128k": ("--count", 4),
 }
 DIRECT = {"w4k_132k": ("--count", 8)}
+
+
+@pytest.fixture(autouse=True)
+def _no_page_is_old():
+    """Let the kernel look for old pages each hour only: on a slow machine, pages of a run become old during it."""
+    interval = Path("/proc/sys/vm/dirty_writeback_centisecs")
+    before = interval.read_text()
+    # With 0 it would look at once, if only whether there are many.
+    interval.write_text(str(3600 * 100))
+    yield
+    interval.write_text(before)
 
 
 def run(path, name, *arguments):

@@ -119,8 +119,9 @@ def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
             Align(slow.path, mode=mode, hold_ms=LONG) as device, Disk(device.path) as upper, \
             Disk(drive.path) as lower:
         requests = [(1, BORDER - 16, 32), (2, BORDER - 2, 4), (3, BORDER - 15, 2), (4, BORDER + 13, 5)]
-        sent = [Later(upper.write, sector, pattern(tag, sector, sectors), after=0.1 * tag)
-                for tag, sector, sectors in requests]
+        sent = []
+        for tag, sector, sectors in requests:
+            sent.append(Later(upper.write, sector, pattern(tag, sector, sectors), after=0.1, behind=sent[-1] if sent else None))
         for write, (tag, sector, sectors) in zip(sent, requests):
             write.result()
             content.put(sector, pattern(tag, sector, sectors))
@@ -129,7 +130,7 @@ def test_overlapping_requests_across_the_border_keep_their_order(drive, mode):
         content.check(lower)
         over = pattern(9, BORDER - 24, 48)
         part = Later(upper.write, BORDER - 1, pattern(8, BORDER - 1, 2))
-        whole = Later(upper.write, BORDER - 24, over, after=0.1)
+        whole = Later(upper.write, BORDER - 24, over, after=0.1, behind=part)
         for write in (part, whole):
             write.result()
         content.put(BORDER - 24, over)

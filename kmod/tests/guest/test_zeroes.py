@@ -435,9 +435,10 @@ def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(rig):
         device.message("flush")
         drive.reset()
         # The kernel lets one of a device run at a time: a device for each.
-        parts = [Later(upper.zero, 0, 2), Later(other.zero, 5, 2, after=0.1)]
-        for part in parts:
-            part.result()
+        first = Later(upper.zero, 0, 2)
+        second = Later(other.zero, 5, 2, after=0.1, behind=first)
+        first.result()
+        second.result()
         stats, ledger = drive.stats(), device.balanced()
         assert (stats["reads"], stats["writes"], stats["rmws"]) == (1, 1, 0)
         assert (ledger["rmw_host"], ledger["rmw_avoided_merged"]) == (1, 1)

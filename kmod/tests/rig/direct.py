@@ -102,17 +102,21 @@ class Disk:
 
 class Later:
     """
-    A call in its own thread, `after` scaled seconds; `result()` waits for the call and raises its exception. Times are
-    time.monotonic().
+    A call in its own thread, `after` scaled seconds, from where the call `behind` has begun, if given: on a busy machine a
+    thread may start late. `result()` waits for the call and raises its exception. Times are time.monotonic().
     """
 
-    def __init__(self, call, *args, after=0.0, **kwargs):
+    def __init__(self, call, *args, after=0.0, behind=None, **kwargs):
         self.began = self.ended = None
         self._error = self._value = None
+        self._begun = threading.Event()
 
         def run():
+            if behind:
+                behind._begun.wait()
             time.sleep(scaled(after))
             self.began = time.monotonic()
+            self._begun.set()
             try:
                 self._value = call(*args, **kwargs)
             except Exception as error:  # raised again by result()
