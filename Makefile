@@ -55,10 +55,10 @@ quoted = '$(subst ','\'',$(1))'
 # What a target wants of scripts/setup, and then the builds.
 prepare = @scripts/setup $(1) && $(MAKE) --no-print-directory $(2)
 
-# Most guests have one processor and wait for their drives much of the time: four workers fill two processors.
-JOBS ?= 4
+# Most guests have one processor and wait for their drives much of the time: five workers fill two processors.
+JOBS ?= 5
 
-check:  ## the tests, in one pytest run: all on one kernel, on the others what differs [JOBS=4] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
+check:  ## the tests, in one pytest run: all on one kernel, on the others what differs [JOBS=5] [KERNELS="6.12 7.2"] [PYTEST_ARGS=...]
 check-all:  ## every test on every kernel, slices at full length, KUnit in QEMU as well: hours; arguments as of check
 check-all: export DM_ALIGN_ALL := 1
 check-all: export DM_ALIGN_BUDGET_MINUTES ?= 0
@@ -101,7 +101,7 @@ soak:  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED
 	$(call prepare,check,programs modules test-tools)
 	scripts/soak --minutes $(SOAK_MINUTES) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 
-fuzz:  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=4]
+fuzz:  ## random input for all that the programs parse, ten million times each [RUNS=N] [JOBS=5]
 	@scripts/setup packages
 	@for program in $(PROGRAMS); do $(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) JOBS=$(JOBS) fuzz || exit 1; done
 
