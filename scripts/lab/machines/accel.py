@@ -3,8 +3,7 @@
 
 /dev/kvm proves nothing: it may open and create a machine whose guest then spins for ever, or needs a minute to boot, as
 in nested virtual machines. So a guest that ends at once is booted, and has to end within the time of such a boot without
-KVM. The outcome holds for the session and its children; without a session it is remembered until this machine's next
-boot.
+KVM. The outcome is remembered until this machine's next boot.
 
 DM_ALIGN_ACCEL=kvm or tcg is the user's own choice, without a trial.
 """
@@ -25,17 +24,16 @@ MOST_SECONDS = 30
 OUTCOME = "kvm"
 
 
-def choose(boot, anew=False):
+def choose(boot):
     """Choose KVM or TCG, and print the choice with the reason, unless this process or its parent has done so.
 
     boot   boots a guest with KVM that ends at once: takes its time limit in seconds, returns a vm.Result
-    anew   repeat the trial, ignoring a remembered outcome
     Raises ValueError if DM_ALIGN_ACCEL is neither.
     """
     with locked("accel", OUT):
         if CHOSEN not in os.environ:
             asked = override()
-            why = f"{VARIABLE}={asked}" if asked else _why_not(boot, anew)
+            why = f"{VARIABLE}={asked}" if asked else _why_not(boot)
             chosen = asked or (TCG if why else KVM)
             say(f"guests: {chosen.upper()}{f': {why}' if why else ''}")
             os.environ[CHOSEN] = chosen
@@ -50,13 +48,13 @@ def override():
     return asked or None
 
 
-def _why_not(boot, anew):
+def _why_not(boot):
     """Return why guests cannot use KVM, in words, or ""."""
     try:
         os.close(os.open(DEVICE, os.O_RDWR))
     except OSError as error:
         return f"{DEVICE}: {error.strerror}"
-    why = None if anew else remembered.recall(OUTCOME)
+    why = remembered.recall(OUTCOME)
     if why is None:
         why = _probe(boot)
         remembered.remember(OUTCOME, why)

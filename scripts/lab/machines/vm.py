@@ -220,10 +220,10 @@ def killed_at_end(process):
 ONE_AFTER_THE_OTHER = ("maxcpus=1", "noreplace-smp")
 
 
-def accelerator(anew=False):
-    """Return the guests' accelerator, accel.KVM or accel.TCG; `anew`: ignore a remembered outcome."""
+def accelerator():
+    """Return the guests' accelerator, accel.KVM or accel.TCG."""
     machines.require("qemu")
-    return accel.choose(_boot_with_kvm, anew)
+    return accel.choose(_boot_with_kvm)
 
 
 def _boot_with_kvm(seconds):

@@ -3,9 +3,9 @@
 If one does not run, the session ends with one line that says why, and exit status 2.
 
 A pytest plugin: a session with several workers checks before they start, for the folders on the command line; a session
-with one process checks after the collection, for the chosen tests in guests, and once per boot of this machine. The
-plugin first finds out whether QEMU's guests use KVM (see accel.py). The boot in QEMU also measures how fast this machine
-runs guests (see pace.py).
+with one process checks after the collection, for the chosen tests in guests. A checkout checks once per boot of this
+machine. The plugin first finds out whether QEMU's guests use KVM (see accel.py). The boot in QEMU also measures how fast
+this machine runs guests (see pace.py).
 """
 
 import os
@@ -45,29 +45,28 @@ def check(machine):
     return result.seconds
 
 
-def choose_accelerator(anew):
+def choose_accelerator():
     """Find out whether guests use KVM. Raises Cannot if there is no QEMU."""
     try:
-        vm.accelerator(anew)
+        vm.accelerator()
     except OSError as error:
         raise Cannot(machines.line("qemu", error)) from error
 
 
 def run(wanted):
-    """Check the wanted machines; pass the slowness of QEMU's emulation on to this process's children."""
+    """Check the wanted machines, and remember the success; of QEMU, the slowness of its guests."""
     for machine in wanted:
         native = pace.measure()
-        seconds = check(machine)
+        found = seconds = check(machine)
         if machine == "qemu":
-            native = max(native, pace.measure())
-            os.environ[pace.EMULATION] = f"{pace.emulation(seconds, native):.2f}"
-        remembered.remember(_known_as(machine), round(seconds, 1))
+            found = f"{pace.emulation(seconds, max(native, pace.measure())):.2f}"
+        remembered.remember(_known_as(machine), found)
         say(f"{machines.NAMES[machine]} runs here: booted and ended in {seconds:.1f} s")
 
 
 def _known_as(machine):
     """Return the name under which a machine's success is remembered, with QEMU's accelerator, as the other may not work."""
-    return f"{machine} {vm.accelerator()}" if machine == "qemu" else machine
+    return f"slowness with {vm.accelerator()}" if machine == "qemu" else machine
 
 
 def wanted_by(arguments, where):
@@ -78,16 +77,18 @@ def wanted_by(arguments, where):
                    for folder in (REPO / name for name in folders) for path in given)]
 
 
-def _why_not(wanted, anew):
-    """Check the wanted machines that are not left out, without `anew` only the untested ones; return the line that says why
-    the session ends, or None."""
+def _why_not(wanted):
+    """Check the wanted machines that are not left out and were not checked before; return the line that says why the
+    session ends, or None. Pass the slowness of QEMU's emulation on to this process's children."""
     try:
         wanted = [machine for machine in wanted if machine not in machines.left_out()]
         if "qemu" in wanted:
-            choose_accelerator(anew)
-        run([machine for machine in wanted if anew or remembered.recall(_known_as(machine)) is None])
+            choose_accelerator()
+        run([machine for machine in wanted if remembered.recall(_known_as(machine)) is None])
     except (Cannot, ValueError) as why:
         return str(why)
+    if "qemu" in wanted:
+        os.environ[pace.EMULATION] = remembered.recall(_known_as("qemu"))
     return None
 
 
@@ -104,7 +105,7 @@ def _has_workers(config):
 def pytest_cmdline_main(config):
     """Check before there is a session, of which pytest would print more than the one line."""
     if _concerns(config) and _has_workers(config):
-        why = _why_not(wanted_by(config.args, config.invocation_params.dir), anew=True)
+        why = _why_not(wanted_by(config.args, config.invocation_params.dir))
         if why:
             say(why)
             return EXIT_STATUS
@@ -116,6 +117,6 @@ def pytest_collection_finish(session):
     if not _concerns(session.config) or _has_workers(session.config):
         return
     needed = {item.dm_align_batch.machine for item in session.items if hasattr(item, "dm_align_batch")}
-    why = _why_not([machine for machine in machines.NAMES if machine in needed], anew=False)
+    why = _why_not([machine for machine in machines.NAMES if machine in needed])
     if why:
         pytest.exit(why, EXIT_STATUS)

@@ -87,7 +87,8 @@ def test_on_a_slow_machine_nobody_waits_long(fake_qemu, monkeypatch):
     accel.choose(lambda seconds: given.append(seconds) or vm.Result(1, [], vm.OUT, 0))
     monkeypatch.setenv(pace.VARIABLE, "20")
     del os.environ[accel.CHOSEN]
-    accel.choose(lambda seconds: given.append(seconds) or vm.Result(1, [], vm.OUT, 0), anew=True)
+    remembered.FILE.unlink()
+    accel.choose(lambda seconds: given.append(seconds) or vm.Result(1, [], vm.OUT, 0))
     assert given == [2 * pace.REFERENCE_BOOT_SECONDS, accel.MOST_SECONDS]
 
 
@@ -98,23 +99,19 @@ def test_without_kvm_nothing_is_tried(fake_qemu, capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().err == f"dm-align: guests: TCG: {tmp_path / 'none'}: No such file or directory\n"
 
 
-def test_it_is_tried_once_a_session_and_once_a_boot_of_the_machine(fake_qemu, capsys, monkeypatch):
+def test_it_is_tried_once_a_boot_of_the_machine(fake_qemu, capsys, monkeypatch):
     starts = fake_qemu(DIES)
-    assert vm.accelerator() == vm.accelerator(anew=True) == accel.TCG and starts() == 1
+    assert vm.accelerator() == vm.accelerator() == accel.TCG and starts() == 1
     # Another process, later.
     del os.environ[accel.CHOSEN]
     assert vm.accelerator() == accel.TCG and starts() == 1
     first, second = capsys.readouterr().err.splitlines()
     assert first == second
-    # A session of its own.
-    del os.environ[accel.CHOSEN]
-    fake_qemu(BOOTS)
-    assert vm.accelerator(anew=True) == accel.KVM and starts() == 2
     # The machine has booted.
     del os.environ[accel.CHOSEN]
-    fake_qemu(DIES)
+    fake_qemu(BOOTS)
     monkeypatch.setattr(remembered, "_boot_id", lambda: "another")
-    assert vm.accelerator() == accel.TCG and starts() == 3
+    assert vm.accelerator() == accel.KVM and starts() == 2
 
 
 @pytest.mark.parametrize("asked", [accel.KVM, accel.TCG])
@@ -138,8 +135,21 @@ def test_that_qemu_runs_with_one_accelerator_says_nothing_of_the_other(fake_qemu
     for asked in (accel.TCG, accel.TCG, accel.KVM):
         monkeypatch.setenv(accel.VARIABLE, asked)
         monkeypatch.delenv(accel.CHOSEN, raising=False)
-        assert preflight._why_not(["qemu"], anew=False) is None
+        assert preflight._why_not(["qemu"]) is None
     assert starts() == 2
+
+
+def test_a_later_session_has_the_slowness_that_the_first_one_measured(fake_qemu, monkeypatch):
+    starts = fake_qemu(f"sleep 0.5\n{BOOTS}")
+    monkeypatch.setenv(accel.VARIABLE, accel.TCG)
+    monkeypatch.setattr(pace, "REFERENCE_BOOT_SECONDS", 0.01)
+    monkeypatch.setattr(pace, "measure", lambda: 1.0)
+    assert preflight._why_not(["qemu"]) is None and starts() == 1
+    measured = os.environ.pop(pace.EMULATION)
+    assert float(measured) > 1
+    del os.environ[accel.CHOSEN]
+    assert preflight._why_not(["qemu"]) is None and starts() == 1
+    assert os.environ[pace.EMULATION] == measured
 
 
 REFUSED = "dm-align: DM_ALIGN_ACCEL=xen: set it to kvm or tcg, or leave it out\n"
