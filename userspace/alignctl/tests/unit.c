@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Run the unit tests: all, or those whose file or promise the arguments name.
- * Exit status 1 if a test failed, 2 if none ran.
+ * Exit status 1 if a test failed, 2 if none ran. A test that starts threads
+ * says so in its promise, by which make check-threads chooses.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "../../tap_words.h"
@@ -19,6 +22,21 @@ static const struct {
 	TAP_FILES(FILE_ENTRY)
 };
 
+static atomic_uint threads;	/* that were started in the running test */
+
+/* The linker puts this in the place of pthread_create(). */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*run)(void *), void *context);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*run)(void *), void *context);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*run)(void *), void *context)
+{
+	threads++;
+	return __real_pthread_create(thread, attributes, run, context);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int number = 0, failed = 0;
@@ -33,7 +51,10 @@ int main(int argc, char **argv)
 				continue;
 			tap_failures = 0;
 			tap_skipped = NULL;
+			threads = 0;
 			test->run();
+			CHECK(!threads || strstr(test->promise, "thread"),
+			      "it starts threads, and does not say so");
 			failed += tap_failures != 0;
 			printf("%sok %u - %s%s%s\n",
 			       tap_failures ? "not " : "", ++number,

@@ -176,7 +176,7 @@ static void without_io_uring(void)
 }
 
 const struct tap_test io_queue_tests[] = {
-	{ "requests go through io_uring", with_io_uring },
+	{ "requests go through io_uring, discards in a thread", with_io_uring },
 	{ "the same works where io_uring is forbidden", without_io_uring },
 	{ 0 },
 };

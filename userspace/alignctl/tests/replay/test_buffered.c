@@ -685,7 +685,7 @@ static void workloads_through_the_cache(void)
 }
 
 const struct tap_test buffered_tests[] = {
-	{ "many buffered requests of any bytes leave what one after the other would",
+	{ "buffered requests of any bytes and threads leave what one after the other would",
 	  same_bytes },
 	{ "a write waits for what overlaps, and for zeroes in its page",
 	  zeroes_have_their_pages },
