@@ -382,12 +382,16 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 {
 	struct align_target *at = block->single.at;
 	u64 ns = ktime_get_ns() - block->held_ns;
-	unsigned int i;
+	unsigned int others = block->held - 1;
 
 	ledger_book(at->ledger, how, 1);
-	ledger_book(at->ledger, later, block->held - 1);
-	for (i = 0; i < block->held && trace_align_rmw_enabled(); i++)
-		trace_align_rmw(at->devt, block->number, i ? later : how, ns);
+	ledger_book(at->ledger, later, others);
+	if (how == later || !others) {
+		trace_align_rmw(at->devt, block->number, how, block->held, ns);
+	} else {
+		trace_align_rmw(at->devt, block->number, how, 1, ns);
+		trace_align_rmw(at->devt, block->number, later, others, ns);
+	}
 	hold_end(block);
 }
 

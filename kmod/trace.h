@@ -37,24 +37,29 @@ TRACE_EVENT(align_write,
 );
 
 /*
- * A partial touch was resolved. how: enum rmw_how; ns: from the arrival of its
- * write to the end of it.
+ * Partial touches of a block were resolved in the same way. how: enum rmw_how;
+ * touches: their number; ns: from the arrival of the first one's write to the end
+ * of it. What a block held makes at most two events, however many touches it was:
+ * the first may be resolved in another way than the others.
  */
 TRACE_EVENT(align_rmw,
-	    TP_PROTO(dev_t dev, u64 block, unsigned int how, u64 ns),
-	    TP_ARGS(dev, block, how, ns),
+	    TP_PROTO(dev_t dev, u64 block, unsigned int how,
+		     unsigned int touches, u64 ns),
+	    TP_ARGS(dev, block, how, touches, ns),
 	    TP_STRUCT__entry(__field(dev_t, dev)
 			     __field(u64, block)
 			     __field(unsigned int, how)
+			     __field(unsigned int, touches)
 			     __field(u64, ns)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->block = block;
 			   __entry->how = how;
+			   __entry->touches = touches;
 			   __entry->ns = ns;),
-	    TP_printk("%d,%d block=%llu how=%u ns=%llu",
+	    TP_printk("%d,%d block=%llu how=%u touches=%u ns=%llu",
 		      MAJOR(__entry->dev), MINOR(__entry->dev),
 		      (unsigned long long)__entry->block, __entry->how,
-		      (unsigned long long)__entry->ns)
+		      __entry->touches, (unsigned long long)__entry->ns)
 );
 
 #endif

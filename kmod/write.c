@@ -499,7 +499,7 @@ void align_io_resolve(struct align_io *io)
 			continue;
 		ledger_book(ledger, io->touch[i].how, 1);
 		trace_align_rmw(io->at->devt, io->touch[i].part.block,
-				io->touch[i].how, ns);
+				io->touch[i].how, 1, ns);
 	}
 }
 

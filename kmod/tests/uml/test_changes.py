@@ -594,6 +594,34 @@ def test_trace_events_tell_of_each_write_and_each_touch(rig, disk):
         assert "zeroes" not in lines, lines
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_the_held_touches_of_a_block_make_at_most_two_trace_events(rig, disk, known):
+    """However many they are: the events come under a lock. Their counts are what the ledger books."""
+    number = 200
+    with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        if known:
+            upper.write(1, pattern(1, 1, 1))
+            upper.flush()
+        before = device.ledger()
+        (TRACING / "trace").write_text("")
+        (TRACING / "events/align/align_rmw/enable").write_text("1")
+        try:
+            for tag in range(number):
+                upper.write(3, pattern(tag, 3, 2))
+            upper.flush()
+        finally:
+            (TRACING / "events/align/align_rmw/enable").write_text("0")
+        after = device.balanced()
+        lines = [line for line in (TRACING / "trace").read_text().splitlines() if "align_rmw:" in line]
+        assert len(lines) <= 2, f"{len(lines)} events of one block, the first: {lines[0]}"
+        seen = sorted(tuple(map(int, re.search(r"how=(\d+) touches=(\d+) ", line).groups())) for line in lines)
+        names = ("rmw_host", "rmw_avoided_merged", "rmw_avoided_complete", "rmw_avoided_known")
+        booked = [(how, after[name] - before[name]) for how, name in enumerate(names) if after[name] != before[name]]
+        print(lines)
+        assert seen == booked and sum(touches for _, touches in seen) == number
+        assert len(lines) == (1 if known else 2), "the block's own read is one way, and the touches that joined it another"
+
+
 def test_trace_events_tell_of_write_zeroes_as_such(rig):
     with rig.scsi_debug(sector_size=512) as path, Align(path, mode="pad", **GEOMETRY) as device, \
             Disk(device.path) as upper:
