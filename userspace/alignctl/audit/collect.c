@@ -380,6 +380,31 @@ static struct cause_ledger *read_ledger(const char *dir)
 	return found;
 }
 
+/* Return the number that kpartx has in its UUID of a partition; 0: none. */
+static int64_t mapped_number(const char *dir)
+{
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
+	const char *at = uuid;
+	uint64_t number;
+
+	if (!at || strncmp(at, "part", strlen("part")))
+		return 0;
+	at += strlen("part");
+	return decimal_read(&at, INT32_MAX, &number) && *at == '-' ?
+		(int64_t)number : 0;
+}
+
+/* Return the block of an align device with one target, or 0. */
+static int64_t align_block(const char *dir)
+{
+	int64_t block, other;
+
+	if (!sysfs_number(dir, "align/target0_physical_block_size", &block) ||
+	    sysfs_number(dir, "align/target1_physical_block_size", &other))
+		return 0;
+	return block;
+}
+
 /* Fill in what sysfs says of the device. */
 static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 {
@@ -399,8 +424,10 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 	view->figure[STACK_OFFSET] = attribute(sys->dir, "alignment_offset");
 	layer->io_opt = attribute(disk, "queue/optimal_io_size");
 	layer->max_io = bytes_of(attribute(disk, "queue/max_sectors_kb"), KIB);
-	if (layer->kind == STACK_ALIGN)
+	if (layer->kind == STACK_ALIGN) {
 		layer->ledger = read_ledger(sys->dir);
+		layer->align_block = align_block(sys->dir);
+	}
 	layer->suspended = attribute(sys->dir, "dm/suspended") == 1;
 	layer->rotational = attribute(disk, "queue/rotational") != 0;
 	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
@@ -409,8 +436,11 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 		layer->start = bytes_of(attribute(sys->dir, "start"),
 					ALIGN_SECTOR_SIZE);
 	} else if (layer->kind == STACK_LOOP) {
+		layer->file = sysfs_text(sys->dir, "loop/backing_file");
 		layer->start = attribute(sys->dir, "loop/offset");
 	} else {
+		if (layer->kind == STACK_DM)
+			layer->partition = mapped_number(sys->dir);
 		ask_drive(&layer->view[STACK_IDENTIFY], sys->dir);
 	}
 }
@@ -560,6 +590,50 @@ int collect_stack(struct stack *stack)
 	return ALIGNCTL_FINE;
 }
 
+/*
+ * Take a device that kpartx has mapped for the partition that it is, with its
+ * place as the table of the disk below has it.
+ */
+static void find_mapped(struct stack *stack, struct stack_layer *layer,
+			int64_t number)
+{
+	const struct stack_layer *disk = &stack->layer[layer->below[0]];
+	CLEANUP_FREE char *path = sysfs_path("%s", disk->path);
+	CLEANUP_CLOSE int fd = disk->suspended ? -1 :
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const struct part all = { .fd = fd };
+	blkid_probe probe = fd < 0 ? NULL :
+		new_probe(&all, (uint64_t)disk->bytes);
+	blkid_partlist list = probe ? blkid_probe_get_partitions(probe) : NULL;
+	blkid_partition found = list ?
+		blkid_partlist_get_partition_by_partno(list, (int)number) :
+		NULL;
+
+	if (found && bytes_of(blkid_partition_get_size(found),
+			      ALIGN_SECTOR_SIZE) == layer->bytes) {
+		layer->kind = STACK_PARTITION;
+		layer->mapped = true;
+		layer->partition = number;
+		layer->start = bytes_of(blkid_partition_get_start(found),
+					ALIGN_SECTOR_SIZE);
+	}
+	if (probe)
+		blkid_free_probe(probe);
+}
+
+static void find_all_mapped(struct stack *stack)
+{
+	size_t i;
+
+	for (i = 0; i < stack->nr; i++) {
+		struct stack_layer *layer = &stack->layer[i];
+
+		if (layer->partition && layer->kind == STACK_DM &&
+		    layer->nr_below == 1)
+			find_mapped(stack, layer, layer->partition);
+	}
+}
+
 int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		    const struct collect_options *options)
 {
@@ -568,6 +642,7 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 
 	if (result)
 		return result;
+	find_all_mapped(stack);
 	if (nr)
 		stack_select(stack, wanted, nr);
 	for (i = 0; i < stack->nr; i++) {
@@ -593,8 +668,6 @@ static void add_image_partition(struct stack *stack, size_t image,
 		blkid_partition_get_partno(found));
 	struct stack_layer *layer;
 
-	if (blkid_partition_is_extended(found))
-		return;
 	layer = stack_add(stack, STACK_PARTITION, name, name);
 	stack_lies_on(stack, image);
 	layer->view[STACK_SYSFS] = stack->layer[image].view[STACK_SYSFS];
@@ -610,8 +683,11 @@ static void add_image_partition(struct stack *stack, size_t image,
 			"it reaches behind the end of the image");
 		return;
 	}
+	/* it is only in the way of others */
+	layer->extended = blkid_partition_is_extended(found);
+	layer->aside = layer->extended;
 	part.start = (uint64_t)layer->start;
-	if (layer->bytes)
+	if (layer->bytes && !layer->extended)
 		read_content(&layer->content, &part, (uint64_t)layer->bytes);
 }
 

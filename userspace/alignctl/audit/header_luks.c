@@ -25,6 +25,7 @@ static bool read_v1(const uint8_t *header, uint64_t size,
 		return false;
 	content->start = (int64_t)sector << ALIGN_SECTOR_SHIFT;
 	content->sector = ALIGN_SECTOR_SIZE;
+	content->version = 1;
 	return true;
 }
 
@@ -68,6 +69,7 @@ static bool take_segments(struct json_object *document, uint64_t size,
 	}
 	if (found.start == STACK_UNKNOWN)
 		return false;
+	found.version = 2;
 	*content = found;
 	return true;
 }

@@ -16,7 +16,7 @@
 /* sysfs shows an extended partition with its first sectors only, bytes. */
 #define EXTENDED_BYTES	1024
 #define DOS_PRIMARY_MAX	4	/* partitions behind are in an extended one */
-#define XFS_SECTOR_MAX	32768
+#define LUKS_SECTOR_MAX	4096
 
 /* A device that is judged. */
 struct subject {
@@ -199,15 +199,65 @@ static char *cost_of_start(int64_t block)
 		block);
 }
 
-/* Return the path of a device, as a shell reads it; for free(). */
-static char *shell_path(const struct stack_layer *layer)
-{
-	return message_shell_word(layer->path);
-}
-
 static const struct stack_layer *disk_of(const struct subject *subject)
 {
 	return &subject->stack->layer[subject->layer->below[0]];
+}
+
+/*
+ * Return the words of a command for a device, or for a part of an image, which
+ * has no path of its own.
+ */
+static struct remedy_words words_of(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *file = own;
+	struct remedy_words words = { 0 };
+
+	if (own->kind == STACK_PARTITION &&
+	    disk_of(subject)->kind == STACK_FILE) {
+		file = disk_of(subject);
+		words.image_start = own->start;
+		words.image_bytes = own->bytes;
+	}
+	words.device = file->path;
+	words.image = file->kind == STACK_FILE;
+	if (words.image)
+		words.image_sector = of_sysfs(file, STACK_LOGICAL);
+	return words;
+}
+
+/* Return the words of a command for the table of a partition's disk. */
+static struct remedy_words words_of_table(const struct subject *subject)
+{
+	const struct stack_layer *disk = disk_of(subject);
+
+	return (struct remedy_words) {
+		.device = disk->path,
+		.number = subject->layer->partition,
+		.image = disk->kind == STACK_FILE,
+		.image_sector = of_sysfs(disk, STACK_LOGICAL),
+	};
+}
+
+/* Check for a table that sfdisk changes without touching what it holds. */
+static bool can_change(const struct stack_layer *disk)
+{
+	const char *table = disk->content.table;
+
+	/* the largest sector that a loop device is known to have */
+	if (disk->kind == STACK_FILE &&
+	    of_sysfs(disk, STACK_LOGICAL) > (int64_t)PAGE_BYTES)
+		return false;
+	return table && (!strcmp(table, "gpt") || !strcmp(table, "dos"));
+}
+
+/* Check for an extended partition, which holds no data of its own. */
+static bool is_extended(const struct stack_layer *layer)
+{
+	return layer->extended ||
+	       (layer->kind == STACK_PARTITION &&
+		layer->bytes <= EXTENDED_BYTES);
 }
 
 /* Free bytes around a partition. */
@@ -237,6 +287,10 @@ static struct room room_around(const struct subject *subject)
 			continue;
 		if (other->start >= end && other->start - end < room.behind)
 			room.behind = other->start - end;
+		/* sysfs does not say where an extended partition ends */
+		if (other->start < own->start && is_extended(other) &&
+		    other->bytes <= EXTENDED_BYTES)
+			room.before = 0;
 		if (other->start < own->start &&
 		    own->start - other->start - other->bytes < room.before)
 			room.before = own->start - other->start - other->bytes;
@@ -244,21 +298,53 @@ static struct room room_around(const struct subject *subject)
 	return room;
 }
 
+/* Check for other partitions inside a partition, as of a BSD disklabel. */
+static bool holds_partitions(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i;
+
+	for (i = 0; i < subject->stack->nr; i++) {
+		const struct stack_layer *other = &subject->stack->layer[i];
+
+		if (other != own && other->kind == STACK_PARTITION &&
+		    other->below[0] == own->below[0] &&
+		    other->start >= own->start &&
+		    other->start < own->start + own->bytes)
+			return true;
+	}
+	return false;
+}
+
+/* Return why a partition cannot be moved on its disk, or NULL. */
+static const char *why_fixed(const struct subject *subject)
+{
+	const struct stack_layer *disk = disk_of(subject);
+
+	if (!disk->content.table && disk->content.unread)
+		return "its table was not read: check it as root, which says how to move it";
+	if (!can_change(disk))
+		return "nothing moves partitions in this table: back up, make it anew, restore";
+	if (strcmp(disk->content.table, "gpt") &&
+	    subject->layer->partition > DOS_PRIMARY_MAX)
+		return "it may be a logical partition, which sfdisk cannot move: back up, make it anew, restore";
+	if (holds_partitions(subject))
+		return "it holds partitions, which know their place: back up, make it anew, restore";
+	return NULL;
+}
+
 /* Say how a partition gets to a boundary, if there is room for that. */
 static void mend_start(struct finding *finding, const struct subject *subject)
 {
-	const struct stack_layer *own = subject->layer;
-	const struct stack_layer *disk = disk_of(subject);
 	int64_t back = subject->position->shift;
 	int64_t ahead = subject->position->block - back;
-	int64_t unit = of_sysfs(disk, STACK_LOGICAL);
-	const char *table = disk->content.table;
+	int64_t unit = of_sysfs(disk_of(subject), STACK_LOGICAL);
+	const char *fixed = why_fixed(subject);
+	struct remedy_words words;
 	struct room room;
 
-	if ((!table || strcmp(table, "gpt")) &&
-	    own->partition > DOS_PRIMARY_MAX) {
-		finding->reason = message_format(
-			"it may be a logical partition, which sfdisk cannot move: back up, make it anew, restore");
+	if (fixed) {
+		finding->reason = message_format("%s", fixed);
 		return;
 	}
 	room = room_around(subject);
@@ -270,13 +356,11 @@ static void mend_start(struct finding *finding, const struct subject *subject)
 			ahead);
 		return;
 	}
-	CLEANUP_FREE char *path = shell_path(disk);
-	bool forward = room.behind >= ahead;
-
-	finding->command = message_format(
-		"echo '%c%" PRId64 ",' | sfdisk --move-data %s -N %" PRId64,
-		forward ? '+' : '-', (forward ? ahead : back) / unit, path,
-		own->partition);
+	words = words_of_table(subject);
+	words.step = (room.behind >= ahead ? ahead : -back) / unit;
+	finding_mend(finding, subject->layer->mapped ? REMEDY_MOVE_MAPPED :
+						       REMEDY_MOVE_PARTITION,
+		     &words);
 }
 
 /* Check for the data of a partition on boundaries although it is not. */
@@ -317,6 +401,7 @@ static void judge_end(const struct subject *subject)
 	const struct position *at = subject->position;
 	int64_t over, used = own->content.bytes, unit;
 	bool reaches, known = used != STACK_UNKNOWN;
+	struct remedy_words words;
 	struct finding *finding;
 
 	/* one that must be moved has its end elsewhere then */
@@ -341,29 +426,71 @@ static void judge_end(const struct subject *subject)
 			"shrink the file system below it first, then the partition");
 		return;
 	}
-	CLEANUP_FREE char *path = shell_path(disk);
-
 	/* what the content would lose nobody has said */
-	if (own->content.type || own->content.unread)
+	if (own->content.type || own->content.table || own->content.unread ||
+	    !can_change(disk)) {
 		finding->reason = message_format(
 			"its content may use them; nothing need be done");
-	else
-		finding->command = message_format(
-			"echo ',%" PRId64 "' | sfdisk %s -N %" PRId64,
-			(own->bytes - over) / unit, path, own->partition);
+		return;
+	}
+	words = words_of_table(subject);
+	words.size = (own->bytes - over) / unit;
+	finding_mend(finding, own->mapped ? REMEDY_SHRINK_MAPPED :
+					    REMEDY_SHRINK_PARTITION, &words);
+}
+
+/* Check for a smallest write of the content that is a whole block. */
+static bool writes_blocks(const struct stack_content *content, int64_t block)
+{
+	const char *type = content->type;
+
+	if (!type)
+		return !content->table && !content->unread;
+	if (content->unread)
+		return false;
+	if (!strcmp(type, "xfs") || !strcmp(type, "crypto_LUKS"))
+		return content->sector >= block;
+	return (!strncmp(type, "ext", 3) || !strcmp(type, "btrfs") ||
+		!strcmp(type, "swap")) && content->block >= block;
+}
+
+/* Say how a loop device gets the sectors of the disk, if its content may. */
+static void mend_loop(struct finding *finding, const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	int64_t block = subject->position->block;
+	struct remedy_words words = words_of(subject);
+	size_t i;
+
+	if (block > (int64_t)PAGE_BYTES) {
+		finding->reason = message_format(
+			"loop devices have no larger sectors");
+		return;
+	}
+	for (i = subject->index + 1; i < subject->stack->nr; i++)
+		if (stack_is_on(&subject->stack->layer[i], subject->index))
+			break;
+	if (i < subject->stack->nr || own->bytes % block ||
+	    !writes_blocks(&own->content, block)) {
+		finding->reason = message_format(
+			"its content %s sectors of %" PRId64
+			" bytes, in which it could not be read with larger ones: for a new one, give losetup's loop device sectors of %" PRId64
+			" first", own->content.unread ? "may need" : "has",
+			of_sysfs(own, STACK_LOGICAL), block);
+		return;
+	}
+	words.size = block;
+	finding_mend(finding, REMEDY_LOOP_SECTORS, &words);
 }
 
 static void judge_loop(const struct subject *subject)
 {
-	const struct stack_layer *own = subject->layer, *below;
+	const struct stack_layer *own = subject->layer;
 	const struct position *at = subject->position;
 	struct finding *finding;
-	CLEANUP_FREE char *path = NULL;
 
 	if (own->kind != STACK_LOOP || !own->nr_below)
 		return;
-	below = disk_of(subject);
-	path = shell_path(own);
 	if (own->start != STACK_UNKNOWN && own->start % at->block) {
 		finding = add(subject, FINDING_LOOP_START,
 			      into_block("starts in its file",
@@ -371,24 +498,20 @@ static void judge_loop(const struct subject *subject)
 					 at->block),
 			      cost_of_start(at->block));
 		finding->reason = message_format(
-			"its content is not where losetup would put it: copy it into a file of its own");
+			"its content is not where a loop device of the whole file has it: copy it into a file of its own");
 	}
 	if (of_sysfs(own, STACK_PHYSICAL) == STACK_UNKNOWN ||
 	    of_sysfs(own, STACK_PHYSICAL) >= at->block)
 		return;
 	finding = add(subject, FINDING_HIDDEN,
 		      message_format("says physical block %" PRId64
-				     ", the disk below (%s) has %" PRId64,
+				     ", the disk below %s (%s) has %" PRId64,
 				     of_sysfs(own, STACK_PHYSICAL),
-				     below->name, at->block),
+				     own->file ? own->file : "it",
+				     disk_of(subject)->name, at->block),
 		      message_format("mkfs and programs choose too small blocks on it"));
 	finding->note = true;
-	if (at->block <= (int64_t)PAGE_BYTES)
-		finding->command = message_format(
-			"losetup --sector-size %" PRId64 " %s FILE", at->block,
-			path);
-	else
-		finding->reason = message_format("losetup has no larger sectors");
+	mend_loop(finding, subject);
 }
 
 /*
@@ -417,21 +540,16 @@ static bool shown_above(const struct subject *subject)
 /* Say how a header that puts its data off the boundaries is mended. */
 static void mend_data(struct finding *finding, const struct subject *subject)
 {
-	const struct stack_layer *own = subject->layer;
-	CLEANUP_FREE char *path = shell_path(own);
-	const char *type = own->content.type ? own->content.type : "";
+	struct remedy_words words = words_of(subject);
 
-	if (!strcmp(type, "crypto_LUKS"))
+	if (has_type(subject->layer, "crypto_LUKS"))
+		finding_mend(finding, REMEDY_LUKS_DATA, &words);
+	else if (has_type(subject->layer, "LVM2_member"))
 		finding->reason = message_format(
-			"all data would move: back up, cryptsetup luksFormat --offset 32768 %s, restore",
-			path);
-	else if (!strcmp(type, "LVM2_member"))
-		finding->reason = message_format(
-			"move its extents away: pvmove %s; vgreduce, pvcreate --dataalignment 1m, vgextend",
-			path);
+			"move its extents to another volume of the group, then make this one anew with its data at a multiple of 1 MiB");
 	else
 		finding->reason = message_format(
-			"all data would move: make the array anew, mdadm --create --data-offset=1M");
+			"all data would move: back up, make the array anew with its data at a multiple of 1 MiB, restore");
 }
 
 static void judge_data(const struct subject *subject)
@@ -509,58 +627,6 @@ static void judge_misaligned(const struct subject *subject)
 			"first mend the devices below, then set it up again");
 }
 
-static void judge_disagreement(const struct subject *subject)
-{
-	const struct stack_layer *own = subject->layer;
-	size_t i, k;
-
-	for (k = 0; k < STACK_NR_FIGURES; k++) {
-		int64_t kernel = of_sysfs(own, k);
-
-		/* judge_probed() compares with what was measured */
-		for (i = STACK_SYSFS + 1; i < STACK_PROBED; i++) {
-			int64_t other = own->view[i].figure[k];
-			bool blind = i == STACK_LIBBLKID &&
-				k == STACK_OFFSET && kernel == -1 && !other;
-			struct finding *finding;
-			CLEANUP_FREE char *path = NULL;
-
-			if (kernel == STACK_UNKNOWN || other == STACK_UNKNOWN ||
-			    kernel == other)
-				continue;
-			path = shell_path(own);
-			finding = add(subject, FINDING_DISAGREE,
-				message_format("%s says %s %" PRId64
-					       ", sysfs %" PRId64,
-					       stack_source_name(i),
-					       stack_figure_key(k), other,
-					       kernel),
-				message_format(blind ?
-				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
-				"what asks one and what asks the other align to different blocks"));
-			finding->note = blind;
-			if (probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
-				finding->reason = message_format(
-					"what was probed decides, blocks of %" PRId64
-					" bytes", probed(own, STACK_PHYSICAL));
-			else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
-				 other > kernel)
-				finding->command = message_format(
-					"alignctl attach %s --physical %" PRId64,
-					path, other);
-			else
-				finding->reason = message_format(
-					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
-		}
-	}
-}
-
-/* Check for an extended partition, which holds no data of its own. */
-static bool is_extended(const struct stack_layer *layer)
-{
-	return layer->kind == STACK_PARTITION && layer->bytes <= EXTENDED_BYTES;
-}
-
 /*
  * Check whether an align device has blocks of @block bytes with @shift from one
  * to its first byte. @disk passes on its own minimum_io_size, which says
@@ -570,7 +636,8 @@ static bool has_blocks(const struct stack_layer *layer,
 		       const struct stack_layer *disk, int64_t shift,
 		       int64_t block)
 {
-	bool told = of_sysfs(layer, STACK_PHYSICAL) == block ||
+	bool told = layer->align_block == block ||
+		    of_sysfs(layer, STACK_PHYSICAL) == block ||
 		    (of_sysfs(layer, STACK_IO_MIN) == block &&
 		     of_sysfs(disk, STACK_IO_MIN) < block);
 
@@ -604,6 +671,61 @@ static bool all_aligned(const struct stack *stack,
 	return any;
 }
 
+static void judge_disagreement(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i, k;
+
+	for (k = 0; k < STACK_NR_FIGURES; k++) {
+		int64_t kernel = of_sysfs(own, k);
+
+		/* judge_probed() compares with what was measured */
+		for (i = STACK_SYSFS + 1; i < STACK_PROBED; i++) {
+			int64_t other = own->view[i].figure[k];
+			bool blind = i == STACK_LIBBLKID &&
+				k == STACK_OFFSET && kernel == -1 && !other;
+			struct finding *finding;
+			struct remedy_words words = words_of(subject);
+
+			if (kernel == STACK_UNKNOWN || other == STACK_UNKNOWN ||
+			    kernel == other)
+				continue;
+			finding = add(subject, FINDING_DISAGREE,
+				message_format("%s says %s %" PRId64
+					       ", sysfs %" PRId64,
+					       stack_source_name(i),
+					       stack_figure_key(k), other,
+					       kernel),
+				message_format(blind ?
+				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
+				"what asks one and what asks the other align to different blocks"));
+			finding->note = blind;
+			if (probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
+				finding->reason = message_format(
+					"what was probed decides, blocks of %" PRId64
+					" bytes", probed(own, STACK_PHYSICAL));
+			else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
+				 other > kernel && all_aligned(subject->stack,
+					own, subject->index,
+					subject->position->shift, other)) {
+				finding->note = true;
+				finding->reason = message_format(
+					"align devices above have these blocks; nothing need be done");
+			} else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
+				 other > kernel &&
+				 subject->position->block == other &&
+				 subject->position->shift != STACK_UNKNOWN) {
+				words.size = other;
+				words.offset = offset_of(subject->position);
+				finding_mend(finding, REMEDY_ATTACH_BLOCKS,
+					     &words);
+			} else
+				finding->reason = message_format(
+					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
+		}
+	}
+}
+
 /* Judge a disk whose blocks were measured, and are not where it says. */
 static void judge_probed(const struct subject *subject)
 {
@@ -613,8 +735,8 @@ static void judge_probed(const struct subject *subject)
 	int64_t says_offset = of_sysfs(own, STACK_OFFSET);
 	bool elsewhere, harmless;
 	struct finding *finding;
+	struct remedy_words words = words_of(subject);
 	int64_t offset;
-	CLEANUP_FREE char *path = NULL;
 
 	if (probed(own, STACK_PHYSICAL) != at->block ||
 	    at->shift == STACK_UNKNOWN || says == STACK_UNKNOWN ||
@@ -626,7 +748,6 @@ static void judge_probed(const struct subject *subject)
 		return;
 	/* what is aligned to larger blocks is aligned to these */
 	harmless = says > at->block && !elsewhere;
-	path = shell_path(own);
 	finding = add(subject, FINDING_PROBED,
 		      message_format("was probed to have blocks of %" PRId64
 				     " bytes from byte %" PRId64
@@ -644,24 +765,26 @@ static void judge_probed(const struct subject *subject)
 		return;
 	}
 	finding->note = harmless;
-	finding->command = message_format("alignctl attach %s --physical %"
-					  PRId64 " --offset %" PRId64, path,
-					  at->block, offset);
+	words.size = at->block;
+	words.offset = offset;
+	finding_mend(finding, REMEDY_ATTACH_BLOCKS, &words);
 }
 
 static void judge_extent(const struct subject *subject)
 {
 	const struct stack_content *content = &subject->layer->content;
 	int64_t block = subject->position->block;
+	struct remedy_words words = words_of(subject);
 
+	words.block_device = true;
+	words.size = block;
 	if (content->extent != STACK_UNKNOWN && content->extent % block)
-		add(subject, FINDING_EXTENT,
+		finding_mend(add(subject, FINDING_EXTENT,
 		    message_format("extents of %" PRId64
 				   " bytes, no multiple of the physical block (%"
 				   PRId64 ")", content->extent, block),
-		    message_format("volumes can begin inside a physical block"))
-			->reason = message_format(
-				"vgchange --physicalextentsize 4m, if all volumes are multiples of it; else a new group");
+		    message_format("volumes can begin inside a physical block")),
+			REMEDY_LVM_EXTENT, &words);
 	if (content->chunk > 0 && content->chunk % block)
 		add(subject, FINDING_CHUNK,
 		    message_format("chunks of %" PRId64
@@ -669,22 +792,24 @@ static void judge_extent(const struct subject *subject)
 				   PRId64 ")", content->chunk, block),
 		    message_format("two chunks share a physical block: RMWs at their ends"))
 			->reason = message_format(
-				"mdadm --grow --chunk=512 where the level can reshape; else make the array anew");
+				"reshape the array to chunks of a multiple of %" PRId64
+				" bytes, where its level can; else back up, make the array anew, restore",
+				block);
 }
 
-/* Say how a file system with small blocks is mended; @make: a mkfs, or NULL. */
+/* Say how a file system with small blocks is mended by making it anew. */
 static void mend_fs(struct finding *finding, const struct subject *subject,
-		    const char *make)
+		    enum remedy_id remedy)
 {
-	CLEANUP_FREE char *path = shell_path(subject->layer);
+	struct remedy_words words = words_of(subject);
 
-	if (make)
-		finding->reason = message_format(
-			"fixed when the file system is made: back up, %s %s, restore",
-			make, path);
+	words.size = subject->position->block;
+	words.type = subject->layer->content.type;
+	if (remedy != REMEDY_NONE)
+		finding_mend(finding, remedy, &words);
 	else
 		finding->reason = message_format(
-			"the file system has no larger ones; alignctl attach --mode pad or coalesce below it");
+			"the file system has no larger ones; an align device in mode pad or coalesce below it completes the blocks");
 }
 
 static void judge_fs(const struct subject *subject)
@@ -693,34 +818,62 @@ static void judge_fs(const struct subject *subject)
 	const struct stack_content *content = &own->content;
 	int64_t block = subject->position->block;
 	bool page = block <= (int64_t)PAGE_BYTES;
-	CLEANUP_FREE char *make = NULL;
 
-	if (has_type(own, "xfs") && content->sector < block) {
-		make = block <= XFS_SECTOR_MAX && page ?
-			message_format("mkfs.xfs -s size=%" PRId64, block) : NULL;
+	if (has_type(own, "xfs") && content->sector < block)
 		mend_fs(add(subject, FINDING_FS_SECTOR,
 			    message_format("XFS sectors of %" PRId64
 					   " bytes, below the physical block (%"
 					   PRId64 ")", content->sector, block),
 			    message_format(
 				"writes of its log and headers end inside physical blocks: RMWs")),
-			subject, make);
-	}
+			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
 	if (content->block == STACK_UNKNOWN || content->block >= block)
 		return;
-	if (!make && page && !strncmp(content->type, "ext", 3))
-		make = message_format("mkfs.%s -b %" PRId64, content->type,
-				      block);
-	else if (!make && page && has_type(own, "btrfs"))
-		make = message_format("mkfs.btrfs -s %" PRId64, block);
-	else if (!make && page && has_type(own, "swap"))
-		make = message_format("mkswap -p %" PRId64, block);
 	mend_fs(add(subject, FINDING_FS_BLOCK,
 		    message_format("%s blocks of %" PRId64
 				   " bytes, below the physical block (%" PRId64
 				   ")", content->type, content->block, block),
 		    message_format("a write of one block is an RMW")),
-		subject, make);
+		subject, !page ? REMEDY_NONE :
+		has_type(own, "xfs") ? REMEDY_MKFS_XFS :
+		!strncmp(content->type, "ext", 3) ? REMEDY_MKFS_EXT :
+		REMEDY_NONE);
+}
+
+/* Return the content of the device that has opened this LUKS, or NULL. */
+static const struct stack_content *opened(const struct subject *subject)
+{
+	size_t i;
+
+	for (i = subject->index + 1; i < subject->stack->nr; i++) {
+		const struct stack_layer *above = &subject->stack->layer[i];
+
+		if (above->kind == STACK_CRYPT &&
+		    stack_is_on(above, subject->index))
+			return &above->content;
+	}
+	return NULL;
+}
+
+/* Say how LUKS gets larger sectors, if what is inside can be read then. */
+static void mend_luks(struct finding *finding, const struct subject *subject)
+{
+	const struct stack_content *own = &subject->layer->content;
+	const struct stack_content *inside = opened(subject);
+	struct remedy_words words = words_of(subject);
+
+	words.block_device = true;
+	if (own->version == 1)
+		finding_mend(finding, REMEDY_LUKS_REMAKE, &words);
+	else if (!inside || inside->unread)
+		finding->reason = message_format(
+			"what is inside decides, as larger sectors make smaller blocks unreadable: open it as root, and check that");
+	else if (own->version == 2 && inside->type &&
+		 writes_blocks(inside, LUKS_SECTOR_MAX))
+		finding_mend(finding, REMEDY_LUKS_SECTORS, &words);
+	else
+		finding->reason = message_format(
+			"what is inside could have smaller blocks, which larger sectors make unreadable: back up, make it anew, restore");
 }
 
 static void judge_luks(const struct subject *subject)
@@ -729,20 +882,17 @@ static void judge_luks(const struct subject *subject)
 	int64_t sector = own->content.sector;
 	int64_t block = subject->position->block;
 	struct finding *finding;
-	CLEANUP_FREE char *path = NULL;
 
 	if (!has_type(own, "crypto_LUKS") || sector == STACK_UNKNOWN ||
 	    sector >= block || sector >= (int64_t)PAGE_BYTES)
 		return;
-	path = shell_path(own);
 	finding = add(subject, FINDING_LUKS_SECTOR,
 		      message_format("LUKS sectors of %" PRId64
 				     " bytes, below the physical block (%"
 				     PRId64 ")", sector, block),
 		      message_format("no RMW by itself; it lets writes that small through"));
 	finding->note = true;
-	finding->command = message_format(
-		"cryptsetup reencrypt --sector-size 4096 %s", path);
+	mend_luks(finding, subject);
 }
 
 /*
@@ -766,30 +916,40 @@ static void judge_split(const struct subject *subject)
 			   offset_of(subject->position), own->max_io),
 	    message_format("2 RMWs for each cut of a large write"))->reason =
 		message_format(
-			"the kernel's splitting ignores the offset: alignctl attach --mode pad cuts at boundaries");
+			"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries");
+}
+
+/* Check whether only align devices with blocks of @unit lie on a disk. */
+static bool has_units_above(const struct subject *subject, int64_t unit)
+{
+	int64_t offset = of_sysfs(subject->layer, STACK_OFFSET);
+
+	return offset >= 0 &&
+	       all_aligned(subject->stack, subject->layer, subject->index,
+			   (int64_t)(-(uint64_t)offset & (uint64_t)(unit - 1)),
+			   unit);
 }
 
 static void judge_unit(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
 	int64_t unit = of_sysfs(own, STACK_IO_MIN);
+	struct remedy_words words = words_of(subject);
 	struct finding *finding;
-	CLEANUP_FREE char *path = NULL;
 
 	/* a hint, which a measurement answers */
 	if (own->kind != STACK_DISK || own->nr_below || own->rotational ||
 	    !is_block(unit) || unit <= subject->position->block ||
-	    probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
+	    probed(own, STACK_PHYSICAL) != STACK_UNKNOWN ||
+	    has_units_above(subject, unit))
 		return;
-	path = shell_path(own);
 	finding = add(subject, FINDING_LARGE_UNIT,
 		      message_format("minimum I/O size %" PRId64
 				     ", above the physical block (%" PRId64 ")",
 				     unit, subject->position->block),
 		      message_format("writes below it may be RMWs inside the drive"));
 	finding->note = true;
-	finding->command = message_format("alignctl attach %s --physical auto",
-					  path);
+	finding_mend(finding, REMEDY_ATTACH_UNIT, &words);
 }
 
 static void judge_unread(const struct subject *subject)

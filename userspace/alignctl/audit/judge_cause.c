@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "audit/judge_cause.h"
+#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
 
@@ -58,6 +59,19 @@ static const struct stack_layer *queue_of(const struct stack *stack,
 		&stack->layer[layer->below[0]] : layer;
 }
 
+/* Say how the largest request of a queue becomes @bytes. */
+static void mend_split(struct finding *finding, const struct stack_layer *queue,
+		       int64_t bytes)
+{
+	CLEANUP_FREE char *file = message_format(
+		"/sys/block/%s/queue/max_sectors_kb", queue->name);
+	const struct remedy_words words = {
+		.device = file, .size = bytes / (int64_t)KIB,
+	};
+
+	finding_mend(finding, REMEDY_LARGEST_REQUEST, &words);
+}
+
 /* Say what of a recording's cause can be mended, and how. */
 static void mend_cause(struct finding *finding, const struct stack *stack,
 		       const struct judgement *judgement,
@@ -75,7 +89,7 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 		break;
 	case CAUSE_STREAM:
 		finding->reason = message_format(
-			"make its records whole blocks; or alignctl attach --mode coalesce, where the next write completes a block");
+			"make its records whole blocks; or mode coalesce of an align device, where the next write completes a block");
 		break;
 	case CAUSE_RANDOM:
 		finding->reason = message_format(
@@ -88,11 +102,8 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 		break;
 	case CAUSE_SPLIT:
 		if (block && max_io / block)
-			finding->command = message_format(
-				"echo %" PRId64
-				" > /sys/block/%s/queue/max_sectors_kb",
-				max_io / block * block / (int64_t)KIB,
-				queue_of(stack, layer)->name);
+			mend_split(finding, queue_of(stack, layer),
+				   max_io / block * block);
 		else
 			finding->reason = message_format(
 				"the largest request is below a block");

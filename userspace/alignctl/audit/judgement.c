@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
+#include <string.h>
 
 #include "audit/judgement.h"
 #include "base/message.h"
@@ -48,6 +49,29 @@ struct finding *judgement_add(struct judgement *judgement, size_t layer,
 	return finding;
 }
 
+void finding_mend(struct finding *finding, enum remedy_id remedy,
+		  const struct remedy_words *words)
+{
+	static const char mark[] = "{command}";
+	const char *text = remedy_of(remedy)->text, *at;
+	char *command = remedy_command(remedy, words);
+
+	if (!command) {
+		finding->reason = message_format(
+			"its path has characters that a terminal does not show: give it another name, and check again");
+		return;
+	}
+	finding->remedy = remedy;
+	if (!text) {
+		finding->command = command;
+		return;
+	}
+	at = strstr(text, mark);
+	finding->reason = message_format("%.*s%s%s", (int)(at - text), text,
+					 command, at + strlen(mark));
+	finding->inner = command;
+}
+
 size_t judgement_faults(const struct judgement *judgement)
 {
 	size_t i, faults = 0;
@@ -65,6 +89,7 @@ void judgement_free(struct judgement *judgement)
 		free(finding->text);
 		free(finding->cost);
 		free(finding->command);
+		free(finding->inner);
 		free(finding->reason);
 	}
 	free(judgement->finding);

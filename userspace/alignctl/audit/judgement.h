@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "audit/cause.h"
+#include "remedy/remedy.h"
 
 enum finding_code {
 	FINDING_PARTITION_START,
@@ -39,8 +40,9 @@ enum finding_code {
  * @cause: cause of the touches, with FINDING_CAUSE only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
- * @command: the command that mends it while nothing uses the device; NULL:
- *	@reason says why there is none
+ * @remedy: what mends it; REMEDY_NONE: @reason names no command
+ * @command: the command that mends it; NULL: @reason says why there is none
+ * @inner: the command that @reason has among its words, or NULL
  * @reason: why it cannot be mended in place, and what can be done; NULL if
  *	there is a command
  */
@@ -51,7 +53,9 @@ struct finding {
 	enum cause_kind cause;
 	char *text;
 	char *cost;
+	enum remedy_id remedy;
 	char *command;
+	char *inner;
 	char *reason;
 };
 
@@ -88,6 +92,10 @@ struct judgement {
  */
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
 			      enum finding_code code, char *text, char *cost);
+
+/* Let a row of the table of remedies be what mends a finding. */
+void finding_mend(struct finding *finding, enum remedy_id remedy,
+		  const struct remedy_words *words);
 
 void judgement_free(struct judgement *judgement);
 

@@ -226,6 +226,7 @@ static void print_finding(const struct stack *stack,
 			  const struct finding *finding)
 {
 	const struct stack_layer *layer = &stack->layer[finding->layer];
+	const struct remedy *remedy = remedy_of(finding->remedy);
 	CLEANUP_FREE char *name = message_visible(layer->label ? layer->label :
 								 layer->name);
 	CLEANUP_FREE char *text = message_visible(finding->text);
@@ -235,7 +236,12 @@ static void print_finding(const struct stack *stack,
 
 	printf("\n%s%s: %s\n  cost: %s\n  %s: %s\n",
 	       finding->note ? "note: " : "", name, text, finding->cost,
-	       finding->command ? "mend, unused and backed up" : "way out", mend);
+	       !finding->command ? "way out" :
+	       remedy->unmount ? "mend, unused and backed up" : "mend, in use",
+	       mend);
+	if (remedy)
+		printf("  destroys: %s; %s\n", remedy_harm_name(remedy->harm),
+		       remedy->unmount ? "unmount first" : "may stay mounted");
 }
 
 void audit_report_text(const struct stack *stack,
@@ -331,6 +337,23 @@ static struct json_object *json_device(const struct stack *stack,
 	return object;
 }
 
+/* Return what mends a finding, or NULL if that is words only. */
+static struct json_object *json_remedy(const struct finding *finding)
+{
+	const struct remedy *remedy = remedy_of(finding->remedy);
+	struct json_object *object;
+
+	if (!remedy)
+		return NULL;
+	object = json_new();
+	json_add_text(object, "name", remedy->name);
+	json_add_text(object, "command", finding->command ? finding->command :
+							     finding->inner);
+	json_add_text(object, "destroys", remedy_harm_name(remedy->harm));
+	json_add_bool(object, "unmount", remedy->unmount);
+	return object;
+}
+
 static struct json_object *json_finding(const struct stack *stack,
 					const struct finding *finding)
 {
@@ -345,6 +368,7 @@ static struct json_object *json_finding(const struct stack *stack,
 	json_add_text(object, "cost", finding->cost);
 	json_add_text(object, "command", finding->command);
 	json_add_text(object, "not_in_place", finding->reason);
+	json_add(object, "remedy", json_remedy(finding));
 	return object;
 }
 

@@ -60,6 +60,7 @@ struct stack_view {
  * @type: libblkid's name of the type, "xfs"; NULL: none, or not read
  * @table: libblkid's name of the partition table, "gpt"; NULL as above
  * @unread: why the headers were not read, for people; NULL: they were
+ * @version: version of a LUKS header; 0: none
  * @start: first byte of the data: pe_start of LVM, data offset of LUKS and md
  * @sector: smallest unit of a write: XFS sectsz, LUKS sector
  * @block: block of the file system, page of the swap area
@@ -73,6 +74,7 @@ struct stack_content {
 	char *type;
 	char *table;
 	char *unread;
+	unsigned int version;
 	int64_t start;
 	int64_t sector;
 	int64_t block;
@@ -88,12 +90,16 @@ struct stack_content {
  *	path, ":" and the partition's number
  * @path: path for commands
  * @label: name below /dev/mapper, or NULL
+ * @file: backing file of a loop device, or NULL
+ * @mapped: a partition that kpartx has mapped
+ * @align_block: physical block of an align device's only target; 0: none
+ * @extended: an extended partition, which holds no data of its own
  * @devno: device number; 0 for an image
  * @view: geometry by source
  * @io_opt: optimal I/O size, bytes
  * @max_io: largest request that the kernel sends, bytes
  * @rotational: the disk rotates
- * @partition: number of the partition; 0: none
+ * @partition: number of the partition, of a STACK_DM the one in its UUID; 0: none
  * @start: first byte of a partition on its disk, of a loop device in its file
  * @bytes: size
  * @mounts: mount points; may be NULL if @nr_mounts is 0
@@ -112,6 +118,10 @@ struct stack_layer {
 	char *name;
 	char *path;
 	char *label;
+	char *file;
+	bool mapped;
+	bool extended;
+	int64_t align_block;
 	dev_t devno;
 	struct stack_view view[STACK_NR_SOURCES];
 	int64_t io_opt;

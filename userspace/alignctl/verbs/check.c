@@ -16,17 +16,19 @@
 #include "base/message.h"
 #include "device/sysfs.h"
 #include "geometry.h"
+#include "remedy/list.h"
 #include "trace/trace.h"
 #include "verbs/verbs.h"
 
 struct check_options {
 	struct collect_options collect;
 	const char *recording;
+	bool remedies;
 	bool json;
 };
 
 enum row { ROW_PHYSICAL, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
-	   ROW_JSON };
+	   ROW_REMEDIES, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_PHYSICAL] = { "physical", "N",
@@ -37,6 +39,8 @@ static const struct option_row rows[] = {
 			  "logical block of images (default: 512)" },
 	[ROW_RECORDING] = { "recording", "FILE",
 			    "name the cause by a trace of DEV" },
+	[ROW_REMEDIES] = { "remedies", NULL,
+			   "list the remedies, and what each destroys" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -70,6 +74,9 @@ static int take(size_t row, const char *argument, void *context)
 		return take_block("logical", argument, &collect->logical);
 	case ROW_RECORDING:
 		options->recording = argument;
+		return 0;
+	case ROW_REMEDIES:
+		options->remedies = true;
 		return 0;
 	case ROW_JSON:
 		options->json = true;
@@ -181,6 +188,20 @@ static int judge_recording(const struct stack *stack,
 	return trace_next_status(next);
 }
 
+/* Print the table of remedies. Return: enum alignctl_exit. */
+static int list_remedies(int operands, const struct check_options *options)
+{
+	if (operands || options->recording) {
+		message_error("--remedies lists the remedies of all devices: give no DEV and no --recording");
+		return ALIGNCTL_USAGE;
+	}
+	if (options->json)
+		remedy_list_json();
+	else
+		remedy_list_text();
+	return ALIGNCTL_FINE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct check_options options = { .collect.offset = -1 };
@@ -191,6 +212,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (options.remedies)
+		return list_remedies(argc - first, &options);
 	if (options.recording && argc - first != 1) {
 		message_error("--recording needs the one DEV that was recorded");
 		return ALIGNCTL_USAGE;

@@ -261,7 +261,7 @@ def test_a_drive_that_contradicts_the_kernel_is_named(stack):
     assert devices["sdd"]["identify"]["physical_block_size"] == 4096
     row = faults["sdd"]["disagree"]
     assert row["text"] == "identify says physical_block_size 4096, sysfs 512"
-    assert row["command"] == "alignctl attach /dev/sdd --physical 4096"
+    assert row["command"] == "alignctl attach /dev/sdd --physical 4096 --offset 0"
 
 
 @pytest.fixture
@@ -352,6 +352,7 @@ def test_mounts_and_swap_areas_are_shown(stack):
 
 
 def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
+    run("sfdisk", "--quiet", "--no-tell-kernel", stack.root / "dev/sda", input="label: gpt\nstart=2049, size=16384\n")
     done = alignctl("check", "sda", env={**os.environ, "ALIGNCTL_SYSROOT": str(stack.root)})
     assert done.returncode == FINDINGS
     lines = done.stdout.splitlines()
@@ -361,6 +362,7 @@ def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
     at = lines.index("sda1: starts 512 bytes into a physical block of 4096")
     assert lines[at + 1].startswith("  cost: ") and lines[at + 2] == (
         "  mend, unused and backed up: echo '+7,' | sfdisk --move-data /dev/sda -N 1")
+    assert lines[at + 3] == "  destroys: nothing; unmount first"
     assert lines[-1] == "findings: 2, notes: 0"
 
 

@@ -175,7 +175,7 @@ static void offsets(void)
 	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 3584);
 	CHECK(shift_of(0) == 512, "%" PRId64, shift_of(0));
 	expect("0:disagree 0:disagree",
-	       "alignctl attach /dev/sda --physical 4096");
+	       "alignctl attach /dev/sda --physical 4096 --offset 3584");
 	disk(512, 4096, 3584);
 	partition(1, START, PART_BYTES);
 	CHECK(shift_of(1) == 512, "%" PRId64, shift_of(1));
@@ -395,6 +395,10 @@ static void filesystems(void)
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "crypto_LUKS");
 	layer->content.sector = 512;
+	layer->content.version = 2;
+	layer = above(STACK_CRYPT, 0);
+	carries(layer, "ext4");
+	layer->content.block = 4096;
 	expect("1:(luks-sector)",
 	       "cryptsetup reencrypt --sector-size 4096 /dev/sda1");
 }
@@ -415,7 +419,7 @@ static void sources(void)
 	stack.layer[0].content.table = NULL;
 	stack.layer[1].partition = 5;
 	expect("0:disagree 1:partition-start",
-	       "alignctl attach /dev/sda --physical 4096");
+	       "alignctl attach /dev/sda --physical 4096 --offset 0");
 	/* libblkid shows the kernel's -1 as 0 */
 	layer = disk(512, 4096, -1);
 	figures(layer, STACK_IOCTL, 512, 4096, 4096, -1);

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Commands that check prints and that need device-mapper, the module or a kernel's queue, run as printed: see
+userspace/alignctl/tests/remedy/test_remedies.py.
+"""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from followed import digest, follow, shell
+from lab.pace import patience
+from rig.dm import block_name, queue, run
+
+MIB = 1 << 20
+SECTOR = 512
+PHRASE = "a pass phrase"
+WRITES = 200
+KEPT = Path("/var/lib/alignctl/probed")
+
+
+def fed(text, *command, **options):
+    """Run a command with a text for its standard input, and return what it wrote."""
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, input=text, check=False,
+                          timeout=patience(120), **options)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def fill(path, start, size):
+    """Write bytes that differ from block to block, and return their hash."""
+    with open(path, "r+b") as device:
+        device.seek(start)
+        for block in range(size // 4096):
+            device.write(f"{block};".encode().ljust(16)[:16] * 256)
+        device.flush()
+        os.fsync(device.fileno())
+    return digest(path, start, size)
+
+
+@contextlib.contextmanager
+def mapped(disk, script):
+    """Partitions that only kpartx knows; yields its node of the first."""
+    fed(script, "sfdisk", "--quiet", "--no-tell-kernel", disk)
+    run("kpartx", "-a", "-s", disk)
+    try:
+        [first, *_] = run("kpartx", "-l", disk).stdout.split()
+        yield f"/dev/mapper/{first}"
+    finally:
+        run("kpartx", "-d", "-s", disk)
+
+
+def test_a_partition_of_kpartx_is_moved_with_its_content(rig):
+    with rig.scsi_debug(megabytes=64, sector_size=512, physblk_exp=3) as disk, \
+            mapped(disk, "label: gpt\nstart=4097, size=32768\n") as part:
+        whole = fill(part, 0, 16 * MIB)
+        command = follow("move-mapped-partition", block_name(part), "partition-start", disk)
+        assert disk in command
+        assert "start=        4104" in run("sfdisk", "--dump", disk).stdout
+        assert digest(part, 0, 16 * MIB) == whole == digest(disk, 4104 * SECTOR, 16 * MIB)
+
+
+def test_the_end_of_a_partition_of_kpartx_is_cut(rig):
+    with rig.scsi_debug(megabytes=64, sector_size=512, physblk_exp=3) as disk, \
+            mapped(disk, "label: dos\nstart=2048, size=4093\nstart=8192, size=32768\n") as part:
+        whole = fill(disk, 8192 * SECTOR, 16 * MIB)
+        follow("shrink-mapped-partition", block_name(part), "partition-end", disk)
+        assert int(run("blockdev", "--getsz", part).stdout) == 4088
+        assert digest(disk, 8192 * SECTOR, 16 * MIB) == whole
+
+
+def test_luks_2_that_is_open_gets_larger_sectors(rig):
+    disk, name = rig.drive("p4096").path, "remedy"
+    fed(PHRASE, "cryptsetup", "luksFormat", "--batch-mode", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
+        "--pbkdf-force-iterations", 1000, disk, "-")
+    fed(PHRASE, "cryptsetup", "open", disk, name, "--key-file", "-")
+    try:
+        run("mkfs.ext4", "-q", "-b", 4096, f"/dev/mapper/{name}", "16M")
+        whole = digest(f"/dev/mapper/{name}", 0, 16 * MIB)
+        follow("luks-sectors", block_name(disk), "luks-sector", disk, answer=PHRASE)
+        assert digest(f"/dev/mapper/{name}", 0, 16 * MIB) == whole
+    finally:
+        run("cryptsetup", "close", name)
+
+
+def test_extents_of_lvm_are_made_larger(rig, tmp_path, monkeypatch):
+    disk = rig.drive("p4096").path
+    (tmp_path / "lvm.conf").write_text(
+        f'devices {{ filter=["a|^{disk}$|","r|.*|"] use_devicesfile=0 hints=none }} '
+        "activation { udev_sync=0 udev_rules=0 monitoring=0 } global { event_activation=0 } backup { backup=0 archive=0 }")
+    monkeypatch.setenv("LVM_SYSTEM_DIR", str(tmp_path))
+    monkeypatch.setenv("LVM_SUPPRESS_FD_WARNINGS", "1")
+    run("pvcreate", "-ff", "-y", "--dataalignment", "1m", "--setphysicalvolumesize", "64m", disk)
+    run("vgcreate", "--physicalextentsize", "2k", "remedies", disk)
+    try:
+        run("lvcreate", "-an", "-Zn", "-Wn", "-L", "16m", "-n", "volume", "remedies")
+        whole = fill(disk, MIB, 16 * MIB)
+        follow("lvm-extent", block_name(disk), "extent", disk)
+        assert digest(disk, MIB, 16 * MIB) == whole
+        assert run("lvs", "--noheadings", "-o", "seg_pe_ranges", "remedies").stdout.strip() == f"{disk}:0-4095"
+    finally:
+        run("vgremove", "-ff", "-y", "remedies")
+        run("pvremove", "-ff", "-y", disk)
+
+
+@contextlib.contextmanager
+def detached_after():
+    """Detaches what a command has attached."""
+    try:
+        yield
+    finally:
+        for device in json.loads(shell("alignctl list --json"))["devices"]:
+            shell(f"alignctl detach {device['name']}")
+
+
+def test_a_drive_that_was_probed_is_attached_with_its_blocks(rig):
+    """A note from then on: the device above has these blocks."""
+    with rig.scsi_debug(megabytes=64, sector_size=512) as disk, detached_after():
+        wwid = Path(f"/sys/block/{block_name(disk)}/device/wwid").read_text().strip()
+        file = KEPT / f"{re.sub('[^A-Za-z0-9.]', '_', wwid)}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"format": 1, "device": disk, "wwid": wwid, "size_bytes": 64 * MIB, "block_size": 4096,
+                                    "offset": 3584, "method": "timed writes", "confidence": 0.95,
+                                    "time": "2026-11-26T10:00:00Z"}))
+        try:
+            whole = fill(disk, 0, 16 * MIB)
+            command = follow("attach-blocks", block_name(disk), "probed", disk)
+            assert command == f"alignctl attach {disk} --physical 4096 --offset 3584"
+            [device] = json.loads(shell("alignctl list --json"))["devices"]
+            assert digest(f"/dev/mapper/{device['name']}", 0, 16 * MIB) == whole == digest(disk, 0, 16 * MIB)
+        finally:
+            file.unlink()
+
+
+def test_an_ssd_is_attached_with_its_unit(rig):
+    with rig.scsi_debug(megabytes=64, sector_size=512, opt_xferlen_exp=5) as disk, detached_after():
+        assert queue(disk, "minimum_io_size") == "16384" and queue(disk, "rotational") == "0"
+        whole = fill(disk, 0, 16 * MIB)
+        follow("attach-unit", block_name(disk), "large-unit", disk)
+        [device] = json.loads(shell("alignctl list --json"))["devices"]
+        assert digest(f"/dev/mapper/{device['name']}", 0, 16 * MIB) == whole == digest(disk, 0, 16 * MIB)
+
+
+def recorded(path, largest):
+    """A recording of writes of 1 MiB that the kernel cuts at its largest request."""
+    rows = []
+    for write in range(WRITES):
+        at, end = write * MIB, (write + 1) * MIB
+        while at < end:
+            rows.append(f"write,{at},{min(largest, end - at)}")
+            at += min(largest, end - at)
+    path.write_text("\n".join(["op,offset,bytes", *rows, ""]))
+    return path
+
+
+def test_the_largest_request_becomes_whole_blocks(rig, tmp_path):
+    disk = rig.drive("p4096").path
+    before = queue(disk, "max_sectors_kb")
+    file = f"/sys/block/{block_name(disk)}/queue/max_sectors_kb"
+    shell(f"echo 127 > {file}")
+    try:
+        follow("largest-request", block_name(disk), "cause", disk, "--recording", recorded(tmp_path / "cut", 127 << 10),
+               again=[disk, "--recording", recorded(tmp_path / "whole", 124 << 10)])
+        assert queue(disk, "max_sectors_kb") == "124"
+    finally:
+        shell(f"echo {before} > {file}")

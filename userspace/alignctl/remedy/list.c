@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "base/json.h"
+#include "remedy/list.h"
+#include "remedy/remedy.h"
+
+#define JSON_FORMAT	1
+
+void remedy_list_text(void)
+{
+	enum remedy_id id;
+
+	for (id = REMEDY_NONE + 1; id < REMEDY_NR; id++) {
+		const struct remedy *remedy = remedy_of(id);
+
+		printf("%s%s, for %s\n  when: %s\n  destroys: %s; %s\n  command: %s\n",
+		       id == REMEDY_NONE + 1 ? "" : "\n", remedy->name,
+		       remedy->purpose, remedy->when,
+		       remedy_harm_name(remedy->harm),
+		       remedy->unmount ? "unmount first" : "may stay mounted",
+		       remedy->command);
+	}
+}
+
+static struct json_object *json_remedy(const struct remedy *remedy)
+{
+	struct json_object *object = json_new();
+
+	json_add_text(object, "name", remedy->name);
+	json_add_text(object, "purpose", remedy->purpose);
+	json_add_text(object, "when", remedy->when);
+	json_add_text(object, "destroys", remedy_harm_name(remedy->harm));
+	json_add_bool(object, "unmount", remedy->unmount);
+	json_add_text(object, "command", remedy->command);
+	json_add_text(object, "text", remedy->text);
+	return object;
+}
+
+void remedy_list_json(void)
+{
+	struct json_object *document = json_new_document(JSON_FORMAT);
+	struct json_object *remedies = json_new_array();
+	enum remedy_id id;
+
+	for (id = REMEDY_NONE + 1; id < REMEDY_NR; id++)
+		json_append(remedies, json_remedy(remedy_of(id)));
+	json_add(document, "remedies", remedies);
+	json_print(document, false);
+}

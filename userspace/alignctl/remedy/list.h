@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of remedies, for people and as JSON. */
+#ifndef ALIGNCTL_REMEDY_LIST_H
+#define ALIGNCTL_REMEDY_LIST_H
+
+/* Print each row of the table. */
+void remedy_list_text(void);
+
+/* Print one document with all rows. */
+void remedy_list_json(void);
+
+#endif

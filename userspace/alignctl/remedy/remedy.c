@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "remedy/remedy.h"
+
+#define IMAGE_SECTOR	512	/* that tools take a regular file to have */
+
+/* See remedy.h. Each row has a test that runs it: tests/remedy. */
+static const struct remedy remedies[] = {
+	[REMEDY_MOVE_PARTITION] = {
+		.name = "move-partition",
+		.purpose = "partition-start",
+		.when = "the table is GPT or DOS, the partition is no logical one and holds no partitions, and the free sectors beside it suffice",
+		.unmount = true,
+		.command = "echo '{step},' | sfdisk --move-data {device} -N {number}",
+	},
+	[REMEDY_MOVE_MAPPED] = {
+		.name = "move-mapped-partition",
+		.purpose = "partition-start",
+		.when = "as move-partition, of a partition that kpartx has mapped",
+		.unmount = true,
+		.command = "kpartx -d {device} && echo '{step},' | sfdisk --move-data {device} -N {number} && kpartx -a {device}",
+	},
+	[REMEDY_SHRINK_PARTITION] = {
+		.name = "shrink-partition",
+		.purpose = "partition-end",
+		.when = "the table is GPT or DOS, and the partition has no content",
+		.unmount = true,
+		.command = "echo ',{size}' | sfdisk {device} -N {number}",
+	},
+	[REMEDY_SHRINK_MAPPED] = {
+		.name = "shrink-mapped-partition",
+		.purpose = "partition-end",
+		.when = "as shrink-partition, of a partition that kpartx has mapped",
+		.unmount = true,
+		.command = "kpartx -d {device} && echo ',{size}' | sfdisk {device} -N {number} && kpartx -a {device}",
+	},
+	[REMEDY_LOOP_SECTORS] = {
+		.name = "loop-sectors",
+		.purpose = "hidden",
+		.when = "the loop device has no partition table and nothing above it, and no content or a file system whose smallest write is a whole block of the disk",
+		.unmount = true,
+		.command = "losetup --sector-size {size} {device}",
+	},
+	[REMEDY_LUKS_SECTORS] = {
+		.name = "luks-sectors",
+		.purpose = "luks-sector",
+		.when = "LUKS 2 that is open, with a file system in it that has no smaller blocks; cryptsetup refuses a closed one",
+		.unmount = true,
+		.command = "cryptsetup reencrypt --sector-size 4096 {device}",
+	},
+	[REMEDY_LUKS_REMAKE] = {
+		.name = "luks-remake",
+		.purpose = "luks-sector",
+		.when = "LUKS 1, whose sectors have always 512 bytes",
+		.harm = REMEDY_DESTROYS,
+		.unmount = true,
+		.command = "cryptsetup luksFormat --type luks2 --sector-size 4096 {device}",
+		.text = "LUKS 1 has no larger ones: back up, {command}, restore",
+	},
+	[REMEDY_LUKS_DATA] = {
+		.name = "luks-data",
+		.purpose = "data-start",
+		.when = "LUKS whose data begin inside a physical block",
+		.harm = REMEDY_DESTROYS,
+		.unmount = true,
+		.command = "cryptsetup luksFormat --type luks2 --offset 32768 {device}",
+		.text = "all data would move: back up, {command}, restore",
+	},
+	[REMEDY_LVM_EXTENT] = {
+		.name = "lvm-extent",
+		.purpose = "extent",
+		.when = "all physical and logical volumes of the group are multiples of the physical block, or vgchange refuses",
+		.command = "vgchange --physicalextentsize {size}b $(pvs --noheadings -o vg_name {device})",
+		.text = "if all volumes of the group, physical ones too, are whole blocks: {command}; else make a new group",
+	},
+	[REMEDY_MKFS_XFS] = {
+		.name = "mkfs-xfs",
+		.purpose = "fs-sector",
+		.when = "XFS with sectors below a physical block of at most a page",
+		.harm = REMEDY_DESTROYS,
+		.unmount = true,
+		.command = "mkfs.xfs -f -s size={size} {device}",
+		.text = "fixed when the file system is made: back up, {command}, restore",
+	},
+	[REMEDY_MKFS_EXT] = {
+		.name = "mkfs-ext",
+		.purpose = "fs-block",
+		.when = "ext2, ext3 or ext4 with blocks below a physical block of at most a page",
+		.harm = REMEDY_DESTROYS,
+		.unmount = true,
+		.command = "mkfs.{type} -b {size} {device}",
+		.text = "fixed when the file system is made: back up, {command}, restore",
+	},
+	[REMEDY_ATTACH_BLOCKS] = {
+		.name = "attach-blocks",
+		.purpose = "disagree, probed",
+		.when = "the drive was measured, or says itself, to have other blocks than the kernel knows",
+		.unmount = true,
+		.command = "alignctl attach {device} --physical {size} --offset {offset}",
+	},
+	[REMEDY_ATTACH_UNIT] = {
+		.name = "attach-unit",
+		.purpose = "large-unit",
+		.when = "an SSD whose minimum I/O size is above its physical block",
+		.unmount = true,
+		.command = "alignctl attach {device} --physical auto",
+	},
+	[REMEDY_LARGEST_REQUEST] = {
+		.name = "largest-request",
+		.purpose = "cause",
+		.when = "writes are cut inside a physical block, as the largest request is no multiple of one",
+		.command = "echo {size} > {device}",
+	},
+};
+
+const struct remedy *remedy_of(enum remedy_id id)
+{
+	return id == REMEDY_NONE ? NULL : &remedies[id];
+}
+
+const char *remedy_harm_name(enum remedy_harm harm)
+{
+	static const char *const names[] = {
+		[REMEDY_KEEPS] = "nothing",
+		[REMEDY_DESTROYS] = "the content",
+	};
+
+	return names[harm];
+}
+
+/* Return @word as a shell and a program read it, which is no option. */
+static char *operand(const char *word)
+{
+	CLEANUP_FREE char *path = message_format("%s%s",
+						 *word == '-' ? "./" : "",
+						 word);
+
+	return message_shell_word(path);
+}
+
+static bool is(const char *name, size_t length, const char *wanted)
+{
+	return strlen(wanted) == length && !strncmp(name, wanted, length);
+}
+
+/* Print the word of a name in braces; @device is what {device} stands for. */
+static void print_word(FILE *file, const char *name, size_t length,
+		       const struct remedy_words *words, const char *device)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} numbers[] = {
+		{ "number", words->number }, { "size", words->size },
+		{ "offset", words->offset },
+	};
+	size_t i;
+
+	if (is(name, length, "device"))
+		fputs(device, file);
+	else if (is(name, length, "type"))
+		fputs(words->type, file);
+	else if (is(name, length, "step"))
+		fprintf(file, "%+" PRId64, words->step);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (is(name, length, numbers[i].name))
+			fprintf(file, "%" PRId64, numbers[i].value);
+}
+
+/* Print a command with its words in place. */
+static void print_command(FILE *file, const char *command,
+			  const struct remedy_words *words, const char *device)
+{
+	const char *at = command, *open, *close;
+
+	while ((open = strchr(at, '{')) && (close = strchr(open, '}'))) {
+		fwrite(at, 1, (size_t)(open - at), file);
+		print_word(file, open + 1, (size_t)(close - open - 1), words,
+			   device);
+		at = close + 1;
+	}
+	fputs(at, file);
+}
+
+/* Print what makes a loop device of the file, or of a part of it, for a while. */
+static void print_losetup(FILE *file, const struct remedy_words *words,
+			  const char *device)
+{
+	fputs("(loop=$(losetup --find --show", file);
+	if (words->image_sector > IMAGE_SECTOR)
+		fprintf(file, " --sector-size %" PRId64, words->image_sector);
+	if (words->image_bytes)
+		fprintf(file, " --offset %" PRId64 " --sizelimit %" PRId64,
+			words->image_start, words->image_bytes);
+	fprintf(file, " %s) && trap 'losetup --detach \"$loop\"' EXIT && ",
+		device);
+}
+
+/* Check for a file that the command cannot be run on as it is. */
+static bool needs_loop(const struct remedy_words *words)
+{
+	return words->image &&
+	       (words->block_device || words->image_bytes ||
+		words->image_sector > IMAGE_SECTOR);
+}
+
+char *remedy_command(enum remedy_id id, const struct remedy_words *words)
+{
+	CLEANUP_FREE char *device = operand(words->device);
+	CLEANUP_FREE char *visible = NULL;
+	char *text = NULL;
+	size_t length;
+	FILE *file = memory_or_exit(open_memstream(&text, &length));
+
+	if (needs_loop(words)) {
+		print_losetup(file, words, device);
+		print_command(file, remedies[id].command, words, "\"$loop\"");
+		fputs(")", file);
+	} else {
+		print_command(file, remedies[id].command, words, device);
+	}
+	fclose(file);
+	visible = message_visible(memory_or_exit(text));
+	if (strcmp(visible, text)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

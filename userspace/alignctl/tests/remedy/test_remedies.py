@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Every command that check prints, run as printed on something with content, by the real tools: the content is whole
+afterwards, or the remedy says what it destroys, and the finding is gone. What needs device-mapper or the module is in
+kmod/tests/guest/test_remedies.py.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+
+import pytest
+
+from alignctl_program import alignctl
+from audited import MIB, SECTOR, run, sparse
+from followed import digest, findings, follow, followed_in, printed
+from lab.paths import REPO
+
+FAST = ["--batch-mode", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
+PHRASE = "a pass phrase"
+USAGE = 2
+TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies.py"]
+# A name that a shell would take apart.
+AWKWARD = "it's a disk $(image)"
+
+
+@contextlib.contextmanager
+def looped(image, *options):
+    """A loop device of a file."""
+    done = subprocess.run(["losetup", "--find", "--show", *options, image], text=True, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no loop devices here: {done.stderr.strip()}")
+    loop = done.stdout.strip()
+    try:
+        yield loop
+    finally:
+        run("losetup", "--detach", loop)
+
+
+@pytest.fixture
+def loops():
+    """Loop devices can be made, which commands for images need."""
+    if not os.path.exists("/dev/loop-control") or os.geteuid():
+        pytest.skip("no loop devices here")
+
+
+def filled(path, size, number=1):
+    """A file of bytes that differ from block to block."""
+    with open(path, "wb") as file:
+        for block in range(size // 4096):
+            file.write(f"{number}:{block};".encode().ljust(16)[:16] * 256)
+    return path
+
+
+def partitioned(path, script, *, sector=SECTOR, size=64 * MIB):
+    """An image that sfdisk has made a table in, in sectors of that size."""
+    sparse(path, size)
+    if sector == SECTOR:
+        run("sfdisk", "--quiet", path, input=script)
+    else:
+        with looped(path, "--sector-size", str(sector)) as loop:
+            run("sfdisk", "--quiet", "--no-tell-kernel", loop, input=script)
+    return path
+
+
+def put(image, start, content):
+    """Writes a file into an image and returns its hash."""
+    with open(content, "rb") as source, open(image, "r+b") as target:
+        target.seek(start)
+        target.write(source.read())
+    return digest(content, 0, os.path.getsize(content))
+
+
+def starts(image, *options):
+    """{partition: its first byte}."""
+    rows = json.loads(alignctl("check", image, *options, "--json").stdout)["devices"]
+    return {row["name"].rpartition(":")[2]: row["start_bytes"] for row in rows if row["kind"] == "part"}
+
+
+@pytest.fixture
+def ext4(tmp_path):
+    """A file system with a file in it."""
+    image, files = sparse(tmp_path / "ext4", 16 * MIB), tmp_path / "files"
+    files.mkdir()
+    filled(files / "a", MIB)
+    run("mkfs.ext4", "-q", "-F", "-b", "4096", "-d", files, image)
+    return image
+
+
+@pytest.mark.parametrize("label", ["gpt", "dos"])
+@pytest.mark.parametrize("shift, room", [(1, "behind"), (5, "behind"), (3, "before")])
+def test_a_partition_is_moved_with_its_content(tmp_path, ext4, label, shift, room):
+    start, sectors = 4096 + shift, 16 * MIB // SECTOR
+    other = f"start={start + sectors}, size=2048\n" if room == "before" else ""
+    image = partitioned(tmp_path / AWKWARD, f"label: {label}\nstart={start}, size={sectors}\n{other}")
+    whole = put(image, start * SECTOR, ext4)
+    follow("move-partition", f"{image}:1", "partition-start", image)
+    now = starts(image)["1"]
+    assert now == (4096 + (8 if room == "behind" else 0)) * SECTOR
+    assert digest(image, now, 16 * MIB) == whole
+
+
+@pytest.mark.parametrize("label", ["gpt", "dos"])
+def test_a_partition_in_an_image_of_larger_sectors_is_moved_with_its_content(tmp_path, loops, ext4, label):
+    """sfdisk counts a file in sectors of 512 bytes, so the command has to make a loop device."""
+    image = partitioned(tmp_path / AWKWARD, f"label: {label}\nstart=513, size=4096\n", sector=4096)
+    whole = put(image, 513 * 4096, ext4)
+    options = ["--logical", 4096, "--physical", 16384]
+    command = follow("move-partition", f"{image}:1", "partition-start", image, *options)
+    assert "losetup" in command
+    now = starts(image, *options)["1"]
+    assert now % 16384 == 0
+    assert digest(image, now, 16 * MIB) == whole
+
+
+def test_a_partition_is_not_moved_into_an_extended_one(tmp_path, ext4):
+    """sfdisk would do it, and the logical partitions would be gone with the table before them."""
+    first, sectors = 4097, 16 * MIB // SECTOR
+    extended = first + sectors
+    image = partitioned(tmp_path / "disk", f"label: dos\nstart={first}, size={sectors}\n"
+                                           f"start={extended}, size=16384, type=5\nstart={extended + 2048}, size=8192\n")
+    whole = put(image, first * SECTOR, ext4)
+    follow("move-partition", f"{image}:1", "partition-start", image)
+    now = starts(image)
+    assert now == {"1": 4096 * SECTOR, "5": (extended + 2048) * SECTOR}
+    assert digest(image, now["1"], 16 * MIB) == whole
+
+
+def test_a_partition_without_room_has_no_command(tmp_path):
+    image = partitioned(tmp_path / "disk", "label: dos\nstart=2049, size=4096\nstart=6145, size=4096, type=5\n"
+                                           "start=6200, size=1024\n")
+    row = findings(image)[f"{image}:1", "partition-start"]
+    assert not row["command"] and not row["remedy"] and "no room" in row["not_in_place"]
+
+
+@pytest.mark.parametrize("sector, physical", [(512, 4096), (4096, 16384)])
+@pytest.mark.parametrize("label", ["gpt", "dos"])
+def test_the_end_of_an_empty_partition_is_cut_and_nothing_else(tmp_path, loops, label, sector, physical):
+    image = partitioned(tmp_path / "disk", f"label: {label}\nstart={MIB // sector}, size={4 * MIB // sector - 1}\n"
+                                           f"start={8 * MIB // sector}, size={16 * MIB // sector}\n", sector=sector)
+    content = filled(tmp_path / "content", 16 * MIB)
+    whole = put(image, 8 * MIB, content)
+    options = ["--logical", sector, "--physical", physical]
+    follow("shrink-partition", f"{image}:1", "partition-end", image, *options)
+    assert starts(image, *options) == {"1": MIB, "2": 8 * MIB}
+    assert digest(image, 8 * MIB, 16 * MIB) == whole
+
+
+def test_a_path_that_a_terminal_cannot_show_has_no_command(tmp_path):
+    image = partitioned(tmp_path / "a\nb", "label: dos\nstart=2049, size=4096\n")
+    row = findings(image)[f"{image}:1", "partition-start"]
+    assert not row["command"] and "another name" in row["not_in_place"]
+
+
+def test_a_path_that_looks_like_an_option_is_none(tmp_path):
+    partitioned(tmp_path / "-n", "label: dos\nstart=2049, size=4096\n")
+    done = alignctl("check", "--json", "--", "-n", cwd=tmp_path)
+    [row] = json.loads(done.stdout)["findings"]
+    run("sh", "-c", row["command"], cwd=tmp_path)
+    assert alignctl("check", "--", "-n", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("content", ["none", "ext4"])
+def test_a_loop_device_gets_the_sectors_of_the_disk_below(tmp_path, ext4, content):
+    """As seen through a second loop device, whose sectors are those of a disk of 4096 bytes."""
+    image = ext4 if content == "ext4" else sparse(tmp_path / "empty", 16 * MIB)
+    with looped(image, "--sector-size", "4096") as disk, looped(disk, "--sector-size", "512") as loop:
+        before = digest(loop, 0, 16 * MIB)
+        command = follow("loop-sectors", loop.removeprefix("/dev/"), "hidden", loop)
+        assert command == f"losetup --sector-size 4096 {loop}"
+        assert digest(loop, 0, 16 * MIB) == before
+        if content == "ext4":
+            run("e2fsck", "-fn", loop)
+
+
+@pytest.mark.parametrize("content", ["xfs", "table"])
+def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, content):
+    image = tmp_path / "it's"
+    if content == "xfs":
+        run("mkfs.xfs", "-q", "-s", "size=512", sparse(image, 320 * MIB))
+    else:
+        partitioned(image, "label: dos\nstart=2048, size=4096\n")
+    with looped(image, "--sector-size", "4096") as disk, looped(disk, "--sector-size", "512") as loop:
+        row = findings(loop)[loop.removeprefix("/dev/"), "hidden"]
+        assert not row["command"] and not row["remedy"]
+        assert "could not be read" in row["not_in_place"]
+        # the file that the device has, and no word in its place
+        assert disk in row["text"] and "FILE" not in printed(loop)
+
+
+def test_luks_2_that_is_closed_has_no_command(tmp_path):
+    """What is inside cannot be seen, and cryptsetup refuses larger sectors then."""
+    image = sparse(tmp_path / "luks", 24 * MIB)
+    run("cryptsetup", "luksFormat", *FAST, "--type", "luks2", "--sector-size", "512", image, "-", input=PHRASE)
+    row = findings(image)[str(image), "luks-sector"]
+    assert not row["command"] and not row["remedy"] and "open it" in row["not_in_place"]
+
+
+@pytest.mark.parametrize("place", ["image", "device"])
+def test_luks_1_is_made_anew(tmp_path, loops, place):
+    """There is no other command for it: reencrypt --sector-size is for LUKS 2."""
+    image = tmp_path / "luks"
+    run("cryptsetup", "luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000",
+        sparse(image, 24 * MIB), "-", input=PHRASE)
+    with looped(image, "--sector-size", "512") if place == "device" else contextlib.nullcontext(image) as device:
+        follow("luks-remake", str(device).removeprefix("/dev/"), "luks-sector", device, "--physical", 4096,
+               destroys="the content", answer=PHRASE)
+
+
+def test_luks_with_shifted_data_is_made_anew(tmp_path):
+    image = tmp_path / AWKWARD
+    run("cryptsetup", "luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000", "--align-payload",
+        "4099", sparse(image, 24 * MIB), "-", input=PHRASE)
+    follow("luks-data", str(image), "data-start", image, destroys="the content", answer=PHRASE)
+
+
+@pytest.mark.parametrize("place", ["image", "partition"])
+def test_a_file_system_is_made_anew_with_whole_blocks(tmp_path, loops, place):
+    """In a partition of an image, too, which has no path of its own; its neighbour is left alone."""
+    for name, size, finding, make in (("xfs", 320, "fs-sector", ["mkfs.xfs", "-q", "-s", "size=512"]),
+                                      ("ext4", 16, "fs-block", ["mkfs.ext4", "-q", "-F", "-b", "1024"])):
+        content = sparse(tmp_path / name, size * MIB)
+        run(*make, content)
+        if place == "partition":
+            sectors = size * MIB // SECTOR
+            image = partitioned(tmp_path / f"{name} disk", f"label: gpt\nstart=2048, size={sectors}\nsize=2048\n",
+                                size=(size + 8) * MIB)
+            put(image, MIB, content)
+            put(image, MIB + size * MIB, filled(tmp_path / "neighbour", MIB))
+            device = f"{image}:1"
+        else:
+            image, device = content, str(content)
+        if name == "xfs":
+            follow("mkfs-xfs", device, finding, image, destroys="the content")
+        else:
+            follow("mkfs-ext", device, finding, image, destroys="the content")
+        if place == "partition":
+            assert digest(image, MIB + size * MIB, MIB) == digest(tmp_path / "neighbour", 0, MIB)
+
+
+def table():
+    return json.loads(alignctl("check", "--remedies", "--json").stdout)["remedies"]
+
+
+def test_every_remedy_of_the_table_is_followed_by_a_test():
+    assert followed_in(*TESTS) == {row["name"] for row in table()}
+
+
+def test_the_list_for_people_has_every_remedy_and_what_it_destroys():
+    text = alignctl("check", "--remedies").stdout
+    for row in table():
+        assert f"{row['name']}, for {row['purpose']}\n" in text and f"  command: {row['command']}\n" in text
+        assert f"  destroys: {row['destroys']}; {'unmount first' if row['unmount'] else 'may stay mounted'}\n" in text
+
+
+def test_the_list_takes_no_device(tmp_path):
+    done = alignctl("check", "--remedies", tmp_path)
+    assert done.returncode == USAGE and "--remedies" in done.stderr
+
+
+def test_what_destroys_or_needs_a_restore_is_not_called_a_mend():
+    """Only a command that keeps all content is printed alone; others stand among words that say to back up."""
+    for row in table():
+        assert bool(row["text"]) or row["destroys"] == "nothing", row
+        assert row["destroys"] != "the content" or "back up" in row["text"], row
