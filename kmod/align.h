@@ -159,6 +159,7 @@ struct align_waiter {
  * @nr_held: number of held blocks, in whatever state; read without the lock
  * @nr_failed: number of held blocks whose write failed
  * @empty: work that writes the blocks which must not be held any longer
+ * @drain: what @empty takes next; @empty's own
  * @due: timer that queues @empty when a block has been held for hold_ms
  * @event: work that tells userspace when the target enters or leaves degraded
  * @said_degraded: the state that userspace was told last; @event's own
@@ -200,6 +201,7 @@ struct align_blocks {
 	unsigned int nr_held;
 	unsigned int nr_failed;
 	struct work_struct empty;
+	struct drain_cursor drain;
 	struct timer_list due;
 	struct work_struct event;
 	bool said_degraded;

@@ -18,12 +18,31 @@
  *   - more than three quarters of max_blocks are held: the oldest go, until it
  *     is half of it;
  *   - nothing may be held any more: suspend, another mode, reboot.
- * shard->held is kept in the order in which blocks began to hold, so only the
- * first of each shard has to be looked at. Blocks that a range waits for are in
- * shard->urgent, and go first.
- *
  * What could not be written stays, in shard->failed, and the target is
  * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
+ *
+ * The drain
+ * ---------
+ * The emptying work is one work item, so one thread at a time chooses what is
+ * written next. Only that thread looks at blocks->drain. It takes blocks in HELD
+ * only, each under the lock of the block's shard, which moves them to COLLECT and
+ * makes them its own to start. Nothing is chosen while HOLD_MAX_RUNS runs read
+ * into memory of their own, or while the target is frozen.
+ *
+ * In each shard only the first block of each list has to be looked at:
+ *   - shard->held has the order in which blocks began to hold, by block->seq. So
+ *     what a waiter waits for is in front, then what has been held for too long;
+ *   - shard->urgent has blocks that a range waits for, in the order in which they
+ *     came there: one that comes cannot pass one that is there;
+ *   - shard->failed has the order in which blocks failed, by block->seq.
+ * Of these kinds one block is taken at a time, with its neighbours, in turn
+ * (drain_next()): of what a range or a waiter waits for, from the shards in turn;
+ * the oldest of all shards; what failed, from the shards in turn. No kind is
+ * preferred, so none can starve: a flush that waits for N blocks in shard->held is
+ * served by the turns of the oldest alone, after DRAIN_TURNS * N choices, each of
+ * which costs a read and a write of one run, and if that fails one more of each
+ * block. A block in shard->urgent waits for those in front of it, which do not
+ * become more.
  *
  * What is at stake
  * ----------------
@@ -246,6 +265,12 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	return true;
 }
 
+/* Whether a waiter waits for a held block. Lock held. */
+static bool hold_is_awaited(const struct align_block *block)
+{
+	return block->seq <= READ_ONCE(block->single.at->blocks.empty_seq);
+}
+
 /**
  * hold_is_over - whether a block must not be held any longer
  * @block: a held block
@@ -264,7 +289,7 @@ bool hold_is_over(const struct align_block *block)
 		WRITE_ONCE(blocks->pressed, false);
 	return block->waiting || !READ_ONCE(blocks->holding) ||
 	       READ_ONCE(blocks->pressed) ||
-	       block->seq <= READ_ONCE(blocks->empty_seq) ||
+	       hold_is_awaited(block) ||
 	       time_after_eq(jiffies, block->since +
 			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
 }
@@ -577,64 +602,116 @@ static void hold_gather(struct align_target *at, struct align_block *block,
 	}
 }
 
+/* Whether the write of a block in shard->failed is to be tried again. */
+static bool hold_is_retried(const struct align_block *block)
+{
+	return hold_is_awaited(block) ||
+	       time_after_eq(jiffies, block->since +
+			     msecs_to_jiffies(HOLD_RETRY_MS));
+}
+
 /*
- * Take the oldest failed blocks of a shard that are to be tried again, at most
- * BLOCKS_BATCH. Return: whether there was one.
+ * Take the failed block that waits longest, and those behind it in the list that
+ * are its neighbours, for one request. Lock held.
  */
-static bool hold_retry(struct align_blocks *blocks, struct align_shard *shard,
+static void hold_retry(struct align_target *at, struct align_block *block,
 		       struct list_head *started)
 {
-	unsigned long retry = msecs_to_jiffies(HOLD_RETRY_MS);
-	struct align_block *block, *tmp;
-	unsigned int nr = 0;
+	struct align_shard *shard = block_shard(block);
+	unsigned int max = run_max_blocks(at, block->number);
+	struct align_block *tmp;
+	u64 next = block->number;
 
-	spin_lock_irq(&shard->lock);
-	list_for_each_entry_safe(block, tmp, &shard->failed, list) {
-		if (nr == BLOCKS_BATCH ||
-		    (block->seq > READ_ONCE(blocks->empty_seq) &&
-		     time_before(jiffies, block->since + retry)))
+	list_for_each_entry_safe_from(block, tmp, &shard->failed, list) {
+		if (!max-- || block->number != next || !hold_is_retried(block))
 			break;
 		hold_take(block, started);
-		nr++;
+		next++;
 	}
-	spin_unlock_irq(&shard->lock);
-	return nr;
-}
-
-/* Return the block of a shard to be written first, or NULL. Lock held. */
-static struct align_block *hold_first(struct align_shard *shard)
-{
-	return list_first_entry_or_null(list_empty(&shard->urgent) ?
-					&shard->held : &shard->urgent,
-					struct align_block, list);
 }
 
 /*
- * Find a shard with an urgent block, or the shard with the oldest block that
- * must be written now. Return: NULL if there is none.
+ * Return the block of a kind that is to be taken from a shard, or NULL. Each is
+ * the first one of a list. Lock held.
  */
-static struct align_shard *hold_find(struct align_blocks *blocks)
+static struct align_block *hold_first(struct align_shard *shard,
+				      enum drain_turn turn)
 {
-	struct align_shard *shard, *oldest = NULL;
-	u64 seq = U64_MAX;
-	bool urgent;
+	struct align_block *block;
 
-	for (shard = blocks->shard; shard < blocks->shard + ALIGN_SHARDS;
-	     shard++) {
-		struct align_block *block;
-
-		spin_lock_irq(&shard->lock);
-		urgent = !list_empty(&shard->urgent);
-		block = hold_first(shard);
-		if (block && block->seq < seq && hold_is_over(block)) {
-			seq = block->seq;
-			oldest = shard;
-		}
-		spin_unlock_irq(&shard->lock);
-		if (urgent)
-			return shard;
+	switch (turn) {
+	case DRAIN_URGENT:
+		block = list_first_entry_or_null(&shard->urgent,
+						 struct align_block, list);
+		if (block)
+			return block;
+		block = list_first_entry_or_null(&shard->held,
+						 struct align_block, list);
+		if (block && hold_is_awaited(block))
+			return block;
+		break;
+	case DRAIN_OLDEST:
+		block = list_first_entry_or_null(&shard->held,
+						 struct align_block, list);
+		if (block && hold_is_over(block))
+			return block;
+		break;
+	case DRAIN_FAILED:
+		block = list_first_entry_or_null(&shard->failed,
+						 struct align_block, list);
+		if (block && hold_is_retried(block))
+			return block;
+		break;
+	case DRAIN_TURNS:
+		break;
 	}
-	return oldest;
+	return NULL;
+}
+
+/* Look at what is to be taken from a shard. */
+static void hold_survey(struct align_shard *shard, struct drain_shard *found)
+{
+	struct align_block *block;
+	unsigned int turn;
+
+	spin_lock_irq(&shard->lock);
+	for (turn = 0; turn < DRAIN_TURNS; turn++) {
+		block = hold_first(shard, turn);
+		found->has[turn] = block;
+		if (block && turn == DRAIN_OLDEST)
+			found->seq = block->seq;
+	}
+	spin_unlock_irq(&shard->lock);
+}
+
+/*
+ * Take the blocks for one request that are to be written next; see "The drain".
+ * Return: false if there are none.
+ */
+static bool hold_take_next(struct align_target *at, struct list_head *started)
+{
+	struct align_blocks *blocks = &at->blocks;
+	struct drain_shard found[ALIGN_SHARDS] = {};
+	struct align_block *block;
+	struct align_shard *shard;
+	enum drain_turn turn;
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		hold_survey(&blocks->shard[i], &found[i]);
+	i = drain_next(&blocks->drain, found, ALIGN_SHARDS, &turn);
+	if (i == ALIGN_SHARDS)
+		return false;
+	shard = &blocks->shard[i];
+	spin_lock_irq(&shard->lock);
+	/* It may have gone its way meanwhile. */
+	block = hold_first(shard, turn);
+	if (block && turn == DRAIN_FAILED)
+		hold_retry(at, block, started);
+	else if (block)
+		hold_gather(at, block, started);
+	spin_unlock_irq(&shard->lock);
+	return true;
 }
 
 /* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */
@@ -680,34 +757,17 @@ static void hold_empty_work(struct work_struct *work)
 					       blocks.empty);
 	struct align_blocks *blocks = &at->blocks;
 	unsigned long left = MAX_JIFFY_OFFSET;
-	struct align_shard *shard;
 	LIST_HEAD(started);
 	unsigned int i;
 
 	for (;; cond_resched()) {
-		struct align_block *block;
-
 		if (!hold_may_send(blocks))
 			return;
-		shard = hold_find(blocks);
-		if (!shard)
+		if (!hold_take_next(at, &started))
 			break;
-		spin_lock_irq(&shard->lock);
-		block = hold_first(shard);
-		if (block && hold_is_over(block))
-			hold_gather(at, block, &started);
-		spin_unlock_irq(&shard->lock);
 		start_now(at, &started);
 	}
 
-	for (i = 0; i < ALIGN_SHARDS; i++) {
-		while (hold_retry(blocks, &blocks->shard[i], &started)) {
-			start_now(at, &started);
-			if (!hold_may_send(blocks))
-				return;
-			cond_resched();
-		}
-	}
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, hold_left(blocks, &blocks->shard[i]));
 	if (left < MAX_JIFFY_OFFSET)

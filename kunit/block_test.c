@@ -484,12 +484,125 @@ static void held_data_survives_failed_turns(struct kunit *test)
 	KUNIT_EXPECT_GT(test, settled[RMW_DRIVE_READ_ERROR], 1000);
 }
 
+/*
+ * The drain's choice, looked up in what is there: the first kind from the turn on
+ * of which there is something; the oldest of all, or the first shard from the
+ * cursor on. Return: @nr if there is nothing.
+ */
+static unsigned int drain_expect(const struct drain_cursor *cursor,
+				 const struct drain_shard *shards,
+				 unsigned int nr, unsigned int *turn)
+{
+	unsigned int i, j, at, other;
+
+	for (i = cursor->turn; i < cursor->turn + DRAIN_TURNS; i++) {
+		*turn = i % DRAIN_TURNS;
+		for (j = 0; j < nr; j++) {
+			at = (cursor->shard[*turn] + j) % nr;
+			if (!shards[at].has[*turn])
+				continue;
+			for (other = 0; other < nr; other++)
+				if (*turn == DRAIN_OLDEST &&
+				    shards[other].has[*turn] &&
+				    shards[other].seq < shards[at].seq)
+					break;
+			if (other == nr)
+				return at;
+		}
+	}
+	return nr;
+}
+
+#define DRAIN_SHARDS	3
+
+/* Compare the choice among a set of blocks, as bits, from a turn and a shard on. */
+static void drain_check(struct kunit *test, unsigned int has, const u64 *seqs,
+			unsigned int begin)
+{
+	struct drain_cursor cursor = { .turn = begin / DRAIN_SHARDS };
+	struct drain_shard shards[DRAIN_SHARDS];
+	unsigned int i, j, found, expected;
+	enum drain_turn got;
+
+	for (i = 0; i < DRAIN_TURNS; i++)
+		cursor.shard[i] = begin % DRAIN_SHARDS;
+	for (i = 0; i < DRAIN_SHARDS; i++) {
+		shards[i].seq = seqs[i];
+		for (j = 0; j < DRAIN_TURNS; j++)
+			shards[i].has[j] = has & BIT(i * DRAIN_TURNS + j);
+	}
+	found = drain_expect(&cursor, shards, DRAIN_SHARDS, &expected);
+	KUNIT_ASSERT_EQ(test, found,
+			drain_next(&cursor, shards, DRAIN_SHARDS, &got));
+	if (found == DRAIN_SHARDS)
+		return;
+	KUNIT_ASSERT_EQ(test, expected, (unsigned int)got);
+	KUNIT_ASSERT_EQ(test, cursor.turn, (got + 1) % DRAIN_TURNS);
+	KUNIT_ASSERT_EQ(test, cursor.shard[got], (found + 1) % DRAIN_SHARDS);
+}
+
+/* All sets of blocks in three shards, from each turn and each shard. */
+static void drains_in_turn(struct kunit *test)
+{
+	static const u64 orders[][DRAIN_SHARDS] = {
+		{ 1, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 },
+		{ 2, 3, 1 }, { 3, 1, 2 }, { 3, 2, 1 },
+	};
+	unsigned int has, order, begin;
+
+	for (has = 0; has < BIT(DRAIN_SHARDS * DRAIN_TURNS); has++)
+		for (order = 0; order < ARRAY_SIZE(orders); order++)
+			for (begin = 0; begin < DRAIN_TURNS * DRAIN_SHARDS; begin++)
+				drain_check(test, has, orders[order], begin);
+}
+
+#define DRAIN_ROUNDS	20000
+
+/* Whatever comes and goes elsewhere, what stays is taken within the bound. */
+static void drain_starves_nothing(struct kunit *test)
+{
+	static unsigned int waits[DRAIN_SHARDS][DRAIN_TURNS];
+	struct drain_shard shards[DRAIN_SHARDS] = {};
+	struct drain_cursor cursor = {};
+	unsigned int round, i, j, found;
+	struct rnd_state rnd;
+	enum drain_turn turn;
+	u64 seq = 0;
+
+	prandom_seed_state(&rnd, 1);
+	memset(waits, 0, sizeof(waits));
+	for (round = 0; round < DRAIN_ROUNDS; round++) {
+		/* Blocks come, and never go but by being taken. */
+		for (i = 0; i < DRAIN_SHARDS; i++)
+			for (j = 0; j < DRAIN_TURNS; j++) {
+				if (shards[i].has[j] ||
+				    prandom_u32_state(&rnd) % 4 == 0)
+					continue;
+				shards[i].has[j] = true;
+				waits[i][j] = 0;
+				if (j == DRAIN_OLDEST)
+					shards[i].seq = ++seq;
+			}
+		found = drain_next(&cursor, shards, DRAIN_SHARDS, &turn);
+		if (found == DRAIN_SHARDS)
+			continue;
+		shards[found].has[turn] = false;
+		for (i = 0; i < DRAIN_SHARDS; i++)
+			for (j = 0; j < DRAIN_TURNS; j++)
+				if (shards[i].has[j])
+					KUNIT_ASSERT_LT(test, ++waits[i][j],
+							DRAIN_TURNS * DRAIN_SHARDS);
+	}
+}
+
 static struct kunit_case block_cases[] = {
 	KUNIT_CASE_PARAM(reads_only_what_is_open, first_gen_params),
 	KUNIT_CASE_PARAM(passes_what_cannot_be_completed, after_gen_params),
 	KUNIT_CASE_PARAM(books_each_touch, how_gen_params),
 	KUNIT_CASE(turns_keep_the_contract),
 	KUNIT_CASE(held_data_survives_failed_turns),
+	KUNIT_CASE(drains_in_turn),
+	KUNIT_CASE(drain_starves_nothing),
 	{}
 };
 

@@ -35,6 +35,8 @@ def memory_disk(megabytes=64, **settings):
     """Make a disk of null_blk that keeps its data; `settings`: files of its folder in configfs."""
     if not NULLB.exists():
         run("modprobe", "null_blk", "nr_devices=0")
+        # Fails where it is mounted.
+        run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
         eventually(NULLB.exists, "null_blk has no folder in configfs")
     folder = NULLB / f"memory{next(_numbers)}"
     folder.mkdir()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lab.pace import Limit
 
-from .dm import number_of
+from .dm import number_of, sysfs_folder
 
 TRACING = Path("/sys/kernel/tracing")
 
@@ -93,3 +93,51 @@ def eventually(condition, message, timeout=10):
     while not condition():
         assert not limit.over() or condition(), f"{message} (waited {limit})"
         time.sleep(0.02)
+
+
+def completed(path):
+    """Return how many requests of all kinds a disk has completed."""
+    fields = (sysfs_folder(path) / "stat").read_text().split()
+    return sum(int(fields[number]) for number in (0, 4, 11, 15))
+
+
+class FlushTrace:
+    """
+    The number of requests that a disk is sent between the begin of a flush of a mapped device and its end. The kernel's
+    events order them, not the time at which the flushing thread gets a processor.
+
+    One flush during the `with` block, during which nobody else flushes the mapped device.
+    """
+
+    EVENTS = ("block_rq_issue", "block_bio_queue", "block_bio_complete")
+
+    def __init__(self, mapped, disk):
+        self._mapped, self._disk = mapped, disk
+        self.requests = None
+
+    @staticmethod
+    def _filter(path, rest=""):
+        major, minor = number_of(path).split(":")
+        return f"dev == {int(major) << 20 | int(minor)}{rest}\n"
+
+    def __enter__(self):
+        if not (TRACING / "trace").exists():
+            from .dm import run
+            run("mount", "-t", "tracefs", "tracefs", TRACING)
+        (TRACING / "trace").write_text("")
+        (TRACING / "buffer_size_kb").write_text("4096\n")
+        for event in self.EVENTS:
+            text = self._filter(self._disk) if event == "block_rq_issue" else self._filter(self._mapped, " && nr_sector == 0")
+            (TRACING / "events/block" / event / "filter").write_text(text)
+            (TRACING / "events/block" / event / "enable").write_text("1")
+        return self
+
+    def __exit__(self, error, *_):
+        for event in self.EVENTS:
+            (TRACING / "events/block" / event / "enable").write_text("0")
+        if error:
+            return
+        seen = re.findall(r" (block_\w+): ", (TRACING / "trace").read_text())
+        assert (seen.count("block_bio_queue"), seen.count("block_bio_complete")) == (1, 1), "not one flush was seen"
+        begin, end = seen.index("block_bio_queue"), seen.index("block_bio_complete")
+        self.requests = seen[begin:end].count("block_rq_issue")

@@ -88,8 +88,8 @@
  *   - Steps that nobody else can tell apart are one unless takes_steps_apart():
  *     passing the gate, the lock region of align_engine_map() and the rest of
  *     map where neither mode, memory nor suspend will change and nothing is
- *     delayed; the search for failed blocks and the timer at the end of
- *     hold_empty_work(). What else is done at once, everywhere, and why, stands
+ *     delayed; the look at what is frozen, the choice of a block and the timer
+ *     at the end of hold_empty_work(). What else is done at once, everywhere, and why, stands
  *     in reduce.c. --fine takes it all apart.
  *   - Reads and flushes look at nr_held without the lock first; here they do so
  *     at the moment at which they come, where they promise most.

@@ -183,7 +183,7 @@ struct align_waiter {
 enum empty_phase {
 	EMPTY_IDLE,
 	EMPTY_FIND,
-	EMPTY_RETRY,
+	EMPTY_TAKE,
 	EMPTY_ARM,
 };
 

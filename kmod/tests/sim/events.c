@@ -255,9 +255,9 @@ bool happen(struct event event)
 		run_step(a);
 		return true;
 	case EVENT_EMPTY:
-		if (scenario.reduce && b && !may_gather())
+		if (scenario.reduce && b % 2 && !may_gather())
 			return false;
-		return hold_empty_work(b);
+		return hold_empty_work(b % 2, b / 2);
 	case EVENT_OVER:
 		if (!may_be_over(block))
 			return false;

@@ -249,35 +249,70 @@ static void hold_gather(struct align_block *block, bool half)
 	}
 }
 
-/* Whether shard->held has @block in front of @other. */
-static bool held_before(const struct align_block *block,
-			const struct align_block *other)
+/* Whether a failed block is tried again. */
+static bool hold_is_retried(const struct align_block *block)
 {
-	if (!block->waiting != !other->waiting)
-		return block->waiting;
-	return block->seq < other->seq;
+	return block->seq <= S.empty_seq || block->over;
 }
 
-/* The first of shard->held, or NULL. */
-static struct align_block *first_held(void)
+/* Whether @block is in a list of which the drain takes blocks of this kind. */
+static bool in_list_of(const struct align_block *block, enum drain_turn turn)
+{
+	if (!block->exists || block->state != BLOCK_IS_HELD ||
+	    block->failed != (turn == DRAIN_FAILED))
+		return false;
+	if (turn == DRAIN_OLDEST)
+		return !block->waiting;
+	return turn != DRAIN_URGENT || block->waiting;
+}
+
+/* The first of shard->held or shard->failed, or one of shard->urgent, or NULL. */
+static struct align_block *first_of(enum drain_turn turn)
 {
 	struct align_block *block, *first = NULL;
 
 	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
-		if (block->exists && block->state == BLOCK_IS_HELD &&
-		    !block->failed && (!first || held_before(block, first)))
+		if (in_list_of(block, turn) && (!first || block->seq < first->seq))
 			first = block;
 	return first;
 }
 
-static void hold_retry(void)
+/*
+ * The block of a kind that is to be taken, or NULL. That the oldest is urgent if a
+ * waiter waits for it is left out: the kinds are tried in any order.
+ */
+static struct align_block *hold_first(enum drain_turn turn)
 {
-	struct align_block *block;
+	struct align_block *block = first_of(turn);
 
-	for (block = S.block; block < S.block + MODEL_BLOCKS; block++)
-		if (block->exists && block->state == BLOCK_IS_HELD &&
-		    block->failed && (block->seq <= S.empty_seq || block->over))
-			hold_take(block, OWNER_EMPTY);
+	switch (turn) {
+	case DRAIN_URGENT:
+		return block;
+	case DRAIN_OLDEST:
+		return block && hold_is_over(block) ? block : NULL;
+	case DRAIN_FAILED:
+		return block && hold_is_retried(block) ? block : NULL;
+	case DRAIN_TURNS:
+		break;
+	}
+	return NULL;
+}
+
+/* Neighbours that failed one behind the other go as one. */
+static void hold_retry(struct align_block *block)
+{
+	struct align_block *last = S.block + MODEL_BLOCKS - 1;
+	unsigned int max = run_max_blocks();
+	u8 seq;
+
+	while (max--) {
+		seq = block->seq;
+		hold_take(block, OWNER_EMPTY);
+		if (block++ == last || !in_list_of(block, DRAIN_FAILED) ||
+		    first_of(DRAIN_FAILED) != block || block->seq < seq ||
+		    !hold_is_retried(block))
+			return;
+	}
 }
 
 bool owns_any(u8 owner)
@@ -290,18 +325,35 @@ bool owns_any(u8 owner)
 	return false;
 }
 
-/* One step of it; @half: young blocks go with their neighbours. */
-bool hold_empty_work(bool half)
+/*
+ * One step of it; @half: young blocks go with their neighbours. Which kind of
+ * block's turn it is depends on all that was before, so any may be: @turn.
+ */
+bool hold_empty_work(bool half, enum drain_turn turn)
 {
 	struct align_block *block;
+	u8 pressed = S.pressed;
+	bool any = false, takes;
+	unsigned int i;
 	u8 b;
 
 	if (owns_any(OWNER_EMPTY))
 		return false;
+	if (S.empty == EMPTY_IDLE && !S.empty_queued)
+		return false;
+	block = hold_first(turn);
+	for (i = 0; i < DRAIN_TURNS && !any; i++)
+		any = hold_first(i);
+	takes = any && S.empty != EMPTY_ARM &&
+		(S.empty == EMPTY_TAKE || !takes_steps_apart());
+	/* Once for each way to take something, or else once. */
+	if (takes ? !block : half || turn) {
+		/* What cannot happen changes nothing. */
+		S.pressed = pressed;
+		return false;
+	}
 	switch ((enum empty_phase)S.empty) {
 	case EMPTY_IDLE:
-		if (!S.empty_queued)
-			return false;
 		S.empty_queued = false;
 		S.empty = EMPTY_FIND;
 		/* fallthrough */
@@ -310,19 +362,21 @@ bool hold_empty_work(bool half)
 			S.empty = EMPTY_IDLE;
 			return true;
 		}
-		block = first_held();
-		if (block && hold_is_over(block)) {
-			hold_gather(block, half);
-			return true;
-		}
-		S.empty = EMPTY_RETRY;
+		S.empty = EMPTY_TAKE;
 		if (takes_steps_apart())
 			return true;
 		/* fallthrough */
-	case EMPTY_RETRY:
-		hold_retry();
+	case EMPTY_TAKE:
+		if (takes) {
+			if (turn == DRAIN_FAILED)
+				hold_retry(block);
+			else
+				hold_gather(block, half);
+			S.empty = EMPTY_FIND;
+			return true;
+		}
 		S.empty = EMPTY_ARM;
-		if (takes_steps_apart() || owns_any(OWNER_EMPTY))
+		if (takes_steps_apart())
 			return true;
 		/* fallthrough */
 	case EMPTY_ARM:

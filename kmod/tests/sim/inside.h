@@ -154,6 +154,9 @@ enum outcome {
 	OUTCOMES,
 };
 
+/* Each kind of block, and of those that do not fail with @half as well. */
+#define EMPTY_WAYS (2 * DRAIN_TURNS - 1)
+
 #define EVENTS(X) \
 	X(MAP, "a request comes, align_map()", MODEL_REQUESTS, 1) \
 	X(MAP_AGAIN, "deferred_work(): map_change()", MODEL_REQUESTS, 1) \
@@ -171,7 +174,7 @@ enum outcome {
 	X(START, "start_now()", OWNERS, MODEL_BLOCKS) \
 	X(DRIVE_RUN, "the drive does the run", MODEL_BLOCKS, OUTCOMES) \
 	X(RUN_STEP, "the run goes on", MODEL_BLOCKS, 1) \
-	X(EMPTY, "hold_empty_work()", 1, 2) \
+	X(EMPTY, "hold_empty_work()", 1, EMPTY_WAYS) \
 	X(OVER, "hold_ms, or the time to try again, are over", MODEL_BLOCKS, 1) \
 	X(DUE, "hold_due()", 1, 1) \
 	X(DELAYED, "start_delayed()", 1, 1) \
@@ -260,7 +263,7 @@ bool block_is_kept(const struct align_block *block);
 struct align_block *hold_before(struct align_block *block);
 void hold_for_stream(struct align_block *block, u8 owner);
 bool owns_any(u8 owner);
-bool hold_empty_work(bool half);
+bool hold_empty_work(bool half, enum drain_turn turn);
 void hold_wait(u8 w);
 void hold_stop(u8 why);
 void hold_start(u8 why);

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each wait for what is held ends within a bound in requests of the drive, whatever others do."""
+
+import contextlib
+
+import pytest
+
+from lab.pace import Limit
+from rig.direct import Disk, Later, flush_fails, pattern
+from rig.dm import Align, Device
+from rig.memdisk import memory_disk
+from rig.witness import FlushTrace, completed, eventually
+
+BLOCK = 8
+MIB = 2048		# sectors
+APART = 256		# sectors between the blocks that the tool "flood" writes
+# A drive that takes long for a request, so that requests wait for one another.
+SLOW = {"completion_nsec": 10_000_000, "megabytes": 1024}
+GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
+# Queue and in-flight requests of the disk.
+DEPTH = 64
+# Runs of held blocks that may read at a time (HOLD_MAX_RUNS).
+RUNS = 16
+# What a held block costs at most: a read, a write, and one request that waited for the block; and the emptying work takes
+# a block of each of three kinds in turn.
+PER_BLOCK, TURNS = 3, 3
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def bound(held):
+    """Return the most requests that a flush may last if so many blocks are held: those, and what is in flight meanwhile."""
+    return TURNS * PER_BLOCK * (held + RUNS) + 2 * DEPTH
+
+
+def requests_of_flush(flush, mapped, disk, most):
+    """Call flush() and return its result and how many requests the disk was sent meanwhile, which are at most `most`."""
+    with FlushTrace(mapped, disk) as trace:
+        before, limit = completed(disk), Limit(120)
+        later = Later(flush)
+        while not later.done():
+            done = completed(disk) - before
+            # Requests that were sent before, and some time until this thread goes on.
+            assert done <= 4 * most, f"the flush has not ended after {done} requests of the disk; {most} are enough"
+            assert not limit.over(), f"the flush has not ended after {limit} and {done} requests"
+            with contextlib.suppress(TimeoutError):
+                later.wait(0.02)
+    print(f"the disk was sent {trace.requests} requests during the flush; at most {most}")
+    assert trace.requests <= most, f"the flush lasted {trace.requests} requests of the disk; {most} are enough"
+    return later.result()
+
+
+@contextlib.contextmanager
+def regions(path, number, apart):
+    """Make linear devices, each on a block of the first 64 MiB of `path`, as the kernel orders the discards of a device."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Device(f"0 {BLOCK} linear {path} {i * apart}")).path for i in range(number)]
+
+
+@pytest.mark.parametrize("threads", [8, 128])
+def test_a_flush_ends_beside_threads_that_discard_what_they_have_written(rig, threads):
+    """The discards want their blocks written first, which are in another shard than the one that the flush waits for."""
+    rig.load_module()
+    with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
+            regions(device.path, threads, 64 * MIB // 128) as parts, Disk(device.path) as upper, \
+            rig.beside("flood", threads, "discard", *parts):
+        eventually(lambda: completed(disk.path) > 20 * threads, "the flood does not begin", timeout=120)
+        upper.write(512 * MIB + 1, pattern(1, 1, 1))
+        requests_of_flush(upper.flush, device.path, disk.path, bound(threads + 1))
+
+
+def test_a_flush_fails_beside_a_flood_of_writes_if_a_block_cannot_be_written(rig):
+    """The block has failed before, and has to be tried once more for the flush, however much else is to be written."""
+    rig.load_module()
+    blocks = 256
+    with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=1, **GEOMETRY) as device, \
+            Device(f"0 {blocks * APART} linear {device.path} 0") as elsewhere, Disk(device.path) as upper:
+        upper.write(512 * MIB + 1, pattern(1, 1, 1))
+        disk.bad(512 * MIB, BLOCK)
+        assert flush_fails(upper), "the block can be written: the test proves nothing"
+        with rig.beside("flood", 256, "write", elsewhere.path):
+            before = completed(disk.path)
+            eventually(lambda: completed(disk.path) > before + 2 * blocks, "the flood does not begin", timeout=120)
+            assert requests_of_flush(lambda: flush_fails(upper), device.path, disk.path, bound(blocks + 1)), \
+                "a flush succeeds though a block cannot be written"
+        assert device.counter("degraded") == 1
+        disk.heal()
+        eventually(lambda: not flush_fails(upper), "the device stays degraded")
