@@ -121,9 +121,14 @@ def test_what_cannot_be_kept_is_not_attached(rig, ram, tab):
     refused = alignctl("attach", ram, "--name", "new", "--persist", status=BUSY).stderr
     assert "attaches it as taken already" in refused
     assert attached() == {} and tab.read_text() == f"taken {ram}\n"
-    # the kernel refuses the table: the line is taken back
-    alignctl("attach", other, "--name", "new", "--persist", "--mode", "coalesce", "--max-blocks", 10**9, status=USAGE)
-    assert attached() == {} and tab.read_text() == f"taken {ram}\n"
+    # the kernel refuses the table: the line is taken back, and a file that was made for it
+    for text in (f"taken {ram}\n", f"taken {ram}", None):
+        if text is None:
+            tab.unlink()
+        else:
+            tab.write_text(text)
+        alignctl("attach", other, "--name", "new", "--persist", "--mode", "coalesce", "--max-blocks", 10**9, status=USAGE)
+        assert attached() == {} and (tab.read_text() if tab.exists() else None) == text
 
 
 def test_a_signal_ends_attach_with_the_line_and_its_device_or_with_neither(ram, tab, tmp_path):

@@ -552,6 +552,9 @@ static int edit_failed(const char *path)
 	return ALIGNCTL_IO;
 }
 
+/* What a new file begins with. */
+static const char heading[] = "# NAME DEVICE [OPTION,...]; see aligntab(5)\n";
+
 /* Lock the file's folder and read the file. Return: as aligntab_add(). */
 static int edit_begin(struct edit *edit)
 {
@@ -573,8 +576,7 @@ static int edit_begin(struct edit *edit)
 	if (fd < 0 && errno != ENOENT)
 		return edit_failed(edit->path);
 	edit->exists = fd >= 0;
-	edit->text = edit->exists ? NULL : memory_or_exit(strdup(
-		"# NAME DEVICE [OPTION,...]; see aligntab(5)\n"));
+	edit->text = edit->exists ? NULL : memory_or_exit(strdup(heading));
 	if (!edit->exists) {
 		edit->length = strlen(edit->text);
 		return ALIGNCTL_FINE;
@@ -626,13 +628,17 @@ static int edit_replace(const struct edit *edit, const char *text,
 	return ALIGNCTL_FINE;
 }
 
-int aligntab_add(const char *name, const char *device, const char *options)
+int aligntab_add(const char *name, const char *device, const char *options,
+		 struct aligntab_added *added)
 {
 	CLEANUP_FREE char *text = NULL;
 	struct edit edit;
 	int result = edit_begin(&edit);
 
 	if (!result) {
+		added->file = !edit.exists;
+		added->newline = edit.length &&
+				 edit.text[edit.length - 1] != '\n';
 		text = aligntab_with(edit.path, edit.text, &edit.length, name,
 				     device, options);
 		result = text ? edit_replace(&edit, text, edit.length) :
@@ -642,10 +648,32 @@ int aligntab_add(const char *name, const char *device, const char *options)
 	return result;
 }
 
-int aligntab_remove(const char *name, bool *removed)
+/* Put the text without a line in place; @added: what else goes, or NULL. */
+static int edit_remove(struct edit *edit, unsigned int number,
+		       const struct aligntab_added *added)
+{
+	size_t all = edit->length;
+	CLEANUP_FREE char *text = aligntab_without(edit->text, &edit->length,
+						   number);
+	bool last = !memcmp(text, edit->text, edit->length);
+
+	if (added && added->file && !strcmp(text, heading)) {
+		if (unlink(edit->path))
+			return edit_failed(edit->path);
+		fsync(edit->folder_fd);
+		return ALIGNCTL_FINE;
+	}
+	if (added && added->newline && last && edit->length &&
+	    edit->length < all)
+		edit->length--;
+	return edit_replace(edit, text, edit->length);
+}
+
+/* Remove the line of that name. Return: as aligntab_remove(). */
+static int remove_line(const char *name, const struct aligntab_added *added,
+		       bool *removed)
 {
 	const struct aligntab_line *line;
-	CLEANUP_FREE char *text = NULL;
 	struct aligntab tab = { 0 };
 	struct edit edit;
 	int result = edit_begin(&edit);
@@ -658,11 +686,22 @@ int aligntab_remove(const char *name, bool *removed)
 	aligntab_parse(&tab, edit.path, edit.text, edit.length, true);
 	line = aligntab_find(&tab, name);
 	if (line) {
-		text = aligntab_without(edit.text, &edit.length, line->number);
-		result = edit_replace(&edit, text, edit.length);
+		result = edit_remove(&edit, line->number, added);
 		*removed = !result;
 	}
 	aligntab_free(&tab);
 	edit_end(&edit);
 	return result;
+}
+
+int aligntab_remove(const char *name, bool *removed)
+{
+	return remove_line(name, NULL, removed);
+}
+
+void aligntab_take_back(const char *name, const struct aligntab_added *added)
+{
+	bool removed;
+
+	remove_line(name, added, &removed);
 }

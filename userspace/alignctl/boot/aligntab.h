@@ -97,11 +97,30 @@ char *aligntab_with(const char *path, const char *text, size_t *length,
 /* Return the text without line @number, for free(), as aligntab_with() does. */
 char *aligntab_without(const char *text, size_t *length, unsigned int number);
 
+/**
+ * struct aligntab_added - what adding a line has made besides the line
+ * @file: the file, which was not there
+ * @newline: the newline of the line before
+ */
+struct aligntab_added {
+	bool file;
+	bool newline;
+};
+
 /*
  * Add a line to the file, which is replaced as a whole: whatever fails, the old
- * file stays. Return: enum alignctl_exit; errors have been reported.
+ * file stays. @added: set, for aligntab_take_back(). Return: enum alignctl_exit;
+ * errors have been reported.
  */
-int aligntab_add(const char *name, const char *device, const char *options);
+int aligntab_add(const char *name, const char *device, const char *options,
+		 struct aligntab_added *added);
+
+/*
+ * Remove the line that aligntab_add() has added, so that the file is as it was
+ * before, and none where there was none; what others have written meanwhile
+ * stays. Errors have been reported.
+ */
+void aligntab_take_back(const char *name, const struct aligntab_added *added);
 
 /*
  * Remove the line of that name, if there is one; @removed: set to whether there

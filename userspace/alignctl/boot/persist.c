@@ -298,7 +298,8 @@ int persist_attach(struct attach_options *options, const char *name,
 	CLEANUP_FREE char *below = NULL, *text = NULL;
 	/* the link that was given may be one that goes */
 	const struct device here = device_at(given, node), *device = &here;
-	bool attached = is_attached(name, device), there, stable, removed;
+	bool attached = is_attached(name, device), there, stable;
+	struct aligntab_added added;
 	int result = check_lines(name, device, options, &there);
 
 	/* a device in use must not be hidden: systemd would unmount it */
@@ -314,13 +315,13 @@ int persist_attach(struct attach_options *options, const char *name,
 	CLEANUP_SIGNALS sigset_t before = signals_block();
 
 	if (!there)
-		result = aligntab_add(name, below, text);
+		result = aligntab_add(name, below, text, &added);
 	if (result)
 		return result;
 	options->persistent = true;
 	result = hide_and_make(options, name, device, attached);
 	if (result && !there) {
-		aligntab_remove(name, &removed);
+		aligntab_take_back(name, &added);
 		lower_trigger(device->devno);
 	}
 	if (!result)

@@ -262,6 +262,7 @@ static void file_edited(void)
 {
 	struct stat before = { 0 }, after = { 0 };
 	CLEANUP_FREE char *path = NULL, *text = NULL, *rest = NULL;
+	struct aligntab_added added;
 	bool removed;
 
 	tree_open();
@@ -271,7 +272,7 @@ static void file_edited(void)
 	if (!geteuid())
 		CHECK(!chown(path, 12, 34), "chown");
 	stat(path, &before);
-	CHECK(aligntab_add("y", "/dev/y", "") == ALIGNCTL_FINE, "not added");
+	CHECK(aligntab_add("y", "/dev/y", "", &added) == ALIGNCTL_FINE, "not added");
 	text = file_text(path);
 	CHECK(!strcmp(text, "# mine\nx /dev/x\nwrong\ny /dev/y\n"), "%s", text);
 	CHECK(aligntab_remove("x", &removed) == ALIGNCTL_FINE && removed,
@@ -290,18 +291,60 @@ static void file_edited(void)
 static void link_edited(void)
 {
 	CLEANUP_FREE char *path = NULL, *text = NULL;
+	struct aligntab_added added;
 	struct stat found;
 
 	tree_open();
 	tree_file("/real/tab", "x /dev/x\n");
 	tree_link("/etc/aligntab", "/real/tab");
 	path = aligntab_path();
-	CHECK(aligntab_add("y", "/dev/y", "nofail") == ALIGNCTL_FINE,
+	CHECK(aligntab_add("y", "/dev/y", "nofail", &added) == ALIGNCTL_FINE,
 	      "not added");
 	CHECK(!lstat(path, &found) && S_ISLNK(found.st_mode),
 	      "the link was replaced");
 	text = file_text(path);
 	CHECK(!strcmp(text, "x /dev/x\ny /dev/y nofail\n"), "%s", text);
+	tree_close();
+}
+
+/* Add a line and take it back; NULL: there is no file. */
+static void add_and_take_back(const char *text)
+{
+	CLEANUP_FREE char *path = NULL, *left = NULL;
+	struct aligntab_added added;
+
+	tree_open();
+	tree_file("/etc/other", "");
+	if (text)
+		tree_file("/etc/aligntab", text);
+	path = aligntab_path();
+	CHECK(aligntab_add("y", "/dev/y", "", &added) == ALIGNCTL_FINE,
+	      "not added");
+	CHECK(!access(path, F_OK), "no file");
+	aligntab_take_back("y", &added);
+	CHECK(!access(path, F_OK) == !!text, "the file %s",
+	      text ? "is gone" : "has stayed");
+	left = text ? file_text(path) : NULL;
+	CHECK(!text || !strcmp(left, text), "'%s', not '%s'", left, text);
+	tree_close();
+}
+
+static void taken_back(void)
+{
+	struct aligntab_added added = { .file = true };
+	CLEANUP_FREE char *path = NULL, *text = NULL;
+
+	add_and_take_back(NULL);
+	add_and_take_back("");
+	add_and_take_back("# mine\nx /dev/x\n");
+	add_and_take_back("# mine\nx /dev/x");
+	/* another line has come meanwhile */
+	tree_open();
+	tree_file("/etc/aligntab", "# mine\ny /dev/y\nx /dev/x\n");
+	path = aligntab_path();
+	aligntab_take_back("y", &added);
+	text = file_text(path);
+	CHECK(!strcmp(text, "# mine\nx /dev/x\n"), "%s", text);
 	tree_close();
 }
 
@@ -328,6 +371,8 @@ const struct tap_test aligntab_tests[] = {
 	{ "a line that could not be read back is not written", text_not_edited },
 	{ "the file is replaced as a whole, with its mode and owner",
 	  file_edited },
+	{ "a line that is taken back leaves the file as it was, or none",
+	  taken_back },
 	{ "a link to the file stays a link", link_edited },
 	{ "aligntab=no on the kernel's command line switches all off", off },
 	{ 0 },

@@ -2,7 +2,7 @@
 """
 Every command that check prints, run as printed on something with content, by the real tools: the content is whole
 afterwards, or the remedy says what it destroys, and the finding is gone. What needs device-mapper or the module is in
-kmod/tests/guest/test_remedies.py.
+kmod/tests/guest/test_remedies_of_devices.py.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from lab.paths import REPO
 FAST = ["--batch-mode", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
 PHRASE = "a pass phrase"
 USAGE = 2
-TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies.py"]
+TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies_of_devices.py"]
 # A name that a shell would take apart.
 AWKWARD = "it's a disk $(image)"
 
