@@ -271,17 +271,12 @@ static bool hold_is_awaited(const struct align_block *block)
 	return block->seq <= READ_ONCE(block->single.at->blocks.empty_seq);
 }
 
-/**
- * hold_is_over - whether a block must not be held any longer
- * @block: a held block
- *
- * Called with the lock of the block's shard held.
- */
-bool hold_is_over(const struct align_block *block)
+/* Whether a block must not be held longer if @resting blocks rest. Lock held. */
+static bool hold_is_over_of(const struct align_block *block,
+			    unsigned int resting)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
 	unsigned int max = READ_ONCE(blocks->max);
-	unsigned int resting = atomic_read(&blocks->nr_resting);
 
 	if (resting > max - max / 4)
 		WRITE_ONCE(blocks->pressed, true);
@@ -295,8 +290,29 @@ bool hold_is_over(const struct align_block *block)
 }
 
 /**
+ * hold_is_over - whether a block must not be held any longer
+ * @block: a held block
+ *
+ * Called with the lock of the block's shard held.
+ */
+bool hold_is_over(const struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	return hold_is_over_of(block, atomic_read(&blocks->nr_resting));
+}
+
+/**
  * hold_rest - put a held block into HELD
  * @block: a held block in no list, of which no request is in flight
+ *
+ * A target that holds nothing more is frozen, and may be freed, as soon as all its
+ * held blocks rest: hold_freeze() looks at the counts without the shard's lock, and
+ * then cancels work and timer. So this block is counted last, when nothing here
+ * queues the work or sets the timer any more, and hold_freeze() sees both done when
+ * it sees the count. Behind that, hold_wake() touches blocks->quiet only, and the
+ * caller the shard's lock and lists: hold_exit() takes the lock of each shard before
+ * anything is freed.
  *
  * Called with the lock of the block's shard held.
  */
@@ -307,6 +323,7 @@ void hold_rest(struct align_block *block)
 	struct align_blocks *blocks = &at->blocks;
 	struct list_head *list, *place;
 	struct align_block *other;
+	atomic_t *count;
 
 	block->state = BLOCK_IS_HELD;
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
@@ -323,17 +340,17 @@ void hold_rest(struct align_block *block)
 		}
 		list_add(&block->list, place);
 	}
-	atomic_inc(block->failed ? &blocks->nr_idle : &blocks->nr_resting);
-	hold_wake(blocks);
-	if (block->failed) {
-		hold_kick(at);
-		return;
-	}
-	if (hold_is_over(block))
+	count = block->failed ? &blocks->nr_idle : &blocks->nr_resting;
+	if (block->failed ||
+	    hold_is_over_of(block, atomic_read(&blocks->nr_resting) + 1))
 		hold_kick(at);
 	else
 		timer_reduce(&blocks->due, block->since +
 			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+	/* Pairs with smp_rmb() in hold_is_quiet(). */
+	smp_mb__before_atomic();
+	atomic_inc(count);
+	hold_wake(blocks);
 }
 
 /**
@@ -879,11 +896,26 @@ void hold_start(struct align_target *at, unsigned int why)
 	spin_unlock_irq(&blocks->lock);
 }
 
-/* Tell whether no held block is in flight. */
+/*
+ * Tell whether no held block is in flight, when nothing is held any more. Blocks
+ * may end meanwhile, by a write or by a message that drops them, or fail, and are
+ * not counted as resting before they rest. So in this order the number that rests
+ * may come out too small, and equals the first one only if it is right.
+ */
 static bool hold_is_quiet(struct align_blocks *blocks)
 {
-	return READ_ONCE(blocks->nr_held) == atomic_read(&blocks->nr_idle) +
-					     atomic_read(&blocks->nr_resting);
+	unsigned int held = READ_ONCE(blocks->nr_held);
+	unsigned int rest;
+
+	/* Pairs with the order in hold_drop(): it rests no more, then it ends. */
+	smp_rmb();
+	rest = atomic_read(&blocks->nr_idle);
+	/* A block rests first, and is counted among the failed ones later. */
+	smp_rmb();
+	rest += atomic_read(&blocks->nr_resting);
+	/* Pairs with the barrier in hold_rest(): what it did is seen. */
+	smp_rmb();
+	return held == rest;
 }
 
 /* Log that a write below has not ended; nothing else ends the wait. */
