@@ -72,6 +72,8 @@ struct align_gate {
  *	held touch, without the blocks in @urgent
  * @urgent: blocks in HELD whose write has not failed and that a range waits for
  * @failed: blocks in HELD whose write failed
+ * @by_age: blocks that hold something, in whatever state, by the order in which
+ *	they began to hold
  */
 struct align_shard {
 	spinlock_t lock;	/* guards all below, blocks and ranges */
@@ -81,6 +83,7 @@ struct align_shard {
 	struct list_head held;
 	struct list_head urgent;
 	struct list_head failed;
+	struct list_head by_age;
 } ____cacheline_aligned_in_smp;
 
 /**

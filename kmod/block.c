@@ -968,6 +968,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		INIT_LIST_HEAD(&shard->held);
 		INIT_LIST_HEAD(&shard->urgent);
 		INIT_LIST_HEAD(&shard->failed);
+		INIT_LIST_HEAD(&shard->by_age);
 	}
 	spin_lock_init(&blocks->lock);
 	blocks->long_ranges = RB_ROOT_CACHED;

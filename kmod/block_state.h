@@ -75,6 +75,7 @@ struct block_run {
  * @held: number of touches acknowledged and not on the device
  * @held_data: one of the held touches is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
+ * @by_age: entry in shard->by_age, while @held
  * @seq: number of the block among those that began to hold, from blocks->seq
  * @held_ns: time of arrival of the first held touch
  * @since: time in jiffies when the block became known, or held, or failed last
@@ -107,7 +108,8 @@ struct align_block {
 	struct list_head list;
 	unsigned int held;
 	bool held_data;
-	unsigned int row;
+	u16 row;
+	struct list_head by_age;
 	u64 seq;
 	u64 held_ns;
 	unsigned long since;

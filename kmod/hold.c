@@ -47,15 +47,20 @@
  * What is at stake
  * ----------------
  * The gauge held_bytes is the sum of the sectors in block->kept of all blocks with
- * block->held; the age of one of these counts from block->held_ns. All three change
- * under the lock of the block's shard, and at these places only:
- *   - hold_begin() sets block->held_ns, of a block in no state yet or in KNOWN;
+ * block->held; the age of one of these counts from block->held_ns. All three, and
+ * shard->by_age, change under the lock of the block's shard, and at these places
+ * only:
+ *   - hold_begin() sets block->held_ns, of a block in no state yet or in KNOWN, and
+ *     puts the block at the end of shard->by_age;
  *   - hold_touch() adds to block->kept, of such a block or of one in HELD;
  *   - hold_overwritten() takes from block->kept, of a block in WAIT;
- *   - hold_end() empties block->kept: of a block in WRITE or PASS, which was
- *     written, in WAIT, which was overwritten, or in HELD, which is dropped.
- * In between, a block may be in any state but KNOWN, and in any list or none, and
- * its write may have failed. So hold_oldest_ns() looks for it in the shard's tree.
+ *   - hold_end() empties block->kept, and takes the block out of shard->by_age: of
+ *     a block in WRITE or PASS, which was written, in WAIT, which was overwritten,
+ *     or in HELD, which is dropped.
+ * In between, a block may be in any state but KNOWN, and in any other list or none,
+ * and its write may have failed. So only shard->by_age has all of them, and
+ * hold_oldest_ns() looks at its first block: anybody may read the age, at any time,
+ * and whatever is held, that costs one block of each shard.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -233,6 +238,7 @@ static bool hold_begin(struct align_block *block,
 		return false;
 	block->held_ns = touch->io->start_ns;
 	block->since = jiffies;
+	list_add_tail(&block->by_age, &block_shard(block)->by_age);
 	ledger_inc(at->ledger, held_blocks);
 	return true;
 }
@@ -396,6 +402,7 @@ static void hold_end(struct align_block *block)
 
 	block->held = 0;
 	block->held_data = false;
+	list_del(&block->by_age);
 	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	hold_count_bytes(block, before);
 	ledger_dec(at->ledger, held_blocks);
@@ -1136,31 +1143,18 @@ void hold_drop_failed(struct align_target *at)
 			cond_resched();
 }
 
-/*
- * Return when the first held touch of a shard arrived, or U64_MAX. The lock is held
- * for BLOCKS_BATCH blocks at a time. Process context, may sleep.
- */
+/* Return when the block that a shard holds longest got its first held touch. */
 static u64 shard_oldest_ns(struct align_shard *shard)
 {
-	u64 oldest = U64_MAX, from = 0;
-	unsigned int seen;
+	struct align_block *block;
+	u64 oldest = U64_MAX;
 
-	do {
-		struct align_block *block;
-
-		seen = 0;
-		spin_lock_irq(&shard->lock);
-		for (block = block_at_or_above(shard, from);
-		     block && seen < BLOCKS_BATCH;
-		     block = block_following(block)) {
-			from = block->number + 1;
-			if (block->held)
-				oldest = min(oldest, block->held_ns);
-			seen++;
-		}
-		spin_unlock_irq(&shard->lock);
-		cond_resched();
-	} while (seen == BLOCKS_BATCH);
+	spin_lock_irq(&shard->lock);
+	block = list_first_entry_or_null(&shard->by_age, struct align_block,
+					 by_age);
+	if (block)
+		oldest = block->held_ns;
+	spin_unlock_irq(&shard->lock);
 	return oldest;
 }
 
@@ -1168,7 +1162,8 @@ static u64 shard_oldest_ns(struct align_shard *shard)
  * hold_oldest_ns - when the first of a target's held touches arrived
  * @at: a target that cannot leave its node meanwhile, of whatever table
  *
- * Process context, may sleep, and waits for no request.
+ * Takes the lock of each shard once, whatever is held. Process context; waits for
+ * no request.
  *
  * Return: the time, as of ktime_get_ns(), or U64_MAX if nothing is held.
  */

@@ -4,6 +4,8 @@ What would be lost with power now: held_bytes is what was acknowledged less what
 the age of the oldest held block, by the clock of the writer.
 """
 
+import os
+import threading
 import time
 from collections import Counter
 
@@ -11,8 +13,9 @@ import pytest
 
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, flush_fails, pattern
 from rig.dm import Align
+from rig.memdisk import memory_disk
 from rig.stuck import Stuck
-from rig.witness import eventually
+from rig.witness import TRACING, eventually
 
 LONG = 60000		# a hold_ms longer than any test
 
@@ -173,3 +176,43 @@ def test_the_oldest_is_that_of_all_targets(rig):
         check_age(device, first, "of the other one")
         upper.flush()
         assert nothing(device)
+
+
+def functions_of_a_read(path):
+    """Return how many functions the kernel calls for a read of a file of sysfs: of some reads the least, without interrupts."""
+    least = []
+    file = os.open(path, os.O_RDONLY)
+    try:
+        (TRACING / "tracing_on").write_text("0")
+        (TRACING / "buffer_size_kb").write_text("8192\n")
+        (TRACING / "set_ftrace_pid").write_text(f"{threading.get_native_id()}\n")
+        (TRACING / "current_tracer").write_text("function")
+        for _ in range(5):
+            (TRACING / "trace").write_text("")
+            (TRACING / "tracing_on").write_text("1")
+            os.pread(file, 32, 0)
+            (TRACING / "tracing_on").write_text("0")
+            least.append(sum(not line.startswith("#") for line in (TRACING / "trace").read_text().splitlines()))
+    finally:
+        os.close(file)
+        (TRACING / "current_tracer").write_text("nop")
+        (TRACING / "set_ftrace_pid").write_text("\n")
+        (TRACING / "tracing_on").write_text("1")
+    return min(least)
+
+
+def test_the_age_costs_the_same_however_much_is_held(rig, tracefs):
+    """Anybody may read the file, as often as he likes, and each read takes locks of the target."""
+    rig.load_module()
+    blocks = 1000
+    with memory_disk() as disk, holding(disk.path, physical_block_size=4096, alignment_offset=0) as device, \
+            Disk(device.path) as upper:
+        upper.write(1, pattern(1, 1, 1))
+        few = functions_of_a_read(device.sysfs / "held_oldest_ms")
+        assert few > 20, "a read is not traced: the test proves nothing"
+        for block in range(1, blocks):
+            upper.write(8 * block + 1, pattern(1, 8 * block + 1, 1))
+        assert device.counter("held_blocks") == blocks
+        many = functions_of_a_read(device.sysfs / "held_oldest_ms")
+        print(f"{few} functions for 1 block, {many} for {blocks}")
+        assert many < 2 * few, f"a read calls {few} functions with 1 block held, and {many} with {blocks}"

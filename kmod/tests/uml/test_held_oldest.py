@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A read of held_oldest_ms walks over the held blocks of all tables; a table waits for it before it goes."""
+"""A read of held_oldest_ms looks at the held blocks of all tables; a table waits for it before it goes."""
 
 import contextlib
 import subprocess
@@ -12,12 +12,12 @@ from rig.dm import Align, sectors_of
 from rig.witness import eventually
 
 BLOCK = 8
-# Enough that a reader spends most of its time among them.
+# Enough that a table takes some time to drop them.
 HELD = 1500
 ROUNDS = 2
 READERS = 3
 
-# Reads for ever, whenever nobody else wants the processor, so that it is taken away in the middle of a walk, and for long.
+# Reads for ever, whenever nobody else wants the processor, so that it is taken away in the middle of a read, and for long.
 READER = """\
 import os, sys
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
