@@ -60,13 +60,13 @@ static const char *value(blkid_probe probe, const char *name)
 	return blkid_probe_lookup_value(probe, name, &text, NULL) ? NULL : text;
 }
 
-static int64_t number(const char *text)
+static struct maybe number(const char *text)
 {
 	uint64_t found;
 
 	if (!text || !decimal_read(&text, INT64_MAX, &found) || *text)
-		return STACK_UNKNOWN;
-	return (int64_t)found;
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)found);
 }
 
 /* Take what libblkid has found, and the figures of the header. */
@@ -84,12 +84,11 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 	content->type = memory_or_exit(strdup(type));
 	content->block = number(value(probe, "BLOCK_SIZE"));
 	if (!strcmp(type, "swap")) {
-		magic = number(value(probe, "SBMAGIC_OFFSET"));
-		if (magic != STACK_UNKNOWN)
-			content->block = magic + SWAP_MAGIC;
+		if (maybe_get(number(value(probe, "SBMAGIC_OFFSET")), &magic))
+			content->block = maybe_of(magic + SWAP_MAGIC);
 	} else if (strcmp(type, "btrfs")) {
 		/* of others it may be a sector in which nothing is written */
-		content->block = STACK_UNKNOWN;
+		content->block = MAYBE_UNKNOWN;
 	}
 	if (!header_of_type(type, source, content))
 		content->unread = message_format("no valid header of %s", type);
@@ -147,14 +146,14 @@ static void ask_libblkid(struct stack_view *view, int fd)
 		return;
 	found = blkid_probe_get_topology(probe);
 	if (found) {
-		view->figure[STACK_LOGICAL] = (int64_t)
-			blkid_topology_get_logical_sector_size(found);
-		view->figure[STACK_PHYSICAL] = (int64_t)
-			blkid_topology_get_physical_sector_size(found);
-		view->figure[STACK_IO_MIN] = (int64_t)
-			blkid_topology_get_minimum_io_size(found);
-		view->figure[STACK_OFFSET] = (int64_t)
-			blkid_topology_get_alignment_offset(found);
+		view->figure[STACK_LOGICAL] = maybe_of((int64_t)
+			blkid_topology_get_logical_sector_size(found));
+		view->figure[STACK_PHYSICAL] = maybe_of((int64_t)
+			blkid_topology_get_physical_sector_size(found));
+		view->figure[STACK_IO_MIN] = maybe_of((int64_t)
+			blkid_topology_get_minimum_io_size(found));
+		view->figure[STACK_OFFSET] = maybe_of((int64_t)
+			blkid_topology_get_alignment_offset(found));
 	}
 	blkid_free_probe(probe);
 }
@@ -165,13 +164,13 @@ static void ask_kernel(struct stack_view *view, int fd)
 	int figure;
 
 	if (!ioctl(fd, BLKSSZGET, &figure))
-		view->figure[STACK_LOGICAL] = figure;
+		view->figure[STACK_LOGICAL] = maybe_of(figure);
 	if (!ioctl(fd, BLKPBSZGET, &size))
-		view->figure[STACK_PHYSICAL] = size;
+		view->figure[STACK_PHYSICAL] = maybe_of(size);
 	if (!ioctl(fd, BLKIOMIN, &size))
-		view->figure[STACK_IO_MIN] = size;
+		view->figure[STACK_IO_MIN] = maybe_of(size);
 	if (!ioctl(fd, BLKALIGNOFF, &figure))
-		view->figure[STACK_OFFSET] = figure;
+		view->figure[STACK_OFFSET] = maybe_of(figure);
 }
 
 /* Read the SCSI page that holds the drive's Identify data. */
@@ -197,8 +196,8 @@ static void ask_probed(struct stack_layer *layer)
 	    !sysfs_device_open(&sys, layer->devno))
 		return;
 	if (probed_read(&probed, sys.disk_dir)) {
-		view->figure[STACK_PHYSICAL] = probed.block;
-		view->figure[STACK_OFFSET] = probed.offset;
+		view->figure[STACK_PHYSICAL] = maybe_of(probed.block);
+		view->figure[STACK_OFFSET] = maybe_of(probed.offset);
 	}
 	sysfs_device_close(&sys);
 }
@@ -232,7 +231,8 @@ static void look_inside(struct stack_layer *layer)
 		ask_kernel(&layer->view[STACK_IOCTL], fd);
 		ask_libblkid(&layer->view[STACK_LIBBLKID], fd);
 	}
-	read_content(&layer->content, &part, (uint64_t)layer->bytes);
+	read_content(&layer->content, &part,
+		     (uint64_t)maybe_or(layer->bytes, 0));
 }
 
 /**
@@ -331,21 +331,23 @@ static enum stack_kind kind_of(const struct sysfs_device *sys)
 	return STACK_DISK;
 }
 
-static int64_t attribute(const char *dir, const char *file)
+static struct maybe attribute(const char *dir, const char *file)
 {
 	int64_t found;
 
-	return sysfs_number(dir, file, &found) ? found : STACK_UNKNOWN;
+	return sysfs_number(dir, file, &found) ? maybe_of(found) :
+						 MAYBE_UNKNOWN;
 }
 
 /* Return a count of @unit bytes in bytes. */
-static int64_t bytes_of(int64_t count, int64_t unit)
+static struct maybe bytes_of(struct maybe number, int64_t unit)
 {
-	int64_t bytes;
+	int64_t bytes, count;
 
-	if (count < 0 || __builtin_mul_overflow(count, unit, &bytes))
-		return STACK_UNKNOWN;
-	return bytes;
+	if (!maybe_get(number, &count) || count < 0 ||
+	    __builtin_mul_overflow(count, unit, &bytes))
+		return MAYBE_UNKNOWN;
+	return maybe_of(bytes);
 }
 
 /* Return the counters of an align device that bear on a cause, or NULL. */
@@ -394,15 +396,15 @@ static int64_t mapped_number(const char *dir)
 		(int64_t)number : 0;
 }
 
-/* Return the block of an align device with one target, or 0. */
-static int64_t align_block(const char *dir)
+/* Return the block of an align device with one target. */
+static struct maybe align_block(const char *dir)
 {
 	int64_t block, other;
 
 	if (!sysfs_number(dir, "align/target0_physical_block_size", &block) ||
 	    sysfs_number(dir, "align/target1_physical_block_size", &other))
-		return 0;
-	return block;
+		return MAYBE_UNKNOWN;
+	return maybe_of(block);
 }
 
 /* Fill in what sysfs says of the device. */
@@ -428,11 +430,12 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 		layer->ledger = read_ledger(sys->dir);
 		layer->align_block = align_block(sys->dir);
 	}
-	layer->suspended = attribute(sys->dir, "dm/suspended") == 1;
-	layer->rotational = attribute(disk, "queue/rotational") != 0;
+	layer->suspended = maybe_is(attribute(sys->dir, "dm/suspended"), 1);
+	layer->rotational = !maybe_is(attribute(disk, "queue/rotational"), 0);
 	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
 	if (sys->partition) {
-		layer->partition = attribute(sys->dir, "partition");
+		layer->partition = maybe_or(attribute(sys->dir, "partition"),
+					     0);
 		layer->start = bytes_of(attribute(sys->dir, "start"),
 					ALIGN_SECTOR_SIZE);
 	} else if (layer->kind == STACK_LOOP) {
@@ -465,7 +468,7 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	if (inner.depth > DEPTH_MAX || !sysfs_device_open(&sys, devno))
 		return NOT_THERE;
 	/* a loop device without a file, a drive without a medium */
-	if (attribute(sys.dir, "size") <= 0) {
+	if (!maybe_above(attribute(sys.dir, "size"), 0)) {
 		sysfs_device_close(&sys);
 		return NOT_THERE;
 	}
@@ -515,7 +518,7 @@ static void take_mounted(struct stack_layer *layer, struct libmnt_fs *fs)
 		return;
 	if (!strncmp(type, "ext", 3) || !strcmp(type, "xfs") ||
 	    !strcmp(type, "btrfs"))
-		layer->content.block = (int64_t)found.f_bsize;
+		layer->content.block = maybe_of((int64_t)found.f_bsize);
 }
 
 static void add_mounts(struct stack *stack, struct libmnt_table *mounts,
@@ -565,14 +568,14 @@ static void assume(struct stack_layer *layer,
 	size_t i;
 
 	if (options->physical) {
-		view->figure[STACK_PHYSICAL] = options->physical;
+		view->figure[STACK_PHYSICAL] = maybe_of(options->physical);
 		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
-			layer->view[i].figure[STACK_PHYSICAL] = STACK_UNKNOWN;
+			layer->view[i].figure[STACK_PHYSICAL] = MAYBE_UNKNOWN;
 	}
-	if (options->offset >= 0) {
+	if (maybe_known(options->offset)) {
 		view->figure[STACK_OFFSET] = options->offset;
 		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
-			layer->view[i].figure[STACK_OFFSET] = STACK_UNKNOWN;
+			layer->view[i].figure[STACK_OFFSET] = MAYBE_UNKNOWN;
 	}
 }
 
@@ -603,19 +606,21 @@ static void find_mapped(struct stack *stack, struct stack_layer *layer,
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const struct part all = { .fd = fd };
 	blkid_probe probe = fd < 0 ? NULL :
-		new_probe(&all, (uint64_t)disk->bytes);
+		new_probe(&all, (uint64_t)maybe_or(disk->bytes, 0));
 	blkid_partlist list = probe ? blkid_probe_get_partitions(probe) : NULL;
 	blkid_partition found = list ?
 		blkid_partlist_get_partition_by_partno(list, (int)number) :
 		NULL;
 
-	if (found && bytes_of(blkid_partition_get_size(found),
-			      ALIGN_SECTOR_SIZE) == layer->bytes) {
+	if (found &&
+	    maybe_same(bytes_of(maybe_of(blkid_partition_get_size(found)),
+				ALIGN_SECTOR_SIZE), layer->bytes)) {
 		layer->kind = STACK_PARTITION;
 		layer->mapped = true;
 		layer->partition = number;
-		layer->start = bytes_of(blkid_partition_get_start(found),
-					ALIGN_SECTOR_SIZE);
+		layer->start = bytes_of(
+			maybe_of(blkid_partition_get_start(found)),
+			ALIGN_SECTOR_SIZE);
 	}
 	if (probe)
 		blkid_free_probe(probe);
@@ -662,23 +667,25 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 static void add_image_partition(struct stack *stack, size_t image,
 				blkid_partition found, struct part part)
 {
-	int64_t whole = stack->layer[image].bytes;
+	int64_t whole = maybe_or(stack->layer[image].bytes, 0);
 	CLEANUP_FREE char *name = message_format(
 		"%s:%d", stack->layer[image].name,
 		blkid_partition_get_partno(found));
 	struct stack_layer *layer;
+	int64_t start, bytes;
 
 	layer = stack_add(stack, STACK_PARTITION, name, name);
 	stack_lies_on(stack, image);
 	layer->view[STACK_SYSFS] = stack->layer[image].view[STACK_SYSFS];
-	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = STACK_UNKNOWN;
+	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = MAYBE_UNKNOWN;
 	layer->partition = blkid_partition_get_partno(found);
-	layer->start = bytes_of(blkid_partition_get_start(found),
+	layer->start = bytes_of(maybe_of(blkid_partition_get_start(found)),
 				ALIGN_SECTOR_SIZE);
-	layer->bytes = bytes_of(blkid_partition_get_size(found),
+	layer->bytes = bytes_of(maybe_of(blkid_partition_get_size(found)),
 				ALIGN_SECTOR_SIZE);
-	if (layer->start == STACK_UNKNOWN || layer->bytes == STACK_UNKNOWN ||
-	    layer->start > whole || layer->bytes > whole - layer->start) {
+	if (!maybe_get(layer->start, &start) ||
+	    !maybe_get(layer->bytes, &bytes) || start > whole ||
+	    bytes > whole - start) {
 		layer->content.unread = message_format(
 			"it reaches behind the end of the image");
 		return;
@@ -686,9 +693,9 @@ static void add_image_partition(struct stack *stack, size_t image,
 	/* it is only in the way of others */
 	layer->extended = blkid_partition_is_extended(found);
 	layer->aside = layer->extended;
-	part.start = (uint64_t)layer->start;
-	if (layer->bytes && !layer->extended)
-		read_content(&layer->content, &part, (uint64_t)layer->bytes);
+	part.start = (uint64_t)start;
+	if (bytes && !layer->extended)
+		read_content(&layer->content, &part, (uint64_t)bytes);
 }
 
 static int add_image_partitions(struct stack *stack, size_t image,
@@ -730,12 +737,12 @@ int collect_image(struct stack *stack, const char *path,
 		return ALIGNCTL_IO;
 	}
 	layer = stack_add(stack, STACK_FILE, path, path);
-	layer->bytes = found.st_size;
+	layer->bytes = maybe_of(found.st_size);
 	layer->view[STACK_SYSFS] = (struct stack_view) { {
-		[STACK_LOGICAL] = logical,
-		[STACK_PHYSICAL] = physical,
-		[STACK_IO_MIN] = physical,
-		[STACK_OFFSET] = options->offset < 0 ? 0 : options->offset,
+		[STACK_LOGICAL] = maybe_of(logical),
+		[STACK_PHYSICAL] = maybe_of(physical),
+		[STACK_IO_MIN] = maybe_of(physical),
+		[STACK_OFFSET] = maybe_of(maybe_or(options->offset, 0)),
 	} };
 	if (found.st_size)
 		read_content(&layer->content, &all, (uint64_t)found.st_size);

@@ -13,12 +13,12 @@
  * struct collect_options - what is taken for true, instead of what is said
  * @logical: logical block of an image; 0: 512
  * @physical: physical block of the disks; 0: as they say, of an image 4096
- * @offset: alignment offset of the disks; -1: as they say, of an image 0
+ * @offset: alignment offset of the disks; unknown: as they say, of an image 0
  */
 struct collect_options {
 	uint32_t logical;
 	uint32_t physical;
-	int64_t offset;
+	struct maybe offset;
 };
 
 /*

@@ -32,14 +32,14 @@ static bool is_size(uint64_t value, uint64_t least, uint64_t most)
 	return value >= least && value <= most && !(value & (value - 1));
 }
 
-/* Return @blocks of @block bytes, or STACK_UNKNOWN if that is no size. */
-static int64_t size_of(uint64_t blocks, uint32_t block)
+/* Return @blocks of @block bytes, which is unknown if that is no size. */
+static struct maybe size_of(uint64_t blocks, uint32_t block)
 {
 	int64_t bytes;
 
 	if (__builtin_mul_overflow(blocks, block, &bytes))
-		return STACK_UNKNOWN;
-	return bytes;
+		return MAYBE_UNKNOWN;
+	return maybe_of(bytes);
 }
 
 bool header_xfs(const struct header_source *source,
@@ -56,8 +56,8 @@ bool header_xfs(const struct header_source *source,
 	    !is_size(sector, ALIGN_SECTOR_SIZE, XFS_SECTOR_MAX) ||
 	    sector > block)
 		return false;
-	content->block = block;
-	content->sector = sector;
+	content->block = maybe_of(block);
+	content->sector = maybe_of(sector);
 	content->bytes = size_of(be64_at(sb + 8), block);
 	return true;
 }
@@ -78,7 +78,7 @@ bool header_ext(const struct header_source *source,
 	blocks = le32_at(sb + 4);
 	if (le32_at(sb + 96) & EXT_INCOMPAT_64BIT)
 		blocks |= (uint64_t)le32_at(sb + 0x150) << 32;
-	content->block = (int64_t)EXT_SUPERBLOCK << shift;
+	content->block = maybe_of((int64_t)EXT_SUPERBLOCK << shift);
 	content->bytes = size_of(blocks, EXT_SUPERBLOCK << shift);
 	return true;
 }
@@ -88,7 +88,7 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 		  struct stack_content *content)
 {
 	struct mdp_superblock_1 sb;
-	int64_t start;
+	struct maybe start;
 
 	/* what follows the fields is a list of members */
 	if (!header_read(source, sector << ALIGN_SECTOR_SHIFT, &sb,
@@ -98,10 +98,11 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 	    le64toh(sb.super_offset) != sector)
 		return false;
 	start = size_of(le64toh(sb.data_offset), ALIGN_SECTOR_SIZE);
-	if (start == STACK_UNKNOWN || (uint64_t)start >= source->size)
+	if ((uint64_t)maybe_or(start, INT64_MAX) >= source->size)
 		return false;
 	content->start = start;
-	content->chunk = (int64_t)le32toh(sb.chunksize) << ALIGN_SECTOR_SHIFT;
+	content->chunk = maybe_of((int64_t)le32toh(sb.chunksize) <<
+				   ALIGN_SECTOR_SHIFT);
 	return true;
 }
 
@@ -117,8 +118,8 @@ static bool md_v0(const struct header_source *source,
 			 ALIGN_SECTOR_SHIFT, &sb, sizeof(sb)) ||
 	    sb.md_magic != MD_SB_MAGIC || sb.major_version != 0)
 		return false;
-	content->start = 0;
-	content->chunk = sb.chunk_size;
+	content->start = maybe_of(0);
+	content->chunk = maybe_of(sb.chunk_size);
 	return true;
 }
 
@@ -182,12 +183,12 @@ bool header_identify(const uint8_t *page, size_t length,
 	if (!is_size(logical, ALIGN_SECTOR_SIZE, BLOCK_MAX) ||
 	    !is_size(physical, logical, BLOCK_MAX))
 		return false;
-	view->figure[STACK_LOGICAL] = (int64_t)logical;
-	view->figure[STACK_PHYSICAL] = (int64_t)physical;
+	view->figure[STACK_LOGICAL] = maybe_of((int64_t)logical);
+	view->figure[STACK_PHYSICAL] = maybe_of((int64_t)physical);
 	if (is_valid(offset))
 		/* the word says where in a physical block the drive begins */
-		view->figure[STACK_OFFSET] = (int64_t)
+		view->figure[STACK_OFFSET] = maybe_of((int64_t)
 			(-(uint64_t)(offset & 0x3fff) * logical &
-			 (physical - 1));
+			 (physical - 1)));
 	return true;
 }

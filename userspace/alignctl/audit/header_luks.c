@@ -23,8 +23,8 @@ static bool read_v1(const uint8_t *header, uint64_t size,
 	/* 0: the header is detached, and is not before the data */
 	if ((uint64_t)sector << ALIGN_SECTOR_SHIFT >= size)
 		return false;
-	content->start = (int64_t)sector << ALIGN_SECTOR_SHIFT;
-	content->sector = ALIGN_SECTOR_SIZE;
+	content->start = maybe_of((int64_t)sector << ALIGN_SECTOR_SHIFT);
+	content->sector = maybe_of(ALIGN_SECTOR_SIZE);
 	content->version = 1;
 	return true;
 }
@@ -44,11 +44,10 @@ static bool take_segment(struct json_object *segment, uint64_t size,
 	    sector < ALIGN_SECTOR_SIZE || sector > 4096 ||
 	    (sector & (sector - 1)))
 		return false;
-	if (content->start != STACK_UNKNOWN &&
-	    content->start <= (int64_t)offset)
+	if (maybe_below(content->start, (int64_t)offset + 1))
 		return true;
-	content->start = (int64_t)offset;
-	content->sector = (int64_t)sector;
+	content->start = maybe_of((int64_t)offset);
+	content->sector = maybe_of((int64_t)sector);
 	return true;
 }
 
@@ -58,7 +57,7 @@ static bool take_segments(struct json_object *document, uint64_t size,
 	struct stack_content found = *content;
 	struct json_object *segments;
 
-	found.start = STACK_UNKNOWN;
+	found.start = MAYBE_UNKNOWN;
 	if (!json_object_object_get_ex(document, "segments", &segments) ||
 	    !json_object_is_type(segments, json_type_object))
 		return false;
@@ -67,7 +66,7 @@ static bool take_segments(struct json_object *document, uint64_t size,
 		if (!take_segment(segment, size, &found))
 			return false;
 	}
-	if (found.start == STACK_UNKNOWN)
+	if (!maybe_known(found.start))
 		return false;
 	found.version = 2;
 	*content = found;

@@ -43,8 +43,8 @@ static char *read_text(const struct header_source *source, uint64_t area,
 	return text;
 }
 
-/* Return the size of an extent, bytes, or STACK_UNKNOWN. */
-static int64_t read_extent(const struct header_source *source, uint64_t area)
+/* Return the size of an extent, bytes. */
+static struct maybe read_extent(const struct header_source *source, uint64_t area)
 {
 	static const char name[] = "\nextent_size = ";
 	uint8_t header[METADATA_HEADER];
@@ -56,16 +56,16 @@ static int64_t read_extent(const struct header_source *source, uint64_t area)
 						sizeof(header)) ||
 	    memcmp(header + 4, METADATA_MAGIC, strlen(METADATA_MAGIC)) ||
 	    le64_at(header + 24) != area)
-		return STACK_UNKNOWN;
+		return MAYBE_UNKNOWN;
 	text = read_text(source, area, le64_at(header + 32),
 			 le64_at(header + 40), le64_at(header + 48));
 	at = text ? strstr(text, name) : NULL;
 	if (!at)
-		return STACK_UNKNOWN;
+		return MAYBE_UNKNOWN;
 	at += strlen(name);
 	if (!decimal_read(&at, EXTENT_MAX, &sectors) || !sectors)
-		return STACK_UNKNOWN;
-	return (int64_t)sectors << ALIGN_SECTOR_SHIFT;
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)sectors << ALIGN_SECTOR_SHIFT);
 }
 
 /* Take the figures from a label's sector. */
@@ -88,7 +88,7 @@ static bool read_label(const struct header_source *source,
 	}
 	if (!start || start >= source->size || start % ALIGN_SECTOR_SIZE)
 		return false;
-	content->start = (int64_t)start;
+	content->start = maybe_of((int64_t)start);
 	/* and then the metadata areas */
 	at += AREA_BYTES;
 	if (at + AREA_BYTES <= ALIGN_SECTOR_SIZE && le64_at(sector + at))

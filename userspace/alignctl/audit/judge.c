@@ -18,12 +18,13 @@
 #define DOS_PRIMARY_MAX	4	/* partitions behind are in an extended one */
 #define LUKS_SECTOR_MAX	4096
 
-/* A device that is judged. */
+/* A device that is judged; @block is that of its position, which is known. */
 struct subject {
 	struct judgement *judgement;
 	const struct stack *stack;
 	const struct stack_layer *layer;
 	const struct position *position;
+	int64_t block;
 	size_t index;
 };
 
@@ -34,82 +35,89 @@ static struct finding *add(const struct subject *subject,
 			     cost);
 }
 
-static int64_t of_sysfs(const struct stack_layer *layer,
+static struct maybe of_sysfs(const struct stack_layer *layer,
 			enum stack_figure figure)
 {
 	return layer->view[STACK_SYSFS].figure[figure];
 }
 
-static bool is_block(int64_t bytes)
+static bool is_block(struct maybe figure)
 {
-	return bytes >= ALIGN_SECTOR_SIZE && bytes <= ALIGN_MAX_BLOCK_SIZE &&
+	int64_t bytes;
+
+	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE && bytes <= ALIGN_MAX_BLOCK_SIZE &&
 	       !(bytes & (bytes - 1));
 }
 
-/* Return a figure that probe has measured, or STACK_UNKNOWN. */
-static int64_t probed(const struct stack_layer *layer, enum stack_figure figure)
+/* Return a figure that probe has measured. */
+static struct maybe probed(const struct stack_layer *layer,
+			   enum stack_figure figure)
 {
 	return layer->view[STACK_PROBED].figure[figure];
 }
 
 /*
  * Return the physical block: what was measured, else the largest that any
- * source gives; 0: none does.
+ * source gives.
  */
-static int64_t own_block(const struct stack_layer *layer)
+static struct maybe own_block(const struct stack_layer *layer)
 {
-	int64_t block = 0;
+	struct maybe block = MAYBE_UNKNOWN;
 	size_t i;
 
 	if (is_block(probed(layer, STACK_PHYSICAL)))
 		return probed(layer, STACK_PHYSICAL);
 	for (i = 0; i < STACK_NR_SOURCES; i++) {
-		int64_t claim = layer->view[i].figure[STACK_PHYSICAL];
+		struct maybe claim = layer->view[i].figure[STACK_PHYSICAL];
 
-		if (is_block(claim) && claim > block)
+		if (is_block(claim) && maybe_above(claim, maybe_or(block, 0)))
 			block = claim;
 	}
 	return block;
 }
 
 /* Return the place @bytes behind @shift, relative to a block. */
-static int64_t further(int64_t shift, int64_t bytes, int64_t block)
+static struct maybe further(struct maybe shift, struct maybe bytes,
+			    int64_t block)
 {
-	if (shift == STACK_UNKNOWN || bytes == STACK_UNKNOWN)
-		return STACK_UNKNOWN;
-	return (int64_t)(((uint64_t)shift + (uint64_t)bytes) &
-			 (uint64_t)(block - 1));
+	int64_t at, length;
+
+	if (!maybe_get(shift, &at) || !maybe_get(bytes, &length))
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)(((uint64_t)at + (uint64_t)length) &
+				  (uint64_t)(block - 1)));
 }
 
 /* Return the place of the first byte by an alignment offset. */
-static int64_t by_offset(const struct stack_layer *layer, int64_t block)
+static struct maybe by_offset(const struct stack_layer *layer, int64_t block)
 {
 	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
-	int64_t offset = of_sysfs(layer, STACK_OFFSET);
+	struct maybe found = of_sysfs(layer, STACK_OFFSET);
+	int64_t offset;
 
 	/* a bridge that hides the drive's blocks hides their place, too */
-	if (probed(layer, STACK_PHYSICAL) == block &&
-	    probed(layer, STACK_OFFSET) != STACK_UNKNOWN)
-		offset = probed(layer, STACK_OFFSET);
-	else if (of_sysfs(layer, STACK_PHYSICAL) < block &&
-	    drive->figure[STACK_PHYSICAL] == block &&
-	    drive->figure[STACK_OFFSET] != STACK_UNKNOWN)
-		offset = drive->figure[STACK_OFFSET];
-	/* the kernel's -1, or nothing known */
-	if (offset < 0)
-		return STACK_UNKNOWN;
+	if (maybe_is(probed(layer, STACK_PHYSICAL), block) &&
+	    maybe_known(probed(layer, STACK_OFFSET)))
+		found = probed(layer, STACK_OFFSET);
+	else if (maybe_or(of_sysfs(layer, STACK_PHYSICAL), 0) < block &&
+		 maybe_is(drive->figure[STACK_PHYSICAL], block) &&
+		 maybe_known(drive->figure[STACK_OFFSET]))
+		found = drive->figure[STACK_OFFSET];
+	/* nothing known, or the kernel's -1 */
+	if (!maybe_get(found, &offset) || offset < 0)
+		return MAYBE_UNKNOWN;
 	/* a mapped device's is relative to these, which may be too small */
-	if (layer->nr_below && of_sysfs(layer, STACK_PHYSICAL) < block &&
-	    of_sysfs(layer, STACK_IO_MIN) < block)
-		return STACK_UNKNOWN;
-	return (int64_t)(-(uint64_t)offset & (uint64_t)(block - 1));
+	if (layer->nr_below &&
+	    maybe_or(of_sysfs(layer, STACK_PHYSICAL), 0) < block &&
+	    maybe_or(of_sysfs(layer, STACK_IO_MIN), 0) < block)
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)(-(uint64_t)offset & (uint64_t)(block - 1)));
 }
 
-/* Return the alignment offset of a device whose place is known. */
-static int64_t offset_of(const struct position *position)
+/* Return the alignment offset of a device @shift bytes behind a boundary. */
+static int64_t offset_of(int64_t shift, int64_t block)
 {
-	return (int64_t)(-(uint64_t)position->shift &
-			 (uint64_t)(position->block - 1));
+	return (int64_t)(-(uint64_t)shift & (uint64_t)(block - 1));
 }
 
 static bool has_type(const struct stack_layer *layer, const char *type)
@@ -137,22 +145,22 @@ static bool is_data_of(const struct stack_layer *layer,
  * Return the place of a device by those below: of a partition or loop device by
  * its start, of the data behind a header by where they begin on all of those.
  */
-static int64_t by_below(const struct stack *stack,
-			const struct stack_layer *layer,
-			const struct position *position, int64_t block)
+static struct maybe by_below(const struct stack *stack,
+			     const struct stack_layer *layer,
+			     const struct position *position, int64_t block)
 {
-	int64_t shift = STACK_UNKNOWN;
+	struct maybe shift = MAYBE_UNKNOWN;
 	size_t i;
 
 	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
 		return further(position[layer->below[0]].shift, layer->start,
 			       block);
 	for (i = 0; i < layer->nr_below; i++) {
-		int64_t data = position[layer->below[i]].data_shift;
+		struct maybe data = position[layer->below[i]].data_shift;
 
 		if (!is_data_of(layer, &stack->layer[layer->below[i]]) ||
-		    data == STACK_UNKNOWN || (i && data != shift))
-			return STACK_UNKNOWN;
+		    !maybe_known(data) || (i && !maybe_same(data, shift)))
+			return MAYBE_UNKNOWN;
 		shift = data;
 	}
 	return shift;
@@ -163,24 +171,23 @@ static void place(const struct stack *stack, struct position *position,
 {
 	const struct stack_layer *layer = &stack->layer[index];
 	struct position *own = &position[index];
+	int64_t block = 0;
 	size_t i;
 
-	*own = (struct position) {
-		.shift = STACK_UNKNOWN, .data_shift = STACK_UNKNOWN,
-	};
 	for (i = 0; i < layer->nr_below; i++)
-		if (position[layer->below[i]].block > own->block)
+		if (maybe_above(position[layer->below[i]].block, block)) {
 			own->block = position[layer->below[i]].block;
-	if (!own->block)
+			block = maybe_or(own->block, 0);
+		}
+	if (!maybe_known(own->block))
 		own->block = own_block(layer);
-	if (!own->block)
+	if (!maybe_get(own->block, &block))
 		return;
 	if (layer->nr_below)
-		own->shift = by_below(stack, layer, position, own->block);
-	if (own->shift == STACK_UNKNOWN)
-		own->shift = by_offset(layer, own->block);
-	own->data_shift = further(own->shift, layer->content.start,
-				  own->block);
+		own->shift = by_below(stack, layer, position, block);
+	if (!maybe_known(own->shift))
+		own->shift = by_offset(layer, block);
+	own->data_shift = further(own->shift, layer->content.start, block);
 }
 
 /* Return the first finding's words for a place inside a block. */
@@ -217,13 +224,13 @@ static struct remedy_words words_of(const struct subject *subject)
 	if (own->kind == STACK_PARTITION &&
 	    disk_of(subject)->kind == STACK_FILE) {
 		file = disk_of(subject);
-		words.image_start = own->start;
-		words.image_bytes = own->bytes;
+		words.image_start = maybe_or(own->start, 0);
+		words.image_bytes = maybe_or(own->bytes, 0);
 	}
 	words.device = file->path;
 	words.image = file->kind == STACK_FILE;
 	if (words.image)
-		words.image_sector = of_sysfs(file, STACK_LOGICAL);
+		words.image_sector = maybe_or(of_sysfs(file, STACK_LOGICAL), 0);
 	return words;
 }
 
@@ -236,7 +243,7 @@ static struct remedy_words words_of_table(const struct subject *subject)
 		.device = disk->path,
 		.number = subject->layer->partition,
 		.image = disk->kind == STACK_FILE,
-		.image_sector = of_sysfs(disk, STACK_LOGICAL),
+		.image_sector = maybe_or(of_sysfs(disk, STACK_LOGICAL), 0),
 	};
 }
 
@@ -247,7 +254,7 @@ static bool can_change(const struct stack_layer *disk)
 
 	/* the largest sector that a loop device is known to have */
 	if (disk->kind == STACK_FILE &&
-	    of_sysfs(disk, STACK_LOGICAL) > (int64_t)PAGE_BYTES)
+	    maybe_above(of_sysfs(disk, STACK_LOGICAL), (int64_t)PAGE_BYTES))
 		return false;
 	return table && (!strcmp(table, "gpt") || !strcmp(table, "dos"));
 }
@@ -257,7 +264,7 @@ static bool is_extended(const struct stack_layer *layer)
 {
 	return layer->extended ||
 	       (layer->kind == STACK_PARTITION &&
-		layer->bytes <= EXTENDED_BYTES);
+		maybe_below(layer->bytes, EXTENDED_BYTES + 1));
 }
 
 /* Free bytes around a partition. */
@@ -266,34 +273,40 @@ struct room {
 	int64_t behind;
 };
 
-/* Find the bytes between a partition and its neighbours. */
-static struct room room_around(const struct subject *subject)
+/* Find the bytes between a partition and its neighbours; 0 if unknown. */
+static struct room room_around(const struct subject *subject, int64_t unit)
 {
 	const struct stack_layer *own = subject->layer;
 	const struct stack_layer *disk = disk_of(subject);
-	int64_t unit = of_sysfs(disk, STACK_LOGICAL);
-	int64_t end = own->start + own->bytes;
-	struct room room = {
-		.before = own->start - FIRST_BYTE - unit,
-		.behind = disk->bytes - TABLE_SECTORS * unit - end,
-	};
+	int64_t whole, start, bytes, end;
+	struct room room = { 0 };
 	size_t i;
+
+	if (!maybe_get(disk->bytes, &whole) || !maybe_get(own->start, &start) ||
+	    !maybe_get(own->bytes, &bytes))
+		return room;
+	end = start + bytes;
+	room.before = start - FIRST_BYTE - unit;
+	room.behind = whole - TABLE_SECTORS * unit - end;
 
 	for (i = 0; i < subject->stack->nr; i++) {
 		const struct stack_layer *other = &subject->stack->layer[i];
+		int64_t from, length;
 
 		if (other == own || other->kind != STACK_PARTITION ||
 		    other->below[0] != own->below[0])
 			continue;
-		if (other->start >= end && other->start - end < room.behind)
-			room.behind = other->start - end;
+		if (!maybe_get(other->start, &from) ||
+		    !maybe_get(other->bytes, &length))
+			return (struct room) { 0 };
+		if (from >= end && from - end < room.behind)
+			room.behind = from - end;
 		/* sysfs does not say where an extended partition ends */
-		if (other->start < own->start && is_extended(other) &&
-		    other->bytes <= EXTENDED_BYTES)
+		if (from < start && is_extended(other) &&
+		    length <= EXTENDED_BYTES)
 			room.before = 0;
-		if (other->start < own->start &&
-		    own->start - other->start - other->bytes < room.before)
-			room.before = own->start - other->start - other->bytes;
+		if (from < start && start - from - length < room.before)
+			room.before = start - from - length;
 	}
 	return room;
 }
@@ -302,6 +315,8 @@ static struct room room_around(const struct subject *subject)
 static bool holds_partitions(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
+	int64_t first = maybe_or(own->start, 0), start;
+	int64_t end = first + maybe_or(own->bytes, 0);
 	size_t i;
 
 	for (i = 0; i < subject->stack->nr; i++) {
@@ -309,8 +324,8 @@ static bool holds_partitions(const struct subject *subject)
 
 		if (other != own && other->kind == STACK_PARTITION &&
 		    other->below[0] == own->below[0] &&
-		    other->start >= own->start &&
-		    other->start < own->start + own->bytes)
+		    maybe_get(other->start, &start) && start >= first &&
+		    start < end)
 			return true;
 	}
 	return false;
@@ -334,11 +349,11 @@ static const char *why_fixed(const struct subject *subject)
 }
 
 /* Say how a partition gets to a boundary, if there is room for that. */
-static void mend_start(struct finding *finding, const struct subject *subject)
+static void mend_start(struct finding *finding, const struct subject *subject,
+		       int64_t back)
 {
-	int64_t back = subject->position->shift;
-	int64_t ahead = subject->position->block - back;
-	int64_t unit = of_sysfs(disk_of(subject), STACK_LOGICAL);
+	int64_t ahead = subject->block - back;
+	int64_t unit = maybe_or(of_sysfs(disk_of(subject), STACK_LOGICAL), 0);
 	const char *fixed = why_fixed(subject);
 	struct remedy_words words;
 	struct room room;
@@ -347,8 +362,8 @@ static void mend_start(struct finding *finding, const struct subject *subject)
 		finding->reason = message_format("%s", fixed);
 		return;
 	}
-	room = room_around(subject);
-	if (!is_block(unit) || ahead % unit ||
+	room = room_around(subject, unit);
+	if (!is_block(maybe_of(unit)) || ahead % unit ||
 	    (room.behind < ahead && room.before < back)) {
 		finding->reason = message_format(
 			"no room to move it by %" PRId64
@@ -366,19 +381,20 @@ static void mend_start(struct finding *finding, const struct subject *subject)
 /* Check for the data of a partition on boundaries although it is not. */
 static bool data_is_aligned(const struct position *position)
 {
-	return position->data_shift == 0;
+	return maybe_is(position->data_shift, 0);
 }
 
 static void judge_start(const struct subject *subject)
 {
 	const struct position *at = subject->position;
+	int64_t shift;
 
-	if (subject->layer->kind != STACK_PARTITION || at->shift <= 0 ||
-	    data_is_aligned(at))
+	if (subject->layer->kind != STACK_PARTITION ||
+	    !maybe_get(at->shift, &shift) || !shift || data_is_aligned(at))
 		return;
 	mend_start(add(subject, FINDING_PARTITION_START,
-		       into_block("starts", at->shift, at->block),
-		       cost_of_start(at->block)), subject);
+		       into_block("starts", shift, subject->block),
+		       cost_of_start(subject->block)), subject, shift);
 }
 
 /* Check for a type that leaves the last bytes alone if its start is aligned. */
@@ -389,9 +405,10 @@ static bool rounds_down(const struct stack_layer *layer, int64_t block)
 	if (!content->type)
 		return false;
 	if (!strcmp(content->type, "swap"))
-		return content->block >= block;
+		return maybe_above(content->block, block - 1);
 	return !strcmp(content->type, "LVM2_member") &&
-	       content->extent != STACK_UNKNOWN && content->extent % block == 0;
+	       maybe_known(content->extent) &&
+	       maybe_or(content->extent, 0) % block == 0;
 }
 
 static void judge_end(const struct subject *subject)
@@ -399,29 +416,33 @@ static void judge_end(const struct subject *subject)
 	const struct stack_layer *own = subject->layer;
 	const struct stack_layer *disk;
 	const struct position *at = subject->position;
-	int64_t over, used = own->content.bytes, unit;
-	bool reaches, known = used != STACK_UNKNOWN;
+	struct maybe used = own->content.bytes;
+	int64_t over, unit, bytes;
+	bool reaches;
 	struct remedy_words words;
 	struct finding *finding;
 
 	/* one that must be moved has its end elsewhere then */
-	if (own->kind != STACK_PARTITION || (at->shift && !data_is_aligned(at)))
+	if (own->kind != STACK_PARTITION ||
+	    (!maybe_is(at->shift, 0) && !data_is_aligned(at)))
 		return;
-	over = further(at->shift, own->bytes, at->block);
-	if (over <= 0 || rounds_down(own, at->block) ||
-	    (known && used <= own->bytes - over))
+	if (!maybe_get(own->bytes, &bytes) ||
+	    !maybe_get(further(at->shift, own->bytes, subject->block), &over) ||
+	    !over || rounds_down(own, subject->block) ||
+	    maybe_below(used, bytes - over + 1))
 		return;
 	disk = disk_of(subject);
-	unit = of_sysfs(disk, STACK_LOGICAL);
-	reaches = known && used <= own->bytes;
+	unit = maybe_or(of_sysfs(disk, STACK_LOGICAL), 0);
+	reaches = maybe_below(used, bytes + 1);
 	finding = add(subject, FINDING_PARTITION_END,
-		      into_block("ends", over, at->block),
+		      into_block("ends", over, subject->block),
 		      message_format(reaches ?
 			"a write of the file system's last block is an RMW" :
 			"an RMW for writes of its last %" PRId64
 			" bytes, if its content uses them", over));
 	finding->note = !reaches;
-	if (reaches || !is_block(unit) || over % unit) {
+	if (reaches || !is_block(of_sysfs(disk, STACK_LOGICAL)) ||
+	    over % unit) {
 		finding->reason = message_format(
 			"shrink the file system below it first, then the partition");
 		return;
@@ -434,7 +455,7 @@ static void judge_end(const struct subject *subject)
 		return;
 	}
 	words = words_of_table(subject);
-	words.size = (own->bytes - over) / unit;
+	words.size = (bytes - over) / unit;
 	finding_mend(finding, own->mapped ? REMEDY_SHRINK_MAPPED :
 					    REMEDY_SHRINK_PARTITION, &words);
 }
@@ -449,16 +470,16 @@ static bool writes_blocks(const struct stack_content *content, int64_t block)
 	if (content->unread)
 		return false;
 	if (!strcmp(type, "xfs") || !strcmp(type, "crypto_LUKS"))
-		return content->sector >= block;
+		return maybe_above(content->sector, block - 1);
 	return (!strncmp(type, "ext", 3) || !strcmp(type, "btrfs") ||
-		!strcmp(type, "swap")) && content->block >= block;
+		!strcmp(type, "swap")) && maybe_above(content->block, block - 1);
 }
 
 /* Say how a loop device gets the sectors of the disk, if its content may. */
 static void mend_loop(struct finding *finding, const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	int64_t block = subject->position->block;
+	int64_t block = subject->block;
 	struct remedy_words words = words_of(subject);
 	size_t i;
 
@@ -470,13 +491,13 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 	for (i = subject->index + 1; i < subject->stack->nr; i++)
 		if (stack_is_on(&subject->stack->layer[i], subject->index))
 			break;
-	if (i < subject->stack->nr || own->bytes % block ||
+	if (i < subject->stack->nr || maybe_or(own->bytes, 1) % block ||
 	    !writes_blocks(&own->content, block)) {
 		finding->reason = message_format(
 			"its content %s sectors of %" PRId64
 			" bytes, in which it could not be read with larger ones: for a new one, give losetup's loop device sectors of %" PRId64
 			" first", own->content.unread ? "may need" : "has",
-			of_sysfs(own, STACK_LOGICAL), block);
+			maybe_or(of_sysfs(own, STACK_LOGICAL), 0), block);
 		return;
 	}
 	words.size = block;
@@ -486,29 +507,26 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 static void judge_loop(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	const struct position *at = subject->position;
+	int64_t block = subject->block, start, says;
 	struct finding *finding;
 
 	if (own->kind != STACK_LOOP || !own->nr_below)
 		return;
-	if (own->start != STACK_UNKNOWN && own->start % at->block) {
+	if (maybe_get(own->start, &start) && start % block) {
 		finding = add(subject, FINDING_LOOP_START,
 			      into_block("starts in its file",
-					 own->start & (at->block - 1),
-					 at->block),
-			      cost_of_start(at->block));
+					 start & (block - 1), block),
+			      cost_of_start(block));
 		finding->reason = message_format(
 			"its content is not where a loop device of the whole file has it: copy it into a file of its own");
 	}
-	if (of_sysfs(own, STACK_PHYSICAL) == STACK_UNKNOWN ||
-	    of_sysfs(own, STACK_PHYSICAL) >= at->block)
+	if (!maybe_get(of_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
 	finding = add(subject, FINDING_HIDDEN,
 		      message_format("says physical block %" PRId64
 				     ", the disk below %s (%s) has %" PRId64,
-				     of_sysfs(own, STACK_PHYSICAL),
-				     own->file ? own->file : "it",
-				     disk_of(subject)->name, at->block),
+				     says, own->file ? own->file : "it",
+				     disk_of(subject)->name, block),
 		      message_format("mkfs and programs choose too small blocks on it"));
 	finding->note = true;
 	mend_loop(finding, subject);
@@ -526,7 +544,7 @@ static bool shown_above(const struct subject *subject)
 	for (i = subject->index + 1; i < subject->stack->nr; i++) {
 		const struct stack_layer *above = &subject->stack->layer[i];
 
-		if (above->aside || above->bytes != own->bytes ||
+		if (above->aside || !maybe_same(above->bytes, own->bytes) ||
 		    (above->kind != STACK_ALIGN && above->kind != STACK_DM &&
 		     above->kind != STACK_MULTIPATH) ||
 		    !own->content.type || !has_type(above, own->content.type))
@@ -554,19 +572,19 @@ static void mend_data(struct finding *finding, const struct subject *subject)
 
 static void judge_data(const struct subject *subject)
 {
-	const struct position *at = subject->position;
-	int64_t start = subject->layer->content.start;
+	int64_t start, shift, block = subject->block;
 
 	/* a header that only passes on the shift below it is not to blame */
-	if (start == STACK_UNKNOWN || at->data_shift <= 0 ||
-	    !(start & (at->block - 1)))
+	if (!maybe_get(subject->layer->content.start, &start) ||
+	    !maybe_get(subject->position->data_shift, &shift) || !shift ||
+	    !(start & (block - 1)))
 		return;
 	mend_data(add(subject, FINDING_DATA_START,
 		      message_format("its data begin at byte %" PRId64
 				     ", %" PRId64
 				     " bytes into a physical block of %" PRId64,
-				     start, at->data_shift, at->block),
-		      cost_of_start(at->block)), subject);
+				     start, shift, block),
+		      cost_of_start(block)), subject);
 }
 
 /* Check whether all devices below are where the disk's blocks begin. */
@@ -579,7 +597,7 @@ static bool below_aligned(const struct subject *subject)
 		const struct position *at =
 			&subject->judgement->position[own->below[i]];
 
-		if (at->shift || at->data_shift > 0)
+		if (!maybe_is(at->shift, 0) || maybe_above(at->data_shift, 0))
 			return false;
 	}
 	return true;
@@ -588,14 +606,15 @@ static bool below_aligned(const struct subject *subject)
 static void judge_mapped(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	const struct position *at = subject->position;
+	int64_t shift;
 
 	if (own->kind == STACK_PARTITION || own->kind == STACK_LOOP ||
-	    !own->nr_below || at->shift <= 0 || !below_aligned(subject))
+	    !own->nr_below || !maybe_get(subject->position->shift, &shift) ||
+	    !shift || !below_aligned(subject))
 		return;
 	add(subject, FINDING_MAPPED_START,
-	    into_block("is mapped from", at->shift, at->block),
-	    cost_of_start(at->block))->reason = message_format(
+	    into_block("is mapped from", shift, subject->block),
+	    cost_of_start(subject->block))->reason = message_format(
 		"its table says where it begins, and the data lie there: copy them to an aligned device");
 }
 
@@ -606,15 +625,15 @@ static bool below_misaligned(const struct subject *subject)
 	size_t i;
 
 	for (i = 0; i < own->nr_below; i++)
-		if (of_sysfs(&subject->stack->layer[own->below[i]],
-			     STACK_OFFSET) == -1)
+		if (maybe_is(of_sysfs(&subject->stack->layer[own->below[i]],
+				      STACK_OFFSET), -1))
 			return true;
 	return false;
 }
 
 static void judge_misaligned(const struct subject *subject)
 {
-	if (of_sysfs(subject->layer, STACK_OFFSET) != -1 ||
+	if (!maybe_is(of_sysfs(subject->layer, STACK_OFFSET), -1) ||
 	    below_misaligned(subject))
 		return;
 	add(subject, FINDING_MISALIGNED,
@@ -633,16 +652,16 @@ static void judge_misaligned(const struct subject *subject)
  * nothing then.
  */
 static bool has_blocks(const struct stack_layer *layer,
-		       const struct stack_layer *disk, int64_t shift,
+		       const struct stack_layer *disk, struct maybe shift,
 		       int64_t block)
 {
-	bool told = layer->align_block == block ||
-		    of_sysfs(layer, STACK_PHYSICAL) == block ||
-		    (of_sysfs(layer, STACK_IO_MIN) == block &&
-		     of_sysfs(disk, STACK_IO_MIN) < block);
+	bool told = maybe_is(layer->align_block, block) ||
+		    maybe_is(of_sysfs(layer, STACK_PHYSICAL), block) ||
+		    (maybe_is(of_sysfs(layer, STACK_IO_MIN), block) &&
+		     maybe_or(of_sysfs(disk, STACK_IO_MIN), 0) < block);
 
 	return layer->kind == STACK_ALIGN && told &&
-	       by_offset(layer, block) == shift;
+	       maybe_same(by_offset(layer, block), shift);
 }
 
 /*
@@ -651,7 +670,7 @@ static bool has_blocks(const struct stack_layer *layer,
  */
 static bool all_aligned(const struct stack *stack,
 			const struct stack_layer *disk, size_t index,
-			int64_t shift, int64_t block)
+			struct maybe shift, int64_t block)
 {
 	bool any = false;
 	size_t i;
@@ -674,22 +693,22 @@ static bool all_aligned(const struct stack *stack,
 static void judge_disagreement(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
+	int64_t kernel, other, measured, shift;
 	size_t i, k;
 
 	for (k = 0; k < STACK_NR_FIGURES; k++) {
-		int64_t kernel = of_sysfs(own, k);
-
 		/* judge_probed() compares with what was measured */
 		for (i = STACK_SYSFS + 1; i < STACK_PROBED; i++) {
-			int64_t other = own->view[i].figure[k];
-			bool blind = i == STACK_LIBBLKID &&
-				k == STACK_OFFSET && kernel == -1 && !other;
 			struct finding *finding;
 			struct remedy_words words = words_of(subject);
+			bool blind;
 
-			if (kernel == STACK_UNKNOWN || other == STACK_UNKNOWN ||
+			if (!maybe_get(of_sysfs(own, k), &kernel) ||
+			    !maybe_get(own->view[i].figure[k], &other) ||
 			    kernel == other)
 				continue;
+			blind = i == STACK_LIBBLKID && k == STACK_OFFSET &&
+				kernel == -1 && !other;
 			finding = add(subject, FINDING_DISAGREE,
 				message_format("%s says %s %" PRId64
 					       ", sysfs %" PRId64,
@@ -700,10 +719,10 @@ static void judge_disagreement(const struct subject *subject)
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
 				"what asks one and what asks the other align to different blocks"));
 			finding->note = blind;
-			if (probed(own, STACK_PHYSICAL) != STACK_UNKNOWN)
+			if (maybe_get(probed(own, STACK_PHYSICAL), &measured))
 				finding->reason = message_format(
 					"what was probed decides, blocks of %" PRId64
-					" bytes", probed(own, STACK_PHYSICAL));
+					" bytes", measured);
 			else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
 				 other > kernel && all_aligned(subject->stack,
 					own, subject->index,
@@ -713,10 +732,10 @@ static void judge_disagreement(const struct subject *subject)
 					"align devices above have these blocks; nothing need be done");
 			} else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
 				 other > kernel &&
-				 subject->position->block == other &&
-				 subject->position->shift != STACK_UNKNOWN) {
+				 subject->block == other &&
+				 maybe_get(subject->position->shift, &shift)) {
 				words.size = other;
-				words.offset = offset_of(subject->position);
+				words.offset = offset_of(shift, other);
 				finding_mend(finding, REMEDY_ATTACH_BLOCKS,
 					     &words);
 			} else
@@ -731,41 +750,40 @@ static void judge_probed(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
 	const struct position *at = subject->position;
-	int64_t says = of_sysfs(own, STACK_PHYSICAL);
-	int64_t says_offset = of_sysfs(own, STACK_OFFSET);
+	int64_t says, says_offset, shift, offset, block = subject->block;
 	bool elsewhere, harmless;
 	struct finding *finding;
 	struct remedy_words words = words_of(subject);
-	int64_t offset;
 
-	if (probed(own, STACK_PHYSICAL) != at->block ||
-	    at->shift == STACK_UNKNOWN || says == STACK_UNKNOWN ||
-	    says_offset == STACK_UNKNOWN)
+	if (!maybe_is(probed(own, STACK_PHYSICAL), block) ||
+	    !maybe_get(at->shift, &shift) ||
+	    !maybe_get(of_sysfs(own, STACK_PHYSICAL), &says) ||
+	    !maybe_get(of_sysfs(own, STACK_OFFSET), &says_offset))
 		return;
-	offset = offset_of(at);
-	elsewhere = (says_offset & (at->block - 1)) != offset;
-	if (says == at->block && !elsewhere)
+	offset = offset_of(shift, block);
+	elsewhere = (says_offset & (block - 1)) != offset;
+	if (says == block && !elsewhere)
 		return;
 	/* what is aligned to larger blocks is aligned to these */
-	harmless = says > at->block && !elsewhere;
+	harmless = says > block && !elsewhere;
 	finding = add(subject, FINDING_PROBED,
 		      message_format("was probed to have blocks of %" PRId64
 				     " bytes from byte %" PRId64
 				     ", by which it is judged, and says %"
-				     PRId64 " from byte %" PRId64, at->block,
+				     PRId64 " from byte %" PRId64, block,
 				     offset, says, says_offset),
 		      message_format(harmless ?
 			"no RMW: what is aligned to larger blocks is aligned to these, too" :
 			"mkfs, parted and the kernel go by what it says: writes that are whole to them can be RMWs"));
 	if (all_aligned(subject->stack, own, subject->index, at->shift,
-			at->block)) {
+			block)) {
 		finding->note = true;
 		finding->reason = message_format(
 			"align devices above have these blocks; nothing need be done");
 		return;
 	}
 	finding->note = harmless;
-	words.size = at->block;
+	words.size = block;
 	words.offset = offset;
 	finding_mend(finding, REMEDY_ATTACH_BLOCKS, &words);
 }
@@ -773,23 +791,23 @@ static void judge_probed(const struct subject *subject)
 static void judge_extent(const struct subject *subject)
 {
 	const struct stack_content *content = &subject->layer->content;
-	int64_t block = subject->position->block;
+	int64_t block = subject->block, extent, chunk;
 	struct remedy_words words = words_of(subject);
 
 	words.block_device = true;
 	words.size = block;
-	if (content->extent != STACK_UNKNOWN && content->extent % block)
+	if (maybe_get(content->extent, &extent) && extent % block)
 		finding_mend(add(subject, FINDING_EXTENT,
 		    message_format("extents of %" PRId64
 				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", content->extent, block),
+				   PRId64 ")", extent, block),
 		    message_format("volumes can begin inside a physical block")),
 			REMEDY_LVM_EXTENT, &words);
-	if (content->chunk > 0 && content->chunk % block)
+	if (maybe_get(content->chunk, &chunk) && chunk % block)
 		add(subject, FINDING_CHUNK,
 		    message_format("chunks of %" PRId64
 				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", content->chunk, block),
+				   PRId64 ")", chunk, block),
 		    message_format("two chunks share a physical block: RMWs at their ends"))
 			->reason = message_format(
 				"reshape the array to chunks of a multiple of %" PRId64
@@ -803,7 +821,7 @@ static void mend_fs(struct finding *finding, const struct subject *subject,
 {
 	struct remedy_words words = words_of(subject);
 
-	words.size = subject->position->block;
+	words.size = subject->block;
 	words.type = subject->layer->content.type;
 	if (remedy != REMEDY_NONE)
 		finding_mend(finding, remedy, &words);
@@ -816,23 +834,24 @@ static void judge_fs(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
 	const struct stack_content *content = &own->content;
-	int64_t block = subject->position->block;
+	int64_t block = subject->block, sector, unit;
 	bool page = block <= (int64_t)PAGE_BYTES;
 
-	if (has_type(own, "xfs") && content->sector < block)
+	if (has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
+	    sector < block)
 		mend_fs(add(subject, FINDING_FS_SECTOR,
 			    message_format("XFS sectors of %" PRId64
 					   " bytes, below the physical block (%"
-					   PRId64 ")", content->sector, block),
+					   PRId64 ")", sector, block),
 			    message_format(
 				"writes of its log and headers end inside physical blocks: RMWs")),
 			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
-	if (content->block == STACK_UNKNOWN || content->block >= block)
+	if (!maybe_get(content->block, &unit) || unit >= block)
 		return;
 	mend_fs(add(subject, FINDING_FS_BLOCK,
 		    message_format("%s blocks of %" PRId64
 				   " bytes, below the physical block (%" PRId64
-				   ")", content->type, content->block, block),
+				   ")", content->type, unit, block),
 		    message_format("a write of one block is an RMW")),
 		subject, !page ? REMEDY_NONE :
 		has_type(own, "xfs") ? REMEDY_MKFS_XFS :
@@ -879,11 +898,11 @@ static void mend_luks(struct finding *finding, const struct subject *subject)
 static void judge_luks(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	int64_t sector = own->content.sector;
-	int64_t block = subject->position->block;
+	int64_t sector, block = subject->block;
 	struct finding *finding;
 
-	if (!has_type(own, "crypto_LUKS") || sector == STACK_UNKNOWN ||
+	if (!has_type(own, "crypto_LUKS") ||
+	    !maybe_get(own->content.sector, &sector) ||
 	    sector >= block || sector >= (int64_t)PAGE_BYTES)
 		return;
 	finding = add(subject, FINDING_LUKS_SECTOR,
@@ -902,18 +921,19 @@ static void judge_luks(const struct subject *subject)
 static void judge_split(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	int64_t shift = subject->position->shift;
-	int64_t cut = of_sysfs(own, STACK_PHYSICAL);
+	struct maybe cut = of_sysfs(own, STACK_PHYSICAL);
+	int64_t shift, max_io;
 
 	/* to smaller blocks, which it may know instead, the shift can be none */
-	if (own->nr_below || own->max_io == STACK_UNKNOWN || shift <= 0 ||
-	    (is_block(cut) && !(shift & (cut - 1))))
+	if (own->nr_below || !maybe_get(own->max_io, &max_io) ||
+	    !maybe_get(subject->position->shift, &shift) || !shift ||
+	    (is_block(cut) && !(shift & (maybe_or(cut, 0) - 1))))
 		return;
 	add(subject, FINDING_SPLIT,
 	    message_format("alignment offset %" PRId64
 			   ": requests over %" PRId64
 			   " bytes are cut inside a physical block",
-			   offset_of(subject->position), own->max_io),
+			   offset_of(shift, subject->block), max_io),
 	    message_format("2 RMWs for each cut of a large write"))->reason =
 		message_format(
 			"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries");
@@ -922,31 +942,34 @@ static void judge_split(const struct subject *subject)
 /* Check whether only align devices with blocks of @unit lie on a disk. */
 static bool has_units_above(const struct subject *subject, int64_t unit)
 {
-	int64_t offset = of_sysfs(subject->layer, STACK_OFFSET);
+	int64_t offset;
 
-	return offset >= 0 &&
+	return maybe_get(of_sysfs(subject->layer, STACK_OFFSET), &offset) &&
+	       offset >= 0 &&
 	       all_aligned(subject->stack, subject->layer, subject->index,
-			   (int64_t)(-(uint64_t)offset & (uint64_t)(unit - 1)),
-			   unit);
+			   maybe_of((int64_t)(-(uint64_t)offset &
+					      (uint64_t)(unit - 1))), unit);
 }
 
 static void judge_unit(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	int64_t unit = of_sysfs(own, STACK_IO_MIN);
 	struct remedy_words words = words_of(subject);
 	struct finding *finding;
+	int64_t unit;
 
 	/* a hint, which a measurement answers */
 	if (own->kind != STACK_DISK || own->nr_below || own->rotational ||
-	    !is_block(unit) || unit <= subject->position->block ||
-	    probed(own, STACK_PHYSICAL) != STACK_UNKNOWN ||
+	    !is_block(of_sysfs(own, STACK_IO_MIN)) ||
+	    !maybe_get(of_sysfs(own, STACK_IO_MIN), &unit) ||
+	    unit <= subject->block ||
+	    maybe_known(probed(own, STACK_PHYSICAL)) ||
 	    has_units_above(subject, unit))
 		return;
 	finding = add(subject, FINDING_LARGE_UNIT,
 		      message_format("minimum I/O size %" PRId64
 				     ", above the physical block (%" PRId64 ")",
-				     unit, subject->position->block),
+				     unit, subject->block),
 		      message_format("writes below it may be RMWs inside the drive"));
 	finding->note = true;
 	finding_mend(finding, REMEDY_ATTACH_UNIT, &words);
@@ -1020,13 +1043,12 @@ static uint32_t shift_found(const struct stack *stack,
 		if (!reaches(stack, finding->layer, index))
 			continue;
 		if (finding->code == FINDING_DATA_START)
-			return (uint32_t)at->data_shift;
+			return (uint32_t)maybe_or(at->data_shift, 0);
 		if (finding->code == FINDING_PARTITION_START ||
 		    finding->code == FINDING_MAPPED_START)
-			return (uint32_t)at->shift;
+			return (uint32_t)maybe_or(at->shift, 0);
 	}
-	return judgement->position[index].shift > 0 ?
-		(uint32_t)judgement->position[index].shift : 0;
+	return (uint32_t)maybe_or(judgement->position[index].shift, 0);
 }
 
 /* Name the cause in the counters of each align device that has written. */
@@ -1059,13 +1081,14 @@ void judge(const struct stack *stack, struct judgement *judgement)
 	judgement->position = memory_or_exit(
 		calloc(stack->nr + 1, sizeof(*judgement->position)));
 	for (i = 0; i < stack->nr; i++) {
-		const struct subject subject = {
+		struct subject subject = {
 			judgement, stack, &stack->layer[i],
-			&judgement->position[i], i,
+			&judgement->position[i], 0, i,
 		};
 
 		place(stack, judgement->position, i);
-		if (subject.position->block && !subject.layer->aside &&
+		if (maybe_get(subject.position->block, &subject.block) &&
+		    !subject.layer->aside &&
 		    !is_extended(subject.layer))
 			judge_device(&subject);
 	}

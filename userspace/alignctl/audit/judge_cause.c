@@ -12,15 +12,15 @@ bool judgement_place(const struct stack *stack,
 		     struct cause_place *place)
 {
 	const struct position *at = &judgement->position[layer];
-	int64_t max_io = stack->layer[layer].max_io;
+	int64_t block, shift;
 	size_t i;
 
-	if (!at->block || at->shift == STACK_UNKNOWN)
+	if (!maybe_get(at->block, &block) || !maybe_get(at->shift, &shift))
 		return false;
 	*place = (struct cause_place) {
-		.block = (uint32_t)at->block,
-		.shift = (uint32_t)at->shift,
-		.max_io = max_io > 0 ? (uint64_t)max_io : 0,
+		.block = (uint32_t)block,
+		.shift = (uint32_t)shift,
+		.max_io = (uint64_t)maybe_or(stack->layer[layer].max_io, 0),
 	};
 	for (i = 0; i < judgement->nr; i++) {
 		const struct finding *finding = &judgement->finding[i];
@@ -28,9 +28,9 @@ bool judgement_place(const struct stack *stack,
 			&stack->layer[finding->layer].content;
 
 		if (finding->code == FINDING_FS_SECTOR)
-			place->fs_unit = (uint32_t)content->sector;
+			place->fs_unit = (uint32_t)maybe_or(content->sector, 0);
 		else if (finding->code == FINDING_FS_BLOCK && !place->fs_unit)
-			place->fs_unit = (uint32_t)content->block;
+			place->fs_unit = (uint32_t)maybe_or(content->block, 0);
 	}
 	return true;
 }
@@ -78,8 +78,8 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 		       const struct cause *cause)
 {
 	const struct stack_layer *layer = &stack->layer[finding->layer];
-	int64_t block = judgement->position[finding->layer].block;
-	int64_t max_io = layer->max_io;
+	int64_t block = maybe_or(judgement->position[finding->layer].block, 0);
+	int64_t max_io = maybe_or(layer->max_io, 0);
 
 	switch (cause->kind) {
 	case CAUSE_SHIFT:

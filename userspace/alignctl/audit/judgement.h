@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "audit/cause.h"
+#include "base/maybe.h"
 #include "remedy/remedy.h"
 
 enum finding_code {
@@ -62,15 +63,14 @@ struct finding {
 /**
  * struct position - where a device lies on the disk
  * @block: physical block of the disk at the bottom, bytes; the largest of
- *	several; 0: not known
- * @shift: bytes from a boundary of such a block to the device's first byte, or
- *	STACK_UNKNOWN
- * @data_shift: shift of the data behind a header, or STACK_UNKNOWN
+ *	several
+ * @shift: bytes from a boundary of such a block to the device's first byte
+ * @data_shift: shift of the data behind a header
  */
 struct position {
-	int64_t block;
-	int64_t shift;
-	int64_t data_shift;
+	struct maybe block;
+	struct maybe shift;
+	struct maybe data_shift;
 };
 
 /**

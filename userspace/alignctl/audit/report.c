@@ -54,11 +54,12 @@ static const struct table_column audit_columns[] = {
 };
 
 /* Return a figure with all its digits, for what is off is off by few bytes. */
-static struct table_value exact(int64_t n)
+static struct table_value exact(struct maybe figure)
 {
 	CLEANUP_FREE char *text = NULL;
+	int64_t n;
 
-	if (n == STACK_UNKNOWN)
+	if (!maybe_get(figure, &n))
 		return table_null();
 	text = message_format("%" PRId64, n);
 	if (n < 0)
@@ -71,7 +72,7 @@ static struct table_value exact(int64_t n)
 struct content_figure {
 	const char *key;
 	const char *name;
-	int64_t value;
+	struct maybe value;
 };
 
 #define CONTENT_FIGURES	6
@@ -108,11 +109,12 @@ static char *content_text(const struct stack_content *content)
 	content_figures(content, figures);
 	for (i = 0; i < CONTENT_FIGURES; i++) {
 		char *longer;
+		int64_t value;
 
-		if (!figures[i].name || figures[i].value == STACK_UNKNOWN)
+		if (!figures[i].name || !maybe_get(figures[i].value, &value))
 			continue;
 		longer = message_format("%s, %s %" PRId64, text,
-					figures[i].name, figures[i].value);
+					figures[i].name, value);
 		free(text);
 		text = longer;
 	}
@@ -129,18 +131,20 @@ static char *tree_name(const struct audit_row *row)
 			      row->again ? " (see above)" : "");
 }
 
-static int64_t end_of(const struct stack_layer *layer)
+static struct maybe end_of(const struct stack_layer *layer)
 {
-	if (layer->start == STACK_UNKNOWN || layer->bytes == STACK_UNKNOWN)
-		return layer->bytes;
-	return layer->start + layer->bytes;
+	int64_t bytes;
+
+	if (!maybe_get(layer->bytes, &bytes))
+		return MAYBE_UNKNOWN;
+	return maybe_of(maybe_or(layer->start, 0) + bytes);
 }
 
 static struct table_value audit_value(const void *row, size_t column)
 {
 	const struct audit_row *r = row;
 	const struct stack_layer *layer = r->layer;
-	const int64_t *figure = layer->view[STACK_SYSFS].figure;
+	const struct maybe *figure = layer->view[STACK_SYSFS].figure;
 
 	if (r->again && column != AUDIT_NAME)
 		return table_absent();
@@ -256,10 +260,12 @@ void audit_report_text(const struct stack *stack,
 }
 
 static void add_figure(struct json_object *object, const char *key,
-		       int64_t value)
+		       struct maybe figure)
 {
-	json_add(object, key, value == STACK_UNKNOWN ? NULL :
-			      json_object_new_int64(value));
+	int64_t value;
+
+	json_add(object, key, maybe_get(figure, &value) ?
+			      json_object_new_int64(value) : NULL);
 }
 
 static void add_views(struct json_object *object,
@@ -272,9 +278,9 @@ static void add_views(struct json_object *object,
 		bool known = false;
 
 		for (k = 0; k < STACK_NR_FIGURES; k++) {
-			int64_t figure = layer->view[i].figure[k];
+			struct maybe figure = layer->view[i].figure[k];
 
-			known |= figure != STACK_UNKNOWN;
+			known |= maybe_known(figure);
 			add_figure(view, stack_figure_key(k), figure);
 		}
 		if (!known) {
@@ -321,8 +327,7 @@ static struct json_object *json_device(const struct stack *stack,
 				 table_json_cell(&audit_table, &row, i));
 	add_figure(object, "optimal_io_size", layer->io_opt);
 	add_figure(object, "max_io_bytes", layer->max_io);
-	add_figure(object, "disk_physical_block_size", position->block ?
-		   position->block : STACK_UNKNOWN);
+	add_figure(object, "disk_physical_block_size", position->block);
 	add_figure(object, "data_shift_bytes", position->data_shift);
 	add_views(object, layer);
 	json_add(object, "content", json_content(&layer->content));

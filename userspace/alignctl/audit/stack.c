@@ -5,23 +5,10 @@
 #include "audit/stack.h"
 #include "base/message.h"
 
-void stack_content_init(struct stack_content *content)
-{
-	*content = (struct stack_content) {
-		.start = STACK_UNKNOWN,
-		.sector = STACK_UNKNOWN,
-		.block = STACK_UNKNOWN,
-		.extent = STACK_UNKNOWN,
-		.chunk = STACK_UNKNOWN,
-		.bytes = STACK_UNKNOWN,
-	};
-}
-
 struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 			      const char *name, const char *path)
 {
 	struct stack_layer *layer;
-	size_t i, k;
 
 	stack->layer = memory_or_exit(reallocarray(stack->layer, stack->nr + 1,
 						   sizeof(*layer)));
@@ -30,15 +17,7 @@ struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 		.kind = kind,
 		.name = memory_or_exit(strdup(name)),
 		.path = memory_or_exit(strdup(path)),
-		.io_opt = STACK_UNKNOWN,
-		.max_io = STACK_UNKNOWN,
-		.start = STACK_UNKNOWN,
-		.bytes = STACK_UNKNOWN,
 	};
-	for (i = 0; i < STACK_NR_SOURCES; i++)
-		for (k = 0; k < STACK_NR_FIGURES; k++)
-			layer->view[i].figure[k] = STACK_UNKNOWN;
-	stack_content_init(&layer->content);
 	return layer;
 }
 

@@ -12,9 +12,7 @@
 #include <sys/types.h>
 
 #include "audit/cause.h"
-
-/* A figure that nothing says; the kernel's -1 (misaligned) is another one. */
-#define STACK_UNKNOWN	INT64_MIN
+#include "base/maybe.h"
 
 enum stack_kind {
 	STACK_DISK,
@@ -49,10 +47,10 @@ enum stack_figure {
 
 /**
  * struct stack_view - geometry of a device according to one source
- * @figure: the figures in bytes, or STACK_UNKNOWN, by enum stack_figure
+ * @figure: the figures in bytes, by enum stack_figure
  */
 struct stack_view {
-	int64_t figure[STACK_NR_FIGURES];
+	struct maybe figure[STACK_NR_FIGURES];
 };
 
 /**
@@ -68,19 +66,19 @@ struct stack_view {
  * @chunk: chunk of md; 0: the level has none
  * @bytes: size of the file system
  *
- * Figures are in bytes, or STACK_UNKNOWN.
+ * Figures are in bytes.
  */
 struct stack_content {
 	char *type;
 	char *table;
 	char *unread;
 	unsigned int version;
-	int64_t start;
-	int64_t sector;
-	int64_t block;
-	int64_t extent;
-	int64_t chunk;
-	int64_t bytes;
+	struct maybe start;
+	struct maybe sector;
+	struct maybe block;
+	struct maybe extent;
+	struct maybe chunk;
+	struct maybe bytes;
 };
 
 /**
@@ -92,7 +90,7 @@ struct stack_content {
  * @label: name below /dev/mapper, or NULL
  * @file: backing file of a loop device, or NULL
  * @mapped: a partition that kpartx has mapped
- * @align_block: physical block of an align device's only target; 0: none
+ * @align_block: physical block of an align device's only target
  * @extended: an extended partition, which holds no data of its own
  * @devno: device number; 0 for an image
  * @view: geometry by source
@@ -121,15 +119,15 @@ struct stack_layer {
 	char *file;
 	bool mapped;
 	bool extended;
-	int64_t align_block;
+	struct maybe align_block;
 	dev_t devno;
 	struct stack_view view[STACK_NR_SOURCES];
-	int64_t io_opt;
-	int64_t max_io;
+	struct maybe io_opt;
+	struct maybe max_io;
 	bool rotational;
 	int64_t partition;
-	int64_t start;
-	int64_t bytes;
+	struct maybe start;
+	struct maybe bytes;
 	char **mounts;
 	size_t nr_mounts;
 	bool swap;
@@ -168,9 +166,6 @@ void stack_add_mount(struct stack_layer *layer, const char *place);
  * these lie on, or that lie on them.
  */
 void stack_select(struct stack *stack, const dev_t *wanted, size_t nr);
-
-/* Set all figures of a content to STACK_UNKNOWN, and its texts to NULL. */
-void stack_content_init(struct stack_content *content);
 
 void stack_free(struct stack *stack);
 

@@ -61,9 +61,10 @@ static inline bool fuzz_device_read(void *context, uint64_t offset,
 }
 
 /* Check a figure: not known, or from @least to @most. */
-static inline void fuzz_figure(int64_t value, int64_t least, int64_t most)
+static inline void fuzz_figure(struct maybe figure, int64_t least, int64_t most)
 {
-	FUZZ_CHECK(value == STACK_UNKNOWN || (value >= least && value <= most));
+	FUZZ_CHECK(maybe_or(figure, least) >= least &&
+		   maybe_or(figure, most) <= most);
 }
 
 /* Read a header, and check that what it gives is possible. */
@@ -77,7 +78,7 @@ fuzz_header(bool (*read)(const struct header_source *source,
 	};
 	struct stack_content content, before;
 
-	stack_content_init(&content);
+	memset(&content, 0, sizeof(content));
 	before = content;
 	if (!read(&source, &content)) {
 		FUZZ_CHECK(!memcmp(&content, &before, sizeof(content)));

@@ -68,7 +68,7 @@ static int take(size_t row, const char *argument, void *context)
 		    offset % ALIGN_SECTOR_SIZE)
 			return options_refuse("offset", argument,
 					      "must be a multiple of 512");
-		collect->offset = offset;
+		collect->offset = maybe_of(offset);
 		return 0;
 	case ROW_LOGICAL:
 		return take_block("logical", argument, &collect->logical);
@@ -204,7 +204,7 @@ static int list_remedies(int operands, const struct check_options *options)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct check_options options = { .collect.offset = -1 };
+	struct check_options options = { 0 };
 	struct judgement judgement;
 	struct stack stack = { 0 };
 	int first, result;

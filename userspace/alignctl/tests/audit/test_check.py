@@ -336,6 +336,16 @@ def test_a_device_that_may_not_be_opened_is_said_so(stack):
     assert UNALIGNED in faults["sda1"] and "No such file" in notes["sda1"]["unread"]["text"]
 
 
+def test_a_mounted_file_system_that_may_not_be_read_is_no_finding(stack):
+    """Everybody sees its type in the table of mounts, and nobody the sectors that it was made with."""
+    (stack.root / "proc/self/mountinfo").write_text("22 1 253:0 / /srv rw - xfs /dev/mapper/vg-a rw\n")
+    (stack.root / "dev/mapper/vg-a").unlink()
+    faults, notes, devices = stack.check("dm-0")
+    assert "dm-0" not in faults and set(notes["dm-0"]) == {"unread"}
+    content = devices["dm-0"]["content"]
+    assert (content["type"], content["sector_size"], content["block_size"]) == ("xfs", None, None)
+
+
 def test_a_suspended_device_is_not_waited_for(stack):
     (stack.root / "sys/class/block/dm-0/dm/suspended").write_text("1\n")
     stack.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="vg-b", dm__uuid="LVM-1")

@@ -19,8 +19,17 @@ static void figures(struct stack_layer *layer, enum stack_source source,
 		    int64_t offset)
 {
 	layer->view[source] = (struct stack_view) {
-		{ logical, physical, io_min, offset },
+		{ maybe_of(logical), maybe_of(physical), maybe_of(io_min),
+		  maybe_of(offset) },
 	};
+}
+
+/* Say what the ATA drive itself does. */
+static void identify(struct stack_layer *layer, int64_t physical,
+		     int64_t offset)
+{
+	figures(layer, STACK_IDENTIFY, 512, physical, 0, offset);
+	layer->view[STACK_IDENTIFY].figure[STACK_IO_MIN] = MAYBE_UNKNOWN;
 }
 
 /* Begin a stack with a rotating disk. */
@@ -31,8 +40,8 @@ static struct stack_layer *disk(int64_t logical, int64_t physical,
 					      "/dev/sda");
 
 	figures(layer, STACK_SYSFS, logical, physical, physical, offset);
-	layer->bytes = DISK_BYTES;
-	layer->max_io = 1280 << 10;
+	layer->bytes = maybe_of(DISK_BYTES);
+	layer->max_io = maybe_of(1280 << 10);
 	layer->rotational = true;
 	layer->content.table = strdup("gpt");
 	return layer;
@@ -46,10 +55,10 @@ static struct stack_layer *partition(int64_t number, int64_t start,
 
 	stack_lies_on(&stack, 0);
 	layer->view[STACK_SYSFS] = stack.layer[0].view[STACK_SYSFS];
-	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = STACK_UNKNOWN;
+	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = MAYBE_UNKNOWN;
 	layer->partition = number;
-	layer->start = start;
-	layer->bytes = bytes;
+	layer->start = maybe_of(start);
+	layer->bytes = maybe_of(bytes);
 	return layer;
 }
 
@@ -62,7 +71,7 @@ static struct stack_layer *above(enum stack_kind kind, int64_t offset)
 
 	stack_lies_on(&stack, below);
 	figures(layer, STACK_SYSFS, 512, 4096, 4096, offset);
-	layer->bytes = PART_BYTES;
+	layer->bytes = maybe_of(PART_BYTES);
 	return layer;
 }
 
@@ -116,13 +125,14 @@ static void expect(const char *wanted, const char *command)
 	stack_free(&stack);
 }
 
+/* Return the place of a device's first byte in a block; -1: unknown. */
 static int64_t shift_of(size_t index)
 {
 	struct judgement judgement;
 	int64_t shift;
 
 	judge(&stack, &judgement);
-	shift = judgement.position[index].shift;
+	shift = maybe_or(judgement.position[index].shift, -1);
 	judgement_free(&judgement);
 	return shift;
 }
@@ -172,7 +182,7 @@ static void offsets(void)
 	expect("0:split", NULL);
 	/* the kernel cuts at its own blocks: no harm where those are smaller */
 	layer = disk(512, 512, 0);
-	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 3584);
+	identify(layer, 4096, 3584);
 	CHECK(shift_of(0) == 512, "%" PRId64, shift_of(0));
 	expect("0:disagree 0:disagree",
 	       "alignctl attach /dev/sda --physical 4096 --offset 3584");
@@ -199,12 +209,12 @@ static void no_room(void)
 	expect("1:partition-start",
 	       "echo '-1,' | sfdisk --move-data /dev/sda -N 1");
 	/* GPT has a table of its own at the end */
-	disk(512, 4096, 0)->bytes = 2 * START + PART_BYTES + 34 * 512;
+	disk(512, 4096, 0)->bytes = maybe_of(2 * START + PART_BYTES + 34 * 512);
 	partition(1, 2 * START + 512, PART_BYTES - 512);
 	expect("1:partition-start",
 	       "echo '-1,' | sfdisk --move-data /dev/sda -N 1");
 	/* and sfdisk moves nothing to the first MiB */
-	disk(512, 4096, 0)->bytes = START + PART_BYTES + 34 * 512;
+	disk(512, 4096, 0)->bytes = maybe_of(START + PART_BYTES + 34 * 512);
 	partition(1, START + 512, PART_BYTES - 512);
 	judge(&stack, &judgement);
 	CHECK(judgement.nr == 1 && !judgement.finding[0].command,
@@ -244,15 +254,15 @@ static void ends(void)
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES + 512);
 	carries(layer, "ext4");
-	layer->content.block = 4096;
-	layer->content.bytes = PART_BYTES;
+	layer->content.block = maybe_of(4096);
+	layer->content.bytes = maybe_of(PART_BYTES);
 	expect("", NULL);
 	/* one of smaller blocks does not */
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES + 1024);
 	carries(layer, "ext4");
-	layer->content.block = 1024;
-	layer->content.bytes = PART_BYTES + 1024;
+	layer->content.block = maybe_of(1024);
+	layer->content.bytes = maybe_of(PART_BYTES + 1024);
 	expect("1:partition-end 1:fs-block", NULL);
 	/* what is inside LUKS is not known */
 	disk(512, 4096, 0);
@@ -262,7 +272,7 @@ static void ends(void)
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES + 512);
 	carries(layer, "swap");
-	layer->content.block = 4096;
+	layer->content.block = maybe_of(4096);
 	expect("", NULL);
 }
 
@@ -283,7 +293,7 @@ static void headers(void)
 		disk(512, 4096, 0);
 		layer = partition(1, START, PART_BYTES);
 		carries(layer, kinds[i].type);
-		layer->content.start = START + 512;
+		layer->content.start = maybe_of(START + 512);
 		above(kinds[i].kind, 0);
 		CHECK(shift_of(2) == 512, "%" PRId64, shift_of(2));
 		/* once, where it comes from, and not again above */
@@ -293,14 +303,14 @@ static void headers(void)
 	disk(512, 4096, 0);
 	layer = partition(1, START + 512, PART_BYTES - 512);
 	carries(layer, "crypto_LUKS");
-	layer->content.start = START - 512;
+	layer->content.start = maybe_of(START - 512);
 	above(STACK_CRYPT, 0);
 	expect("", NULL);
 	/* a header that only passes the shift on is not to blame */
 	disk(512, 4096, 0);
 	layer = partition(1, START + 512, PART_BYTES - 512);
 	carries(layer, "LVM2_member");
-	layer->content.start = START;
+	layer->content.start = maybe_of(START);
 	above(STACK_LVM, 3584);
 	CHECK(shift_of(2) == 512, "%" PRId64, shift_of(2));
 	expect("1:partition-start", NULL);
@@ -318,7 +328,7 @@ static void mapped(void)
 	/* the kernel's figure is of blocks too small for the one judged */
 	disk(512, 16384, 0);
 	above(STACK_DM, 3584);
-	CHECK(shift_of(1) == STACK_UNKNOWN, "%" PRId64, shift_of(1));
+	CHECK(shift_of(1) == -1, "%" PRId64, shift_of(1));
 	expect("", NULL);
 }
 
@@ -334,12 +344,12 @@ static void transparent(void)
 		disk(512, 4096, 0);
 		layer = partition(1, START, PART_BYTES);
 		carries(layer, "LVM2_member");
-		layer->content.start = START + 512;
-		layer->content.extent = 2048;
+		layer->content.start = maybe_of(START + 512);
+		layer->content.extent = maybe_of(2048);
 		layer = above(kinds[i], 0);
 		carries(layer, "LVM2_member");
-		layer->content.start = START + 512;
-		layer->content.extent = 2048;
+		layer->content.start = maybe_of(START + 512);
+		layer->content.extent = maybe_of(2048);
 		above(STACK_LVM, 3584);
 		/* the device is where the partition is, and not its data */
 		CHECK(shift_of(2) == 0 && shift_of(3) == 512,
@@ -355,14 +365,14 @@ static void array(void)
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "linux_raid_member");
-	layer->content.start = START;
+	layer->content.start = maybe_of(START);
 	layer = partition(2, START + PART_BYTES, PART_BYTES);
 	carries(layer, "linux_raid_member");
-	layer->content.start = START + 512;
-	layer->content.chunk = 6144;
+	layer->content.start = maybe_of(START + 512);
+	layer->content.chunk = maybe_of(6144);
 	above(STACK_MD, -1);
 	stack_lies_on(&stack, 1);
-	CHECK(shift_of(3) == STACK_UNKNOWN, "%" PRId64, shift_of(3));
+	CHECK(shift_of(3) == -1, "%" PRId64, shift_of(3));
 	expect("2:data-start 2:chunk 3:misaligned", NULL);
 }
 
@@ -373,32 +383,32 @@ static void filesystems(void)
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "xfs");
-	layer->content.sector = 512;
-	layer->content.block = 4096;
+	layer->content.sector = maybe_of(512);
+	layer->content.block = maybe_of(4096);
 	expect("1:fs-sector", NULL);
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "ext4");
-	layer->content.block = 1024;
+	layer->content.block = maybe_of(1024);
 	expect("1:fs-block", NULL);
 	disk(512, 512, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "ext4");
-	layer->content.block = 1024;
+	layer->content.block = maybe_of(1024);
 	expect("", NULL);
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "LVM2_member");
-	layer->content.extent = 2048;
+	layer->content.extent = maybe_of(2048);
 	expect("1:extent", NULL);
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
 	carries(layer, "crypto_LUKS");
-	layer->content.sector = 512;
+	layer->content.sector = maybe_of(512);
 	layer->content.version = 2;
 	layer = above(STACK_CRYPT, 0);
 	carries(layer, "ext4");
-	layer->content.block = 4096;
+	layer->content.block = maybe_of(4096);
 	expect("1:(luks-sector)",
 	       "cryptsetup reencrypt --sector-size 4096 /dev/sda1");
 }
@@ -409,11 +419,11 @@ static void sources(void)
 
 	figures(layer, STACK_IOCTL, 512, 4096, 4096, 0);
 	figures(layer, STACK_LIBBLKID, 512, 4096, 4096, 0);
-	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	identify(layer, 4096, 0);
 	expect("", NULL);
 	/* a bridge hides the drive's blocks; the partition is judged by them */
 	layer = disk(512, 512, 0);
-	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	identify(layer, 4096, 0);
 	partition(1, 63 * 512, PART_BYTES + 512);
 	free(stack.layer[0].content.table);
 	stack.layer[0].content.table = NULL;
@@ -436,8 +446,8 @@ static struct stack_layer *probed_disk(int64_t says, int64_t says_offset,
 {
 	struct stack_layer *layer = disk(512, says, says_offset);
 
-	figures(layer, STACK_PROBED, STACK_UNKNOWN, block, STACK_UNKNOWN,
-		offset);
+	layer->view[STACK_PROBED].figure[STACK_PHYSICAL] = maybe_of(block);
+	layer->view[STACK_PROBED].figure[STACK_OFFSET] = maybe_of(offset);
 	return layer;
 }
 
@@ -484,12 +494,13 @@ static void probed(void)
 	expect("0:probed 0:split", "alignctl attach /dev/sda --physical 4096 --offset 512");
 	/* a hint of the drive is answered by a measurement */
 	layer = probed_disk(4096, 0, 4096, 0);
-	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+		maybe_of(16384);
 	layer->rotational = false;
 	expect("", NULL);
 	/* and what other sources say of the block */
 	layer = probed_disk(512, 0, 4096, 3584);
-	figures(layer, STACK_IDENTIFY, 512, 4096, STACK_UNKNOWN, 0);
+	identify(layer, 4096, 0);
 	CHECK(shift_of(0) == 512, "%" PRId64, shift_of(0));
 	expect("0:disagree 0:probed",
 	       "alignctl attach /dev/sda --physical 4096 --offset 3584");
@@ -524,7 +535,7 @@ static void probed_and_attached(void)
 	expect("0:(probed)", NULL);
 	/* unless that is the disk's own */
 	probed_disk(4096, 0, 16384, 0)->view[STACK_SYSFS].figure[STACK_IO_MIN] =
-		16384;
+		maybe_of(16384);
 	align_above(4096, 16384, 0);
 	expect("0:probed", "alignctl attach /dev/sda --physical 16384 --offset 0");
 	/* on all partitions, or on one of them */
@@ -543,11 +554,13 @@ static void units(void)
 {
 	struct stack_layer *layer = disk(4096, 4096, 0);
 
-	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+		maybe_of(16384);
 	layer->rotational = false;
 	expect("0:(large-unit)", "alignctl attach /dev/sda --physical auto");
 	layer = disk(4096, 4096, 0);
-	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] = 16384;
+	layer->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+		maybe_of(16384);
 	expect("", NULL);
 }
 
@@ -559,7 +572,7 @@ static void loops(void)
 	partition(1, START, PART_BYTES);
 	layer = above(STACK_LOOP, 0);
 	figures(layer, STACK_SYSFS, 512, 512, 512, 0);
-	layer->start = 32256;
+	layer->start = maybe_of(32256);
 	CHECK(shift_of(2) == 3584, "%" PRId64, shift_of(2));
 	expect("2:loop-start 2:(hidden)", NULL);
 	/* one whose file is who knows where */
