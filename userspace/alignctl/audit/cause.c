@@ -10,7 +10,7 @@
 
 #define ENDS		65536U	/* last blocks of writes that are remembered */
 #define NAMES		64U	/* processes that are told apart */
-#define PHASES		(ALIGN_MAX_BLOCK_SIZE / ALIGN_SECTOR_SIZE)
+#define PHASES		(AUDIT_BLOCK_MAX / ALIGN_SECTOR_SIZE)
 /* Share of the writes, in per cent, below which nothing needs a cause. */
 #define FEW_PER_CENT	1
 /* Touches below which a recording is too short for a verdict. */

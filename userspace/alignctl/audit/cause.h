@@ -13,6 +13,9 @@
 #include "geometry.h"
 #include "trace/trace.h"
 
+/* Largest block that the audit judges, bytes; align devices have smaller ones. */
+#define AUDIT_BLOCK_MAX	(1U << 20)
+
 enum cause_kind {
 	CAUSE_NONE,		/* too few touches to need a cause */
 	CAUSE_SHIFT,		/* whole blocks, at one place inside a block */

@@ -35,21 +35,26 @@
  * @fd: the device
  * @start: first byte of the part
  * @logical: logical block of an image; 0: the device knows its own
+ * @error: of the last read that failed, for strerror(); 0: none did
  */
 struct part {
 	int fd;
 	uint64_t start;
 	uint32_t logical;
+	int error;
 };
 
 static bool read_part(void *context, uint64_t offset, void *buffer,
 		      size_t length)
 {
-	const struct part *part = context;
+	struct part *part = context;
 	ssize_t got = pread(part->fd, buffer, length,
 			    (off_t)(part->start + offset));
 
-	return got >= 0 && (size_t)got == length;
+	if (got >= 0 && (size_t)got == length)
+		return true;
+	part->error = got < 0 ? errno : ENODATA;
+	return false;
 }
 
 /* Return a value of libblkid, owned by the probe, or NULL. */
@@ -73,6 +78,7 @@ static struct maybe number(const char *text)
 static void take_content(struct stack_content *content, blkid_probe probe,
 			 const struct header_source *source)
 {
+	const struct part *part = source->context;
 	const char *type = value(probe, "TYPE");
 	const char *table = value(probe, "PTTYPE");
 	int64_t magic;
@@ -90,8 +96,15 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 		/* of others it may be a sector in which nothing is written */
 		content->block = MAYBE_UNKNOWN;
 	}
-	if (!header_of_type(type, source, content))
-		content->unread = message_format("no valid header of %s", type);
+	if (header_of_type(type, source, content))
+		return;
+	if (part->error)
+		stack_not_read(content, UNREAD_FAILED, message_format(
+			"a read of the header of %s failed: %s", type,
+			strerror(part->error)));
+	else
+		stack_not_read(content, UNREAD_DAMAGED, message_format(
+			"no valid header of %s", type));
 }
 
 /* Make a probe of a part that looks for file systems and partition tables. */
@@ -117,6 +130,7 @@ static void read_content(struct stack_content *content, struct part *part,
 			 uint64_t size)
 {
 	struct header_source source = { read_part, part, size };
+	uint8_t sector[ALIGN_SECTOR_SIZE];
 	blkid_probe probe = new_probe(part, size);
 
 	switch (probe ? blkid_do_safeprobe(probe) : -1) {
@@ -126,11 +140,14 @@ static void read_content(struct stack_content *content, struct part *part,
 	case 1:
 		break;
 	case -2:
-		content->unread = message_format(
-			"libblkid finds several signatures");
+		stack_not_read(content, UNREAD_SEVERAL, message_format(
+			"libblkid finds several signatures"));
 		break;
 	default:
-		content->unread = message_format("libblkid cannot read it");
+		read_part(part, 0, sector, sizeof(sector));
+		stack_not_read(content, UNREAD_FAILED, message_format(
+			"libblkid cannot read it%s%s", part->error ? ": " : "",
+			part->error ? strerror(part->error) : ""));
 	}
 	if (probe)
 		blkid_free_probe(probe);
@@ -202,6 +219,15 @@ static void ask_probed(struct stack_layer *layer)
 	sysfs_device_close(&sys);
 }
 
+/* Return why a device cannot be opened. */
+static enum stack_unread why_closed(int error)
+{
+	if (error == EACCES || error == EPERM)
+		return geteuid() ? UNREAD_ORDINARY : UNREAD_FORBIDDEN;
+	return error == ENOENT || error == ENXIO || error == ENODEV ?
+		UNREAD_GONE : UNREAD_FAILED;
+}
+
 /* Open the device and add what that shows. */
 static void look_inside(struct stack_layer *layer)
 {
@@ -211,21 +237,23 @@ static void look_inside(struct stack_layer *layer)
 	struct stat found;
 
 	if (layer->suspended) {
-		layer->content.unread = message_format("it is suspended");
+		stack_not_read(&layer->content, UNREAD_SUSPENDED,
+			       message_format("it is suspended"));
 		return;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	part = (struct part) { .fd = fd };
 	if (fd < 0 || fstat(fd, &found)) {
-		layer->content.unread = message_format("%s: %s", path,
-						       strerror(errno));
+		stack_not_read(&layer->content, why_closed(errno),
+			       message_format("%s: %s", path, strerror(errno)));
 		return;
 	}
 	if (S_ISBLK(found.st_mode)) {
 		/* a node may be left from another device */
 		if (found.st_rdev != layer->devno) {
-			layer->content.unread = message_format(
-				"%s is another device", path);
+			stack_not_read(&layer->content, UNREAD_REPLACED,
+				       message_format("%s is another device",
+						      path));
 			return;
 		}
 		ask_kernel(&layer->view[STACK_IOCTL], fd);
@@ -686,8 +714,8 @@ static void add_image_partition(struct stack *stack, size_t image,
 	if (!maybe_get(layer->start, &start) ||
 	    !maybe_get(layer->bytes, &bytes) || start > whole ||
 	    bytes > whole - start) {
-		layer->content.unread = message_format(
-			"it reaches behind the end of the image");
+		stack_not_read(&layer->content, UNREAD_CUT, message_format(
+			"it reaches behind the end of the image"));
 		return;
 	}
 	/* it is only in the way of others */

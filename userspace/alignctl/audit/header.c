@@ -181,7 +181,7 @@ bool header_identify(const uint8_t *page, size_t length,
 		logical = (uint64_t)le32_at(identify + 2 * WORD_LOGICAL) * 2;
 	physical = sectors & 0x2000 ? logical << (sectors & 0xf) : logical;
 	if (!is_size(logical, ALIGN_SECTOR_SIZE, BLOCK_MAX) ||
-	    !is_size(physical, logical, BLOCK_MAX))
+	    !is_size(physical, logical, AUDIT_BLOCK_MAX))
 		return false;
 	view->figure[STACK_LOGICAL] = maybe_of((int64_t)logical);
 	view->figure[STACK_PHYSICAL] = maybe_of((int64_t)physical);

@@ -45,7 +45,8 @@ static bool is_block(struct maybe figure)
 {
 	int64_t bytes;
 
-	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE && bytes <= ALIGN_MAX_BLOCK_SIZE &&
+	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE &&
+	       bytes <= AUDIT_BLOCK_MAX &&
 	       !(bytes & (bytes - 1));
 }
 
@@ -690,6 +691,29 @@ static bool all_aligned(const struct stack *stack,
 	return any;
 }
 
+/* Say that no align device has blocks so large, and what to do; for free(). */
+static char *too_large(int64_t block)
+{
+	return message_format(
+		"an align device has blocks of at most %u bytes: make programs and file systems write whole blocks of %" PRId64,
+		ALIGN_MAX_BLOCK_SIZE, block);
+}
+
+/* Say how an align device gets the blocks of a disk, if it may have them. */
+static void mend_by_attach(struct finding *finding,
+			   const struct subject *subject, int64_t block,
+			   int64_t offset)
+{
+	struct remedy_words words = words_of(subject);
+
+	words.size = block;
+	words.offset = offset;
+	if (block > ALIGN_MAX_BLOCK_SIZE)
+		finding->reason = too_large(block);
+	else
+		finding_mend(finding, REMEDY_ATTACH_BLOCKS, &words);
+}
+
 static void judge_disagreement(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
@@ -700,7 +724,6 @@ static void judge_disagreement(const struct subject *subject)
 		/* judge_probed() compares with what was measured */
 		for (i = STACK_SYSFS + 1; i < STACK_PROBED; i++) {
 			struct finding *finding;
-			struct remedy_words words = words_of(subject);
 			bool blind;
 
 			if (!maybe_get(of_sysfs(own, k), &kernel) ||
@@ -734,10 +757,8 @@ static void judge_disagreement(const struct subject *subject)
 				 other > kernel &&
 				 subject->block == other &&
 				 maybe_get(subject->position->shift, &shift)) {
-				words.size = other;
-				words.offset = offset_of(shift, other);
-				finding_mend(finding, REMEDY_ATTACH_BLOCKS,
-					     &words);
+				mend_by_attach(finding, subject, other,
+					       offset_of(shift, other));
 			} else
 				finding->reason = message_format(
 					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
@@ -753,7 +774,6 @@ static void judge_probed(const struct subject *subject)
 	int64_t says, says_offset, shift, offset, block = subject->block;
 	bool elsewhere, harmless;
 	struct finding *finding;
-	struct remedy_words words = words_of(subject);
 
 	if (!maybe_is(probed(own, STACK_PHYSICAL), block) ||
 	    !maybe_get(at->shift, &shift) ||
@@ -783,9 +803,7 @@ static void judge_probed(const struct subject *subject)
 		return;
 	}
 	finding->note = harmless;
-	words.size = block;
-	words.offset = offset;
-	finding_mend(finding, REMEDY_ATTACH_BLOCKS, &words);
+	mend_by_attach(finding, subject, block, offset);
 }
 
 static void judge_extent(const struct subject *subject)
@@ -972,11 +990,26 @@ static void judge_unit(const struct subject *subject)
 				     unit, subject->block),
 		      message_format("writes below it may be RMWs inside the drive"));
 	finding->note = true;
-	finding_mend(finding, REMEDY_ATTACH_UNIT, &words);
+	if (unit > ALIGN_MAX_BLOCK_SIZE)
+		finding->reason = too_large(unit);
+	else
+		finding_mend(finding, REMEDY_ATTACH_UNIT, &words);
 }
 
 static void judge_unread(const struct subject *subject)
 {
+	static const char *const ways_out[] = {
+		[UNREAD_NOT] = "",
+		[UNREAD_ORDINARY] = "root may open it, unless the machine forbids that too",
+		[UNREAD_FORBIDDEN] = "this system keeps it from root, too: check on the host, or outside of the container",
+		[UNREAD_GONE] = "its node is missing or the device is gone: check again when it is there",
+		[UNREAD_REPLACED] = "the node was left by another device: check again when udev has made it anew",
+		[UNREAD_SUSPENDED] = "a read would wait: check again when it is resumed",
+		[UNREAD_SEVERAL] = "one of them is left from earlier content: find out which, and erase that one only",
+		[UNREAD_DAMAGED] = "let the tools of that type check it, or check with a newer alignctl",
+		[UNREAD_CUT] = "the image is shorter than its partition table says: copy it again, whole",
+		[UNREAD_FAILED] = "the device fails to read: the kernel log says more",
+	};
 	const struct stack_layer *own = subject->layer;
 	struct finding *finding;
 
@@ -987,7 +1020,41 @@ static void judge_unread(const struct subject *subject)
 				     own->content.unread),
 		      message_format("not known: nothing that it carries is judged"));
 	finding->note = true;
-	finding->reason = message_format("root may open it, unless the machine forbids that too");
+	finding->reason = message_format("%s", ways_out[own->content.why]);
+}
+
+/*
+ * Say of the lowest device that its physical block is none that can be judged,
+ * or of an SSD that its minimum I/O size is none.
+ */
+static void judge_unjudged(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	bool block = maybe_known(subject->position->block);
+	enum stack_figure what = block ? STACK_IO_MIN : STACK_PHYSICAL;
+	struct maybe figure = of_sysfs(own, what);
+	struct finding *finding;
+	int64_t says;
+
+	if (own->nr_below || is_block(figure) ||
+	    (block && (own->kind != STACK_DISK || own->rotational ||
+		       maybe_known(probed(own, STACK_PHYSICAL)) ||
+		       !maybe_above(figure, subject->block))))
+		return;
+	finding = add(subject, FINDING_UNJUDGED,
+		      maybe_get(figure, &says) ?
+		      message_format("says %s %" PRId64
+				     ", which is no power of two from %u to %u",
+				     stack_figure_key(what), says,
+				     ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX) :
+		      message_format("nothing says its %s",
+				     stack_figure_key(what)),
+		      message_format(block ?
+			"not known: only its physical block is judged" :
+			"not known: nothing on it is judged"));
+	finding->note = true;
+	finding->reason = message_format(
+		"give its block, if you know it from elsewhere, with --physical");
 }
 
 typedef void (*judge_function)(const struct subject *subject);
@@ -997,8 +1064,8 @@ static void judge_device(const struct subject *subject)
 {
 	static const judge_function of_place[] = {
 		judge_disagreement, judge_probed, judge_misaligned,
-		judge_split, judge_unit, judge_start, judge_end, judge_loop,
-		judge_mapped, judge_unread,
+		judge_split, judge_unit, judge_unjudged, judge_start,
+		judge_end, judge_loop, judge_mapped, judge_unread,
 	};
 	static const judge_function of_content[] = {
 		judge_data, judge_extent, judge_fs, judge_luks,
@@ -1087,10 +1154,12 @@ void judge(const struct stack *stack, struct judgement *judgement)
 		};
 
 		place(stack, judgement->position, i);
-		if (maybe_get(subject.position->block, &subject.block) &&
-		    !subject.layer->aside &&
-		    !is_extended(subject.layer))
+		if (subject.layer->aside || is_extended(subject.layer))
+			continue;
+		if (maybe_get(subject.position->block, &subject.block))
 			judge_device(&subject);
+		else
+			judge_unjudged(&subject);
 	}
 	judge_ledgers(stack, judgement);
 }

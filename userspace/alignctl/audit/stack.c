@@ -49,6 +49,14 @@ void stack_add_mount(struct stack_layer *layer, const char *place)
 	layer->mounts[layer->nr_mounts++] = memory_or_exit(strdup(place));
 }
 
+void stack_not_read(struct stack_content *content, enum stack_unread why,
+		    char *text)
+{
+	free(content->unread);
+	content->unread = text;
+	content->why = why;
+}
+
 static bool is_wanted(const struct stack_layer *layer, const dev_t *wanted,
 		      size_t nr)
 {

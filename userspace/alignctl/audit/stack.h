@@ -53,11 +53,27 @@ struct stack_view {
 	struct maybe figure[STACK_NR_FIGURES];
 };
 
+/* Why the headers of a device were not read. */
+enum stack_unread {
+	UNREAD_NOT,		/* they were, or nobody asked */
+	UNREAD_ORDINARY,	/* the user may not open it, and is not root */
+	UNREAD_FORBIDDEN,	/* nor may root, here */
+	UNREAD_GONE,		/* the node or the device is not there */
+	UNREAD_REPLACED,	/* the node is of another device */
+	UNREAD_SUSPENDED,
+	UNREAD_SEVERAL,		/* signatures of several types */
+	UNREAD_DAMAGED,		/* a header that its type does not allow */
+	UNREAD_CUT,		/* an image ends before it does */
+	UNREAD_FAILED,		/* reads fail */
+	UNREAD_NR,
+};
+
 /**
  * struct stack_content - what a device carries, as its header says
  * @type: libblkid's name of the type, "xfs"; NULL: none, or not read
  * @table: libblkid's name of the partition table, "gpt"; NULL as above
  * @unread: why the headers were not read, for people; NULL: they were
+ * @why: reason for @unread; UNREAD_NOT if that is NULL
  * @version: version of a LUKS header; 0: none
  * @start: first byte of the data: pe_start of LVM, data offset of LUKS and md
  * @sector: smallest unit of a write: XFS sectsz, LUKS sector
@@ -72,6 +88,7 @@ struct stack_content {
 	char *type;
 	char *table;
 	char *unread;
+	enum stack_unread why;
 	unsigned int version;
 	struct maybe start;
 	struct maybe sector;
@@ -160,6 +177,10 @@ void stack_lies_on(struct stack *stack, size_t below);
 bool stack_is_on(const struct stack_layer *layer, size_t below);
 
 void stack_add_mount(struct stack_layer *layer, const char *place);
+
+/* Note why headers were not read. The content owns @text, which is allocated. */
+void stack_not_read(struct stack_content *content, enum stack_unread why,
+		    char *text);
 
 /*
  * Set aside all devices but those with a number in @wanted and the devices that

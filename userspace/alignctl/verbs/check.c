@@ -45,12 +45,13 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take_block(const char *name, const char *argument, uint32_t *block)
+/* Take a block of at most @most bytes; @range says so. */
+static int take_block(const char *name, const char *argument, uint32_t most,
+		      const char *range, uint32_t *block)
 {
 	if (!parse_bytes(argument, block) || *block < ALIGN_SECTOR_SIZE ||
-	    *block > ALIGN_MAX_BLOCK_SIZE || !align_is_power_of_2(*block))
-		return options_refuse(name, argument,
-				      "must be a power of two from 512 to 65536");
+	    *block > most || !align_is_power_of_2(*block))
+		return options_refuse(name, argument, range);
 	return 0;
 }
 
@@ -62,7 +63,9 @@ static int take(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_PHYSICAL:
-		return take_block("physical", argument, &collect->physical);
+		return take_block("physical", argument, AUDIT_BLOCK_MAX,
+				  "must be a power of two from 512 to 1048576",
+				  &collect->physical);
 	case ROW_OFFSET:
 		if (!parse_bytes(argument, &offset) ||
 		    offset % ALIGN_SECTOR_SIZE)
@@ -71,7 +74,9 @@ static int take(size_t row, const char *argument, void *context)
 		collect->offset = maybe_of(offset);
 		return 0;
 	case ROW_LOGICAL:
-		return take_block("logical", argument, &collect->logical);
+		return take_block("logical", argument, ALIGN_MAX_BLOCK_SIZE,
+				  "must be a power of two from 512 to 65536",
+				  &collect->logical);
 	case ROW_RECORDING:
 		options->recording = argument;
 		return 0;

@@ -354,6 +354,74 @@ def test_a_suspended_device_is_not_waited_for(stack):
         ("dm-0", "dm-1"), "its headers were not read: it is suspended")
 
 
+def cut(path):
+    os.truncate(partitioned(path, [(START, PART_SECTORS)], label="dos"), (START + 1) * SECTOR)
+    return f"{path}:1"
+
+
+def damaged(path):
+    """LUKS whose JSON is no object any more, though libblkid still knows it by its magic."""
+    run("cryptsetup", "luksFormat", "--type", "luks2", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000", "--batch-mode",
+        sparse(path, 24 * MIB), "-", input="a pass phrase")
+    with open(path, "r+b") as file:
+        file.seek(4096)
+        file.write(b"[" * 64)
+    return str(path)
+
+
+def several(path):
+    """An ext4 in front of which the superblock of an XFS was left."""
+    other = sparse(path.with_name("other"), 320 * MIB)
+    run("mkfs.xfs", "-q", other)
+    run("mkfs.ext4", "-q", "-F", sparse(path, 24 * MIB))
+    with open(other, "rb") as old, open(path, "r+b") as file:
+        file.write(old.read(SECTOR))
+    return str(path)
+
+
+@pytest.mark.parametrize("make, text, way_out", [
+    (cut, "it reaches behind the end of the image", "the image is shorter"),
+    (damaged, "no valid header of crypto_LUKS", "the tools of that type"),
+    (several, "libblkid finds several signatures", "left from earlier content"),
+])
+def test_an_image_that_is_not_read_says_why_and_what_to_do(tmp_path, make, text, way_out):
+    name = make(tmp_path / "disk")
+    row = check(tmp_path / "disk")[1][name]["unread"]
+    assert row["text"] == f"its headers were not read: {text}"
+    assert way_out in row["not_in_place"] and "root" not in row["not_in_place"]
+
+
+@pytest.mark.parametrize("node, text, way_out", [
+    (None, "No such file or directory", "check again when it is there"),
+    ("/proc/self/mem", "libblkid cannot read it: Input/output error", "the kernel log"),
+])
+def test_a_device_that_is_not_read_says_why_and_what_to_do(stack, node, text, way_out):
+    (stack.root / "dev/sda1").unlink()
+    if node:
+        (stack.root / "dev/sda1").symlink_to(node)
+    row = stack.check("sda1")[1]["sda1"]["unread"]
+    assert text in row["text"]
+    assert way_out in row["not_in_place"] and "root" not in row["not_in_place"]
+
+
+@pytest.mark.parametrize("physical, io_min, said", [
+    (131072, 131072, {"zd0p1": "starts 32256 bytes into a physical block of 131072"}),
+    (0, 512, {"zd0": "says physical_block_size 0, which is no power of two from 512 to 1048576"}),
+    (3072, 3072, {"zd0": "says physical_block_size 3072, which is no power of two from 512 to 1048576"}),
+    (512, 131072, {"zd0": "minimum I/O size 131072, above the physical block (512)"}),
+    (512, 196608, {"zd0": "says minimum_io_size 196608, which is no power of two from 512 to 1048576"}),
+])
+def test_a_block_of_any_size_is_judged_or_said_not_to_be(tmp_path, physical, io_min, said):
+    machine = Machine(tmp_path)
+    machine.disk("zd0", (230, 0), physical=physical, io_min=io_min, rotational=0)
+    machine.device("zd0p1", (230, 1), parent="pci0/zd0", bytes_=131072 * 64, partition=1, start=63)
+    faults, notes, _ = machine.check("zd0")
+    rows = {name: row for found in (faults, notes) for name, some in found.items() for row in some.values()
+            if row["finding"] != "partition-end"}
+    assert {name: row["text"] for name, row in rows.items()} == said
+    assert not any("attach" in (row["command"] or "") for row in rows.values())
+
+
 def test_mounts_and_swap_areas_are_shown(stack):
     (stack.root / "proc/self/mountinfo").write_text("22 1 253:0 / /srv rw - xfs /dev/mapper/vg-a rw\n")
     (stack.root / "proc/swaps").write_text("Filename\tType\tSize\tUsed\tPriority\n/dev/sdb partition 1 0 -2\n")
@@ -379,7 +447,7 @@ def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
 @pytest.mark.parametrize("arguments, said", [
     (["/nonexistent"], "/nonexistent: No such file or directory"),
     (["/"], "/: neither a block device nor an image of one"),
-    (["--physical", "1000"], "--physical 1000: must be a power of two from 512 to 65536"),
+    (["--physical", "1000"], "--physical 1000: must be a power of two from 512 to 1048576"),
     (["--logical", "131072"], "--logical 131072: must be a power of two from 512 to 65536"),
     (["--offset", "5"], "--offset 5: must be a multiple of 512"),
 ])

@@ -564,6 +564,46 @@ static void units(void)
 	expect("", NULL);
 }
 
+static void sizes(void)
+{
+	static const int64_t odd[] = { 0, 3072, 256, 2 << 20 };
+	static const int64_t large[] = { 131072, 1 << 20 };
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+		disk(512, large[i], 0);
+		partition(1, 63 * 512, large[i]);
+		CHECK(shift_of(1) == 63 * 512, "%" PRId64, shift_of(1));
+		expect("1:partition-start", NULL);
+		/* an align device has no blocks so large */
+		disk(512, 512, 0);
+		identify(&stack.layer[0], large[i], 0);
+		expect("0:disagree", NULL);
+		layer = disk(512, 4096, 0);
+		layer->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+			maybe_of(large[i]);
+		layer->rotational = false;
+		expect("0:(large-unit)", NULL);
+	}
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		disk(512, odd[i], 0);
+		partition(1, 63 * 512, PART_BYTES);
+		expect("0:(unjudged)", NULL);
+		layer = disk(512, 512, 0);
+		layer->view[STACK_SYSFS].figure[STACK_IO_MIN] =
+			maybe_of(odd[i]);
+		layer->rotational = false;
+		expect(odd[i] > 512 ? "0:(unjudged)" : "", NULL);
+		/* another source, or the user, knows better */
+		identify(disk(512, odd[i], 0), 4096, 0);
+		expect("0:disagree", NULL);
+	}
+	layer = disk(512, 4096, 0);
+	layer->view[STACK_SYSFS].figure[STACK_PHYSICAL] = MAYBE_UNKNOWN;
+	expect("0:(unjudged)", NULL);
+}
+
 static void loops(void)
 {
 	struct stack_layer *layer;
@@ -583,12 +623,31 @@ static void loops(void)
 
 static void unread(void)
 {
+	struct judgement judgement;
 	struct stack_layer *layer;
+	char *said[UNREAD_NR] = { NULL };
+	size_t i, k;
 
-	disk(512, 4096, 0);
-	layer = partition(1, START, PART_BYTES);
-	layer->content.unread = strdup("/dev/sda1: Permission denied");
-	expect("1:(unread)", NULL);
+	for (i = UNREAD_NOT + 1; i < UNREAD_NR; i++) {
+		disk(512, 4096, 0);
+		layer = partition(1, START, PART_BYTES);
+		stack_not_read(&layer->content, i, strdup("a reason"));
+		judge(&stack, &judgement);
+		CHECK(judgement.nr == 1 &&
+		      !strcmp(judgement.finding[0].text,
+			      "its headers were not read: a reason"),
+		      "reason %zu", i);
+		said[i] = strdup(judgement.finding[0].reason);
+		CHECK(*said[i] && !strstr(said[i], "root") ==
+		      (i != UNREAD_ORDINARY && i != UNREAD_FORBIDDEN),
+		      "'%s' for reason %zu", said[i], i);
+		for (k = UNREAD_NOT + 1; k < i; k++)
+			CHECK(strcmp(said[i], said[k]), "'%s' twice", said[i]);
+		judgement_free(&judgement);
+		expect("1:(unread)", NULL);
+	}
+	for (i = 0; i < UNREAD_NR; i++)
+		free(said[i]);
 }
 
 static void asked(void)
@@ -600,7 +659,8 @@ static void asked(void)
 	partition(1, START + 512, 512 * 512)->devno = 2;
 	partition(2, START + 513 * 512, PART_BYTES)->devno = 3;
 	for (i = 0; i < 3; i++)
-		stack.layer[i].content.unread = strdup("x");
+		stack_not_read(&stack.layer[i].content, UNREAD_GONE,
+			       strdup("x"));
 	stack_select(&stack, wanted, 1);
 	/* sda1 is not judged, but still in the way: the command goes forward */
 	expect("0:(unread) 2:partition-start 2:(unread)",
@@ -678,8 +738,9 @@ const struct tap_test judge_tests[] = {
 	{ "it is a note where align devices have the probed blocks",
 	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },
+	{ "blocks of any size are judged, or said not to be", sizes },
 	{ "a loop device is judged by its offset in the file", loops },
-	{ "headers that were not read are said so", unread },
+	{ "each reason why headers were not read has its own words", unread },
 	{ "only what was asked about is judged", asked },
 	{ "an align device's counters name the cause with what is above",
 	  ledgers },
