@@ -6,14 +6,16 @@ userspace/alignctl/tests/remedy/test_remedies.py.
 
 import contextlib
 import json
+import mmap
 import os
 import re
 import subprocess
 from pathlib import Path
 
-from followed import digest, follow, shell
+from followed import ALIGNCTL, digest, follow, obey, shell
 from lab.pace import patience
-from rig.dm import block_name, queue, run
+from rig.dm import Device, block_name, number_of, queue, run, sectors_of
+from rig.memdisk import memory_disk
 
 MIB = 1 << 20
 SECTOR = 512
@@ -167,3 +169,157 @@ def test_the_largest_request_becomes_whole_blocks(rig, tmp_path):
         assert queue(disk, "max_sectors_kb") == "124"
     finally:
         shell(f"echo {before} > {file}")
+
+
+# ---- commands of messages ----
+
+NAME = "it's held"
+
+
+def said(*arguments):
+    """What alignctl prints, however it ends."""
+    done = run(ALIGNCTL, *arguments, ok=False)
+    return f"{done.stdout}{done.stderr}"
+
+
+def aligned():
+    """The kernel's names of all align devices."""
+    return [folder.parent.name for folder in Path("/sys/block").glob("dm-*/align")]
+
+
+@contextlib.contextmanager
+def attached(below, *options, name=NAME):
+    """An align device, whose name a shell would take apart; yields what attach has printed, and its node."""
+    message = said("attach", below, "--name", name, *options)
+    [made] = aligned()
+    try:
+        yield message, f"/dev/{made}"
+    finally:
+        run(ALIGNCTL, "detach", name, "--force", ok=False)
+
+
+def test_partitions_of_a_device_are_mapped_as_attach_says(rig):
+    with rig.brd() as ram:
+        fed("label: dos\nstart=2048, size=16384\n", "sfdisk", "--quiet", "--no-tell-kernel", ram)
+        whole = fill(ram, MIB, 8 * MIB)
+        with attached(ram) as (message, node):
+            obey("map-partitions", message)
+            try:
+                [part] = [folder.name for folder in Path("/sys/class/block", block_name(node), "holders").iterdir()]
+                assert digest(f"/dev/{part}", 0, 8 * MIB) == whole
+            finally:
+                run("kpartx", "-d", node, ok=False)
+
+
+def test_a_device_in_another_mode_than_its_line_is_set(rig):
+    tab = Path("/etc/aligntab")
+    with rig.brd() as ram, attached(ram, "--mode", "pad", name="kept") as (_, node):
+        whole = fill(ram, 0, MIB)
+        tab.write_text(f"kept {ram}\n")
+        try:
+            obey("set-mode", said("attach", "--tab", "kept"))
+            assert "is in mode" not in said("attach", "--tab", "kept")
+        finally:
+            tab.unlink()
+        assert digest(node, 0, MIB) == whole
+
+
+def test_a_device_that_cannot_hold_is_detached_as_set_says(rig):
+    with rig.brd() as ram, attached(ram):
+        whole = fill(ram, 0, MIB)
+        obey("detach", said("set", NAME, "--mode", "coalesce"))
+        assert not aligned()
+        assert digest(ram, 0, MIB) == whole
+
+
+def test_writes_that_cannot_be_written_are_dropped_as_the_message_says(rig):
+    with memory_disk() as disk, attached(disk.path, "--mode", "coalesce", "--physical", 4096, "--offset", 0, "--write-cache",
+                                         "on", "--hold-ms", 60000) as (_, node):
+        disk.bad(0, 8)
+        fd = os.open(node, os.O_WRONLY | os.O_DIRECT)
+        try:
+            with mmap.mmap(-1, 4096) as sector:
+                os.pwrite(fd, memoryview(sector)[:512], 0)
+            with contextlib.suppress(OSError):
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+        message = said("set", NAME, "--flush")
+        assert "degraded" in message
+        obey("drop-failed", message)
+        disk.heal()
+        assert "degraded" not in said("set", NAME, "--flush")
+
+
+def test_a_device_whose_disk_is_gone_is_detached_as_the_message_says(rig):
+    with rig.scsi_debug(megabytes=16, sector_size=512, physblk_exp=3) as disk, attached(disk, "--mode", "pad"):
+        (Path("/sys/block") / Path(disk).name / "device/delete").write_text("1")
+        obey("detach-gone", said("stats", NAME))
+        assert not aligned()
+
+
+def test_a_disk_that_comes_back_is_attached_as_the_kernel_log_says(rig):
+    tab = Path("/etc/aligntab")
+    with rig.brd() as ram, rig.scsi_debug(megabytes=16, sector_size=512, physblk_exp=3) as disk:
+        whole = fill(ram, 0, MIB)
+        tab.write_text("back UUID=1\n")
+        try:
+            with attached(disk, name="back"):
+                (Path("/sys/block") / Path(disk).name / "device/delete").write_text("1")
+                major, minor = number_of(ram).split(":")
+                run("env", f"DEVNAME={ram}", f"MAJOR={major}", f"MINOR={minor}", "ID_FS_UUID_ENC=1", ALIGNCTL, "boot", "lower")
+                message = [line for line in run("dmesg").stdout.splitlines() if "has lost its device" in line][-1]
+                tab.write_text(f"back {ram}\n")
+                shell(message.partition("; run: ")[2].partition(" && ")[0])
+                obey("attach-tab", message)
+                [made] = aligned()
+                assert digest(f"/dev/{made}", 0, MIB) == whole
+        finally:
+            tab.unlink()
+
+
+def test_a_table_that_was_left_and_a_suspended_device_are_put_right(rig):
+    with rig.brd() as ram, Device(f"0 {sectors_of(ram)} linear {ram} 0") as linear:
+        whole = fill(ram, 0, MIB)
+        linear.load(f"0 {sectors_of(ram)} linear {ram} 0")
+        obey("dm-clear", said("attach", "--online", linear.path))
+        linear.suspend()
+        obey("dm-resume", said("attach", "--online", linear.path))
+        assert digest(linear.path, 0, MIB) == whole
+
+
+def test_a_linear_device_in_use_becomes_align_as_verify_says(rig):
+    with rig.brd() as ram, Device(f"0 {sectors_of(ram)} linear {ram} 0") as linear:
+        whole = fill(ram, 0, MIB)
+        with open(linear.path, "rb"):
+            obey("attach-online", said("verify", "--live", linear.path))
+        assert " align " in linear.table()
+        assert digest(linear.path, 0, MIB) == whole
+
+
+def test_align_is_put_below_a_device_that_is_not_linear(rig):
+    with rig.brd() as ram:
+        whole = fill(ram, 0, MIB)
+        with Device(f"0 {sectors_of(ram)} striped 1 8 {ram} 0") as striped:
+            message = said("attach", "--online", striped.path)
+        with detached_after():
+            obey("attach", message)
+            [made] = aligned()
+            assert digest(f"/dev/{made}", 0, MIB) == whole
+
+
+def test_the_programs_that_have_a_device_open_are_named(rig):
+    with rig.brd() as ram, attached(ram, name="kept"), open("/dev/mapper/kept", "rb"):
+        done = obey("find-users", said("detach", "kept"))
+        assert str(os.getpid()) in done
+
+
+def test_tracefs_is_mounted_as_record_says(rig, tmp_path):
+    """The folder that everything below may also have it in is hidden."""
+    with rig.brd() as ram:
+        tracing, debug = Path("/sys/kernel/tracing"), Path("/sys/kernel/debug")
+        for place in (debug / "tracing", debug, tracing):
+            run("umount", place, ok=False)
+        message = said("record", ram, "--seconds", 1, "--output", tmp_path / "trace")
+        obey("mount-tracefs", message)
+        assert (tracing / "instances").is_dir()

@@ -461,6 +461,13 @@ static void judge_end(const struct subject *subject)
 					    REMEDY_SHRINK_PARTITION, &words);
 }
 
+/* Check for a type that mkfs.TYPE makes with the option -b. */
+static bool is_ext(const char *type)
+{
+	return !strcmp(type, "ext2") || !strcmp(type, "ext3") ||
+	       !strcmp(type, "ext4");
+}
+
 /* Check for a smallest write of the content that is a whole block. */
 static bool writes_blocks(const struct stack_content *content, int64_t block)
 {
@@ -472,7 +479,7 @@ static bool writes_blocks(const struct stack_content *content, int64_t block)
 		return false;
 	if (!strcmp(type, "xfs") || !strcmp(type, "crypto_LUKS"))
 		return maybe_above(content->sector, block - 1);
-	return (!strncmp(type, "ext", 3) || !strcmp(type, "btrfs") ||
+	return (is_ext(type) || !strcmp(type, "btrfs") ||
 		!strcmp(type, "swap")) && maybe_above(content->block, block - 1);
 }
 
@@ -492,6 +499,11 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 	for (i = subject->index + 1; i < subject->stack->nr; i++)
 		if (stack_is_on(&subject->stack->layer[i], subject->index))
 			break;
+	if (maybe_or(own->start, 1) % block) {
+		finding->reason = message_format(
+			"larger sectors would begin inside a block of the disk, as it does itself");
+		return;
+	}
 	if (i < subject->stack->nr || maybe_or(own->bytes, 1) % block ||
 	    !writes_blocks(&own->content, block)) {
 		finding->reason = message_format(
@@ -873,7 +885,7 @@ static void judge_fs(const struct subject *subject)
 		    message_format("a write of one block is an RMW")),
 		subject, !page ? REMEDY_NONE :
 		has_type(own, "xfs") ? REMEDY_MKFS_XFS :
-		!strncmp(content->type, "ext", 3) ? REMEDY_MKFS_EXT :
+		is_ext(content->type) ? REMEDY_MKFS_EXT :
 		REMEDY_NONE);
 }
 

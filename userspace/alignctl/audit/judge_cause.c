@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "audit/judge_cause.h"
 #include "base/cleanup.h"
@@ -63,13 +64,19 @@ static const struct stack_layer *queue_of(const struct stack *stack,
 static void mend_split(struct finding *finding, const struct stack_layer *queue,
 		       int64_t bytes)
 {
-	CLEANUP_FREE char *file = message_format(
-		"/sys/block/%s/queue/max_sectors_kb", queue->name);
-	const struct remedy_words words = {
-		.device = file, .size = bytes / (int64_t)KIB,
-	};
+	CLEANUP_FREE char *name = memory_or_exit(strdup(queue->name));
+	CLEANUP_FREE char *file = NULL;
+	char *slash;
 
-	finding_mend(finding, REMEDY_LARGEST_REQUEST, &words);
+	/* sysfs has cciss!c0d0 for cciss/c0d0 */
+	while ((slash = strchr(name, '/')))
+		*slash = '!';
+	file = message_format("/sys/block/%s/queue/max_sectors_kb", name);
+
+	finding_mend(finding, REMEDY_LARGEST_REQUEST,
+		     &(struct remedy_words) {
+			     .device = file, .size = bytes / (int64_t)KIB,
+		     });
 }
 
 /* Say what of a recording's cause can be mended, and how. */

@@ -13,6 +13,7 @@
 #include "device/attach.h"
 #include "device/device.h"
 #include "device/dm.h"
+#include "remedy/remedy.h"
 
 /*
  * Check that a device that exists is the one that a line means: made by attach,
@@ -50,11 +51,13 @@ static void warn_of_difference(const struct aligntab_line *line,
 {
 	const struct align_status *status = &device->target[0].status;
 	const char *mode = line->options.mode ? line->options.mode : "report";
+	CLEANUP_FREE char *set = remedy_of_mode(line->name, mode);
+	CLEANUP_FREE char *initramfs = remedy_of_machine(REMEDY_INITRAMFS);
 
 	if (strcmp(status->mode, mode))
-		message_warning("%s: is in mode %s, and its line says %s; 'alignctl set %s --mode %s' changes the device, 'update-initramfs -u -k all' what the initramfs knows",
-				line->name, status->mode, mode, line->name,
-				mode);
+		message_warning("%s: is in mode %s, and its line says %s; '%s' changes the device, '%s' what the initramfs knows",
+				line->name, status->mode, mode, set,
+				initramfs);
 	if (line->options.physical &&
 	    line->options.physical != status->physical)
 		message_warning("%s: has physical blocks of %" PRIu32

@@ -21,6 +21,7 @@
 #include "device/lvm.h"
 #include "device/program.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 static const char *from_environment(const char *name, void *context)
 {
@@ -197,6 +198,9 @@ static void print_lower(const struct aligntab_line *line,
 	CLEANUP_FREE char *escaped = unit_escape(line->name);
 	CLEANUP_FREE char *unit = unit_of(line->name);
 	CLEANUP_FREE char *name = dm_kernel_name(line->name);
+	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH, line->name);
+	CLEANUP_FREE char *attach = remedy_of_name(REMEDY_ATTACH_TAB,
+						   line->name);
 	CLEANUP_FREE char *text = NULL;
 
 	printf("ALIGN_LOWER=%s\n", escaped);
@@ -207,10 +211,10 @@ static void print_lower(const struct aligntab_line *line,
 	} else if (!has_align_above(device, name)) {
 		text = message_format(
 			dm_name_lost(line->name) ?
-			ALIGNTAB_FILE ":%u: %s: %s is here, but the align device has lost its device %s; run: alignctl detach %s, then attach --tab %s" :
+			ALIGNTAB_FILE ":%u: %s: %s is here, but the align device has lost its device %s; run: %s && %s" :
 			ALIGNTAB_FILE ":%u: %s: %s is another device that %s means; it is hidden, too; name the right one by ID=",
 			line->number, line->name, device->path, line->device,
-			line->name, line->name);
+			detach, attach);
 		say(text);
 	}
 }
@@ -280,7 +284,7 @@ static void send_change(const char *dir)
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 || write(fd, "change", strlen("change")) < 0)
-		message_warning("%s: cannot tell udev to look again; 'udevadm trigger' does",
+		message_warning("%s: cannot tell udev to look at it again, so its links may be old",
 				path);
 }
 

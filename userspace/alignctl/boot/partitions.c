@@ -9,6 +9,7 @@
 #include "device/guard.h"
 #include "device/program.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 /*
  * Return the node of a device, for free(); NULL if it is gone. Its name is read
@@ -31,7 +32,7 @@ int partitions_map(const struct dm_align *device)
 	CLEANUP_FREE char *node = node_of(device);
 	/* wait for udev, so that the nodes are there */
 	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
-	CLEANUP_FREE char *output = NULL;
+	CLEANUP_FREE char *output = NULL, *map = NULL;
 	struct device self;
 	bool has;
 	int status;
@@ -45,9 +46,10 @@ int partitions_map(const struct dm_align *device)
 	status = program_run(kpartx, &output);
 	if (!status)
 		return ALIGNCTL_FINE;
+	map = remedy_of_device(REMEDY_MAP_PARTITIONS, node);
 	if (status == PROGRAM_MISSING)
-		message_error("%s: has partitions, and kpartx is missing; install kpartx, then 'kpartx -a %s'",
-			      device->name, node);
+		message_error("%s: has partitions, and kpartx is missing; install kpartx, then '%s'",
+			      device->name, map);
 	else
 		message_error("%s: its partitions cannot be mapped: %s",
 			      device->name, output);

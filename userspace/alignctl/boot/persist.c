@@ -19,6 +19,7 @@
 #include "device/lvm.h"
 #include "device/online.h"
 #include "device/program.h"
+#include "remedy/remedy.h"
 
 #define INITRAMFS	"/usr/sbin/update-initramfs"
 
@@ -283,9 +284,12 @@ static int hide_and_make(struct attach_options *options, const char *name,
 /* Print what was done, and what knows the old file still. */
 static void print_kept(const char *name, const char *how, bool stable)
 {
-	printf("%s: %s " ALIGNTAB_FILE "%s\n", name, how,
-	       access(INITRAMFS, X_OK) ? "" :
-	       "; run 'update-initramfs -u -k all' before the next boot");
+	CLEANUP_FREE char *initramfs = remedy_of_machine(REMEDY_INITRAMFS);
+
+	printf("%s: %s " ALIGNTAB_FILE, name, how);
+	if (!access(INITRAMFS, X_OK))
+		printf("; run '%s' before the next boot", initramfs);
+	putchar('\n');
 	if (!stable)
 		message_warning("%s: the path of its device may be another device's after a reboot; name it by UUID= or ID= in " ALIGNTAB_FILE,
 				name);

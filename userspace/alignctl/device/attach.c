@@ -18,6 +18,7 @@
 #include "device/module.h"
 #include "device/online.h"
 #include "device/probed.h"
+#include "remedy/remedy.h"
 #include "geometry.h"
 
 const struct option_row attach_settings[] = {
@@ -282,7 +283,7 @@ static char *table_features(const struct attach_options *options)
  */
 static void print_way_to_partitions(const struct dm_align *made)
 {
-	CLEANUP_FREE char *node = NULL, *word = NULL, *name = NULL;
+	CLEANUP_FREE char *node = NULL, *map = NULL, *name = NULL;
 	struct sysfs_device self;
 
 	if (sysfs_device_open(&self, made->devno)) {
@@ -290,8 +291,8 @@ static void print_way_to_partitions(const struct dm_align *made)
 		sysfs_device_close(&self);
 	}
 	node = message_format("/dev/mapper/%s", name ? name : made->name);
-	word = message_shell_word(node);
-	printf("Partitions on it are reached with: kpartx -a %s\n", word);
+	map = remedy_of_device(REMEDY_MAP_PARTITIONS, node);
+	printf("Partitions on it are reached with: %s\n", map);
 }
 
 /* Print a target's figures, as the kernel has them. @below: its device. */
@@ -374,8 +375,8 @@ static int refuse_target(const struct online *online,
 	bool in_use;
 
 	if (!strcmp(type, "align")) {
-		message_error("%s: is an align device already; 'alignctl set %s' changes it",
-			      online->name, online->name);
+		message_error("%s: is an align device already; the verb set changes it",
+			      online->name);
 		return ALIGNCTL_USAGE;
 	}
 	below = online_below(device->sys.dir, &in_use);
@@ -552,8 +553,11 @@ int attach_open(struct device *device, const char *path)
 	if (result)
 		return result;
 	if (!device->block) {
-		message_error("%s: a regular file; 'losetup -f --show %s' makes a block device of it",
-			      device->path, device->path);
+		CLEANUP_FREE char *loop = remedy_of_device(REMEDY_MAKE_LOOP,
+							   device->path);
+
+		message_error("%s: a regular file; '%s' makes a block device of it",
+			      device->path, loop);
 		result = ALIGNCTL_USAGE;
 	} else if (!device->sectors) {
 		message_error("%s: has no size; is a medium in the drive?",

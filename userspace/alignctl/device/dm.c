@@ -174,7 +174,7 @@ static int report_no_dm(struct dm_task *task)
 	if (geteuid())
 		message_error("device-mapper needs root; run alignctl as root");
 	else
-		message_error("device-mapper is missing: %s; load it with 'modprobe dm-mod'",
+		message_error("device-mapper is missing: %s; does the kernel have its module, dm-mod?",
 			      task_error(task));
 	return ALIGNCTL_IO;
 }
@@ -497,8 +497,8 @@ static void undo_create(const char *name)
 
 	if (!task || !dm_task_set_name(task, name) ||
 	    !task_run_and_settle(task))
-		message_warning("/dev/mapper/%s is left without a table: %s; remove it with 'dmsetup remove %s'",
-				name, task_error(task), name);
+		message_warning("/dev/mapper/%s is left without a table: %s; remove it before the next attach",
+				name, task_error(task));
 }
 
 /*

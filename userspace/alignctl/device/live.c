@@ -14,6 +14,7 @@
 #include "device/mode.h"
 #include "device/mode_change.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 #define WATCH_MS	1000
 
@@ -143,16 +144,21 @@ static int check_well(const struct dm_align *device)
 		return ALIGNCTL_BUSY;
 	}
 	if (device->suspended) {
-		message_error("%s: is suspended; 'dmsetup resume %s' first",
-			      device->name, device->name);
+		CLEANUP_FREE char *resume = remedy_of_name(REMEDY_DM_RESUME,
+							   device->name);
+
+		message_error("%s: is suspended; '%s' first", device->name,
+			      resume);
 		return ALIGNCTL_BUSY;
 	}
 	for (i = 1; i < device->nr_targets; i++)
 		if (strcmp(device->target[i].status.mode,
 			   device->target[0].status.mode)) {
-			message_error("%s: its targets are in different modes, which could not be put back; 'alignctl set %s --mode %s' first",
-				      device->name, device->name,
-				      device->target[0].status.mode);
+			CLEANUP_FREE char *set = remedy_of_mode(device->name,
+				device->target[0].status.mode);
+
+			message_error("%s: its targets are in different modes, which could not be put back; '%s' first",
+				      device->name, set);
 			return ALIGNCTL_BUSY;
 		}
 	return ALIGNCTL_FINE;
@@ -165,9 +171,13 @@ int live_open(struct live *live, const char *name)
 
 	*live = (struct live) { .lock = -1 };
 	result = dm_align_find(&live->start, name);
-	if (result == ALIGNCTL_USAGE)
-		message_error("--live compares modes of an align device in use; 'alignctl attach %s --online' makes a linear device in use one",
-			      name);
+	if (result == ALIGNCTL_USAGE) {
+		CLEANUP_FREE char *attach = remedy_of_device(
+			REMEDY_ATTACH_ONLINE, name);
+
+		message_error("--live compares modes of an align device in use; '%s' makes a linear device in use one",
+			      attach);
+	}
 	if (!result)
 		result = check_well(&live->start);
 	if (result)

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "device/mode.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 const char *const mode_names[MODE_NR] = { "report", "pad", "coalesce" };
 
@@ -72,15 +73,19 @@ void mode_print_volatile(const char *name, int64_t hold_ms)
 
 void mode_report_degraded(const char *name, uint64_t blocks)
 {
+	CLEANUP_FREE char *drop = remedy_of_name(REMEDY_DROP_FAILED, name);
+
 	message_error("%s: degraded: acknowledged writes to %" PRIu64
-		      " block%s cannot be written, and every flush fails; repair the device below, or drop the writes with 'alignctl set %s --drop-failed'",
-		      name, blocks, PLURAL_OF(blocks), name);
+		      " block%s cannot be written, and every flush fails; repair the device below, or drop the writes with '%s'",
+		      name, blocks, PLURAL_OF(blocks), drop);
 }
 
 void mode_report_gone(const char *name, const char *below)
 {
-	message_error("%s: the device below, %s, is gone; unmount file systems above, then 'alignctl detach %s --force'",
-		      name, below, name);
+	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH_GONE, name);
+
+	message_error("%s: the device below, %s, is gone; unmount file systems above, then '%s', which drops what is held",
+		      name, below, detach);
 }
 
 bool mode_can_hold(const char *disk_dir)

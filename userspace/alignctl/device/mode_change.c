@@ -6,6 +6,7 @@
 #include "device/mode.h"
 #include "device/mode_change.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 static void warn_shared_below(const struct dm_align_target *target)
 {
@@ -31,6 +32,8 @@ void mode_warn_shared(const struct dm_align *device)
 
 bool mode_check_hold(const struct dm_align *device)
 {
+	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH,
+						   device->name);
 	struct sysfs_device self;
 	bool can;
 
@@ -39,8 +42,8 @@ bool mode_check_hold(const struct dm_align *device)
 	can = mode_can_hold(self.disk_dir);
 	sysfs_device_close(&self);
 	if (!can)
-		message_error("%s: has no volatile write cache, so no flush reaches held writes; 'alignctl detach %s', then attach with --mode coalesce or --write-cache on",
-			      device->name, device->name);
+		message_error("%s: has no volatile write cache, so no flush reaches held writes; '%s', then attach with --mode coalesce or --write-cache on",
+			      device->name, detach);
 	return can;
 }
 

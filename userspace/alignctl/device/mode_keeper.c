@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "device/mode.h"
 #include "device/mode_keeper.h"
+#include "remedy/remedy.h"
 
 /**
  * struct keeper - the state of the keeper's process
@@ -125,9 +126,11 @@ static void put_back(struct keeper *keeper, bool asked)
 	if (changed)
 		result = device->enter(device->context, device->before);
 	if (result) {
-		message_error("%s: its mode was %s before, and could not be put back; 'alignctl set %s --mode %s'",
-			      device->name, device->before, device->name,
-			      device->before);
+		CLEANUP_FREE char *set = remedy_of_mode(device->name,
+							device->before);
+
+		message_error("%s: its mode was %s before, and could not be put back; '%s'",
+			      device->name, device->before, set);
 		answer(keeper, "failed %d", result);
 		return;
 	}

@@ -19,6 +19,7 @@
 #include "device/status.h"
 #include "device/sysfs.h"
 #include "device/task.h"
+#include "remedy/remedy.h"
 
 /* Read the lines of a table task. */
 static void take_lines(struct dm_task *task, struct mapping *mapping)
@@ -40,6 +41,8 @@ int online_open(struct online *device, const char *name)
 	struct dm_info info;
 	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_TABLE, name,
 						       &info);
+	CLEANUP_FREE char *resume = remedy_of_name(REMEDY_DM_RESUME, name);
+	CLEANUP_FREE char *clear = remedy_of_name(REMEDY_DM_CLEAR, name);
 	int result = ALIGNCTL_BUSY;
 	const char *uuid;
 
@@ -58,11 +61,11 @@ int online_open(struct online *device, const char *name)
 	device->name = memory_or_exit(strdup(name));
 	device->read_only = info.read_only;
 	if (info.suspended)
-		message_error("%s: is suspended by another program; if that is gone: dmsetup resume %s",
-			      name, name);
+		message_error("%s: is suspended by another program; if that is gone: %s",
+			      name, resume);
 	else if (info.inactive_table)
-		message_error("%s: a table was loaded and not resumed, perhaps by an alignctl that was killed; to drop it: dmsetup clear %s",
-			      name, name);
+		message_error("%s: a table was loaded and not resumed, perhaps by an alignctl that was killed; to drop it: %s",
+			      name, clear);
 	else if (!device->mapping.nr)
 		message_error("%s: has no table, so nothing can use it yet",
 			      name);
@@ -342,6 +345,14 @@ static enum swap_result swap(const struct online *device,
 	return resume(device) ? SWAP_SUSPENDED : SWAP_CHANGED;
 }
 
+static void report_suspended(const char *name, int error)
+{
+	CLEANUP_FREE char *resume = remedy_of_name(REMEDY_DM_RESUME, name);
+
+	message_error("%s: stays suspended, no table can be resumed: %s; try '%s'",
+		      name, strerror(error), resume);
+}
+
 /* Report why the table was not replaced. Return: enum alignctl_exit. */
 static int report_swap(const struct online *device, enum swap_result result,
 		       int error)
@@ -372,8 +383,7 @@ static int report_swap(const struct online *device, enum swap_result result,
 			      name, strerror(error));
 		return ALIGNCTL_IO;
 	case SWAP_SUSPENDED:
-		message_error("%s: stays suspended, no table can be resumed: %s; try 'dmsetup resume %s'",
-			      name, strerror(error), name);
+		report_suspended(name, error);
 		return ALIGNCTL_IO;
 	}
 	return ALIGNCTL_IO;
@@ -518,7 +528,7 @@ static void visit_slave(const char *name, void *context)
 	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
 	CLEANUP_FREE char *dm = sysfs_text(dir, "dm/name");
 	struct below *below = context;
-	CLEANUP_FREE char *before = NULL, *path = NULL;
+	CLEANUP_FREE char *before = NULL, *path = NULL, *command = NULL;
 	bool linear = dm && is_linear(dm);
 	dev_t devno;
 
@@ -532,10 +542,10 @@ static void visit_slave(const char *name, void *context)
 	}
 	before = below->commands;
 	path = online_path(devno);
-	below->commands = message_format("%s%s'alignctl attach %s%s'",
-					 before ? before : "",
-					 before ? ", " : "",
-					 linear ? "--online " : "", path);
+	command = remedy_of_device(linear ? REMEDY_ATTACH_ONLINE :
+					    REMEDY_ATTACH, path);
+	below->commands = message_format("%s%s'%s'", before ? before : "",
+					 before ? ", " : "", command);
 	below->online &= linear;
 }
 

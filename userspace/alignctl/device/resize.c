@@ -14,6 +14,7 @@
 #include "device/online.h"
 #include "device/resize.h"
 #include "device/sysfs.h"
+#include "remedy/remedy.h"
 
 /* Return the size of a device in sectors; 0: it is gone. */
 static uint64_t sectors_of(dev_t devno)
@@ -71,13 +72,17 @@ static char *other_holder(const struct dm_align *device, dev_t below)
 static int refuse_resize(const struct dm_align *device)
 {
 	const char *name = device->name;
+	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH, name);
+	CLEANUP_FREE char *node = dm_node(name, 0);
+	CLEANUP_FREE char *attach = remedy_of_device(REMEDY_ATTACH_ONLINE,
+						     node);
 
 	if (!strncmp(device->uuid, "LVM-", 4))
-		message_error("%s: LVM keeps its size: 'alignctl detach %s', lvextend, 'alignctl attach --online /dev/mapper/%s'",
-			      name, name, name);
+		message_error("%s: LVM keeps its size: '%s', extend the volume, '%s'",
+			      name, detach, attach);
 	else if (!strncmp(device->uuid, "part", 4))
-		message_error("%s: the partition table keeps its size: 'alignctl detach %s', change that, 'kpartx -u' the disk",
-			      name, name);
+		message_error("%s: the partition table keeps its size: '%s', change that, and let kpartx map it anew",
+			      name, detach);
 	else if (*device->uuid && !dm_align_attached(device))
 		message_error("%s: not grown, since another program keeps its size (UUID %s); resize it by that one",
 			      name, device->uuid);

@@ -22,6 +22,7 @@
 #include "base/message.h"
 #include "device/sysfs.h"
 #include "record/tracefs.h"
+#include "remedy/remedy.h"
 
 #define PREFIX	"alignctl-"
 
@@ -64,8 +65,11 @@ static int find_root(struct tracefs *tracefs)
 		if (errno == EACCES || errno == EPERM)
 			return refuse(dir, "no access to tracefs");
 	}
-	message_error("%s: no tracefs; mount it with 'mount -t tracefs tracefs %s' (needs CONFIG_FTRACE)",
-		      usual, usual);
+	CLEANUP_FREE char *mount = remedy_of_device(REMEDY_MOUNT_TRACEFS,
+						    usual);
+
+	message_error("%s: no tracefs; mount it with '%s' (needs CONFIG_FTRACE)",
+		      usual, mount);
 	return ALIGNCTL_USAGE;
 }
 

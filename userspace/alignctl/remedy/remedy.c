@@ -117,6 +117,97 @@ static const struct remedy remedies[] = {
 		.when = "writes are cut inside a physical block, as the largest request is no multiple of one",
 		.command = "echo {size} > {device}",
 	},
+	[REMEDY_MAP_PARTITIONS] = {
+		.name = "map-partitions",
+		.purpose = "attach",
+		.when = "a device that has partitions was attached",
+		.command = "kpartx -a {device}",
+	},
+	[REMEDY_MAKE_LOOP] = {
+		.name = "make-loop",
+		.purpose = "attach",
+		.when = "a regular file was given, with sectors of 512 bytes",
+		.command = "losetup -f --show {device}",
+	},
+	[REMEDY_SET_MODE] = {
+		.name = "set-mode",
+		.purpose = "attach --tab, verify --live",
+		.when = "an align device is in another mode than it should be",
+		.command = "alignctl set {name} --mode {mode}",
+	},
+	[REMEDY_DROP_FAILED] = {
+		.name = "drop-failed",
+		.purpose = "a degraded device",
+		.when = "the device below cannot be repaired",
+		.harm = REMEDY_DROPS,
+		.command = "alignctl set {name} --drop-failed",
+		.text = "drop the writes with '{command}'",
+	},
+	[REMEDY_DETACH] = {
+		.name = "detach",
+		.purpose = "set --mode coalesce, set --resize",
+		.when = "an align device has to be made with other features, or what it maps has to change",
+		.unmount = true,
+		.command = "alignctl detach {name}",
+	},
+	[REMEDY_DETACH_GONE] = {
+		.name = "detach-gone",
+		.purpose = "a device whose device below is gone",
+		.when = "the device below does not come back",
+		.harm = REMEDY_DROPS,
+		.unmount = true,
+		.command = "alignctl detach {name} --force",
+		.text = "'{command}', which drops what is held",
+	},
+	[REMEDY_ATTACH] = {
+		.name = "attach",
+		.purpose = "attach --online",
+		.when = "the device in use is no linear one, and lies on a device that is none",
+		.unmount = true,
+		.command = "alignctl attach {device}",
+	},
+	[REMEDY_ATTACH_ONLINE] = {
+		.name = "attach-online",
+		.purpose = "attach --online, verify --live, set --resize",
+		.when = "a device in use is linear",
+		.command = "alignctl attach --online {device}",
+	},
+	[REMEDY_ATTACH_TAB] = {
+		.name = "attach-tab",
+		.purpose = "the kernel log, from udev",
+		.when = "the device of a line of aligntab is back, and its align device was detached",
+		.command = "alignctl attach --tab {name}",
+	},
+	[REMEDY_DM_RESUME] = {
+		.name = "dm-resume",
+		.purpose = "attach --online, detach, verify --live",
+		.when = "a device is suspended, and the program that did so is gone",
+		.command = "dmsetup resume {name}",
+	},
+	[REMEDY_DM_CLEAR] = {
+		.name = "dm-clear",
+		.purpose = "attach --online, detach",
+		.when = "a table was loaded and not resumed, by a program that is gone",
+		.command = "dmsetup clear {name}",
+	},
+	[REMEDY_MOUNT_TRACEFS] = {
+		.name = "mount-tracefs",
+		.purpose = "record, top",
+		.when = "tracefs is not mounted",
+		.command = "mount -t tracefs tracefs {device}",
+	},
+	[REMEDY_FIND_USERS] = {
+		.name = "find-users",
+		.purpose = "detach",
+		.when = "a program has the device open",
+		.command = "fuser -v {device}",
+	},
+	[REMEDY_INITRAMFS] = {
+		.name = "initramfs",
+		.purpose = "attach --persist, attach --tab, detach --persist",
+		.when = "a line of aligntab has changed, and initramfs-tools is installed",
+		.command = "update-initramfs -u -k all",
+	},
 };
 
 const struct remedy *remedy_of(enum remedy_id id)
@@ -129,6 +220,8 @@ const char *remedy_harm_name(enum remedy_harm harm)
 	static const char *const names[] = {
 		[REMEDY_KEEPS] = "nothing",
 		[REMEDY_DESTROYS] = "the content",
+		[REMEDY_DROPS] =
+			"acknowledged writes that cannot be written",
 	};
 
 	return names[harm];
@@ -142,6 +235,14 @@ static char *operand(const char *word)
 						 word);
 
 	return message_shell_word(path);
+}
+
+/* Print the name of a device-mapper device, which may have any characters. */
+static void print_name(FILE *file, const char *name)
+{
+	CLEANUP_FREE char *word = message_shell_word(name);
+
+	fputs(word, file);
 }
 
 static bool is(const char *name, size_t length, const char *wanted)
@@ -166,6 +267,10 @@ static void print_word(FILE *file, const char *name, size_t length,
 		fputs(device, file);
 	else if (is(name, length, "type"))
 		fputs(words->type, file);
+	else if (is(name, length, "mode"))
+		fputs(words->mode, file);
+	else if (is(name, length, "name"))
+		print_name(file, words->name);
 	else if (is(name, length, "step"))
 		fprintf(file, "%+" PRId64, words->step);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -210,10 +315,10 @@ static bool needs_loop(const struct remedy_words *words)
 		words->image_sector > IMAGE_SECTOR);
 }
 
-char *remedy_command(enum remedy_id id, const struct remedy_words *words)
+/* Return the command with its words, for free(). */
+static char *complete(enum remedy_id id, const struct remedy_words *words)
 {
-	CLEANUP_FREE char *device = operand(words->device);
-	CLEANUP_FREE char *visible = NULL;
+	CLEANUP_FREE char *device = operand(words->device ? words->device : "");
 	char *text = NULL;
 	size_t length;
 	FILE *file = memory_or_exit(open_memstream(&text, &length));
@@ -226,7 +331,36 @@ char *remedy_command(enum remedy_id id, const struct remedy_words *words)
 		print_command(file, remedies[id].command, words, device);
 	}
 	fclose(file);
-	visible = message_visible(memory_or_exit(text));
+	return memory_or_exit(text);
+}
+
+char *remedy_of_device(enum remedy_id id, const char *device)
+{
+	return complete(id, &(struct remedy_words) { .device = device });
+}
+
+char *remedy_of_machine(enum remedy_id id)
+{
+	return complete(id, &(struct remedy_words) { 0 });
+}
+
+char *remedy_of_name(enum remedy_id id, const char *name)
+{
+	return complete(id, &(struct remedy_words) { .name = name });
+}
+
+char *remedy_of_mode(const char *name, const char *mode)
+{
+	return complete(REMEDY_SET_MODE, &(struct remedy_words) {
+		.name = name, .mode = mode,
+	});
+}
+
+char *remedy_command(enum remedy_id id, const struct remedy_words *words)
+{
+	char *text = complete(id, words);
+	CLEANUP_FREE char *visible = message_visible(text);
+
 	if (strcmp(visible, text)) {
 		free(text);
 		return NULL;

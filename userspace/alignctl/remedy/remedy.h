@@ -26,6 +26,21 @@ enum remedy_id {
 	REMEDY_ATTACH_BLOCKS,
 	REMEDY_ATTACH_UNIT,
 	REMEDY_LARGEST_REQUEST,
+	/* of messages */
+	REMEDY_MAP_PARTITIONS,
+	REMEDY_MAKE_LOOP,
+	REMEDY_SET_MODE,
+	REMEDY_DROP_FAILED,
+	REMEDY_DETACH,
+	REMEDY_DETACH_GONE,
+	REMEDY_ATTACH,
+	REMEDY_ATTACH_ONLINE,
+	REMEDY_ATTACH_TAB,
+	REMEDY_DM_RESUME,
+	REMEDY_DM_CLEAR,
+	REMEDY_MOUNT_TRACEFS,
+	REMEDY_FIND_USERS,
+	REMEDY_INITRAMFS,
 	REMEDY_NR,
 };
 
@@ -33,6 +48,7 @@ enum remedy_id {
 enum remedy_harm {
 	REMEDY_KEEPS,		/* nothing is destroyed */
 	REMEDY_DESTROYS,	/* the content is lost: restore it from a backup */
+	REMEDY_DROPS,		/* writes that are held and cannot be written */
 };
 
 /**
@@ -60,6 +76,8 @@ struct remedy {
 /**
  * struct remedy_words - the words that a command is completed by
  * @device: {device}, the path of the device, or of an image
+ * @name: {name}, the name of a device-mapper device
+ * @mode: {mode}, a mode of align
  * @type: {type}, a type of file system
  * @step: {step}, sectors that something moves by, with its sign
  * @number: {number}, the number of a partition, or a size in a unit of its own
@@ -76,6 +94,8 @@ struct remedy {
  */
 struct remedy_words {
 	const char *device;
+	const char *name;
+	const char *mode;
 	const char *type;
 	int64_t step;
 	int64_t number;
@@ -96,6 +116,15 @@ const struct remedy *remedy_of(enum remedy_id id);
  * of it has characters that a terminal does not show as they are.
  */
 char *remedy_command(enum remedy_id id, const struct remedy_words *words);
+
+/*
+ * Return the command of a message, for free(): as remedy_command(), whatever its
+ * characters, which message_error() makes visible.
+ */
+char *remedy_of_device(enum remedy_id id, const char *device);
+char *remedy_of_name(enum remedy_id id, const char *name);
+char *remedy_of_machine(enum remedy_id id);
+char *remedy_of_mode(const char *name, const char *mode);
 
 /* Return "nothing", "the content" and the like. */
 const char *remedy_harm_name(enum remedy_harm harm);

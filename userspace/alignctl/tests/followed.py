@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Remedies as the program prints them, followed to the letter. A test that follows one names it as a literal in its call
-of follow(), which is how test_remedies.py knows that each remedy of the table has a test.
+of follow(), obey() or command_of(), which is how test_remedies.py knows that each remedy of the table has a test.
 """
 
 import hashlib
@@ -58,6 +58,28 @@ def follow(name, device, finding, *arguments, destroys=KEEPS, answer="", again=(
     return remedy["command"]
 
 
+def table():
+    """{name: its row} of the table of remedies."""
+    done = subprocess.run([ALIGNCTL, "check", "--remedies", "--json"], text=True, capture_output=True, check=True,
+                          timeout=patience(60))
+    return {row["name"]: row for row in json.loads(done.stdout)["remedies"]}
+
+
+def command_of(name):
+    """The command of a remedy that is the same for every device, to be run elsewhere."""
+    return table()[name]["command"]
+
+
+def obey(name, message, *, answer=""):
+    """Find the command of that remedy in what a verb has printed, run it as it stands there, and return what it wrote."""
+    # a word is plain, or in single quotes, in which a quote is '\\''
+    word = r"(?:'(?:[^']|'\\'')*'|[\w./@%+=:,-]+)"
+    parts = re.split(r"\{\w+\}", table()[name]["command"])
+    found = re.findall(word.join(map(re.escape, parts)), message)
+    assert len(found) == 1, f"{found}: {message}"
+    return shell(found[0], answer=answer)
+
+
 def digest(path, start, length):
     """A hash of bytes of a file or device."""
     with open(path, "rb") as file:
@@ -67,4 +89,5 @@ def digest(path, start, length):
 
 def followed_in(*sources):
     """The names of the remedies that tests in these files follow."""
-    return {name for source in sources for name in re.findall(r"\bfollow\(\s*\"([\w-]+)\"", source.read_text())}
+    call = re.compile(r"\b(?:follow|obey|command_of)\(\s*\"([\w-]+)\"")
+    return {name for source in sources for name in call.findall(source.read_text())}

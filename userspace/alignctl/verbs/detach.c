@@ -14,6 +14,7 @@
 #include "device/guard.h"
 #include "device/mode.h"
 #include "device/online.h"
+#include "remedy/remedy.h"
 #include "verbs/verbs.h"
 
 /* How often, and how far apart, a device is looked at that a program has open. */
@@ -96,8 +97,8 @@ static int put_back(const struct dm_align *device, bool force)
 	if (result)
 		return result;
 	if (!mapping_to_linear(&online.mapping, &next)) {
-		message_error("%s: unknown table; 'dmsetup table %s' prints it",
-			      device->name, device->name);
+		message_error("%s: has lines in its table that are not of align, so detach cannot put linear back",
+			      device->name);
 		result = ALIGNCTL_IO;
 	} else {
 		result = empty(device, force);
@@ -115,12 +116,14 @@ static int put_back(const struct dm_align *device, bool force)
 /* Remove a device that attach made. Return: as put_back(). */
 static int remove_device(const struct dm_align *device, bool force)
 {
+	CLEANUP_FREE char *node = dm_node(device->name, 0);
+	CLEANUP_FREE char *users = remedy_of_device(REMEDY_FIND_USERS, node);
 	int result;
 
 	if (device->open_count) {
 		if (!users_known(device, true))
-			message_error("%s: open by a program; 'fuser -v /dev/mapper/%s' names it",
-				      device->name, device->name);
+			message_error("%s: open by a program; '%s' names it",
+				      device->name, users);
 		message_error("%s: is open (count %d); unmount it or close it first",
 			      device->name, device->open_count);
 		return ALIGNCTL_BUSY;

@@ -4,6 +4,7 @@ whichever disk is late."""
 
 import pytest
 
+from followed import command_of
 from lab.images import filesystem, project
 from lab.images.image import Image
 
@@ -163,7 +164,7 @@ def test_every_stack_is_on_its_device_after_every_reboot(image, shared):
             if number == FROM_INITRAMFS:
                 machine.check("for folder in init-premount local-block local-premount; do "
                               "mv /root/$folder /usr/share/initramfs-tools/scripts/$folder/align; done; "
-                              "update-initramfs -u -k all",
+                              + command_of("initramfs"),
                               SET_UP_SECONDS)
             if number == REBOOTS:
                 # Named, and in the way of no other.
@@ -189,7 +190,7 @@ def test_root_is_on_its_device_and_whole_after_the_end(image, shared):
         machine.check("echo 'root ID=virtio-root mode=coalesce,hold-ms=600000,x-initrd.attach' >/etc/aligntab && "
                       "install -D -m 755 /mnt/project/take /etc/initramfs-tools/scripts/init-top/late && "
                       "install -D -m 755 /mnt/project/give /etc/initramfs-tools/scripts/local-block/late && "
-                      "update-initramfs -u -k all", SET_UP_SECONDS)
+                      + command_of("initramfs"), SET_UP_SECONDS)
         for append in ("", "lab.late"):
             machine.append = append
             machine.reboot()

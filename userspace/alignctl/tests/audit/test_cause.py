@@ -196,3 +196,17 @@ def test_a_cause_says_by_whom_what_it_costs_and_the_way_out(tmp_path):
     assert row["cost"] == f"{WRITES} of {WRITES} writes had {WRITES} touches, each an RMW in the drive"
     found, row = verdict(tmp_path / "s", itertools.islice(cut(rng, 4096, 673 << 10), WRITES), block=4096, largest=673 << 10)
     assert (found, row["command"]) == ("split", "echo 672 > /sys/block/sda/queue/max_sectors_kb")
+
+
+def test_the_queue_of_a_disk_below_a_folder_is_named_as_sysfs_has_it(tmp_path):
+    """cciss/c0d0 is the disk, and a folder of sysfs cannot have that name."""
+    machine = Machine(tmp_path)
+    machine.disk("cciss!c0d0", (104, 0), physical=4096, bytes_=SPAN + 4 * MIB, max_kb=673)
+    trace = tmp_path / "trace.csv"
+    rows = [f"write,{at},{size}" for at, size, _ in itertools.islice(cut(random.Random(1), 4096, 673 << 10), WRITES)]
+    trace.write_text("\n".join(["op,offset,bytes", *rows, ""]))
+    faults, _, devices = machine.check("cciss!c0d0", "--recording", trace)
+    assert devices["cciss/c0d0"]["path"] == "/dev/cciss/c0d0"
+    file = faults["cciss/c0d0"]["cause"]["command"].removeprefix("echo 672 > ")
+    assert file == "'/sys/block/cciss!c0d0/queue/max_sectors_kb'"
+    assert (tmp_path / file.strip("'/")).exists()

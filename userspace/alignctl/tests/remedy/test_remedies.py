@@ -14,13 +14,14 @@ import pytest
 
 from alignctl_program import alignctl
 from audited import MIB, SECTOR, run, sparse
-from followed import digest, findings, follow, followed_in, printed
+from followed import digest, findings, follow, followed_in, obey, printed, table
 from lab.paths import REPO
 
 FAST = ["--batch-mode", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
 PHRASE = "a pass phrase"
 USAGE = 2
-TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies_of_devices.py"]
+TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies_of_devices.py",
+         REPO / "scripts/lab/tests/images/test_reboots.py"]
 # A name that a shell would take apart.
 AWKWARD = "it's a disk $(image)"
 
@@ -189,6 +190,13 @@ def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, cont
         assert disk in row["text"] and "FILE" not in printed(loop)
 
 
+def test_a_loop_device_that_begins_inside_a_block_keeps_its_sectors(tmp_path):
+    with looped(sparse(tmp_path / "image", 16 * MIB), "--sector-size", "4096") as disk, \
+            looped(disk, "--sector-size", "512", "--offset", "512") as loop:
+        rows = {finding: row for (_, finding), row in findings(loop).items()}
+        assert not rows["hidden"]["remedy"] and not rows["loop-start"]["remedy"]
+
+
 def test_luks_2_that_is_closed_has_no_command(tmp_path):
     """What is inside cannot be seen, and cryptsetup refuses larger sectors then."""
     image = sparse(tmp_path / "luks", 24 * MIB)
@@ -239,17 +247,25 @@ def test_a_file_system_is_made_anew_with_whole_blocks(tmp_path, loops, place):
             assert digest(image, MIB + size * MIB, MIB) == digest(tmp_path / "neighbour", 0, MIB)
 
 
-def table():
-    return json.loads(alignctl("check", "--remedies", "--json").stdout)["remedies"]
+def test_a_file_that_is_no_device_becomes_one(tmp_path, loops):
+    """The command is printed by the path that was given, whatever its characters."""
+    image = filled(tmp_path / AWKWARD, MIB)
+    refused = alignctl("attach", image)
+    assert refused.returncode == USAGE
+    loop = obey("make-loop", refused.stderr).strip()
+    try:
+        assert digest(loop, 0, MIB) == digest(image, 0, MIB)
+    finally:
+        run("losetup", "--detach", loop)
 
 
 def test_every_remedy_of_the_table_is_followed_by_a_test():
-    assert followed_in(*TESTS) == {row["name"] for row in table()}
+    assert followed_in(*TESTS) == set(table())
 
 
 def test_the_list_for_people_has_every_remedy_and_what_it_destroys():
     text = alignctl("check", "--remedies").stdout
-    for row in table():
+    for row in table().values():
         assert f"{row['name']}, for {row['purpose']}\n" in text and f"  command: {row['command']}\n" in text
         assert f"  destroys: {row['destroys']}; {'unmount first' if row['unmount'] else 'may stay mounted'}\n" in text
 
@@ -261,6 +277,6 @@ def test_the_list_takes_no_device(tmp_path):
 
 def test_what_destroys_or_needs_a_restore_is_not_called_a_mend():
     """Only a command that keeps all content is printed alone; others stand among words that say to back up."""
-    for row in table():
+    for row in table().values():
         assert bool(row["text"]) or row["destroys"] == "nothing", row
         assert row["destroys"] != "the content" or "back up" in row["text"], row
