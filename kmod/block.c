@@ -65,6 +65,11 @@
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. See overlay.c.
  * 9. A block whose write failed keeps what it holds (HELD, block->failed).
+ * 10. Behind the deadline of a reboot no held block is sent for its own sake, so no
+ *    range waits for that: where rule 7 would have it wait, it is let through as at
+ *    the end of a turn (rule 4), and the block is in WAIT until it has ended. A
+ *    discard that comes so ends nothing of what is held. A touch joins as before,
+ *    and takes what is held down with it.
  *
  * Write-zeroes are taken apart as writes are: their partial touches are served
  * by blocks, with zeroes in place of the bio's bytes, and what remains is a range.
@@ -77,11 +82,12 @@
  *
  * No deadlock: parts of one write do not wait for each other. A range R waits
  * for block B only if it came after the last time that B let ranges through,
- * T(B) (for a block that was made later than the ranges there, T is when it
- * was made; for one that was in HELD, when the last range came that it let
- * pass). B in turn waits for a range S only if S came before T(B). So along any
- * chain of waiting the times only fall, and a chain cannot close. A flush waits
- * for blocks, and nothing waits for a flush.
+ * T(B) (for a block that was made later than the ranges there, T is when it was
+ * made; for one that was in HELD, when the last range came that it let pass, or
+ * by rule 10 when it let through all that waited). B in turn waits for a range
+ * S only if S came before T(B). So along any chain of waiting the times only
+ * fall, and a chain cannot close. A flush waits for blocks, and nothing waits
+ * for a flush.
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for a worker (job.c). The workers sleep for requests of the device below
  * and for bios of at->pieces; both come back without a worker, and the workqueue

@@ -104,7 +104,11 @@ static DEFINE_MUTEX(targets_lock);
 static bool rebooting;
 static atomic_t reboot_left;
 static DECLARE_WAIT_QUEUE_HEAD(reboot_settled);
-/* Set for good at the reboot's deadline; read under blocks->lock. */
+/*
+ * Set for good at the reboot's deadline; read under blocks->lock, or under that of a
+ * shard. Behind it the emptying work sends nothing, and lets what waits for a held
+ * block pass instead: see hold_let_pass().
+ */
 static bool reboot_over;
 
 /* Whether held blocks must stay where they are. */
@@ -373,22 +377,25 @@ void hold_hurry(struct align_block *block)
 }
 
 /**
- * hold_take_back - put a block back into HELD if nothing may be sent
+ * hold_take_back - send no block whose held touches must stay where they are
  * @block: a block in COLLECT, the caller's to start
  *
  * Called with the lock of the block's shard held.
  *
- * Return: true if nothing may be sent any more, and the block holds something
- * and has nobody who waits for it: then it is in HELD, and no longer the
- * caller's.
+ * Return: true if nothing may be sent any more, and the block holds something and
+ * has no touch that waits: then it is in HELD, or in WAIT if ranges waited for it,
+ * and no longer the caller's.
  */
 bool hold_take_back(struct align_block *block)
 {
 	if (!hold_is_frozen(&block->single.at->blocks) || !block->held ||
-	    !list_empty(&block->touches) || block->waiting)
+	    !list_empty(&block->touches))
 		return false;
 	list_del_init(&block->list);
-	hold_rest(block);
+	if (block->waiting)
+		block_end_turn(block);
+	else
+		hold_rest(block);
 	return true;
 }
 
@@ -470,9 +477,11 @@ void hold_failed(struct align_block *block)
  * @block: a held block in WAIT
  * @io: a write whose range over the block has ended well
  *
- * A drive may ignore the discard of a part of a block, and then the held bytes
- * are still the newest. (A discard comes here only with a failed block, see
- * rule 7.) It may not ignore a secure erase, which is treated like write-zeroes.
+ * A drive may ignore a discard, and then the held bytes are still the newest. So
+ * only one of a whole block ends anything, and only what could not be written
+ * (rule 7; another block comes here with a discard only behind the deadline of a
+ * reboot). A drive may not ignore a secure erase, which is treated like
+ * write-zeroes.
  *
  * Called with the lock of the block's shard held.
  */
@@ -486,7 +495,7 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	align_overlap(&at->geometry, block->number, io->start, io->end, &from,
 		      &to);
 	if (bio_op(io->bio) == REQ_OP_DISCARD &&
-	    to - from < align_block_sectors(&at->geometry))
+	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
 		return;
 	bitmap_clear(block->kept, from, to - from);
 	hold_count_bytes(block, before);
@@ -774,6 +783,38 @@ static bool hold_may_send(struct align_blocks *blocks)
 	return may;
 }
 
+/*
+ * Let what waits for held blocks of a shard pass, because these blocks will not be
+ * written. Each of these blocks is in WAIT then, as if its ranges had come while it
+ * was younger (rule 7): they settle what they overwrite, once they have ended well,
+ * and the rest stays held. At most BLOCKS_BATCH blocks. Return: whether there was one.
+ */
+static bool shard_let_pass(struct align_shard *shard)
+{
+	struct align_block *block, *tmp;
+	unsigned int nr = 0;
+
+	spin_lock_irq(&shard->lock);
+	list_for_each_entry_safe(block, tmp, &shard->urgent, list) {
+		if (nr++ == BLOCKS_BATCH)
+			break;
+		hold_leave(block);
+		block_end_turn(block);
+	}
+	spin_unlock_irq(&shard->lock);
+	return nr;
+}
+
+/* Behind the deadline of a reboot, let no request wait for a held block. */
+static void hold_let_pass(struct align_blocks *blocks)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		while (shard_let_pass(&blocks->shard[i]))
+			cond_resched();
+}
+
 /* Write blocks that must not be held any longer; set the timer for the next. */
 static void hold_empty_work(struct work_struct *work)
 {
@@ -784,6 +825,10 @@ static void hold_empty_work(struct work_struct *work)
 	LIST_HEAD(started);
 	unsigned int i;
 
+	if (READ_ONCE(reboot_over)) {
+		hold_let_pass(blocks);
+		return;
+	}
 	for (;; cond_resched()) {
 		if (!hold_may_send(blocks))
 			return;
@@ -1308,6 +1353,7 @@ static void reboot_report(struct align_target *at)
 	error = blocks->reboot.left ? -ETIMEDOUT : -EIO;
 	hold_fail_waiters(blocks);
 	spin_unlock_irq(&blocks->lock);
+	hold_kick(at);
 	if (nr)
 		DMERR("%s: %u held blocks were not written before the reboot: error %d",
 		      dm_device_name(at->node->md), nr, error);

@@ -172,3 +172,18 @@ def test_nothing_more_is_emptied_after_the_deadline_of_a_reboot(end):
     """Blocks in flight at the deadline are written if the disk answers after all; the others stay held."""
     late = end.said["written_too_late"]
     assert 0 < late < len(MANY), f"{late} of {len(MANY)} blocks were written after the deadline"
+
+
+@pytest.mark.timeout(0)
+@one_reboot
+@pytest.mark.parametrize("request_over", ["write", "discard", "part"])
+def test_requests_over_blocks_that_stay_held_end_after_the_deadline_of_a_reboot(end, request_over):
+    """
+    A write of the whole block takes the place of what is held when it is on the disk, one of a part goes down with it. A
+    discard may be ignored by the disk, so what is held stays.
+    """
+    said = end.said["over_held"]
+    print(said)
+    assert said[request_over]["ended"], "the request waits for a block that nobody will write"
+    assert all(said[request_over].get("there", [])), "the content is not on the device, or not on the disk"
+    assert said["settled"] == 2, "not the blocks of the two writes, and only those, are settled"

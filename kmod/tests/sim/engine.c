@@ -80,6 +80,8 @@
  *     find something, and only if it was armed.
  *   - Memory: either there is none for GFP_NOWAIT or there is, and that changes
  *     scenario.memory_changes times. Mempools always have some.
+ *   - A reboot: before its deadline it is a flush that stops holding; behind it
+ *     no held block is sent, and ranges pass it as they do by rule 7.
  *   - A plug: started blocks may rest in the list of their thread for any time.
  *   - The copy of touches to the buffer and the sending of a request are one
  *     event, after the one that made the block READ, WRITE or PASS: in between

@@ -154,6 +154,9 @@ void hold_overwritten(struct align_block *block, u8 r)
 	if (kind_of(r)->op != OP_WRITE && over != WHOLE &&
 	    !broken(PART_DISCARD_ENDS_HELD))
 		return;
+	if (kind_of(r)->op != OP_WRITE && !block->failed &&
+	    !broken(PART_DISCARD_ENDS_HELD) && !broken(DISCARD_ENDS_HELD))
+		return;
 	/* What could not be written; whatever the drive does with the discard. */
 	for (i = 0; i < MODEL_PER_BLOCK; i++)
 		if (kind_of(r)->op == OP_DISCARD && over == WHOLE && block->failed)
