@@ -2,6 +2,7 @@
 """Each wait for what is held ends within a bound in requests of the drive, whatever others do."""
 
 import contextlib
+import time
 
 import pytest
 
@@ -9,7 +10,7 @@ from lab.pace import Limit
 from rig.direct import Disk, Later, flush_fails, pattern
 from rig.dm import Align, Device
 from rig.memdisk import memory_disk
-from rig.witness import FlushTrace, completed, eventually
+from rig.witness import TRACING, FlushTrace, Trace, completed, eventually
 
 BLOCK = 8
 MIB = 2048		# sectors
@@ -67,6 +68,27 @@ def test_a_flush_ends_beside_threads_that_discard_what_they_have_written(rig, th
         eventually(lambda: completed(disk.path) > 20 * threads, "the flood does not begin", timeout=120)
         upper.write(512 * MIB + 1, pattern(1, 1, 1))
         requests_of_flush(upper.flush, device.path, disk.path, bound(threads + 1))
+
+
+def test_a_block_is_written_after_hold_ms_beside_threads_that_discard_what_they_have_written(rig):
+    """Within the same bound of requests, from when it is due."""
+    rig.load_module()
+    threads, hold_ms, place = 128, 200, 512 * MIB
+    with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=hold_ms, **GEOMETRY) as device, \
+            regions(device.path, threads, 64 * MIB // 128) as parts, Disk(device.path) as upper, Disk(disk.path) as lower, \
+            rig.beside("flood", threads, "discard", *parts):
+        eventually(lambda: completed(disk.path) > 20 * threads, "the flood does not begin", timeout=120)
+        with Trace(disk.path) as trace:
+            upper.write(place + 1, pattern(1, place + 1, 1))
+            time.sleep(2 * hold_ms / 1000)
+            (TRACING / "trace").write_text("")
+            before, most = completed(disk.path), bound(threads + 1)
+            while lower.read(place + 1, 1) != pattern(1, place + 1, 1):
+                done = completed(disk.path) - before
+                assert done <= 4 * most, f"a block that is due is not written after {done} requests; {most} are enough"
+        sent = [number for number, request in enumerate(trace.requests) if request.op == "W" and request.sector == place]
+        print(f"the block was written {f'behind {sent[0]} requests' if sent else 'before it was looked for'}; at most {most}")
+        assert not sent or sent[0] <= most, f"the block was written behind {sent[0]} requests; {most} are enough"
 
 
 def test_a_flush_fails_beside_a_flood_of_writes_if_a_block_cannot_be_written(rig):
