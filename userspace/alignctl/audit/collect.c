@@ -83,8 +83,13 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 	const char *table = value(probe, "PTTYPE");
 	int64_t magic;
 
-	if (table)
+	if (table) {
 		content->table = memory_or_exit(strdup(table));
+		/* a protective MBR, and no GPT where the sectors say */
+		if (!strcmp(table, "PMBR"))
+			header_gpt(source, blkid_probe_get_sectorsize(probe),
+				   content);
+	}
 	if (!type)
 		return;
 	content->type = memory_or_exit(strdup(type));
@@ -654,6 +659,45 @@ static void find_mapped(struct stack *stack, struct stack_layer *layer,
 		blkid_free_probe(probe);
 }
 
+/* Take the type of a partition. */
+static void take_type(struct stack_layer *layer, blkid_partition partition)
+{
+	const char *type = blkid_partition_get_type_string(partition);
+
+	free(layer->type);
+	layer->type = type ?
+		memory_or_exit(strdup(type)) :
+		message_format("0x%02x", (unsigned int)
+			       blkid_partition_get_type(partition));
+}
+
+/* Take the types of the partitions of a disk from its table. */
+static void find_types(struct stack *stack, size_t index)
+{
+	const struct stack_layer *disk = &stack->layer[index];
+	CLEANUP_FREE char *path = sysfs_path("%s", disk->path);
+	CLEANUP_CLOSE int fd = disk->suspended || !disk->content.table ? -1 :
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const struct part all = { .fd = fd };
+	blkid_probe probe = fd < 0 ? NULL :
+		new_probe(&all, (uint64_t)maybe_or(disk->bytes, 0));
+	blkid_partlist list = probe ? blkid_probe_get_partitions(probe) : NULL;
+	size_t i;
+
+	for (i = index + 1; list && i < stack->nr; i++) {
+		struct stack_layer *layer = &stack->layer[i];
+		blkid_partition found = layer->kind != STACK_PARTITION ||
+			layer->below[0] != index ? NULL :
+			blkid_partlist_get_partition_by_partno(list,
+				(int)layer->partition);
+
+		if (found)
+			take_type(layer, found);
+	}
+	if (probe)
+		blkid_free_probe(probe);
+}
+
 static void find_all_mapped(struct stack *stack)
 {
 	size_t i;
@@ -687,6 +731,9 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		ask_probed(&stack->layer[i]);
 		assume(&stack->layer[i], options);
 	}
+	for (i = 0; i < stack->nr; i++)
+		if (!stack->layer[i].aside)
+			find_types(stack, i);
 	collect_mounts(stack);
 	return ALIGNCTL_FINE;
 }
@@ -707,6 +754,7 @@ static void add_image_partition(struct stack *stack, size_t image,
 	layer->view[STACK_SYSFS] = stack->layer[image].view[STACK_SYSFS];
 	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = MAYBE_UNKNOWN;
 	layer->partition = blkid_partition_get_partno(found);
+	take_type(layer, found);
 	layer->start = bytes_of(maybe_of(blkid_partition_get_start(found)),
 				ALIGN_SECTOR_SIZE);
 	layer->bytes = bytes_of(maybe_of(blkid_partition_get_size(found)),

@@ -12,6 +12,10 @@
 #define EXT_INCOMPAT_64BIT	0x80U
 #define BLOCK_MAX		65536U	/* largest block of a file system */
 #define XFS_SECTOR_MAX		32768U
+/* md, version 1: reserved before Linux 6.19, which refuses another value than 0. */
+#define MD_LOGICAL		224U
+#define GPT_HEADER_MIN		92U
+#define GPT_REVISION		0x00010000U
 /* SCSI page 89h: Identify data, and words of it. */
 #define IDENTIFY_AT		60U
 #define IDENTIFY_BYTES		512U
@@ -89,6 +93,7 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 {
 	struct mdp_superblock_1 sb;
 	struct maybe start;
+	uint32_t logical;
 
 	/* what follows the fields is a list of members */
 	if (!header_read(source, sector << ALIGN_SECTOR_SHIFT, &sb,
@@ -103,6 +108,9 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 	content->start = start;
 	content->chunk = maybe_of((int64_t)le32toh(sb.chunksize) <<
 				   ALIGN_SECTOR_SHIFT);
+	logical = le32_at((const uint8_t *)&sb + MD_LOGICAL);
+	if (logical)
+		content->logical = maybe_of(logical);
 	return true;
 }
 
@@ -132,6 +140,26 @@ bool header_md(const struct header_source *source,
 	       (sectors >= 16 &&
 		md_v1(source, (sectors - 16) & ~UINT64_C(7), content)) ||
 	       md_v0(source, content);
+}
+
+bool header_gpt(const struct header_source *source, uint32_t logical,
+		struct stack_content *content)
+{
+	uint8_t header[GPT_HEADER_MIN];
+	uint32_t sector;
+
+	for (sector = ALIGN_SECTOR_SIZE; sector <= BLOCK_MAX; sector *= 2) {
+		if (sector == logical ||
+		    !header_read(source, sector, header, sizeof(header)) ||
+		    memcmp(header, "EFI PART", 8) ||
+		    le32_at(header + 8) != GPT_REVISION ||
+		    le32_at(header + 12) < GPT_HEADER_MIN ||
+		    le32_at(header + 12) > sector || le64_at(header + 24) != 1)
+			continue;
+		content->table_sector = maybe_of(sector);
+		return true;
+	}
+	return false;
 }
 
 bool header_of_type(const char *type, const struct header_source *source,

@@ -46,6 +46,13 @@ bool header_ext(const struct header_source *source,
 		struct stack_content *content);
 
 /*
+ * Find a GPT for sectors of another size than @logical, behind a protective MBR.
+ * Return: false, with nothing set, if there is none.
+ */
+bool header_gpt(const struct header_source *source, uint32_t logical,
+		struct stack_content *content);
+
+/*
  * Read the header of a type that libblkid has named. Return: true also for a
  * type that has no reader here.
  */

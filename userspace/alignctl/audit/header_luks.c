@@ -29,25 +29,52 @@ static bool read_v1(const uint8_t *header, uint64_t size,
 	return true;
 }
 
-/* Take the segment that begins first. */
+/* Check for a segment that cryptsetup needs to end or undo a reencryption. */
+static bool is_backup(struct json_object *segment)
+{
+	struct json_object *flags;
+	size_t i;
+
+	if (!json_object_object_get_ex(segment, "flags", &flags) ||
+	    !json_object_is_type(flags, json_type_array))
+		return false;
+	for (i = 0; i < json_object_array_length(flags); i++) {
+		const char *flag = json_object_get_string(
+			json_object_array_get_idx(flags, i));
+
+		if (flag && !strncmp(flag, "backup-", strlen("backup-")))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Take the segment that begins first. While a device is being encrypted, those
+ * that are not yet are "linear", and the sector is that of the segment which
+ * they are to become.
+ */
 static bool take_segment(struct json_object *segment, uint64_t size,
 			 struct stack_content *content)
 {
 	const char *type = json_get_text(segment, "type");
 	const char *at = json_get_text(segment, "offset");
+	bool crypt = type && !strcmp(type, "crypt"), backup = is_backup(segment);
 	uint64_t offset, sector;
 
-	if (!type || strcmp(type, "crypt") || !at ||
+	if (!type || (!crypt && strcmp(type, "linear")) || !at ||
 	    !decimal_read(&at, INT64_MAX, &offset) || *at || offset >= size ||
-	    offset % ALIGN_SECTOR_SIZE ||
-	    !json_get_number(segment, "sector_size", &sector) ||
+	    offset % ALIGN_SECTOR_SIZE)
+		return false;
+	if (!backup && !maybe_below(content->start, (int64_t)offset + 1))
+		content->start = maybe_of((int64_t)offset);
+	if (!crypt)
+		return true;
+	if (!json_get_number(segment, "sector_size", &sector) ||
 	    sector < ALIGN_SECTOR_SIZE || sector > 4096 ||
 	    (sector & (sector - 1)))
 		return false;
-	if (maybe_below(content->start, (int64_t)offset + 1))
-		return true;
-	content->start = maybe_of((int64_t)offset);
-	content->sector = maybe_of((int64_t)sector);
+	if (!maybe_below(content->sector, (int64_t)sector))
+		content->sector = maybe_of((int64_t)sector);
 	return true;
 }
 
@@ -66,7 +93,7 @@ static bool take_segments(struct json_object *document, uint64_t size,
 		if (!take_segment(segment, size, &found))
 			return false;
 	}
-	if (!maybe_known(found.start))
+	if (!maybe_known(found.start) || !maybe_known(found.sector))
 		return false;
 	found.version = 2;
 	*content = found;

@@ -5,6 +5,7 @@
 
 #include "audit/judge.h"
 #include "audit/judge_cause.h"
+#include "audit/partition_type.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
@@ -385,17 +386,33 @@ static bool data_is_aligned(const struct position *position)
 	return maybe_is(position->data_shift, 0);
 }
 
+/* Return the type of a partition that nothing writes in use, or NULL. */
+static const struct partition_type *unused_type(const struct stack_layer *layer)
+{
+	/* one that carries something all the same is used */
+	return layer->content.type ? NULL : partition_type_unused(layer->type);
+}
+
 static void judge_start(const struct subject *subject)
 {
 	const struct position *at = subject->position;
+	const struct partition_type *unused = unused_type(subject->layer);
+	struct finding *finding;
 	int64_t shift;
 
 	if (subject->layer->kind != STACK_PARTITION ||
 	    !maybe_get(at->shift, &shift) || !shift || data_is_aligned(at))
 		return;
-	mend_start(add(subject, FINDING_PARTITION_START,
-		       into_block("starts", shift, subject->block),
-		       cost_of_start(subject->block)), subject, shift);
+	finding = add(subject, FINDING_PARTITION_START,
+		      into_block("starts", shift, subject->block),
+		      unused ? message_format("none in use: it is %s, and %s",
+					      unused->name, unused->written) :
+			       cost_of_start(subject->block));
+	finding->note = unused;
+	if (unused)
+		finding->reason = message_format("nothing need be done");
+	else
+		mend_start(finding, subject, shift);
 }
 
 /* Check for a type that leaves the last bytes alone if its start is aligned. */
@@ -429,7 +446,7 @@ static void judge_end(const struct subject *subject)
 		return;
 	if (!maybe_get(own->bytes, &bytes) ||
 	    !maybe_get(further(at->shift, own->bytes, subject->block), &over) ||
-	    !over || rounds_down(own, subject->block) ||
+	    !over || rounds_down(own, subject->block) || unused_type(own) ||
 	    maybe_below(used, bytes - over + 1))
 		return;
 	disk = disk_of(subject);
@@ -646,9 +663,20 @@ static bool below_misaligned(const struct subject *subject)
 
 static void judge_misaligned(const struct subject *subject)
 {
+	struct finding *finding;
+
 	if (!maybe_is(of_sysfs(subject->layer, STACK_OFFSET), -1) ||
 	    below_misaligned(subject))
 		return;
+	if (subject->layer->nr_below && below_aligned(subject)) {
+		finding = add(subject, FINDING_MISALIGNED,
+			message_format("the kernel calls it misaligned (-1), though each device below begins at a physical block"),
+			message_format("no RMW: nothing below it is shifted; mkfs and parted take no hint from it"));
+		finding->note = true;
+		finding->reason = message_format(
+			"nothing need be done; -1 comes of devices below whose limits differ");
+		return;
+	}
 	add(subject, FINDING_MISALIGNED,
 	    message_format(subject->layer->nr_below > 1 ?
 		"the kernel finds no common boundary of the devices below (-1)" :
@@ -816,6 +844,45 @@ static void judge_probed(const struct subject *subject)
 	}
 	finding->note = harmless;
 	mend_by_attach(finding, subject, block, offset);
+}
+
+/* Say of a GPT that it was made for sectors of another size. */
+static void judge_table(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	struct finding *finding;
+	int64_t sector;
+
+	if (!maybe_get(own->content.table_sector, &sector))
+		return;
+	finding = add(subject, FINDING_TABLE_SECTOR,
+		      message_format("its GPT is for %" PRId64
+				     "-byte sectors, and it is read with %" PRId64,
+				     sector,
+				     maybe_or(of_sysfs(own, STACK_LOGICAL), 0)),
+		      message_format("not known: its partitions are not found"));
+	finding->note = true;
+	finding->reason = own->kind == STACK_FILE ?
+		message_format("check it with --logical %" PRId64, sector) :
+		message_format(
+			"it was written through a bridge or loop device with such sectors, and is read through one only");
+}
+
+/* Say of an array which kernels assemble it. */
+static void judge_md(const struct subject *subject)
+{
+	struct finding *finding;
+	int64_t logical;
+
+	if (!maybe_get(subject->layer->content.logical, &logical))
+		return;
+	finding = add(subject, FINDING_MD_LOGICAL,
+		      message_format("its superblock keeps a logical block of %"
+				     PRId64 " bytes", logical),
+		      message_format("no RMW; Linux before 6.19 does not assemble the array"));
+	finding->note = true;
+	finding->reason = message_format(
+		"keep a kernel of 6.19 or later to boot and to rescue; an array that must run on earlier ones is made by one of those");
 }
 
 static void judge_extent(const struct subject *subject)
@@ -1080,7 +1147,8 @@ static void judge_device(const struct subject *subject)
 		judge_end, judge_loop, judge_mapped, judge_unread,
 	};
 	static const judge_function of_content[] = {
-		judge_data, judge_extent, judge_fs, judge_luks,
+		judge_table, judge_data, judge_md, judge_extent, judge_fs,
+		judge_luks,
 	};
 	size_t i;
 

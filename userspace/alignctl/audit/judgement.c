@@ -26,6 +26,8 @@ const char *finding_name(enum finding_code code)
 		[FINDING_PROBED] = "probed",
 		[FINDING_UNREAD] = "unread",
 		[FINDING_UNJUDGED] = "unjudged",
+		[FINDING_TABLE_SECTOR] = "table-sector",
+		[FINDING_MD_LOGICAL] = "md-logical",
 		[FINDING_CAUSE] = "cause",
 	};
 

@@ -99,6 +99,7 @@ void stack_free(struct stack *stack)
 		free(layer->name);
 		free(layer->path);
 		free(layer->label);
+		free(layer->type);
 		free(layer->file);
 		while (layer->nr_mounts)
 			free(layer->mounts[--layer->nr_mounts]);

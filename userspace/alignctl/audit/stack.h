@@ -72,6 +72,7 @@ enum stack_unread {
  * struct stack_content - what a device carries, as its header says
  * @type: libblkid's name of the type, "xfs"; NULL: none, or not read
  * @table: libblkid's name of the partition table, "gpt"; NULL as above
+ * @table_sector: sector of a GPT that was made for another one than the disk's
  * @unread: why the headers were not read, for people; NULL: they were
  * @why: reason for @unread; UNREAD_NOT if that is NULL
  * @version: version of a LUKS header; 0: none
@@ -80,6 +81,7 @@ enum stack_unread {
  * @block: block of the file system, page of the swap area
  * @extent: extent of LVM
  * @chunk: chunk of md; 0: the level has none
+ * @logical: logical block that md keeps in its superblock since Linux 6.19
  * @bytes: size of the file system
  *
  * Figures are in bytes.
@@ -87,6 +89,7 @@ enum stack_unread {
 struct stack_content {
 	char *type;
 	char *table;
+	struct maybe table_sector;
 	char *unread;
 	enum stack_unread why;
 	unsigned int version;
@@ -95,6 +98,7 @@ struct stack_content {
 	struct maybe block;
 	struct maybe extent;
 	struct maybe chunk;
+	struct maybe logical;
 	struct maybe bytes;
 };
 
@@ -115,6 +119,7 @@ struct stack_content {
  * @max_io: largest request that the kernel sends, bytes
  * @rotational: the disk rotates
  * @partition: number of the partition, of a STACK_DM the one in its UUID; 0: none
+ * @type: type of the partition in its table, a GUID or "0x83"; NULL: unknown
  * @start: first byte of a partition on its disk, of a loop device in its file
  * @bytes: size
  * @mounts: mount points; may be NULL if @nr_mounts is 0
@@ -143,6 +148,7 @@ struct stack_layer {
 	struct maybe max_io;
 	bool rotational;
 	int64_t partition;
+	char *type;
 	struct maybe start;
 	struct maybe bytes;
 	char **mounts;

@@ -89,6 +89,8 @@ fuzz_header(bool (*read)(const struct header_source *source,
 	fuzz_figure(content.block, 512, 65536);
 	fuzz_figure(content.extent, 512, INT64_MAX);
 	fuzz_figure(content.chunk, 0, INT64_MAX);
+	fuzz_figure(content.logical, 1, UINT32_MAX);
+	fuzz_figure(content.table_sector, 512, 65536);
 	fuzz_figure(content.bytes, 0, INT64_MAX);
 	FUZZ_CHECK(!content.type && !content.table && !content.unread);
 }

@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 from types import SimpleNamespace
 
@@ -352,6 +353,75 @@ def test_a_suspended_device_is_not_waited_for(stack):
     notes = stack.check()[1]
     assert {name: notes[name]["unread"]["text"] for name in ("dm-0", "dm-1")} == dict.fromkeys(
         ("dm-0", "dm-1"), "its headers were not read: it is suspended")
+
+
+@pytest.mark.parametrize("kind, start, size", [("21686148-6449-6E6F-744E-656564454649", 34, 2014),
+                                              ("E3C9E316-0B5C-4DB8-817D-F92DF00215AE", 34, 32734 - 2048)])
+def test_a_partition_that_nothing_writes_is_a_note(tmp_path, kind, start, size):
+    """As installers make one in the gap behind the table."""
+    image = sparse(tmp_path / "disk", 2 * DISK_SECTORS * SECTOR)
+    run("sfdisk", "--quiet", image, input=f"label: gpt\nfirst-lba: 34\nstart={start}, size={size}, type={kind}\n"
+        f"start=65536, size={PART_SECTORS}\n")
+    faults, notes, _ = check(image)
+    assert not faults and set(notes) == {f"{image}:1"}
+    assert notes[f"{image}:1"][UNALIGNED]["command"] is None
+    # the same of a device, whose table says the type
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), bytes_=2 * DISK_SECTORS * SECTOR)
+    machine.device("sda1", (8, 1), parent="pci0/sda", bytes_=size * SECTOR, partition=1, start=start)
+    shutil.copyfile(image, tmp_path / "dev/sda")
+    faults, notes, _ = machine.check("sda")
+    assert not faults and UNALIGNED in notes["sda1"]
+    sparse(tmp_path / "dev/sda", 2 * DISK_SECTORS * SECTOR)
+    assert UNALIGNED in machine.check("sda")[0]["sda1"]
+
+
+@pytest.mark.parametrize("made_for, read_with", [(4096, 512), (512, 4096), (2048, 512)])
+def test_a_table_for_sectors_of_another_size_is_named(tmp_path, made_for, read_with):
+    image = sparse(tmp_path / "disk", 128 * MIB)
+    run("fdisk", "--sector-size", made_for, image, input="g\nn\n1\n2048\n4095\nw\n")
+    faults, notes, devices = check(image, "--logical", read_with)
+    assert not faults and list(devices) == [str(image)]
+    row = notes[str(image)]["table-sector"]
+    assert row["text"] == f"its GPT is for {made_for}-byte sectors, and it is read with {read_with}"
+    assert row["not_in_place"] == f"check it with --logical {made_for}"
+    faults, notes, devices = check(image, "--logical", made_for)
+    assert (faults, notes, len(devices)) == ({}, {}, 2)
+
+
+def test_luks_that_is_being_encrypted_is_read(tmp_path):
+    image = sparse(tmp_path / "disk", 64 * MIB)
+    run("mkfs.ext4", "-q", "-F", "-b", "4096", image, "24M")
+    run("cryptsetup", "reencrypt", "--encrypt", "--init-only", "--reduce-device-size", "32M", "--batch-mode", "--pbkdf", "pbkdf2",
+        "--pbkdf-force-iterations", "1000", "--sector-size", "4096", "--key-file", "-", image, input="a pass phrase")
+    faults, notes, devices = check(image)
+    content = devices[str(image)]["content"]
+    assert (faults, notes) == ({}, {})
+    assert (content["type"], content["data_start"], content["sector_size"], content["unread"]) == (
+        "crypto_LUKS", 16 * MIB, 4096, None)
+
+
+def test_an_array_of_linux_6_19_is_a_note(tmp_path):
+    """Its superblock has the logical block in a place where earlier kernels demand 0; checked with what mdadm writes."""
+    image = sparse(tmp_path / "member", 64 * MIB)
+    superblock = bytearray(4096)
+    superblock[0:8] = struct.pack("<II", 0xa92b4efc, 1)
+    superblock[72:76] = struct.pack("<I", 1)
+    superblock[128:144] = struct.pack("<QQ", 2048, 2048)
+    superblock[144:152] = struct.pack("<Q", 8)
+    superblock[220:224] = struct.pack("<I", 128)
+    for logical, wanted in ((0, False), (512, True)):
+        superblock[224:228] = struct.pack("<I", logical)
+        superblock[216:220] = bytes(4)
+        words = struct.unpack("<128I", superblock[:512])
+        total = sum(words)
+        superblock[216:220] = struct.pack("<I", ((total & 0xffffffff) + (total >> 32)) & 0xffffffff)
+        with open(image, "r+b") as file:
+            file.seek(4096)
+            file.write(superblock)
+        faults, notes, devices = check(image)
+        assert devices[str(image)]["content"]["type"] == "linux_raid_member" and not faults
+        assert ("md-logical" in notes.get(str(image), {})) == wanted
 
 
 def cut(path):

@@ -144,6 +144,9 @@ static bool luks2_says(const char *json, struct stack_content *content)
 #define SEGMENT(offset, sector) \
 	"{\"type\":\"crypt\",\"offset\":\"" offset "\",\"sector_size\":" sector "}"
 
+#define LINEAR(offset, more) \
+	"{\"type\":\"linear\",\"offset\":\"" offset "\",\"size\":\"512\"" more "}"
+
 static void luks2(void)
 {
 	static const char *const wrong[] = {
@@ -157,11 +160,21 @@ static void luks2(void)
 		"{\"segments\":{\"0\":" SEGMENT("99999999999999999999", "512") "}}",
 		"{\"segments\":{\"0\":" SEGMENT("4096", "513") "}}",
 		"{\"segments\":{\"0\":" SEGMENT("4096", "8192") "}}",
+		"{\"segments\":{\"0\":" LINEAR("4096", "") "}}",
+		"{\"segments\":{\"0\":" LINEAR("0", ",\"flags\":[\"backup-final\"]") "}}",
 	};
 	struct stack_content content;
 	char deep[4096];
 	size_t i;
 
+	/* being encrypted: what is not yet is plain, and the rest for the end */
+	CHECK(luks2_says("{\"segments\":{\"0\":" LINEAR("1572864", "") ",\"1\":"
+			 LINEAR("1049088", "") ",\"2\":"
+			 LINEAR("0", ",\"flags\":[\"backup-previous\"]") ",\"3\":"
+			 "{\"type\":\"crypt\",\"offset\":\"524288\",\"sector_size\":4096,\"flags\":[\"backup-final\"]}"
+			 "}}", &content) &&
+	      maybe_is(content.start, 1049088) && maybe_is(content.sector, 4096),
+	      "start %" PRId64, maybe_or(content.start, -1));
 	CHECK(luks2_says("{\"segments\":{\"0\":" SEGMENT("1048576", "4096")
 			 ",\"1\":" SEGMENT("524800", "512") "}}", &content) &&
 	      maybe_is(content.start, 524800) && maybe_is(content.sector, 512),
@@ -271,6 +284,11 @@ static void md(void)
 		      maybe_is(content.chunk, 512 << 10), "version 1 at sector %" PRIu64,
 		      places[i]);
 	}
+	CHECK(!maybe_known(content.logical), "a superblock before Linux 6.19");
+	make_member(8, 2048, 0);
+	put_le(4096 + 224, 512, 4);
+	CHECK(get(header_md, &content) && maybe_is(content.logical, 512),
+	      "logical block %" PRId64, maybe_or(content.logical, -1));
 	make_member(8, MEDIUM / 512, 0);
 	CHECK(!get(header_md, &content), "data behind the end");
 	make_member(8, UINT64_MAX, 0);
@@ -282,6 +300,46 @@ static void md(void)
 	put(MEDIUM - 65536, &old, sizeof(old));
 	CHECK(get(header_md, &content) && maybe_is(content.start, 0) &&
 	      maybe_is(content.chunk, 65536), "version 0.90");
+}
+
+static bool gpt_at(uint32_t sector, uint32_t logical,
+		   struct stack_content *content)
+{
+	const struct header_source source = { read_medium, NULL, MEDIUM };
+
+	clear();
+	put(sector, "EFI PART", 8);
+	put_le(sector + 8, 0x00010000, 4);
+	put_le(sector + 12, 92, 4);
+	put_le(sector + 24, 1, 8);
+	memset(content, 0, sizeof(*content));
+	return header_gpt(&source, logical, content);
+}
+
+static void gpt(void)
+{
+	static const uint32_t sizes[] = { 512, 1024, 2048, 4096, 65536 };
+	const struct header_source source = { read_medium, NULL, MEDIUM };
+	struct stack_content content;
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		CHECK(!gpt_at(sizes[i], sizes[i], &content),
+		      "the GPT of the disk's own sectors of %u", sizes[i]);
+		CHECK(gpt_at(sizes[i], sizes[i] == 512 ? 4096 : 512,
+			     &content) &&
+		      maybe_is(content.table_sector, sizes[i]), "%u", sizes[i]);
+	}
+	gpt_at(4096, 512, &content);
+	memset(&content, 0, sizeof(content));
+	put_le(4096 + 24, 2, 8);
+	CHECK(!header_gpt(&source, 512, &content), "a copy at another place");
+	put_le(4096 + 24, 1, 8);
+	put_le(4096 + 12, 8192, 4);
+	CHECK(!header_gpt(&source, 512, &content), "a header above its sector");
+	put_le(4096 + 12, 91, 4);
+	CHECK(!header_gpt(&source, 512, &content) &&
+	      !maybe_known(content.table_sector), "a header of 91 bytes");
 }
 
 static void ends(void)
@@ -340,6 +398,7 @@ const struct tap_test header_tests[] = {
 	{ "LUKS 2: where the first segment begins, and its sector", luks2 },
 	{ "LVM: pe_start and extent, of a text that wraps too", lvm },
 	{ "md: data offset and chunk, of each version", md },
+	{ "GPT: a table for sectors of another size", gpt },
 	{ "no reader reads behind the end of a device", ends },
 	{ "Identify: physical block and offset of an ATA drive", identify },
 	{ 0 },

@@ -564,6 +564,87 @@ static void units(void)
 	expect("", NULL);
 }
 
+static void types(void)
+{
+	static const char *const unused[] = {
+		"21686148-6449-6E6F-744E-656564454649",
+		"e3c9e316-0b5c-4db8-817d-f92df00215ae", "0x41",
+	};
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
+		disk(512, 4096, 0);
+		layer = partition(1, 34 * 512, 2014 * 512);
+		layer->type = strdup(unused[i]);
+		expect("1:(partition-start)", NULL);
+		/* nor does its end matter */
+		disk(512, 4096, 0);
+		layer = partition(1, START, 2014 * 512);
+		layer->type = strdup(unused[i]);
+		expect("", NULL);
+		/* whatever its type, what carries something is written */
+		disk(512, 4096, 0);
+		layer = partition(1, 34 * 512, 2014 * 512);
+		layer->type = strdup(unused[i]);
+		carries(layer, "ext4");
+		layer->content.block = maybe_of(4096);
+		expect("1:partition-start", NULL);
+	}
+	disk(512, 4096, 0);
+	layer = partition(1, 34 * 512, 2014 * 512);
+	layer->type = strdup("0fc63daf-8483-4772-8e79-3d69d8477de4");
+	expect("1:partition-start", NULL);
+}
+
+/* Put a mapped device on the first partition. */
+static struct stack_layer *leg(int64_t offset)
+{
+	struct stack_layer *layer = above(STACK_LVM, offset);
+
+	stack.layer[stack.nr - 1].below[0] = 1;
+	return layer;
+}
+
+static void legs(void)
+{
+	static const int64_t offsets[] = { 0, 3584 };
+	struct judgement judgement;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		disk(512, 4096, 0);
+		carries(partition(1, START, PART_BYTES), "LVM2_member");
+		stack.layer[1].content.start =
+			maybe_of(START - (offsets[i] ? 3584 : 0));
+		leg(offsets[i]);
+		leg(offsets[i]);
+		above(STACK_LVM, -1);
+		stack_lies_on(&stack, 2);
+		judge(&stack, &judgement);
+		CHECK(judgement.nr && !strstr(
+			judgement.finding[judgement.nr - 1].reason,
+			"mend the devices below") == !offsets[i], "%s",
+		      judgement.finding[judgement.nr - 1].reason);
+		judgement_free(&judgement);
+		expect(offsets[i] ? "1:data-start 4:misaligned" :
+				    "4:(misaligned)", NULL);
+	}
+}
+
+static void tables(void)
+{
+	struct stack_layer *layer = disk(512, 4096, 0);
+
+	layer->content.table_sector = maybe_of(4096);
+	expect("0:(table-sector)", NULL);
+	layer = disk(512, 4096, 0);
+	carries(layer, "linux_raid_member");
+	layer->content.start = maybe_of(START);
+	layer->content.logical = maybe_of(512);
+	expect("0:(md-logical)", NULL);
+}
+
 static void sizes(void)
 {
 	static const int64_t odd[] = { 0, 3072, 256, 2 << 20 };
@@ -738,6 +819,11 @@ const struct tap_test judge_tests[] = {
 	{ "it is a note where align devices have the probed blocks",
 	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },
+	{ "what nothing writes in use is a note, by its type", types },
+	{ "a device that the kernel calls misaligned on aligned ones is a note",
+	  legs },
+	{ "a table of other sectors is a note, and arrays of Linux 6.19",
+	  tables },
 	{ "blocks of any size are judged, or said not to be", sizes },
 	{ "a loop device is judged by its offset in the file", loops },
 	{ "each reason why headers were not read has its own words", unread },
