@@ -145,7 +145,7 @@ def test_what_has_no_modes_to_compare_is_refused_before_anything_changes(rig):
     drive = rig.drive("p4096")
     refused = run(ALIGNCTL, "verify", drive.path, "--live", ok=False)
     assert refused.returncode == USAGE and "not an align device" in refused.stderr
-    assert f"'alignctl attach {drive.path} --online'" in refused.stderr
+    assert f"'alignctl attach --online {drive.path}'" in refused.stderr
     with rig.brd() as ram:
         run(ALIGNCTL, "attach", ram, "--name", NAME)
         try:

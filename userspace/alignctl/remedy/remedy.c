@@ -208,6 +208,27 @@ static const struct remedy remedies[] = {
 		.when = "a line of aligntab has changed, and initramfs-tools is installed",
 		.command = "update-initramfs -u -k all",
 	},
+	[REMEDY_PROBE] = {
+		.name = "probe-method",
+		.purpose = "replay",
+		.when = "a method was given to replay, with a device",
+		.command = "alignctl probe {type} {device}",
+	},
+	[REMEDY_REPLAY] = {
+		.name = "replay-workload",
+		.purpose = "probe",
+		.when = "a workload was given to probe, with a device",
+		.harm = REMEDY_DESTROYS,
+		.unmount = true,
+		.command = "alignctl replay {type} --on {device}",
+		.text = "a workload overwrites the device; back up, then: {command}",
+	},
+	[REMEDY_CONVERT] = {
+		.name = "convert-trace",
+		.purpose = "record --convert",
+		.when = "the former option was given, with --output",
+		.command = "alignctl convert {device} --output {name} --to {type}",
+	},
 };
 
 const struct remedy *remedy_of(enum remedy_id id)
@@ -332,6 +353,11 @@ static char *complete(enum remedy_id id, const struct remedy_words *words)
 	}
 	fclose(file);
 	return memory_or_exit(text);
+}
+
+char *remedy_of_words(enum remedy_id id, const struct remedy_words *words)
+{
+	return complete(id, words);
 }
 
 char *remedy_of_device(enum remedy_id id, const char *device)

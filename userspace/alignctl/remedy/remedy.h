@@ -41,6 +41,9 @@ enum remedy_id {
 	REMEDY_MOUNT_TRACEFS,
 	REMEDY_FIND_USERS,
 	REMEDY_INITRAMFS,
+	REMEDY_PROBE,
+	REMEDY_REPLAY,
+	REMEDY_CONVERT,
 	REMEDY_NR,
 };
 
@@ -76,9 +79,9 @@ struct remedy {
 /**
  * struct remedy_words - the words that a command is completed by
  * @device: {device}, the path of the device, or of an image
- * @name: {name}, the name of a device-mapper device
+ * @name: {name}, the name of a device-mapper device, or of a new file
  * @mode: {mode}, a mode of align
- * @type: {type}, a type of file system
+ * @type: {type}, a type of file system, a method, a workload or a format
  * @step: {step}, sectors that something moves by, with its sign
  * @number: {number}, the number of a partition, or a size in a unit of its own
  * @size: {size}, bytes
@@ -121,6 +124,7 @@ char *remedy_command(enum remedy_id id, const struct remedy_words *words);
  * Return the command of a message, for free(): as remedy_command(), whatever its
  * characters, which message_error() makes visible.
  */
+char *remedy_of_words(enum remedy_id id, const struct remedy_words *words);
 char *remedy_of_device(enum remedy_id id, const char *device);
 char *remedy_of_name(enum remedy_id id, const char *name);
 char *remedy_of_machine(enum remedy_id id);

@@ -15,6 +15,7 @@
 #include "device/device.h"
 #include "device/guard.h"
 #include "engine/engine.h"
+#include "remedy/remedy.h"
 #include "verbs/plan_options.h"
 #include "verbs/reports.h"
 #include "verbs/verbs.h"
@@ -141,8 +142,15 @@ static void report_unknown(const char *name, const char *device)
 	size_t i;
 
 	if (workload_find(name)) {
-		message_error("%s: is a workload: alignctl replay %s --on %s",
-			      name, name, device ? device : "DEV");
+		CLEANUP_FREE char *replay = remedy_of_words(REMEDY_REPLAY,
+			&(struct remedy_words) {
+				.type = name, .device = device,
+			});
+
+		message_error("%s: is a workload%s%s", name, device ?
+			      ", which overwrites the device; back up, then: " :
+			      ", which 'alignctl replay' runs",
+			      device ? replay : "");
 		return;
 	}
 	for (i = 0; (m = method_at(i)); i++)

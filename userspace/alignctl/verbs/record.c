@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "observe/programs.h"
 #include "record/record.h"
+#include "remedy/remedy.h"
 #include "verbs/new_trace.h"
 #include "verbs/verbs.h"
 
@@ -234,12 +235,17 @@ static char **cut_command(int *argc, char **argv)
 static int refuse_conversion(const struct record_arguments *arguments)
 {
 	const struct record_options *options = &arguments->options;
-	enum trace_written to = options->format;
+	CLEANUP_FREE char *convert = NULL;
 
-	message_error("record --convert is now: alignctl convert %s --output %s%s%s",
-		      arguments->convert,
-		      options->output ? options->output : "OUT",
-		      to ? " --to " : "", to ? trace_written_names[to] : "");
+	if (!options->output) {
+		message_error("record --convert is now the verb convert, which needs --output, the new file");
+		return ALIGNCTL_USAGE;
+	}
+	convert = remedy_of_words(REMEDY_CONVERT, &(struct remedy_words) {
+		.device = arguments->convert, .name = options->output,
+		.type = trace_written_names[options->format],
+	});
+	message_error("record --convert is now: %s", convert);
 	return ALIGNCTL_USAGE;
 }
 

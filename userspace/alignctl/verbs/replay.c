@@ -15,6 +15,7 @@
 #include "device/device.h"
 #include "device/guard.h"
 #include "forecast/forecast.h"
+#include "remedy/remedy.h"
 #include "replay/phases.h"
 #include "replay/report.h"
 #include "replay/result_file.h"
@@ -522,6 +523,17 @@ static int go(struct replay *replay, struct verb_options *options)
 	return result ? result : do_phases(replay, options);
 }
 
+/* Refuse a method, for which there is another verb. Return: ALIGNCTL_USAGE. */
+static int refuse_method(const char *name, const char *device)
+{
+	CLEANUP_FREE char *probe = remedy_of_words(REMEDY_PROBE,
+		&(struct remedy_words) { .type = name, .device = device });
+
+	message_error("%s: is a method%s%s", name, device ? ": " :
+		      ", which 'alignctl probe' runs", device ? probe : "");
+	return ALIGNCTL_USAGE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct verb_options options = { 0 };
@@ -553,10 +565,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	w = workload_find(argv[first]);
 	if (!w && method_find(argv[first])) {
-		message_error("%s: is a method: alignctl probe %s %s",
-			      argv[first], argv[first],
-			      options.on ? options.on : "DEV");
-		return ALIGNCTL_USAGE;
+		return refuse_method(argv[first], options.on);
 	}
 	if (!options.on) {
 		message_error("replay: needs --on DEV, the device to write to");

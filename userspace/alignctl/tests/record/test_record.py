@@ -40,11 +40,11 @@ def alignctl(*arguments, sysroot=None, cwd=None):
     (["/dev/none", "--output", "{new}", "--seconds", "4G"], ["--seconds 4G", "from 1 to 4294967295"]),
     (["/dev/none", "--output", "-"], ['--output "-"', "must name a file, not standard output\n"]),
     (["/dev/none", "--output", ""], ['--output ""', "must name a file, not standard output\n"]),
-    (["--convert", "{old}"], ["record --convert is now: alignctl convert {old} --output OUT\n"]),
+    (["--convert", "{old}"], ["record --convert is now the verb convert, which needs --output"]),
     (["--convert={old}", "--output={new}", "--format", "csv"],
      ["record --convert is now: alignctl convert {old} --output {new} --to csv\n"]),
     (["/dev/none", "--output", "{new}", "--convert", "{old}", "--json", "--", "true"],
-     ["record --convert is now: alignctl convert {old} --output {new}\n"]),
+     ["record --convert is now: alignctl convert {old} --output {new} --to recording\n"]),
 ])
 def test_a_wrong_use_is_named(tmp_path, arguments, words):
     (tmp_path / "old").write_text("not a trace")

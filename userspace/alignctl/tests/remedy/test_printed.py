@@ -9,7 +9,8 @@ TOP = REPO / "userspace/alignctl"
 # A program, and the beginning of its arguments or the device that it is to work on.
 COMMAND = re.compile(r"\b(?:sfdisk|losetup|cryptsetup|mdadm|vgchange|pvmove|kpartx|dmsetup|modprobe|mkswap|fuser|udevadm|"
                      r"mkfs\.\w+|mkfs\.%s|mount|umount|alignctl (?:attach|detach|set)) +(?:-(?!-help)|%s|/)|"
-                     r"\bmodprobe dm|\bdmsetup \w+ +%s|\bmount -t|\budevadm trigger|\bupdate-initramfs -|\becho .*[|>]")
+                     r"(?<!/)\balignctl (?!of)[a-z]+ +%s|\bmodprobe dm|\bdmsetup \w+ +%s|\bmount -t|\budevadm trigger|"
+                     r"\bupdate-initramfs -|\becho .*[|>]")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Another program's own command, of which a message says what it will undo.
 OTHERS = {"LVM ('lvchange --refresh', lvextend, the next activation)", "kpartx ('kpartx -u', the next 'kpartx -a')"}

@@ -259,6 +259,27 @@ def test_a_file_that_is_no_device_becomes_one(tmp_path, loops):
         run("losetup", "--detach", loop)
 
 
+def test_a_method_that_replay_was_given_is_made_by_probe(tmp_path):
+    disk = filled(tmp_path / AWKWARD, 24 * MIB)
+    whole = digest(disk, 0, 24 * MIB)
+    obey("probe-method", alignctl("replay", "cncread", "--on", disk).stderr)
+    assert digest(disk, 0, 24 * MIB) == whole
+
+
+def test_a_workload_that_probe_was_given_is_replayed_over_the_content(tmp_path):
+    disk = sparse(tmp_path / AWKWARD, 96 * MIB)
+    refused = alignctl("probe", "w512", disk).stderr
+    assert "overwrites" in refused and table()["replay-workload"]["destroys"] == "the content"
+    assert "w512" in obey("replay-workload", refused)
+
+
+def test_a_trace_is_converted_by_the_verb_that_record_names(tmp_path):
+    old, new = tmp_path / AWKWARD, tmp_path / "new file"
+    old.write_text("op,offset,bytes\nwrite,0,4096\n")
+    obey("convert-trace", alignctl("record", "--convert", old, "--output", new, "--format", "csv").stderr)
+    assert "4096" in new.read_text() and old.read_text().endswith("write,0,4096\n")
+
+
 def test_every_remedy_of_the_table_is_followed_by_a_test():
     assert followed_in(*TESTS) == set(table())
 

@@ -35,7 +35,8 @@ def own_folder(tmp_path, monkeypatch):
 def test_replay_refuses_a_method_and_says_how_it_is_made(method, device):
     failed = alignctl("replay", method, *device)
     assert failed.returncode == USAGE and not failed.stdout
-    assert failed.stderr == f"alignctl: {method}: is a method: alignctl probe {method} {'/dev/sdX' if device else 'DEV'}\n"
+    way = f": alignctl probe {method} /dev/sdX" if device else ", which 'alignctl probe' runs"
+    assert failed.stderr == f"alignctl: {method}: is a method{way}\n"
 
 
 @pytest.mark.parametrize("name", WORKLOADS_TOO)
@@ -47,7 +48,7 @@ def test_a_name_of_both_is_a_workload_to_the_verbs_that_take_workloads(disk, nam
 
 
 @pytest.mark.parametrize("source, words", [
-    ("w512", ["w512: is a workload: alignctl replay w512 --on /dev/sdX"]),
+    ("w512", ["w512: is a workload, which overwrites the device; back up, then: alignctl replay w512 --on /dev/sdX"]),
     ("cncreed", ["no method 'cncreed'; did you mean 'cncread'?", "'alignctl probe --help'"]),
     ("x", ["no method 'x'; 'alignctl probe --help' lists them"]),
 ])
