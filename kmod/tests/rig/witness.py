@@ -130,6 +130,8 @@ class FlushTrace:
             text = self._filter(self._disk) if event == "block_rq_issue" else self._filter(self._mapped, " && nr_sector == 0")
             (TRACING / "events/block" / event / "filter").write_text(text)
             (TRACING / "events/block" / event / "enable").write_text("1")
+        # Trace leaves it off.
+        (TRACING / "tracing_on").write_text("1")
         return self
 
     def __exit__(self, error, *_):
@@ -138,6 +140,7 @@ class FlushTrace:
         if error:
             return
         seen = re.findall(r" (block_\w+): ", (TRACING / "trace").read_text())
-        assert (seen.count("block_bio_queue"), seen.count("block_bio_complete")) == (1, 1), "not one flush was seen"
+        flushes = seen.count("block_bio_queue"), seen.count("block_bio_complete")
+        assert flushes == (1, 1), f"{flushes} begins and ends of flushes were seen, among {len(seen)} events"
         begin, end = seen.index("block_bio_queue"), seen.index("block_bio_complete")
         self.requests = seen[begin:end].count("block_rq_issue")
