@@ -12,7 +12,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from followed import ALIGNCTL, digest, follow, obey, shell
+from followed import ALIGNCTL, digest, findings, follow, obey, shell
 from lab.pace import patience
 from rig.dm import Device, block_name, number_of, queue, run, sectors_of
 from rig.memdisk import memory_disk
@@ -63,6 +63,27 @@ def test_a_partition_of_kpartx_is_moved_with_its_content(rig):
         assert disk in command
         assert "start=        4104" in run("sfdisk", "--dump", disk).stdout
         assert digest(part, 0, 16 * MIB) == whole == digest(disk, 4104 * SECTOR, 16 * MIB)
+
+
+def test_a_partition_of_kpartx_that_is_in_use_is_not_moved(rig, tmp_path):
+    """Of a loop device without partitions of its own sfdisk does not notice that anything has it open."""
+    image = tmp_path / "image"
+    with open(image, "wb") as file:
+        file.truncate(64 * MIB)
+    run("modprobe", "loop")
+    disk = run("losetup", "--find", "--show", image).stdout.strip()
+    try:
+        with mapped(disk, "label: gpt\nstart=4097, size=32768\n") as part:
+            whole = fill(part, 0, 16 * MIB)
+            row = findings(disk, "--physical", 4096)[block_name(part), "partition-start"]
+            assert row["remedy"]["name"] == "move-mapped-partition"
+            with open(part, "rb"):
+                done = run("sh", "-c", row["command"], ok=False)
+                assert done.returncode, f"{done.stdout}{done.stderr}"
+                assert digest(part, 0, 16 * MIB) == whole == digest(disk, 4097 * SECTOR, 16 * MIB)
+            assert "start=        4097" in run("sfdisk", "--dump", disk).stdout
+    finally:
+        run("losetup", "--detach", disk)
 
 
 def test_the_end_of_a_partition_of_kpartx_is_cut(rig):

@@ -978,7 +978,6 @@ static void mend_luks(struct finding *finding, const struct subject *subject)
 	const struct stack_content *inside = opened(subject);
 	struct remedy_words words = words_of(subject);
 
-	words.block_device = true;
 	if (own->version == 1)
 		finding_mend(finding, REMEDY_LUKS_REMAKE, &words);
 	else if (!inside || inside->unread)

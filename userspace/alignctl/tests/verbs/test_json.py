@@ -15,6 +15,7 @@ FINE = 0
 # A command of each document, and its heading in the manual; not of verify's modes, record and top, which need a drive.
 DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
+    "check --remedies": (["check", "--remedies"], "JSON OF CHECK"),
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
     "stats --drive": (["stats", "--drive"], "JSON OF STATS"),
