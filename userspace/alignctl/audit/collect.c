@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "audit/collect.h"
+#include "audit/content.h"
 #include "audit/header.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
@@ -80,6 +81,7 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 {
 	const struct part *part = source->context;
 	const char *type = value(probe, "TYPE");
+	const struct content_type *row = content_type_of(type);
 	const char *table = value(probe, "PTTYPE");
 	int64_t magic;
 
@@ -93,15 +95,15 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 	if (!type)
 		return;
 	content->type = memory_or_exit(strdup(type));
-	content->block = number(value(probe, "BLOCK_SIZE"));
-	if (!strcmp(type, "swap")) {
-		if (maybe_get(number(value(probe, "SBMAGIC_OFFSET")), &magic))
-			content->block = maybe_of(magic + SWAP_MAGIC);
-	} else if (strcmp(type, "btrfs")) {
-		/* of others it may be a sector in which nothing is written */
-		content->block = MAYBE_UNKNOWN;
-	}
-	if (header_of_type(type, source, content))
+	if (!row)
+		return;
+	/* what has a reader may have its sector there */
+	if (row->rule == CONTENT_BLOCK && !row->read)
+		content->block = number(value(probe, "BLOCK_SIZE"));
+	if (!strncmp(type, "sw", 2) &&
+	    maybe_get(number(value(probe, "SBMAGIC_OFFSET")), &magic))
+		content->block = maybe_of(magic + SWAP_MAGIC);
+	if (!row->read || row->read(source, content))
 		return;
 	if (part->error)
 		stack_not_read(content, UNREAD_FAILED, message_format(

@@ -14,6 +14,10 @@
 #define XFS_SECTOR_MAX		32768U
 /* md, version 1: reserved before Linux 6.19, which refuses another value than 0. */
 #define MD_LOGICAL		224U
+#define MD_MEMBERS_MAX		1920U	/* of 2 bytes, behind the fields */
+#define BCACHE_AT		4096U
+#define BCACHE_BYTES		256U
+#define BCACHE_DATA		16U	/* sector of the data, of old ones */
 #define GPT_HEADER_MIN		92U
 #define GPT_REVISION		0x00010000U
 /* SCSI page 89h: Identify data, and words of it. */
@@ -93,7 +97,7 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 {
 	struct mdp_superblock_1 sb;
 	struct maybe start;
-	uint32_t logical;
+	uint32_t logical, members;
 
 	/* what follows the fields is a list of members */
 	if (!header_read(source, sector << ALIGN_SECTOR_SHIFT, &sb,
@@ -108,6 +112,11 @@ static bool md_v1(const struct header_source *source, uint64_t sector,
 	content->start = start;
 	content->chunk = maybe_of((int64_t)le32toh(sb.chunksize) <<
 				   ALIGN_SECTOR_SHIFT);
+	members = le32toh(sb.max_dev);
+	if (members <= MD_MEMBERS_MAX)
+		content->sector = maybe_of((int64_t)
+			(sizeof(sb) + 2 * members + ALIGN_SECTOR_SIZE - 1) &
+			-(int64_t)ALIGN_SECTOR_SIZE);
 	logical = le32_at((const uint8_t *)&sb + MD_LOGICAL);
 	if (logical)
 		content->logical = maybe_of(logical);
@@ -127,6 +136,7 @@ static bool md_v0(const struct header_source *source,
 	    sb.md_magic != MD_SB_MAGIC || sb.major_version != 0)
 		return false;
 	content->start = maybe_of(0);
+	content->sector = maybe_of(MD_SB_BYTES);
 	content->chunk = maybe_of(sb.chunk_size);
 	return true;
 }
@@ -162,27 +172,37 @@ bool header_gpt(const struct header_source *source, uint32_t logical,
 	return false;
 }
 
-bool header_of_type(const char *type, const struct header_source *source,
-		    struct stack_content *content)
+bool header_bcache(const struct header_source *source,
+		   struct stack_content *content)
 {
-	static const struct {
-		const char *type;
-		bool (*read)(const struct header_source *source,
-			     struct stack_content *content);
-	} readers[] = {
-		{ "crypto_LUKS", header_luks },
-		{ "LVM2_member", header_lvm },
-		{ "linux_raid_member", header_md },
-		{ "xfs", header_xfs },
-		{ "ext2", header_ext },
-		{ "ext3", header_ext },
-		{ "ext4", header_ext },
+	static const uint8_t magic[] = {
+		0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca,
+		0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81,
 	};
-	size_t i;
+	uint8_t sb[BCACHE_BYTES];
+	uint64_t sectors = BCACHE_DATA;
+	struct maybe start;
+	uint32_t block;
 
-	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
-		if (!strcmp(type, readers[i].type))
-			return readers[i].read(source, content);
+	if (!header_read(source, BCACHE_AT, sb, sizeof(sb)) ||
+	    memcmp(sb + 24, magic, sizeof(magic)))
+		return false;
+	block = le16_at(sb + 192) * ALIGN_SECTOR_SIZE;
+	if (!is_size(block, ALIGN_SECTOR_SIZE, BLOCK_MAX))
+		return false;
+	switch (le64_at(sb + 16)) {
+	case 4:		/* a backing device that says where its data begin */
+	case 6:
+		sectors = le64_at(sb + 184);
+		/* fall through */
+	case 1:		/* an old one */
+		start = size_of(sectors, ALIGN_SECTOR_SIZE);
+		if ((uint64_t)maybe_or(start, INT64_MAX) >= source->size)
+			return false;
+		content->start = start;
+	}
+	/* of a cache, buckets follow from its first byte */
+	content->block = maybe_of(block);
 	return true;
 }
 

@@ -44,6 +44,14 @@ bool header_xfs(const struct header_source *source,
 		struct stack_content *content);
 bool header_ext(const struct header_source *source,
 		struct stack_content *content);
+bool header_fat(const struct header_source *source,
+		struct stack_content *content);
+bool header_exfat(const struct header_source *source,
+		  struct stack_content *content);
+bool header_ntfs(const struct header_source *source,
+		 struct stack_content *content);
+bool header_bcache(const struct header_source *source,
+		   struct stack_content *content);
 
 /*
  * Find a GPT for sectors of another size than @logical, behind a protective MBR.
@@ -51,13 +59,6 @@ bool header_ext(const struct header_source *source,
  */
 bool header_gpt(const struct header_source *source, uint32_t logical,
 		struct stack_content *content);
-
-/*
- * Read the header of a type that libblkid has named. Return: true also for a
- * type that has no reader here.
- */
-bool header_of_type(const char *type, const struct header_source *source,
-		    struct stack_content *content);
 
 /*
  * Read the geometry that an ATA drive gives in its Identify data, from the SCSI

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/content.h"
 #include "audit/judge.h"
 #include "audit/judge_cause.h"
 #include "audit/partition_type.h"
@@ -585,6 +586,37 @@ static bool shown_above(const struct subject *subject)
 	return false;
 }
 
+/* Return what a type needs for larger or aligned blocks, for free(). */
+static char *way_out_of(const struct stack_layer *layer)
+{
+	const struct content_type *type = content_type_of(layer->content.type);
+
+	return message_format("%s", type && type->way_out ? type->way_out :
+		"the file system has no larger ones; an align device in mode pad or coalesce below it completes the blocks");
+}
+
+/* Return the word for what a type has blocks of, "clusters". */
+static const char *unit_of(const struct stack_layer *layer)
+{
+	const struct content_type *type = content_type_of(layer->content.type);
+
+	return type && type->unit ? type->unit : "blocks";
+}
+
+/*
+ * Make a finding about a file system a note if only updates write to it, as to
+ * an EFI system partition.
+ */
+static void soften(struct finding *finding, const struct subject *subject)
+{
+	if (!partition_type_is_efi(subject->layer->type))
+		return;
+	finding->note = true;
+	free(finding->cost);
+	finding->cost = message_format(
+		"RMWs when an update of the boot loader writes there, and none besides");
+}
+
 /* Say how a header that puts its data off the boundaries is mended. */
 static void mend_data(struct finding *finding, const struct subject *subject)
 {
@@ -595,13 +627,17 @@ static void mend_data(struct finding *finding, const struct subject *subject)
 	else if (has_type(subject->layer, "LVM2_member"))
 		finding->reason = message_format(
 			"move its extents to another volume of the group, then make this one anew with its data at a multiple of 1 MiB");
-	else
+	else if (has_type(subject->layer, "linux_raid_member"))
 		finding->reason = message_format(
 			"all data would move: back up, make the array anew with its data at a multiple of 1 MiB, restore");
+	else
+		finding->reason = way_out_of(subject->layer);
 }
 
 static void judge_data(const struct subject *subject)
 {
+	bool clusters = maybe_known(subject->layer->content.block);
+	struct finding *finding;
 	int64_t start, shift, block = subject->block;
 
 	/* a header that only passes on the shift below it is not to blame */
@@ -609,12 +645,15 @@ static void judge_data(const struct subject *subject)
 	    !maybe_get(subject->position->data_shift, &shift) || !shift ||
 	    !(start & (block - 1)))
 		return;
-	mend_data(add(subject, FINDING_DATA_START,
-		      message_format("its data begin at byte %" PRId64
+	finding = add(subject, FINDING_DATA_START,
+		      message_format("its %s begin at byte %" PRId64
 				     ", %" PRId64
 				     " bytes into a physical block of %" PRId64,
+				     clusters ? unit_of(subject->layer) : "data",
 				     start, shift, block),
-		      cost_of_start(block)), subject);
+		      cost_of_start(block));
+	mend_data(finding, subject);
+	soften(finding, subject);
 }
 
 /* Check whether all devices below are where the disk's blocks begin. */
@@ -846,6 +885,24 @@ static void judge_probed(const struct subject *subject)
 	mend_by_attach(finding, subject, block, offset);
 }
 
+/* Say of content that its blocks are not read. */
+static void judge_content(const struct subject *subject)
+{
+	const struct stack_content *content = &subject->layer->content;
+	struct finding *finding;
+
+	if (!content_is_unread(content))
+		return;
+	finding = add(subject, FINDING_UNJUDGED,
+		      message_format("carries %s, whose blocks are not read",
+				     content->type),
+		      message_format("not known: what it writes is not judged"));
+	finding->note = true;
+	finding->reason = message_format(
+		"its own tools show its blocks: multiples of %" PRId64
+		" bytes that begin at one cost nothing", subject->block);
+}
+
 /* Say of a GPT that it was made for sectors of another size. */
 static void judge_table(const struct subject *subject)
 {
@@ -868,12 +925,25 @@ static void judge_table(const struct subject *subject)
 			"it was written through a bridge or loop device with such sectors, and is read through one only");
 }
 
-/* Say of an array which kernels assemble it. */
+/* Say of an array which kernels assemble it, and how its state is written. */
 static void judge_md(const struct subject *subject)
 {
 	struct finding *finding;
-	int64_t logical;
+	int64_t logical, bytes;
 
+	if (has_type(subject->layer, "linux_raid_member") &&
+	    maybe_get(subject->layer->content.sector, &bytes) &&
+	    bytes < subject->block) {
+		finding = add(subject, FINDING_MD_SUPERBLOCK,
+			      message_format("its superblock is written in %"
+					     PRId64
+					     " bytes, below the physical block (%"
+					     PRId64 ")", bytes, subject->block),
+			      message_format("an RMW when the array's state changes, as at the first write after a pause"));
+		finding->note = true;
+		finding->reason = message_format(
+			"md writes as many bytes as it has places for members; nothing need be done");
+	}
 	if (!maybe_get(subject->layer->content.logical, &logical))
 		return;
 	finding = add(subject, FINDING_MD_LOGICAL,
@@ -923,8 +993,7 @@ static void mend_fs(struct finding *finding, const struct subject *subject,
 	if (remedy != REMEDY_NONE)
 		finding_mend(finding, remedy, &words);
 	else
-		finding->reason = message_format(
-			"the file system has no larger ones; an align device in mode pad or coalesce below it completes the blocks");
+		finding->reason = way_out_of(subject->layer);
 }
 
 static void judge_fs(const struct subject *subject)
@@ -932,6 +1001,7 @@ static void judge_fs(const struct subject *subject)
 	const struct stack_layer *own = subject->layer;
 	const struct stack_content *content = &own->content;
 	int64_t block = subject->block, sector, unit;
+	struct finding *finding;
 	bool page = block <= (int64_t)PAGE_BYTES;
 
 	if (has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
@@ -945,15 +1015,17 @@ static void judge_fs(const struct subject *subject)
 			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
 	if (!maybe_get(content->block, &unit) || unit >= block)
 		return;
-	mend_fs(add(subject, FINDING_FS_BLOCK,
-		    message_format("%s blocks of %" PRId64
+	finding = add(subject, FINDING_FS_BLOCK,
+		    message_format("%s %s of %" PRId64
 				   " bytes, below the physical block (%" PRId64
-				   ")", content->type, unit, block),
-		    message_format("a write of one block is an RMW")),
-		subject, !page ? REMEDY_NONE :
+				   ")", content->type, unit_of(own), unit,
+				   block),
+		    message_format("a write of one of them is an RMW"));
+	mend_fs(finding, subject, !page ? REMEDY_NONE :
 		has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		is_ext(content->type) ? REMEDY_MKFS_EXT :
 		REMEDY_NONE);
+	soften(finding, subject);
 }
 
 /* Return the content of the device that has opened this LUKS, or NULL. */
@@ -1147,7 +1219,7 @@ static void judge_device(const struct subject *subject)
 	};
 	static const judge_function of_content[] = {
 		judge_table, judge_data, judge_md, judge_extent, judge_fs,
-		judge_luks,
+		judge_luks, judge_content,
 	};
 	size_t i;
 

@@ -28,6 +28,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_UNJUDGED] = "unjudged",
 		[FINDING_TABLE_SECTOR] = "table-sector",
 		[FINDING_MD_LOGICAL] = "md-logical",
+		[FINDING_MD_SUPERBLOCK] = "md-superblock",
 		[FINDING_CAUSE] = "cause",
 	};
 

@@ -46,3 +46,10 @@ const struct partition_type *partition_type_unused(const char *type)
 			return &types[i];
 	return NULL;
 }
+
+bool partition_type_is_efi(const char *type)
+{
+	return type &&
+	       (!strcasecmp(type, "c12a7328-f81f-11d2-ba4b-00c04fc93ec9") ||
+		!strcasecmp(type, "0xef"));
+}

@@ -3,6 +3,8 @@
 #ifndef ALIGNCTL_PARTITION_TYPE_H
 #define ALIGNCTL_PARTITION_TYPE_H
 
+#include <stdbool.h>
+
 /**
  * struct partition_type - a type of partition that is not written in use
  * @type: its GUID in a GPT, as libblkid writes it, or its number in a DOS table
@@ -20,5 +22,8 @@ struct partition_type {
  * in use.
  */
 const struct partition_type *partition_type_unused(const char *type);
+
+/* Check for an EFI system partition, which only updates write to. */
+bool partition_type_is_efi(const char *type);
 
 #endif

@@ -76,9 +76,10 @@ enum stack_unread {
  * @unread: why the headers were not read, for people; NULL: they were
  * @why: reason for @unread; UNREAD_NOT if that is NULL
  * @version: version of a LUKS header; 0: none
- * @start: first byte of the data: pe_start of LVM, data offset of LUKS and md
- * @sector: smallest unit of a write: XFS sectsz, LUKS sector
- * @block: block of the file system, page of the swap area
+ * @start: first byte of the data: pe_start of LVM, data offset of LUKS, md and
+ *	bcache, first cluster of FAT and exFAT
+ * @sector: smallest unit of a write: XFS sectsz, LUKS sector, superblock of md
+ * @block: block of the file system or cache, cluster, page of the swap area
  * @extent: extent of LVM
  * @chunk: chunk of md; 0: the level has none
  * @logical: logical block that md keeps in its superblock since Linux 6.19

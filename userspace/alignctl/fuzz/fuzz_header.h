@@ -86,7 +86,7 @@ fuzz_header(bool (*read)(const struct header_source *source,
 	}
 	fuzz_figure(content.start, 0, (int64_t)FUZZ_DEVICE_BYTES - 1);
 	fuzz_figure(content.sector, 512, 65536);
-	fuzz_figure(content.block, 512, 65536);
+	fuzz_figure(content.block, 512, INT64_C(32) << 20);
 	fuzz_figure(content.extent, 512, INT64_MAX);
 	fuzz_figure(content.chunk, 0, INT64_MAX);
 	fuzz_figure(content.logical, 1, UINT32_MAX);

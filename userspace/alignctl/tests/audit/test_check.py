@@ -2,6 +2,7 @@
 """check: images that the usual tools have made, and machines made up in sysfs, beside what lsblk and parted say of them."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -13,6 +14,7 @@ from align_reports.probe import kept
 from alignctl_program import alignctl
 from audited import BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB, SECTOR, Machine, check, keep_probed, run, sparse
 from lab.pace import patience
+from lab.paths import REPO
 
 USAGE = 2
 START = 2048
@@ -50,7 +52,12 @@ def made(tmp_path_factory):
         "ext4": ["mkfs.ext4", "-q", "-F", "-b", "4096"], "ext4-1k": ["mkfs.ext4", "-q", "-F", "-b", "1024"],
         "ext2": ["mkfs.ext2", "-q", "-F", "-b", "4096"], "ext3-2k": ["mkfs.ext3", "-q", "-F", "-b", "2048"],
         "xfs": ["mkfs.xfs", "-q", "-s", "size=4096"], "xfs-512": ["mkfs.xfs", "-q", "-s", "size=512"],
-        "btrfs": ["mkfs.btrfs", "-q", "-s", "4096"], "vfat": ["mkfs.vfat"], "swap": ["mkswap", "--quiet"],
+        "btrfs": ["mkfs.btrfs", "-q", "-s", "4096"], "vfat": ["mkfs.vfat", "-s", "8"],
+        "vfat-512": ["mkfs.vfat", "-F", "32", "-s", "1"], "vfat-shifted": ["mkfs.vfat", "-F", "12", "-s", "8", "-r", "160", "-a"],
+        "minix": ["mkfs.minix"], "bfs": ["mkfs.bfs"], "exfat": ["mkfs.exfat", "--cluster-size=32768"],
+        "exfat-512": ["mkfs.exfat", "--cluster-size=512"], "ntfs": ["mkntfs", "-F", "-q"],
+        "ntfs-512": ["mkntfs", "-F", "-q", "--cluster-size", "512"], "f2fs": ["mkfs.f2fs", "-q"],
+        "swap": ["mkswap", "--quiet"],
         "luks1": ["cryptsetup", "luksFormat", "--type", "luks1", "--pbkdf-force-iterations", "1000"],
         "luks2": ["cryptsetup", "luksFormat", "--type", "luks2", "--sector-size", "4096"],
         "luks2-512": ["cryptsetup", "luksFormat", "--type", "luks2", "--sector-size", "512"],
@@ -59,8 +66,8 @@ def made(tmp_path_factory):
                           "--align-payload", "4099"],
     }
     for name, command in commands.items():
-        file = sparse(folder / name, 320 * MIB if "xfs" in name else 128 * MIB if name == "btrfs" else 24 * MIB
-                      if "luks" in name else size)
+        file = sparse(folder / name, 320 * MIB if "xfs" in name else 128 * MIB if name in ("btrfs", "f2fs")
+                      else 24 * MIB if "luks" in name else 48 * MIB if name == "vfat-512" else size)
         if command[0] == "cryptsetup":
             if "luks2" in name:
                 command += ["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
@@ -142,7 +149,12 @@ CONTENTS = {
     "ext4-1k": ("ext4", {"block_size": 1024}, {"fs-block"}), "ext3-2k": ("ext3", {"block_size": 2048}, {"fs-block"}),
     "xfs": ("xfs", {"sector_size": 4096, "block_size": 4096}, set()),
     "xfs-512": ("xfs", {"sector_size": 512, "block_size": 4096}, {"fs-sector"}),
-    "btrfs": ("btrfs", {"block_size": 4096}, set()), "vfat": ("vfat", {}, set()),
+    "btrfs": ("btrfs", {"block_size": 4096}, set()), "vfat": ("vfat", {"block_size": 4096}, set()),
+    "vfat-512": ("vfat", {"block_size": 512}, {"fs-block"}), "vfat-shifted": ("vfat", {"block_size": 4096}, {"data-start"}),
+    "minix": ("minix", {"block_size": 1024}, {"fs-block"}), "bfs": ("bfs", {"block_size": None}, set()),
+    "exfat": ("exfat", {"block_size": 32768}, set()), "exfat-512": ("exfat", {"block_size": 512}, {"fs-block"}),
+    "ntfs": ("ntfs", {"block_size": 4096}, set()), "ntfs-512": ("ntfs", {"block_size": 512}, {"fs-block"}),
+    "f2fs": ("f2fs", {"block_size": 4096}, set()),
     "swap": ("swap", {"block_size": os.sysconf("SC_PAGE_SIZE")}, set()),
     "luks1": ("crypto_LUKS", {"data_start": 2 * MIB, "sector_size": 512}, set()),
     "luks2": ("crypto_LUKS", {"data_start": 16 * MIB, "sector_size": 4096}, set()),
@@ -160,7 +172,9 @@ def test_each_content_is_read_and_judged(made, name):
     assert content["type"] == kind and {key: content[key] for key in figures} == figures
     assert set(faults.get(str(image), {})) == wanted
     assert set(notes.get(str(image), {})) == ({"luks-sector"} if figures.get("sector_size") == 512 and "luks" in name
-                                              else set())
+                                              else {"unjudged"} if name == "bfs" else set())
+    if name == "vfat-shifted":
+        assert f"Data area starts at byte {content['data_start']} " in run("fsck.fat", "-vn", image)
     if name == "luks1-shifted":
         assert content["data_start"] % 4096
         dump = run("cryptsetup", "luksDump", image)
@@ -422,6 +436,14 @@ def test_an_array_of_linux_6_19_is_a_note(tmp_path):
         faults, notes, devices = check(image)
         assert devices[str(image)]["content"]["type"] == "linux_raid_member" and not faults
         assert ("md-logical" in notes.get(str(image), {})) == wanted
+
+
+def test_every_type_that_libblkid_names_has_a_row():
+    """By which figure each is judged, or that its blocks are not read; what a row does is in test_judge.c."""
+    rows = re.findall(r'^\t{ \.name = "(\w+)", CONTENT_(\w+)', (REPO / "userspace/alignctl/audit/content.c").read_text(), re.M)
+    known = run("blkid", "-k").split()
+    assert len(known) > 60 and not set(known) - {name for name, _ in rows}
+    assert len(dict(rows)) == len(rows)
 
 
 def cut(path):

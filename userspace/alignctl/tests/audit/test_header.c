@@ -286,6 +286,16 @@ static void md(void)
 	}
 	CHECK(!maybe_known(content.logical), "a superblock before Linux 6.19");
 	make_member(8, 2048, 0);
+	put_le(4096 + 220, 128, 4);
+	CHECK(get(header_md, &content) && maybe_is(content.sector, 512),
+	      "of 128 members: %" PRId64, maybe_or(content.sector, -1));
+	put_le(4096 + 220, 129, 4);
+	CHECK(get(header_md, &content) && maybe_is(content.sector, 1024),
+	      "of 129 members: %" PRId64, maybe_or(content.sector, -1));
+	put_le(4096 + 220, UINT32_MAX, 4);
+	CHECK(get(header_md, &content) && !maybe_known(content.sector),
+	      "of more members than md can have");
+	make_member(8, 2048, 0);
 	put_le(4096 + 224, 512, 4);
 	CHECK(get(header_md, &content) && maybe_is(content.logical, 512),
 	      "logical block %" PRId64, maybe_or(content.logical, -1));
@@ -300,6 +310,124 @@ static void md(void)
 	put(MEDIUM - 65536, &old, sizeof(old));
 	CHECK(get(header_md, &content) && maybe_is(content.start, 0) &&
 	      maybe_is(content.chunk, 65536), "version 0.90");
+}
+
+static void make_fat(uint32_t reserved, uint32_t root, uint32_t fat16,
+		     uint32_t fat32)
+{
+	clear();
+	put_le(11, 512, 2);
+	put_le(13, 8, 1);
+	put_le(14, reserved, 2);
+	put_le(16, 2, 1);
+	put_le(17, root, 2);
+	put_le(22, fat16, 2);
+	put_le(36, fat32, 4);
+}
+
+static void fat(void)
+{
+	struct stack_content content;
+
+	make_fat(1, 512, 210, 0);
+	CHECK(get(header_fat, &content) &&
+	      maybe_is(content.start, (1 + 2 * 210) * 512 + 512 * 32) &&
+	      maybe_is(content.block, 4096), "FAT 16: start %" PRId64,
+	      maybe_or(content.start, -1));
+	make_fat(32, 0, 0, 1000);
+	CHECK(get(header_fat, &content) &&
+	      maybe_is(content.start, (32 + 2 * 1000) * 512), "FAT 32");
+	/* an odd number of root entries fills a sector */
+	make_fat(1, 17, 1, 0);
+	CHECK(get(header_fat, &content) && maybe_is(content.start, 5 * 512),
+	      "start %" PRId64, maybe_or(content.start, -1));
+	make_fat(32, 0, 0, UINT32_MAX);
+	CHECK(!get(header_fat, &content), "clusters behind the end");
+	make_fat(0, 512, 210, 0);
+	CHECK(!get(header_fat, &content), "no boot sector");
+	make_fat(1, 512, 0, 0);
+	CHECK(!get(header_fat, &content), "no table");
+	make_fat(1, 512, 210, 0);
+	put_le(11, 513, 2);
+	CHECK(!get(header_fat, &content), "a sector of 513 bytes");
+	put_le(11, 512, 2);
+	put_le(13, 3, 1);
+	CHECK(!get(header_fat, &content), "a cluster of 3 sectors");
+}
+
+static void exfat(void)
+{
+	struct stack_content content;
+
+	clear();
+	put(3, "EXFAT   ", 8);
+	put_le(88, 2049, 4);
+	put_le(108, 9, 1);
+	put_le(109, 6, 1);
+	CHECK(get(header_exfat, &content) &&
+	      maybe_is(content.start, 2049 * 512) &&
+	      maybe_is(content.block, 32768), "start %" PRId64,
+	      maybe_or(content.start, -1));
+	put_le(109, 17, 1);
+	CHECK(!get(header_exfat, &content), "a cluster of 64 MiB");
+	put_le(109, 255, 1);
+	CHECK(!get(header_exfat, &content), "a shift of 264");
+	put_le(109, 0, 1);
+	put_le(88, UINT32_MAX, 4);
+	CHECK(!get(header_exfat, &content), "clusters behind the end");
+}
+
+static void ntfs(void)
+{
+	struct stack_content content;
+
+	clear();
+	put(3, "NTFS    ", 8);
+	put_le(11, 512, 2);
+	put_le(13, 1, 1);
+	CHECK(get(header_ntfs, &content) && maybe_is(content.block, 512),
+	      "block %" PRId64, maybe_or(content.block, -1));
+	/* 256 sectors */
+	put_le(13, 0xf8, 1);
+	CHECK(get(header_ntfs, &content) && maybe_is(content.block, 131072),
+	      "block %" PRId64, maybe_or(content.block, -1));
+	put_le(13, 0x81, 1);
+	CHECK(!get(header_ntfs, &content), "a shift of 127");
+	put_le(13, 0, 1);
+	CHECK(!get(header_ntfs, &content), "a cluster of no sector");
+}
+
+static void make_bcache(uint64_t version, uint64_t data, uint32_t block)
+{
+	clear();
+	put(4096 + 24, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81",
+	    16);
+	put_le(4096 + 16, version, 8);
+	put_le(4096 + 184, data, 8);
+	put_le(4096 + 192, block, 2);
+}
+
+static void bcache(void)
+{
+	struct stack_content content;
+
+	make_bcache(1, 999, 1);
+	CHECK(get(header_bcache, &content) && maybe_is(content.start, 8192) &&
+	      maybe_is(content.block, 512), "an old backing device");
+	make_bcache(4, 17, 8);
+	CHECK(get(header_bcache, &content) &&
+	      maybe_is(content.start, 17 * 512) &&
+	      maybe_is(content.block, 4096), "start %" PRId64,
+	      maybe_or(content.start, -1));
+	make_bcache(3, 64, 8);
+	CHECK(get(header_bcache, &content) && !maybe_known(content.start) &&
+	      maybe_is(content.block, 4096), "a cache");
+	make_bcache(4, MEDIUM / 512, 8);
+	CHECK(!get(header_bcache, &content), "data behind the end");
+	make_bcache(4, UINT64_MAX, 8);
+	CHECK(!get(header_bcache, &content), "data that wrap");
+	make_bcache(4, 16, 3);
+	CHECK(!get(header_bcache, &content), "a block of 3 sectors");
 }
 
 static bool gpt_at(uint32_t sector, uint32_t logical,
@@ -347,6 +475,7 @@ static void ends(void)
 	const struct header_source source = { read_medium, NULL, 100 };
 	static const reader readers[] = {
 		header_luks, header_lvm, header_md, header_xfs, header_ext,
+		header_fat, header_exfat, header_ntfs, header_bcache,
 	};
 	struct stack_content content;
 	size_t i;
@@ -398,6 +527,11 @@ const struct tap_test header_tests[] = {
 	{ "LUKS 2: where the first segment begins, and its sector", luks2 },
 	{ "LVM: pe_start and extent, of a text that wraps too", lvm },
 	{ "md: data offset and chunk, of each version", md },
+	{ "FAT: where clusters begin, and their size", fat },
+	{ "exFAT: the same", exfat },
+	{ "NTFS: clusters, below and above 128 sectors", ntfs },
+	{ "bcache: data and block of a backing device, block of a cache",
+	  bcache },
 	{ "GPT: a table for sectors of another size", gpt },
 	{ "no reader reads behind the end of a device", ends },
 	{ "Identify: physical block and offset of an ATA drive", identify },

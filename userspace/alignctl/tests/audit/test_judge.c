@@ -564,6 +564,70 @@ static void units(void)
 	expect("", NULL);
 }
 
+static void contents(void)
+{
+	static const struct {
+		const char *type;
+		int64_t block, start;
+		const char *wanted;
+	} all[] = {
+		{ "vfat", 4096, 231936, "1:data-start" },
+		{ "vfat", 2048, 231936, "1:data-start 1:fs-block" },
+		{ "vfat", 4096, 233472, "" },
+		{ "exfat", 512, 1 << 20, "1:fs-block" },
+		{ "zfs_member", 512, -1, "1:fs-block" },
+		{ "zfs_member", 4096, -1, "" },
+		{ "zfs_member", -1, -1, "1:(unjudged)" },
+		{ "minix", 1024, -1, "1:fs-block" },
+		{ "bcache", 512, 8192, "1:fs-block" },
+		{ "bcache", 4096, 8192 + 512, "1:data-start" },
+		{ "drbd", -1, -1, "1:(unjudged)" },
+		{ "iso9660", -1, -1, "" },
+		{ "crypto_LUKS", -1, 1 << 20, "" },
+		{ "a type of tomorrow", -1, -1, "1:(unjudged)" },
+	};
+	struct stack_layer *layer;
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		disk(512, 4096, 0);
+		layer = partition(1, START, PART_BYTES);
+		carries(layer, all[i].type);
+		if (all[i].block >= 0)
+			layer->content.block = maybe_of(all[i].block);
+		if (all[i].start >= 0)
+			layer->content.start = maybe_of(all[i].start);
+		expect(all[i].wanted, NULL);
+	}
+	/* a card whose clusters, and not its partition, begin at a block */
+	disk(512, 4096, 0);
+	layer = partition(1, 63 * 512, PART_BYTES + 512);
+	carries(layer, "vfat");
+	layer->content.block = maybe_of(32768);
+	layer->content.start = maybe_of((8192 - 63) * 512);
+	expect("", NULL);
+	/* only updates write to an EFI system partition */
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	layer->type = strdup("c12a7328-f81f-11d2-ba4b-00c04fc93ec9");
+	carries(layer, "vfat");
+	layer->content.block = maybe_of(512);
+	layer->content.start = maybe_of(1024);
+	expect("1:(data-start) 1:(fs-block)", NULL);
+	/* what was not read has one note, and not two */
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "drbd");
+	stack_not_read(&layer->content, UNREAD_ORDINARY, strdup("x"));
+	expect("1:(unread)", NULL);
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "linux_raid_member");
+	layer->content.start = maybe_of(START);
+	layer->content.sector = maybe_of(512);
+	expect("1:(md-superblock)", NULL);
+}
+
 static void types(void)
 {
 	static const char *const unused[] = {
@@ -819,6 +883,8 @@ const struct tap_test judge_tests[] = {
 	{ "it is a note where align devices have the probed blocks",
 	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },
+	{ "each content is judged by its blocks and where they begin, or not read",
+	  contents },
 	{ "what nothing writes in use is a note, by its type", types },
 	{ "a device that the kernel calls misaligned on aligned ones is a note",
 	  legs },
