@@ -645,13 +645,14 @@ static bool hold_is_retried(const struct align_block *block)
 
 /*
  * Take the failed block that waits longest, and those behind it in the list that
- * are its neighbours, for one request. Lock held.
+ * are its neighbours, for one request; at most BLOCKS_BATCH. Lock held.
  */
 static void hold_retry(struct align_target *at, struct align_block *block,
 		       struct list_head *started)
 {
 	struct align_shard *shard = block_shard(block);
-	unsigned int max = run_max_blocks(at, block->number);
+	unsigned int max = min_t(unsigned int, BLOCKS_BATCH,
+				 run_max_blocks(at, block->number));
 	struct align_block *tmp;
 	u64 next = block->number;
 

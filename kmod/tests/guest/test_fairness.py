@@ -70,6 +70,27 @@ def test_a_flush_ends_beside_threads_that_discard_what_they_have_written(rig, th
         requests_of_flush(upper.flush, device.path, disk.path, bound(threads + 1))
 
 
+@pytest.mark.parametrize("text", ["flush", "mode pad"])
+def test_messages_end_beside_threads_that_discard_what_they_have_written(rig, text):
+    """No event of the kernel tells when a message begins and ends, so the count is that at this thread's next look."""
+    rig.load_module()
+    threads = 128
+    with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, \
+            regions(device.path, threads, 64 * MIB // 128) as parts, Disk(device.path) as upper, \
+            rig.beside("flood", threads, "discard", *parts):
+        eventually(lambda: completed(disk.path) > 20 * threads, "the flood does not begin", timeout=120)
+        upper.write(512 * MIB + 1, pattern(1, 1, 1))
+        before, most = completed(disk.path), bound(threads + 1)
+        later = Later(device.message, text)
+        while not later.done():
+            done = completed(disk.path) - before
+            assert done <= 4 * most, f"the message has not ended after {done} requests of the disk; {most} are enough"
+            with contextlib.suppress(TimeoutError):
+                later.wait(0.02)
+        later.result()
+        print(f"the message ended after {completed(disk.path) - before} requests; {most} are enough")
+
+
 def test_a_block_is_written_after_hold_ms_beside_threads_that_discard_what_they_have_written(rig):
     """Within the same bound of requests, from when it is due."""
     rig.load_module()
