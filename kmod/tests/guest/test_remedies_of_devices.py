@@ -12,6 +12,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from followed import ALIGNCTL, digest, findings, follow, obey, shell
 from lab.pace import patience
 from rig.dm import Device, block_name, number_of, queue, run, sectors_of
@@ -53,6 +55,16 @@ def mapped(disk, script):
         yield f"/dev/mapper/{first}"
     finally:
         run("kpartx", "-d", "-s", disk)
+
+
+@pytest.mark.parametrize("sector, physical", [(512, 4096), (4096, 16384)])
+def test_a_partition_of_the_kernel_is_moved_with_its_content(rig, sector, physical):
+    """sfdisk asks the device for its sector, and tells the kernel where the partition is now."""
+    with rig.scsi_debug(megabytes=64, sector_size=sector) as disk:
+        fed(f"label: gpt\nstart={2 * MIB // sector + 1}, size={16 * MIB // sector}\n", "sfdisk", "--quiet", disk)
+        whole = fill(f"{disk}1", 0, 16 * MIB)
+        follow("move-partition", f"{block_name(disk)}1", "partition-start", disk, "--physical", physical)
+        assert digest(f"{disk}1", 0, 16 * MIB) == whole
 
 
 def test_a_partition_of_kpartx_is_moved_with_its_content(rig):

@@ -561,9 +561,14 @@ static int edit_begin(struct edit *edit)
 	CLEANUP_FREE char *link = aligntab_path();
 	CLEANUP_FREE char *copy = NULL;
 	CLEANUP_CLOSE int fd = -1;
+	struct stat found;
 
 	memset(edit, 0, sizeof(*edit));
+	edit->folder_fd = -1;
 	edit->path = realpath(link, NULL);
+	/* a link to nothing would be replaced by a file */
+	if (!edit->path && !lstat(link, &found))
+		return edit_failed(link);
 	if (!edit->path)
 		edit->path = memory_or_exit(strdup(link));
 	copy = memory_or_exit(strdup(edit->path));

@@ -288,6 +288,21 @@ static void file_edited(void)
 	tree_close();
 }
 
+static void link_to_nothing(void)
+{
+	struct aligntab_added added;
+	CLEANUP_FREE char *path = NULL;
+	struct stat found;
+
+	tree_open();
+	tree_link("/etc/aligntab", "/real/none");
+	path = aligntab_path();
+	CHECK(aligntab_add("y", "/dev/y", "", &added) == ALIGNCTL_IO, "added");
+	CHECK(!lstat(path, &found) && S_ISLNK(found.st_mode),
+	      "the link was replaced");
+	tree_close();
+}
+
 static void link_edited(void)
 {
 	CLEANUP_FREE char *path = NULL, *text = NULL;
@@ -374,6 +389,8 @@ const struct tap_test aligntab_tests[] = {
 	{ "a line that is taken back leaves the file as it was, or none",
 	  taken_back },
 	{ "a link to the file stays a link", link_edited },
+	{ "a link to a file that is not there is not replaced",
+	  link_to_nothing },
 	{ "aligntab=no on the kernel's command line switches all off", off },
 	{ 0 },
 };
