@@ -61,7 +61,7 @@ def mapped(disk, script):
 def test_a_partition_of_the_kernel_is_moved_with_its_content(rig, sector, physical):
     """sfdisk asks the device for its sector, and tells the kernel where the partition is now."""
     with rig.scsi_debug(megabytes=64, sector_size=sector) as disk:
-        fed(f"label: gpt\nstart={2 * MIB // sector + 1}, size={16 * MIB // sector}\n", "sfdisk", "--quiet", disk)
+        fed(f"label: gpt\nstart={8 * MIB // sector + 1}, size={16 * MIB // sector}\n", "sfdisk", "--quiet", disk)
         whole = fill(f"{disk}1", 0, 16 * MIB)
         follow("move-partition", f"{block_name(disk)}1", "partition-start", disk, "--physical", physical)
         assert digest(f"{disk}1", 0, 16 * MIB) == whole

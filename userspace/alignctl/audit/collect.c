@@ -91,6 +91,10 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 		if (!strcmp(table, "PMBR"))
 			header_gpt(source, blkid_probe_get_sectorsize(probe),
 				   content);
+		else if (!strcmp(table, "gpt"))
+			header_gpt_room(source,
+					blkid_probe_get_sectorsize(probe),
+					content);
 	}
 	if (!type)
 		return;

@@ -172,6 +172,27 @@ bool header_gpt(const struct header_source *source, uint32_t logical,
 	return false;
 }
 
+bool header_gpt_room(const struct header_source *source, uint32_t logical,
+		     struct stack_content *content)
+{
+	uint8_t header[GPT_HEADER_MIN];
+	uint64_t first, last;
+	int64_t start, end;
+
+	if (!header_read(source, logical, header, sizeof(header)) ||
+	    memcmp(header, "EFI PART", 8))
+		return false;
+	first = le64_at(header + 40);
+	last = le64_at(header + 48);
+	if (first > last || last > INT64_MAX - 1 ||
+	    __builtin_mul_overflow(first, logical, &start) ||
+	    __builtin_mul_overflow(last + 1, logical, &end))
+		return false;
+	content->table_start = maybe_of(start);
+	content->table_end = maybe_of(end);
+	return true;
+}
+
 bool header_bcache(const struct header_source *source,
 		   struct stack_content *content)
 {

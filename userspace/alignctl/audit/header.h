@@ -61,6 +61,13 @@ bool header_gpt(const struct header_source *source, uint32_t logical,
 		struct stack_content *content);
 
 /*
+ * Take where a GPT for sectors of @logical has room for partitions. Return:
+ * false, with nothing set, if it is not valid.
+ */
+bool header_gpt_room(const struct header_source *source, uint32_t logical,
+		     struct stack_content *content);
+
+/*
  * Read the geometry that an ATA drive gives in its Identify data, from the SCSI
  * page 89h that the kernel has kept. Return: false, with nothing set, if the
  * page has none.

@@ -291,6 +291,11 @@ static struct room room_around(const struct subject *subject, int64_t unit)
 	end = start + bytes;
 	room.before = start - FIRST_BYTE - unit;
 	room.behind = whole - TABLE_SECTORS * unit - end;
+	/* sfdisk keeps to what the table has for partitions */
+	if (room.before > start - maybe_or(disk->content.table_start, 0))
+		room.before = start - maybe_or(disk->content.table_start, 0);
+	if (room.behind > maybe_or(disk->content.table_end, whole) - end)
+		room.behind = maybe_or(disk->content.table_end, whole) - end;
 
 	for (i = 0; i < subject->stack->nr; i++) {
 		const struct stack_layer *other = &subject->stack->layer[i];

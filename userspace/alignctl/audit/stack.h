@@ -73,6 +73,8 @@ enum stack_unread {
  * @type: libblkid's name of the type, "xfs"; NULL: none, or not read
  * @table: libblkid's name of the partition table, "gpt"; NULL as above
  * @table_sector: sector of a GPT that was made for another one than the disk's
+ * @table_start: first byte that a GPT has for partitions
+ * @table_end: byte behind the last one that it has for them
  * @unread: why the headers were not read, for people; NULL: they were
  * @why: reason for @unread; UNREAD_NOT if that is NULL
  * @version: version of a LUKS header; 0: none
@@ -91,6 +93,8 @@ struct stack_content {
 	char *type;
 	char *table;
 	struct maybe table_sector;
+	struct maybe table_start;
+	struct maybe table_end;
 	char *unread;
 	enum stack_unread why;
 	unsigned int version;

@@ -128,6 +128,22 @@ def test_a_partition_is_not_moved_into_an_extended_one(tmp_path, ext4):
     assert digest(image, now["1"], 16 * MIB) == whole
 
 
+@pytest.mark.parametrize("first, last, step", [(8193, 24580, None), (2048, 24580, -3), (8193, 40000, 5)])
+def test_a_partition_stays_where_its_gpt_lets_one_be(tmp_path, ext4, first, last, step):
+    """The table may keep free more sectors than it needs itself, as where a disk's optimal I/O size is large."""
+    start, sectors = 8195, 16384
+    image = partitioned(tmp_path / "disk", f"label: gpt\nfirst-lba: {first}\nlast-lba: {last}\n"
+                                           f"start={start}, size={sectors}\n")
+    content = filled(tmp_path / "content", sectors * SECTOR)
+    whole = put(image, start * SECTOR, content)
+    if step is None:
+        assert not findings(image)[f"{image}:1", "partition-start"]["remedy"]
+        return
+    follow("move-partition", f"{image}:1", "partition-start", image)
+    now = starts(image)["1"]
+    assert now == (start + step) * SECTOR and digest(image, now, sectors * SECTOR) == whole
+
+
 def test_a_partition_without_room_has_no_command(tmp_path):
     image = partitioned(tmp_path / "disk", "label: dos\nstart=2049, size=4096\nstart=6145, size=4096, type=5\n"
                                            "start=6200, size=1024\n")
