@@ -82,6 +82,13 @@ static inline bool maybe_same(struct maybe one, struct maybe other)
 	       one.maybe_number == other.maybe_number;
 }
 
+/* Check that two figures are the same, or both unknown. */
+static inline bool maybe_equal(struct maybe one, struct maybe other)
+{
+	return one.maybe_there == other.maybe_there &&
+	       one.maybe_number == other.maybe_number;
+}
+
 /* From here on, nothing reads a number without asking whether it is known. */
 #pragma GCC poison maybe_there maybe_number
 

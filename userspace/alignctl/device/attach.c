@@ -299,13 +299,15 @@ static void print_way_to_partitions(const struct dm_align *made)
 static void print_target(const char *name, const char *below,
 			 const struct align_status *status)
 {
+	int64_t offset;
+
 	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
 	       " bytes, alignment offset ", name, below, status->mode,
 	       status->physical);
-	if (status->offset < 0)
-		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
+	if (maybe_get(status->offset, &offset))
+		printf("%" PRId64 " bytes\n", offset);
 	else
-		printf("%" PRId64 " bytes\n", status->offset);
+		puts("unknown (the kernel says the device is misaligned; --offset sets it)");
 }
 
 /*

@@ -57,7 +57,7 @@ static void ask_target(struct device *device)
 	    physical == device->physical)
 		return;
 	device->physical = (uint32_t)physical;
-	device->alignment_offset = -1;
+	device->alignment_offset = MAYBE_UNKNOWN;
 	if (!sysfs_devno(dir, "align/target0_device", &devno) ||
 	    !sysfs_number(dir, "align/target0_alignment_offset", &offset) ||
 	    offset < 0 || offset >= physical)
@@ -65,7 +65,7 @@ static void ask_target(struct device *device)
 	below = sysfs_path("/sys/dev/block/%u:%u", major(devno), minor(devno));
 	if (sysfs_number(below, "size", &size) && size >= 0 &&
 	    (uint64_t)size == device->sectors)
-		device->alignment_offset = offset;
+		device->alignment_offset = maybe_of(offset);
 }
 
 int device_open_devno(struct device *device, dev_t devno, const char *path)
@@ -90,9 +90,11 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 	device->io_min = attribute(dir, "queue/minimum_io_size", 0);
 	device->io_opt = attribute(dir, "queue/optimal_io_size", 0);
 	device->rotational = attribute(dir, "queue/rotational", 1);
-	device->alignment_offset = 0;
+	device->alignment_offset = maybe_of(0);
+	/* the kernel's -1: it is nowhere */
 	if (sysfs_number(device->sys.dir, "alignment_offset", &number))
-		device->alignment_offset = number;
+		device->alignment_offset = number < 0 ? MAYBE_UNKNOWN :
+							maybe_of(number);
 	/* a device's size in bytes fits into a file offset */
 	if (sysfs_number(device->sys.dir, "size", &number) && number >= 0 &&
 	    number <= INT64_MAX >> ALIGN_SECTOR_SHIFT)
@@ -169,16 +171,16 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 		       uint32_t *offset)
 {
 	const char *disk = device->sys.disk_dir;
-	int64_t of_disk = 0, start = 0;
+	int64_t of_disk = 0, start = 0, known;
 
 	*offset = 0;
 	if (!device->block)
 		return true;
 	if (physical == device->physical) {
-		if (device->alignment_offset < 0)
+		if (!maybe_get(device->alignment_offset, &known))
 			return false;
 		/* may be relative to a larger io_min */
-		*offset = device->alignment_offset & (physical - 1);
+		*offset = known & (physical - 1);
 		return true;
 	}
 	/* the start of a disk made of other devices is not known */

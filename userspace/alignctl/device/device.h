@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/maybe.h"
 #include "base/units.h"
 #include "device/sysfs.h"
 
@@ -24,7 +25,7 @@
  * @logical: logical block, bytes; of a file, the alignment of O_DIRECT
  * @physical: physical block, bytes, according to the kernel or, of a mapped
  *	device, its align target
- * @alignment_offset: alignment offset, bytes; -1 if not known
+ * @alignment_offset: alignment offset, bytes
  * @io_min: minimum_io_size, bytes; 0 if not known
  * @io_opt: optimal_io_size, bytes; 0 if not known
  * @rotational: the device is rotational
@@ -38,7 +39,7 @@ struct device {
 	uint64_t sectors;
 	uint32_t logical;
 	uint32_t physical;
-	int64_t alignment_offset;
+	struct maybe alignment_offset;
 	uint32_t io_min;
 	uint32_t io_opt;
 	bool rotational;

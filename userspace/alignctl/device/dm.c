@@ -94,14 +94,14 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 static void read_sysfs(struct dm_align *device)
 {
 	struct sysfs_device self;
+	int64_t oldest;
 	size_t i;
 
-	device->held_oldest_ms = -1;
+	device->held_oldest_ms = MAYBE_UNKNOWN;
 	if (!sysfs_device_open(&self, device->devno))
 		return;
-	if (!sysfs_number(self.dir, "align/held_oldest_ms",
-			  &device->held_oldest_ms))
-		device->held_oldest_ms = -1;
+	if (sysfs_number(self.dir, "align/held_oldest_ms", &oldest))
+		device->held_oldest_ms = maybe_of(oldest);
 	for (i = 0; i < device->nr_targets; i++) {
 		struct dm_align_target *target = &device->target[i];
 		CLEANUP_FREE char *prefix = message_format("align/target%u",
@@ -228,8 +228,9 @@ static struct dm_align_target target_of(const struct ledger *ledger,
 			.epoch = ledger->epoch,
 			.held_blocks = ledger->raw[LEDGER_held_blocks],
 			.degraded = ledger->raw[LEDGER_degraded],
-			.held_bytes = ledger->missing[LEDGER_held_bytes] ? -1 :
-				      (int64_t)ledger->raw[LEDGER_held_bytes],
+			.held_bytes = ledger->missing[LEDGER_held_bytes] ?
+				MAYBE_UNKNOWN : maybe_of((int64_t)
+					ledger->raw[LEDGER_held_bytes]),
 		},
 		.device_gone = found->device_gone,
 		.hold_ms = found->hold_ms,

@@ -46,7 +46,7 @@ struct dm_align_target {
  * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
  *	length and table.start of the targets are not known then
  * @held_oldest_ms: age of the oldest held block, ms, from sysfs; 0: nothing is
- *	held; -1 if missing there
+ *	held; unknown if missing there
  * @nr_targets: number of align targets
  * @target: the align targets, by rising start
  */
@@ -57,7 +57,7 @@ struct dm_align {
 	int open_count;
 	bool suspended;
 	bool from_sysfs;
-	int64_t held_oldest_ms;
+	struct maybe held_oldest_ms;
 	size_t nr_targets;
 	struct dm_align_target *target;
 };

@@ -58,8 +58,8 @@ static bool read_counter(const char *dir, const char *file, uint64_t *value)
 }
 
 /*
- * Read the age of the oldest held block, -1 if the file is missing. Return: false
- * if it is malformed.
+ * Read the age of the oldest held block, unknown if the file is missing. Return:
+ * false if it is malformed.
  */
 static bool read_held_oldest(struct ledger *ledger, const char *dir)
 {
@@ -67,12 +67,12 @@ static bool read_held_oldest(struct ledger *ledger, const char *dir)
 	const char *at = text;
 	uint64_t number;
 
-	ledger->held_oldest_ms = -1;
+	ledger->held_oldest_ms = MAYBE_UNKNOWN;
 	if (!text)
 		return true;
 	if (!decimal_read(&at, INT64_MAX, &number) || *at)
 		return false;
-	ledger->held_oldest_ms = (int64_t)number;
+	ledger->held_oldest_ms = maybe_of((int64_t)number);
 	return true;
 }
 
@@ -118,6 +118,7 @@ static bool read_target(struct ledger_target *target, const char *dir,
 							prefix);
 	CLEANUP_FREE char *device_file = message_format("%sdevice", prefix);
 	CLEANUP_FREE char *mode = sysfs_text(dir, mode_file);
+	int64_t offset;
 	size_t i;
 
 	if (!mode)
@@ -131,8 +132,8 @@ static bool read_target(struct ledger_target *target, const char *dir,
 		if (!sysfs_number(dir, file, numbers[i].value))
 			return false;
 	}
-	if (!sysfs_number(dir, offset_file, &target->offset))
-		target->offset = -1;
+	target->offset = sysfs_number(dir, offset_file, &offset) ?
+		maybe_of(offset) : MAYBE_UNKNOWN;
 	return read_device(target, dir, device_file);
 }
 

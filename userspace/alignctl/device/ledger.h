@@ -70,7 +70,7 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
  * @index: index of the target in the device's table
  * @mode: "report", "pad" or "coalesce"
  * @physical: physical block, bytes
- * @offset: alignment offset, bytes; -1: unknown
+ * @offset: alignment offset, bytes
  * @hold_ms: longest time that coalesce holds a block, ms
  * @max_blocks: limit of blocks in memory
  * @blocks: number of blocks in memory now
@@ -83,7 +83,7 @@ struct ledger_target {
 	unsigned int index;
 	char mode[STATUS_MODE_MAX];
 	int64_t physical;
-	int64_t offset;
+	struct maybe offset;
 	int64_t hold_ms;
 	int64_t max_blocks;
 	int64_t blocks;
@@ -102,8 +102,8 @@ struct ledger_target {
  * @epoch: number of the epoch
  * @suggested: suggested physical block, bytes, or 0
  * @logical: logical block of the align device, bytes
- * @held_oldest_ms: age of the oldest held block, ms; 0: nothing is held; -1: the
- *	module, which is older, does not say
+ * @held_oldest_ms: age of the oldest held block, ms; 0: nothing is held; unknown
+ *	if the module, which is older, does not say
  * @missing: counters that the module, which is older, does not have
  * @raw: counters since the device was created
  * @baseline: counters at the last reset; 0 for gauges
@@ -119,7 +119,7 @@ struct ledger {
 	uint64_t epoch;
 	uint64_t suggested;
 	uint32_t logical;
-	int64_t held_oldest_ms;
+	struct maybe held_oldest_ms;
 	bool missing[LEDGER_NR];
 	uint64_t raw[LEDGER_NR];
 	uint64_t baseline[LEDGER_NR];

@@ -210,9 +210,9 @@ static void write_held_oldest(const struct metrics *metrics)
 	family(metrics, "held_oldest_seconds", "gauge",
 	       "age of the oldest held block", ", 0 if nothing is held");
 	for (i = 0; i < metrics->nr; i++) {
-		int64_t ms = metrics->device[i].ledger.held_oldest_ms;
+		int64_t ms;
 
-		if (ms < 0)
+		if (!maybe_get(metrics->device[i].ledger.held_oldest_ms, &ms))
 			continue;
 		sample(metrics, "held_oldest_seconds", "", &metrics->device[i]);
 		fprintf(metrics->out, "} %.3f\n", (double)ms / 1000);

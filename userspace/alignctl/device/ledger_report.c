@@ -60,6 +60,7 @@ static const struct table_column target_columns[] = {
 static struct table_value target_value(const void *row, size_t column)
 {
 	const struct ledger_target *target = row;
+	int64_t offset;
 
 	switch ((enum target_column)column) {
 	case TARGET_INDEX:
@@ -69,8 +70,8 @@ static struct table_value target_value(const void *row, size_t column)
 	case TARGET_PHYSICAL:
 		return table_number(target->physical);
 	case TARGET_OFFSET:
-		return target->offset < 0 ? table_text("unknown") :
-					    table_number(target->offset);
+		return maybe_get(target->offset, &offset) ?
+			table_number((uint64_t)offset) : table_text("unknown");
 	case TARGET_ON:
 		return table_text(target->device);
 	case TARGET_GONE:
@@ -416,6 +417,7 @@ static void text_phase(const struct ledger *ledger)
 static void text_held(const struct ledger *ledger)
 {
 	uint64_t blocks = ledger->raw[LEDGER_held_blocks];
+	int64_t oldest;
 
 	if (!blocks)
 		return;
@@ -424,8 +426,8 @@ static void text_held(const struct ledger *ledger)
 	       figure(FIGURE_BYTES,
 		      (double)ledger->raw[LEDGER_held_bytes]).text,
 	       blocks, PLURAL_OF(blocks),
-	       ledger->held_oldest_ms < 0 ? "-" :
-	       figure(FIGURE_MS, (double)ledger->held_oldest_ms).text);
+	       maybe_get(ledger->held_oldest_ms, &oldest) ?
+	       figure(FIGURE_MS, (double)oldest).text : "-");
 }
 
 static void text_device(const struct ledger_device *device)
@@ -467,17 +469,17 @@ static struct json_object *json_device(const struct ledger_device *device)
 {
 	const struct ledger *ledger = &device->ledger;
 	struct json_object *object = json_new(), *part;
+	int64_t oldest;
 
 	json_add_text(object, "name", device->name);
 	json_add_text(object, "dm", device->dm);
 	json_add_number(object, "epoch", ledger->epoch);
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
-	if (ledger->held_oldest_ms < 0)
-		json_add_null(object, "held_oldest_ms");
+	if (maybe_get(ledger->held_oldest_ms, &oldest))
+		json_add_number(object, "held_oldest_ms", (uint64_t)oldest);
 	else
-		json_add_number(object, "held_oldest_ms",
-				(uint64_t)ledger->held_oldest_ms);
+		json_add_null(object, "held_oldest_ms");
 	json_add(object, "targets", json_targets(ledger));
 	json_add_counters(object, ledger, COUNTER_VALUE);
 	json_add_counters(object, ledger, COUNTER_RAW);

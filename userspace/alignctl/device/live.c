@@ -26,7 +26,7 @@ static bool same_settings(const struct dm_align_target *a,
 	       a->table.device == b->table.device &&
 	       a->table.start == b->table.start &&
 	       a->status.physical == b->status.physical &&
-	       a->status.offset == b->status.offset &&
+	       maybe_equal(a->status.offset, b->status.offset) &&
 	       a->status.max_blocks == b->status.max_blocks &&
 	       a->hold_ms == b->hold_ms;
 }

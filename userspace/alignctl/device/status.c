@@ -53,7 +53,7 @@ static bool offset_unknown(const char *line)
 
 bool status_parse(const char *line, struct align_status *status)
 {
-	struct align_status found = { .offset = -1, .held_bytes = -1 };
+	struct align_status found = { .offset = MAYBE_UNKNOWN };
 	size_t length = strcspn(line, " ");
 	uint64_t physical, offset, held;
 
@@ -63,12 +63,12 @@ bool status_parse(const char *line, struct align_status *status)
 	if (!offset_unknown(line)) {
 		if (!number(line, "alignment_offset", INT64_MAX, &offset))
 			return false;
-		found.offset = (int64_t)offset;
+		found.offset = maybe_of((int64_t)offset);
 	}
 	if (find(line, "held_bytes")) {
 		if (!number(line, "held_bytes", INT64_MAX, &held))
 			return false;
-		found.held_bytes = (int64_t)held;
+		found.held_bytes = maybe_of((int64_t)held);
 	}
 	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
 	    !number(line, "max_blocks", UINT64_MAX, &found.max_blocks) ||

@@ -7,13 +7,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/maybe.h"
+
 #define STATUS_MODE_MAX		16
 
 /**
  * struct align_status - a target's status line
  * @mode: "report", "pad" or "coalesce"
  * @physical: physical block in effect, bytes
- * @offset: alignment offset in effect, bytes; -1: the kernel cannot say
+ * @offset: alignment offset in effect, bytes; unknown: the kernel cannot say
  * @max_blocks: limit of blocks in memory
  * @blocks: number of blocks in memory now
  * @memory_bytes: memory in use now, bytes
@@ -22,20 +24,20 @@
  *	that are not on the drive; 0 if missing in the line
  * @degraded: number of held blocks that could not be written; 0 if missing in
  *	the line
- * @held_bytes: acknowledged bytes in held blocks, likewise; -1 if missing in the
+ * @held_bytes: acknowledged bytes in held blocks, likewise; unknown if missing in the
  *	line
  */
 struct align_status {
 	char mode[STATUS_MODE_MAX];
 	uint32_t physical;
-	int64_t offset;
+	struct maybe offset;
 	uint64_t max_blocks;
 	uint64_t blocks;
 	uint64_t memory_bytes;
 	uint64_t epoch;
 	uint64_t held_blocks;
 	uint64_t degraded;
-	int64_t held_bytes;
+	struct maybe held_bytes;
 };
 
 /*

@@ -150,8 +150,9 @@ static void check(const struct ledger *ledger)
 
 	check_number("epoch", ledger->epoch);
 	check_number("suggested_physical_block_size", ledger->suggested);
-	FUZZ_CHECK(ledger->held_oldest_ms >= 0);
-	check_number("held_oldest_ms", (uint64_t)ledger->held_oldest_ms);
+	FUZZ_CHECK(maybe_above(ledger->held_oldest_ms, -1));
+	check_number("held_oldest_ms",
+		     (uint64_t)maybe_or(ledger->held_oldest_ms, 0));
 	for (i = 0; i < LEDGER_NR; i++) {
 		check_number(counters[i].now, ledger->raw[i]);
 		if (!ledger_rows[i].gauge)

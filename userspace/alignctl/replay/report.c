@@ -517,6 +517,7 @@ static struct json_object *json_device_facts(const struct device *device)
 		"write_cache",
 	};
 	struct json_object *object = json_new();
+	int64_t offset;
 	size_t i;
 
 	json_add_text(object, "kind", device->block ?
@@ -527,11 +528,10 @@ static struct json_object *json_device_facts(const struct device *device)
 	json_add_number(object, "physical_block_size", device->physical);
 	if (!device->block)
 		return object;
-	if (device->alignment_offset < 0)
-		json_add_text(object, "alignment_offset", "unknown");
+	if (maybe_get(device->alignment_offset, &offset))
+		json_add_number(object, "alignment_offset", (uint64_t)offset);
 	else
-		json_add_number(object, "alignment_offset",
-				device->alignment_offset);
+		json_add_text(object, "alignment_offset", "unknown");
 	json_add_number(object, "io_min", device->io_min);
 	json_add_number(object, "io_opt", device->io_opt);
 	json_add_bool(object, "rotational", device->rotational);

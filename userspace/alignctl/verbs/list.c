@@ -109,9 +109,12 @@ static struct table_value known(const struct dm_align *device, uint64_t n)
 }
 
 /* Null where the module, which is older, does not say. */
-static struct table_value from_later(int64_t n)
+static struct table_value from_later(struct maybe figure)
 {
-	return n < 0 ? table_null() : table_number((uint64_t)n);
+	int64_t n;
+
+	return maybe_get(figure, &n) ? table_number((uint64_t)n) :
+				       table_null();
 }
 
 /*
@@ -119,12 +122,12 @@ static struct table_value from_later(int64_t n)
  * held when the status was read, which is earlier: under load, a row could else
  * have an age of no block.
  */
-static int64_t held_oldest(const struct dm_align *device)
+static struct maybe held_oldest(const struct dm_align *device)
 {
-	if (device->held_oldest_ms < 0 ||
+	if (!maybe_known(device->held_oldest_ms) ||
 	    device->target[0].status.held_blocks)
 		return device->held_oldest_ms;
-	return 0;
+	return maybe_of(0);
 }
 
 static struct table_value list_value(const void *row, size_t column)
@@ -133,6 +136,7 @@ static struct table_value list_value(const void *row, size_t column)
 	const struct dm_align *device = r->device;
 	const struct dm_align_target *target = r->target;
 	const struct align_status *status = &target->status;
+	int64_t offset;
 
 	switch ((enum list_column)column) {
 	case LIST_NAME:
@@ -156,8 +160,8 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_PHYSICAL:
 		return table_number(status->physical);
 	case LIST_OFFSET:
-		return status->offset < 0 ? table_text("unknown") :
-					    table_number(status->offset);
+		return maybe_get(status->offset, &offset) ?
+			table_number((uint64_t)offset) : table_text("unknown");
 	case LIST_HOLD:
 		return mode_hold_value(status->mode, target->hold_ms);
 	case LIST_MAX_BLOCKS:
