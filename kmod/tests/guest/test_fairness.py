@@ -25,6 +25,8 @@ RUNS = 16
 # What a held block costs at most: a read, a write, and one request that waited for the block; and the emptying work takes
 # a block of each of three kinds in turn.
 PER_BLOCK, TURNS = 3, 3
+# So many times the bound may pass until this program notices an end, as the processors are busy.
+MANY = 16
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -41,8 +43,8 @@ def requests_of_flush(flush, mapped, disk, most):
         later = Later(flush)
         while not later.done():
             done = completed(disk) - before
-            # Requests that were sent before, and some time until this thread goes on.
-            assert done <= 4 * most, f"the flush has not ended after {done} requests of the disk; {most} are enough"
+            assert done <= MANY * most or trace.ended(), \
+                f"the flush has not ended after {done} requests of the disk; {most} are enough"
             assert not limit.over(), f"the flush has not ended after {limit} and {done} requests"
             with contextlib.suppress(TimeoutError):
                 later.wait(0.02)
@@ -84,7 +86,7 @@ def test_messages_end_beside_threads_that_discard_what_they_have_written(rig, te
         later = Later(device.message, text)
         while not later.done():
             done = completed(disk.path) - before
-            assert done <= 4 * most, f"the message has not ended after {done} requests of the disk; {most} are enough"
+            assert done <= MANY * most, f"the message has not ended after {done} requests of the disk; {most} are enough"
             with contextlib.suppress(TimeoutError):
                 later.wait(0.02)
         later.result()
@@ -106,7 +108,7 @@ def test_a_block_is_written_after_hold_ms_beside_threads_that_discard_what_they_
             before, most = completed(disk.path), bound(threads + 1)
             while lower.read(place + 1, 1) != pattern(1, place + 1, 1):
                 done = completed(disk.path) - before
-                assert done <= 4 * most, f"a block that is due is not written after {done} requests; {most} are enough"
+                assert done <= MANY * most, f"a block that is due is not written after {done} requests; {most} are enough"
         sent = [number for number, request in enumerate(trace.requests) if request.op == "W" and request.sector == place]
         print(f"the block was written {f'behind {sent[0]} requests' if sent else 'before it was looked for'}; at most {most}")
         assert not sent or sent[0] <= most, f"the block was written behind {sent[0]} requests; {most} are enough"

@@ -134,6 +134,11 @@ class FlushTrace:
         (TRACING / "tracing_on").write_text("1")
         return self
 
+    @staticmethod
+    def ended():
+        """Tell whether the flush has ended, though its thread may not know yet."""
+        return "block_bio_complete: " in (TRACING / "trace").read_text()
+
     def __exit__(self, error, *_):
         for event in self.EVENTS:
             (TRACING / "events/block" / event / "enable").write_text("0")
