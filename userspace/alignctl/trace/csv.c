@@ -14,20 +14,10 @@
 #include "trace/columns.h"
 #include "trace/writer_format.h"
 
-static const char byte_order_mark[] = "\xef\xbb\xbf";
-
-/* Return the names of the columns, behind a byte order mark if there is one. */
-static char *skip_mark(char *line)
-{
-	size_t length = strlen(byte_order_mark);
-
-	return strncmp(line, byte_order_mark, length) ? line : line + length;
-}
-
 static bool csv_recognize(const char *head, size_t length)
 {
 	CLEANUP_FREE char *line = memory_or_exit(strndup(head, length));
-	char *rest = skip_mark(line), *name;
+	char *rest = line, *name;
 
 	rest[strcspn(rest, "\r\n")] = '\0';
 	while (rest) {
@@ -58,7 +48,6 @@ static bool take_header(struct trace *trace, struct trace_columns *columns,
 	enum trace_column column;
 	char *name;
 
-	rest = skip_mark(rest);
 	while (rest) {
 		name = trace_field_take(&rest, ',');
 		if (!name) {

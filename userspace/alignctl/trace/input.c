@@ -35,7 +35,8 @@ int trace_input_open(struct trace_input *input, const char *path,
 		return ALIGNCTL_USAGE;
 	}
 	input->path = message_format("%s", standard ? "standard input" : path);
-	input->buffer = memory_or_exit(malloc(capacity));
+	/* a last line without an end gets one behind the bytes of the file */
+	input->buffer = memory_or_exit(malloc(capacity + 1));
 	return ALIGNCTL_FINE;
 }
 
@@ -126,20 +127,11 @@ static ssize_t fill(struct trace_input *input)
 	return -1;
 }
 
-ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
+/* Read until the buffer has @wanted bytes or the file ends; -1: reported. */
+static int fill_to(struct trace_input *input, size_t wanted)
 {
-	size_t there = input->end - input->start;
 	ssize_t got;
 
-	if (there >= wanted)
-		return (ssize_t)wanted;
-	if (!input->ended) {
-		memmove(input->buffer, input->buffer + input->start, there);
-		input->start = 0;
-		input->end = there;
-	}
-	if (!input->begun && begin(input))
-		return -1;
 	while (!input->ended && input->end < wanted) {
 		got = fill(input);
 		if (got < 0)
@@ -147,6 +139,38 @@ ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
 		input->end += (size_t)got;
 		input->ended = !got;
 	}
+	return 0;
+}
+
+/* Skip the mark with which some programs begin a text in UTF-8; -1: reported. */
+static int skip_mark(struct trace_input *input)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t bytes = strlen(mark);
+
+	if (fill_to(input, bytes))
+		return -1;
+	if (input->end >= bytes && !memcmp(input->buffer, mark, bytes))
+		trace_input_take(input, bytes);
+	return 0;
+}
+
+ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
+{
+	size_t there = input->end - input->start;
+
+	if (there >= wanted)
+		return (ssize_t)wanted;
+	if (!input->begun && (begin(input) || skip_mark(input)))
+		return -1;
+	there = input->end - input->start;
+	if (!input->ended) {
+		memmove(input->buffer, input->buffer + input->start, there);
+		input->start = 0;
+		input->end = there;
+	}
+	if (fill_to(input, wanted))
+		return -1;
 	there = input->end - input->start;
 	return (ssize_t)(there < wanted ? there : wanted);
 }
@@ -170,11 +194,25 @@ static enum trace_next refuse(const struct trace_input *input,
 	return TRACE_BROKEN;
 }
 
+/*
+ * Warn of a last line without an end, which is read as it is: many programs
+ * write none, and a line that was cut inside a number looks the same.
+ */
+static void warn_of_last_line(struct trace_input *input)
+{
+	if (!input->told_last_line)
+		message_warning("%s: line %" PRIu64
+				" has no line end; compare it with the source if the file may be cut",
+				input->path, input->line + 1);
+	input->told_last_line = true;
+}
+
 enum trace_next trace_input_line(struct trace_input *input, char **line)
 {
 	size_t looked = 0, there = input->end - input->start;
 	char *start, *end;
 	ssize_t got;
+	bool last;
 
 	for (;;) {
 		start = input->buffer + input->start;
@@ -195,11 +233,15 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 			continue;
 		if (!there)
 			return TRACE_END;
-		input->line++;
-		return refuse(input, "line end is missing; the file is truncated");
+		/* what was read may have moved to the begin of the buffer */
+		start = input->buffer + input->start;
+		end = input->buffer + input->end;
+		warn_of_last_line(input);
+		break;
 	}
 	input->line++;
-	trace_input_take(input, (size_t)(end - start) + 1);
+	last = end == input->buffer + input->end;
+	trace_input_take(input, (size_t)(end - start) + !last);
 	if (memchr(start, '\0', (size_t)(end - start)))
 		return refuse(input, "contains a NUL byte; the file is not text");
 	if (end > start && end[-1] == '\r')

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Read a file or pipe through one buffer, and unpack it if it is packed. */
+/*
+ * Read a file or pipe through one buffer, unpack it if it is packed, and skip a
+ * byte order mark of UTF-8.
+ */
 #ifndef ALIGNCTL_TRACE_INPUT_H
 #define ALIGNCTL_TRACE_INPUT_H
 
@@ -19,6 +22,7 @@
  * @ended: the end of the file has been read into @buffer
  * @begun: the file's first bytes have been read
  * @damaged: the last failure was compressed data that is wrong
+ * @told_last_line: the warning about a last line without an end was given
  * @unpacker: unpacks the file; NULL: the file is not compressed
  */
 struct trace_input {
@@ -33,6 +37,7 @@ struct trace_input {
 	bool ended;
 	bool begun;
 	bool damaged;
+	bool told_last_line;
 	struct trace_unpacker *unpacker;
 };
 
@@ -66,9 +71,9 @@ void trace_input_take(struct trace_input *input, size_t bytes);
 
 /*
  * Take a line, as a string without its end (LF or CR LF) that may be changed
- * and is valid until the next call. Refuse a line that is longer than the
- * buffer, contains a NUL byte or has no end. TRACE_FAILED: the file could not
- * be read.
+ * and is valid until the next call. The last line needs no end; that one is
+ * missing is said once. Refuse a line that is longer than the buffer or contains
+ * a NUL byte. TRACE_FAILED: the file could not be read.
  */
 enum trace_next trace_input_line(struct trace_input *input, char **line);
 

@@ -106,14 +106,53 @@ static bool is_tar(const char *head, size_t length)
 	       !memcmp(head + TAR_MAGIC_BYTE, magic, strlen(magic));
 }
 
+/* Check for two letters of ASCII in UTF-16, the zero bytes from @zero on. */
+static bool is_wide(const char *head, size_t length, size_t zero)
+{
+	return length >= 4 && !head[zero] && !head[zero + 2] &&
+	       head[1 - zero] > 0 && head[3 - zero] > 0;
+}
+
+/*
+ * Return what a file is that no reader takes, and how it becomes a trace; NULL:
+ * nothing of that kind. UTF-16 without a mark may also be a binary trace, which
+ * its reader knows (@known).
+ */
+static const char *kind_of_other(const char *head, size_t length, bool known)
+{
+	static const struct {
+		const char *magic;
+		const char *kind;
+	} kinds[] = {
+		{ "PK\3\4", "is a zip archive; extract the trace first (unzip -p)" },
+		{ "7z\xbc\xaf\x27\x1c", "is a 7z archive; extract the trace first (7z x -so)" },
+		{ "Rar!\x1a\x07", "is a rar archive; extract the trace first (unrar p)" },
+		{ "PAR1", "is a table in Parquet; write it as CSV first" },
+		{ "\xff\xfe", "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
+		{ "\xfe\xff", "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (length >= strlen(kinds[i].magic) &&
+		    !memcmp(head, kinds[i].magic, strlen(kinds[i].magic)))
+			return kinds[i].kind;
+	if (!known && is_wide(head, length, 1))
+		return "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16LE)";
+	if (!known && is_wide(head, length, 0))
+		return "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16BE)";
+	return NULL;
+}
+
 /*
  * Find the format of the open file; TRACE_NR_READABLE: not known. Return: enum
  * alignctl_exit; reported.
  */
 static int find_format(struct trace *trace, enum trace_readable *found)
 {
-	char head[HEAD_BYTES + 1];
+	char head[HEAD_BYTES + 2];
 	ssize_t length = trace_input_peek(&trace->input, HEAD_BYTES);
+	const char *other;
 
 	if (length < 0)
 		return trace_next_status(trace_input_failure(&trace->input));
@@ -134,8 +173,16 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 			      trace->input.path, trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
+	/* the last line of a whole file needs no end */
+	if (length < (ssize_t)HEAD_BYTES && head[length - 1] != '\n')
+		memcpy(head + length, "\n", 2);
 	*found = recognize(head, (size_t)length);
-	return ALIGNCTL_FINE;
+	other = kind_of_other(head, (size_t)length,
+			      *found != TRACE_NR_READABLE);
+	if (!other)
+		return ALIGNCTL_FINE;
+	message_error("%s: %s", trace->input.path, other);
+	return ALIGNCTL_USAGE;
 }
 
 /* Set trace->format to the open file's format, which must be the chosen one. */

@@ -147,8 +147,6 @@ static void refusals(void)
 		  "line 2: action \"erase\": must be add, open, close, read, write, trim, sync, datasync or wait" },
 		{ V3 "0 /a add\n0 /a open\n" V3,
 		  "line 4: another log begins here: fio appends to an existing log; split the file" },
-		{ V3 "0 /a add\n0 /a write 0 51",
-		  "line 3: line end is missing; the file is truncated" },
 		{ V2 "/a add\n/a wait 18446744073710 0\n",
 		  "line 3: wait \"18446744073710\": must be a number of milliseconds" },
 		{ V2 "/a\n",

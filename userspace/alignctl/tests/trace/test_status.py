@@ -41,8 +41,8 @@ def recording(folder):
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("text", [
-    "op,offset,length\n", "op,offset,bytes\ndance,0,512\n", "op,offset,bytes\nwrite,0,512\nwrite,0,512",
-    "fio version 4 iolog\n", "fio version 3 iolog\n0 x dance\n", "fio version 2 iolog\nx add",
+    "op,offset,length\n", "op,offset,bytes\ndance,0,512\n", "op,offset,bytes\nwrite,0,512\nwrite,0",
+    "fio version 4 iolog\n", "fio version 3 iolog\n0 x dance\n", "fio version 2 iolog\nx",
     "  8,0    1        1     0.000000000   199  Q WS 800 + 8 [dd]\nhello\n"])
 def test_a_malformed_trace_is_a_wrong_argument_in_any_line(tmp_path, read, verb, text):
     trace = tmp_path / "trace"

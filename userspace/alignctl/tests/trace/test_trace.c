@@ -177,8 +177,6 @@ static void csv_refusals(void)
 		  "line 2: has more than 3 columns" },
 		{ "op,offset,bytes\ndance,0,512\n",
 		  "line 2: op \"dance\": must be read, write, flush, discard or write-zeroes" },
-		{ "op,offset,bytes\nwrite,0,512",
-		  "line 2: line end is missing; the file is truncated" },
 		{ "op,offset,bytes,flags\nwrite,0,512,fu\n",
 		  "line 2: flags \"fu\": must be empty, preflush, fua or preflush+fua" },
 		{ "op,offset,bytes,comm\nwrite,0,512,\"a\n",
@@ -226,6 +224,106 @@ static void csv_refusals(void)
 	trace_expect_refused(trace_text("t", line),
 			     "line 2: too long for a line of a trace");
 	free(line);
+	trace_folder_close();
+}
+
+/* Each format's first request, in a file that ends without a line end. */
+static void no_last_line_end(void)
+{
+	static const struct {
+		const char *format;
+		const char *text;
+		uint64_t offset;
+	} cases[] = {
+		{ "fio iolog v2", "fio version 2 iolog\n/d add\n/d open\n/d write 512 4096",
+		  512 },
+		{ "blkparse", "8,0 0 1 0.000000000 7 Q WS 63 + 8 [dd]", 32256 },
+		{ "csv", "op,offset,bytes\nwrite,512,4096", 512 },
+		{ "msr", "128166372003061629,hm,1,Write,512,4096,0", 512 },
+		{ "alibaba", "3,W,512,4096,1577808000000000", 512 },
+		{ "tencent", "1538323200,1,8,1,1283", 512 },
+		{ "systor", "1455580800.0,0.1,W,0,512,4096", 512 },
+		{ "fiu", "1 7 dd 1 8 W 8 0 abc", 512 },
+		{ "spc", "0,1,4096,w,0.5", 512 },
+		{ "mqsim", "11413000 0 1 8 0", 512 },
+		{ "blkreplay", "0.5 ; 1 ; 8 ; W", 512 },
+	};
+	struct trace_request request;
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP_FREE char *said = NULL;
+		struct trace *trace;
+		const char *path = trace_text("t", cases[i].text);
+
+		trace_keep_messages();
+		CHECK(!trace_open(&trace, path), "%s", cases[i].format);
+		CHECK(!strcmp(trace_facts(trace)->format, cases[i].format),
+		      "%s", trace_facts(trace)->format);
+		CHECK(trace_next(trace, &request) == TRACE_GOT &&
+		      request.offset == cases[i].offset &&
+		      request.bytes == 4096, "%s", cases[i].format);
+		CHECK(trace_next(trace, &request) == TRACE_END, "%s",
+		      cases[i].format);
+		CHECK(!trace_rewind(trace), "%s", cases[i].format);
+		CHECK(trace_next(trace, &request) == TRACE_GOT &&
+		      trace_next(trace, &request) == TRACE_END, "%s",
+		      cases[i].format);
+		trace_close(trace);
+		said = trace_kept_messages();
+		CHECK(strstr(said, " has no line end; ") &&
+		      !strstr(strstr(said, " has no line end; ") + 1,
+			      " has no line end; "), "%s: %s", cases[i].format,
+		      said);
+	}
+	trace_folder_close();
+}
+
+static void marks_of_encodings(void)
+{
+	static const char *const texts[] = {
+		"\xef\xbb\xbf" "fio version 2 iolog\n/d add\n/d open\n/d write 512 4096\n",
+		"\xef\xbb\xbf" "8,0 0 1 0.000000000 7 Q WS 1 + 8 [dd]\n",
+		"\xef\xbb\xbf" "op,offset,bytes\nwrite,512,4096\n",
+		"\xef\xbb\xbf" "0,1,4096,w,0.5\n",
+		"\xef\xbb\xbf" "0.5 ; 1 ; 8 ; W\n",
+	};
+	static const struct {
+		const char *bytes;
+		size_t length;
+		const char *said;
+	} refused[] = {
+		{ "\xff\xfeo\0p\0,\0", 8, "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
+		{ "\xfe\xff\0o\0p\0,", 8, "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
+		{ "o\0p\0,\0", 6, "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16LE)" },
+		{ "\0o\0p\0,", 6, "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16BE)" },
+		{ "PK\3\4abcd", 8, "is a zip archive; extract the trace first (unzip -p)" },
+		{ "7z\xbc\xaf\x27\x1c", 6, "is a 7z archive; extract the trace first (7z x -so)" },
+	};
+	struct trace_request request;
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct trace *trace;
+		int pass;
+
+		CHECK(!trace_open(&trace, trace_text("t", texts[i])), "%zu", i);
+		for (pass = 0; pass < 2; pass++) {
+			CHECK(trace_next(trace, &request) == TRACE_GOT &&
+			      request.offset == 512 && request.bytes == 4096,
+			      "%zu: %d", i, pass);
+			CHECK(trace_next(trace, &request) == TRACE_END, "%zu",
+			      i);
+			CHECK(!trace_rewind(trace), "%zu", i);
+		}
+		trace_close(trace);
+	}
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		trace_expect_refused(trace_bytes("t", refused[i].bytes,
+						 refused[i].length),
+				     refused[i].said);
 	trace_folder_close();
 }
 
@@ -416,6 +514,8 @@ const struct tap_test trace_tests[] = {
 	{ "times may step back within 8192 requests, and no further", times_that_step_back },
 	{ "what is wrong in a CSV trace is named with its line", csv_refusals },
 	{ "folders, missing files and other text are no traces", what_is_no_trace },
+	{ "the last line of a trace in any text format needs no end", no_last_line_end },
+	{ "a mark of UTF-8 is skipped, and UTF-16 and archives are named", marks_of_encodings },
 	{ "a trace is read from a pipe, once", a_pipe },
 	{ "a trace begins again when it is rewound", rewound },
 	{ "requests are sorted by time, then by arrival", sorted },
