@@ -7,9 +7,10 @@
 #include "base/units.h"
 #include "geometry.h"
 #include "record/bio_event.h"
+#include "trace/letters.h"
 
-/* Letters that matter: F, an operation of two letters, F. */
-#define RWBS_LETTERS	4
+/* The kernel's RWBS_LEN, with the 0 at the end: FDEFASMU. */
+#define RWBS_LETTERS	8
 
 uint64_t bio_event_devno(dev_t devno)
 {
@@ -75,48 +76,28 @@ static void take_text(char *text, size_t room, const struct ring_field *field,
 }
 
 /*
- * Parse the letters of the kernel's blk_fill_rwbs(): F for a preflush, the
- * operation, F for FUA, and hints. Write-zeroes are N, or WZ in later kernels.
- * N also stands for operations on zones, so it is unknown on a disk with zones;
- * no other bio that reaches the event has this letter.
+ * Read the operation. N is write-zeroes in kernels before 7, and in all an
+ * operation on zones, so it is unknown on a disk with zones; no other bio that
+ * reaches the event has this letter.
  */
 static enum bio_kind take_rwbs(struct trace_request *request, const char *rwbs,
 			       bool zoned)
 {
-	enum bio_kind kind = BIO_REQUEST;
-
-	if (*rwbs == 'F') {
-		request->preflush = true;
-		rwbs++;
-	}
-	switch (*rwbs++) {
-	case 'R':
-		request->op = TRACE_READ;
-		break;
-	case 'W':
-		request->op = TRACE_WRITE;
-		if (*rwbs == 'Z') {
-			request->op = TRACE_WRITE_ZEROES;
-			rwbs++;
-		}
-		break;
-	case 'D':
-		request->op = TRACE_DISCARD;
-		if (*rwbs == 'E') {
-			kind = BIO_SECURE_ERASE;
-			rwbs++;
-		}
-		break;
-	case 'N':
+	switch (trace_letters_take(&rwbs, request)) {
+	case LETTERS_REQUEST:
+		return BIO_REQUEST;
+	case LETTERS_SECURE_ERASE:
+		return BIO_SECURE_ERASE;
+	case LETTERS_OTHER:
 		if (zoned)
 			return BIO_UNKNOWN;
 		request->op = TRACE_WRITE_ZEROES;
+		return BIO_REQUEST;
+	case LETTERS_ZONE:
+	case LETTERS_INVALID:
 		break;
-	default:
-		return BIO_UNKNOWN;
 	}
-	request->fua = *rwbs == 'F';
-	return kind;
+	return BIO_UNKNOWN;
 }
 
 /* Clip a request to the range; false if none of it lies in the range. */
@@ -164,7 +145,8 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 	sectors = ring_field_number(&format->nr_sector, event->data);
 	if (!sectors) {
 		/* a flush has no sector, so it counts for all partitions */
-		if (kind == BIO_REQUEST && !request->preflush)
+		if (kind == BIO_REQUEST && !request->preflush &&
+		    request->op != TRACE_FLUSH)
 			kind = BIO_UNKNOWN;
 		request->op = TRACE_FLUSH;
 		request->preflush = false;

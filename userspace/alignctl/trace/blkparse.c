@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "geometry.h"
 #include "trace/format.h"
+#include "trace/letters.h"
 
 /**
  * struct event - the fields at the front of each line
@@ -122,34 +123,6 @@ static int blkparse_open(struct trace *trace)
 	return ALIGNCTL_FINE;
 }
 
-/*
- * Read the flags: a preflush, the operation, FUA and more, as "WS" or "FWFS".
- * Return: the text after the flags; NULL: they are invalid.
- */
-static const char *take_flags(const char *at, struct trace_request *request,
-			      bool *flush)
-{
-	*flush = *at == 'F';
-	at += *flush;
-	switch (*at++) {
-	case 'R':
-	case 'N':
-		request->op = TRACE_READ;
-		break;
-	case 'W':
-		request->op = TRACE_WRITE;
-		break;
-	case 'D':
-		request->op = TRACE_DISCARD;
-		break;
-	default:
-		return NULL;
-	}
-	request->fua = *at == 'F';
-	at += strspn(at, "FASM");
-	return *at == ' ' ? at : NULL;
-}
-
 /* Read " [COMM]", up to the end of the line. */
 static bool take_comm(const char *at, struct trace_request *request)
 {
@@ -176,9 +149,9 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 	bool flush;
 
 	skip_blanks(&at);
-	at = take_flags(at, request, &flush);
-	if (!at)
-		return trace_refuse(trace, "flags must be R, W, D or N, with F before or F, A, S, M after");
+	if (trace_letters_take(&at, request) == LETTERS_INVALID || *at != ' ')
+		return trace_refuse(trace, "flags must be R, W, WZ, D, DE, F or N, with F before or F, A, S, M, U, B after");
+	flush = request->preflush || request->op == TRACE_FLUSH;
 	skip_blanks(&at);
 	if (isdigit((unsigned char)*at)) {
 		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
@@ -191,10 +164,12 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 			return trace_refuse(trace, "number of sectors must be from 1 to 36028797018963967");
 		request->offset <<= ALIGN_SECTOR_SHIFT;
 		request->bytes = sectors << ALIGN_SECTOR_SHIFT;
-		request->preflush = flush;
+		if (request->op == TRACE_FLUSH)
+			request->offset = request->bytes = 0;
 	} else {
 		at--;
 		request->op = TRACE_FLUSH;
+		request->preflush = false;
 		request->fua = false;
 	}
 	if (!take_comm(at, request))

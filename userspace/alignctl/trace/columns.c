@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "geometry.h"
 #include "trace/columns.h"
+#include "trace/letters.h"
 
 #define NS_PER_FILETIME	100U
 
@@ -188,39 +189,6 @@ static bool take_flags(const char *field, struct trace_request *request)
 	}
 }
 
-/* Read an operation as block traces have it: "R", "WS", "FWFS", "RM". */
-static bool take_letters(const char *field, struct trace_request *request)
-{
-	bool flush = *field == 'F' || *field == 'f';
-
-	field += flush;
-	switch (*field) {
-	case 'R':
-	case 'r':
-		request->op = TRACE_READ;
-		break;
-	case 'W':
-	case 'w':
-		request->op = TRACE_WRITE;
-		break;
-	case 'D':
-	case 'd':
-		request->op = TRACE_DISCARD;
-		break;
-	case '\0':
-		request->op = TRACE_FLUSH;
-		return flush;
-	default:
-		return false;
-	}
-	field++;
-	if (field[strspn(field, "FASMBVfasmbv")])
-		return false;
-	request->preflush |= flush;
-	request->fua |= *field == 'F' || *field == 'f';
-	return true;
-}
-
 static bool take_op(const char *field, struct trace_request *request)
 {
 	size_t i;
@@ -235,16 +203,22 @@ static bool take_op(const char *field, struct trace_request *request)
 		request->op = TRACE_DISCARD;
 		return true;
 	}
-	return take_letters(field, request);
+	return trace_letters_take(&field, request) != LETTERS_INVALID && !*field;
 }
 
-/* Read a direction that is 0 or 1; @one: what 1 means. */
+/*
+ * Read a direction that is 0 or 1; @one: what 1 means. Where that is a write, 2
+ * is a trim, as fio's logs have it.
+ */
 static bool take_direction(const char *field, enum trace_op one,
 			   enum trace_op *op)
 {
-	if ((*field != '0' && *field != '1') || field[1])
+	bool writes = one == TRACE_WRITE;
+
+	if (*field < '0' || *field > (writes ? '2' : '1') || field[1])
 		return false;
-	*op = *field == '1' ? one : one == TRACE_READ ? TRACE_WRITE : TRACE_READ;
+	*op = *field == '1' ? one : *field == '2' ? TRACE_DISCARD :
+	      writes ? TRACE_READ : TRACE_WRITE;
 	return true;
 }
 
@@ -257,10 +231,12 @@ static const char *take_any_op(const char *field, enum trace_column column,
 		request->op = TRACE_NR_OPS;
 		return NULL;
 	}
-	if (column != COLUMN_OP)
-		return take_direction(field, column == COLUMN_OP_1R ?
-				      TRACE_READ : TRACE_WRITE, &request->op) ?
-		       NULL : "must be 0 or 1";
+	if (column == COLUMN_OP_1R)
+		return take_direction(field, TRACE_READ, &request->op) ? NULL :
+		       "must be 0 or 1";
+	if (column == COLUMN_OP_1W)
+		return take_direction(field, TRACE_WRITE, &request->op) ? NULL :
+		       "must be 0, 1, or 2 for a trim";
 	/* some traces have 1 for reads, and others for writes */
 	if (take_direction(field, TRACE_READ, &op))
 		return "could be a read or a write; name the column op_1w (1 is a write) or op_1r (1 is a read)";

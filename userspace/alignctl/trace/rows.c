@@ -98,6 +98,9 @@ static const struct layout blkreplay = {
 /* What a line of a table is. */
 enum row { ROW_REQUEST, ROW_SHORT, ROW_INVALID };
 
+/* Lines before the requests of a table of --columns that are skipped. */
+#define MAX_BEFORE	16U
+
 /**
  * struct fields - the fields of a line
  * @nr: number of fields
@@ -176,6 +179,7 @@ static bool add_part(char *name, char joint, const char *part)
  * @request: the request
  * @disk: name of its disk
  * @heading: the offset is no number
+ * @nr: number of fields
  * @column: the column that is wrong
  * @field: its field
  * @reason: why it is wrong
@@ -184,6 +188,7 @@ struct reading {
 	struct trace_request request;
 	char disk[TRACE_MAX_NAME + 1];
 	bool heading;
+	uint32_t nr;
 	enum trace_column column;
 	const char *field;
 	const char *reason;
@@ -194,11 +199,15 @@ struct reading {
  * @layout: how its lines look
  * @begun: a line of the table was read, behind which neither the names of the
  *	columns nor other text may come
+ * @before: number of lines so far that precede the first request
+ * @nr: number of fields of the first request
  * @reading: the line that is being read
  */
 struct rows {
 	struct layout layout;
 	bool begun;
+	uint32_t before;
+	uint32_t nr;
 	struct reading reading;
 };
 
@@ -217,6 +226,7 @@ static enum row read_row(const struct layout *layout, char *line,
 	reading->request = (struct trace_request) { 0 };
 	reading->disk[0] = '\0';
 	reading->heading = false;
+	reading->nr = 0;
 	reading->column = COLUMN_IGNORED;
 	reading->field = "";
 	if (!cut(line, layout->separator, &fields)) {
@@ -225,6 +235,7 @@ static enum row read_row(const struct layout *layout, char *line,
 	}
 	if (layout->blanks)
 		join(&fields, layout->blanks);
+	reading->nr = fields.nr;
 	if (fields.nr < columns->nr)
 		return ROW_SHORT;
 	for (i = 0; i < columns->nr; i++)
@@ -302,9 +313,28 @@ static int open_rows(struct trace *trace, const struct layout *layout)
 	return ALIGNCTL_FINE;
 }
 
-/* Return the separator that a line has. */
-static char separator_of(const char *line)
+/* Return the number of fields that a separator makes of a line. */
+static uint32_t nr_fields(const char *line, char separator)
 {
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(line));
+	struct fields fields;
+
+	return cut(copy, separator, &fields) ? fields.nr : 0;
+}
+
+/*
+ * Return the separator of a table whose first line is @line: the first one that
+ * gives all columns, as a field may have another one in it; if none does, one
+ * that the line has.
+ */
+static char separator_of(const char *line, uint32_t columns)
+{
+	static const char separators[] = { ',', ';', ' ' };
+	size_t i;
+
+	for (i = 0; i < sizeof(separators); i++)
+		if (nr_fields(line, separators[i]) >= columns)
+			return separators[i];
 	return strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : ' ';
 }
 
@@ -315,9 +345,17 @@ static enum trace_next take_row(struct trace *trace, enum row row,
 {
 	const struct rows *rows = trace->state;
 
+	/* between blanks, what is missing or has a blank moves the fields behind */
+	if (rows->layout.heading && rows->layout.separator == ' ' && rows->nr &&
+	    (reading->nr < rows->nr ||
+	     (reading->nr > rows->nr && row == ROW_INVALID)))
+		return trace_refuse(trace, "has %" PRIu32
+				    " fields, the first line %" PRIu32,
+				    reading->nr, rows->nr);
 	switch (row) {
 	case ROW_SHORT:
-		return trace_refuse(trace, "has fewer than %" PRIu32 " columns",
+		return trace_refuse(trace, "has %" PRIu32 " fields, fewer than the %"
+				    PRIu32 " columns", reading->nr,
 				    rows->layout.columns.nr);
 	case ROW_INVALID:
 		if (reading->column == COLUMN_IGNORED)
@@ -334,31 +372,51 @@ static enum trace_next take_row(struct trace *trace, enum row row,
 	return trace_find_file(trace, reading->disk, &request->file);
 }
 
+/*
+ * Check for a line of --columns that precedes the requests: the names of the
+ * columns, or what a program says before them.
+ */
+static bool precedes(struct rows *rows, enum row row)
+{
+	if (rows->nr || !rows->layout.heading || rows->before == MAX_BEFORE)
+		return false;
+	if (row != ROW_SHORT && (row != ROW_INVALID || !rows->reading.heading))
+		return false;
+	rows->before++;
+	return true;
+}
+
 static enum trace_next rows_next(struct trace *trace,
 				 struct trace_request *request)
 {
 	struct rows *rows = trace->state;
 	struct layout *layout = &rows->layout;
+	bool guess = !layout->separator;
 	enum trace_next next;
-	bool first;
 	enum row row;
 	char *line;
 
 	for (;;) {
 		next = trace_line(trace, &line);
+		if (next == TRACE_END && rows->before && !rows->nr)
+			return trace_refuse(trace, "no line so far has a request in the %" PRIu32
+					    " columns of --columns",
+					    layout->columns.nr);
 		if (next != TRACE_GOT)
 			return next;
 		if (is_idle(line) || (!rows->begun && is_before(layout, line)))
 			continue;
-		first = !rows->begun;
 		rows->begun = true;
-		if (!layout->separator)
-			layout->separator = separator_of(line);
+		if (guess)
+			layout->separator = separator_of(line,
+							 layout->columns.nr);
 		row = read_row(layout, line, &rows->reading);
-		if (!first || row != ROW_INVALID || !layout->heading ||
-		    !rows->reading.heading)
-			return take_row(trace, row, &rows->reading, request);
+		if (!precedes(rows, row))
+			break;
 	}
+	if (!rows->nr)
+		rows->nr = rows->reading.nr;
+	return take_row(trace, row, &rows->reading, request);
 }
 
 static void rows_close(struct trace *trace)

@@ -208,7 +208,7 @@ static void refusals(void)
 		const char *text, *message;
 	} rows[] = {
 		{ TRACE_READABLE_ALIBABA, "1,W,0,512,5\n1,W,0,512\n",
-		  "line 2: has fewer than 5 columns" },
+		  "line 2: has 4 fields, fewer than the 5 columns" },
 		{ TRACE_READABLE_ALIBABA, "1,W,x,512,5\n",
 		  "line 1: offset \"x\": must be a number of bytes" },
 		{ TRACE_READABLE_ALIBABA, "1,W,\"0,512,5\n",
@@ -220,16 +220,16 @@ static void refusals(void)
 		  "line 1: time_us \"18446744073709551615\": must be microseconds, with up to three digits after the point" },
 		{ TRACE_READABLE_MSR, "184467440737095517,a,0,Read,0,512,1\n",
 		  "line 1: filetime \"184467440737095517\": must be a number of 100 nanoseconds since 1601" },
-		{ TRACE_READABLE_TENCENT, "1,0,8,2,7\n",
-		  "line 1: op_1w \"2\": must be 0 or 1" },
+		{ TRACE_READABLE_TENCENT, "1,0,8,3,7\n",
+		  "line 1: op_1w \"3\": must be 0, 1, or 2 for a trim" },
 		{ TRACE_READABLE_MQSIM, "1 0 0 8 write\n",
 		  "line 1: op_1r \"write\": must be 0 or 1" },
 		{ TRACE_READABLE_SPC, "0,5,512,x,0.1\n",
 		  "line 1: op \"x\": must be read, write, flush, discard or write-zeroes" },
 		{ TRACE_READABLE_BLKREPLAY, "text\n0.5 ; 5 ; 1 ; W\ntext\n",
-		  "line 3: has fewer than 4 columns" },
+		  "line 3: has 1 fields, fewer than the 4 columns" },
 		{ TRACE_READABLE_FIU, "1 2 a b c\n",
-		  "line 1: has fewer than 8 columns" },
+		  "line 1: has 5 fields, fewer than the 8 columns" },
 	};
 	size_t i;
 
@@ -272,6 +272,64 @@ static void columns(void)
 		CHECK(r[1].op == TRACE_READ && !r[1].offset &&
 		      r[1].bytes == 512 && r[1].time_ns == 1500001 &&
 		      r[1].file == 1, "%zu: %" PRIu64, i, r[1].time_ns);
+	}
+	trace_folder_close();
+}
+
+/* What programs print before, between and into the fields of a table. */
+static void columns_of_programs(void)
+{
+	static const struct {
+		const char *columns, *text;
+		int nr;
+	} rows[] = {
+		/* a comma in a field, and no heading */
+		{ "comm,pid,op,disk,offset_sectors,bytes",
+		  "dd 7 W 253,18 8 4096 3.31\ndd 7 WS 253,18 16 4096 5.7\n", 2 },
+		/* text before the heading, with other separators in it */
+		{ "comm,pid,op,disk,offset_sectors,bytes",
+		  "Tracing block I/O, all disks; Ctrl-C to end.\n"
+		  "COMM PID TYPE DEV BLOCK BYTES LATms\n"
+		  "dd 7 W 253,18 8 4096 3.31\n", 1 },
+		/* a latency log of fio, whose direction 2 is a trim */
+		{ "time_ms,-,op_1w,bytes,offset",
+		  "0, 82732, 1, 4096, 4096\n5, 6486, 2, 4096, 0\n", 2 },
+	};
+	static const struct { const char *columns, *text, *message; } wrong[] = {
+		{ "time_s,comm,pid,disk,op,offset_sectors,bytes",
+		  "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n"
+		  "0.0 dd 7 sda W 26236512 8192 3.00\n"
+		  "0.1 ? 0 R 0 8 2.00\n",
+		  "line 3: has 7 fields, the first line 8" },
+		{ "time_s,comm,pid,disk,op,offset_sectors,bytes",
+		  "0.0 dd 7 sda W 26236512 8192 3.00\n"
+		  "0.1 kworker u8 7 sda W 16 8192 3.00\n",
+		  "line 2: has 9 fields, the first line 8" },
+		{ "op,offset,bytes", "a table\nof words\n",
+		  "line 2: no line so far has a request in the 3 columns of --columns" },
+		{ "op,offset,bytes", "W x 512\n",
+		  "line 1: no line so far has a request in the 3 columns of --columns" },
+	};
+	struct trace_request r[2];
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct trace_choice choice = { .from = TRACE_NR_READABLE,
+					       .columns = rows[i].columns };
+
+		CHECK(trace_drain_as(trace_text("t", rows[i].text), &choice, r,
+				     2) == rows[i].nr, "%zu", i);
+		CHECK(r[0].op == TRACE_WRITE && r[0].offset == 4096 &&
+		      r[0].bytes == 4096, "%zu", i);
+	}
+	CHECK(r[1].op == TRACE_DISCARD && !r[1].offset, "trim");
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct trace_choice choice = { .from = TRACE_NR_READABLE,
+					       .columns = wrong[i].columns };
+
+		trace_expect_refused_as(trace_text("t", wrong[i].text), &choice,
+					wrong[i].message);
 	}
 	trace_folder_close();
 }
@@ -424,6 +482,7 @@ const struct tap_test trace_rows_tests[] = {
 	{ "a table that shows no format is read as the one that is named", only_by_name },
 	{ "what is wrong in a table is named with its line", refusals },
 	{ "a table of any columns is read as --columns says", columns },
+	{ "a table is read as programs print it, or refused by its fields", columns_of_programs },
 	{ "columns that leave a doubt are refused", columns_refused },
 	{ "one disk of a trace is read as if it were alone", one_disk },
 	{ "one disk of a recording is read, and its number of requests is not known", one_disk_of_a_recording },
