@@ -5,6 +5,7 @@ where a request to the top of the stack arrives, and its count of touches what b
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,11 @@ def test_a_stack_is_walked_to_its_file_system_and_judged_by_where_its_data_lies(
             assert part["data_shift_bytes"] == shift
         # LVM and cryptsetup lay their data on a boundary, md does not.
         assert shift == (0 if layer in ("lvm", "luks") else SHIFT * SECTOR)
+        if layer == "raid1":
+            # Linux 6.19 and later keep the array's logical block where earlier kernels demand 0.
+            keeps = Path(f"/sys/class/block/{last['name']}/md/logical_block_size").exists()
+            assert keeps == (chain[-2]["name"] in {finding["device"] for finding in found["findings"]
+                                              if finding["finding"] == "md-logical"})
         judged = {(finding["device"], finding["finding"]) for finding in found["findings"] if not finding["note"]}
         parts = {device["name"] for device in devices.values() if device["kind"] == "part"}
         assert judged == {(last["name"], "fs-block"), *((name, "partition-start") for name in parts if shift)}

@@ -75,7 +75,7 @@ struct content_figure {
 	struct maybe value;
 };
 
-#define CONTENT_FIGURES	6
+#define CONTENT_FIGURES	8
 
 static void content_figures(const struct stack_content *content,
 			    struct content_figure figures[CONTENT_FIGURES])
@@ -87,6 +87,8 @@ static void content_figures(const struct stack_content *content,
 		{ "extent_size", "extent", content->extent },
 		{ "chunk_size", "chunk", content->chunk },
 		{ "file_system_bytes", NULL, content->bytes },
+		{ "table_sector_size", NULL, content->table_sector },
+		{ "array_logical_block_size", NULL, content->logical },
 	};
 	size_t i;
 
@@ -321,6 +323,7 @@ static struct json_object *json_device(const struct stack *stack,
 	json_add_text(object, "name", layer->name);
 	json_add_text(object, "path", layer->path);
 	json_add_text(object, "devno", layer->devno ? devno : NULL);
+	json_add_text(object, "partition_type", layer->type);
 	for (i = 0; i < audit_table.nr; i++)
 		if (audit_columns[i].key)
 			json_add(object, audit_columns[i].key,

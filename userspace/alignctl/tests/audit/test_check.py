@@ -376,9 +376,10 @@ def test_a_partition_that_nothing_writes_is_a_note(tmp_path, kind, start, size):
     image = sparse(tmp_path / "disk", 2 * DISK_SECTORS * SECTOR)
     run("sfdisk", "--quiet", image, input=f"label: gpt\nfirst-lba: 34\nstart={start}, size={size}, type={kind}\n"
         f"start=65536, size={PART_SECTORS}\n")
-    faults, notes, _ = check(image)
+    faults, notes, devices = check(image)
     assert not faults and set(notes) == {f"{image}:1"}
     assert notes[f"{image}:1"][UNALIGNED]["command"] is None
+    assert devices[f"{image}:1"]["partition_type"].upper() == kind
     # the same of a device, whose table says the type
     machine = Machine(tmp_path)
     machine.disk("sda", (8, 0), bytes_=2 * DISK_SECTORS * SECTOR)
@@ -399,6 +400,7 @@ def test_a_table_for_sectors_of_another_size_is_named(tmp_path, made_for, read_w
     row = notes[str(image)]["table-sector"]
     assert row["text"] == f"its GPT is for {made_for}-byte sectors, and it is read with {read_with}"
     assert row["not_in_place"] == f"check it with --logical {made_for}"
+    assert devices[str(image)]["content"]["table_sector_size"] == made_for
     faults, notes, devices = check(image, "--logical", made_for)
     assert (faults, notes, len(devices)) == ({}, {}, 2)
 
@@ -434,7 +436,9 @@ def test_an_array_of_linux_6_19_is_a_note(tmp_path):
             file.seek(4096)
             file.write(superblock)
         faults, notes, devices = check(image)
-        assert devices[str(image)]["content"]["type"] == "linux_raid_member" and not faults
+        content = devices[str(image)]["content"]
+        assert content["type"] == "linux_raid_member" and content["array_logical_block_size"] == (logical or None)
+        assert not faults
         assert ("md-logical" in notes.get(str(image), {})) == wanted
 
 
