@@ -286,9 +286,9 @@ def test_writes_that_cannot_be_written_are_dropped_as_the_message_says(rig):
 
 def test_a_device_whose_disk_is_gone_is_detached_as_the_message_says(rig):
     with rig.scsi_debug(megabytes=16, sector_size=512, physblk_exp=3) as disk, \
-            attached(disk, "--mode", "pad", name="kept"):
+            attached(disk, "--mode", "pad"):
         (Path("/sys/block") / Path(disk).name / "device/delete").write_text("1")
-        obey("detach-gone", said("stats", "kept"))
+        obey("detach-gone", said("stats", NAME))
         assert not aligned()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import select
+import shlex
 import socket
 import subprocess
 from typing import Any, Protocol
@@ -146,6 +147,6 @@ class Kept:
         done = subprocess.run([self._alignctl, "set", self._dm, "--mode", self._before], stdout=subprocess.DEVNULL,
                               start_new_session=True, check=False)
         if done.returncode:
-            raise Refused(f"{self._name}: mode {self._before} could not be put back: 'alignctl set {self._name} "
-                          f"--mode {self._before}'", IO)
+            way_out = shlex.join(["alignctl", "set", self._name, "--mode", self._before])
+            raise Refused(f"{self._name}: mode {self._before} could not be put back: {way_out}", IO)
         return None

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "device/dm.h"
 #include "device/ledger_select.h"
 #include "device/mode.h"
 #include "device/sysfs.h"
@@ -28,9 +29,10 @@ static void free_device(struct ledger_device *device)
 /* Check whether a name that the user gave is the device's. */
 static bool means(const char *wanted, const struct ledger_device *device)
 {
+	CLEANUP_FREE char *name = dm_kernel_name(wanted);
 	struct stat found;
 
-	if (!strcmp(wanted, device->name) || !strcmp(wanted, device->dm))
+	if (!strcmp(name, device->name) || !strcmp(wanted, device->dm))
 		return true;
 	return strchr(wanted, '/') && !stat(wanted, &found) &&
 	       S_ISBLK(found.st_mode) && found.st_rdev == device->devno;
