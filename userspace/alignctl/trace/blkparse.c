@@ -6,7 +6,7 @@
  *
  * which ends, for ACTION Q, in "SECTOR + SECTORS [COMM]", or in "[COMM]" if
  * nothing is transferred; and a summary after the last event. As in binary
- * traces only queued (Q) events count.
+ * traces only queued (Q) events count, or, if there are none, issued (D) ones.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -140,8 +140,15 @@ static bool take_comm(const char *at, struct trace_request *request)
 	return true;
 }
 
-/* Read what follows the action of a queued event. */
-static enum trace_next take_queued(struct trace *trace, const char *at,
+/* Check for a command to the drive instead of sectors, "36 (12 00 00) [COMM]". */
+static bool is_command(const char *at)
+{
+	at += strspn(at, "0123456789");
+	return !strncmp(at, " (", 2);
+}
+
+/* Read what follows the action of an event that counts. */
+static enum trace_next take_counted(struct trace *trace, const char *at,
 				   struct trace_request *request,
 				   bool *is_request)
 {
@@ -153,6 +160,10 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 		return trace_refuse(trace, "flags must be R, W, WZ, D, DE, F or N, with F before or F, A, S, M, U, B after");
 	flush = request->preflush || request->op == TRACE_FLUSH;
 	skip_blanks(&at);
+	if (is_command(at)) {
+		trace->left_out[TRACE_LEFT_OTHER_COMMAND]++;
+		return TRACE_GOT;
+	}
 	if (isdigit((unsigned char)*at)) {
 		if (!decimal_read(&at, UINT64_MAX >> ALIGN_SECTOR_SHIFT,
 				  &request->offset) ||
@@ -179,6 +190,17 @@ static enum trace_next take_queued(struct trace *trace, const char *at,
 	return TRACE_GOT;
 }
 
+/* Check for an event that counts, and note the others. */
+static bool counts(struct trace *trace, const char *action)
+{
+	bool queued = !strncmp(action, "Q ", 2);
+	bool issued = !strncmp(action, "D ", 2);
+
+	trace->seen_queued |= queued;
+	trace->seen_issued |= issued;
+	return trace->issued ? issued : queued;
+}
+
 static enum trace_next blkparse_next(struct trace *trace,
 				     struct trace_request *request)
 {
@@ -189,21 +211,23 @@ static enum trace_next blkparse_next(struct trace *trace,
 
 	do {
 		next = trace_line(trace, &line);
+		if (next == TRACE_END)
+			return trace_end_queued(trace, request);
 		if (next != TRACE_GOT)
 			return next;
 		if (is_notice(line))
 			continue;
 		if (begins_summary(line))
-			return TRACE_END;
+			return trace_end_queued(trace, request);
 		if (!take_event(line, &event))
 			return trace_refuse(trace, "must begin with device, CPU, sequence, time, process and action, as blkparse prints them by default");
-		if (strncmp(event.rest, "Q ", 2))
+		if (!counts(trace, event.rest))
 			continue;
 		*request = (struct trace_request) {
 			.time_ns = event.time_ns,
 			.pid = event.pid,
 		};
-		next = take_queued(trace, event.rest + 1, request, &is_request);
+		next = take_counted(trace, event.rest + 1, request, &is_request);
 	} while (next == TRACE_GOT && !is_request);
 	if (next != TRACE_GOT)
 		return next;

@@ -3,8 +3,8 @@
  * The kernel's blktrace: records of 48 bytes in the kernel's byte order, some
  * followed by data, in a file for each processor or in one that "blkparse -d"
  * merged from these. Requests are the queued (Q) events: bios before the block
- * layer merges, splits or requeues them. blktrace does not tell write-zeroes
- * from writes.
+ * layer merges, splits or requeues them; of a trace without any, the issued (D)
+ * events. blktrace does not tell write-zeroes from writes.
  */
 #include <byteswap.h>
 #include <ctype.h>
@@ -240,10 +240,17 @@ static bool is_note(const struct blk_io_trace *event)
 	return event->action & BLK_TC_ACT(BLK_TC_NOTIFY);
 }
 
-static bool is_queued(const struct blk_io_trace *event)
+static bool has_action(const struct blk_io_trace *event, uint32_t action)
 {
-	return (event->action & 0xffff & ~__BLK_TA_CGROUP) == __BLK_TA_QUEUE &&
+	return (event->action & 0xffff & ~__BLK_TA_CGROUP) == action &&
 	       !(event->action & BLK_TC_ACT(BLK_TC_NOTIFY | BLK_TC_PC));
+}
+
+/* Check for an event that counts as a request. */
+static bool counts(const struct trace *trace, const struct blk_io_trace *event)
+{
+	return has_action(event, trace->issued ? __BLK_TA_ISSUE :
+						 __BLK_TA_QUEUE);
 }
 
 /* Take the next record of a file; TRACE_END: there is none left. */
@@ -268,23 +275,26 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 		return trace_refuse(trace, "a record of version %" PRIu32 "; only version 7 is supported",
 				    file->event.magic & 0xff);
 	file->has_event = true;
+	trace->seen_queued |= has_action(&file->event, __BLK_TA_QUEUE);
+	trace->seen_issued |= has_action(&file->event, __BLK_TA_ISSUE);
 	return take_data(trace, input, &file->event);
 }
 
-/* Go to the next event that is no note or, with @queued, is queued. */
+/* Go to the next event that is no note or, with @counted, that counts. */
 static enum trace_next advance(struct trace *trace, struct cpu_file *file,
-			       bool queued)
+			       bool counted)
 {
 	enum trace_next next;
 
 	do
 		next = take_event(trace, file);
 	while (next == TRACE_GOT &&
-	       (queued ? !is_queued(&file->event) : is_note(&file->event)));
+	       (counted ? !counts(trace, &file->event) :
+			  is_note(&file->event)));
 	return next;
 }
 
-/* Find the earliest event, the trace's time 0, and go to the queued events. */
+/* Find the earliest event, the trace's time 0, and go to those that count. */
 static int find_base(struct trace *trace)
 {
 	struct blktrace *b = trace->state;
@@ -307,7 +317,7 @@ static int find_base(struct trace *trace)
 	for (i = 0; i < b->nr; i++) {
 		struct cpu_file *file = &b->files[i];
 
-		if (!file->has_event || is_queued(&file->event))
+		if (!file->has_event || counts(trace, &file->event))
 			continue;
 		failed = trace_next_status(advance(trace, file, true));
 		if (failed)
@@ -402,7 +412,7 @@ static enum trace_next take_device(struct trace *trace, uint32_t device,
 	return TRACE_GOT;
 }
 
-/* Turn a queued event into a request; @is_request: false if it makes none. */
+/* Turn an event into a request; @is_request: false if it makes none. */
 static enum trace_next take_request(struct trace *trace,
 				    const struct blk_io_trace *event,
 				    struct trace_request *request,
@@ -469,7 +479,7 @@ static enum trace_next blktrace_next(struct trace *trace,
 	do {
 		file = earliest_file(b);
 		if (!file)
-			return TRACE_END;
+			return trace_end_queued(trace, request);
 		place = (struct trace_place) { file->input->path, "byte",
 					       file->byte };
 		trace->at = place;

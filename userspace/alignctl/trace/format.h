@@ -40,6 +40,9 @@ struct trace_place {
  * @base_ns: the format's time that is time 0
  * @has_base: @base_ns is known
  * @left_out: number of entries so far that make no request, by reason
+ * @seen_queued: a queued event was read, of a format that has all events
+ * @seen_issued: an issued event was read, of such a format
+ * @issued: issued events are read, as there are no queued ones
  * @told: the warning about an unfinished trace has been given, and is not
  *	repeated when the trace is read again
  * @told_columns: the warning about ignored columns has been given
@@ -65,6 +68,9 @@ struct trace {
 	uint64_t base_ns;
 	bool has_base;
 	uint64_t left_out[TRACE_NR_LEFT_OUT];
+	bool seen_queued;
+	bool seen_issued;
+	bool issued;
 	bool told;
 	bool told_columns;
 	bool told_left_out;
@@ -129,6 +135,14 @@ const char *trace_request_fault(const struct trace_request *request);
  */
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file);
+
+/*
+ * End the reading of queued events, for the next() of a format that has all
+ * events: if there are issued events only, go back and read these. Return: the
+ * first of them, as next().
+ */
+enum trace_next trace_end_queued(struct trace *trace,
+				 struct trace_request *request);
 
 /* Set a request's comm to @name, truncated as the kernel truncates it. */
 void trace_set_comm(struct trace_request *request, const char *name);

@@ -466,6 +466,27 @@ enum trace_next trace_find_file(struct trace *trace, const char *name,
 	return fault ? trace_refuse(trace, "%s", fault) : TRACE_GOT;
 }
 
+enum trace_next trace_end_queued(struct trace *trace,
+				 struct trace_request *request)
+{
+	int failed;
+
+	if (trace->issued || trace->seen_queued || !trace->seen_issued)
+		return TRACE_END;
+	if (!trace_has_way_back(trace)) {
+		message_error("%s: has issued (D) events and no queued (Q) ones: save it to a file, which can be read twice",
+			      trace->input.path);
+		return TRACE_BROKEN;
+	}
+	trace->issued = true;
+	message_warning("%s: has no queued (Q) events; its issued (D) ones are read: requests, not writes as issued",
+			trace->input.path);
+	failed = trace_rewind(trace);
+	if (failed)
+		return failed == ALIGNCTL_IO ? TRACE_FAILED : TRACE_BROKEN;
+	return trace->format->next(trace, request);
+}
+
 void trace_set_comm(struct trace_request *request, const char *name)
 {
 	size_t length = strnlen(name, sizeof(request->comm) - 1);

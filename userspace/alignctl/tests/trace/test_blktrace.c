@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/message.h"
@@ -132,6 +133,103 @@ static void idle_processors(void)
 	expect_same(trace_path("d"));
 	expect_same(trace_path("d.blktrace.3"));
 	trace_folder_close();
+}
+
+/* Write blkparse's text without queued events; return its number of D lines. */
+static int write_issued_text(const char *name)
+{
+	size_t size;
+	CLEANUP_FREE char *text = trace_read_all(
+		trace_fixture("disk.blkparse"), &size);
+	CLEANUP_FREE char *kept = memory_or_exit(calloc(1, size + 1));
+	char *rest = text, *line, *to = kept;
+	int nr = 0;
+
+	while ((line = strsep(&rest, "\n")) && rest) {
+		if (strstr(line, "  Q ") || strstr(line, " Q WFS "))
+			continue;
+		nr += strstr(line, "  D ") || strstr(line, " D WFS ");
+		to += sprintf(to, "%s\n", line);
+	}
+	trace_text(name, kept);
+	return nr;
+}
+
+/* Write the merged binary trace without queued events. */
+static void write_issued_records(const char *name)
+{
+	size_t size, at, to = 0, length;
+	CLEANUP_FREE char *bytes = trace_read_all(trace_fixture("disk.merged"),
+						  &size);
+	struct blk_io_trace event;
+
+	for (at = 0; at < size; at += length) {
+		memcpy(&event, bytes + at, sizeof(event));
+		length = sizeof(event) + event.pdu_len;
+		if ((event.action & 0xffff) == __BLK_TA_QUEUE &&
+		    !(event.action & BLK_TC_ACT(BLK_TC_NOTIFY)))
+			continue;
+		memmove(bytes + to, bytes + at, length);
+		to += length;
+	}
+	trace_bytes(name, bytes, to);
+}
+
+static void issued_alone(void)
+{
+	static const char warning[] = "has no queued (Q) events; its issued (D) ones are read: requests, not writes as issued\n";
+	struct trace_request text[MAX_REQUESTS] = { 0 };
+	struct trace_request binary[MAX_REQUESTS] = { 0 };
+	CLEANUP_FREE char *said = NULL;
+	int nr, i;
+
+	trace_folder_open();
+	trace_keep_messages();
+	nr = write_issued_text("d.txt");
+	write_issued_records("d.bin");
+	CHECK(nr == 18, "%d", nr);
+	CHECK(trace_drain(trace_path("d.txt"), text, MAX_REQUESTS) == nr,
+	      "text");
+	CHECK(trace_drain(trace_path("d.bin"), binary, MAX_REQUESTS) == nr,
+	      "binary");
+	/* blkparse's time 0 was a queued event */
+	for (i = nr - 1; i >= 0; i--) {
+		text[i].time_ns -= text[0].time_ns;
+		binary[i].time_ns -= binary[0].time_ns;
+		CHECK(is_same(&text[i], &binary[i]), "request %d", i);
+	}
+	CHECK(text[0].op == TRACE_WRITE && text[0].offset == 7 * 512 &&
+	      text[0].bytes == 512, "first");
+	CHECK(text[5].op == TRACE_FLUSH, "flush");
+	CHECK(trace_drain(trace_text("t",
+		"8,0 3 1 0.000000000 697 D R 36 (a3 0c 00 00) [sg]\n"
+		"8,0 3 2 0.000075000 697 D WS 223490 + 8 [kjournald]"), text,
+		1) == 1 && text[0].offset == 223490ULL * 512, "command");
+	said = trace_kept_messages();
+	CHECK(strstr(said, warning) && strstr(strstr(said, warning) + 1, warning),
+	      "%s", said);
+	trace_folder_close();
+}
+
+/* What cannot be read twice is refused, and not taken for an empty trace. */
+static void issued_alone_in_a_pipe(void)
+{
+	static const char text[] = "8,0 3 1 0.000000000 697 D WS 8 + 8 [dd]\n";
+	int ends[2], standard = dup(STDIN_FILENO);
+	CLEANUP_FREE char *said = NULL;
+
+	CHECK(!pipe(ends), "pipe");
+	CHECK(write(ends[1], text, sizeof(text) - 1) > 0, "pipe");
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	trace_keep_messages();
+	CHECK(trace_drain("-", NULL, 0) < 0, "refused");
+	said = trace_kept_messages();
+	CHECK(strstr(said, "standard input: has issued (D) events and no queued (Q) ones: save it to a file"),
+	      "%s", said);
+	dup2(standard, STDIN_FILENO);
+	close(standard);
+	close(ends[0]);
 }
 
 static void swap_record(struct blk_io_trace *event)
@@ -382,6 +480,8 @@ const struct tap_test trace_blktrace_tests[] = {
 	{ "only what was queued counts, and only as a request", what_counts },
 	{ "a process has its own name in a blktrace, or none", names_of_processes },
 	{ "what is wrong in blkparse's text is named with its line", text_refusals },
+	{ "a trace without queued events is read by its issued ones", issued_alone },
+	{ "issued events alone cannot be read from a pipe", issued_alone_in_a_pipe },
 	{ "events a little out of order are put right, others refused", order_of_text },
 	{ 0 },
 };
