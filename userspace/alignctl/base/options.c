@@ -159,11 +159,15 @@ static int check_unit(const struct option_row *row, const char *argument)
 
 static void usage(const struct verb *verb)
 {
+	/* what follows -- are no options */
+	const char *behind = strstr(verb->operands, " [-- ");
+	int before = (int)(behind ? (size_t)(behind - verb->operands) :
+				    strlen(verb->operands));
 	const struct option_row *row;
 
-	printf("\nUsage:\n alignctl %s%s%s [options]\n\n%s.\n\nOptions:\n",
-	       verb->name, *verb->operands ? " " : "", verb->operands,
-	       verb->summary);
+	printf("\nUsage:\n alignctl %s%s%.*s [options]%s\n\n%s.\n\nOptions:\n",
+	       verb->name, before ? " " : "", before, verb->operands,
+	       behind ? behind : "", verb->summary);
 	for (row = verb->options; row->name; row++) {
 		int used;
 

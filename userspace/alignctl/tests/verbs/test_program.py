@@ -89,6 +89,13 @@ def test_help_of_a_verb_has_the_same_shape(verb):
 
 
 @pytest.mark.parametrize("verb", VERBS)
+def test_the_usage_line_has_options_where_they_are_taken(verb):
+    """What follows "--" is a command's, and an option there would not be the verb's."""
+    line = alignctl(verb, "--help").stdout.splitlines()[2]
+    assert "[options]" in line.split(" [-- ")[0] and line.count("[options]") == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_in_the_man_page(verb):
     for option in options_of(verb):
         assert option in man_page(), f"{option} is not in alignctl.8"
