@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/output.h"
+#include "base/utf8.h"
 
 struct json_object *json_new(void)
 {
@@ -50,7 +51,9 @@ struct json_object *json_from_bool(bool b)
 
 struct json_object *json_from_text(const char *text)
 {
-	return text ? memory_or_exit(json_object_new_string(text)) : NULL;
+	CLEANUP_FREE char *mended = text ? utf8_mend(text) : NULL;
+
+	return text ? memory_or_exit(json_object_new_string(mended)) : NULL;
 }
 
 void json_add_number(struct json_object *object, const char *key, uint64_t n)

@@ -18,7 +18,7 @@ struct json_object *json_new_array(void);
 
 /*
  * Return a value: a number, one with six digits after the point, a boolean, or a
- * text, which becomes null if it is NULL.
+ * text, as utf8_mend() makes it, which becomes null if it is NULL.
  */
 struct json_object *json_from_number(uint64_t n);
 struct json_object *json_from_real(double n);

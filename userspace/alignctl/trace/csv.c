@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/utf8.h"
 #include "trace/columns.h"
 #include "trace/writer_format.h"
 
@@ -175,9 +176,11 @@ static void csv_begin(struct trace_writer *writer)
 	fputs("time_ns,op,offset,bytes,flags,pid,comm,file\n", writer->stream);
 }
 
-/* Write any text as a field. */
-static void put_text(struct trace_writer *writer, const char *text)
+/* Write any text as a field, as UTF-8, which readers of tables insist on. */
+static void put_text(struct trace_writer *writer, const char *name)
 {
+	CLEANUP_FREE char *mended = utf8_mend(name);
+	const char *text = mended;
 	bool quoted = text[strcspn(text, ",\" \t")];
 
 	if (quoted)

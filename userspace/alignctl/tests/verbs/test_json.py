@@ -4,14 +4,16 @@
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
 from align_reports.verify import command as verify
-from alignctl_program import AREA, METHODS, VERBS, alignctl, few
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few
+from lab.pace import patience
 from lab.paths import REPO
 
-FINE = 0
+FINE, FINDINGS = 0, 1
 # A command of each document, and its heading in the manual; not of verify's modes, record and top, which need a drive.
 DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
@@ -85,3 +87,68 @@ def test_the_manual_has_the_format_of_verify():
 def test_numbers_of_many_runs_are_numbers(words):
     done = alignctl(*words(DOCUMENTS["verify --vs"][0]), "--json")
     assert json.loads(done.stdout)["repetitions"] == 2
+
+
+# Bytes of names, and all that a strict decoder refuses among them: cut, overlong, of a surrogate, too large, or none at all.
+NAMES = [b"caf\xc3\xa9", b"\xf0\x9f\x92\xbf", b"caf\xc3", b"d\xff\xfe", b"\xe2\x82", b"\xe2\x82x\xe2\x82\xac", b"\xc0\xaf", b"\xe0\x9f\xbf",
+         b"\xed\xa0\x80", b"\xed\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf4\x8f\xbf\xbf", b"\xf5a", b"\x80\xbf"]
+
+
+def strings(value):
+    """All strings of a document but its keys."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [text for item in value for text in strings(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def document_of(*arguments, **options):
+    """What a strict reader makes of a document, and the exit status."""
+    done = subprocess.run([ALIGNCTL, *arguments, "--json"], capture_output=True, timeout=patience(60), check=False, **options)
+    assert done.returncode in (FINE, FINDINGS), done.stderr
+    return json.loads(done.stdout.decode("utf-8", "strict"))
+
+
+def named(name):
+    """A name as a document has it, by another decoder."""
+    return name.decode("utf-8", "backslashreplace")
+
+
+def test_names_of_processes_are_utf8_in_documents(tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_bytes(b"op,offset,bytes,comm\n" + b"".join(b"write,512,4096,%s\n" % name for name in NAMES))
+    found = strings(document_of("plan", trace))
+    assert not [name for name in NAMES if named(name) not in found]
+
+
+def test_names_of_files_are_utf8_in_documents(tmp_path):
+    for name in NAMES:
+        folder = os.path.join(os.fsencode(tmp_path), name.replace(b"/", b"_"))
+        os.mkdir(folder)
+        image, trace = os.path.join(folder, b"disk"), os.path.join(folder, b"trace.csv")
+        with open(image, "wb") as file:
+            file.truncate(1 << 20)
+        with open(trace, "wb") as file:
+            file.write(b"op,offset,bytes\nwrite,512,4096\n")
+        assert named(image) in strings(document_of("check", image))
+        assert any(named(trace) in text for text in strings(document_of("plan", trace)))
+        assert any(named(image) in text for text in strings(document_of("replay", trace, "--on", image, "--dry-run")))
+        document_of("convert", trace, "--output", os.path.join(folder, b"new"))
+
+
+def test_a_table_that_is_written_is_utf8(tmp_path):
+    trace, new = tmp_path / "trace.csv", tmp_path / "new.csv"
+    names = [name for name in NAMES if len(named(name)) < 15]
+    trace.write_bytes(b"op,offset,bytes,comm\n" + b"".join(b"write,512,4096,%s\n" % name for name in names))
+    assert alignctl("convert", trace, "--output", new, "--to", "csv").returncode == FINE
+    rows = [line.split(",") for line in new.read_bytes().decode("utf-8", "strict").splitlines()[1:]]
+    assert [row[6] for row in rows] == list(map(named, names))
+
+
+def test_the_name_of_a_device_is_utf8_in_documents(machine):
+    root, align = machine
+    for name in NAMES:
+        (align.parent / "dm/name").write_bytes(name + b"\n")
+        for verb in ("list", "stats"):
+            assert named(name) in strings(document_of(verb, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}))
