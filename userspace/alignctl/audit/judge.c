@@ -1289,7 +1289,7 @@ static void judge_ledgers(const struct stack *stack,
 		cause_of_ledger(layer->ledger,
 				shift_found(stack, judgement, i), &cause);
 		before = judgement->nr;
-		judge_cause(stack, judgement, i, &cause);
+		judge_cause(stack, judgement, i, &cause, NULL);
 		/* pad and coalesce are what mends it */
 		if (!layer->ledger->report)
 			judgement->finding[before].note = true;

@@ -96,12 +96,12 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 		break;
 	case CAUSE_STREAM:
 		finding->reason = message_format(
-			"make its records whole blocks; or mode coalesce of an align device, where the next write completes a block");
+			"make its records whole blocks");
 		break;
 	case CAUSE_RANDOM:
 		finding->reason = message_format(
-			"set the program's page or sector to %" PRId64
-			"; no mode of align spares these reads", block);
+			"set the program's page or sector to %" PRId64,
+			block);
 		break;
 	case CAUSE_FS_SECTOR:
 		finding->reason = see(judgement, FINDING_FS_SECTOR,
@@ -122,7 +122,8 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 }
 
 void judge_cause(const struct stack *stack, struct judgement *judgement,
-		 size_t layer, const struct cause *cause)
+		 size_t layer, const struct cause *cause,
+		 const struct finding_advice *advice)
 {
 	char *what, *cost;
 	struct finding *finding;
@@ -168,6 +169,8 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 			       " went to the drive, each an RMW there", cost,
 			       cause->drive));
 	finding->cause = cause->kind;
+	if (advice)
+		finding->advice = *advice;
 	finding->note = cause->kind == CAUSE_NONE;
 	mend_cause(finding, stack, judgement, cause);
 	free(cost);

@@ -18,8 +18,13 @@ bool judgement_place(const struct stack *stack,
 		     const struct judgement *judgement, size_t layer,
 		     struct cause_place *place);
 
-/* Add the finding that a recording of device @layer has the cause. */
+/*
+ * Add the finding that a recording of device @layer, or its ledger, has the
+ * cause. The finding is the new owner of @advice, which comes from the forecast:
+ * the cause says where touches come from, and not what helps; NULL: a ledger.
+ */
 void judge_cause(const struct stack *stack, struct judgement *judgement,
-		 size_t layer, const struct cause *cause);
+		 size_t layer, const struct cause *cause,
+		 const struct finding_advice *advice);
 
 #endif

@@ -95,6 +95,7 @@ void judgement_free(struct judgement *judgement)
 		free(finding->command);
 		free(finding->inner);
 		free(finding->reason);
+		free(finding->advice.text);
 	}
 	free(judgement->finding);
 	free(judgement->position);

@@ -38,11 +38,26 @@ enum finding_code {
 };
 
 /**
+ * struct finding_advice - what helps most against the touches of a recording
+ * @text: the advice, for people; NULL: there is no recording
+ * @remedy: word for the remedy; NULL: nothing is forecast, @text says why
+ * @left: number of read-modify-writes that are left
+ * @gain_percent: share of the touches that the remedy saves
+ */
+struct finding_advice {
+	char *text;
+	const char *remedy;
+	uint64_t left;
+	double gain_percent;
+};
+
+/**
  * struct finding - one thing that is wrong with a device, or worth a note
  * @code: kind of the finding
  * @note: costs nothing by itself, or not known to: does not count as a fault
  * @layer: index of the device
  * @cause: cause of the touches, with FINDING_CAUSE only
+ * @advice: what the forecast recommends, with FINDING_CAUSE only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
  * @remedy: what mends it; REMEDY_NONE: @reason names no command
@@ -56,6 +71,7 @@ struct finding {
 	bool note;
 	size_t layer;
 	enum cause_kind cause;
+	struct finding_advice advice;
 	char *text;
 	char *cost;
 	enum remedy_id remedy;

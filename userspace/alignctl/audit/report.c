@@ -245,6 +245,8 @@ static void print_finding(const struct stack *stack,
 	       !finding->command ? "way out" :
 	       remedy->unmount ? "mend, unused and backed up" : "mend, in use",
 	       mend);
+	if (finding->advice.text)
+		printf("  recommended: %s\n", finding->advice.text);
 	if (remedy)
 		printf("  destroys: %s; %s\n", remedy_harm_name(remedy->harm),
 		       remedy->unmount ? "unmount first" : "may stay mounted");
@@ -362,6 +364,20 @@ static struct json_object *json_remedy(const struct finding *finding)
 	return object;
 }
 
+/* Return the advice as plan has it; NULL: nothing is forecast. */
+static struct json_object *json_advice(const struct finding_advice *advice)
+{
+	struct json_object *object;
+
+	if (!advice->remedy)
+		return NULL;
+	object = json_new();
+	json_add_text(object, "remedy", advice->remedy);
+	json_add_number(object, "left", advice->left);
+	json_add_real(object, "gain_percent", advice->gain_percent);
+	return object;
+}
+
 static struct json_object *json_finding(const struct stack *stack,
 					const struct finding *finding)
 {
@@ -377,6 +393,7 @@ static struct json_object *json_finding(const struct stack *stack,
 	json_add_text(object, "command", finding->command);
 	json_add_text(object, "not_in_place", finding->reason);
 	json_add(object, "remedy", json_remedy(finding));
+	json_add(object, "recommendation", json_advice(&finding->advice));
 	return object;
 }
 

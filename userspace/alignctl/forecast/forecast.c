@@ -27,6 +27,8 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @forecast: the forecast being made
  * @source: source of the requests
  * @cache: page cache that the requests go through; NULL: direct I/O
+ * @seen: takes each request of the first pass as well; NULL: nothing does
+ * @context: for @seen
  * @number: number of the pass, from 1
  * @count: count the requests, in the first pass only
  * @again: do the requests again for @what_if alone
@@ -43,6 +45,8 @@ struct pass {
 	struct forecast *forecast;
 	struct source *source;
 	struct page_cache *cache;
+	void (*seen)(const struct trace_request *request, void *context);
+	void *context;
 	unsigned int number;
 	bool count;
 	bool again;
@@ -280,6 +284,8 @@ static int read_all(struct pass *pass)
 	progress_start(&progress, label, facts.nr_known ? facts.nr : 0);
 	while (!result &&
 	       (next = source_next(pass->source, &request)) == TRACE_GOT) {
+		if (pass->seen && pass->number == 1)
+			pass->seen(&request, pass->context);
 		result = pass->cache ? take_cached(pass, &request) :
 				       take(pass, &request);
 		show(&progress, ++requests);
@@ -365,14 +371,16 @@ static int ask_what_if(struct pass *pass)
 	return result;
 }
 
-/* Make a forecast; without @fixing, leave out the modes. As forecast_make(). */
-static int make(struct forecast *f, struct source *source,
+/* How much of a forecast is made: each of these includes those before. */
+enum extent { EXTENT_FIGURES, EXTENT_MODES, EXTENT_WHAT_IF };
+
+/* Make a forecast, or parts of one, in @pass. As forecast_make(). */
+static int make(struct pass *pass, enum extent extent,
 		const struct align_geometry *g, uint64_t shift,
-		uint32_t cache_block, bool fixing)
+		uint32_t cache_block)
 {
-	struct pass pass = {
-		.forecast = f, .source = source, .number = 1, .count = true,
-	};
+	struct forecast *f = pass->forecast;
+	struct source *source = pass->source;
 	size_t sectors = align_block_sectors(g);
 	unsigned int i;
 	int result;
@@ -382,36 +390,38 @@ static int make(struct forecast *f, struct source *source,
 	f->shift = shift;
 	f->cache_block = cache_block;
 	f->timed = source_facts(source).timed;
-	if (fixing)
-		pass.nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
-	for (i = 0; i < pass.nr_models; i++)
-		pass.model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
-	if (fixing)
-		pass.what_if = what_if_new(g, f->timed);
-	pass.coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
-	pass.lengths = memory_or_exit(calloc(2 * sectors * sectors,
-					     sizeof(*pass.lengths)));
+	pass->number = 1;
+	pass->count = true;
+	if (extent >= EXTENT_MODES)
+		pass->nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
+	for (i = 0; i < pass->nr_models; i++)
+		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
+	if (extent >= EXTENT_WHAT_IF)
+		pass->what_if = what_if_new(g, f->timed);
+	pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
+	pass->lengths = memory_or_exit(calloc(2 * sectors * sectors,
+					     sizeof(*pass->lengths)));
 
-	result = read_once(&pass);
-	while (!result && coverage_end_pass(pass.coverage, &f->figures.distinct,
+	result = read_once(pass);
+	while (!result && coverage_end_pass(pass->coverage, &f->figures.distinct,
 					    &f->figures.rmin)) {
-		pass.count = false;
-		pass.number++;
+		pass->count = false;
+		pass->number++;
 		result = source_rewind(source);
 		if (!result)
-			result = read_once(&pass);
+			result = read_once(pass);
 	}
 	if (!result) {
-		count_shifted(&pass);
-		take_models(&pass);
-		if (fixing)
-			result = ask_what_if(&pass);
+		count_shifted(pass);
+		take_models(pass);
+		if (extent >= EXTENT_WHAT_IF)
+			result = ask_what_if(pass);
 	}
-	for (i = 0; i < pass.nr_models; i++)
-		fixing_free(pass.model[i]);
-	what_if_free(pass.what_if);
-	coverage_free(pass.coverage);
-	free(pass.lengths);
+	for (i = 0; i < pass->nr_models; i++)
+		fixing_free(pass->model[i]);
+	what_if_free(pass->what_if);
+	coverage_free(pass->coverage);
+	free(pass->lengths);
 	return result;
 }
 
@@ -419,7 +429,22 @@ int forecast_make(struct forecast *f, struct source *source,
 		  const struct align_geometry *g, uint64_t shift,
 		  uint32_t cache_block)
 {
-	return make(f, source, g, shift, cache_block, true);
+	struct pass pass = { .forecast = f, .source = source };
+
+	return make(&pass, EXTENT_WHAT_IF, g, shift, cache_block);
+}
+
+int forecast_modes(struct forecast *f, struct source *source,
+		   const struct align_geometry *g,
+		   void (*seen)(const struct trace_request *request,
+				void *context), void *context)
+{
+	struct pass pass = {
+		.forecast = f, .source = source, .seen = seen,
+		.context = context,
+	};
+
+	return make(&pass, EXTENT_MODES, g, 0, 0);
 }
 
 uint64_t forecast_most_reads(const struct forecast *f)
@@ -480,7 +505,8 @@ int plan_figures(const struct plan *plan, const struct align_geometry *g,
 {
 	struct source source = { .name = plan->workload->name, .plan = *plan };
 	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
-	int result = make(f, &source, g, 0, cache_block, false);
+	struct pass pass = { .forecast = f, .source = &source };
+	int result = make(&pass, EXTENT_FIGURES, g, 0, cache_block);
 
 	*figures = f->figures;
 	return result;

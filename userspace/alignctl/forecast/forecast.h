@@ -109,6 +109,15 @@ int forecast_make(struct forecast *forecast, struct source *source,
 		  uint32_t cache_block);
 
 /*
+ * Forecast what forecast_advise() asks for, of direct requests; otherwise as
+ * forecast_make(). @seen is handed each request once, in their order.
+ */
+int forecast_modes(struct forecast *forecast, struct source *source,
+		   const struct align_geometry *g,
+		   void (*seen)(const struct trace_request *request,
+				void *context), void *context);
+
+/*
  * Compute only the figures of a workload's writes; otherwise forecast_make().
  */
 int plan_figures(const struct plan *plan, const struct align_geometry *g,
@@ -150,6 +159,15 @@ struct forecast_advice {
  * remedy that intrudes more has to save more by FORECAST_GAIN_PERCENT.
  */
 struct forecast_advice forecast_advise(const struct forecast *forecast);
+
+/* Return the word for a remedy, "coalesce". */
+const char *forecast_remedy_name(enum forecast_remedy remedy);
+
+/* Return the share of the touches, in percent, that a remedy saves. */
+double forecast_gain_percent(const struct forecast *forecast, uint64_t left);
+
+/* Return the advice for people, "mode pad; it leaves ...", for free(). */
+char *forecast_advice_text(const struct forecast *forecast);
 
 /* Return forecast_best_shift() if that move is worthwhile, else 0. */
 uint32_t forecast_worthwhile_shift(const struct forecast *forecast);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "forecast/report.h"
@@ -338,41 +339,9 @@ static struct table_value case_value(const void *row, size_t column)
 static const struct table_type case_table =
 	TABLE_TYPE(case_columns, case_value);
 
-static const char *const remedy_names[] = {
-	[FORECAST_NOTHING] = "nothing", [FORECAST_MOVE] = "move",
-	[FORECAST_PAD] = "pad", [FORECAST_COALESCE] = "coalesce",
-};
-
-static double gain_percent(const struct forecast *f, uint64_t left)
-{
-	uint64_t touches = f->figures.touches;
-
-	return touches ? 100.0 * (double)(touches - left) / (double)touches : 0;
-}
-
-static void text_advice(const struct forecast *f)
-{
-	const struct forecast_advice advice = forecast_advise(f);
-	uint32_t sectors = forecast_best_shift(f);
-
-	fputs("  recommended: ", stdout);
-	if (advice.remedy == FORECAST_NOTHING) {
-		printf("nothing; no gain of %u %% or more\n",
-		       FORECAST_GAIN_PERCENT);
-		return;
-	}
-	if (advice.remedy == FORECAST_MOVE)
-		printf("move the start by %" PRIu32 " sector%s", sectors,
-		       PLURAL_OF(sectors));
-	else
-		printf("mode %s", remedy_names[advice.remedy]);
-	printf("; it leaves %s of %s read-modify-writes, %.0f %% less\n",
-	       FIGURE_OF(advice.left), FIGURE_OF(f->figures.touches),
-	       gain_percent(f, advice.left));
-}
-
 static void text_what_if(const struct forecast *f)
 {
+	CLEANUP_FREE char *advice = forecast_advice_text(f);
 	struct table *table = table_new(&case_table);
 	uint32_t i;
 
@@ -387,7 +356,7 @@ static void text_what_if(const struct forecast *f)
 	}
 	puts("\nOn blocks of other sizes, with the start as it is, and moved on to where it is best:");
 	table_print(table, 2);
-	text_advice(f);
+	printf("  recommended: %s\n", advice);
 }
 
 static struct json_object *json_what_if(const struct what_if_size *size)
@@ -421,9 +390,10 @@ static void json_add_what_if(struct json_object *object,
 	for (i = 0; i < f->what_if.nr; i++)
 		json_append(array, json_what_if(&f->what_if.size[i]));
 	json_add(object, "what_if", array);
-	json_add_text(advised, "remedy", remedy_names[advice.remedy]);
+	json_add_text(advised, "remedy", forecast_remedy_name(advice.remedy));
 	json_add_number(advised, "left", advice.left);
-	json_add_real(advised, "gain_percent", gain_percent(f, advice.left));
+	json_add_real(advised, "gain_percent",
+		      forecast_gain_percent(f, advice.left));
 	json_add(object, "recommendation", advised);
 }
 

@@ -4,6 +4,7 @@
  * for reading only, where that is allowed, and no module is needed.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,23 +15,29 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "verbs/plan_options.h"
 #include "device/sysfs.h"
+#include "forecast/forecast.h"
 #include "geometry.h"
 #include "remedy/list.h"
 #include "trace/trace.h"
+#include "verbs/choice_options.h"
 #include "verbs/verbs.h"
+#include "workload/source.h"
 
 struct check_options {
 	struct collect_options collect;
 	const char *recording;
+	struct trace_choice choice;
 	bool remedies;
 	bool json;
 };
 
-enum row { ROW_PHYSICAL, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
+enum row { ROW_PHYSICAL = CHOICE_NR_ROWS, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
 	   ROW_REMEDIES, ROW_JSON };
 
 static const struct option_row rows[] = {
+	CHOICE_OPTION_ROWS,
 	[ROW_PHYSICAL] = { "physical", "N",
 			   "judge for physical blocks of N bytes" },
 	[ROW_OFFSET] = { "offset", "N",
@@ -61,6 +68,8 @@ static int take(size_t row, const char *argument, void *context)
 	struct collect_options *collect = &options->collect;
 	uint32_t offset;
 
+	if (row < CHOICE_NR_ROWS)
+		return choice_options_take(&options->choice, row, argument);
 	switch ((enum row)row) {
 	case ROW_PHYSICAL:
 		return take_block("physical", argument, AUDIT_BLOCK_MAX,
@@ -160,18 +169,69 @@ static size_t find_layer(const struct stack *stack, const char *operand)
 	return i;
 }
 
-/* Name the cause by a recording of the only operand. */
+/* Take a request of a recording into account in the search for the cause. */
+static void see(const struct trace_request *request, void *context)
+{
+	cause_add(context, request);
+}
+
+/*
+ * Search for the cause of touches, and forecast what helps against them, in one
+ * pass. Return: enum alignctl_exit, reported; without a forecast the advice says
+ * why there is none.
+ */
+static int search_recording(struct cause_search *search,
+			    struct finding_advice *advice,
+			    struct source *source,
+			    const struct stack_layer *layer,
+			    const struct cause_place *place)
+{
+	CLEANUP_FREE struct forecast *forecast =
+		memory_or_exit(malloc(sizeof(*forecast)));
+	uint64_t sectors = (uint64_t)maybe_or(layer->bytes, 0) >>
+			   ALIGN_SECTOR_SHIFT;
+	uint32_t logical = (uint32_t)maybe_or(
+		layer->view[STACK_SYSFS].figure[STACK_LOGICAL], DISK_LOGICAL);
+	struct trace_request request;
+	struct align_geometry g;
+	enum trace_next next;
+	const char *wrong;
+	int result;
+
+	wrong = align_geometry_init(&g, place->block, logical,
+				    (place->block - place->shift) %
+				    place->block, 0, sectors);
+	if (!wrong && !align_can_fix(&g))
+		wrong = "the logical block must be 512 or 4096 for writes to be fixed";
+	if (wrong) {
+		while ((next = source_next(source, &request)) == TRACE_GOT)
+			cause_add(search, &request);
+		advice->text = message_format("not known: %s", wrong);
+		return trace_next_status(next);
+	}
+	result = forecast_modes(forecast, source, &g, see, search);
+	if (result)
+		return result;
+	*advice = (struct finding_advice) {
+		.text = forecast_advice_text(forecast),
+		.remedy = forecast_remedy_name(forecast_advise(forecast).remedy),
+		.left = forecast_advise(forecast).left,
+	};
+	advice->gain_percent = forecast_gain_percent(forecast, advice->left);
+	return ALIGNCTL_FINE;
+}
+
+/* Name the cause by a recording of the only operand, and what helps. */
 static int judge_recording(const struct stack *stack,
 			   struct judgement *judgement, const char *operand,
-			   const char *path)
+			   const struct check_options *options)
 {
 	size_t layer = find_layer(stack, operand);
-	struct trace_request request;
+	struct finding_advice advice = { 0 };
+	struct source source = { .name = options->recording };
 	struct cause_place place;
 	struct cause_search *search;
-	struct trace *trace;
 	struct cause cause;
-	enum trace_next next;
 	int result;
 
 	if (layer == stack->nr ||
@@ -180,17 +240,18 @@ static int judge_recording(const struct stack *stack,
 			      operand);
 		return ALIGNCTL_USAGE;
 	}
-	result = trace_open(&trace, path);
+	result = trace_open_as(&source.trace, options->recording,
+			       &options->choice);
 	if (result)
 		return result;
 	search = cause_new(&place);
-	while ((next = trace_next(trace, &request)) == TRACE_GOT)
-		cause_add(search, &request);
+	result = search_recording(search, &advice, &source,
+				  &stack->layer[layer], &place);
 	cause_end(search, &cause);
-	trace_close(trace);
-	if (next == TRACE_END)
-		judge_cause(stack, judgement, layer, &cause);
-	return trace_next_status(next);
+	source_close(&source);
+	if (!result)
+		judge_cause(stack, judgement, layer, &cause, &advice);
+	return result;
 }
 
 /* Print the table of remedies. Return: enum alignctl_exit. */
@@ -209,7 +270,7 @@ static int list_remedies(int operands, const struct check_options *options)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct check_options options = { 0 };
+	struct check_options options = { .choice = TRACE_ANY };
 	struct judgement judgement;
 	struct stack stack = { 0 };
 	int first, result;
@@ -223,14 +284,22 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("--recording needs the one DEV that was recorded");
 		return ALIGNCTL_USAGE;
 	}
+	if (!options.recording &&
+	    (options.choice.disk || options.choice.columns ||
+	     options.choice.from != TRACE_NR_READABLE)) {
+		message_error("--from, --disk, --columns: apply to --recording; give it, too");
+		return ALIGNCTL_USAGE;
+	}
+	result = choice_options_check(&options.choice);
+	if (result)
+		return result;
 	result = collect(&stack, argv + first, (size_t)(argc - first),
 			 &options.collect);
 	if (!result) {
 		judge(&stack, &judgement);
 		if (options.recording)
 			result = judge_recording(&stack, &judgement,
-						 argv[first],
-						 options.recording);
+						 argv[first], &options);
 		if (!result)
 			result = report(&stack, &judgement, options.json);
 		judgement_free(&judgement);
