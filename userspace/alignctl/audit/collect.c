@@ -75,6 +75,23 @@ static struct maybe number(const char *text)
 	return maybe_of((int64_t)found);
 }
 
+/*
+ * Take a block that libblkid has read, which it need not have checked. Return:
+ * false if it is no size.
+ */
+static bool take_block(struct stack_content *content, const char *text)
+{
+	int64_t block;
+
+	if (!text)
+		return true;
+	if (!maybe_get(number(text), &block) || block < ALIGN_SECTOR_SIZE ||
+	    block % ALIGN_SECTOR_SIZE)
+		return false;
+	content->block = maybe_of(block);
+	return true;
+}
+
 /* Take what libblkid has found, and the figures of the header. */
 static void take_content(struct stack_content *content, blkid_probe probe,
 			 const struct header_source *source)
@@ -102,8 +119,12 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 	if (!row)
 		return;
 	/* what has a reader may have its sector there */
-	if (row->rule == CONTENT_BLOCK && !row->read)
-		content->block = number(value(probe, "BLOCK_SIZE"));
+	if (row->rule == CONTENT_BLOCK && !row->read &&
+	    !take_block(content, value(probe, "BLOCK_SIZE"))) {
+		stack_not_read(content, UNREAD_DAMAGED, message_format(
+			"no valid header of %s", type));
+		return;
+	}
 	if (!strncmp(type, "sw", 2) &&
 	    maybe_get(number(value(probe, "SBMAGIC_OFFSET")), &magic))
 		content->block = maybe_of(magic + SWAP_MAGIC);

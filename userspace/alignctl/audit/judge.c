@@ -1018,12 +1018,13 @@ static void judge_fs(const struct subject *subject)
 			    message_format(
 				"writes of its log and headers end inside physical blocks: RMWs")),
 			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
-	if (!maybe_get(content->block, &unit) || unit >= block)
+	if (!maybe_get(content->block, &unit) || unit % block == 0)
 		return;
 	finding = add(subject, FINDING_FS_BLOCK,
 		    message_format("%s %s of %" PRId64
-				   " bytes, below the physical block (%" PRId64
+				   " bytes, %s the physical block (%" PRId64
 				   ")", content->type, unit_of(own), unit,
+				   unit < block ? "below" : "no multiple of",
 				   block),
 		    message_format("a write of one of them is an RMW"));
 	mend_fs(finding, subject, !page ? REMEDY_NONE :

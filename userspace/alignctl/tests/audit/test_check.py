@@ -465,6 +465,15 @@ def damaged(path):
     return str(path)
 
 
+def without_block(path):
+    """A minix of version 3 with blocks of 0 bytes, which libblkid passes on."""
+    run("mkfs.minix", "-3", sparse(path, 8 * MIB))
+    with open(path, "r+b") as file:
+        file.seek(1024 + 28)
+        file.write(bytes(2))
+    return str(path)
+
+
 def several(path):
     """An ext4 in front of which the superblock of an XFS was left."""
     other = sparse(path.with_name("other"), 320 * MIB)
@@ -478,6 +487,7 @@ def several(path):
 @pytest.mark.parametrize("make, text, way_out", [
     (cut, "it reaches behind the end of the image", "the image is shorter"),
     (damaged, "no valid header of crypto_LUKS", "the tools of that type"),
+    (without_block, "no valid header of minix", "the tools of that type"),
     (several, "libblkid finds several signatures", "left from earlier content"),
 ])
 def test_an_image_that_is_not_read_says_why_and_what_to_do(tmp_path, make, text, way_out):

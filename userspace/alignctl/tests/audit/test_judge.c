@@ -579,6 +579,8 @@ static void contents(void)
 		{ "zfs_member", 4096, -1, "" },
 		{ "zfs_member", -1, -1, "1:(unjudged)" },
 		{ "minix", 1024, -1, "1:fs-block" },
+		{ "hfsplus", 6144, -1, "1:fs-block" },
+		{ "hfsplus", 8192, -1, "" },
 		{ "bcache", 512, 8192, "1:fs-block" },
 		{ "bcache", 4096, 8192 + 512, "1:data-start" },
 		{ "drbd", -1, -1, "1:(unjudged)" },
