@@ -47,6 +47,7 @@ struct trace_place {
  *	repeated when the trace is read again
  * @told_columns: the warning about ignored columns has been given
  * @told_left_out: the warning about @left_out has been given
+ * @told_events: the warning about which events are read has been given
  * @ended: the format has no more requests
  * @broken: last result of trace_next(); after TRACE_BROKEN or TRACE_FAILED no
  *	request follows
@@ -74,6 +75,7 @@ struct trace {
 	bool told;
 	bool told_columns;
 	bool told_left_out;
+	bool told_events;
 	bool ended;
 	enum trace_next broken;
 };
@@ -108,7 +110,7 @@ struct trace_format {
 extern const struct trace_format trace_recording, trace_iolog,
 	trace_blktrace, trace_blkparse, trace_csv, trace_msr, trace_alibaba,
 	trace_tencent, trace_systor, trace_fiu, trace_spc, trace_mqsim,
-	trace_blkreplay, trace_vscsi;
+	trace_blkreplay, trace_vscsi, trace_ftrace;
 
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;

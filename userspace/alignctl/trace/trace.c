@@ -48,6 +48,7 @@ const char *const trace_readable_names[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_MQSIM] = "mqsim",
 	[TRACE_READABLE_BLKREPLAY] = "blkreplay",
 	[TRACE_READABLE_VSCSI] = "vscsi",
+	[TRACE_READABLE_FTRACE] = "ftrace",
 };
 
 const char *const trace_left_out_names[TRACE_NR_LEFT_OUT] = {
@@ -84,6 +85,7 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_MQSIM] = &trace_mqsim,
 	[TRACE_READABLE_BLKREPLAY] = &trace_blkreplay,
 	[TRACE_READABLE_VSCSI] = &trace_vscsi,
+	[TRACE_READABLE_FTRACE] = &trace_ftrace,
 };
 
 /* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */

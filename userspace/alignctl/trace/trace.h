@@ -89,6 +89,7 @@ enum trace_readable {
 	TRACE_READABLE_MQSIM,
 	TRACE_READABLE_BLKREPLAY,
 	TRACE_READABLE_VSCSI,	/* CloudPhysics, version 1 */
+	TRACE_READABLE_FTRACE,	/* text of ftrace, perf script, trace-cmd */
 	TRACE_NR_READABLE,
 };
 

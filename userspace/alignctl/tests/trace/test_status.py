@@ -94,6 +94,7 @@ LONG = {
     "vscsi": b"".join(struct.pack("<IIIHHQQ", n, 512, 1, 0x2a, 1 << 8, n, n) for n in range(300)),
     "blkparse": (TRACES / "disk.blkparse").read_bytes()[:5000],
     "blktrace": (TRACES / "disk.merged").read_bytes()[:5000],
+    "ftrace": b"dd-7 [000] ..... 1.000001: block_bio_queue: 8,0 W 1 + 8 [dd]\n" * 400,
     "blktrace, no event": 100 * event(NOTE),
     "blktrace, none queued": event(GIVEN) + 100 * event(NOTE),
     "blktrace, behind a queued one": event(QUEUED) + 100 * event(NOTE),
