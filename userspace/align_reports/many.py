@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import shutil
@@ -19,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from .document import text_of
 from .output import clock
 from .replays import Replays
 from .verify.command import TABLE_WIDTH, attempt, refused
@@ -85,7 +85,7 @@ def carry_out(verb: str, html: Path | None, inputs: list[str], forced: list[str]
             if not dry_run:
                 what.run()
             elif as_json:
-                print(json.dumps({"format": form, "dry_run": True, "plan": what.plan()}))
+                print(text_of({"format": form, "dry_run": True, "plan": what.plan()}))
             else:
                 print(f"{what.plan()}\n  nothing was done: --dry-run")
 

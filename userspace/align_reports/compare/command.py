@@ -8,7 +8,6 @@ Prints one table and the verdict. Exit status: 0 all agrees, 1 findings, 2 usage
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ except ImportError:
     sys.exit(3)
 
 from align_reports.compare import comparison, devices, page, table
+from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.replays import Replays
@@ -119,7 +119,7 @@ class Comparing:
                 {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
         interrupt.release()
         if self._given.json:
-            print(json.dumps({
+            print(text_of({
                 "format": FORMAT, "source": self._given.source, "on": self._on, "vs": self._vs,
                 "machine": machine(), "repetitions": self._given.repeat,
                 "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))

@@ -8,7 +8,6 @@ Writes nothing to the device. Prints one table and the verdict. Exit status: 0 a
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import socket
@@ -27,6 +26,7 @@ except ImportError:
     print(needs.rich("alignctl verify --live"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, USAGE
 from align_reports.live import figures, page, table
 from align_reports.live.experiment import Sample, blocks, duration_of, enter_all, schedule, take
@@ -180,7 +180,7 @@ class Living:
             status = put("verify", given.html, page.render(self._place.name, self.samples, modes, self.machine(), stopped))
         interrupt.release()
         if given.json:
-            print(json.dumps({
+            print(text_of({
                 "format": FORMAT, "device": self._place.name, "dm": self._place.dm, "mode_before": self._place.before,
                 "modes": modes, "machine": machine(), "seed": self.seed, "warmup_s": self._settle,
                 "periods_planned": len(self.periods), "stopped": stopped, **made}, indent=1))
@@ -209,7 +209,7 @@ def main(argv: list[str]) -> int:
     if refused("verify", given.html, [given.device]) or too_short(given, living):
         return USAGE
     if given.dry_run:
-        print(json.dumps({"format": FORMAT, "dry_run": True, "plan": living.plan()}) if given.json else
+        print(text_of({"format": FORMAT, "dry_run": True, "plan": living.plan()}) if given.json else
               f"{living.plan()}\n  nothing was done: --dry-run")
         return FINE
     place = given.keeper

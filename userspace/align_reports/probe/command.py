@@ -7,7 +7,6 @@ Prints one table and its conclusions. Exit status: 0 fine, 2 usage, 3 I/O error,
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ except ImportError:
     print(needs.rich("alignctl probe"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.document import text_of
 from align_reports.exit_status import FINE, USAGE
 from align_reports.many import carry_out, machine, running, wide
 from align_reports.probe import page
@@ -110,7 +110,7 @@ def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None,
                                                       stopped))
     interrupt.release()
     if given.json:
-        print(json.dumps({
+        print(text_of({
             "format": FORMAT, "method": given.method, "device": given.device,
             "samples": str(given.samples) if given.samples else None,
             "machine": machine(), "device_facts": facts, "stopped": stopped, **found.document}, indent=1))

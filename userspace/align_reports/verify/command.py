@@ -8,7 +8,6 @@ Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error, 4 busy or unsafe.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import shutil
@@ -26,6 +25,7 @@ except ImportError:
     print(needs.rich("alignctl verify"), file=sys.stderr)
     sys.exit(3)
 
+from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.results import MODES, Results
 from align_reports.table import duration
@@ -111,7 +111,7 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
 def report(given: argparse.Namespace, results: Results, found: list[Verdict], wrong: list[str],
            stopped: str | None) -> None:
     if given.json:
-        print(json.dumps({"format": FORMAT, "machine": results.machine, "stopped": stopped,
+        print(text_of({"format": FORMAT, "machine": results.machine, "stopped": stopped,
                           "findings": wrong, "verdicts": [each.document() for each in found],
                           "runs": [vars(run) for run in results.runs]}, indent=1))
         return

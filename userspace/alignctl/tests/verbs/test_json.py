@@ -138,6 +138,21 @@ def test_names_of_files_are_utf8_in_documents(tmp_path):
         document_of("convert", trace, "--output", os.path.join(folder, b"new"))
 
 
+@pytest.mark.parametrize("arguments", [["verify", "w512", "--vs", "OTHER", "--count", "5", "--on"],
+                                       ["probe", "sorted-reads", "--count", "20", "--span", "8M"]])
+def test_names_of_files_are_letters_in_documents_of_many_runs(disk, tmp_path, arguments):
+    """Python keeps a byte that is none as half of a pair, which JSON can write and few readers take."""
+    other = tmp_path / "other"
+    other.write_bytes(b"")
+    os.truncate(other, disk.stat().st_size)
+    image = os.path.join(os.fsencode(tmp_path), b"d\xff")
+    os.rename(disk, image)
+    words = [other if word == "OTHER" else word for word in arguments]
+    [plan] = strings(document_of(*words, image, "--dry-run"))
+    plan.encode("utf-8", "strict")
+    assert named(image) in plan
+
+
 def test_a_table_that_is_written_is_utf8(tmp_path):
     trace, new = tmp_path / "trace.csv", tmp_path / "new.csv"
     names = [name for name in NAMES if len(named(name)) < 15]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The documents of --json as text: UTF-8 whatever the bytes of a name, as alignctl's own verbs write them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def _mended(value: Any) -> Any:
+    """Return the value with each byte that Python took as a surrogate, as it is not of a whole letter, as \\xNN."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    return [_mended(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def text_of(document: dict[str, Any], indent: int | None = None) -> str:
+    """Return the document as JSON that a strict reader takes."""
+    return json.dumps(_mended(document), indent=indent)
