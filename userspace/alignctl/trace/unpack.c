@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <bzlib.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <lzma.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +18,20 @@
 /* Added to the bits of the window, zlib expects a gzip header. */
 #define GZIP_HEADER	16
 
+/* Memory that unpacking of xz may take: as much as the largest window of zstd. */
+#define XZ_MEMORY	((uint64_t)1 << TRACE_UNPACK_WINDOW_LOG)
+
+struct method;
+
 /**
  * struct trace_unpacker - a compressed file that is being read
+ * @method: how it is compressed
  * @gzip: state of gzip
- * @zstd: state of zstd; NULL: the file is gzip
- * @whole: the data so far ends with a member (gzip) or a frame (zstd)
+ * @bzip2: state of bzip2
+ * @xz: state of xz
+ * @zstd: state of zstd
+ * @whole: the data so far ends with a member (gzip), a stream (bzip2, xz) or a
+ *	frame (zstd)
  * @ended: the end of the file has been read into @packed
  * @taken: number of compressed bytes unpacked so far
  * @made: number of bytes that they became
@@ -29,8 +40,13 @@
  * @packed: compressed bytes
  */
 struct trace_unpacker {
-	z_stream gzip;
-	ZSTD_DStream *zstd;
+	const struct method *method;
+	union {
+		z_stream gzip;
+		bz_stream bzip2;
+		lzma_stream xz;
+		ZSTD_DStream *zstd;
+	};
 	bool whole;
 	bool ended;
 	uint64_t taken;
@@ -40,44 +56,224 @@ struct trace_unpacker {
 	char packed[PACKED_BYTES];
 };
 
-static bool is_gzip(const char *head, size_t length)
-{
-	static const char magic[] = { '\x1f', '\x8b', '\x08' };
+/**
+ * struct method - a way of compression
+ * @name: its name in messages
+ * @magic: the first bytes of a file, without those that differ
+ * @recognize: check the first bytes instead of @magic; may be NULL
+ * @begin: set up the state, which is all zeroes
+ * @some: unpack what there is. Return: NULL, or why it cannot be unpacked
+ * @end: free the state
+ */
+struct method {
+	const char *name;
+	const char *magic;
+	bool (*recognize)(const uint8_t *head);
+	void (*begin)(struct trace_unpacker *unpacker);
+	const char *(*some)(struct trace_unpacker *unpacker, char *bytes,
+			    size_t room, size_t *got);
+	void (*end)(struct trace_unpacker *unpacker);
+};
 
-	return length >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
+static void gzip_begin(struct trace_unpacker *unpacker)
+{
+	memory_or_exit(inflateInit2(&unpacker->gzip, MAX_WBITS + GZIP_HEADER) ==
+		       Z_OK ? unpacker : NULL);
+}
+
+static const char *gzip_some(struct trace_unpacker *unpacker, char *bytes,
+				size_t room, size_t *got)
+{
+	z_stream *z = &unpacker->gzip;
+	int status;
+
+	/* another member follows; its header is checked as the first one's */
+	if (unpacker->whole && inflateReset(z) != Z_OK)
+		return "zlib cannot go on";
+	z->next_in = (Bytef *)unpacker->packed + unpacker->start;
+	z->avail_in = (uInt)(unpacker->end - unpacker->start);
+	z->next_out = (Bytef *)bytes;
+	z->avail_out = (uInt)room;
+	status = inflate(z, Z_NO_FLUSH);
+	*got = room - z->avail_out;
+	unpacker->start = unpacker->end - z->avail_in;
+	unpacker->whole = status == Z_STREAM_END;
+	/* at the end of the file there may be nothing left to do */
+	if (status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR)
+		return NULL;
+	memory_or_exit(status == Z_MEM_ERROR ? NULL : unpacker);
+	return z->msg ? z->msg : "not in the format of gzip";
+}
+
+static void gzip_end(struct trace_unpacker *unpacker)
+{
+	inflateEnd(&unpacker->gzip);
+}
+
+static void bzip2_begin(struct trace_unpacker *unpacker)
+{
+	unpacker->bzip2 = (bz_stream) { 0 };
+	memory_or_exit(BZ2_bzDecompressInit(&unpacker->bzip2, 0, 0) == BZ_OK ?
+		       unpacker : NULL);
+}
+
+static void bzip2_end(struct trace_unpacker *unpacker)
+{
+	BZ2_bzDecompressEnd(&unpacker->bzip2);
+}
+
+static const char *bzip2_some(struct trace_unpacker *unpacker, char *bytes,
+			      size_t room, size_t *got)
+{
+	bz_stream *bz = &unpacker->bzip2;
+	int status;
+
+	/* another stream follows, as of pbzip2 */
+	if (unpacker->whole) {
+		bzip2_end(unpacker);
+		bzip2_begin(unpacker);
+	}
+	bz->next_in = unpacker->packed + unpacker->start;
+	bz->avail_in = (unsigned int)(unpacker->end - unpacker->start);
+	bz->next_out = bytes;
+	bz->avail_out = (unsigned int)room;
+	status = BZ2_bzDecompress(bz);
+	*got = room - bz->avail_out;
+	unpacker->start = unpacker->end - bz->avail_in;
+	unpacker->whole = status == BZ_STREAM_END;
+	memory_or_exit(status == BZ_MEM_ERROR ? NULL : unpacker);
+	switch (status) {
+	case BZ_OK:
+	case BZ_STREAM_END:
+		return NULL;
+	case BZ_DATA_ERROR_MAGIC:
+		return "not in the format of bzip2";
+	default:
+		return "data is damaged";
+	}
+}
+
+static void xz_begin(struct trace_unpacker *unpacker)
+{
+	unpacker->xz = (lzma_stream)LZMA_STREAM_INIT;
+	memory_or_exit(lzma_stream_decoder(&unpacker->xz, XZ_MEMORY,
+					   LZMA_CONCATENATED) == LZMA_OK ?
+		       unpacker : NULL);
+}
+
+static void xz_end(struct trace_unpacker *unpacker)
+{
+	lzma_end(&unpacker->xz);
+}
+
+static const char *xz_some(struct trace_unpacker *unpacker, char *bytes,
+			   size_t room, size_t *got)
+{
+	lzma_stream *xz = &unpacker->xz;
+	lzma_ret status;
+
+	xz->next_in = (uint8_t *)unpacker->packed + unpacker->start;
+	xz->avail_in = unpacker->end - unpacker->start;
+	xz->next_out = (uint8_t *)bytes;
+	xz->avail_out = room;
+	/* only the end of the file tells that no stream follows */
+	status = lzma_code(xz, unpacker->ended ? LZMA_FINISH : LZMA_RUN);
+	*got = room - xz->avail_out;
+	unpacker->start = unpacker->end - xz->avail_in;
+	unpacker->whole = status == LZMA_STREAM_END;
+	memory_or_exit(status == LZMA_MEM_ERROR ? NULL : unpacker);
+	switch (status) {
+	case LZMA_OK:
+	case LZMA_STREAM_END:
+	case LZMA_BUF_ERROR:
+		return NULL;
+	case LZMA_MEMLIMIT_ERROR:
+		return "needs more than 128 MiB to be unpacked";
+	case LZMA_FORMAT_ERROR:
+		return "not in the format of xz";
+	case LZMA_OPTIONS_ERROR:
+		return "needs a newer liblzma";
+	default:
+		return "data is damaged";
+	}
 }
 
 /* Check for a frame of zstd, or for one to skip, as pzstd writes them. */
-static bool is_zstd(const char *head, size_t length)
+static bool is_zstd(const uint8_t *head)
 {
-	const uint8_t *byte = (const uint8_t *)head;
-	uint32_t magic;
+	uint32_t magic = head[0] | head[1] << 8 | head[2] << 16 |
+			 (uint32_t)head[3] << 24;
 
-	if (length < TRACE_UNPACK_MAGIC)
-		return false;
-	magic = byte[0] | byte[1] << 8 | byte[2] << 16 |
-		(uint32_t)byte[3] << 24;
 	return magic == ZSTD_MAGICNUMBER || ZSTD_MAGIC_SKIPPABLE_START ==
 	       (magic & ZSTD_MAGIC_SKIPPABLE_MASK);
 }
 
+static void zstd_begin(struct trace_unpacker *unpacker)
+{
+	unpacker->zstd = memory_or_exit(ZSTD_createDStream());
+	ZSTD_DCtx_setParameter(unpacker->zstd, ZSTD_d_windowLogMax,
+			       TRACE_UNPACK_WINDOW_LOG);
+}
+
+static const char *zstd_some(struct trace_unpacker *unpacker,
+				   char *bytes, size_t room, size_t *got)
+{
+	ZSTD_inBuffer in = { unpacker->packed, unpacker->end, unpacker->start };
+	ZSTD_outBuffer out = { bytes, room, 0 };
+	size_t status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
+
+	*got = out.pos;
+	unpacker->start = in.pos;
+	unpacker->whole = !status;
+	return ZSTD_isError(status) ? ZSTD_getErrorName(status) : NULL;
+}
+
+static void zstd_end(struct trace_unpacker *unpacker)
+{
+	ZSTD_freeDStream(unpacker->zstd);
+}
+
+static const struct method methods[] = {
+	{ .name = "gzip", .magic = "\x1f\x8b\x08", .begin = gzip_begin,
+	  .some = gzip_some, .end = gzip_end },
+	{ .name = "bzip2", .magic = "BZh", .begin = bzip2_begin,
+	  .some = bzip2_some, .end = bzip2_end },
+	{ .name = "xz", .magic = "\xfd\x37zX", .begin = xz_begin,
+	  .some = xz_some, .end = xz_end },
+	{ .name = "zstd", .recognize = is_zstd, .begin = zstd_begin,
+	  .some = zstd_some, .end = zstd_end },
+};
+
+/* Return how a file with these first bytes is compressed; NULL: it is not. */
+static const struct method *method_of(const char *head, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		const struct method *method = &methods[i];
+		size_t bytes = method->recognize ? TRACE_UNPACK_MAGIC :
+			       strlen(method->magic);
+
+		if (length < bytes)
+			continue;
+		if (method->recognize ?
+		    method->recognize((const uint8_t *)head) :
+		    !memcmp(head, method->magic, bytes))
+			return method;
+	}
+	return NULL;
+}
+
 struct trace_unpacker *trace_unpacker_new(const char *head, size_t length)
 {
-	bool gzip = is_gzip(head, length);
+	const struct method *method = method_of(head, length);
 	struct trace_unpacker *unpacker;
 
-	if (!gzip && !is_zstd(head, length))
+	if (!method)
 		return NULL;
 	unpacker = memory_or_exit(calloc(1, sizeof(*unpacker)));
-	if (gzip) {
-		memory_or_exit(inflateInit2(&unpacker->gzip, MAX_WBITS +
-					    GZIP_HEADER) == Z_OK ?
-			       unpacker : NULL);
-	} else {
-		unpacker->zstd = memory_or_exit(ZSTD_createDStream());
-		ZSTD_DCtx_setParameter(unpacker->zstd, ZSTD_d_windowLogMax,
-				       TRACE_UNPACK_WINDOW_LOG);
-	}
+	unpacker->method = method;
+	method->begin(unpacker);
 	memcpy(unpacker->packed, head, length);
 	unpacker->end = length;
 	return unpacker;
@@ -87,10 +283,7 @@ void trace_unpacker_free(struct trace_unpacker *unpacker)
 {
 	if (!unpacker)
 		return;
-	if (unpacker->zstd)
-		ZSTD_freeDStream(unpacker->zstd);
-	else
-		inflateEnd(&unpacker->gzip);
+	unpacker->method->end(unpacker);
 	free(unpacker);
 }
 
@@ -116,50 +309,11 @@ static enum trace_unpacked fill(struct trace_unpacker *unpacker, int fd,
 	return TRACE_UNPACKED;
 }
 
-/* Unpack what there is. Return: NULL, or why it cannot be unpacked. */
-static const char *inflate_some(struct trace_unpacker *unpacker, char *bytes,
-				size_t room, size_t *got)
-{
-	z_stream *z = &unpacker->gzip;
-	int status;
-
-	/* another member follows; its header is checked as the first one's */
-	if (unpacker->whole && inflateReset(z) != Z_OK)
-		return "zlib cannot go on";
-	z->next_in = (Bytef *)unpacker->packed + unpacker->start;
-	z->avail_in = (uInt)(unpacker->end - unpacker->start);
-	z->next_out = (Bytef *)bytes;
-	z->avail_out = (uInt)room;
-	status = inflate(z, Z_NO_FLUSH);
-	*got = room - z->avail_out;
-	unpacker->start = unpacker->end - z->avail_in;
-	unpacker->whole = status == Z_STREAM_END;
-	/* at the end of the file there may be nothing left to do */
-	if (status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR)
-		return NULL;
-	memory_or_exit(status == Z_MEM_ERROR ? NULL : unpacker);
-	return z->msg ? z->msg : "not in the format of gzip";
-}
-
-static const char *decompress_some(struct trace_unpacker *unpacker,
-				   char *bytes, size_t room, size_t *got)
-{
-	ZSTD_inBuffer in = { unpacker->packed, unpacker->end, unpacker->start };
-	ZSTD_outBuffer out = { bytes, room, 0 };
-	size_t status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
-
-	*got = out.pos;
-	unpacker->start = in.pos;
-	unpacker->whole = !status;
-	return ZSTD_isError(status) ? ZSTD_getErrorName(status) : NULL;
-}
-
 static enum trace_unpacked refuse(const struct trace_unpacker *unpacker,
 				  const char *path, const char *reason)
 {
 	message_error("%s: byte %" PRIu64 " of the %s data: %s", path,
-		      unpacker->taken, unpacker->zstd ? "zstd" : "gzip",
-		      reason);
+		      unpacker->taken, unpacker->method->name, reason);
 	return TRACE_UNPACK_DAMAGED;
 }
 
@@ -178,9 +332,7 @@ enum trace_unpacked trace_unpack(struct trace_unpacker *unpacker, int fd,
 		if (unpacker->ended && unpacker->whole)
 			break;
 		start = unpacker->start;
-		reason = unpacker->zstd ?
-			 decompress_some(unpacker, bytes, room, got) :
-			 inflate_some(unpacker, bytes, room, got);
+		reason = unpacker->method->some(unpacker, bytes, room, got);
 		if (reason)
 			return refuse(unpacker, path, reason);
 		unpacker->taken += unpacker->start - start;

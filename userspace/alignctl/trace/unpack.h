@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decompress a trace while it is read: gzip and zstd, also several of them one
- * behind the other, as cat and parallel compressors make them. Memory is
+ * Decompress a trace while it is read: gzip, bzip2, xz and zstd, also several of
+ * them one behind the other, as cat and parallel compressors make them. Memory is
  * bounded whatever the file says, and so is the growth of the data.
  */
 #ifndef ALIGNCTL_TRACE_UNPACK_H

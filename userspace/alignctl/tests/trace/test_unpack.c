@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Compressed traces. */
+#include <bzlib.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +17,38 @@
 
 #define HEADER	"time_us,op,offset,bytes\n"
 
-enum form { GZIP, ZSTD, NR_FORMS };
+enum form { GZIP, BZIP2, XZ, ZSTD, NR_FORMS };
 
-static const char *const form_names[NR_FORMS] = { "gzip", "zstd" };
+static const char *const form_names[NR_FORMS] = { "gzip", "bzip2", "xz",
+						    "zstd" };
 
 /* Compress @size bytes; for free(). */
 static char *packed(enum form form, const void *bytes, size_t size,
 		    size_t *length)
 {
-	size_t room = ZSTD_compressBound(size) + 100;
+	size_t room = ZSTD_compressBound(size) + size / 50 + 1000;
 	char *to = memory_or_exit(malloc(room));
 	z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)size,
 		       .next_out = (Bytef *)to, .avail_out = (uInt)room };
 
 	if (form == ZSTD) {
 		*length = ZSTD_compress(to, room, bytes, size, 1);
+		return to;
+	}
+	if (form == BZIP2) {
+		unsigned int bytes_room = (unsigned int)room;
+
+		CHECK(BZ2_bzBuffToBuffCompress(to, &bytes_room, (char *)bytes,
+					       (unsigned int)size, 1, 0, 0) ==
+		      BZ_OK, "bzip2");
+		*length = bytes_room;
+		return to;
+	}
+	if (form == XZ) {
+		*length = 0;
+		CHECK(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, bytes,
+					      size, (uint8_t *)to, length,
+					      room) == LZMA_OK, "xz");
 		return to;
 	}
 	CHECK(deflateInit2(&z, 6, Z_DEFLATED, MAX_WBITS + 16, 8,
