@@ -10,16 +10,22 @@
 #define TRACE_MAX_FILES		1024U
 #define TRACE_MAX_NAME		4095U
 
+/* Slots of the table by which names are found, at most half full. */
+#define TRACE_NAME_SLOTS	2048U
+
 /**
  * struct trace_names - names of files
  * @nr: one more than the highest number that has a name
  * @last: the number that trace_names_find() found last
  * @names: name of each file by number; NULL: the file has none
+ * @slots: one more than the number of a file, in the slot of the hash of its
+ *	name or in the first free one behind it; 0: free
  */
 struct trace_names {
 	uint32_t nr;
 	uint32_t last;
 	char *names[TRACE_MAX_FILES];
+	uint16_t slots[TRACE_NAME_SLOTS];
 };
 
 void trace_names_free(struct trace_names *names);

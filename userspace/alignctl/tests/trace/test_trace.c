@@ -13,6 +13,7 @@
 #include "base/mix.h"
 #include "tests/tap.h"
 #include "tests/trace_file.h"
+#include "trace/names.h"
 #include "trace/sorter.h"
 
 static void csv_columns(void)
@@ -507,6 +508,42 @@ static void earliest_of_any(void)
 	trace_sorter_free(sorter);
 }
 
+/* As many files as there may be, whose names differ as those of volumes do. */
+static void names_found(void)
+{
+	struct trace_names *names = memory_or_exit(calloc(1, sizeof(*names)));
+	uint32_t i, at, number, longest = 0, run = 0;
+	char name[32];
+
+	CHECK(!trace_names_find(names, "", &number), "none");
+	for (i = 0; i < TRACE_MAX_FILES; i++) {
+		snprintf(name, sizeof(name), "volume%u", i * 37);
+		CHECK(!trace_names_find(names, name, &number), "%u", i);
+		CHECK(!trace_names_set(names, i, name), "%u", i);
+	}
+	for (i = TRACE_MAX_FILES; i--;) {
+		snprintf(name, sizeof(name), "volume%u", i * 37);
+		CHECK(trace_names_find(names, name, &number) && number == i,
+		      "%u: %u", i, number);
+	}
+	CHECK(!trace_names_find(names, "volume1", &number), "another");
+	/* a name is compared with those of one run of slots at most */
+	for (at = 0; at < TRACE_NAME_SLOTS; at++) {
+		run = names->slots[at] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	CHECK(longest && longest <= 32, "%u", longest);
+	trace_names_free(names);
+	CHECK(!trace_names_find(names, "volume0", &number), "freed");
+	/* two files of a recording may have one name; the first is found */
+	CHECK(!trace_names_set(names, 3, "a") && !trace_names_set(names, 1, "a") &&
+	      !trace_names_set(names, 2, "a"), "same");
+	CHECK(trace_names_find(names, "a", &number) && number == 1, "%u",
+	      number);
+	trace_names_free(names);
+	free(names);
+}
+
 const struct tap_test trace_tests[] = {
 	{ "a CSV trace has its columns in any order and in other units", csv_columns },
 	{ "a CSV trace without a column of times has none", csv_without_times },
@@ -516,6 +553,7 @@ const struct tap_test trace_tests[] = {
 	{ "folders, missing files and other text are no traces", what_is_no_trace },
 	{ "the last line of a trace in any text format needs no end", no_last_line_end },
 	{ "a mark of UTF-8 is skipped, and UTF-16 and archives are named", marks_of_encodings },
+	{ "a name is found among many without looking at most of them", names_found },
 	{ "a trace is read from a pipe, once", a_pipe },
 	{ "a trace begins again when it is rewound", rewound },
 	{ "requests are sorted by time, then by arrival", sorted },
