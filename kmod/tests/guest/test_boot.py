@@ -54,7 +54,7 @@ def test_a_persistent_device_comes_back_and_goes_for_good(ram, tab):
     said = alignctl("attach", ram, "--name", "kept", "--persist", "--mode", "pad", "--physical", "8K", "--offset", 0)
     assert "kept: added to /etc/aligntab" in said.stdout
     assert "may be another device's after a reboot" in said.stderr, "without udev there is only the path"
-    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8K,offset=0"]
+    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8K,offset=0,claimed=4096+0"]
     alignctl("detach", "kept")
     alignctl("attach", "--all")
     assert attached() == {"kept": (name, "pad")}
@@ -73,14 +73,14 @@ def test_a_device_that_is_attached_gets_its_line_only(ram, tab):
         alignctl("attach", ram, "--name", "kept", "--persist")
         again = alignctl("attach", ram, "--name", "kept", "--persist")
     assert "has its line in" in again.stdout
-    assert tab.read_text() == f"# mine\nwrong\nkept {ram}\n"
+    assert tab.read_text() == f"# mine\nwrong\nkept {ram} claimed=4096+0\n"
 
 
 def test_the_line_of_an_attached_device_has_the_settings_of_the_device(ram, tab):
     alignctl("attach", ram, "--name", "kept", "--physical", "8K", "--offset", 0, "--mode", "coalesce")
     alignctl("set", "kept", "--mode", "pad")
     alignctl("attach", ram, "--name", "kept", "--persist", "--hold-ms", 200)
-    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8192,offset=0,hold-ms=200"]
+    assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8192,offset=0,hold-ms=200,claimed=4096+0"]
     refused = alignctl("attach", ram, "--name", "kept", "--persist", "--mode", "report", status=USAGE).stderr
     assert "line 2 of /etc/aligntab has mode=pad and not report; change it there" in refused
     refused = alignctl("attach", ram, "--name", "kept", "--persist", "--write-cache", "on", status=USAGE).stderr
@@ -94,6 +94,24 @@ def test_a_device_that_is_not_as_its_line_says_is_told(ram, tab):
     assert "is in mode report, and its line says pad" in alignctl("attach", "--tab", "kept").stderr
     tab.write_text(f"kept {ram} physical=16K\n")
     assert "has physical blocks of 4096 bytes, and its line says 16384" in alignctl("attach", "--tab", "kept").stderr
+
+
+def test_a_device_that_says_other_blocks_than_its_line_keeps_is_told(ram, tab):
+    """By the bring-up and by check, whatever blocks the align device has; a line that keeps nothing gets no warning."""
+    for options in ("claimed=512+0", "physical=512,offset=0,claimed=512+0", "claimed=4096+512", "claimed=4096"):
+        tab.write_text(f"kept {ram} {options}\n")
+        claimed = options.rpartition(",")[2]
+        said = alignctl("attach", "--tab", "kept").stderr
+        assert f"line 1 of /etc/aligntab was written, claimed=4096+0 and not {claimed};" in said
+        # a device that the initramfs has brought up
+        assert f"claimed=4096+0 and not {claimed};" in alignctl("attach", "--tab", "kept").stderr
+        assert "note: " in (said := alignctl("check", ram).stdout) and "when line 1 of /etc/aligntab was written" in said
+        alignctl("detach", "kept")
+    for options in ("", "claimed=4096+0"):
+        tab.write_text(f"kept {ram} {options}\n")
+        assert alignctl("attach", "--tab", "kept").stderr == ""
+        assert "aligntab" not in alignctl("check", ram).stdout
+        alignctl("detach", "kept")
 
 
 def test_the_path_above_a_device_is_that_of_its_align_device(ram, tab):
@@ -141,7 +159,7 @@ def test_a_signal_ends_attach_with_the_line_and_its_device_or_with_neither(ram, 
         alignctl("attach", ram, "--name", "kept", "--persist", status=-signal.SIGTERM)
     finally:
         run("umount", "/usr/local/sbin")
-    assert list(attached()) == ["kept"] and tab.read_text().splitlines()[1:] == [f"kept {ram}"]
+    assert list(attached()) == ["kept"] and tab.read_text().splitlines()[1:] == [f"kept {ram} claimed=4096+0"]
 
 
 def test_a_disk_that_comes_back_is_told_that_its_device_has_lost_it(rig, ram, tab):

@@ -930,6 +930,35 @@ static void judge_table(const struct subject *subject)
 			"it was written through a bridge or loop device with such sectors, and is read through one only");
 }
 
+/* Say that a device of aligntab says other blocks than when its line was made. */
+static void judge_claim(const struct subject *subject)
+{
+	const struct stack_layer *layer = subject->layer;
+	struct maybe offset = of_sysfs(layer, STACK_OFFSET);
+	int64_t now, before, at, at_before;
+	struct finding *finding;
+
+	if (!maybe_get(of_sysfs(layer, STACK_PHYSICAL), &now) || now <= 0 ||
+	    !maybe_get(layer->claimed_physical, &before))
+		return;
+	at_before = maybe_or(layer->claimed_offset, -1);
+	/* the kernel's -1: it is nowhere; it may be relative to a larger unit */
+	at = maybe_below(offset, 0) ? -1 : maybe_or(offset, at_before) % now;
+	if (now == before && at == at_before)
+		return;
+	finding = add(subject, FINDING_CLAIM,
+		      message_format("says physical blocks of %" PRId64
+				     ", offset %" PRId64
+				     " now, and said %" PRId64 " and %" PRId64
+				     " when line %u of /etc/aligntab was written",
+				     now, at, before, at_before,
+				     layer->tab_line),
+		      message_format("not known; if it still has the blocks that it said, RMWs that its align device no longer sees"));
+	finding->note = true;
+	finding->reason = message_format(
+		"write what it really has into that line by physical= and offset=, and what it says now by claimed=");
+}
+
 /* Say of an array which kernels assemble it, and how its state is written. */
 static void judge_md(const struct subject *subject)
 {
@@ -1222,6 +1251,7 @@ static void judge_device(const struct subject *subject)
 		judge_disagreement, judge_probed, judge_misaligned,
 		judge_split, judge_unit, judge_unjudged, judge_start,
 		judge_end, judge_loop, judge_mapped, judge_unread,
+		judge_claim,
 	};
 	static const judge_function of_content[] = {
 		judge_table, judge_data, judge_md, judge_extent, judge_fs,

@@ -27,6 +27,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_UNREAD] = "unread",
 		[FINDING_UNJUDGED] = "unjudged",
 		[FINDING_TABLE_SECTOR] = "table-sector",
+		[FINDING_CLAIM] = "claim",
 		[FINDING_MD_LOGICAL] = "md-logical",
 		[FINDING_MD_SUPERBLOCK] = "md-superblock",
 		[FINDING_CAUSE] = "cause",

@@ -134,6 +134,10 @@ struct stack_content {
  * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
  * @content: content that it carries
+ * @tab_line: number of the line of aligntab that means the device; 0: none does
+ * @claimed_physical: physical block when that line was written, bytes; unknown:
+ *	it does not say
+ * @claimed_offset: alignment offset then, bytes; unknown: nowhere aligned
  * @ledger: counters of an align device; NULL: of another one, or not readable
  * @below: indices of the devices it lies on, all less than its own index
  * @nr_below: number of the devices it lies on
@@ -162,6 +166,9 @@ struct stack_layer {
 	bool suspended;
 	bool aside;
 	struct stack_content content;
+	unsigned int tab_line;
+	struct maybe claimed_physical;
+	struct maybe claimed_offset;
 	struct cause_ledger *ledger;
 	size_t *below;
 	size_t nr_below;

@@ -221,6 +221,28 @@ static bool take_flag(struct aligntab_line *line, const char *word)
 	return false;
 }
 
+/*
+ * Take what the device said, "4096+0" or, where it is nowhere aligned, "4096".
+ * Return: NULL, or what it must be.
+ */
+static const char *take_claim(struct aligntab_claim *claim, const char *at)
+{
+	static const char wrong[] = "must be the physical block size and the alignment offset in bytes, as 4096+0";
+	uint64_t physical, offset;
+
+	*claim = (struct aligntab_claim) { 0 };
+	if (!decimal_read(&at, UINT32_MAX, &physical) || !physical)
+		return wrong;
+	if (*at == '+') {
+		at++;
+		if (!decimal_read(&at, UINT32_MAX, &offset))
+			return wrong;
+		claim->offset = maybe_of((int64_t)offset);
+	}
+	claim->physical = maybe_of((int64_t)physical);
+	return *at ? wrong : NULL;
+}
+
 /* Take one option. Return: NULL, or what is wrong with it. */
 static const char *take_option(struct aligntab_line *line, char *word)
 {
@@ -234,6 +256,8 @@ static const char *take_option(struct aligntab_line *line, char *word)
 	if (!value)
 		return "unknown option";
 	at = value + 1;
+	if (!strncmp(word, "claimed=", strlen("claimed=")))
+		return take_claim(&line->claim, at);
 	if (!strncmp(word, "timeout=", strlen("timeout="))) {
 		if (!decimal_read(&at, ALIGNTAB_TIMEOUT_MAX, &seconds) || *at)
 			return "must be seconds, at most 86400";

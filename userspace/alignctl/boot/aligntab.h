@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/maybe.h"
 #include "device/attach.h"
 
 #define ALIGNTAB_FILE		"/etc/aligntab"
@@ -26,6 +27,16 @@ enum aligntab_by {
 };
 
 /**
+ * struct aligntab_claim - what a device says of its blocks
+ * @physical: physical_block_size, bytes; unknown: no line keeps it
+ * @offset: alignment_offset, bytes; unknown: the device is nowhere aligned
+ */
+struct aligntab_claim {
+	struct maybe physical;
+	struct maybe offset;
+};
+
+/**
  * struct aligntab_line - a good line
  * @number: number of the line in the file, from 1
  * @name: name of the align device below /dev/mapper
@@ -34,6 +45,7 @@ enum aligntab_by {
  * @value: value that udev must have for it, with unusual bytes as "\xNN"
  * @text: text of the options, which @options points into
  * @options: settings of the align device
+ * @claim: what the device said when the line was written
  * @timeout: how long to wait for the device, seconds
  * @nofail: the boot goes on without the device, and does not wait for it
  * @noauto: the device is not attached at boot or by --all
@@ -48,6 +60,7 @@ struct aligntab_line {
 	char *value;
 	char *text;
 	struct attach_options options;
+	struct aligntab_claim claim;
 	unsigned int timeout;
 	bool nofail;
 	bool noauto;

@@ -8,6 +8,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "boot/bring_up.h"
+#include "boot/claim.h"
 #include "boot/find.h"
 #include "boot/partitions.h"
 #include "device/attach.h"
@@ -118,8 +119,10 @@ int bring_up(const struct aligntab_line *line, unsigned int seconds,
 		printf("%s: attached already\n", line->name);
 		warn_of_difference(line, &device);
 	}
-	if (!result)
+	if (!result) {
+		claim_warn(line, device.target[0].table.device);
 		result = partitions_map(&device);
+	}
 	dm_align_free(&device);
 	return result;
 }

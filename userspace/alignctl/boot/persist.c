@@ -10,6 +10,7 @@
 #include "base/signals.h"
 #include "boot/aligntab.h"
 #include "boot/bring_up.h"
+#include "boot/claim.h"
 #include "boot/find.h"
 #include "boot/lower.h"
 #include "boot/partitions.h"
@@ -150,20 +151,27 @@ static int take_settings(struct attach_options *options, const char *name,
 }
 
 /*
- * Write the options of a new line into @text, for free(). @from_device: what was
- * not given is as the device of that name has it. Return: enum alignctl_exit;
+ * Write the options of a new line for @device into @text, for free().
+ * @from_device: what was not given is as the align device of that name has it.
+ * Return: enum alignctl_exit;
  * errors have been reported.
  */
 static int line_text(const struct attach_options *given, const char *name,
-		     bool from_device, char **text)
+		     const struct device *device, bool from_device, char **text)
 {
 	struct attach_options options = *given;
 	char *table = NULL;
 	int result = from_device ? take_settings(&options, name, &table) :
 				   ALIGNCTL_FINE;
 
-	if (!result)
-		*text = line_options(&options);
+	if (!result) {
+		const struct aligntab_claim claim = claim_of(device);
+		CLEANUP_FREE char *claimed = claim_option(&claim);
+		CLEANUP_FREE char *settings = line_options(&options);
+
+		*text = message_format("%s%s%s", settings,
+				       *settings ? "," : "", claimed);
+	}
 	free(table);
 	return result;
 }
@@ -311,7 +319,7 @@ int persist_attach(struct attach_options *options, const char *name,
 		result = attach_check_free(device);
 	if (result)
 		return result;
-	result = line_text(options, name, attached && !there, &text);
+	result = line_text(options, name, device, attached && !there, &text);
 	if (result)
 		return result;
 	below = find_stable_name(device->devno, given->path, &stable);

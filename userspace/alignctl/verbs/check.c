@@ -15,6 +15,8 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "boot/aligntab.h"
+#include "boot/find.h"
 #include "verbs/plan_options.h"
 #include "device/sysfs.h"
 #include "forecast/forecast.h"
@@ -142,6 +144,35 @@ static int collect(struct stack *stack, char **operands, size_t nr,
 	for (i = 0; i < nr_images && !result; i++)
 		result = collect_image(stack, images[i], options);
 	return result;
+}
+
+/* Note what the devices of aligntab said when their lines were written. */
+static void note_claims(struct stack *stack)
+{
+	struct find_result found;
+	struct aligntab tab;
+	size_t i, k;
+
+	/* wrong lines are named at boot; a file that cannot be read, here */
+	aligntab_read(&tab, true);
+	for (i = 0; i < tab.nr; i++) {
+		const struct aligntab_line *line = &tab.line[i];
+
+		if (!maybe_known(line->claim.physical))
+			continue;
+		find_now(line, &found);
+		for (k = 0; k < stack->nr; k++) {
+			struct stack_layer *layer = &stack->layer[k];
+
+			if (!find_has(&found, layer->devno))
+				continue;
+			layer->tab_line = line->number;
+			layer->claimed_physical = line->claim.physical;
+			layer->claimed_offset = line->claim.offset;
+		}
+		find_free(&found);
+	}
+	aligntab_free(&tab);
 }
 
 /* Print the judgement. Return: enum alignctl_exit. */
@@ -296,6 +327,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = collect(&stack, argv + first, (size_t)(argc - first),
 			 &options.collect);
 	if (!result) {
+		note_claims(&stack);
 		judge(&stack, &judgement);
 		if (options.recording)
 			result = judge_recording(&stack, &judgement,

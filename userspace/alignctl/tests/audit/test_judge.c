@@ -711,6 +711,38 @@ static void tables(void)
 	expect("0:(md-logical)", NULL);
 }
 
+/* Keep what aligntab's line of a device has. */
+static void claimed(struct stack_layer *layer, int64_t physical,
+		    struct maybe offset)
+{
+	layer->tab_line = 3;
+	layer->claimed_physical = maybe_of(physical);
+	layer->claimed_offset = offset;
+}
+
+static void claims(void)
+{
+	struct stack_layer *layer;
+
+	claimed(disk(512, 4096, 0), 4096, maybe_of(0));
+	expect("", NULL);
+	/* a block that shrank with a kernel, one that grew, another start */
+	claimed(disk(512, 512, 0), 4096, maybe_of(0));
+	expect("0:(claim)", NULL);
+	claimed(disk(512, 4096, 0), 512, maybe_of(0));
+	expect("0:(claim)", NULL);
+	claimed(disk(512, 4096, 3584), 4096, maybe_of(0));
+	expect("0:split 0:(claim)", NULL);
+	/* the offset may be relative to a larger minimum_io_size */
+	claimed(disk(512, 4096, 12288), 4096, maybe_of(0));
+	expect("", NULL);
+	/* what sysfs does not say is no change */
+	layer = disk(512, 4096, 0);
+	claimed(layer, 4096, maybe_of(3584));
+	layer->view[STACK_SYSFS].figure[STACK_OFFSET] = MAYBE_UNKNOWN;
+	expect("", NULL);
+}
+
 static void sizes(void)
 {
 	static const int64_t odd[] = { 0, 3072, 256, 2 << 20 };
@@ -892,6 +924,8 @@ const struct tap_test judge_tests[] = {
 	  legs },
 	{ "a table of other sectors is a note, and arrays of Linux 6.19",
 	  tables },
+	{ "a device that says other blocks than its line of aligntab keeps is a note",
+	  claims },
 	{ "blocks of any size are judged, or said not to be", sizes },
 	{ "a loop device is judged by its offset in the file", loops },
 	{ "each reason why headers were not read has its own words", unread },

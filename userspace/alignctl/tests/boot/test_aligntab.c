@@ -2,12 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "boot/aligntab.h"
+#include "boot/claim.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 
@@ -117,6 +119,10 @@ static void wrong_lines(void)
 		"a /dev/b timeout=86401", "a /dev/b timeout=", "a /dev/b a,,b",
 		"a /dev/b ,", "a /dev/b\r", "a\001 /dev/b", "a /dev/b\177",
 		"a /dev/b name=x", "a /dev/b modes=pad",
+		"a /dev/b claimed=", "a /dev/b claimed=0+0",
+		"a /dev/b claimed=4096+", "a /dev/b claimed=4096+x",
+		"a /dev/b claimed=4096-1", "a /dev/b claimed=4096+0+0",
+		"a /dev/b claimed=4294967296+0", "a /dev/b claimed",
 	};
 	size_t i;
 
@@ -374,10 +380,84 @@ static void off(void)
 	tree_close();
 }
 
+static void claims(void)
+{
+	static const struct {
+		const char *text;
+		int64_t physical, offset;
+	} rows[] = {
+		{ "a /dev/b", -1, -1 }, { "a /dev/b mode=pad", -1, -1 },
+		{ "a /dev/b claimed=4096+0", 4096, 0 },
+		{ "a /dev/b mode=pad,claimed=512+0,nofail", 512, 0 },
+		{ "a /dev/b claimed=4096+3584", 4096, 3584 },
+		{ "a /dev/b claimed=4096", 4096, -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CLEANUP_FREE char *option = NULL;
+		struct aligntab tab;
+
+		parse(&tab, rows[i].text);
+		CHECK(tab.nr == 1, "%s", rows[i].text);
+		if (tab.nr == 1) {
+			const struct aligntab_claim *claim = &tab.line[0].claim;
+
+			CHECK(maybe_or(claim->physical, -1) ==
+			      rows[i].physical &&
+			      maybe_or(claim->offset, -1) == rows[i].offset,
+			      "%s", rows[i].text);
+			option = claim_option(claim);
+			CHECK(rows[i].physical < 0 ||
+			      strstr(rows[i].text, option), "%s: %s",
+			      rows[i].text, option);
+		}
+		aligntab_free(&tab);
+	}
+}
+
+/* Make a disk that says these blocks; return what is kept of it. */
+static struct aligntab_claim claim_of_disk(const char *physical,
+					   const char *offset)
+{
+	struct aligntab_claim claim = { 0 };
+	struct device device;
+
+	tree_open();
+	tree_device("pci/sda", "sda", "8:0", 0);
+	tree_file("/sys/dev/block/8:0/size", "2048\n");
+	tree_file("/sys/dev/block/8:0/alignment_offset", offset);
+	tree_file("/sys/dev/block/8:0/queue/physical_block_size", physical);
+	if (!device_open_devno(&device, makedev(8, 0), "/dev/sda")) {
+		claim = claim_of(&device);
+		device_close(&device);
+	}
+	tree_close();
+	return claim;
+}
+
+static void claims_of_devices(void)
+{
+	struct aligntab_claim claim = claim_of_disk("4096\n", "3584\n");
+
+	CHECK(maybe_is(claim.physical, 4096) && maybe_is(claim.offset, 3584),
+	      "a shifted disk");
+	/* relative to a larger minimum_io_size */
+	claim = claim_of_disk("4096\n", "12288\n");
+	CHECK(maybe_is(claim.offset, 0), "an offset of whole blocks");
+	claim = claim_of_disk("512\n", "-1\n");
+	CHECK(maybe_is(claim.physical, 512) && !maybe_known(claim.offset),
+	      "a device that is nowhere aligned");
+}
+
 const struct tap_test aligntab_tests[] = {
 	{ "a line names its device in any of the ways, with escapes",
 	  good_lines },
 	{ "the options of a line are attach's, and those of the boot", options },
+	{ "a line keeps what its device said, and old lines keep nothing",
+	  claims },
+	{ "what a device says of its blocks is kept as sysfs has it",
+	  claims_of_devices },
 	{ "a wrong line keeps no other one from being read", wrong_lines },
 	{ "lines, names and the number of lines are bounded", bounds },
 	{ "a name or device that an earlier line has is wrong", duplicates },
