@@ -90,6 +90,8 @@ struct coverage *coverage_new(const struct align_geometry *g,
 
 void coverage_free(struct coverage *c)
 {
+	if (!c)
+		return;
 	free(c->leaf);
 	free(c->bucket);
 	free(c);

@@ -27,13 +27,14 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @forecast: the forecast being made
  * @source: source of the requests
  * @cache: page cache that the requests go through; NULL: direct I/O
- * @seen: takes each request of the first pass as well; NULL: nothing does
+ * @seen: takes each request of the first pass as well; NULL: nothing does. The
+ *	caller has then no options for another size or for the page cache.
  * @context: for @seen
  * @number: number of the pass, from 1
  * @count: count the requests, in the first pass only
  * @again: do the requests again for @what_if alone
  * @what_if: other blocks and starts; NULL: not asked for
- * @coverage: coverage of writes and write-zeroes
+ * @coverage: coverage of writes and write-zeroes; NULL: not asked for
  * @model: models of both modes, without times and, if known, with times
  * @nr_models: number of models, maybe 0
  * @lengths: number of writes and write-zeroes by start in the block and by
@@ -81,7 +82,7 @@ static int place(const struct pass *pass, const struct trace_request *request,
 
 	if (!(pass->cache && transfer) &&
 	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
-		return refuse(pass->source, transfer ?
+		return refuse(pass->source, transfer && !pass->seen ?
 			      "not in whole sectors of 512 bytes, as direct I/O must be; use --buffered" :
 			      "not in whole sectors of 512 bytes");
 	if (!request->bytes)
@@ -105,10 +106,11 @@ static int place(const struct pass *pass, const struct trace_request *request,
 
 		message_error("%s: %" PRIu64 " bytes from byte %" PRIu64
 			      " on end after byte %" PRIu64
-			      ", the end of the device; give a larger --size, or the recorded device",
+			      ", the end of the device; give %sthe recorded device",
 			      position, request->bytes,
 			      *first << ALIGN_SECTOR_SHIFT,
-			      have << ALIGN_SECTOR_SHIFT);
+			      have << ALIGN_SECTOR_SHIFT,
+			      pass->seen ? "" : "a larger --size, or ");
 		return ALIGNCTL_USAGE;
 	}
 	*end = *first + sectors;
@@ -213,7 +215,8 @@ static int take(void *context, const struct trace_request *request)
 		what_if_do(pass->what_if, request, first, end);
 		return ALIGNCTL_FINE;
 	}
-	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
+	if (pass->coverage && (request->op == TRACE_WRITE ||
+			       request->op == TRACE_WRITE_ZEROES))
 		coverage_add(pass->coverage, first, end);
 	if (!pass->count)
 		return ALIGNCTL_FINE;
@@ -371,7 +374,10 @@ static int ask_what_if(struct pass *pass)
 	return result;
 }
 
-/* How much of a forecast is made: each of these includes those before. */
+/*
+ * How much of a forecast is made: each of these includes those before, but the
+ * modes alone need no coverage, for which the source may be read again.
+ */
 enum extent { EXTENT_FIGURES, EXTENT_MODES, EXTENT_WHAT_IF };
 
 /* Make a forecast, or parts of one, in @pass. As forecast_make(). */
@@ -398,13 +404,15 @@ static int make(struct pass *pass, enum extent extent,
 		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
-	pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
+	if (extent != EXTENT_MODES)
+		pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
 	pass->lengths = memory_or_exit(calloc(2 * sectors * sectors,
 					     sizeof(*pass->lengths)));
 
 	result = read_once(pass);
-	while (!result && coverage_end_pass(pass->coverage, &f->figures.distinct,
-					    &f->figures.rmin)) {
+	while (!result && pass->coverage &&
+	       coverage_end_pass(pass->coverage, &f->figures.distinct,
+				 &f->figures.rmin)) {
 		pass->count = false;
 		pass->number++;
 		result = source_rewind(source);

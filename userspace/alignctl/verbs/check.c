@@ -259,7 +259,7 @@ static int judge_recording(const struct stack *stack,
 {
 	size_t layer = find_layer(stack, operand);
 	struct finding_advice advice = { 0 };
-	struct source source = { .name = options->recording };
+	struct source source;
 	struct cause_place place;
 	struct cause_search *search;
 	struct cause cause;
@@ -271,8 +271,8 @@ static int judge_recording(const struct stack *stack,
 			      operand);
 		return ALIGNCTL_USAGE;
 	}
-	result = trace_open_as(&source.trace, options->recording,
-			       &options->choice);
+	result = source_open_trace(&source, options->recording,
+				   &options->choice);
 	if (result)
 		return result;
 	search = cause_new(&place);

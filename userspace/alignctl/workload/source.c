@@ -29,6 +29,20 @@ static void report_unknown(const char *name)
 		      name, hint);
 }
 
+int source_open_trace(struct source *source, const char *path,
+		      const struct trace_choice *choice)
+{
+	int result;
+
+	*source = (struct source) { .name = path };
+	result = trace_open_as(&source->trace, path, choice);
+	if (!result && trace_facts(source->trace)->origin.lost)
+		message_warning("%s: incomplete: %" PRIu64
+				" requests were lost while recording",
+				path, trace_facts(source->trace)->origin.lost);
+	return result;
+}
+
 int source_open(struct source *source, const char *name)
 {
 	return source_open_as(source, name, &TRACE_ANY);
@@ -40,19 +54,15 @@ int source_open_as(struct source *source, const char *name,
 	const struct workload *w = workload_find(name);
 	int result;
 
-	*source = (struct source) { .name = name };
 	if (w) {
+		*source = (struct source) { .name = name };
 		plan_init(&source->plan, w);
 		return ALIGNCTL_FINE;
 	}
-	result = trace_open_as(&source->trace, name, choice);
-	/* only after trace_open_as(), which finds a trace without its ending */
+	result = source_open_trace(source, name, choice);
+	/* only after it, which finds a trace without its ending */
 	if (result && *name && access(name, F_OK))
 		report_unknown(name);
-	if (!result && trace_facts(source->trace)->origin.lost)
-		message_warning("%s: incomplete: %" PRIu64
-				" requests were lost while recording",
-				name, trace_facts(source->trace)->origin.lost);
 	return result;
 }
 

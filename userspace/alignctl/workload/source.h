@@ -40,6 +40,10 @@ int source_open(struct source *source, const char *name);
 /* Open a source; read of a trace what @choice says, which outlives the source. */
 int source_open_as(struct source *source, const char *name,
 		   const struct trace_choice *choice);
+
+/* Open a trace, whose name is never that of a workload; as source_open_as(). */
+int source_open_trace(struct source *source, const char *path,
+		      const struct trace_choice *choice);
 void source_close(struct source *source);
 
 /* Return facts as trace_facts(); of a workload, after its plan is complete. */

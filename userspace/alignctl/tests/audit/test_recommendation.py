@@ -135,6 +135,27 @@ def test_a_recording_of_several_disks_is_read_for_the_one_that_is_named(tmp_path
     assert "200 of 200 writes" in {**faults.get("sda", {}), **notes.get("sda", {})}["cause"]["cost"]
 
 
+def test_a_request_that_the_device_cannot_have_had_is_refused_without_options_of_other_verbs(tmp_path):
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), bytes_=MIB)
+    for row in ("write,100,512", f"write,{MIB},512"):
+        trace = tmp_path / "t.csv"
+        trace.write_text(f"op,offset,bytes\n{row}\n")
+        refused = alignctl("check", "sda", "--recording", trace, env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
+        assert refused.returncode == 2 and "line 2: " in refused.stderr
+        assert "--buffered" not in refused.stderr and "--size" not in refused.stderr
+
+
+def test_a_recording_of_a_large_disk_is_read_from_a_pipe(tmp_path):
+    """In one pass, however many places it writes to."""
+    step, writes = 16 * MIB, 70000
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), bytes_=step * writes)
+    trace = "op,offset,bytes\n" + "".join(f"write,{number * step},{SECTOR}\n" for number in range(writes))
+    done = alignctl("check", "sda", "--recording", "-", input=trace, env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
+    assert f"{writes} of {writes} writes had {writes} touches" in done.stdout, done.stderr
+
+
 def test_what_to_read_of_a_recording_needs_a_recording(disk):
     done = alignctl("check", disk, "--disk", "8:0")
     assert done.returncode == 2 and "--recording" in done.stderr
