@@ -304,6 +304,11 @@ def test_a_recording_is_planned_for_the_blocks_of_the_device_that_it_was_made_on
 def test_a_recording_that_lost_requests_says_so_again(tmp_path):
     done = alignctl("plan", recorded_on(tmp_path / "r", 4096, 0, lost=3))
     assert done.returncode == FINE and "incomplete: 3 requests were lost" in done.stderr
+    disk = tmp_path / "disk"
+    with open(disk, "wb") as file:
+        file.truncate(1 << 30)
+    done = alignctl("check", disk, "--recording", tmp_path / "r")
+    assert "incomplete: 3 requests were lost" in done.stderr and "recommended: " in done.stdout
 
 
 @pytest.mark.parametrize("arguments, reads", [((), 2), (("--fdatasync",), 11)])
