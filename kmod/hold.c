@@ -123,13 +123,12 @@ static bool hold_is_frozen(const struct align_blocks *blocks)
  * @bio: the write
  *
  * Root can switch the write cache of a queue off, and then no flush comes, nor
- * from who looked before the device had one.
+ * from who looked while the device had none: node_sees_cache().
  */
 bool hold_allowed(const struct align_target *at, const struct bio *bio)
 {
-	return READ_ONCE(at->blocks.holding) && !(bio->bi_opf & REQ_FUA) &&
-	       !READ_ONCE(at->node->unflushed) &&
-	       bdev_write_cache(dm_disk(at->node->md)->part0);
+	return node_sees_cache(at->node) && READ_ONCE(at->blocks.holding) &&
+	       !(bio->bi_opf & REQ_FUA) && !READ_ONCE(at->node->unflushed);
 }
 
 /* Schedule the work that writes held blocks. Any context. */

@@ -126,14 +126,43 @@ static void look_for_openers(struct align_node *node)
 }
 
 /**
+ * node_sees_cache - look at the live queue's write cache, and remember
+ * @node: the device
+ *
+ * Root can switch the write cache of a live queue off and on again (queue/
+ * write_cache). Who opens the device in between, such as a layer above, asks
+ * once and sends no flushes, also when the cache is back. No callback tells the
+ * target of either change or of an open, so it looks whenever something comes by:
+ * at each read, write and flush in coalesce, each misaligned write in the other
+ * modes, and when status or sysfs are read, or the mode is changed. A layer that
+ * was made while nothing at all came by is not noticed. In practice the reads of
+ * its own set-up come by, of udev, of a mount.
+ *
+ * Any context.
+ *
+ * Return: false if the queue has no volatile write cache now.
+ */
+bool node_sees_cache(struct align_node *node)
+{
+	struct gendisk *disk = dm_disk(node->md);
+
+	if (bdev_write_cache(disk->part0))
+		return true;
+	if (!READ_ONCE(node->unflushed) && disk_openers(disk))
+		WRITE_ONCE(node->unflushed, true);
+	return false;
+}
+
+/**
  * node_is_flushed - whether all who have a device open know its write cache
  * @node: the device
  *
- * Return: false if an opener may have looked before the device had a volatile
- * write cache. The last close ends that.
+ * Return: false if an opener may have looked while the device had no volatile
+ * write cache. That ends once nobody has the device open when this is called.
  */
 bool node_is_flushed(struct align_node *node)
 {
+	node_sees_cache(node);
 	if (READ_ONCE(node->unflushed) && !disk_openers(dm_disk(node->md)))
 		WRITE_ONCE(node->unflushed, false);
 	return !READ_ONCE(node->unflushed);

@@ -39,8 +39,9 @@ struct align_slot {
  * @epoch: number of the epoch, from 1; a table with another P begins a new one
  * @cached: the device had a volatile write cache when it got its present table;
  *	dm resumes a device in one context at a time
- * @unflushed: an opener may have looked before the device had a volatile write
- *	cache, and then sends no flushes
+ * @unflushed: an opener may have looked while the device had no volatile write
+ *	cache, and then sends no flushes. Set without a lock, by anybody who sees
+ *	that; only node_is_flushed() clears it, when nobody has the device open
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL
  * @slots: slots, by a target's index
@@ -66,6 +67,7 @@ int node_join(struct align_target *at);
 void node_leave(struct align_target *at);
 void node_go_live(struct align_target *at);
 bool node_is_flushed(struct align_node *node);
+bool node_sees_cache(struct align_node *node);
 
 /* sysfs.c */
 void sysfs_publish(struct align_node *node, unsigned int index);

@@ -193,8 +193,8 @@ static ssize_t print_hold_ms(struct align_target *at, char *buf)
 
 static ssize_t print_holding(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.holding) &&
-			  !READ_ONCE(at->node->unflushed));
+	return sysfs_emit(buf, "%u\n", node_is_flushed(at->node) &&
+			  READ_ONCE(at->blocks.holding));
 }
 
 static ssize_t print_device(struct align_target *at, char *buf)

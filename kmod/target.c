@@ -209,10 +209,11 @@ static const char *refuse_holding(struct align_target *at)
 {
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
 
-	if (at->node && !node_is_flushed(at->node))
-		return "coalesce: the device was open before it had a write cache; close it";
-	if (bdev_write_cache(disk->part0))
+	if (bdev_write_cache(disk->part0)) {
+		if (at->node && !node_is_flushed(at->node))
+			return "coalesce: the device was open while it had no write cache; close it";
 		return NULL;
+	}
 	/* A device gets its size when it becomes active for the first time. */
 	if (get_capacity(disk))
 		return "coalesce needs a volatile write cache: create it with write_cache on";
@@ -406,6 +407,8 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	bio->bi_iter.bi_sector = at->start +
 				 dm_target_offset(ti, bio->bi_iter.bi_sector);
 	io->change = false;
+	if (READ_ONCE(at->mode) == ALIGN_COALESCE)
+		node_sees_cache(at->node);
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -688,7 +691,7 @@ static int align_preresume(struct dm_target *ti)
 	node_go_live(at);
 	if (!node_is_flushed(at->node) &&
 	    READ_ONCE(at->mode) == ALIGN_COALESCE)
-		DMWARN("%s: coalesce holds nothing: device was open before it had a write cache",
+		DMWARN("%s: coalesce holds nothing: device was open while it had no write cache",
 		       dm_device_name(at->node->md));
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "block_state.h"
 #include "compat.h"
+#include "node.h"
 #include "trace.h"
 
 /*
@@ -458,6 +459,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	if (!split->nr_touches)
 		return;
 
+	node_sees_cache(io->at->node);
 	ledger_add(ledger, rmw_expected, split->nr_touches);
 	ledger_add(ledger, rmw_pending, split->nr_touches);
 	ledger_inc(ledger, writes_misaligned);

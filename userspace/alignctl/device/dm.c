@@ -90,6 +90,17 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 	}
 }
 
+/* Read whether a target may hold now. */
+static struct maybe holding_of(const char *dir, unsigned int index)
+{
+	CLEANUP_FREE char *file = message_format("align/target%u_holding",
+						 index);
+	int64_t holding;
+
+	return sysfs_number(dir, file, &holding) ? maybe_of(holding) :
+						   MAYBE_UNKNOWN;
+}
+
 /* Read the members of the targets that only sysfs has. */
 static void read_sysfs(struct dm_align *device)
 {
@@ -116,6 +127,7 @@ static void read_sysfs(struct dm_align *device)
 		if (!sysfs_number(self.dir, high_water,
 				  &target->memory_high_water))
 			target->memory_high_water = 0;
+		target->holding = holding_of(self.dir, target->index);
 	}
 	sysfs_device_close(&self);
 }
@@ -235,6 +247,7 @@ static struct dm_align_target target_of(const struct ledger *ledger,
 		.device_gone = found->device_gone,
 		.hold_ms = found->hold_ms,
 		.memory_high_water = found->memory_high_water,
+		.holding = holding_of(dir, found->index),
 	};
 
 	memcpy(target.status.mode, found->mode, sizeof(target.status.mode));

@@ -22,6 +22,8 @@
  * @table: table line of the target
  * @device_gone: the device below has been removed
  * @hold_ms: longest time to hold a block, ms, from sysfs; 0 if missing there
+ * @holding: 1: in mode coalesce, a partial touch may be acknowledged as soon as
+ *	it is copied; 0: not, from sysfs; unknown if missing there
  * @memory_high_water: largest memory that blocks have taken, bytes, from sysfs;
  *	0 if missing there
  */
@@ -34,6 +36,7 @@ struct dm_align_target {
 	bool device_gone;
 	int64_t hold_ms;
 	int64_t memory_high_water;
+	struct maybe holding;
 };
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl list: every align device, what it lies on, and how it is set. */
+#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base/exit_codes.h"
@@ -49,7 +50,7 @@ enum list_column {
 	LIST_NAME, LIST_DM, LIST_INDEX, LIST_START, LIST_SECTORS, LIST_ON,
 	LIST_GONE, LIST_ON_START, LIST_MODE, LIST_PHYSICAL, LIST_OFFSET,
 	LIST_HOLD, LIST_MAX_BLOCKS, LIST_BLOCKS, LIST_MEMORY, LIST_HIGH_WATER,
-	LIST_EPOCH, LIST_OPEN, LIST_SUSPENDED, LIST_HELD,
+	LIST_EPOCH, LIST_HOLDING, LIST_OPEN, LIST_SUSPENDED, LIST_HELD,
 	LIST_HELD_BYTES, LIST_HELD_OLDEST, LIST_DEGRADED, LIST_STATE,
 };
 
@@ -77,6 +78,7 @@ static const struct table_column list_columns[] = {
 	[LIST_MEMORY] = { .key = "memory_bytes" },
 	[LIST_HIGH_WATER] = { .key = "memory_high_water_bytes" },
 	[LIST_EPOCH] = { .key = "epoch" },
+	[LIST_HOLDING] = { .key = "holding" },
 	[LIST_OPEN] = { .key = "open_count", .heading = "OPEN",
 			.flags = TABLE_OUTER | TABLE_RIGHT },
 	[LIST_SUSPENDED] = { .key = "suspended", .flags = TABLE_OUTER },
@@ -89,9 +91,18 @@ static const struct table_column list_columns[] = {
 			       .flags = TABLE_OUTER | TABLE_RIGHT,
 			       .unit = FIGURE_MS },
 	[LIST_DEGRADED] = { .key = "degraded", .flags = TABLE_OUTER },
-	/* what device_gone, degraded and suspended come to */
+	/* what device_gone, degraded, suspended and holding come to */
 	[LIST_STATE] = { .heading = "STATE" },
 };
+
+/* Check for a target in mode coalesce that acknowledges nothing early now. */
+static bool may_not_hold(const struct dm_align_target *target)
+{
+	int64_t holding;
+
+	return !strcmp(target->status.mode, "coalesce") &&
+	       maybe_get(target->holding, &holding) && !holding;
+}
 
 static const char *state(const struct dm_align *device)
 {
@@ -99,7 +110,9 @@ static const char *state(const struct dm_align *device)
 		return "gone";
 	if (device->target[0].status.degraded)
 		return "degraded";
-	return device->suspended ? "suspended" : "live";
+	if (device->suspended)
+		return "suspended";
+	return may_not_hold(&device->target[0]) ? "holds nothing" : "live";
 }
 
 /* Null where only device-mapper knows it. */
@@ -136,7 +149,7 @@ static struct table_value list_value(const void *row, size_t column)
 	const struct dm_align *device = r->device;
 	const struct dm_align_target *target = r->target;
 	const struct align_status *status = &target->status;
-	int64_t offset;
+	int64_t offset, holding;
 
 	switch ((enum list_column)column) {
 	case LIST_NAME:
@@ -174,6 +187,9 @@ static struct table_value list_value(const void *row, size_t column)
 		return table_number(target->memory_high_water);
 	case LIST_EPOCH:
 		return table_number(status->epoch);
+	case LIST_HOLDING:
+		return maybe_get(target->holding, &holding) ?
+			table_bool(holding) : table_null();
 	case LIST_OPEN:
 		return known(device, device->open_count);
 	case LIST_SUSPENDED:

@@ -847,12 +847,23 @@ def test_list_shows_what_sysfs_has(machine):
         "targets": [{"index": 0, "start_sector": None, "sectors": None, "device": "sda", "device_gone": False,
                      "device_start_sector": None, "mode": "coalesce", "physical_block_size": 4096,
                      "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2, "memory_bytes": 9216,
-                     "memory_high_water_bytes": 46080, "epoch": 1}]}]}
+                     "memory_high_water_bytes": 46080, "epoch": 1, "holding": None}]}]}
     shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout
     assert tables(shown, "NAME") == [{
         "NAME": "align-sda", "DM": "dm-0", "SIZE": "-", "ON": "sda", "MODE": "coalesce", "PHYSICAL": "4 KiB", "OFFSET": "0 B",
         "HOLD": "500 ms", "OPEN": "-", "HELD": "2", "HELD-BYTES": "1.5 KiB", "OLDEST": "7200 s", "STATE": "degraded"}]
     assert len(shown.splitlines()) == 2 and shown.splitlines()[0].startswith("NAME  ")
+
+
+@pytest.mark.parametrize("mode, holding, state", [
+    ("coalesce", 1, "live"), ("coalesce", 0, "holds nothing"), ("pad", 0, "live"), ("coalesce", None, "live")])
+def test_list_says_that_a_device_in_coalesce_holds_nothing(machine, mode, holding, state):
+    root, align = machine
+    put(align, target0_mode=mode, **({} if holding is None else {"target0_holding": holding}))
+    environment = {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
+    assert tables(alignctl("list", env=environment).stdout, "NAME")[0]["STATE"] == state
+    document = json.loads(alignctl("list", "--json", env=environment).stdout)
+    assert document["devices"][0]["targets"][0]["holding"] == (None if holding is None else bool(holding))
 
 
 def test_list_has_no_age_where_nothing_was_held_a_moment_before(machine):
