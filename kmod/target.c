@@ -211,7 +211,7 @@ static const char *refuse_holding(struct align_target *at)
 
 	if (bdev_write_cache(disk->part0)) {
 		if (at->node && !node_is_flushed(at->node))
-			return "coalesce: the device was open while it had no write cache; close it";
+			return "coalesce: the device was open without a write cache; close it";
 		return NULL;
 	}
 	/* A device gets its size when it becomes active for the first time. */

@@ -256,6 +256,8 @@ class Rig:
     @contextlib.contextmanager
     def null_blk(self, **options):
         """Make null_blk's disk, which keeps no data; yield its path."""
+        # memory_disk() leaves it loaded without a disk, and no parameter would count.
+        run("rmmod", "null_blk", ok=False)
         run("modprobe", "null_blk", "nr_devices=1", *(f"{name}={value}" for name, value in options.items()))
         eventually(Path("/dev/nullb0").exists, "null_blk makes no disk")
         try:

@@ -46,7 +46,7 @@ def test_nothing_is_held_below_a_device_that_was_stacked_on_an_inactive_table(ri
                 low.set_mode("coalesce")
             written_is_beneath(disk, upper, 17, 3)
         assert "coalesce holds nothing" in log.text
-        assert "coalesce: the device was open while it had no write cache" in log.text
+        assert "coalesce: the device was open without a write cache" in log.text
         low.set_mode("coalesce")
         with Device(f"0 {length} linear {low.path} 0") as up, Disk(up.path) as upper:
             assert queue(up.path, "write_cache") == "write back"
