@@ -108,17 +108,20 @@ def test_the_end_of_a_partition_of_kpartx_is_cut(rig):
 
 
 def test_luks_2_that_is_open_gets_larger_sectors(rig):
-    disk, name = rig.drive("p4096").path, "remedy"
-    fed(PHRASE, "cryptsetup", "luksFormat", "--batch-mode", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
-        "--pbkdf-force-iterations", 1000, disk, "-")
-    fed(PHRASE, "cryptsetup", "open", disk, name, "--key-file", "-")
-    try:
-        run("mkfs.ext4", "-q", "-b", 4096, f"/dev/mapper/{name}", "16M")
-        whole = digest(f"/dev/mapper/{name}", 0, 16 * MIB)
-        follow("luks-sectors", block_name(disk), "luks-sector", disk, answer=PHRASE)
-        assert digest(f"/dev/mapper/{name}", 0, 16 * MIB) == whole
-    finally:
-        run("cryptsetup", "close", name)
+    drive, name = rig.drive("p4096").path, "remedy"
+    # All of the device is encrypted anew: 16 MiB of header, and twice the file system.
+    with Device(f"0 {48 * MIB // SECTOR} linear {drive} 0") as small:
+        disk = small.path
+        fed(PHRASE, "cryptsetup", "luksFormat", "--batch-mode", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
+            "--pbkdf-force-iterations", 1000, disk, "-")
+        fed(PHRASE, "cryptsetup", "open", disk, name, "--key-file", "-")
+        try:
+            run("mkfs.ext4", "-q", "-b", 4096, f"/dev/mapper/{name}", "16M")
+            whole = digest(f"/dev/mapper/{name}", 0, 16 * MIB)
+            follow("luks-sectors", block_name(disk), "luks-sector", disk, answer=PHRASE)
+            assert digest(f"/dev/mapper/{name}", 0, 16 * MIB) == whole
+        finally:
+            run("cryptsetup", "close", name)
 
 
 def test_extents_of_lvm_are_made_larger(rig, tmp_path, monkeypatch):
