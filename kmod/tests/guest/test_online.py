@@ -694,7 +694,7 @@ def test_sectors_that_another_device_may_use_are_not_taken(rig):
 @pytest.mark.parametrize("other, said", [
     ("linear {drive} 8192", "the segment at sector 0 lies after the last one on {drive}, too"),
     only_all("a unit test does the same", "delay {drive} 8192 0",
-             "the segment at sector 0 is of target delay, and the sectors may be that one's")])
+             "the segment at sector 0 is of target delay, which may own the new sectors")])
 def test_sectors_that_another_segment_may_map_are_not_taken(rig, other, said):
     drive = rig.drive("p4096").path
     with Device(f"0 8192 {other.format(drive=drive)}", f"8192 8192 align {drive} 0") as device:

@@ -824,7 +824,7 @@ static void judge_disagreement(const struct subject *subject)
 					       kernel),
 				message_format(blind ?
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
-				"what asks one and what asks the other align to different blocks"));
+				"programs that ask one source align to other blocks than programs that ask the other"));
 			finding->note = blind;
 			if (maybe_get(probed(own, STACK_PHYSICAL), &measured))
 				finding->reason = message_format(

@@ -103,7 +103,7 @@ static int refuse_taken(const struct dm_align *device,
 
 	if (!mapping_place(at, &place)) {
 		message_error("%s: not grown, since the segment at sector %" PRIu64
-			      " is of target %s, and the sectors may be that one's",
+			      " is of target %s, which may own the new sectors",
 			      device->name, at->start, at->type);
 		return ALIGNCTL_BUSY;
 	}
@@ -158,7 +158,7 @@ static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
 	other = other_holder(device, place.device);
 	if (!other)
 		return ALIGNCTL_FINE;
-	message_error("%s: not grown, since %s is used by %s too, and the sectors may be that one's",
+	message_error("%s: not grown, since %s is used by %s too, which may own the new sectors",
 		      device->name, below, other);
 	return ALIGNCTL_BUSY;
 }

@@ -391,7 +391,7 @@ void top_report_notes(const struct top_report *report)
 		message_warning("write-back is not told by cgroup: %s",
 				report->names->no_cgroups);
 	if (!report->direct)
-		message_warning("this kernel does not let calls be watched: direct writes have no file");
+		message_warning("the file of direct writes is not shown: this kernel does not let system calls be watched");
 }
 
 void top_report_text(const struct top_report *report,

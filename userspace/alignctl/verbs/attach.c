@@ -192,7 +192,7 @@ static int check_together(const struct attach_arguments *arguments,
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments->online && (lines || arguments->persist)) {
-		message_error("--online: is for DEV alone, and lasts until its maker loads another table; leave it out");
+		message_error("--online: does not apply to --tab and --persist, as the next table of DEV ends it; leave it out");
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments->timeout_given && !arguments->tab) {

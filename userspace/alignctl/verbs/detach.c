@@ -122,7 +122,7 @@ static int remove_device(const struct dm_align *device, bool force)
 
 	if (device->open_count) {
 		if (!users_known(device, true))
-			message_error("%s: open by a program; '%s' names it",
+			message_error("%s: a program has it open; '%s' names the program",
 				      device->name, users);
 		message_error("%s: is open (count %d); unmount it or close it first",
 			      device->name, device->open_count);

@@ -183,7 +183,7 @@ static int check_method(const struct probe_options *options,
 		message_error("--depth: %s makes one request after the other; leave it out",
 			      method->name);
 	else if (options->plan.count && method->adaptive)
-		message_error("--count: %s chooses that by what it measures; leave it out",
+		message_error("--count: %s chooses the number of requests by its results; leave --count out",
 			      method->name);
 	else
 		return ALIGNCTL_FINE;
@@ -223,10 +223,10 @@ static int check_operands(const struct probe_options *options,
 			      method->samples ?
 			      ", or --samples FILE" : "");
 	else if (!method->samples)
-		message_error("--samples: %s needs times that depend on each other; give it a device",
+		message_error("--samples: %s chooses each request by the time of the one before; give a device",
 			      method->name);
 	else if (nr > 1)
-		message_error("--samples %s: takes the place of the device; leave one of both out",
+		message_error("--samples %s: is read in place of a device; leave out DEV or --samples",
 			      options->samples);
 	else if (options->for_device)
 		message_error("--%s: does not apply to --samples, whose requests were made; leave it out",

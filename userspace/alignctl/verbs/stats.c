@@ -126,7 +126,7 @@ static int check(const struct stats_options *options, size_t nr_names)
 				      "leave out --format, --histograms and --interval");
 	if (options->after && !options->before)
 		return options_refuse("after", options->after,
-				      "is compared with another; add --compare FILE");
+				      "needs an earlier file to compare with; add --compare FILE");
 	if (options->after && nr_names)
 		return options_refuse("after", options->after,
 				      "has all devices of both files; leave out NAME");

@@ -61,7 +61,7 @@ int source_open_as(struct source *source, const char *name,
 	}
 	result = source_open_trace(source, name, choice);
 	/* only after it, which finds a trace without its ending */
-	if (result && *name && access(name, F_OK))
+	if (result && *name && strcmp(name, "-") && access(name, F_OK))
 		report_unknown(name);
 	return result;
 }

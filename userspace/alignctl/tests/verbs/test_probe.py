@@ -202,7 +202,7 @@ def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_ch
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--count", "9"], ["--count: block-size chooses that by what it measures"]),
+    (["--count", "9"], ["--count: block-size chooses the number of requests by its results"]),
     (["--depth", "9"], ["--depth: block-size makes one request after the other"]),
     (["--save", "x"], ["--save: nothing is saved without --write"]),
     (["--write", "0+8M", "--span", "8M"], ["--span: --write gives the area"]),
@@ -294,8 +294,8 @@ def test_samples_give_the_study_s_figures(tmp_path):
 @pytest.mark.parametrize("arguments, words", [
     (["fullstroke"], ["probe: needs DEV, the device to measure, or --samples FILE"]),
     (["cncread"], ["probe: needs DEV, the device to measure\n"]),
-    (["fullstroke", "{disk}", "--samples", "x"], ["--samples x: takes the place of the device; leave one of both out"]),
-    (["rotation", "--samples", "x"], ["--samples: rotation needs times that depend on each other"]),
+    (["fullstroke", "{disk}", "--samples", "x"], ["--samples x: is read in place of a device; leave out DEV or --samples"]),
+    (["rotation", "--samples", "x"], ["--samples: rotation chooses each request by the time of the one before"]),
     (["fullstroke", "--samples", "x", "--count", "5"], ["--count: does not apply to --samples"]),
     (["seqwrite", "--samples", "x", "--write", "0+8M"], ["--write: does not apply to --samples"]),
     (["fullstroke", "--samples", "{disk}"], ["--samples {disk}:1: ", "drvperf --dump-file"]),
