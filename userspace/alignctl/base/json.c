@@ -77,6 +77,12 @@ void json_add_text(struct json_object *object, const char *key,
 	json_add(object, key, json_from_text(text));
 }
 
+void json_add_bytes(struct json_object *object, const char *key,
+		    const char *text)
+{
+	json_add(object, key, memory_or_exit(json_object_new_string(text)));
+}
+
 void json_add_null(struct json_object *object, const char *key)
 {
 	json_add(object, key, NULL);

@@ -35,6 +35,12 @@ void json_add_bool(struct json_object *object, const char *key, bool b);
 /* Add a text, or null if @text is NULL. */
 void json_add_text(struct json_object *object, const char *key,
 		   const char *text);
+/*
+ * Add a text as it is, for a file that is read back here: a name in it must stay
+ * the one of its file, whatever bytes it has.
+ */
+void json_add_bytes(struct json_object *object, const char *key,
+		    const char *text);
 void json_add_null(struct json_object *object, const char *key);
 /* Append a value; @array takes over the reference to @value. */
 void json_append(struct json_object *array, struct json_object *value);

@@ -45,9 +45,9 @@ static void add_choice(struct json_object *object,
 		json_add_text(object, "from",
 			      trace_readable_names[choice->from]);
 	if (choice->disk)
-		json_add_text(object, "disk", choice->disk);
+		json_add_bytes(object, "disk", choice->disk);
 	if (choice->columns)
-		json_add_text(object, "columns", choice->columns);
+		json_add_bytes(object, "columns", choice->columns);
 }
 
 /* Return the members that do not change during the run. */
@@ -57,8 +57,8 @@ static struct json_object *constant(const struct replay_state *state)
 	struct json_object *object = json_new();
 
 	/* the first member: result_file.h knows the file by it */
-	json_add_text(object, state->plan.workload ? "workload" : "trace",
-		      state->source);
+	json_add_bytes(object, state->plan.workload ? "workload" : "trace",
+		       state->source);
 	if (state->plan.workload) {
 		add_plan(object, &state->plan);
 	} else {
@@ -68,7 +68,7 @@ static struct json_object *constant(const struct replay_state *state)
 		add_choice(object, &state->choice);
 	}
 	json_add_bool(object, "buffered", state->plan.buffered);
-	json_add_text(object, "device", state->device);
+	json_add_bytes(object, "device", state->device);
 	json_add_number(object, "device_bytes", p->bytes);
 	json_add_number(object, "logical_block_size", state->blocks.logical);
 	json_add_number(object, "physical_block_size", state->blocks.physical);
