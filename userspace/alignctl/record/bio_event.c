@@ -143,10 +143,15 @@ enum bio_kind bio_event_read(const struct bio_format *format,
 	take_text(rwbs, sizeof(rwbs), &format->rwbs, event->data);
 	kind = take_rwbs(request, rwbs, range->zoned);
 	sectors = ring_field_number(&format->nr_sector, event->data);
+	/* a flush has no sectors, so the letters or the sectors are wrong */
+	if (sectors && request->op == TRACE_FLUSH) {
+		request->op = TRACE_READ;
+		kind = BIO_UNKNOWN;
+	}
 	if (!sectors) {
 		/* a flush has no sector, so it counts for all partitions */
-		if (kind == BIO_REQUEST && !request->preflush &&
-		    request->op != TRACE_FLUSH)
+		if (kind != BIO_REQUEST ||
+		    (!request->preflush && request->op != TRACE_FLUSH))
 			kind = BIO_UNKNOWN;
 		request->op = TRACE_FLUSH;
 		request->preflush = false;
