@@ -133,10 +133,11 @@ static void look_for_openers(struct align_node *node)
  * write_cache). Who opens the device in between, such as a layer above, asks
  * once and sends no flushes, also when the cache is back. No callback tells the
  * target of either change or of an open, so it looks whenever something comes by:
- * at each read, write and flush in coalesce, each misaligned write in the other
- * modes, and when status or sysfs are read, or the mode is changed. A layer that
- * was made while nothing at all came by is not noticed. In practice the reads of
- * its own set-up come by, of udev, of a mount.
+ * at each bio in pad and coalesce, at each misaligned write in report, whose other
+ * bios must stay cheap, when target<N>_holding is read, at the message "mode
+ * coalesce", and at resume. A layer that was made while none of these came by is
+ * not noticed. In pad and coalesce the reads of its own set-up come by, of udev,
+ * of a mount.
  *
  * Any context.
  *
@@ -162,9 +163,19 @@ bool node_sees_cache(struct align_node *node)
  */
 bool node_is_flushed(struct align_node *node)
 {
+	struct gendisk *disk = dm_disk(node->md);
+
 	node_sees_cache(node);
-	if (READ_ONCE(node->unflushed) && !disk_openers(dm_disk(node->md)))
+	if (READ_ONCE(node->unflushed) && !disk_openers(disk)) {
 		WRITE_ONCE(node->unflushed, false);
+		/*
+		 * Who opened it since the look at the openers may have seen it
+		 * set, and have set nothing: such an opener is seen here.
+		 */
+		smp_mb();
+		if (disk_openers(disk))
+			WRITE_ONCE(node->unflushed, true);
+	}
 	return !READ_ONCE(node->unflushed);
 }
 

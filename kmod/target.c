@@ -208,9 +208,11 @@ static unsigned int suggest_physical(struct block_device *bdev)
 static const char *refuse_holding(struct align_target *at)
 {
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
+	/* Before anything else, as what a refused change sees must be remembered. */
+	bool flushed = !at->node || node_is_flushed(at->node);
 
 	if (bdev_write_cache(disk->part0)) {
-		if (at->node && !node_is_flushed(at->node))
+		if (!flushed)
 			return "coalesce: the device was open without a write cache; close it";
 		return NULL;
 	}
@@ -407,7 +409,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	bio->bi_iter.bi_sector = at->start +
 				 dm_target_offset(ti, bio->bi_iter.bi_sector);
 	io->change = false;
-	if (READ_ONCE(at->mode) == ALIGN_COALESCE)
+	if (READ_ONCE(at->mode) != ALIGN_REPORT)
 		node_sees_cache(at->node);
 
 	switch (bio_op(bio)) {

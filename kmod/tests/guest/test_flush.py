@@ -156,7 +156,7 @@ def test_nothing_is_held_while_root_says_that_there_is_no_cache(rig):
 
 
 @pytest.mark.each_kernel
-@pytest.mark.parametrize("looked", ["read", "list", "misaligned write in pad"])
+@pytest.mark.parametrize("looked", ["read", "list", "misaligned write in pad", "read in pad", "mode refused in pad"])
 def test_a_layer_made_while_root_says_that_there_is_no_cache_loses_no_fsync(rig, looked):
     """A layer asks once whether to send flushes, at its own set-up; root can have another opinion before and after it."""
     drive = rig.drive("p4096")
@@ -166,8 +166,11 @@ def test_a_layer_made_while_root_says_that_there_is_no_cache_loses_no_fsync(rig,
             device.set_mode("pad")
         flag.write_text("write through")
         with Device(f"0 {sectors_of(device.path)} linear {device.path} 0") as layer, Disk(layer.path) as upper:
-            if looked == "read":
+            if looked.startswith("read"):
                 upper.read(0, 8)
+            elif looked == "mode refused in pad":
+                with pytest.raises(Refused):
+                    device.set_mode("coalesce")
             elif looked == "list":
                 assert device.attribute("target0_holding") == "0"
             else:
