@@ -8,7 +8,6 @@ kmod/tests/guest/test_remedies_of_devices.py.
 import contextlib
 import json
 import os
-import subprocess
 
 import pytest
 
@@ -26,24 +25,21 @@ TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod
 AWKWARD = "it's a disk $(image)"
 
 
+@pytest.fixture
+def loops():
+    """Skip where nobody can make loop devices, which commands for images need: a container, or not root."""
+    if not os.path.exists("/dev/loop-control") or os.geteuid():
+        pytest.skip("loop devices need root and /dev/loop-control")
+
+
 @contextlib.contextmanager
 def looped(image, *options):
-    """A loop device of a file."""
-    done = subprocess.run(["losetup", "--find", "--show", *options, image], text=True, capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no loop devices here: {done.stderr.strip()}")
-    loop = done.stdout.strip()
+    """A loop device of a file, for a test that has the fixture loops."""
+    loop = run("losetup", "--find", "--show", *options, image).strip()
     try:
         yield loop
     finally:
         run("losetup", "--detach", loop)
-
-
-@pytest.fixture
-def loops():
-    """Loop devices can be made, which commands for images need."""
-    if not os.path.exists("/dev/loop-control") or os.geteuid():
-        pytest.skip("no loop devices here")
 
 
 def filled(path, size, number=1):
@@ -179,7 +175,7 @@ def test_a_path_that_looks_like_an_option_is_none(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["none", "ext4"])
-def test_a_loop_device_gets_the_sectors_of_the_disk_below(tmp_path, ext4, content):
+def test_a_loop_device_gets_the_sectors_of_the_disk_below(tmp_path, loops, ext4, content):
     """As seen through a second loop device, whose sectors are those of a disk of 4096 bytes."""
     image = ext4 if content == "ext4" else sparse(tmp_path / "empty", 16 * MIB)
     with looped(image, "--sector-size", "4096") as disk, looped(disk, "--sector-size", "512") as loop:
@@ -192,7 +188,7 @@ def test_a_loop_device_gets_the_sectors_of_the_disk_below(tmp_path, ext4, conten
 
 
 @pytest.mark.parametrize("content", ["xfs", "table"])
-def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, content):
+def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, loops, content):
     image = tmp_path / "it's"
     if content == "xfs":
         run("mkfs.xfs", "-q", "-s", "size=512", sparse(image, 320 * MIB))
@@ -206,7 +202,7 @@ def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, cont
         assert disk in row["text"] and "FILE" not in printed(loop)
 
 
-def test_a_loop_device_that_begins_inside_a_block_keeps_its_sectors(tmp_path):
+def test_a_loop_device_that_begins_inside_a_block_keeps_its_sectors(tmp_path, loops):
     with looped(sparse(tmp_path / "image", 16 * MIB), "--sector-size", "4096") as disk, \
             looped(disk, "--sector-size", "512", "--offset", "512") as loop:
         rows = {finding: row for (_, finding), row in findings(loop).items()}
