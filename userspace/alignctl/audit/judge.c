@@ -7,6 +7,7 @@
 #include "audit/judge.h"
 #include "audit/judge_cause.h"
 #include "audit/partition_type.h"
+#include "audit/position.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
@@ -35,162 +36,6 @@ static struct finding *add(const struct subject *subject,
 {
 	return judgement_add(subject->judgement, subject->index, code, text,
 			     cost);
-}
-
-static struct maybe of_sysfs(const struct stack_layer *layer,
-			enum stack_figure figure)
-{
-	return layer->view[STACK_SYSFS].figure[figure];
-}
-
-static bool is_block(struct maybe figure)
-{
-	int64_t bytes;
-
-	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE &&
-	       bytes <= AUDIT_BLOCK_MAX &&
-	       !(bytes & (bytes - 1));
-}
-
-/* Return a figure that probe has measured. */
-static struct maybe probed(const struct stack_layer *layer,
-			   enum stack_figure figure)
-{
-	return layer->view[STACK_PROBED].figure[figure];
-}
-
-/*
- * Return the physical block: what was measured, else the largest that any
- * source gives.
- */
-static struct maybe own_block(const struct stack_layer *layer)
-{
-	struct maybe block = MAYBE_UNKNOWN;
-	size_t i;
-
-	if (is_block(probed(layer, STACK_PHYSICAL)))
-		return probed(layer, STACK_PHYSICAL);
-	for (i = 0; i < STACK_NR_SOURCES; i++) {
-		struct maybe claim = layer->view[i].figure[STACK_PHYSICAL];
-
-		if (is_block(claim) && maybe_above(claim, maybe_or(block, 0)))
-			block = claim;
-	}
-	return block;
-}
-
-/* Return the place @bytes behind @shift, relative to a block. */
-static struct maybe further(struct maybe shift, struct maybe bytes,
-			    int64_t block)
-{
-	int64_t at, length;
-
-	if (!maybe_get(shift, &at) || !maybe_get(bytes, &length))
-		return MAYBE_UNKNOWN;
-	return maybe_of((int64_t)(((uint64_t)at + (uint64_t)length) &
-				  (uint64_t)(block - 1)));
-}
-
-/* Return the place of the first byte by an alignment offset. */
-static struct maybe by_offset(const struct stack_layer *layer, int64_t block)
-{
-	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
-	struct maybe found = of_sysfs(layer, STACK_OFFSET);
-	int64_t offset;
-
-	/* a bridge that hides the drive's blocks hides their place, too */
-	if (maybe_is(probed(layer, STACK_PHYSICAL), block) &&
-	    maybe_known(probed(layer, STACK_OFFSET)))
-		found = probed(layer, STACK_OFFSET);
-	else if (maybe_or(of_sysfs(layer, STACK_PHYSICAL), 0) < block &&
-		 maybe_is(drive->figure[STACK_PHYSICAL], block) &&
-		 maybe_known(drive->figure[STACK_OFFSET]))
-		found = drive->figure[STACK_OFFSET];
-	/* nothing known, or the kernel's -1 */
-	if (!maybe_get(found, &offset) || offset < 0)
-		return MAYBE_UNKNOWN;
-	/* a mapped device's is relative to these, which may be too small */
-	if (layer->nr_below &&
-	    maybe_or(of_sysfs(layer, STACK_PHYSICAL), 0) < block &&
-	    maybe_or(of_sysfs(layer, STACK_IO_MIN), 0) < block)
-		return MAYBE_UNKNOWN;
-	return maybe_of((int64_t)(-(uint64_t)offset & (uint64_t)(block - 1)));
-}
-
-/* Return the alignment offset of a device @shift bytes behind a boundary. */
-static int64_t offset_of(int64_t shift, int64_t block)
-{
-	return (int64_t)(-(uint64_t)shift & (uint64_t)(block - 1));
-}
-
-static bool has_type(const struct stack_layer *layer, const char *type)
-{
-	return layer->content.type && !strcmp(layer->content.type, type);
-}
-
-/* Check whether a device is what the header on the one below describes. */
-static bool is_data_of(const struct stack_layer *layer,
-		       const struct stack_layer *below)
-{
-	switch (layer->kind) {
-	case STACK_MD:
-		return has_type(below, "linux_raid_member");
-	case STACK_LVM:
-		return has_type(below, "LVM2_member");
-	case STACK_CRYPT:
-		return has_type(below, "crypto_LUKS");
-	default:
-		return false;
-	}
-}
-
-/*
- * Return the place of a device by those below: of a partition or loop device by
- * its start, of the data behind a header by where they begin on all of those.
- */
-static struct maybe by_below(const struct stack *stack,
-			     const struct stack_layer *layer,
-			     const struct position *position, int64_t block)
-{
-	struct maybe shift = MAYBE_UNKNOWN;
-	size_t i;
-
-	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
-		return further(position[layer->below[0]].shift, layer->start,
-			       block);
-	for (i = 0; i < layer->nr_below; i++) {
-		struct maybe data = position[layer->below[i]].data_shift;
-
-		if (!is_data_of(layer, &stack->layer[layer->below[i]]) ||
-		    !maybe_known(data) || (i && !maybe_same(data, shift)))
-			return MAYBE_UNKNOWN;
-		shift = data;
-	}
-	return shift;
-}
-
-static void place(const struct stack *stack, struct position *position,
-		  size_t index)
-{
-	const struct stack_layer *layer = &stack->layer[index];
-	struct position *own = &position[index];
-	int64_t block = 0;
-	size_t i;
-
-	for (i = 0; i < layer->nr_below; i++)
-		if (maybe_above(position[layer->below[i]].block, block)) {
-			own->block = position[layer->below[i]].block;
-			block = maybe_or(own->block, 0);
-		}
-	if (!maybe_known(own->block))
-		own->block = own_block(layer);
-	if (!maybe_get(own->block, &block))
-		return;
-	if (layer->nr_below)
-		own->shift = by_below(stack, layer, position, block);
-	if (!maybe_known(own->shift))
-		own->shift = by_offset(layer, block);
-	own->data_shift = further(own->shift, layer->content.start, block);
 }
 
 /* Return the first finding's words for a place inside a block. */
@@ -233,7 +78,8 @@ static struct remedy_words words_of(const struct subject *subject)
 	words.device = file->path;
 	words.image = file->kind == STACK_FILE;
 	if (words.image)
-		words.image_sector = maybe_or(of_sysfs(file, STACK_LOGICAL), 0);
+		words.image_sector = maybe_or(stack_sysfs(file, STACK_LOGICAL),
+					      0);
 	return words;
 }
 
@@ -246,7 +92,7 @@ static struct remedy_words words_of_table(const struct subject *subject)
 		.device = disk->path,
 		.number = subject->layer->partition,
 		.image = disk->kind == STACK_FILE,
-		.image_sector = maybe_or(of_sysfs(disk, STACK_LOGICAL), 0),
+		.image_sector = maybe_or(stack_sysfs(disk, STACK_LOGICAL), 0),
 	};
 }
 
@@ -257,7 +103,7 @@ static bool can_change(const struct stack_layer *disk)
 
 	/* the largest sector that a loop device is known to have */
 	if (disk->kind == STACK_FILE &&
-	    maybe_above(of_sysfs(disk, STACK_LOGICAL), (int64_t)PAGE_BYTES))
+	    maybe_above(stack_sysfs(disk, STACK_LOGICAL), (int64_t)PAGE_BYTES))
 		return false;
 	return table && (!strcmp(table, "gpt") || !strcmp(table, "dos"));
 }
@@ -361,7 +207,7 @@ static void mend_start(struct finding *finding, const struct subject *subject,
 		       int64_t back)
 {
 	int64_t ahead = subject->block - back;
-	int64_t unit = maybe_or(of_sysfs(disk_of(subject), STACK_LOGICAL), 0);
+	int64_t unit = maybe_or(stack_sysfs(disk_of(subject), STACK_LOGICAL), 0);
 	const char *fixed = why_fixed(subject);
 	struct remedy_words words;
 	struct room room;
@@ -371,7 +217,7 @@ static void mend_start(struct finding *finding, const struct subject *subject,
 		return;
 	}
 	room = room_around(subject, unit);
-	if (!is_block(maybe_of(unit)) || ahead % unit ||
+	if (!position_is_block(maybe_of(unit)) || ahead % unit ||
 	    (room.behind < ahead && room.before < back)) {
 		finding->reason = message_format(
 			"no room to move it by %" PRId64
@@ -451,12 +297,13 @@ static void judge_end(const struct subject *subject)
 	    (!maybe_is(at->shift, 0) && !data_is_aligned(at)))
 		return;
 	if (!maybe_get(own->bytes, &bytes) ||
-	    !maybe_get(further(at->shift, own->bytes, subject->block), &over) ||
+	    !maybe_get(position_further(at->shift, own->bytes, subject->block),
+		       &over) ||
 	    !over || rounds_down(own, subject->block) || unused_type(own) ||
 	    maybe_below(used, bytes - over + 1))
 		return;
 	disk = disk_of(subject);
-	unit = maybe_or(of_sysfs(disk, STACK_LOGICAL), 0);
+	unit = maybe_or(stack_sysfs(disk, STACK_LOGICAL), 0);
 	reaches = maybe_below(used, bytes + 1);
 	finding = add(subject, FINDING_PARTITION_END,
 		      into_block("ends", over, subject->block),
@@ -465,7 +312,7 @@ static void judge_end(const struct subject *subject)
 			"an RMW for writes of its last %" PRId64
 			" bytes, if its content uses them", over));
 	finding->note = !reaches;
-	if (reaches || !is_block(of_sysfs(disk, STACK_LOGICAL)) ||
+	if (reaches || !position_is_block(stack_sysfs(disk, STACK_LOGICAL)) ||
 	    over % unit) {
 		finding->reason = message_format(
 			"shrink the file system below it first, then the partition");
@@ -533,7 +380,7 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 			"its content %s sectors of %" PRId64
 			" bytes, in which it could not be read with larger ones: for a new one, give losetup's loop device sectors of %" PRId64
 			" first", own->content.unread ? "may need" : "has",
-			maybe_or(of_sysfs(own, STACK_LOGICAL), 0), block);
+			maybe_or(stack_sysfs(own, STACK_LOGICAL), 0), block);
 		return;
 	}
 	words.size = block;
@@ -556,7 +403,7 @@ static void judge_loop(const struct subject *subject)
 		finding->reason = message_format(
 			"its content is not where a loop device of the whole file has it: copy it into a file of its own");
 	}
-	if (!maybe_get(of_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
+	if (!maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
 	finding = add(subject, FINDING_HIDDEN,
 		      message_format("says physical block %" PRId64
@@ -583,7 +430,8 @@ static bool shown_above(const struct subject *subject)
 		if (above->aside || !maybe_same(above->bytes, own->bytes) ||
 		    (above->kind != STACK_ALIGN && above->kind != STACK_DM &&
 		     above->kind != STACK_MULTIPATH) ||
-		    !own->content.type || !has_type(above, own->content.type))
+		    !own->content.type ||
+		    !stack_has_type(above, own->content.type))
 			continue;
 		if (stack_is_on(above, subject->index))
 			return true;
@@ -627,12 +475,12 @@ static void mend_data(struct finding *finding, const struct subject *subject)
 {
 	struct remedy_words words = words_of(subject);
 
-	if (has_type(subject->layer, "crypto_LUKS"))
+	if (stack_has_type(subject->layer, "crypto_LUKS"))
 		finding_mend(finding, REMEDY_LUKS_DATA, &words);
-	else if (has_type(subject->layer, "LVM2_member"))
+	else if (stack_has_type(subject->layer, "LVM2_member"))
 		finding->reason = message_format(
 			"move its extents to another volume of the group, then make this one anew with its data at a multiple of 1 MiB");
-	else if (has_type(subject->layer, "linux_raid_member"))
+	else if (stack_has_type(subject->layer, "linux_raid_member"))
 		finding->reason = message_format(
 			"all data would move: back up, make the array anew with its data at a multiple of 1 MiB, restore");
 	else
@@ -699,7 +547,7 @@ static bool below_misaligned(const struct subject *subject)
 	size_t i;
 
 	for (i = 0; i < own->nr_below; i++)
-		if (maybe_is(of_sysfs(&subject->stack->layer[own->below[i]],
+		if (maybe_is(stack_sysfs(&subject->stack->layer[own->below[i]],
 				      STACK_OFFSET), -1))
 			return true;
 	return false;
@@ -709,7 +557,7 @@ static void judge_misaligned(const struct subject *subject)
 {
 	struct finding *finding;
 
-	if (!maybe_is(of_sysfs(subject->layer, STACK_OFFSET), -1) ||
+	if (!maybe_is(stack_sysfs(subject->layer, STACK_OFFSET), -1) ||
 	    below_misaligned(subject))
 		return;
 	if (subject->layer->nr_below && below_aligned(subject)) {
@@ -741,12 +589,12 @@ static bool has_blocks(const struct stack_layer *layer,
 		       int64_t block)
 {
 	bool told = maybe_is(layer->align_block, block) ||
-		    maybe_is(of_sysfs(layer, STACK_PHYSICAL), block) ||
-		    (maybe_is(of_sysfs(layer, STACK_IO_MIN), block) &&
-		     maybe_or(of_sysfs(disk, STACK_IO_MIN), 0) < block);
+		    maybe_is(stack_sysfs(layer, STACK_PHYSICAL), block) ||
+		    (maybe_is(stack_sysfs(layer, STACK_IO_MIN), block) &&
+		     maybe_or(stack_sysfs(disk, STACK_IO_MIN), 0) < block);
 
 	return layer->kind == STACK_ALIGN && told &&
-	       maybe_same(by_offset(layer, block), shift);
+	       maybe_same(position_by_offset(layer, block), shift);
 }
 
 /*
@@ -768,7 +616,8 @@ static bool all_aligned(const struct stack *stack,
 		any = true;
 		if (above->kind == STACK_PARTITION ?
 		    !all_aligned(stack, disk, i,
-				 further(shift, above->start, block), block) :
+				 position_further(shift, above->start, block),
+				 block) :
 		    !has_blocks(above, disk, shift, block))
 			return false;
 	}
@@ -810,7 +659,7 @@ static void judge_disagreement(const struct subject *subject)
 			struct finding *finding;
 			bool blind;
 
-			if (!maybe_get(of_sysfs(own, k), &kernel) ||
+			if (!maybe_get(stack_sysfs(own, k), &kernel) ||
 			    !maybe_get(own->view[i].figure[k], &other) ||
 			    kernel == other)
 				continue;
@@ -826,7 +675,8 @@ static void judge_disagreement(const struct subject *subject)
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
 				"programs that ask one source align to other blocks than programs that ask the other"));
 			finding->note = blind;
-			if (maybe_get(probed(own, STACK_PHYSICAL), &measured))
+			if (maybe_get(stack_probed(own, STACK_PHYSICAL),
+				      &measured))
 				finding->reason = message_format(
 					"what was probed decides, blocks of %" PRId64
 					" bytes", measured);
@@ -842,7 +692,7 @@ static void judge_disagreement(const struct subject *subject)
 				 subject->block == other &&
 				 maybe_get(subject->position->shift, &shift)) {
 				mend_by_attach(finding, subject, other,
-					       offset_of(shift, other));
+					       position_offset(shift, other));
 			} else
 				finding->reason = message_format(
 					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
@@ -859,12 +709,12 @@ static void judge_probed(const struct subject *subject)
 	bool elsewhere, harmless;
 	struct finding *finding;
 
-	if (!maybe_is(probed(own, STACK_PHYSICAL), block) ||
+	if (!maybe_is(stack_probed(own, STACK_PHYSICAL), block) ||
 	    !maybe_get(at->shift, &shift) ||
-	    !maybe_get(of_sysfs(own, STACK_PHYSICAL), &says) ||
-	    !maybe_get(of_sysfs(own, STACK_OFFSET), &says_offset))
+	    !maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) ||
+	    !maybe_get(stack_sysfs(own, STACK_OFFSET), &says_offset))
 		return;
-	offset = offset_of(shift, block);
+	offset = position_offset(shift, block);
 	elsewhere = (says_offset & (block - 1)) != offset;
 	if (says == block && !elsewhere)
 		return;
@@ -921,7 +771,8 @@ static void judge_table(const struct subject *subject)
 		      message_format("its GPT is for %" PRId64
 				     "-byte sectors, and it is read with %" PRId64,
 				     sector,
-				     maybe_or(of_sysfs(own, STACK_LOGICAL), 0)),
+				     maybe_or(stack_sysfs(own, STACK_LOGICAL),
+					      0)),
 		      message_format("not known: its partitions are not found"));
 	finding->note = true;
 	finding->reason = own->kind == STACK_FILE ?
@@ -934,11 +785,11 @@ static void judge_table(const struct subject *subject)
 static void judge_claim(const struct subject *subject)
 {
 	const struct stack_layer *layer = subject->layer;
-	struct maybe offset = of_sysfs(layer, STACK_OFFSET);
+	struct maybe offset = stack_sysfs(layer, STACK_OFFSET);
 	int64_t now, before, at, at_before;
 	struct finding *finding;
 
-	if (!maybe_get(of_sysfs(layer, STACK_PHYSICAL), &now) || now <= 0 ||
+	if (!maybe_get(stack_sysfs(layer, STACK_PHYSICAL), &now) || now <= 0 ||
 	    !maybe_get(layer->claimed_physical, &before))
 		return;
 	at_before = maybe_or(layer->claimed_offset, -1);
@@ -965,7 +816,7 @@ static void judge_md(const struct subject *subject)
 	struct finding *finding;
 	int64_t logical, bytes;
 
-	if (has_type(subject->layer, "linux_raid_member") &&
+	if (stack_has_type(subject->layer, "linux_raid_member") &&
 	    maybe_get(subject->layer->content.sector, &bytes) &&
 	    bytes < subject->block) {
 		finding = add(subject, FINDING_MD_SUPERBLOCK,
@@ -1038,7 +889,7 @@ static void judge_fs(const struct subject *subject)
 	struct finding *finding;
 	bool page = block <= (int64_t)PAGE_BYTES;
 
-	if (has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
+	if (stack_has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
 	    sector < block)
 		mend_fs(add(subject, FINDING_FS_SECTOR,
 			    message_format("XFS sectors of %" PRId64
@@ -1057,7 +908,7 @@ static void judge_fs(const struct subject *subject)
 				   block),
 		    message_format("a write of one of them is an RMW"));
 	mend_fs(finding, subject, !page ? REMEDY_NONE :
-		has_type(own, "xfs") ? REMEDY_MKFS_XFS :
+		stack_has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		is_ext(content->type) ? REMEDY_MKFS_EXT :
 		REMEDY_NONE);
 	soften(finding, subject);
@@ -1104,7 +955,7 @@ static void judge_luks(const struct subject *subject)
 	int64_t sector, block = subject->block;
 	struct finding *finding;
 
-	if (!has_type(own, "crypto_LUKS") ||
+	if (!stack_has_type(own, "crypto_LUKS") ||
 	    !maybe_get(own->content.sector, &sector) ||
 	    sector >= block || sector >= (int64_t)PAGE_BYTES)
 		return;
@@ -1124,19 +975,19 @@ static void judge_luks(const struct subject *subject)
 static void judge_split(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	struct maybe cut = of_sysfs(own, STACK_PHYSICAL);
+	struct maybe cut = stack_sysfs(own, STACK_PHYSICAL);
 	int64_t shift, max_io;
 
 	/* to smaller blocks, which it may know instead, the shift can be none */
 	if (own->nr_below || !maybe_get(own->max_io, &max_io) ||
 	    !maybe_get(subject->position->shift, &shift) || !shift ||
-	    (is_block(cut) && !(shift & (maybe_or(cut, 0) - 1))))
+	    (position_is_block(cut) && !(shift & (maybe_or(cut, 0) - 1))))
 		return;
 	add(subject, FINDING_SPLIT,
 	    message_format("alignment offset %" PRId64
 			   ": requests over %" PRId64
 			   " bytes are cut inside a physical block",
-			   offset_of(shift, subject->block), max_io),
+			   position_offset(shift, subject->block), max_io),
 	    message_format("2 RMWs for each cut of a large write"))->reason =
 		message_format(
 			"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries");
@@ -1147,7 +998,7 @@ static bool has_units_above(const struct subject *subject, int64_t unit)
 {
 	int64_t offset;
 
-	return maybe_get(of_sysfs(subject->layer, STACK_OFFSET), &offset) &&
+	return maybe_get(stack_sysfs(subject->layer, STACK_OFFSET), &offset) &&
 	       offset >= 0 &&
 	       all_aligned(subject->stack, subject->layer, subject->index,
 			   maybe_of((int64_t)(-(uint64_t)offset &
@@ -1163,10 +1014,10 @@ static void judge_unit(const struct subject *subject)
 
 	/* a hint, which a measurement answers */
 	if (own->kind != STACK_DISK || own->nr_below || own->rotational ||
-	    !is_block(of_sysfs(own, STACK_IO_MIN)) ||
-	    !maybe_get(of_sysfs(own, STACK_IO_MIN), &unit) ||
+	    !position_is_block(stack_sysfs(own, STACK_IO_MIN)) ||
+	    !maybe_get(stack_sysfs(own, STACK_IO_MIN), &unit) ||
 	    unit <= subject->block ||
-	    maybe_known(probed(own, STACK_PHYSICAL)) ||
+	    maybe_known(stack_probed(own, STACK_PHYSICAL)) ||
 	    has_units_above(subject, unit))
 		return;
 	finding = add(subject, FINDING_LARGE_UNIT,
@@ -1217,13 +1068,13 @@ static void judge_unjudged(const struct subject *subject)
 	const struct stack_layer *own = subject->layer;
 	bool block = maybe_known(subject->position->block);
 	enum stack_figure what = block ? STACK_IO_MIN : STACK_PHYSICAL;
-	struct maybe figure = of_sysfs(own, what);
+	struct maybe figure = stack_sysfs(own, what);
 	struct finding *finding;
 	int64_t says;
 
-	if (own->nr_below || is_block(figure) ||
+	if (own->nr_below || position_is_block(figure) ||
 	    (block && (own->kind != STACK_DISK || own->rotational ||
-		       maybe_known(probed(own, STACK_PHYSICAL)) ||
+		       maybe_known(stack_probed(own, STACK_PHYSICAL)) ||
 		       !maybe_above(figure, subject->block))))
 		return;
 	finding = add(subject, FINDING_UNJUDGED,
@@ -1340,7 +1191,7 @@ void judge(const struct stack *stack, struct judgement *judgement)
 			&judgement->position[i], 0, i,
 		};
 
-		place(stack, judgement->position, i);
+		position_find(stack, judgement->position, i);
 		if (subject.layer->aside || is_extended(subject.layer))
 			continue;
 		if (maybe_get(subject.position->block, &subject.block))

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "audit/cause.h"
+#include "audit/position.h"
 #include "base/maybe.h"
 #include "remedy/remedy.h"
 
@@ -58,10 +59,10 @@ struct finding_advice {
  * @note: costs nothing by itself, or not known to: does not count as a fault
  * @layer: index of the device
  * @cause: cause of the touches, with FINDING_CAUSE only
- * @advice: what the forecast recommends, with FINDING_CAUSE only
+ * @advice: the forecast's recommendation, with FINDING_CAUSE only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
- * @remedy: what mends it; REMEDY_NONE: @reason names no command
+ * @remedy: row of the remedy that mends it; REMEDY_NONE: @reason names no command
  * @command: the command that mends it; NULL: @reason says why there is none
  * @inner: the command that @reason has among its words, or NULL
  * @reason: why it cannot be mended in place, and what can be done; NULL if
@@ -79,19 +80,6 @@ struct finding {
 	char *command;
 	char *inner;
 	char *reason;
-};
-
-/**
- * struct position - where a device lies on the disk
- * @block: physical block of the disk at the bottom, bytes; the largest of
- *	several
- * @shift: bytes from a boundary of such a block to the device's first byte
- * @data_shift: shift of the data behind a header
- */
-struct position {
-	struct maybe block;
-	struct maybe shift;
-	struct maybe data_shift;
 };
 
 /**

@@ -156,3 +156,20 @@ const char *stack_figure_key(enum stack_figure figure)
 
 	return keys[figure];
 }
+
+struct maybe stack_sysfs(const struct stack_layer *layer,
+			 enum stack_figure figure)
+{
+	return layer->view[STACK_SYSFS].figure[figure];
+}
+
+struct maybe stack_probed(const struct stack_layer *layer,
+			  enum stack_figure figure)
+{
+	return layer->view[STACK_PROBED].figure[figure];
+}
+
+bool stack_has_type(const struct stack_layer *layer, const char *type)
+{
+	return layer->content.type && !strcmp(layer->content.type, type);
+}

@@ -184,6 +184,15 @@ struct stack {
 	struct stack_layer *layer;
 };
 
+/* Return a figure of a device as sysfs has it, or as probe has measured it. */
+struct maybe stack_sysfs(const struct stack_layer *layer,
+			 enum stack_figure figure);
+struct maybe stack_probed(const struct stack_layer *layer,
+			  enum stack_figure figure);
+
+/* Check for content of a type of libblkid's. */
+bool stack_has_type(const struct stack_layer *layer, const char *type);
+
 /* Append a device about which nothing is known; it is valid until the next. */
 struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 			      const char *name, const char *path);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Positions follow from figures and starts alone; what they mean is judge.c's. */
+#include "audit/position.h"
+#include "geometry.h"
+
+bool position_is_block(struct maybe figure)
+{
+	int64_t bytes;
+
+	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE &&
+	       bytes <= AUDIT_BLOCK_MAX &&
+	       !(bytes & (bytes - 1));
+}
+
+/*
+ * Return the physical block: what was measured, else the largest that any
+ * source gives.
+ */
+static struct maybe own_block(const struct stack_layer *layer)
+{
+	struct maybe block = MAYBE_UNKNOWN;
+	size_t i;
+
+	if (position_is_block(stack_probed(layer, STACK_PHYSICAL)))
+		return stack_probed(layer, STACK_PHYSICAL);
+	for (i = 0; i < STACK_NR_SOURCES; i++) {
+		struct maybe claim = layer->view[i].figure[STACK_PHYSICAL];
+
+		if (position_is_block(claim) &&
+		    maybe_above(claim, maybe_or(block, 0)))
+			block = claim;
+	}
+	return block;
+}
+
+struct maybe position_further(struct maybe shift, struct maybe bytes,
+			      int64_t block)
+{
+	int64_t at, length;
+
+	if (!maybe_get(shift, &at) || !maybe_get(bytes, &length))
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)(((uint64_t)at + (uint64_t)length) &
+				  (uint64_t)(block - 1)));
+}
+
+struct maybe position_by_offset(const struct stack_layer *layer, int64_t block)
+{
+	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
+	struct maybe found = stack_sysfs(layer, STACK_OFFSET);
+	int64_t offset;
+
+	/* a bridge that hides the drive's blocks hides their place, too */
+	if (maybe_is(stack_probed(layer, STACK_PHYSICAL), block) &&
+	    maybe_known(stack_probed(layer, STACK_OFFSET)))
+		found = stack_probed(layer, STACK_OFFSET);
+	else if (maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) < block &&
+		 maybe_is(drive->figure[STACK_PHYSICAL], block) &&
+		 maybe_known(drive->figure[STACK_OFFSET]))
+		found = drive->figure[STACK_OFFSET];
+	/* nothing known, or the kernel's -1 */
+	if (!maybe_get(found, &offset) || offset < 0)
+		return MAYBE_UNKNOWN;
+	/* a mapped device's is relative to these, which may be too small */
+	if (layer->nr_below &&
+	    maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) < block &&
+	    maybe_or(stack_sysfs(layer, STACK_IO_MIN), 0) < block)
+		return MAYBE_UNKNOWN;
+	return maybe_of((int64_t)(-(uint64_t)offset & (uint64_t)(block - 1)));
+}
+
+int64_t position_offset(int64_t shift, int64_t block)
+{
+	return (int64_t)(-(uint64_t)shift & (uint64_t)(block - 1));
+}
+
+/* Check whether a device is what the header on the one below describes. */
+static bool is_data_of(const struct stack_layer *layer,
+		       const struct stack_layer *below)
+{
+	switch (layer->kind) {
+	case STACK_MD:
+		return stack_has_type(below, "linux_raid_member");
+	case STACK_LVM:
+		return stack_has_type(below, "LVM2_member");
+	case STACK_CRYPT:
+		return stack_has_type(below, "crypto_LUKS");
+	default:
+		return false;
+	}
+}
+
+/*
+ * Return the place of a device by those below: of a partition or loop device by
+ * its start, of the data behind a header by where they begin on all of those.
+ */
+static struct maybe by_below(const struct stack *stack,
+			     const struct stack_layer *layer,
+			     const struct position *position, int64_t block)
+{
+	struct maybe shift = MAYBE_UNKNOWN;
+	size_t i;
+
+	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
+		return position_further(position[layer->below[0]].shift, layer->start,
+			       block);
+	for (i = 0; i < layer->nr_below; i++) {
+		struct maybe data = position[layer->below[i]].data_shift;
+
+		if (!is_data_of(layer, &stack->layer[layer->below[i]]) ||
+		    !maybe_known(data) || (i && !maybe_same(data, shift)))
+			return MAYBE_UNKNOWN;
+		shift = data;
+	}
+	return shift;
+}
+
+void position_find(const struct stack *stack, struct position *position,
+		   size_t index)
+{
+	const struct stack_layer *layer = &stack->layer[index];
+	struct position *own = &position[index];
+	int64_t block = 0;
+	size_t i;
+
+	for (i = 0; i < layer->nr_below; i++)
+		if (maybe_above(position[layer->below[i]].block, block)) {
+			own->block = position[layer->below[i]].block;
+			block = maybe_or(own->block, 0);
+		}
+	if (!maybe_known(own->block))
+		own->block = own_block(layer);
+	if (!maybe_get(own->block, &block))
+		return;
+	if (layer->nr_below)
+		own->shift = by_below(stack, layer, position, block);
+	if (!maybe_known(own->shift))
+		own->shift = position_by_offset(layer, block);
+	own->data_shift = position_further(own->shift, layer->content.start, block);
+}
