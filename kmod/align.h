@@ -72,7 +72,7 @@ struct align_gate {
  *	held touch, without the blocks in @urgent
  * @urgent: blocks in HELD whose write has not failed and that a range waits for
  * @failed: blocks in HELD whose write failed
- * @by_age: blocks that hold something, in whatever state, by the order in which
+ * @by_age: blocks with held touches, in any state, in the order in which
  *	they began to hold
  */
 struct align_shard {
@@ -162,7 +162,7 @@ struct align_waiter {
  * @nr_held: number of held blocks, in whatever state; read without the lock
  * @nr_failed: number of held blocks whose write failed
  * @empty: work that writes the blocks which must not be held any longer
- * @drain: what @empty takes next; @empty's own
+ * @drain: kind and shards from which @empty takes its next block; @empty's own
  * @due: timer that queues @empty when a block has been held for hold_ms
  * @event: work that tells userspace when the target enters or leaves degraded
  * @said_degraded: the state that userspace was told last; @event's own

@@ -160,8 +160,8 @@ static inline unsigned int drain_shard_of(const struct drain_cursor *cursor,
  * @nr: number of shards
  * @turn: receives the kind
  *
- * The kinds take turns, and for each kind but the oldest the shards do. So
- * whatever comes meanwhile, the oldest block is taken after DRAIN_TURNS choices at
+ * The kinds take turns, and for each kind but the oldest the shards do. So however
+ * many blocks come meanwhile, the oldest one is taken after DRAIN_TURNS choices at
  * the latest, and a block for which a range waits after DRAIN_TURNS * @nr choices
  * for each that its shard had to take before.
  *

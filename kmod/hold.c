@@ -60,7 +60,7 @@
  * In between, a block may be in any state but KNOWN, and in any other list or none,
  * and its write may have failed. So only shard->by_age has all of them, and
  * hold_oldest_ns() looks at its first block: anybody may read the age, at any time,
- * and whatever is held, that costs one block of each shard.
+ * and a read costs one block of each shard, however many blocks are held.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -1207,8 +1207,8 @@ static u64 shard_oldest_ns(struct align_shard *shard)
  * hold_oldest_ns - when the first of a target's held touches arrived
  * @at: a target that cannot leave its node meanwhile, of whatever table
  *
- * Takes the lock of each shard once, whatever is held. Process context; waits for
- * no request.
+ * Takes the lock of each shard once, however many blocks are held. Process
+ * context; waits for no request.
  *
  * Return: the time, as of ktime_get_ns(), or U64_MAX if nothing is held.
  */

@@ -159,7 +159,7 @@ bool node_sees_cache(struct align_node *node)
  * @node: the device
  *
  * Return: false if an opener may have looked while the device had no volatile
- * write cache. That ends once nobody has the device open when this is called.
+ * write cache. A call of this function while the device has no opener ends that.
  */
 bool node_is_flushed(struct align_node *node)
 {

@@ -40,8 +40,8 @@ struct align_slot {
  * @cached: the device had a volatile write cache when it got its present table;
  *	dm resumes a device in one context at a time
  * @unflushed: an opener may have looked while the device had no volatile write
- *	cache, and then sends no flushes. Set without a lock, by anybody who sees
- *	that; only node_is_flushed() clears it, when nobody has the device open
+ *	cache, and then sends no flushes. node_sees_cache() sets it without a lock,
+ *	and only node_is_flushed() clears it, when nobody has the device open
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL
  * @slots: slots, by a target's index

@@ -97,7 +97,7 @@ def test_a_device_that_is_not_as_its_line_says_is_told(ram, tab):
 
 
 def test_a_device_that_says_other_blocks_than_its_line_keeps_is_told(ram, tab):
-    """By the bring-up and by check, whatever blocks the align device has; a line that keeps nothing gets no warning."""
+    """By the bring-up and by check, for any block size of the align device; a line without a claim gets no warning."""
     for options in ("claimed=512+0", "physical=512,offset=0,claimed=512+0", "claimed=4096+512", "claimed=4096"):
         tab.write_text(f"kept {ram} {options}\n")
         claimed = options.rpartition(",")[2]

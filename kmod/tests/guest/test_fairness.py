@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each wait for what is held ends within a bound in requests of the drive, whatever others do."""
+"""Each wait for held blocks ends within a bound in requests of the drive, beside any load of other writers."""
 
 import contextlib
 import time

@@ -9,7 +9,7 @@
  * struct partition_type - a type of partition that is not written in use
  * @type: its GUID in a GPT, as libblkid writes it, or its number in a DOS table
  * @name: its name for people
- * @written: what writes there, and when
+ * @written: the programs that write there, and when they do, in words
  */
 struct partition_type {
 	const char *type;
@@ -23,7 +23,7 @@ struct partition_type {
  */
 const struct partition_type *partition_type_unused(const char *type);
 
-/* Check for an EFI system partition, which only updates write to. */
+/* Check for an EFI system partition, to which only updates write. */
 bool partition_type_is_efi(const char *type);
 
 #endif

@@ -45,7 +45,7 @@ struct aligntab_claim {
  * @value: value that udev must have for it, with unusual bytes as "\xNN"
  * @text: text of the options, which @options points into
  * @options: settings of the align device
- * @claim: what the device said when the line was written
+ * @claim: physical block and offset that the device had when the line was written
  * @timeout: how long to wait for the device, seconds
  * @nofail: the boot goes on without the device, and does not wait for it
  * @noauto: the device is not attached at boot or by --all

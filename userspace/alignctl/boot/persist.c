@@ -152,9 +152,8 @@ static int take_settings(struct attach_options *options, const char *name,
 
 /*
  * Write the options of a new line for @device into @text, for free().
- * @from_device: what was not given is as the align device of that name has it.
- * Return: enum alignctl_exit;
- * errors have been reported.
+ * @from_device: align device whose settings stand for those that are not in
+ * @given. Return: enum alignctl_exit; errors have been reported.
  */
 static int line_text(const struct attach_options *given, const char *name,
 		     const struct device *device, bool from_device, char **text)

@@ -59,7 +59,7 @@ enum remedy_harm {
  * @name: the remedy's word in documents and tests, "move-partition"
  * @purpose: the finding that it is for, "partition-start", or the message
  * @when: when it applies, for people
- * @harm: what it destroys
+ * @harm: content that the command destroys
  * @unmount: nothing may use the device meanwhile
  * @command: the command, for a POSIX shell, with words of struct remedy_words
  *	in braces: "{device}"
