@@ -202,6 +202,13 @@ static const char *why_fixed(const struct subject *subject)
 	return NULL;
 }
 
+/* Check for a whole number of sectors, if @sector is the size of one. */
+static bool is_whole(int64_t bytes, int64_t sector)
+{
+	return sector > 0 && position_is_block(maybe_of(sector)) &&
+	       !(bytes % sector);
+}
+
 /* Say how a partition gets to a boundary, if there is room for that. */
 static void mend_start(struct finding *finding, const struct subject *subject,
 		       int64_t back)
@@ -217,7 +224,7 @@ static void mend_start(struct finding *finding, const struct subject *subject,
 		return;
 	}
 	room = room_around(subject, unit);
-	if (!position_is_block(maybe_of(unit)) || ahead % unit ||
+	if (!is_whole(ahead, unit) ||
 	    (room.behind < ahead && room.before < back)) {
 		finding->reason = message_format(
 			"no room to move it by %" PRId64
@@ -312,8 +319,7 @@ static void judge_end(const struct subject *subject)
 			"an RMW for writes of its last %" PRId64
 			" bytes, if its content uses them", over));
 	finding->note = !reaches;
-	if (reaches || !position_is_block(stack_sysfs(disk, STACK_LOGICAL)) ||
-	    over % unit) {
+	if (reaches || !is_whole(over, unit)) {
 		finding->reason = message_format(
 			"shrink the file system below it first, then the partition");
 		return;
