@@ -21,14 +21,20 @@ DRIVE = REPO / "userspace/drive512e"
 
 
 @pytest.fixture(scope="module")
-def figures(tmp_path_factory):
-    """What drive512e-bench measures now, on the virtual clock."""
+def program():
+    """drive512e-bench, which `make programs` does not build: any test of this file may be a worker's first."""
     # Each worker builds it; all but the first find it built.
+    built = OUT / "bin/drive512e-bench"
     with locked("drive512e-bench", OUT):
-        subprocess.run(["make", "-s", "-C", DRIVE, f"OUT={OUT}", f"{OUT}/bin/drive512e-bench"], check=True, timeout=patience(300),
-                       capture_output=True)
+        subprocess.run(["make", "-s", "-C", DRIVE, f"OUT={OUT}", built], check=True, timeout=patience(300), capture_output=True)
+    return built
+
+
+@pytest.fixture(scope="module")
+def figures(program, tmp_path_factory):
+    """What drive512e-bench measures now, on the virtual clock."""
     written = tmp_path_factory.mktemp("bench") / "bench-drive.json"
-    done = subprocess.run([OUT / "bin/drive512e-bench", "--json", written], capture_output=True, text=True, timeout=patience(120))
+    done = subprocess.run([program, "--json", written], capture_output=True, text=True, timeout=patience(120))
     assert done.returncode == 0, done.stdout
     return json.loads(written.read_text()) | {"printed": done.stdout}
 
@@ -54,8 +60,7 @@ def test_the_program_prints_every_row_with_its_deviation_or_its_reason(figures):
             assert each["not_claimed"] or abs(each["deviation_percent"]) <= figures["tolerance_percent"]
 
 
-def test_the_program_knows_its_arguments(tmp_path):
-    program = OUT / "bin/drive512e-bench"
+def test_the_program_knows_its_arguments(program):
     one = subprocess.run([program, "--only", "hdd5400"], capture_output=True, text=True, timeout=patience(60))
     assert one.returncode == 0 and "hdd5400: " in one.stdout and "hdd7200: " not in one.stdout
     for bad, told in ((["--only", "instant"], "--only instant"), (["--json", "/nonexistent/x"], "--json /nonexistent/x"),
