@@ -287,6 +287,8 @@ static int read_all(struct pass *pass)
 	progress_start(&progress, label, facts.nr_known ? facts.nr : 0);
 	while (!result &&
 	       (next = source_next(pass->source, &request)) == TRACE_GOT) {
+		if (request.time_ns > pass->forecast->last_ns)
+			pass->forecast->last_ns = request.time_ns;
 		if (pass->seen && pass->number == 1)
 			pass->seen(&request, pass->context);
 		result = pass->cache ? take_cached(pass, &request) :

@@ -56,6 +56,7 @@ struct forecast_process {
  * @pad: outcome in mode pad, if no time passes between requests
  * @coalesce: outcome in mode coalesce, if no time passes between requests
  * @timed: the requests have times
+ * @last_ns: time of the last request, ns since the start of the trace
  * @pad_timed: outcome in mode pad, at the times of the requests
  * @coalesce_timed: outcome in mode coalesce, at the times of the requests
  * @what_if: outcome on blocks of other sizes and with other starts
@@ -84,6 +85,7 @@ struct forecast {
 	struct fixing_figures pad;
 	struct fixing_figures coalesce;
 	bool timed;
+	uint64_t last_ns;
 	struct fixing_figures pad_timed;
 	struct fixing_figures coalesce_timed;
 	struct what_if_figures what_if;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "forecast/report.h"
 #include "trace/operations.h"
 
@@ -683,6 +684,10 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 	else
 		json_add_text(object, "alignment_offset", "unknown");
 	json_add_number(object, "shift_sectors", f->shift);
+	if (f->timed)
+		json_add_real(object, "seconds", ns_to_s((double)f->last_ns));
+	else
+		json_add_null(object, "seconds");
 	json_add(object, "issued", f->cache_block ?
 		 trace_operations_json(&trace_operations_requested, f->issued,
 				       f->issued_bytes) : NULL);

@@ -239,6 +239,15 @@ def test_the_headline_is_the_figure_of_the_row_that_one_gets(tmp_path):
     assert touches_left_and_reads(shown)["coalesce"] == ("0", "2") and "timed" not in shown
 
 
+def test_the_document_says_how_long_the_requests_of_a_trace_took(tmp_path):
+    """So that what they cost a day can be told; in any order, and only where they have times."""
+    trace = tmp_path / "trace"
+    trace.write_text("time_s,op,offset,bytes\n0,write,512,4096\n12.5,read,0,4096\n3,write,512,4096\n")
+    assert plan(trace)["seconds"] == 12.5
+    trace.write_text("op,offset,bytes\nwrite,512,4096\n")
+    assert plan(trace)["seconds"] is None and plan("w512")["seconds"] is None
+
+
 def test_the_stream_that_took_seven_times_as_long_is_explained():
     modes = plan("w4k_132k")["modes"]
     assert (modes["report"]["touches_left"], modes["pad"]["rmw_host"], modes["coalesce"]["rmw_host"]) == (20000, 10001, 2)
