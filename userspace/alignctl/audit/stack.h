@@ -115,6 +115,7 @@ struct stack_content {
  * @path: path for commands
  * @label: name below /dev/mapper, or NULL
  * @file: backing file of a loop device, or NULL
+ * @model: model of a disk, as the drive names it, or NULL
  * @mapped: a partition that kpartx has mapped
  * @align_block: physical block of an align device's only target
  * @extended: an extended partition, which holds no data of its own
@@ -148,6 +149,7 @@ struct stack_layer {
 	char *path;
 	char *label;
 	char *file;
+	char *model;
 	bool mapped;
 	bool extended;
 	struct maybe align_block;

@@ -259,6 +259,13 @@ def test_figures_are_those_of_lsblk(stack):
     assert told["md0"]["alignment"] == -1
 
 
+def test_a_disk_has_its_model_without_what_fills_the_field(stack):
+    stack.disk("sdd", (8, 48), device__model="ST4000LM024-2AN1   ")
+    _, _, devices = stack.check()
+    assert devices["sdd"]["model"] == "ST4000LM024-2AN1"
+    assert [devices[name]["model"] for name in ("sda", "sda1", "md0")] == [None] * 3
+
+
 def test_only_what_is_asked_about_is_shown(stack):
     assert set(stack.check("/dev/sda1")[2]) == {"sda", "sda1", "dm-0"}
     assert set(stack.check("sdb")[2]) == {"sdb", "sdc", "md0"}
