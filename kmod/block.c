@@ -988,12 +988,14 @@ int blocks_init(struct align_target *at, unsigned int max)
 		return -ENOMEM;
 	}
 	hold_init(at);
+	notify_add(at);
 	return 0;
 }
 
 /* Drop failed blocks and free all others; every write has ended. */
 void blocks_exit(struct align_target *at)
 {
+	notify_remove(at);
 	hold_exit(at);
 	blocks_forget(at);
 	jobs_exit(&at->blocks.jobs);

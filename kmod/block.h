@@ -90,8 +90,16 @@ u64 hold_oldest_ns(struct align_target *at);
 void hold_for_stream(struct align_block *block, struct list_head *started);
 int hold_map_flush(struct align_io *io);
 void hold_end_flush(struct align_target *at);
-int hold_register_reboot(void);
-void hold_unregister_reboot(void);
+int hold_ask(struct align_target *at, struct align_waiter *waiter);
+bool hold_withdraw(struct align_target *at, struct align_waiter *waiter);
+unsigned int hold_fail(struct align_target *at);
+void hold_send_no_more(void);
+
+/* notify.c */
+int notify_init(void);
+void notify_exit(void);
+void notify_add(struct align_target *at);
+void notify_remove(struct align_target *at);
 
 /* overlay.c */
 int overlay_map_read(struct align_io *io);

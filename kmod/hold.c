@@ -64,7 +64,6 @@
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
-#include <linux/reboot.h>
 #include <linux/slab.h>
 
 #include "block_state.h"
@@ -80,30 +79,7 @@
  * written; an ioctl fails.
  */
 #define HOLD_DEADLINE_MS	30000
-/* How long a reboot waits for all targets together. */
-#define HOLD_REBOOT_MS	30000
-/*
- * How long it waits behind that, within the same time, if it wrote something. An
- * md array below notes on its members that it is clean when it has been idle for
- * a moment, and would be resynced without that. md waits as long for its disks.
- */
-#define HOLD_REBOOT_QUIET_MS	1000
 
-/*
- * The reboot notifier stops all targets, kicks them, and waits for all of them
- * at once: each counts itself out of reboot_left through blocks->reboot.
- *
- * targets_lock guards the list of targets and rebooting. It is taken outside
- * blocks->lock and never held while a request is waited for, so a target that
- * hangs keeps no other one from being removed. The notifier looks at a target
- * under targets_lock only. A target leaves the list before hold_freeze() fails
- * its waiters, reboot_left included, and is freed after that.
- */
-static LIST_HEAD(targets);
-static DEFINE_MUTEX(targets_lock);
-static bool rebooting;
-static atomic_t reboot_left;
-static DECLARE_WAIT_QUEUE_HEAD(reboot_settled);
 /*
  * Set for good at the reboot's deadline; read under blocks->lock, or under that of a
  * shard. Behind it the emptying work sends nothing, and lets what waits for a held
@@ -857,6 +833,55 @@ static void hold_wait(struct align_target *at, struct align_waiter *waiter)
 }
 
 /**
+ * hold_ask - let a waiter wait until all blocks held now are settled
+ * @at: the target
+ * @waiter: the waiter, which does not wait yet
+ *
+ * Return: 1, or the waiter does not wait: 0 if nothing is held, -EIO if held blocks
+ * must not be sent.
+ */
+int hold_ask(struct align_target *at, struct align_waiter *waiter)
+{
+	struct align_blocks *blocks = &at->blocks;
+	int ret = 0;
+
+	spin_lock_irq(&blocks->lock);
+	if (blocks->nr_held && hold_is_frozen(blocks)) {
+		ret = -EIO;
+	} else if (blocks->nr_held) {
+		hold_wait(at, waiter);
+		ret = 1;
+	}
+	spin_unlock_irq(&blocks->lock);
+	return ret;
+}
+
+/**
+ * hold_withdraw - end the wait of a waiter
+ * @at: the target
+ * @waiter: the waiter of hold_ask(), or one that has never waited
+ *
+ * Returns behind the end of @waiter->done() if that was called.
+ *
+ * Return: whether the waiter still waited; @waiter->done() is not called then.
+ */
+bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
+{
+	struct align_blocks *blocks = &at->blocks;
+	bool waits;
+
+	/* Whoever completes holds the lock, and must be done with the target. */
+	spin_lock_irq(&blocks->lock);
+	waits = waiter->left;
+	if (waits) {
+		list_del(&waiter->list);
+		waiter->left = 0;
+	}
+	spin_unlock_irq(&blocks->lock);
+	return waits;
+}
+
+/**
  * struct hold_sync - a task that sleeps until held blocks are settled
  * @waiter: waiter of the task
  * @settled: completed when the blocks are settled
@@ -883,21 +908,15 @@ static void hold_synced(struct align_waiter *waiter)
 int hold_empty(struct align_target *at, unsigned long timeout,
 	       unsigned int state)
 {
-	struct align_blocks *blocks = &at->blocks;
 	struct hold_sync sync;
-	bool done, killed = false;
+	bool killed = false;
+	int ret;
 
 	init_completion(&sync.settled);
 	sync.waiter.done = hold_synced;
-	spin_lock_irq(&blocks->lock);
-	if (!blocks->nr_held || hold_is_frozen(blocks)) {
-		bool left = blocks->nr_held;
-
-		spin_unlock_irq(&blocks->lock);
-		return left ? -EIO : 0;
-	}
-	hold_wait(at, &sync.waiter);
-	spin_unlock_irq(&blocks->lock);
+	ret = hold_ask(at, &sync.waiter);
+	if (ret <= 0)
+		return ret;
 
 	if (state == TASK_KILLABLE)
 		killed = wait_for_completion_killable_timeout(&sync.settled,
@@ -905,13 +924,7 @@ int hold_empty(struct align_target *at, unsigned long timeout,
 	else
 		wait_for_completion_timeout(&sync.settled, timeout);
 
-	/* Whoever completes holds the lock, and must be done with the target. */
-	spin_lock_irq(&blocks->lock);
-	done = !sync.waiter.left;
-	if (!done)
-		list_del(&sync.waiter.list);
-	spin_unlock_irq(&blocks->lock);
-	if (!done)
+	if (hold_withdraw(at, &sync.waiter))
 		return killed ? -ERESTARTSYS : -ETIMEDOUT;
 	return sync.waiter.failed ? -EIO : 0;
 }
@@ -1024,6 +1037,31 @@ static void hold_fail_waiters(struct align_blocks *blocks)
 		waiter->failed = true;
 		waiter->done(waiter);
 	}
+}
+
+/**
+ * hold_fail - fail all waiters
+ * @at: the target
+ *
+ * Return: the number of held blocks.
+ */
+unsigned int hold_fail(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int nr;
+
+	spin_lock_irq(&blocks->lock);
+	nr = blocks->nr_held;
+	hold_fail_waiters(blocks);
+	spin_unlock_irq(&blocks->lock);
+	hold_kick(at);
+	return nr;
+}
+
+/* Send no held block of any target from now on: the deadline of a reboot is over. */
+void hold_send_no_more(void)
+{
+	WRITE_ONCE(reboot_over, true);
 }
 
 /**
@@ -1315,101 +1353,6 @@ void hold_end_flush(struct align_target *at)
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
-static void reboot_done(struct align_waiter *waiter)
-{
-	if (atomic_dec_and_test(&reboot_left))
-		wake_up(&reboot_settled);
-}
-
-/*
- * Let the reboot wait for what a target holds. targets_lock held. Return: false
- * if that is nothing, or cannot be written.
- */
-static bool reboot_ask(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-	bool ask;
-
-	spin_lock_irq(&blocks->lock);
-	ask = blocks->nr_held && !hold_is_frozen(blocks);
-	if (ask) {
-		atomic_inc(&reboot_left);
-		blocks->reboot.done = reboot_done;
-		hold_wait(at, &blocks->reboot);
-	}
-	spin_unlock_irq(&blocks->lock);
-	return ask;
-}
-
-/* Log what a target still holds behind the deadline. targets_lock held. */
-static void reboot_report(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-	unsigned int nr;
-	int error;
-
-	spin_lock_irq(&blocks->lock);
-	nr = blocks->nr_held;
-	error = blocks->reboot.left ? -ETIMEDOUT : -EIO;
-	hold_fail_waiters(blocks);
-	spin_unlock_irq(&blocks->lock);
-	hold_kick(at);
-	if (nr)
-		DMERR("%s: %u held blocks were not written before the reboot: error %d",
-		      dm_device_name(at->node->md), nr, error);
-}
-
-/* Write the held blocks of all targets: reboot does not suspend dm devices. */
-static int hold_reboot(struct notifier_block *notifier, unsigned long event,
-		       void *unused)
-{
-	struct align_target *at;
-	bool wrote = false;
-	long left;
-
-	mutex_lock(&targets_lock);
-	rebooting = true;
-	/* All before the first is asked: one may lie on another. */
-	list_for_each_entry(at, &targets, all)
-		hold_stop(at, HOLD_STOPPED_REBOOT);
-	list_for_each_entry(at, &targets, all)
-		wrote |= reboot_ask(at);
-	mutex_unlock(&targets_lock);
-
-	left = wait_event_timeout(reboot_settled, !atomic_read(&reboot_left),
-				  msecs_to_jiffies(HOLD_REBOOT_MS));
-	if (wrote)
-		schedule_timeout_uninterruptible(min_t(long, left,
-						       msecs_to_jiffies(HOLD_REBOOT_QUIET_MS)));
-	WRITE_ONCE(reboot_over, true);
-
-	mutex_lock(&targets_lock);
-	list_for_each_entry(at, &targets, all)
-		reboot_report(at);
-	mutex_unlock(&targets_lock);
-	return NOTIFY_DONE;
-}
-
-/*
- * As early as can be: what is held goes through md arrays, network drivers and
- * the like, which have notifiers of their own. Of equal priority, the one that
- * was registered first is called first; md has this one, too.
- */
-static struct notifier_block reboot_notifier = {
-	.notifier_call = hold_reboot,
-	.priority = INT_MAX,
-};
-
-int hold_register_reboot(void)
-{
-	return register_reboot_notifier(&reboot_notifier);
-}
-
-void hold_unregister_reboot(void)
-{
-	unregister_reboot_notifier(&reboot_notifier);
-}
-
 void hold_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
@@ -1420,11 +1363,6 @@ void hold_init(struct align_target *at)
 	INIT_WORK(&blocks->empty, hold_empty_work);
 	timer_setup(&blocks->due, hold_due, 0);
 	INIT_WORK(&blocks->event, hold_event);
-	mutex_lock(&targets_lock);
-	if (rebooting)
-		blocks->stopped |= HOLD_STOPPED_REBOOT;
-	list_add_tail(&at->all, &targets);
-	mutex_unlock(&targets_lock);
 }
 
 /* Drop all held blocks; no bio is in flight. */
@@ -1432,9 +1370,6 @@ void hold_exit(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 
-	mutex_lock(&targets_lock);
-	list_del(&at->all);
-	mutex_unlock(&targets_lock);
 	hold_freeze(at);
 	hold_drop_all(at);
 	cancel_work_sync(&blocks->event);

@@ -848,20 +848,20 @@ static struct target_type align_type = {
 
 static int __init align_init(void)
 {
-	int ret = hold_register_reboot();
+	int ret = notify_init();
 
 	if (ret)
 		return ret;
 	ret = dm_register_target(&align_type);
 	if (ret)
-		hold_unregister_reboot();
+		notify_exit();
 	return ret;
 }
 
 static void __exit align_exit(void)
 {
 	dm_unregister_target(&align_type);
-	hold_unregister_reboot();
+	notify_exit();
 }
 
 module_init(align_init);
