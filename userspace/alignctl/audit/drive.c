@@ -4,9 +4,9 @@
 
 #include "audit/collect.h"
 #include "audit/drive.h"
-#include "audit/nvme.h"
 #include "base/cleanup.h"
 #include "base/message.h"
+#include "device/nvme.h"
 #include "device/sysfs.h"
 
 int drives_open(struct drives *drives)

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "audit/bytes.h"
 #include "audit/drive_log.h"
+#include "base/bytes.h"
 
 #define MEDIA_WRITTEN_AT	0U	/* SMART-1, 16 bytes */
 #define UNALIGNED_AT		136U	/* SMART-21, 8 bytes */

@@ -3,8 +3,8 @@
 #include <linux/raid/md_p.h>
 #include <string.h>
 
-#include "audit/bytes.h"
 #include "audit/header.h"
+#include "base/bytes.h"
 #include "geometry.h"
 
 #define EXT_SUPERBLOCK		1024U

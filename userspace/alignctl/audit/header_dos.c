@@ -2,8 +2,8 @@
 /* The boot sectors of FAT, exFAT and NTFS: where clusters begin, and their size. */
 #include <string.h>
 
-#include "audit/bytes.h"
 #include "audit/header.h"
+#include "base/bytes.h"
 #include "geometry.h"
 
 #define SECTOR_MAX		4096U

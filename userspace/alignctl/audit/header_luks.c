@@ -2,8 +2,8 @@
 /* LUKS 1 and 2: where the encrypted data begins, and its sector. */
 #include <string.h>
 
-#include "audit/bytes.h"
 #include "audit/header.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/json.h"

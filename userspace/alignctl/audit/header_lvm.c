@@ -2,8 +2,8 @@
 /* A physical volume of LVM 2: where its extents begin, and their size. */
 #include <string.h>
 
-#include "audit/bytes.h"
 #include "audit/header.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/message.h"

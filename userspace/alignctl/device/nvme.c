@@ -6,9 +6,9 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "audit/nvme.h"
 #include "base/cleanup.h"
 #include "base/message.h"
+#include "device/nvme.h"
 #include "device/sysfs.h"
 
 /* NVM Express Base Specification: Get Log Page, and status codes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers in an on-disk header, at any address, in a fixed byte order. */
+/* Numbers in a header or a page, at any address, in a fixed byte order. */
 #ifndef ALIGNCTL_BYTES_H
 #define ALIGNCTL_BYTES_H
 
