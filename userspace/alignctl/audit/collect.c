@@ -21,13 +21,13 @@
 #include "base/units.h"
 #include "device/device.h"
 #include "device/ledger.h"
-#include "device/probed.h"
 #include "device/sysfs.h"
+#include "unit/ata.h"
+#include "unit/unit.h"
 #include "geometry.h"
 
 #define DEPTH_MAX	16	/* deepest stack; ends a loop of devices */
 #define NOT_THERE	SIZE_MAX /* index of a device that is gone */
-#define PAGE_89H_BYTES	572U
 /* libblkid's signature of a swap area ends a page. */
 #define SWAP_MAGIC	10
 
@@ -222,32 +222,38 @@ static void ask_kernel(struct stack_view *view, int fd)
 		view->figure[STACK_OFFSET] = maybe_of(figure);
 }
 
-/* Read the SCSI page that holds the drive's Identify data. */
+/* Take what an ATA drive says of its sectors. */
 static void ask_drive(struct stack_view *view, const char *dir)
 {
-	CLEANUP_FREE char *path = message_format("%s/device/vpd_pg89", dir);
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t page[PAGE_89H_BYTES];
-	ssize_t got = fd < 0 ? -1 : read(fd, page, sizeof(page));
+	struct ata_identity ata;
 
-	if (got > 0)
-		header_identify(page, (size_t)got, view);
+	ata_identify(dir, &ata);
+	view->figure[STACK_LOGICAL] = ata.sectors.logical;
+	view->figure[STACK_PHYSICAL] = ata.sectors.physical;
+	view->figure[STACK_OFFSET] = ata.sectors.offset;
+	free(ata.model);
+	free(ata.firmware);
 }
 
-/* Take what probe has kept of a disk. */
-static void ask_probed(struct stack_layer *layer)
+/* Take all claims about a disk's unit, and what probe has kept of it. */
+static void ask_unit(struct stack_layer *layer)
 {
 	struct stack_view *view = &layer->view[STACK_PROBED];
 	struct sysfs_device sys;
-	struct probed probed;
+	size_t i;
 
 	if (layer->kind != STACK_DISK ||
 	    !sysfs_device_open(&sys, layer->devno))
 		return;
-	if (probed_read(&probed, sys.disk_dir)) {
-		view->figure[STACK_PHYSICAL] = maybe_of(probed.block);
-		view->figure[STACK_OFFSET] = maybe_of(probed.offset);
+	unit_ask(&layer->unit, &sys);
+	for (i = 0; i < layer->unit.nr; i++) {
+		const struct unit_claim *claim = &layer->unit.claim[i];
+
+		if (claim->source == UNIT_MEASURED && claim->unread)
+			message_warning("%s; it is not used", claim->unread);
 	}
+	view->figure[STACK_PHYSICAL] = unit_claimed(&layer->unit, UNIT_MEASURED);
+	view->figure[STACK_OFFSET] = layer->unit.offset;
 	sysfs_device_close(&sys);
 }
 
@@ -641,6 +647,7 @@ static void assume(struct stack_layer *layer,
 	size_t i;
 
 	if (options->physical) {
+		unit_give(&layer->unit, maybe_of(options->physical));
 		view->figure[STACK_PHYSICAL] = maybe_of(options->physical);
 		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
 			layer->view[i].figure[STACK_PHYSICAL] = MAYBE_UNKNOWN;
@@ -768,7 +775,7 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		look_inside(&stack->layer[i]);
 		if (stack->layer[i].nr_below)
 			continue;
-		ask_probed(&stack->layer[i]);
+		ask_unit(&stack->layer[i]);
 		assume(&stack->layer[i], options);
 	}
 	for (i = 0; i < stack->nr; i++)

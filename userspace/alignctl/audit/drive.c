@@ -49,16 +49,13 @@ static char *transport(const char *dir, bool *nvme)
 		{ "scsi", "SCSI", false },
 		{ "mmc", "MMC", false },
 	};
-	CLEANUP_FREE char *link = message_format("%s/device/subsystem", dir);
-	CLEANUP_FREE char *place = realpath(link, NULL);
+	CLEANUP_FREE char *subsystem = sysfs_subsystem(dir);
 	CLEANUP_FREE char *vendor = sysfs_text(dir, "device/vendor");
-	const char *subsystem;
 	size_t i;
 
 	*nvme = false;
-	if (!place)
+	if (!subsystem)
 		return message_format("virtual");
-	subsystem = strrchr(place, '/') + 1;
 	if (!strcmp(subsystem, "scsi") && vendor && !strcmp(vendor, "ATA"))
 		return message_format("ATA");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -20,12 +20,6 @@
 #define BCACHE_DATA		16U	/* sector of the data, of old ones */
 #define GPT_HEADER_MIN		92U
 #define GPT_REVISION		0x00010000U
-/* SCSI page 89h: Identify data, and words of it. */
-#define IDENTIFY_AT		60U
-#define IDENTIFY_BYTES		512U
-#define WORD_SECTORS		106U
-#define WORD_LOGICAL		117U
-#define WORD_OFFSET		209U
 
 bool header_read(const struct header_source *source, uint64_t offset,
 		 void *buffer, size_t length)
@@ -224,40 +218,5 @@ bool header_bcache(const struct header_source *source,
 	}
 	/* of a cache, buckets follow from its first byte */
 	content->block = maybe_of(block);
-	return true;
-}
-
-/* Check for a word of Identify that says that its other bits are valid. */
-static bool is_valid(uint16_t word)
-{
-	return (word & 0xc000) == 0x4000;
-}
-
-bool header_identify(const uint8_t *page, size_t length,
-		     struct stack_view *view)
-{
-	const uint8_t *identify = page + IDENTIFY_AT;
-	uint64_t logical = ALIGN_SECTOR_SIZE, physical;
-	uint16_t sectors, offset;
-
-	if (length < IDENTIFY_AT + IDENTIFY_BYTES || page[1] != 0x89)
-		return false;
-	sectors = le16_at(identify + 2 * WORD_SECTORS);
-	offset = le16_at(identify + 2 * WORD_OFFSET);
-	if (!is_valid(sectors))
-		return false;
-	if (sectors & 0x1000)
-		logical = (uint64_t)le32_at(identify + 2 * WORD_LOGICAL) * 2;
-	physical = sectors & 0x2000 ? logical << (sectors & 0xf) : logical;
-	if (!is_size(logical, ALIGN_SECTOR_SIZE, BLOCK_MAX) ||
-	    !is_size(physical, logical, AUDIT_BLOCK_MAX))
-		return false;
-	view->figure[STACK_LOGICAL] = maybe_of((int64_t)logical);
-	view->figure[STACK_PHYSICAL] = maybe_of((int64_t)physical);
-	if (is_valid(offset))
-		/* the word says where in a physical block the drive begins */
-		view->figure[STACK_OFFSET] = maybe_of((int64_t)
-			(-(uint64_t)(offset & 0x3fff) * logical &
-			 (physical - 1)));
 	return true;
 }

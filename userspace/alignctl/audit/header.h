@@ -67,12 +67,4 @@ bool header_gpt(const struct header_source *source, uint32_t logical,
 bool header_gpt_room(const struct header_source *source, uint32_t logical,
 		     struct stack_content *content);
 
-/*
- * Read the geometry that an ATA drive gives in its Identify data, from the SCSI
- * page 89h that the kernel has kept. Return: false, with nothing set, if the
- * page has none.
- */
-bool header_identify(const uint8_t *page, size_t length,
-		     struct stack_view *view);
-
 #endif

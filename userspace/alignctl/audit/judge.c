@@ -746,6 +746,44 @@ static void judge_probed(const struct subject *subject)
 	mend_by_attach(finding, subject, block, offset);
 }
 
+/*
+ * Judge a disk about whose unit sources disagree, where other findings do not
+ * say so: judge_disagreement() has the drive's Identify data, and judge_probed()
+ * what was measured, both against the kernel.
+ */
+static void judge_sources(const struct subject *subject)
+{
+	const struct unit *unit = &subject->layer->unit;
+	const struct unit_claim *taken = unit_taken(unit);
+	CLEANUP_FREE char *claims = NULL;
+	struct finding *finding;
+	int64_t shift;
+
+	if (!unit_contradicted(unit) || taken->source == UNIT_GIVEN ||
+	    !unit_has_stranger(unit))
+		return;
+	claims = unit_claims_text(unit);
+	finding = add(subject, FINDING_UNIT,
+		      message_format("sources disagree about its unit: %s; it is judged by %"
+				     PRId64, claims, subject->block),
+		      message_format("programs that go by a smaller one write less than the drive does, which can be RMWs"));
+	finding->note = true;
+	if (taken->source == UNIT_MEASURED)
+		finding->reason = message_format(
+			"what was probed decides; nothing need be done");
+	else if (maybe_get(subject->position->shift, &shift) &&
+		 maybe_is(taken->bytes, subject->block) &&
+		 maybe_below(stack_sysfs(subject->layer, STACK_PHYSICAL),
+			     subject->block) &&
+		 !all_aligned(subject->stack, subject->layer, subject->index,
+			      subject->position->shift, subject->block))
+		mend_by_attach(finding, subject, subject->block,
+			       position_offset(shift, subject->block));
+	else
+		finding->reason = message_format(
+			"measure it with method block-size of probe, which decides");
+}
+
 /* Say of content that its blocks are not read. */
 static void judge_content(const struct subject *subject)
 {
@@ -1024,6 +1062,7 @@ static void judge_unit(const struct subject *subject)
 	    !maybe_get(stack_sysfs(own, STACK_IO_MIN), &unit) ||
 	    unit <= subject->block ||
 	    maybe_known(stack_probed(own, STACK_PHYSICAL)) ||
+	    maybe_known(unit_known_better(&own->unit)) ||
 	    has_units_above(subject, unit))
 		return;
 	finding = add(subject, FINDING_LARGE_UNIT,
@@ -1081,6 +1120,7 @@ static void judge_unjudged(const struct subject *subject)
 	if (own->nr_below || position_is_block(figure) ||
 	    (block && (own->kind != STACK_DISK || own->rotational ||
 		       maybe_known(stack_probed(own, STACK_PHYSICAL)) ||
+		       maybe_known(unit_known_better(&own->unit)) ||
 		       !maybe_above(figure, subject->block))))
 		return;
 	finding = add(subject, FINDING_UNJUDGED,
@@ -1105,9 +1145,9 @@ typedef void (*judge_function)(const struct subject *subject);
 static void judge_device(const struct subject *subject)
 {
 	static const judge_function of_place[] = {
-		judge_disagreement, judge_probed, judge_misaligned,
-		judge_split, judge_unit, judge_unjudged, judge_start,
-		judge_end, judge_loop, judge_mapped, judge_unread,
+		judge_disagreement, judge_probed, judge_sources,
+		judge_misaligned, judge_split, judge_unit,
+		judge_unjudged, judge_start, judge_end, judge_loop, judge_mapped, judge_unread,
 		judge_claim,
 	};
 	static const judge_function of_content[] = {

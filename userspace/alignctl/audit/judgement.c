@@ -24,6 +24,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_LARGE_UNIT] = "large-unit",
 		[FINDING_DISAGREE] = "disagree",
 		[FINDING_PROBED] = "probed",
+		[FINDING_UNIT] = "unit",
 		[FINDING_UNREAD] = "unread",
 		[FINDING_UNJUDGED] = "unjudged",
 		[FINDING_TABLE_SECTOR] = "table-sector",

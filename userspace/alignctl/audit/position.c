@@ -5,22 +5,20 @@
 
 bool position_is_block(struct maybe figure)
 {
-	int64_t bytes;
-
-	return maybe_get(figure, &bytes) && bytes >= ALIGN_SECTOR_SIZE &&
-	       bytes <= AUDIT_BLOCK_MAX &&
-	       !(bytes & (bytes - 1));
+	return decode_is_block(figure);
 }
 
 /*
- * Return the physical block: what was measured, else the largest that any
- * source gives.
+ * Return the physical block: what is known better than by the drive, else the
+ * largest that any source gives.
  */
 static struct maybe own_block(const struct stack_layer *layer)
 {
 	struct maybe block = MAYBE_UNKNOWN;
 	size_t i;
 
+	if (position_is_block(unit_known_better(&layer->unit)))
+		return unit_known_better(&layer->unit);
 	if (position_is_block(stack_probed(layer, STACK_PHYSICAL)))
 		return stack_probed(layer, STACK_PHYSICAL);
 	for (i = 0; i < STACK_NR_SOURCES; i++) {

@@ -336,6 +336,8 @@ static struct json_object *json_device(const struct stack *stack,
 	add_figure(object, "disk_physical_block_size", position->block);
 	add_figure(object, "data_shift_bytes", position->data_shift);
 	add_views(object, layer);
+	json_add(object, "unit", layer->unit.nr ? unit_json(&layer->unit) :
+						   NULL);
 	json_add(object, "content", json_content(&layer->content));
 	for (i = 0; i < layer->nr_below; i++)
 		json_append(below, json_from_text(

@@ -106,6 +106,7 @@ void stack_free(struct stack *stack)
 			free(layer->mounts[--layer->nr_mounts]);
 		free(layer->mounts);
 		free(layer->ledger);
+		unit_free(&layer->unit);
 		free(layer->content.type);
 		free(layer->content.table);
 		free(layer->content.unread);

@@ -13,6 +13,7 @@
 
 #include "audit/cause.h"
 #include "base/maybe.h"
+#include "unit/unit.h"
 
 enum stack_kind {
 	STACK_DISK,
@@ -139,6 +140,7 @@ struct stack_content {
  * @claimed_physical: physical block when that line was written, bytes; unknown:
  *	it does not say
  * @claimed_offset: alignment offset then, bytes; unknown: nowhere aligned
+ * @unit: of a disk, all claims about its unit; without claims: nobody asked
  * @ledger: counters of an align device; NULL: of another one, or not readable
  * @below: indices of the devices it lies on, all less than its own index
  * @nr_below: number of the devices it lies on
@@ -171,6 +173,7 @@ struct stack_layer {
 	unsigned int tab_line;
 	struct maybe claimed_physical;
 	struct maybe claimed_offset;
+	struct unit unit;
 	struct cause_ledger *ledger;
 	size_t *below;
 	size_t nr_below;

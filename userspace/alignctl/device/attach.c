@@ -172,7 +172,7 @@ static bool find_probed(struct probed *probed, const struct device *device)
 {
 	int64_t start = 0;
 
-	if (!probed_read(probed, device->sys.disk_dir) ||
+	if (!probed_read_or_warn(probed, device->sys.disk_dir) ||
 	    (device->sys.partition &&
 	     !sysfs_number(device->sys.dir, "start", &start)))
 		return false;

@@ -11,8 +11,9 @@
 #include "device/nvme.h"
 #include "device/sysfs.h"
 
-/* NVM Express Base Specification: Get Log Page, and status codes. */
+/* NVM Express Base Specification: commands, and status codes. */
 #define GET_LOG_PAGE		0x02
+#define IDENTIFY		0x06
 #define ALL_NAMESPACES		UINT32_MAX
 #define STATUS_CODE		0x7ff	/* type and code, without flags */
 #define INVALID_OPCODE		0x001
@@ -28,19 +29,13 @@ static enum nvme_result failed(const char *path, char **error)
 	return NVME_FAILED;
 }
 
-enum nvme_result nvme_log_page(const char *name, dev_t devno, uint8_t id,
-			       void *page, uint32_t length, char **error)
+/* Send a command that fills a page, as nvme_log_page() has it. */
+static enum nvme_result send_command(const char *name, dev_t devno,
+				     struct nvme_admin_cmd *command,
+				     void *page, uint32_t length, char **error)
 {
 	CLEANUP_FREE char *path = sysfs_path("/dev/%s", name);
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	/* no time limit of our own: the kernel resets a drive that exceeds it */
-	struct nvme_admin_cmd command = {
-		.opcode = GET_LOG_PAGE,
-		.nsid = ALL_NAMESPACES,
-		.addr = (uintptr_t)page,
-		.data_len = length,
-		.cdw10 = (length / 4 - 1) << 16 | id,
-	};
 	struct stat found;
 	int status;
 
@@ -55,7 +50,10 @@ enum nvme_result nvme_log_page(const char *name, dev_t devno, uint8_t id,
 		*error = message_format("%s is another device", path);
 		return NVME_FAILED;
 	}
-	status = ioctl(fd, NVME_IOCTL_ADMIN_CMD, &command);
+	/* no time limit of our own: the kernel resets a drive that exceeds it */
+	command->addr = (uintptr_t)page;
+	command->data_len = length;
+	status = ioctl(fd, NVME_IOCTL_ADMIN_CMD, command);
 	if (status < 0)
 		return failed(path, error);
 	switch (status & STATUS_CODE) {
@@ -69,4 +67,30 @@ enum nvme_result nvme_log_page(const char *name, dev_t devno, uint8_t id,
 	*error = message_format("%s: NVMe status %03Xh", path,
 				(unsigned int)status & STATUS_CODE);
 	return NVME_FAILED;
+}
+
+enum nvme_result nvme_log_page(const char *name, dev_t devno, uint8_t id,
+			       void *page, uint32_t length, char **error)
+{
+	struct nvme_admin_cmd command = {
+		.opcode = GET_LOG_PAGE,
+		.nsid = ALL_NAMESPACES,
+		.cdw10 = (length / 4 - 1) << 16 | id,
+	};
+
+	return send_command(name, devno, &command, page, length, error);
+}
+
+enum nvme_result nvme_identify(const char *name, dev_t devno, uint32_t nsid,
+			       enum nvme_structure structure, void *page,
+			       char **error)
+{
+	struct nvme_admin_cmd command = {
+		.opcode = IDENTIFY,
+		.nsid = nsid,
+		.cdw10 = structure,
+	};
+
+	return send_command(name, devno, &command, page, NVME_IDENTIFY_BYTES,
+			    error);
 }

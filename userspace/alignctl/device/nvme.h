@@ -23,4 +23,20 @@ enum nvme_result {
 enum nvme_result nvme_log_page(const char *name, dev_t devno, uint8_t id,
 			       void *page, uint32_t length, char **error);
 
+#define NVME_IDENTIFY_BYTES	4096U
+
+/* What Identify is asked for, by the specification's numbers. */
+enum nvme_structure {
+	NVME_NAMESPACE = 0,
+	NVME_CONTROLLER = 1,
+};
+
+/*
+ * Read a structure of NVME_IDENTIFY_BYTES from the drive of a namespace, for
+ * namespace @nsid; the rest is as of nvme_log_page().
+ */
+enum nvme_result nvme_identify(const char *name, dev_t devno, uint32_t nsid,
+			       enum nvme_structure structure, void *page,
+			       char **error);
+
 #endif

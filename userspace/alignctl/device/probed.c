@@ -95,11 +95,7 @@ static char *usb_serial(const char *disk_dir)
 	return NULL;
 }
 
-/*
- * Return what a disk calls itself on each machine and in each slot: its wwid,
- * or "serial-" and its serial number; for free(). NULL: it has neither.
- */
-static char *disk_name(const char *disk_dir)
+char *probed_disk_name(const char *disk_dir)
 {
 	/* NVMe and SCSI; virtio, and NVMe and MMC */
 	static const char *const wwids[] = { "wwid", "device/wwid" };
@@ -156,14 +152,15 @@ static char *read_file(char **text, const char *dir, const char *file)
 	return *text ? NULL : message_format("%s", strerror(errno));
 }
 
-bool probed_read(struct probed *probed, const char *disk_dir)
+bool probed_read(struct probed *probed, const char *disk_dir, char **wrong)
 {
-	CLEANUP_FREE char *name = disk_name(disk_dir);
-	CLEANUP_FREE char *file = NULL, *text = NULL, *wrong = NULL;
+	CLEANUP_FREE char *name = probed_disk_name(disk_dir);
+	CLEANUP_FREE char *file = NULL, *text = NULL, *why = NULL;
 	CLEANUP_FREE char *dir = sysfs_path(FOLDER);
 	struct probed_disk disk = { .name = name };
 	int64_t sectors = 0, logical = 0;
 
+	*wrong = NULL;
 	if (!name || !sysfs_number(disk_dir, "size", &sectors) ||
 	    sectors < 0 || sectors > INT64_MAX >> ALIGN_SECTOR_SHIFT ||
 	    !sysfs_number(disk_dir, "queue/logical_block_size", &logical) ||
@@ -172,10 +169,20 @@ bool probed_read(struct probed *probed, const char *disk_dir)
 	disk.bytes = (uint64_t)sectors << ALIGN_SECTOR_SHIFT;
 	disk.logical = (uint32_t)logical;
 	file = file_name(name);
-	wrong = read_file(&text, dir, file);
+	why = read_file(&text, dir, file);
 	if (text)
-		wrong = probed_parse(probed, text, strlen(text), &disk);
+		why = probed_parse(probed, text, strlen(text), &disk);
+	if (why)
+		*wrong = message_format("%s/%s: %s", dir, file, why);
+	return text && !why;
+}
+
+bool probed_read_or_warn(struct probed *probed, const char *disk_dir)
+{
+	CLEANUP_FREE char *wrong = NULL;
+	bool found = probed_read(probed, disk_dir, &wrong);
+
 	if (wrong)
-		message_warning("%s/%s: %s; it is not used", dir, file, wrong);
-	return text && !wrong;
+		message_warning("%s; it is not used", wrong);
+	return found;
 }

@@ -41,9 +41,19 @@ char *probed_parse(struct probed *probed, const char *text, size_t length,
 		   const struct probed_disk *disk);
 
 /*
- * Read what is kept of the disk whose folder in sysfs is @disk_dir. Return:
- * false if nothing is, or nothing that can be used, of which a warning tells.
+ * Return what a disk calls itself on each machine and in each slot: its wwid,
+ * or "serial-" and its serial number; for free(). NULL: it has neither.
  */
-bool probed_read(struct probed *probed, const char *disk_dir);
+char *probed_disk_name(const char *disk_dir);
+
+/*
+ * Read what is kept of the disk whose folder in sysfs is @disk_dir. Return:
+ * false if nothing is, or nothing that can be used; then *@wrong says which file
+ * and why, for free(). Else *@wrong is NULL.
+ */
+bool probed_read(struct probed *probed, const char *disk_dir, char **wrong);
+
+/* Read the same, and warn of a file that cannot be used. */
+bool probed_read_or_warn(struct probed *probed, const char *disk_dir);
 
 #endif

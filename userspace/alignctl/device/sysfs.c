@@ -81,6 +81,15 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number)
 	return true;
 }
 
+char *sysfs_subsystem(const char *disk_dir)
+{
+	CLEANUP_FREE char *link = message_format("%s/device/subsystem",
+						 disk_dir);
+	CLEANUP_FREE char *place = realpath(link, NULL);
+
+	return place ? message_format("%s", strrchr(place, '/') + 1) : NULL;
+}
+
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno)
 {
 	CLEANUP_FREE char *text = sysfs_text(dir, file);

@@ -46,6 +46,12 @@ char *sysfs_text(const char *dir, const char *file);
 /* Read a file's number; false if unreadable or no number. */
 bool sysfs_number(const char *dir, const char *file, int64_t *number);
 
+/*
+ * Return the subsystem that a disk is attached by, "scsi" or "nvme", for free();
+ * NULL: none, as of a virtual one.
+ */
+char *sysfs_subsystem(const char *disk_dir);
+
 /* Read a device number, "major:minor", from a file like "dev". */
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno);
 

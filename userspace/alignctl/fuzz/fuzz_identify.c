@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The SCSI page with a drive's Identify data. */
 #include "fuzz_header.h"
+#include "unit/decode.h"
+
+/* Check a text of the drive: printable, and without blanks around. */
+static void check_text(char *text, size_t most)
+{
+	size_t length = text ? strlen(text) : 0, i;
+
+	FUZZ_CHECK(!text || (length && length <= most));
+	FUZZ_CHECK(!text || (*text != ' ' && text[length - 1] != ' '));
+	for (i = 0; i < length; i++)
+		FUZZ_CHECK(text[i] >= ' ' && text[i] <= '~');
+	free(text);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stack_view view, before;
+	struct decoded_sectors found, before;
 	int64_t physical;
 	/* no readable byte behind the page */
 	uint8_t *page = malloc(size ? size : 1);
@@ -12,17 +25,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(page);
 	if (size)
 		memcpy(page, data, size);
-	memset(&view, 0, sizeof(view));
-	before = view;
-	if (!header_identify(page, size, &view)) {
-		FUZZ_CHECK(!memcmp(&view, &before, sizeof(view)));
+	memset(&found, 0, sizeof(found));
+	before = found;
+	if (!decode_ata(page, size, &found)) {
+		FUZZ_CHECK(!memcmp(&found, &before, sizeof(found)));
 	} else {
-		fuzz_figure(view.figure[STACK_LOGICAL], 512, 65536);
-		FUZZ_CHECK(maybe_get(view.figure[STACK_PHYSICAL], &physical));
-		fuzz_figure(view.figure[STACK_PHYSICAL],
-			    maybe_or(view.figure[STACK_LOGICAL], 65536), 65536);
-		fuzz_figure(view.figure[STACK_OFFSET], 0, physical - 1);
+		fuzz_figure(found.logical, 512, 65536);
+		FUZZ_CHECK(maybe_get(found.physical, &physical));
+		fuzz_figure(found.physical, maybe_or(found.logical, 65536),
+			    DECODE_BLOCK_MAX);
+		fuzz_figure(found.offset, 0, physical - 1);
 	}
+	check_text(decode_ata_model(page, size), 40);
+	check_text(decode_ata_firmware(page, size), 8);
 	free(page);
 	return 0;
 }

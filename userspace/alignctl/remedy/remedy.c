@@ -99,8 +99,8 @@ static const struct remedy remedies[] = {
 	},
 	[REMEDY_ATTACH_BLOCKS] = {
 		.name = "attach-blocks",
-		.purpose = "disagree, probed",
-		.when = "the drive was measured, or says itself, to have other blocks than the kernel knows",
+		.purpose = "disagree, probed, unit",
+		.when = "the drive was measured, is published or says itself to have other blocks than the kernel knows",
 		.unmount = true,
 		.command = "alignctl attach {device} --physical {size} --offset {offset}",
 	},

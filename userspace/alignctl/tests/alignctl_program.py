@@ -41,9 +41,10 @@ HISTOGRAMS = {"phase": BINS["phase"], "size": BINS["size"], "latency_aligned": B
               "latency_misaligned": BINS["latency"], "hold_time": BINS["latency"]}
 
 
-def alignctl(*arguments, **options):
-    return subprocess.run([ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60), check=False,
-                          **options)
+def alignctl(*arguments, under=(), **options):
+    """Run alignctl, under another command if there is one."""
+    return subprocess.run([*under, ALIGNCTL, *map(str, arguments)], text=True, capture_output=True, timeout=patience(60),
+                          check=False, **options)
 
 
 def few(method):

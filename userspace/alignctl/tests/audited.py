@@ -25,9 +25,12 @@ def run(*command, **options):
     return done.stdout
 
 
-def check(*arguments, **options):
-    """(The findings that count, those that are notes, the devices), as {device: {finding: its row}} and {device: row}."""
-    done = alignctl("check", *arguments, "--json", **options)
+def check(*arguments, by=alignctl, **options):
+    """
+    (The findings that count, those that are notes, the devices), as {device: {finding: its row}} and {device: row}; @by
+    runs alignctl.
+    """
+    done = by("check", *arguments, "--json", **options)
     assert done.returncode in (FINE, FINDINGS), done.stderr
     document = json.loads(done.stdout)
     faults, notes = {}, {}

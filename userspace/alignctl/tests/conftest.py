@@ -2,10 +2,13 @@
 """A disk that every test of the program may write to, and a made-up machine for it to look at."""
 
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from alignctl_program import COUNTERS, DISK_BYTES, HISTOGRAMS
+from lab.pace import patience
 
 
 @pytest.fixture
@@ -19,6 +22,25 @@ def disk(tmp_path):
     except OSError:
         pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
     return path
+
+
+@pytest.fixture
+def loop(disk):
+    """A loop device of the disk."""
+    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    yield Path(made.stdout.strip())
+    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
+
+
+@pytest.fixture(scope="session")
+def hook(tmp_path_factory):
+    """The library of verbs/hooks/drivehook.c, for LD_PRELOAD."""
+    library = tmp_path_factory.mktemp("hook") / "drivehook.so"
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
+                    Path(__file__).with_name("verbs") / "hooks/drivehook.c"], check=True)
+    return library
 
 
 @pytest.fixture

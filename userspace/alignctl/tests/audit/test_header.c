@@ -488,38 +488,6 @@ static void ends(void)
 	}
 }
 
-static bool drive_says(uint16_t sectors, uint16_t offset,
-		       struct stack_view *view)
-{
-	uint8_t page[572] = { 0, 0x89 };
-
-	memset(view, 0, sizeof(*view));
-	page[60 + 212] = (uint8_t)sectors;
-	page[60 + 213] = (uint8_t)(sectors >> 8);
-	page[60 + 418] = (uint8_t)offset;
-	page[60 + 419] = (uint8_t)(offset >> 8);
-	CHECK(!header_identify(page, sizeof(page) - 1, view),
-	      "a page that is cut");
-	return header_identify(page, sizeof(page), view);
-}
-
-static void identify(void)
-{
-	struct stack_view view;
-
-	/* 8 logical sectors a physical one, of which LBA 0 is the second */
-	CHECK(drive_says(0x6003, 0x4001, &view) &&
-	      maybe_is(view.figure[STACK_LOGICAL], 512) &&
-	      maybe_is(view.figure[STACK_PHYSICAL], 4096) &&
-	      maybe_is(view.figure[STACK_OFFSET], 3584), "offset %" PRId64,
-	      maybe_or(view.figure[STACK_OFFSET], -1));
-	CHECK(drive_says(0x4000, 0, &view) &&
-	      maybe_is(view.figure[STACK_PHYSICAL], 512) &&
-	      !maybe_known(view.figure[STACK_OFFSET]), "512n");
-	CHECK(!drive_says(0, 0, &view), "a drive that says nothing");
-	CHECK(!drive_says(0x600f, 0, &view), "a block of 16 MiB");
-}
-
 const struct tap_test header_tests[] = {
 	{ "XFS: sector, block and size", xfs },
 	{ "ext2, 3 and 4: block and size", ext },
@@ -534,6 +502,5 @@ const struct tap_test header_tests[] = {
 	  bcache },
 	{ "GPT: a table for sectors of another size", gpt },
 	{ "no reader reads behind the end of a device", ends },
-	{ "Identify: physical block and offset of an ATA drive", identify },
 	{ 0 },
 };

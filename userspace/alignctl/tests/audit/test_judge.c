@@ -513,6 +513,42 @@ static void align_above(int64_t physical, int64_t io_min, int64_t offset)
 		offset);
 }
 
+/* Add a claim about the unit of the first disk. */
+static void claim(enum unit_source source, int64_t bytes)
+{
+	struct unit *unit = &stack.layer[0].unit;
+
+	unit_claim(unit, source, "figure", maybe_of(bytes), UNIT_HIGH, NULL);
+	unit_judge(unit);
+}
+
+/* Begin a stack with a disk that says 512, and a partition at 1 MiB. */
+static void claimed_disk(enum unit_source source, int64_t bytes)
+{
+	disk(512, 512, 0);
+	claim(UNIT_KERNEL, 512);
+	claim(source, bytes);
+	partition(1, START, PART_BYTES);
+}
+
+static void unit_sources(void)
+{
+	claimed_disk(UNIT_HWDB, 512);
+	expect("", NULL);
+	claimed_disk(UNIT_HWDB, 4096);
+	expect("0:(unit)", "alignctl attach /dev/sda --physical 4096 --offset 0");
+	/* a drive is judged by what is known better, not by its hints */
+	claimed_disk(UNIT_OVERRIDE, INT64_C(1) << 20);
+	stack.layer[1].start = maybe_of(START / 2);
+	expect("0:(unit) 1:partition-start", NULL);
+	claimed_disk(UNIT_DRIVE, 4096);
+	stack.layer[1].start = maybe_of(START + 512);
+	expect("0:(unit)", NULL);
+	claimed_disk(UNIT_HWDB, 4096);
+	claim(UNIT_GIVEN, 512);
+	expect("", NULL);
+}
+
 static void probed_and_attached(void)
 {
 	static const char *const command =
@@ -914,6 +950,8 @@ const struct tap_test judge_tests[] = {
 	{ "file systems with small blocks or sectors are found", filesystems },
 	{ "sources that disagree are named, and libblkid's 0 for -1", sources },
 	{ "a disk that was probed is judged by what was found", probed },
+	{ "a disk whose sources disagree is judged by the first",
+	  unit_sources },
 	{ "it is a note where align devices have the probed blocks",
 	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },

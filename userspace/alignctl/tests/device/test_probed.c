@@ -151,7 +151,7 @@ static bool found(struct probed *probed)
 	CLEANUP_FREE char *real = memory_or_exit(realpath(dir, NULL));
 
 	*probed = (struct probed) { 0 };
-	return probed_read(probed, real);
+	return probed_read_or_warn(probed, real);
 }
 
 static void by_name(void)

@@ -23,15 +23,6 @@ def trace(tmp_path):
     return path
 
 
-@pytest.fixture
-def loop(disk):
-    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
-    if made.returncode:
-        pytest.skip(f"no loop device: {made.stderr.strip()}")
-    yield made.stdout.strip()
-    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
-
-
 def answer(*arguments, status=FINE):
     done = alignctl(*arguments, "--json")
     assert done.returncode == status, done.stderr

@@ -522,15 +522,6 @@ def test_a_file_with_data_is_refused_unless_forced(disk):
 
 # Guards, on a loop device of our own
 
-@pytest.fixture
-def loop(disk):
-    made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)
-    if made.returncode:
-        pytest.skip(f"no loop device: {made.stderr.strip()}")
-    yield Path(made.stdout.strip())
-    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
-
-
 def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
     replay = ["replay", "w512", "--on", loop, "--count", 2]
     assert alignctl(*replay).returncode == FINE

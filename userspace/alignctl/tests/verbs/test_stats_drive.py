@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""stats --drive: the drives below a device and their own counts, on a made-up machine whose NVMe drives hooks/nvmehook.c is."""
+"""stats --drive: the drives below a device and their own counts, on a made-up machine whose NVMe drives hooks/drivehook.c is."""
 
 import errno
 import json
 import os
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -35,14 +33,6 @@ def says(drive, unaligned, media, version=3):
             "log_page_version": version, "reason": None, "explanation": None}
 
 
-@pytest.fixture(scope="module")
-def hook(tmp_path_factory):
-    library = tmp_path_factory.mktemp("hook") / "nvmehook.so"
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
-                    Path(__file__).with_name("hooks") / "nvmehook.c"], check=True)
-    return library
-
-
 class Drives(Machine):
     """A machine with an align device on a partition of an NVMe drive."""
 
@@ -68,7 +58,7 @@ class Drives(Machine):
 
     def stats(self, *arguments, status=FINE):
         done = alignctl("stats", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(self.root),
-                                                  "LD_PRELOAD": str(self.hook), "NVMEHOOK": str(self.log)})
+                                                  "LD_PRELOAD": str(self.hook), "DRIVEHOOK": str(self.log)})
         assert done.returncode == status, done.stderr
         return done
 

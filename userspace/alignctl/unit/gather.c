@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Gather the claims about the unit of a disk. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/message.h"
+#include "device/nvme.h"
+#include "device/probed.h"
+#include "unit/ata.h"
+#include "unit/decode.h"
+#include "unit/hwdb.h"
+#include "unit/scsi.h"
+#include "unit/unit.h"
+
+/* Linux's number for SPC-2: later disks have READ CAPACITY(16). */
+#define SCSI_SPC_2	5
+
+/* Return an attribute, which is there and no negative number, or unknown. */
+static struct maybe attribute(const char *dir, const char *file)
+{
+	int64_t found;
+
+	return sysfs_number(dir, file, &found) && found >= 0 ?
+		maybe_of(found) : MAYBE_UNKNOWN;
+}
+
+/* Add what a drive says of itself, if it does or could not be asked. */
+static void drive_says(struct unit *unit, const char *figure,
+		       struct maybe bytes, enum unit_confidence confidence)
+{
+	if (maybe_known(bytes))
+		unit_claim(unit, UNIT_DRIVE, figure, bytes, confidence, NULL);
+}
+
+static void drive_is_silent(struct unit *unit, const char *figure, char *why)
+{
+	unit_claim(unit, UNIT_DRIVE, figure, MAYBE_UNKNOWN, UNIT_LOW, why);
+}
+
+/* Return why a page was not read, for free(); NULL: it was. */
+static char *nvme_failure(enum nvme_result result, char *error)
+{
+	switch (result) {
+	case NVME_DONE:
+		return NULL;
+	case NVME_NOT_SUPPORTED:
+		return message_format("the drive does not support the page");
+	case NVME_NOT_PERMITTED:
+		return message_format("not permitted, needs root");
+	case NVME_FAILED:
+		break;
+	}
+	return error;
+}
+
+/*
+ * Ask an NVMe drive. NPWG is what a controller wants writes to be multiples of,
+ * which is the indirection unit where there is one. NOWS is a size for
+ * throughput, of a stripe on many drives with TLC, NPDG is about deallocation,
+ * and the atomic units say what a power failure may tear: they are hints.
+ */
+static void ask_nvme(struct unit *unit, const char *disk, dev_t devno)
+{
+	uint8_t page[DECODE_NVME_BYTES];
+	struct decoded_nvme nvme;
+	enum nvme_result result;
+	char *error, *why;
+	int64_t nsid;
+
+	if (!sysfs_number(disk, "nsid", &nsid) || nsid <= 0 ||
+	    nsid > UINT32_MAX) {
+		drive_is_silent(unit, "NPWG", message_format(
+			"sysfs does not say the number of the namespace"));
+		return;
+	}
+	result = nvme_identify(strrchr(disk, '/') + 1, devno,
+			       (uint32_t)nsid, NVME_NAMESPACE, page, &error);
+	why = nvme_failure(result, error);
+	if (!why && !decode_nvme_namespace(page, sizeof(page), &nvme))
+		why = message_format("Identify Namespace gives no possible logical block");
+	if (why) {
+		drive_is_silent(unit, "NPWG", why);
+		return;
+	}
+	drive_says(unit, "NPWG", nvme.npwg, UNIT_MEDIUM);
+	drive_says(unit, "NPDG", nvme.npdg, UNIT_LOW);
+	drive_says(unit, "NOWS", nvme.nows, UNIT_LOW);
+	if (maybe_known(nvme.nawupf)) {
+		drive_says(unit, "NAWUPF", nvme.nawupf, UNIT_LOW);
+		return;
+	}
+	result = nvme_identify(strrchr(disk, '/') + 1, devno, 0,
+			       NVME_CONTROLLER, page, &error);
+	why = nvme_failure(result, error);
+	if (why)
+		drive_is_silent(unit, "AWUPF", why);
+	else
+		drive_says(unit, "AWUPF",
+			   decode_nvme_awupf(page, sizeof(page), nvme.logical),
+			   UNIT_LOW);
+}
+
+/* Ask a SCSI disk, whose bridge may be another one's than ATA's. */
+static void ask_scsi(struct unit *unit, const char *disk, dev_t devno)
+{
+	uint8_t data[DECODE_CAPACITY_BYTES];
+	struct decoded_sectors sectors;
+	char *why = NULL;
+
+	if (strstr(disk, "/usb"))
+		why = message_format("not asked, as some USB bridges hang then");
+	else if (!maybe_above(attribute(disk, "device/scsi_level"),
+			      SCSI_SPC_2))
+		why = message_format("not asked, as the disk is older than the command");
+	else
+		why = scsi_capacity(strrchr(disk, '/') + 1, devno,
+				    data);
+	if (!why && !decode_capacity(data, sizeof(data), &sectors))
+		why = message_format("READ CAPACITY(16) gives no possible logical block");
+	if (why)
+		drive_is_silent(unit, "READ CAPACITY(16)", why);
+	else
+		drive_says(unit, "READ CAPACITY(16)", sectors.physical,
+			   UNIT_MEDIUM);
+}
+
+/*
+ * Add what sysfs has. An SSD's block above its physical one is advertised as
+ * minimum_io_size only, so that it is what states the unit then.
+ */
+static void ask_kernel(struct unit *unit, const char *disk,
+		       const char *subsystem)
+{
+	bool nvme = !strncmp(subsystem, "nvme", strlen("nvme"));
+	struct maybe io_min = attribute(disk, "queue/minimum_io_size");
+	bool larger = maybe_is(attribute(disk, "queue/rotational"), 0) &&
+		decode_is_block(io_min) &&
+		maybe_above(io_min, maybe_or(unit->physical, INT64_MAX));
+	struct unit_claim *physical, *least;
+
+	physical = unit_claim(unit, UNIT_KERNEL, "physical_block_size",
+			      unit->physical, larger ? UNIT_LOW : UNIT_MEDIUM,
+			      NULL);
+	least = unit_claim(unit, UNIT_KERNEL, "minimum_io_size", io_min,
+			   larger ? UNIT_MEDIUM : UNIT_LOW, NULL);
+	if (nvme) {
+		physical->origin = "NPWG, but at most what is written atomically";
+		least->origin = "NPWG";
+	} else if (!strcmp(subsystem, "scsi")) {
+		physical->origin = "READ CAPACITY(16)";
+		least->origin = "the Block Limits page, or the physical block";
+	}
+}
+
+/* Ask udev's hwdb about the drive, if it has a name to ask by. */
+static void ask_hwdb(struct unit *unit)
+{
+	CLEANUP_FREE char *key = NULL;
+	struct hwdb_answer answer;
+
+	if (!unit->model && !unit->disk)
+		return;
+	key = hwdb_key(unit->model, unit->firmware, unit->disk);
+	hwdb_ask(key, &answer);
+	if (maybe_known(answer.override))
+		unit_claim(unit, UNIT_OVERRIDE, HWDB_OVERRIDE, answer.override,
+			   UNIT_HIGH, NULL);
+	if (maybe_known(answer.unit) || answer.wrong)
+		unit_claim(unit, UNIT_HWDB, HWDB_UNIT, answer.unit,
+			   UNIT_HIGH, answer.wrong);
+}
+
+/* Take what was measured of this disk, which is never of another one. */
+static void ask_probed(struct unit *unit, const char *disk)
+{
+	struct probed probed;
+	char *wrong;
+	bool found = probed_read(&probed, disk, &wrong);
+
+	if (found)
+		unit->offset = maybe_of(probed.offset);
+	if (found || wrong)
+		unit_claim(unit, UNIT_MEASURED, "probe block-size",
+			   found ? maybe_of(probed.block) : MAYBE_UNKNOWN,
+			   UNIT_HIGH, wrong);
+}
+
+/* Take the first text that is there. */
+static char *first_text(const char *dir, const char *one, const char *other)
+{
+	char *text = sysfs_text(dir, one);
+
+	if (text && *text)
+		return text;
+	free(text);
+	return sysfs_text(dir, other);
+}
+
+void unit_ask(struct unit *unit, const struct sysfs_device *sys)
+{
+	const char *disk = sys->disk_dir;
+	CLEANUP_FREE char *subsystem = sysfs_subsystem(disk);
+	struct ata_identity ata;
+	dev_t devno = sys->devno;
+
+	sysfs_devno(disk, "dev", &devno);
+	memset(unit, 0, sizeof(*unit));
+	unit->logical = attribute(disk, "queue/logical_block_size");
+	unit->physical = attribute(disk, "queue/physical_block_size");
+	unit->disk = probed_disk_name(disk);
+	ata_identify(disk, &ata);
+	unit->model = ata.model;
+	unit->firmware = ata.firmware;
+	/* SCSI has cut them; NVMe has other names */
+	if (!unit->model)
+		unit->model = sysfs_text(disk, "device/model");
+	if (!unit->firmware)
+		unit->firmware = first_text(disk, "device/firmware_rev",
+					    "device/rev");
+	ask_hwdb(unit);
+	ask_probed(unit, disk);
+	drive_says(unit, UNIT_IDENTIFY, ata.sectors.physical,
+		   UNIT_MEDIUM);
+	if (!subsystem)
+		subsystem = message_format("virtual");
+	if (!strncmp(subsystem, "nvme", strlen("nvme")))
+		ask_nvme(unit, disk, devno);
+	else if (!strcmp(subsystem, "scsi") &&
+		 !maybe_known(ata.sectors.physical))
+		ask_scsi(unit, disk, devno);
+	ask_kernel(unit, disk, subsystem);
+	unit_judge(unit);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <libudev.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/decimal.h"
+#include "base/message.h"
+#include "unit/decode.h"
+#include "unit/hwdb.h"
+
+/* Return a name as a part of a key, for free(). */
+static char *part(const char *name)
+{
+	char *text = message_format("%s", name ? name : ""), *at;
+
+	for (at = text; *at; at++)
+		if (*at == ':' || !isascii(*at) || !isprint(*at))
+			*at = '_';
+	return text;
+}
+
+char *hwdb_key(const char *model, const char *firmware, const char *disk)
+{
+	CLEANUP_FREE char *of_model = part(model);
+	CLEANUP_FREE char *of_firmware = part(firmware);
+	CLEANUP_FREE char *of_disk = part(disk);
+
+	return message_format("alignctl-unit:model:%s:firmware:%s:disk:%s:",
+			      of_model, of_firmware, of_disk);
+}
+
+char *hwdb_value(const char *name, const char *value, struct maybe *bytes)
+{
+	const char *at = value;
+	struct maybe found;
+	uint64_t number;
+
+	if (at && decimal_read(&at, DECODE_BLOCK_MAX, &number) && !*at) {
+		found = maybe_of((int64_t)number);
+		if (decode_is_block(found)) {
+			*bytes = found;
+			return NULL;
+		}
+	}
+	return message_format("%s=%s in udev's hwdb is no power of two from 512 to %u",
+			      name, value ? value : "", DECODE_BLOCK_MAX);
+}
+
+/* Take one property. */
+static void take(struct hwdb_answer *answer, const char *name,
+		 const char *value)
+{
+	struct maybe *bytes = !strcmp(name, HWDB_UNIT) ? &answer->unit :
+		!strcmp(name, HWDB_OVERRIDE) ? &answer->override : NULL;
+	char *wrong = bytes ? hwdb_value(name, value, bytes) : NULL;
+
+	if (!wrong)
+		return;
+	free(answer->wrong);
+	answer->wrong = wrong;
+}
+
+void hwdb_ask(const char *key, struct hwdb_answer *answer)
+{
+	struct udev *udev = udev_new();
+	struct udev_hwdb *hwdb = udev ? udev_hwdb_new(udev) : NULL;
+	struct udev_list_entry *entry;
+
+	memset(answer, 0, sizeof(*answer));
+	if (!hwdb)
+		answer->wrong = message_format("udev's hwdb cannot be read; 'systemd-hwdb update' makes it");
+	for (entry = hwdb ? udev_hwdb_get_properties_list_entry(hwdb, key, 0) :
+			    NULL;
+	     entry; entry = udev_list_entry_get_next(entry))
+		take(answer, udev_list_entry_get_name(entry),
+		     udev_list_entry_get_value(entry));
+	udev_hwdb_unref(hwdb);
+	udev_unref(udev);
+}
