@@ -11,6 +11,7 @@
 #include "boot/persist.h"
 #include "device/attach.h"
 #include "device/dm.h"
+#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 
 enum row { ROW_NAME = ATTACH_NR_SETTINGS, ROW_PERSIST, ROW_ALL, ROW_TAB,
@@ -134,6 +135,18 @@ static int attach_lines(const struct attach_arguments *arguments)
 	return result;
 }
 
+/* Say if the block that a device gets unasked, or by auto, is not its unit. */
+static void note_unit(const struct attach_options *options,
+		      const struct device *device)
+{
+	uint32_t suggested = options->physical_auto ?
+		device_suggested_physical(device) : 0;
+
+	if (!options->physical)
+		unit_note(device, suggested ? suggested : device->physical,
+			  true);
+}
+
 /* Attach a device that is given by its path. Return: enum alignctl_exit. */
 static int attach_path(struct attach_arguments *arguments, const char *path)
 {
@@ -144,6 +157,7 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 
 	if (result)
 		return result;
+	note_unit(&arguments->options, &device);
 	own_name = attach_default_name(&device);
 	name = arguments->name ? arguments->name : own_name;
 	if (arguments->online)

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "forecast/report.h"
 #include "verbs/plan_options.h"
+#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
@@ -258,6 +259,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	origin = source_facts(&source).origin;
 	result = open_device(&device, &options, &origin);
+	if (!result && options.on && !options.plan.physical)
+		unit_note(&device, device.physical, false);
 	if (!result) {
 		result = make_forecast(&source, &options, &device);
 		if (options.on)

@@ -18,6 +18,7 @@
 #include "remedy/remedy.h"
 #include "verbs/plan_options.h"
 #include "verbs/reports.h"
+#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
@@ -262,6 +263,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result)
 		return result;
 	result = check_device(&options, &device);
+	if (!result && !strcmp(method->name, "block-size"))
+		unit_note_sources(&device);
 	if (!result)
 		result = reports_become("probe", argc, argv, NULL);
 	device_close(&device);
