@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The unit of a drive by udev's hwdb: the entries that are installed, overrides, contradictions, and what verbs say of them."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from alignctl_program import alignctl
+from audited import BRIDGE, Machine, check, keep_probed
+from lab.pace import patience
+from lab.paths import REPO
+
+FINE, BUSY = 0, 4
+SHIPPED = REPO / "scripts/packaging/udev/60-alignctl-unit.hwdb"
+MODEL = "SAMSUNG HD204UI"
+FIRMWARE = "1AQ10001"
+
+
+def records(text):
+    """[(comment above, match lines, properties)] of a file of hwdb but for its head."""
+    found = []
+    for paragraph in text.split("\n\n")[1:]:
+        lines = paragraph.strip().split("\n")
+        found.append(([line for line in lines if line.startswith("#")], [line for line in lines if line[0] not in "# "],
+                      dict(line.strip().split("=") for line in lines if line.startswith(" "))))
+    return found
+
+
+class Database:
+    """The compiled hwdb of a root of its own, which programs find in place of the system's."""
+
+    def __init__(self, root):
+        self.root = root
+        root.mkdir()
+        (root / "lib").symlink_to("usr/lib")
+
+    def compile(self, **own):
+        """Compile the file that is installed, and files below /etc by their names."""
+        for folder, files in {"usr/lib/udev/hwdb.d": {SHIPPED.stem: SHIPPED.read_text()}, "etc/udev/hwdb.d": own}.items():
+            (self.root / folder).mkdir(parents=True, exist_ok=True)
+            for name, text in files.items():
+                (self.root / folder / f"{name}.hwdb").write_text(text)
+        done = subprocess.run(["systemd-hwdb", "--root", self.root, "--strict", "update"],
+                              capture_output=True, text=True, timeout=patience(30), check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def run(self, machine, *arguments):
+        """Run alignctl on a made-up machine, in a mount namespace with this database."""
+        return alignctl(*arguments, under=["unshare", "--map-root-user", "--mount", "sh", "-c",
+                                           f'mount --bind "{self.root}/etc/udev" /etc/udev && exec "$@"', "sh"],
+                        env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root)})
+
+    def check(self, machine, *arguments):
+        """(Faults, notes, devices), as check() of audited.py has them."""
+        return check(*arguments, by=lambda *words, **_: self.run(machine, *words))
+
+
+@pytest.fixture
+def database(tmp_path):
+    found = Database(tmp_path / "hwdb")
+    found.compile()
+    return found
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A disk that says 512, but whose model is known to have 4096."""
+    made = Machine(tmp_path / "machine")
+    made.disk("sde", (8, 64), physical=512, device__wwid=BRIDGE, device__model=MODEL, device__rev=FIRMWARE)
+    return made
+
+
+def claims(device):
+    return {claim["source"]: claim for claim in device["unit"]["claims"] if claim["states"]}
+
+
+def test_each_entry_names_its_source():
+    found = records(SHIPPED.read_text())
+    assert len(found) >= 10 and sum(len(matches) for _, matches, _ in found) >= 15
+    for comment, matches, properties in found:
+        assert re.fullmatch(r"# https://\S+", comment[-1]) and len(comment) > 1, matches
+        assert list(properties) == ["ALIGNCTL_UNIT"]
+        assert matches and all(re.fullmatch(r"alignctl-unit:model:[^:]{6,}\*:firmware:[^:]*\*", match) for match in matches)
+    every = [match for _, matches, _ in found for match in matches]
+    assert len(set(every)) == len(every)
+
+
+def test_the_query_of_each_model_gives_what_the_file_says(database, tmp_path):
+    made, wanted = Machine(tmp_path / "machine"), {}
+    for _, matches, properties in records(SHIPPED.read_text()):
+        for match in matches:
+            name = f"sd{len(wanted)}"
+            made.disk(name, (8, len(wanted)), device__model=match.split(":")[2].rstrip("*"), device__rev="1")
+            wanted[name] = int(properties["ALIGNCTL_UNIT"])
+    devices = database.check(made)[2]
+    assert {name: claims(device)["hwdb"]["bytes"] for name, device in devices.items()} == wanted
+    assert {device["unit"]["bytes"] for device in devices.values()} == set(wanted.values())
+
+
+def test_without_an_entry_nothing_changes(database, machine):
+    machine.write(machine.root / "sys/devices/pci0/sde", device__model="Unknown")
+    faults, notes, devices = database.check(machine)
+    assert (faults, notes, list(claims(devices["sde"]))) == ({}, {}, ["kernel"])
+    unit = devices["sde"]["unit"]
+    assert (unit["bytes"], unit["source"], unit["confidence"], unit["contradicted"]) == (512, "kernel", "medium", False)
+    assert (unit["model"], unit["firmware"], unit["disk"]) == ("Unknown", FIRMWARE, BRIDGE)
+
+
+def test_a_disk_is_judged_by_the_document_and_the_contradiction_is_a_note(database, machine):
+    machine.device("sde1", (8, 65), parent="pci0/sde", bytes_=1 << 20, partition=1, start=63)
+    faults, notes, devices = database.check(machine)
+    assert devices["sde"]["unit"]["bytes"] == devices["sde"]["disk_physical_block_size"] == 4096
+    assert (devices["sde"]["unit"]["source"], devices["sde"]["unit"]["contradicted"]) == ("hwdb", True)
+    assert devices["sde1"]["unit"] is None
+    assert set(faults) == {"sde1"} and set(faults["sde1"]) == {"partition-start"}
+    row = notes["sde"]["unit"]
+    assert row["text"] == ("sources disagree about its unit: hwdb (ALIGNCTL_UNIT) 4096, kernel (physical_block_size) 512; "
+                           "it is judged by 4096")
+    assert row["command"] == "alignctl attach /dev/sde --physical 4096 --offset 0"
+
+
+def test_what_was_probed_comes_before_the_document(database, machine):
+    keep_probed(machine.root, block_size=8192, offset=0)
+    _, notes, devices = database.check(machine)
+    assert (devices["sde"]["unit"]["bytes"], devices["sde"]["unit"]["source"]) == (8192, "measured")
+    assert devices["sde"]["disk_physical_block_size"] == 8192
+    assert "measured (probe block-size) 8192, hwdb (ALIGNCTL_UNIT) 4096" in notes["sde"]["unit"]["text"]
+
+
+@pytest.mark.parametrize("match", [f"model:{MODEL}:*", "model:*:firmware:*:disk:t10.Made up bridge/1:*"])
+def test_an_override_comes_before_all(database, machine, match):
+    keep_probed(machine.root)
+    database.compile(own=f"alignctl-unit:{match}\n ALIGNCTL_UNIT_OVERRIDE=16384\n")
+    _, _, devices = database.check(machine)
+    assert (devices["sde"]["unit"]["bytes"], devices["sde"]["unit"]["source"]) == (16384, "override")
+    assert devices["sde"]["disk_physical_block_size"] == 16384
+
+
+def test_the_option_comes_before_an_override(database, machine):
+    database.compile(own=f"alignctl-unit:model:{MODEL}:*\n ALIGNCTL_UNIT_OVERRIDE=16384\n")
+    _, notes, devices = database.check(machine, "sde", "--physical", "512")
+    assert (devices["sde"]["unit"]["bytes"], devices["sde"]["disk_physical_block_size"], notes) == (512, 512, {})
+
+
+def test_an_own_file_replaces_an_entry_and_a_wrong_one_is_said_so(database, machine):
+    database.compile(**{"70-own": f"alignctl-unit:model:{MODEL}:*\n ALIGNCTL_UNIT=512\n"})
+    assert claims(database.check(machine)[2]["sde"])["hwdb"]["bytes"] == 512
+    database.compile(**{"70-own": f"alignctl-unit:model:{MODEL}:*\n ALIGNCTL_UNIT=4K\n"})
+    unit = database.check(machine)[2]["sde"]["unit"]
+    assert unit["source"] == "kernel"
+    assert [claim["unread"] for claim in unit["claims"] if claim["source"] == "hwdb"] == \
+        ["ALIGNCTL_UNIT=4K in udev's hwdb is no power of two from 512 to 1048576"]
+
+
+def test_a_missing_database_is_said_so(database, machine):
+    (database.root / "etc/udev/hwdb.bin").write_bytes(b"")
+    unit = database.check(machine)[2]["sde"]["unit"]
+    assert unit["source"] == "kernel"
+    assert [claim["unread"] for claim in unit["claims"] if claim["source"] == "hwdb"] == \
+        ["udev's hwdb cannot be read; 'systemd-hwdb update' makes it"]
+
+
+@pytest.mark.parametrize("arguments, block", [([], 512), (["--physical", "auto"], 512), (["--physical", "8K"], None)])
+def test_attach_offers_the_unit(database, machine, loop, arguments, block):
+    """Before it does anything, here with a device in use."""
+    number = os.stat(loop).st_rdev
+    machine.disk("sdf", (os.major(number), os.minor(number)), physical=512, device__model=MODEL, device__rev=FIRMWARE)
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        done = database.run(machine, "attach", loop, *arguments)
+    finally:
+        os.close(held)
+    said = (f"alignctl: warning: {loop}: its unit is 4096 bytes, by hwdb, not {block}; --physical 4096 takes it\n"
+            f"alignctl: warning: {loop}: sources disagree about its unit, and the first is taken: hwdb (ALIGNCTL_UNIT) 4096, "
+            f"kernel (physical_block_size) 512\n")
+    assert done.returncode == BUSY
+    assert done.stderr.startswith(said) if block else "its unit is" not in done.stderr
+
+
+def test_plan_and_probe_say_that_sources_disagree(database, machine, loop):
+    number = os.stat(loop).st_rdev
+    machine.disk("sdf", (os.major(number), os.minor(number)), physical=512, device__model=MODEL, device__rev=FIRMWARE)
+    said = ("sources disagree about its unit, and the first is taken: hwdb (ALIGNCTL_UNIT) 4096, "
+            "kernel (physical_block_size) 512\n")
+    done = database.run(machine, "plan", "w512", "--on", loop, "--count", "9", "--json")
+    assert done.returncode == FINE and json.loads(done.stdout)["physical_block_size"] == 512
+    assert said in done.stderr and "by hwdb, not 512; --physical 4096 takes it" in done.stderr
+    assert not database.run(machine, "plan", "w512", "--on", loop, "--count", "9", "--physical", "4K", "--offset", "0").stderr
+    done = database.run(machine, "probe", "block-size", loop, "--dry-run")
+    assert said in done.stderr
