@@ -207,7 +207,8 @@ def test_figures_in_the_manual_are_those_in_force(file, name, title, said):
 
 def test_seconds_in_the_manual_are_those_in_force():
     for file, name, title, said in (("hold.c", "HOLD_RETRY_MS", "Errors", "every {} seconds"),
-                                    ("hold.c", "HOLD_DEADLINE_MS", "Suspend, reload, reboot", "to write held blocks for {} seconds"),
+                                    ("hold.c", "HOLD_DEADLINE_MS", "Suspend, reload, reboot",
+                                     "to write held blocks for {} seconds"),
                                     ("notify.c", "NOTIFY_REBOOT_MS", "Suspend, reload, reboot", "waits {} seconds"),
                                     ("notify.c", "NOTIFY_REBOOT_QUIET_MS", "Suspend, reload, reboot", "waits {} second more")):
         value = int(re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1])
