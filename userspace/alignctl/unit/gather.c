@@ -188,15 +188,15 @@ static void ask_probed(struct unit *unit, const char *disk)
 			   UNIT_HIGH, wrong);
 }
 
-/* Take the first text that is there. */
-static char *first_text(const char *dir, const char *one, const char *other)
+/* Return the text of an attribute, for free(), or NULL if it has none. */
+static char *text_of(const char *dir, const char *file)
 {
-	char *text = sysfs_text(dir, one);
+	char *text = sysfs_text(dir, file);
 
 	if (text && *text)
 		return text;
 	free(text);
-	return sysfs_text(dir, other);
+	return NULL;
 }
 
 void unit_ask(struct unit *unit, const struct sysfs_device *sys)
@@ -216,10 +216,11 @@ void unit_ask(struct unit *unit, const struct sysfs_device *sys)
 	unit->firmware = ata.firmware;
 	/* SCSI has cut them; NVMe has other names */
 	if (!unit->model)
-		unit->model = sysfs_text(disk, "device/model");
+		unit->model = text_of(disk, "device/model");
 	if (!unit->firmware)
-		unit->firmware = first_text(disk, "device/firmware_rev",
-					    "device/rev");
+		unit->firmware = text_of(disk, "device/firmware_rev");
+	if (!unit->firmware)
+		unit->firmware = text_of(disk, "device/rev");
 	ask_hwdb(unit);
 	ask_probed(unit, disk);
 	drive_says(unit, UNIT_IDENTIFY, ata.sectors.physical,

@@ -111,6 +111,8 @@ static void words(void)
 
 #define DISK	"/sys/devices/pci0/sda/"
 
+static const char *model = "Made up\n";
+
 /* Ask for the unit of a disk that is made up. */
 static void ask(const char *physical, const char *io_min, const char *rotational)
 {
@@ -122,7 +124,7 @@ static void ask(const char *physical, const char *io_min, const char *rotational
 	tree_file(DISK "queue/physical_block_size", physical);
 	tree_file(DISK "queue/minimum_io_size", io_min);
 	tree_file(DISK "queue/rotational", rotational);
-	tree_file(DISK "device/model", "Made up\n");
+	tree_file(DISK "device/model", model);
 	tree_file(DISK "device/rev", "1.0\n");
 	CHECK(sysfs_device_open(&sys, 8 << 8), "no disk");
 	unit_ask(&unit, &sys);
@@ -147,12 +149,22 @@ static void kernel(void)
 	takes(4096, "kernel", false);
 }
 
+static void nameless(void)
+{
+	model = "\n";
+	ask("4096\n", "4096\n", "1\n");
+	model = "Made up\n";
+	CHECK(!unit.model, "model '%s'", unit.model);
+	unit_free(&unit);
+}
+
 const struct tap_test unit_claims_tests[] = {
 	{ "the first source by precedence is taken", precedence },
 	{ "claims of one size contradict nothing", agreement },
 	{ "hints, gaps and impossible sizes are not taken", hints },
 	{ "the drive and the kernel are not known better", who_knows_better },
 	{ "claims in words, by precedence", words },
+	{ "a field of blanks is no model", nameless },
 	{ "the kernel's figure is what --physical auto suggests", kernel },
 	{ 0 },
 };
