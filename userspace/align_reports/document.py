@@ -16,6 +16,17 @@ def _mended(value: Any) -> Any:
     return [_mended(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def _escaped(letter: str) -> str:
+    if "\udc80" <= letter <= "\udcff":
+        return f"\\x{ord(letter) - 0xdc00:02x}"
+    return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+
+
+def visible(text: str) -> str:
+    """Return a text from outside for one line of a terminal: what does not print is escaped, a byte of no letter as \\xNN."""
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
 def text_of(document: dict[str, Any], indent: int | None = None) -> str:
     """Return the document as JSON that a strict reader takes."""
     return json.dumps(_mended(document), indent=indent)

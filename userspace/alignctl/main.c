@@ -28,6 +28,7 @@ static const struct verb *const verbs[] = {
 	&verb_convert,
 	&verb_workloads,
 	&verb_plan,
+	&verb_fleet,
 };
 
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -19,7 +19,7 @@ from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "verify", "probe", "record", "convert",
-         "workloads", "plan")
+         "workloads", "plan", "fleet")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of probe: whether each writes.

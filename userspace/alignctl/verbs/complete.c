@@ -150,6 +150,7 @@ struct kind {
 
 static const struct kind operand_kinds[] = {
 	{ "DEV", offer_block_devices },
+	{ "FILE|DIR", offer_files },
 	{ "IN", offer_files },
 	{ "METHOD", offer_methods },
 	{ "NAME", offer_align_devices },

@@ -19,5 +19,6 @@ extern const struct verb verb_record;
 extern const struct verb verb_convert;
 extern const struct verb verb_workloads;
 extern const struct verb verb_plan;
+extern const struct verb verb_fleet;
 
 #endif

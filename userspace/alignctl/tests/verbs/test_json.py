@@ -24,6 +24,7 @@ DOCUMENTS = {
     "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),
+    "fleet": (["fleet", "SAVED"], "JSON OF FLEET"),
     "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
     "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "JSON OF REPLAY"),
     "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "JSON OF REPLAY"),

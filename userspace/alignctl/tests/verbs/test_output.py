@@ -28,6 +28,7 @@ PRINTED = [
     ["stats", "--compare", "SAVED"], ["stats", "--compare", "SAVED", "--json"],
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
+    ["fleet", "SAVED"], ["fleet", "SAVED", "--json"],
     *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
     ["replay", "db-read", "--on", "DISK", "--count", "20"],

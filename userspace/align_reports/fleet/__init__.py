@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl fleet: the answers of many hosts, in one ranked list."""

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`alignctl fleet`: the documents of many hosts, merged into one ranked list.
+
+Reads files only. Exit status: 0 no findings and no touches, 1 findings or touches, 2 usage, 3 a file could not be used,
+which wins over 1; the other files are answered for all the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+from align_reports import interrupt, needs
+
+try:
+    import rich  # noqa: F401	# the pages' parts need it
+except ImportError:
+    print(needs.rich("alignctl fleet"), file=sys.stderr)
+    sys.exit(3)
+
+from align_reports.document import text_of, visible
+from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
+from align_reports.fleet import layout, page, ranking, table
+from align_reports.fleet.ranking import Entry, Fleet, Host, grade_of
+from align_reports.verify.command import attempt, put, refused
+
+FORMAT = 1
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """Parse arguments that alignctl has checked and documents: see verbs/fleet.c."""
+    parser = argparse.ArgumentParser(prog="alignctl fleet", add_help=False, allow_abbrev=True)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--host")
+    parser.add_argument("--by", choices=table.VIEWS)
+    parser.add_argument("--html", type=Path)
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_intermixed_args(argv)
+
+
+def _figures(entry: Entry) -> dict[str, Any]:
+    """Return what an entry of the document has, whatever the entry is of."""
+    day = entry.cost
+    return {"touches_per_day": None if day is None else round(day), "touches": entry.touches, **entry.grades()}
+
+
+def _host(host: Host) -> dict[str, Any]:
+    return {"rank": host.rank, "host": host.name, "documents": host.documents, "touches_from": host.source,
+            **_figures(host), "disks": len(host.disks),
+            "writers": [{"comm": comm, "touches": touches}
+                        for comm, touches in sorted(host.writers.items(), key=lambda row: (-row[1], row[0])) if touches],
+            "devices": [{"device": each.name, "model": each.model, **_figures(each), "modes": each.modes,
+                         "findings": [{"finding": one.code, "device": one.device, "grade": grade_of(one), "text": one.text}
+                                      for one in each.findings]}
+                        for each in host.devices if each.wrong or each.findings]}
+
+
+def document(fleet: Fleet) -> dict[str, Any]:
+    """Return what --json prints."""
+    whole = fleet.total()
+    return {
+        "format": FORMAT,
+        "hosts": [_host(host) for host in fleet.hosts],
+        "models": [{"model": each.name, "disks": disks, "hosts": on, **_figures(each)} for each, disks, on in fleet.models()],
+        "findings": [{"finding": finding.code, "grade": grade_of(finding), "hosts": len({host.name for host in on}),
+                      "times": len(on)} for finding, on in fleet.findings()],
+        "total": {"hosts": len(fleet.hosts), "hosts_wrong": sum(host.wrong for host in fleet.hosts),
+                  "hosts_with_cost": sum(host.cost is not None for host in fleet.hosts),
+                  "hosts_checked": sum(host.judged for host in fleet.hosts), **_figures(whole),
+                  "disks": sum(len(host.disks) for host in fleet.hosts)},
+        "unused": [{"file": visible(path), "reason": reason} for path, reason in sorted(fleet.unusable.items())]}
+
+
+def only(fleet: Fleet, name: str) -> Fleet | None:
+    """Return the fleet with one host of that name; None, after reporting, if there is none."""
+    hosts = [host for host in fleet.hosts if host.name == name]
+    if hosts:
+        return Fleet(hosts, fleet.unusable)
+    near = difflib.get_close_matches(name, [host.name or "" for host in fleet.hosts], 1)
+    hint = f"; did you mean '{near[0]}'?" if near else "; 'alignctl fleet' without --host lists them"
+    print(f"alignctl fleet: no host '{visible(name)}' in the documents{hint}", file=sys.stderr)
+    return None
+
+
+def read(operands: list[str]) -> Fleet:
+    """Read all documents; report the files that cannot be used."""
+    # Documents have no cycles, and their many small objects make the collector slow.
+    gc.disable()
+    paths, unusable = layout.files(operands)
+    fleet = ranking.gather(paths, unusable)
+    for path, reason in sorted(unusable.items()):
+        print(f"alignctl fleet: {visible(path)}: {visible(reason)}", file=sys.stderr)
+    return fleet
+
+
+def main(argv: list[str]) -> int:
+    given = arguments(argv)
+    if refused("fleet", given.html, given.files):
+        return USAGE
+    made: list[Fleet] = []
+    _, status = attempt("fleet", lambda: made.append(read(given.files)))
+    interrupt.release()
+    if status or not made:
+        return status
+    [fleet] = made
+    status = IO if fleet.unusable else FINE
+    if not fleet.hosts:
+        return status
+    if given.host is not None:
+        chosen = only(fleet, visible(given.host))
+        if chosen is None:
+            return USAGE
+        fleet = chosen
+    if given.html:
+        status = max(status, put("fleet", given.html, page.render(fleet, given.host and visible(given.host))))
+    if given.json:
+        print(text_of(document(fleet), indent=1))
+    else:
+        view = table.VIEWS[given.by or ("device" if given.host else "host")](fleet)
+        print(table.text(fleet, view))
+    return max(status, FINDINGS if any(host.wrong for host in fleet.hosts) else FINE)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the documents of a fleet lie, and which host each is of.
+
+The host is in the file's name, or else the name of its folder:
+
+    HOST/check.json  HOST/stats.json  HOST/plan-sda.json     what the Ansible role writes
+    HOST.check.json  HOST.stats.json  HOST.plan-sda.json
+    HOST.json
+
+Of a folder, all files *.json in it and in the folders in it are taken. What a document is, its content says; the word
+in the name only parts the host from the rest, and the device, as in plan-sda, is that of a plan.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..document import visible
+
+KINDS = ("check", "stats", "plan")
+SUFFIX = ".json"
+# A document of a host with a thousand disks has 3 MB.
+MOST_BYTES = 64 << 20
+NAME = re.compile(rf"(?:(?P<host>.+)\.)?(?P<kind>{'|'.join(KINDS)})(?:-(?P<device>.+))?", re.S)
+
+
+class Unusable(Exception):
+    """A file cannot be used; the text says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file, and what its name says: the host, the kind of document (or None), the device (or None)."""
+
+    path: str
+    host: str
+    kind: str | None
+    device: str | None
+
+
+def place(path: str) -> Place:
+    """Tell from the name of a file which host its document is of."""
+    folder, name = os.path.split(os.path.abspath(path))
+    name = name.removesuffix(SUFFIX)
+    found = NAME.fullmatch(name)
+    if not found:
+        return Place(path, visible(name), None, None)
+    host, device = found["host"] or os.path.basename(folder) or "/", found["device"]
+    return Place(path, visible(host), found["kind"], device and visible(device))
+
+
+def _entries(folder: str, deep: bool) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if deep and entry.is_dir() and not entry.name.endswith(SUFFIX):
+            yield from _entries(entry.path, False)
+        elif entry.name.endswith(SUFFIX):
+            yield entry.path
+
+
+def files(operands: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+    """Find the files that the operands are or hold, each once, and {operand: why it has none}."""
+    found: dict[str, None] = {}
+    without = {}
+    for operand in operands:
+        try:
+            inside = list(_entries(operand, True)) if os.path.isdir(operand) else [operand]
+        except OSError as error:
+            without[operand] = f"{error.strerror}: let this user read it"
+            continue
+        if not inside:
+            without[operand] = f"holds no documents: no *{SUFFIX} in it, nor in the folders in it"
+        found.update(dict.fromkeys(inside))
+    return sorted(found), without
+
+
+def content(path: str) -> bytes:
+    """Read a file whole. Raises Unusable."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unusable("is a folder: give its files, or the folder that it is in")
+        # Opening a pipe would wait for its writer, and a device may do anything.
+        if not stat.S_ISREG(status.st_mode):
+            raise Unusable("is not a regular file: save the document to one")
+        if status.st_size > MOST_BYTES:
+            raise Unusable(f"has {status.st_size} bytes, and no document more than {MOST_BYTES}: leave it out")
+        with open(path, "rb") as file:
+            return file.read(MOST_BYTES)
+    except OSError as error:
+        raise Unusable(f"{error.strerror}: give a file that this user can read") from None

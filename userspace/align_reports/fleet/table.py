@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A fleet as tables of words, the same for the terminal and for the page: by host, device, model and finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..page import Heading
+from ..table import number, rate
+from .ranking import NOTE, ORDER, Entry, Fleet, Host, grade_of
+
+# As in the tables of alignctl's own verbs; but a figure of which nobody has told must not be taken for one that is none.
+NONE = "-"
+UNKNOWN = "not known"
+# Between thousands, on the page only.
+GROUP = "\u202f"
+COUNTS = (Heading("SHIFT"), Heading("UNIT"), Heading("OTHER"))
+COST = Heading("TOUCHES/DAY")
+MEANINGS = {
+    "RANK": "by what misaligned writes cost a day, then by the findings of each grade, then by name",
+    "TOUCHES/DAY": "partial touches of physical blocks a day that cost a read: of stats, in its intervals (what is avoided "
+                   "is not in it); else of plan, in its recording. Not known where no document has a time",
+    "FROM": "the document that the touches are from",
+    "SHIFT": "findings of check of places that are shifted: each block that is written there lies in two physical ones",
+    "UNIT": "findings of units that are smaller than the physical block, or no multiple of it",
+    "OTHER": "further findings of check, and devices that stats shows as gone or degraded",
+    "NOTES": "notes of check, which cost nothing by themselves or are not known to; they have no say in the rank",
+    "FIRST": "the device to look at first, and its gravest findings",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """A table: what its rows are, its headings, and its rows."""
+
+    title: str
+    headings: tuple[Heading, ...]
+    rows: list[list[str]]
+
+
+def cost(value: Fraction | None) -> str:
+    return UNKNOWN if value is None else rate(float(value))
+
+
+def count(value: int | None) -> str:
+    return UNKNOWN if value is None else number(value)
+
+
+def _counts(entry: Entry) -> list[str]:
+    return [count(found) for grade, found in entry.grades().items() if grade != NOTE]
+
+
+def codes(entry: Entry) -> str:
+    """Name the findings of an entry, each once, the gravest first."""
+    found = Counter((ORDER.index(grade_of(each)), each.code) for each in entry.findings if not each.note)
+    return ", ".join(f"{code} ({times})" if times > 1 else code for (_, code), times in sorted(found.items())) or NONE
+
+
+def _first(host: Host) -> str:
+    device = next((each for each in host.devices if each.wrong), None)
+    if device is None:
+        return NONE
+    return f"{device.name or UNKNOWN}: {codes(device) if device.faults() else 'touches'}"
+
+
+def hosts(fleet: Fleet) -> View:
+    return View("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, Heading("FROM", word=True), *COUNTS,
+                          Heading("NOTES"), Heading("FIRST", word=True)),
+                [[number(host.rank), host.name or "", cost(host.cost), host.source or NONE, *_counts(host),
+                  count(host.grades()[NOTE]), _first(host)] for host in fleet.hosts])
+
+
+def devices(fleet: Fleet) -> View:
+    return View("devices", (Heading("HOST", title=True), Heading("DEVICE", title=True), Heading("MODEL", word=True), COST,
+                            Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)),
+                [[each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), ", ".join(each.modes) or NONE,
+                  *_counts(each), codes(each)] for each in fleet.devices()])
+
+
+def models(fleet: Fleet) -> View:
+    return View("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *COUNTS),
+                [[each.name or UNKNOWN, number(disks), number(on), cost(each.cost), *_counts(each)]
+                 for each, disks, on in fleet.models()])
+
+
+def findings(fleet: Fleet) -> View:
+    return View("findings", (Heading("FINDING", title=True), Heading("GRADE", word=True), Heading("HOSTS"), Heading("TIMES"),
+                             Heading("FOR EXAMPLE", word=True)),
+                [[finding.code, grade_of(finding), number(len({host.name for host in on})), number(len(on)),
+                  f"{on[0].name}: {finding.device} {finding.text}"] for finding, on in fleet.findings()])
+
+
+VIEWS: dict[str, Callable[[Fleet], View]] = {"host": hosts, "device": devices, "model": models, "finding": findings}
+
+
+def total(fleet: Fleet) -> str:
+    """Say in a line what all hosts have together."""
+    whole, hosts = fleet.total(), fleet.hosts
+    faults = number(whole.faults()) if whole.judged or whole.faults() else UNKNOWN
+    return (f"hosts: {number(len(hosts))}, with findings or touches: {number(sum(host.wrong for host in hosts))}, "
+            f"with a cost: {number(sum(host.cost is not None for host in hosts))}, "
+            f"checked: {number(sum(host.judged for host in hosts))}\n"
+            f"touches a day: {cost(whole.cost)}; findings: {faults}, notes: {count(whole.grades()[NOTE])}; "
+            f"files not used: {number(len(fleet.unusable))}")
+
+
+def text(fleet: Fleet, view: View) -> str:
+    """Return a table and the totals for the terminal, as alignctl's own verbs print tables."""
+    whole = total(fleet).replace(GROUP, "")
+    if not view.rows:
+        return whole
+    rows = [[heading.name for heading in view.headings], *([cell.replace(GROUP, "") for cell in row] for row in view.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    left = [heading.word or heading.title for heading in view.headings]
+    lines = ("  ".join(f"{cell:<{width}}" if words else f"{cell:>{width}}"
+                       for cell, width, words in zip(row, widths, left, strict=True)).rstrip() for row in rows)
+    return "\n".join((*lines, "", whole))

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * alignctl fleet: the documents of many hosts in one ranked list. The arguments
+ * are parsed and checked here, as every verb's; reading, ranking and page are
+ * Python's, in userspace/align_reports.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/exit_codes.h"
+#include "verbs/reports.h"
+#include "verbs/verbs.h"
+
+enum row { ROW_HOST, ROW_BY, ROW_HTML, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_HOST] = { "host", "NAME", "only this host, by its devices" },
+	[ROW_BY] = { "by", "WHAT",
+		     "rows: host (default), device, model or finding" },
+	[ROW_HTML] = { "html", "FILE", "write the list as a page, too" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static const char *const views[] = { "host", "device", "model", "finding" };
+
+struct fleet_options {
+	const char *by;
+	bool json;
+};
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct fleet_options *options = context;
+	size_t chosen;
+
+	switch ((enum row)row) {
+	case ROW_HOST:
+		return *argument ? 0 : options_refuse("host", argument,
+						      "must be the name of a host");
+	case ROW_BY:
+		options->by = argument;
+		return options_choose("by", argument, views,
+				      sizeof(views) / sizeof(views[0]),
+				      &chosen);
+	case ROW_JSON:
+		options->json = true;
+		break;
+	case ROW_HTML:
+		break;
+	}
+	return 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct fleet_options options = { 0 };
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	if (options.json && options.by) {
+		options_refuse("by", options.by,
+			       "does not apply to --json, which has all; leave it out");
+		return ALIGNCTL_USAGE;
+	}
+	return reports_become("fleet", argc, argv, NULL);
+}
+
+static void more_help(void)
+{
+	puts("\nFILE is what check, stats or plan prints with --json on a host. Its name says\n"
+	     "which host: HOST/check.json or HOST.check.json, likewise stats and plan-DEVICE,\n"
+	     "or HOST.json. Of a DIR, all *.json in it, and in the folders in it.");
+}
+
+const struct verb verb_fleet = {
+	"fleet", "FILE|DIR...", 1, INT_MAX,
+	"Rank many hosts by what check, stats and plan say of them",
+	rows, more_help, run,
+};
