@@ -143,6 +143,10 @@ bench-drive:  ## the drive's profiles against publications, out/bench-drive.html
 		$(PYTHON) -m lab.drive.real_time_truth $(if $(DOCUMENTS),--document) || status=$$?; \
 		exit $$status
 
+bench-fleet:  ## how long alignctl fleet takes over 5000 hosts [BENCH_ARGS="--hosts N"]
+	$(call prepare,packages venv,programs)
+	$(PYTHON) -m lab.bench.fleet $(BENCH_ARGS)
+
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs modules)
@@ -183,4 +187,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-drive bench-fleet check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
