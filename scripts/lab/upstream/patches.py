@@ -100,7 +100,7 @@ An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
 engine never waits for memory in the I/O path; what it cannot serve goes
 down unmodified, in order, and is counted.
-""", driver("block.c", "hold.c", "overlay.c", "run.c", "start.c", "write.c")),
+""", driver("block.c", "hold.c", "notify.c", "overlay.c", "run.c", "start.c", "write.c")),
     Patch("dm-align: add the target", """\
 Add the device-mapper target "align" and its build.
 
