@@ -473,18 +473,6 @@ static struct maybe align_block(const char *dir)
 	return maybe_of(block);
 }
 
-/* Return the model of a disk, for free(), or NULL if the disk has none. */
-static char *model_of(const char *dir)
-{
-	char *model = sysfs_text(dir, "device/model");
-
-	if (model && !*model) {
-		free(model);
-		model = NULL;
-	}
-	return model;
-}
-
 /* Fill in what sysfs says of the device. */
 static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 {
@@ -523,7 +511,6 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 		if (layer->kind == STACK_DM)
 			layer->partition = mapped_number(sys->dir);
 		ask_drive(&layer->view[STACK_IDENTIFY], sys->dir);
-		layer->model = model_of(sys->dir);
 	}
 }
 

@@ -326,7 +326,7 @@ static struct json_object *json_device(const struct stack *stack,
 	json_add_text(object, "path", layer->path);
 	json_add_text(object, "devno", layer->devno ? devno : NULL);
 	json_add_text(object, "partition_type", layer->type);
-	json_add_text(object, "model", layer->model);
+	json_add_text(object, "model", layer->unit.model);
 	for (i = 0; i < audit_table.nr; i++)
 		if (audit_columns[i].key)
 			json_add(object, audit_columns[i].key,

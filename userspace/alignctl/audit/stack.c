@@ -101,7 +101,6 @@ void stack_free(struct stack *stack)
 		free(layer->label);
 		free(layer->type);
 		free(layer->file);
-		free(layer->model);
 		while (layer->nr_mounts)
 			free(layer->mounts[--layer->nr_mounts]);
 		free(layer->mounts);

@@ -116,7 +116,6 @@ struct stack_content {
  * @path: path for commands
  * @label: name below /dev/mapper, or NULL
  * @file: backing file of a loop device, or NULL
- * @model: model of a disk, as the drive names it, or NULL
  * @mapped: a partition that kpartx has mapped
  * @align_block: physical block of an align device's only target
  * @extended: an extended partition, which holds no data of its own
@@ -140,7 +139,7 @@ struct stack_content {
  * @claimed_physical: physical block when that line was written, bytes; unknown:
  *	it does not say
  * @claimed_offset: alignment offset then, bytes; unknown: nowhere aligned
- * @unit: of a disk, all claims about its unit; without claims: nobody asked
+ * @unit: unit of a disk, with all claims; no claims: the disk was not asked
  * @ledger: counters of an align device; NULL: of another one, or not readable
  * @below: indices of the devices it lies on, all less than its own index
  * @nr_below: number of the devices it lies on
@@ -151,7 +150,6 @@ struct stack_layer {
 	char *path;
 	char *label;
 	char *file;
-	char *model;
 	bool mapped;
 	bool extended;
 	struct maybe align_block;

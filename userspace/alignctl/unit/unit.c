@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,10 @@ struct unit_claim *unit_claim(struct unit *unit, enum unit_source source,
 			      const char *figure, struct maybe bytes,
 			      enum unit_confidence confidence, char *unread)
 {
-	struct unit_claim *claim = &unit->claim[unit->nr++];
+	struct unit_claim *claim;
 
+	assert(unit->nr < UNIT_CLAIMS);
+	claim = &unit->claim[unit->nr++];
 	*claim = (struct unit_claim) {
 		.source = source, .figure = figure, .bytes = bytes,
 		.confidence = confidence, .unread = unread,
@@ -205,7 +208,6 @@ struct json_object *unit_json(const struct unit *unit)
 	json_add_text(object, "confidence",
 		      taken ? unit_confidence_name(taken->confidence) : NULL);
 	json_add_bool(object, "contradicted", unit_contradicted(unit));
-	json_add_text(object, "model", unit->model);
 	json_add_text(object, "firmware", unit->firmware);
 	json_add_text(object, "disk", unit->disk);
 	for (i = 0; i < unit->nr; i++)

@@ -106,7 +106,7 @@ def test_without_an_entry_nothing_changes(database, machine):
     assert (faults, notes, list(claims(devices["sde"]))) == ({}, {}, ["kernel"])
     unit = devices["sde"]["unit"]
     assert (unit["bytes"], unit["source"], unit["confidence"], unit["contradicted"]) == (512, "kernel", "medium", False)
-    assert (unit["model"], unit["firmware"], unit["disk"]) == ("Unknown", FIRMWARE, BRIDGE)
+    assert (devices["sde"]["model"], unit["firmware"], unit["disk"]) == ("Unknown", FIRMWARE, BRIDGE)
 
 
 def test_a_disk_is_judged_by_the_document_and_the_contradiction_is_a_note(database, machine):
