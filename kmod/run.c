@@ -108,6 +108,30 @@ static struct block_run *run_single(struct align_block *block)
 	return run;
 }
 
+/**
+ * bio_on_nobodys_account - charge no cgroup with a bio that carries held touches
+ * @bio: the bio, with its device
+ *
+ * The writer has been told that it is done, and others may wait for its data, with
+ * an fsync. So it must not wait in the queue of a cgroup that is throttled, neither
+ * the writer's own nor that of the task that happens to send the bio.
+ */
+void bio_on_nobodys_account(struct bio *bio)
+{
+	bio_associate_blkg_from_css(bio, NULL);
+}
+
+/* Whether a block of a run holds something. */
+static bool run_is_held(const struct block_run *run)
+{
+	const struct align_block *block;
+
+	list_for_each_entry(block, &run->blocks, list)
+		if (block->held)
+			return true;
+	return false;
+}
+
 static void run_init_bio(struct block_run *run, blk_opf_t opf,
 			 bio_end_io_t *end_io)
 {
@@ -117,8 +141,8 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 	struct align_touch *cause = NULL;
 
 	/*
-	 * On account of the first touch, which stays first while the block is
-	 * active; of nobody, if it was acknowledged before.
+	 * With the flags of the first touch, which stays first while the block
+	 * is active; with none, if it was acknowledged before.
 	 */
 	if (block->state == BLOCK_IS_WRITE || !block->held)
 		cause = list_first_entry_or_null(&block->touches,
@@ -139,6 +163,8 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		bio->bi_ioprio = cause->io->bio->bi_ioprio;
 		bio_clone_blkg_association(bio, cause->io->bio);
 	}
+	if (run_is_held(run))
+		bio_on_nobodys_account(bio);
 }
 
 /*

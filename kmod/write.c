@@ -245,6 +245,7 @@ static sector_t joined_new(struct align_io *io)
 	struct bvec_iter iter;
 	struct bio_vec bv;
 	struct bio *bio = NULL;
+	bool held = false;
 	sector_t n;
 
 	n = align_cut(&at->geometry, io->run_sector,
@@ -267,9 +268,12 @@ static sector_t joined_new(struct align_io *io)
 	list_for_each_entry(block, &io->joined, list) {
 		bio->bi_opf |= block_patch(block);
 		bytes += block_sent_bytes(block);
+		held |= block->held;
 		block_add_to_bio(block, bio);
 	}
 	joined_add_piece(io, bio);
+	if (held)
+		bio_on_nobodys_account(bio);
 	bio->bi_iter.bi_sector = io->run_sector - sectors;
 	bio->bi_end_io = joined_end;
 	io->joined_bio = bio;
