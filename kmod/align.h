@@ -116,10 +116,18 @@ struct align_waiter {
 	void (*done)(struct align_waiter *waiter);
 };
 
+/* Events that wait until no target holds anything: see notify.c. */
+enum align_ending {
+	ALIGN_REBOOT,
+	ALIGN_SLEEP,
+	ALIGN_ENDINGS,
+};
+
 /* Reasons to hold nothing although the mode is coalesce: bits of @stopped. */
 #define HOLD_STOPPED_SUSPEND	1
 #define HOLD_STOPPED_MODE	2
 #define HOLD_STOPPED_REBOOT	4
+#define HOLD_STOPPED_SLEEP	8
 
 /**
  * struct align_blocks - the blocks that have touches, are held or are known
@@ -155,7 +163,7 @@ struct align_waiter {
  * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
  *	without the lock
  * @waiters: flushes, messages and suspends that wait for held blocks
- * @reboot: the reboot notifier's waiter; its @left is 0 if it does not wait
+ * @endings: a waiter for each notifier; @left is 0 in one that does not wait
  * @seq: number of the block that began to hold last
  * @empty_seq: held blocks with a number up to this one must be written; read
  *	without the lock
@@ -198,7 +206,7 @@ struct align_blocks {
 	wait_queue_head_t quiet;
 	unsigned int nr_flushes;
 	struct list_head waiters;
-	struct align_waiter reboot;
+	struct align_waiter endings[ALIGN_ENDINGS];
 	u64 seq;
 	u64 empty_seq;
 	unsigned int nr_held;
@@ -233,7 +241,7 @@ struct align_blocks {
  * @node: the mapped device's node
  * @ledger: the ledger in @node
  * @node_list: entry in the node's list of targets, under the node's lock
- * @all: entry in the list of all targets, for a reboot; under its lock
+ * @all: entry in the list of all targets, for the notifiers; under its lock
  * @index: position among the align targets of its table
  */
 struct align_target {

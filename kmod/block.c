@@ -807,7 +807,8 @@ void block_end_turn(struct align_block *block)
 		block_collect_and_queue(block);
 	} else if (block->held) {
 		hold_rest(block);
-	} else if (block->valid) {
+	} else if (block->valid &&
+		   !(READ_ONCE(blocks->stopped) & HOLD_STOPPED_SLEEP)) {
 		block->state = BLOCK_IS_KNOWN;
 		block->since = jiffies;
 		list_add_tail(&block->list, &shard->known);

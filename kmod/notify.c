@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reboot notifier, which has what is held by all targets written.
+ * The notifiers of reboot and sleep, which have what is held by all targets written.
  *
- * It stops all targets, and waits for all of them at once: each counts itself out
- * of reboot_left through blocks->reboot.
+ * device-mapper suspends no device for either. A notifier stops all targets, and
+ * waits for all of them at once: each counts itself out of the ending's @left
+ * through its waiter of that ending, in blocks->endings. A machine that sleeps with
+ * held blocks has them in memory only; hibernation writes its image after that,
+ * maybe through a target, and then cuts the power without a reboot notifier. So
+ * nothing is held from PREPARE until POST. Nothing is known either: the image is
+ * older than what is written behind it, and the machine goes on with the image.
  *
- * targets_lock guards the list of targets and rebooting. It is taken outside
- * blocks->lock and never held while a request is waited for, so a target that
- * hangs keeps no other one from being removed. The notifier looks at a target
+ * targets_lock guards the list of targets, and @begun of both endings. It is taken
+ * outside blocks->lock and never held while a request is waited for, so a target
+ * that hangs keeps no other one from being removed. A notifier looks at a target
  * under targets_lock only. A target leaves the list before hold_exit() fails its
- * waiters, reboot_left included, and is freed after that.
+ * waiters, those of the endings included, and is freed after that. A reboot fails
+ * all waiters of a target, that of a sleep too; a sleep withdraws its own.
  */
 #include <linux/reboot.h>
+#include <linux/suspend.h>
 
 #include "block.h"
 #include "node.h"
@@ -24,42 +31,120 @@
  * a moment, and would be resynced without that. md waits as long for its disks.
  */
 #define NOTIFY_REBOOT_QUIET_MS	1000
+/* How long a sleep waits for all targets together. */
+#define NOTIFY_SLEEP_MS	30000
+
+/**
+ * struct ending - an event that waits until no target holds anything
+ * @why: reason against holding from then on, HOLD_STOPPED_...
+ * @done: done() of its waiter of each target, which counts the target out
+ * @begun: the event has begun and not been undone
+ * @left: targets that have to be waited for
+ * @settled: woken when @left is 0
+ */
+struct ending {
+	unsigned int why;
+	void (*done)(struct align_waiter *waiter);
+	bool begun;
+	atomic_t left;
+	wait_queue_head_t settled;
+};
 
 static LIST_HEAD(targets);
 static DEFINE_MUTEX(targets_lock);
-static bool rebooting;
-static atomic_t reboot_left;
-static DECLARE_WAIT_QUEUE_HEAD(reboot_settled);
+
+static void reboot_done(struct align_waiter *waiter);
+static void sleep_done(struct align_waiter *waiter);
+
+static struct ending endings[ALIGN_ENDINGS] = {
+	[ALIGN_REBOOT] = {
+		.why = HOLD_STOPPED_REBOOT,
+		.done = reboot_done,
+		.settled = __WAIT_QUEUE_HEAD_INITIALIZER(endings[ALIGN_REBOOT].settled),
+	},
+	[ALIGN_SLEEP] = {
+		.why = HOLD_STOPPED_SLEEP,
+		.done = sleep_done,
+		.settled = __WAIT_QUEUE_HEAD_INITIALIZER(endings[ALIGN_SLEEP].settled),
+	},
+};
+
+static void ending_put(struct ending *ending)
+{
+	if (atomic_dec_and_test(&ending->left))
+		wake_up(&ending->settled);
+}
 
 static void reboot_done(struct align_waiter *waiter)
 {
-	if (atomic_dec_and_test(&reboot_left))
-		wake_up(&reboot_settled);
+	ending_put(&endings[ALIGN_REBOOT]);
+}
+
+static void sleep_done(struct align_waiter *waiter)
+{
+	ending_put(&endings[ALIGN_SLEEP]);
 }
 
 /*
- * Let the reboot wait for what a target holds. targets_lock held. Return: false
- * if that is nothing, or cannot be written.
+ * Let an ending wait for what a target holds. targets_lock held. Return: false if
+ * that is nothing, or cannot be written.
  */
-static bool reboot_ask(struct align_target *at)
+static bool ending_ask(enum align_ending which, struct align_target *at)
 {
+	struct align_waiter *waiter = &at->blocks.endings[which];
+	struct ending *ending = &endings[which];
+
+	waiter->done = ending->done;
 	/* Before, as the waiter may be done at once. */
-	atomic_inc(&reboot_left);
-	at->blocks.reboot.done = reboot_done;
-	if (hold_ask(at, &at->blocks.reboot) > 0)
+	atomic_inc(&ending->left);
+	if (hold_ask(at, waiter) > 0)
 		return true;
-	atomic_dec(&reboot_left);
+	atomic_dec(&ending->left);
 	return false;
+}
+
+/* Let no target hold anything. Return: whether one has begun to write for that. */
+static bool ending_begin(enum align_ending which)
+{
+	struct align_target *at;
+	bool asked = false;
+
+	mutex_lock(&targets_lock);
+	endings[which].begun = true;
+	/* All before the first is asked: one may lie on another. */
+	list_for_each_entry(at, &targets, all)
+		hold_stop(at, endings[which].why);
+	list_for_each_entry(at, &targets, all)
+		asked |= ending_ask(which, at);
+	mutex_unlock(&targets_lock);
+	return asked;
+}
+
+/* Return the jiffies left of @ms when every target has written, or failed to; or 0. */
+static long ending_wait(enum align_ending which, unsigned int ms)
+{
+	struct ending *ending = &endings[which];
+
+	return wait_event_timeout(ending->settled, !atomic_read(&ending->left),
+				  msecs_to_jiffies(ms));
+}
+
+/* Wait for a target no longer. targets_lock held. Return: it was waited for. */
+static bool ending_withdraw(enum align_ending which, struct align_target *at)
+{
+	bool late = hold_withdraw(at, &at->blocks.endings[which]);
+
+	if (late)
+		ending_put(&endings[which]);
+	return late;
 }
 
 /* Log what a target still holds behind the deadline. targets_lock held. */
 static void reboot_report(struct align_target *at)
 {
-	bool late = hold_withdraw(at, &at->blocks.reboot);
+	bool late = ending_withdraw(ALIGN_REBOOT, at);
 	unsigned int nr = hold_fail(at);
 
-	if (late)
-		reboot_done(&at->blocks.reboot);
 	if (nr)
 		DMERR("%s: %u held blocks were not written before the reboot: error %d",
 		      dm_device_name(at->node->md), nr,
@@ -70,21 +155,10 @@ static void reboot_report(struct align_target *at)
 static int notify_reboot(struct notifier_block *notifier, unsigned long event,
 			 void *unused)
 {
+	bool wrote = ending_begin(ALIGN_REBOOT);
+	long left = ending_wait(ALIGN_REBOOT, NOTIFY_REBOOT_MS);
 	struct align_target *at;
-	bool wrote = false;
-	long left;
 
-	mutex_lock(&targets_lock);
-	rebooting = true;
-	/* All before the first is asked: one may lie on another. */
-	list_for_each_entry(at, &targets, all)
-		hold_stop(at, HOLD_STOPPED_REBOOT);
-	list_for_each_entry(at, &targets, all)
-		wrote |= reboot_ask(at);
-	mutex_unlock(&targets_lock);
-
-	left = wait_event_timeout(reboot_settled, !atomic_read(&reboot_left),
-				  msecs_to_jiffies(NOTIFY_REBOOT_MS));
 	if (wrote)
 		schedule_timeout_uninterruptible(min_t(long, left,
 						       msecs_to_jiffies(NOTIFY_REBOOT_QUIET_MS)));
@@ -107,25 +181,98 @@ static struct notifier_block reboot_notifier = {
 	.priority = INT_MAX,
 };
 
+/*
+ * Write the held blocks of all targets, and let none hold or know anything. What
+ * could not be written stays held, is in the image of a hibernation, and is tried
+ * again: a machine that must sleep is not kept awake by a bad disk.
+ */
+static void sleep_begin(void)
+{
+	struct align_target *at;
+
+	ending_begin(ALIGN_SLEEP);
+	ending_wait(ALIGN_SLEEP, NOTIFY_SLEEP_MS);
+
+	mutex_lock(&targets_lock);
+	list_for_each_entry(at, &targets, all) {
+		unsigned int nr;
+
+		ending_withdraw(ALIGN_SLEEP, at);
+		blocks_forget(at);
+		nr = READ_ONCE(at->blocks.nr_held);
+		if (nr)
+			DMERR("%s: %u held blocks were not written before the sleep, and stay held",
+			      dm_device_name(at->node->md), nr);
+	}
+	mutex_unlock(&targets_lock);
+}
+
+/* Hold again. Also called for a sleep that never began. */
+static void sleep_end(void)
+{
+	struct align_target *at;
+
+	mutex_lock(&targets_lock);
+	endings[ALIGN_SLEEP].begun = false;
+	list_for_each_entry(at, &targets, all)
+		hold_start(at, HOLD_STOPPED_SLEEP);
+	mutex_unlock(&targets_lock);
+}
+
+static int notify_sleep(struct notifier_block *notifier, unsigned long event,
+			void *unused)
+{
+	switch (event) {
+	case PM_HIBERNATION_PREPARE:
+	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
+		sleep_begin();
+		break;
+	case PM_POST_HIBERNATION:
+	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:
+		sleep_end();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/* First, as at a reboot: what is held goes through drivers that prepare, too. */
+static struct notifier_block sleep_notifier = {
+	.notifier_call = notify_sleep,
+	.priority = INT_MAX,
+};
+
 int notify_init(void)
 {
-	return register_reboot_notifier(&reboot_notifier);
+	int ret = register_reboot_notifier(&reboot_notifier);
+
+	if (ret)
+		return ret;
+	ret = register_pm_notifier(&sleep_notifier);
+	if (ret)
+		unregister_reboot_notifier(&reboot_notifier);
+	return ret;
 }
 
 void notify_exit(void)
 {
+	unregister_pm_notifier(&sleep_notifier);
 	unregister_reboot_notifier(&reboot_notifier);
 }
 
 /**
- * notify_add - let a target know of reboots from now on
+ * notify_add - let a target know of reboots and sleeps from now on
  * @at: the target
  */
 void notify_add(struct align_target *at)
 {
+	unsigned int i;
+
 	mutex_lock(&targets_lock);
-	if (rebooting)
-		hold_stop(at, HOLD_STOPPED_REBOOT);
+	for (i = 0; i < ALIGN_ENDINGS; i++)
+		if (endings[i].begun)
+			hold_stop(at, endings[i].why);
 	list_add_tail(&at->all, &targets);
 	mutex_unlock(&targets_lock);
 }
