@@ -209,7 +209,10 @@ def test_seconds_in_the_manual_are_those_in_force():
     for file, name, title, said in (("hold.c", "HOLD_RETRY_MS", "Errors", "every {} seconds"),
                                     ("hold.c", "HOLD_DEADLINE_MS", "Suspend, reload, reboot",
                                      "to write held blocks for {} seconds"),
-                                    ("notify.c", "NOTIFY_REBOOT_MS", "Suspend, reload, reboot", "waits {} seconds"),
+                                    ("notify.c", "NOTIFY_REBOOT_MS", "Suspend, reload, reboot",
+                                     "waits {} seconds at most for all of them together"),
+                                    ("notify.c", "NOTIFY_SLEEP_MS", "Suspend, reload, reboot",
+                                     "and the notifier waits {} seconds at most for all of them. From"),
                                     ("notify.c", "NOTIFY_REBOOT_QUIET_MS", "Suspend, reload, reboot", "waits {} second more")):
         value = int(re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1])
         assert said.format(value // 1000) in " ".join(section(title).split()), name
