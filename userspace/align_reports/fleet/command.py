@@ -43,7 +43,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def _figures(entry: Entry) -> dict[str, Any]:
-    """Return what an entry of the document has, whatever the entry is of."""
+    """Return the members that each host, device and model of the document has."""
     day = entry.cost
     return {"touches_per_day": None if day is None else round(day), "touches": entry.touches, **entry.grades()}
 

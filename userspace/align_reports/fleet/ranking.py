@@ -71,7 +71,7 @@ class Entry:
 
     @property
     def touches(self) -> int | None:
-        """Return the touches that were counted, in whatever time; None if nothing counted them."""
+        """Return the sum of the touches in all documents; None if no document counts touches."""
         return sum(part.touches for part in self.counted) if self.counted else None
 
     @property
@@ -136,7 +136,7 @@ def _longest(counted: Iterable[Counted]) -> list[Counted]:
 
 
 def _choose(documents: list[Document]) -> tuple[str | None, list[Counted]]:
-    """Choose what counts the touches of a host: stats before plan, and whatever gives a cost before what gives none."""
+    """Choose the documents that count the touches of a host: stats before plan, but those with a time before those without."""
     kinds = {"stats": _longest(part for each in documents if each.kind == "stats" for part in each.counted),
              "plan": [part for each in documents if each.kind == "plan" for part in each.counted]}
     for kind, parts in kinds.items():
@@ -165,7 +165,7 @@ def _devices(host: Host, below: dict[str, list[str]]) -> list[Entry]:
 
 
 def host_of(name: str, documents: Iterable[Document]) -> Host:
-    """Make a host of its documents, in whatever order they come."""
+    """Make a host of its documents. Their order does not matter."""
     host = Host(name, name)
     ordered = list(documents)
     below: dict[str, list[str]] = {}

@@ -12,7 +12,7 @@ from ..page import Heading
 from ..table import number, rate
 from .ranking import NOTE, ORDER, Entry, Fleet, Host, grade_of
 
-# As in the tables of alignctl's own verbs; but a figure of which nobody has told must not be taken for one that is none.
+# NONE is as in the tables of alignctl's own verbs. UNKNOWN is a figure that no document has, which is not 0.
 NONE = "-"
 UNKNOWN = "not known"
 # Between thousands, on the page only.

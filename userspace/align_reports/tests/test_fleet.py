@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl fleet ranks hosts by what is known of them, whatever the order of the files, and names each file that is no use."""
+"""alignctl fleet ranks hosts by their documents, in any order of the files, and names each file that it cannot use."""
 
 import json
 import os
