@@ -52,14 +52,16 @@ static inline int timer_delete_sync(struct timer_list *timer)
 #endif
 
 /*
- * The arguments of prepare_ioctl: the given two, and those that came later. A
- * target that does not look at these answers the same with and without.
+ * The arguments of prepare_ioctl: the given two, and those that came later; and
+ * the command, which is 0, no command of any driver, where it is not told.
  */
 #if DM_ALIGN_HAVE_PREPARE_IOCTL_CMD
 #define COMPAT_IOCTL_ARGS(...) \
 	__VA_ARGS__, unsigned int cmd, unsigned long arg, bool *forward
+#define COMPAT_IOCTL_CMD cmd
 #else
 #define COMPAT_IOCTL_ARGS(...) __VA_ARGS__
+#define COMPAT_IOCTL_CMD 0
 #endif
 
 /* The limits say whether a stacked device is misaligned. */

@@ -7,8 +7,13 @@
  * acknowledges their partial blocks early. This file is what device-mapper sees:
  * table lines, map, status, messages, suspend.
  */
+#include <linux/hdreg.h>
 #include <linux/module.h>
+#include <linux/nvme_ioctl.h>
 #include <linux/slab.h>
+#include <scsi/scsi.h>
+#include <scsi/scsi_ioctl.h>
+#include <scsi/sg.h>
 
 #include "block.h"
 #include "compat.h"
@@ -726,6 +731,30 @@ static void align_postsuspend(struct dm_target *ti)
 	blocks_forget(at);
 }
 
+/*
+ * Commands that ask or set something of a driver and touch no sector. All others
+ * may: new ones, and SG_IO, whose own command its caller can change after a look.
+ */
+static bool ioctl_spares_medium(unsigned int cmd)
+{
+	switch (cmd) {
+	case HDIO_GET_IDENTITY:
+	case NVME_IOCTL_ID:
+	case SCSI_IOCTL_GET_BUS_NUMBER:
+	case SCSI_IOCTL_GET_IDLUN:
+	case SCSI_IOCTL_PROBE_HOST:
+	case SG_EMULATED_HOST:
+	case SG_GET_RESERVED_SIZE:
+	case SG_GET_TIMEOUT:
+	case SG_GET_VERSION_NUM:
+	case SG_SET_RESERVED_SIZE:
+	case SG_SET_TIMEOUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
 						 struct block_device **bdev))
 {
@@ -734,10 +763,12 @@ static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
 
 	*bdev = at->dev->bdev;
 	/*
-	 * Only the whole device passes ioctls on to everybody, and only in mode
-	 * report: a command that writes would go behind the engine's back.
+	 * Only the whole device passes ioctls on to everybody, and in modes that
+	 * hold or read blocks only the harmless ones: a command that writes would
+	 * go behind the engine's back.
 	 */
-	if (READ_ONCE(at->mode) == ALIGN_REPORT)
+	if (READ_ONCE(at->mode) == ALIGN_REPORT ||
+	    ioctl_spares_medium(COMPAT_IOCTL_CMD))
 		return at->start || ti->len != bdev_nr_sectors(*bdev);
 	/* What device-mapper will refuse must not cost anybody anything. */
 	if (!capable(CAP_SYS_RAWIO))

@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import random
 import re
@@ -17,6 +18,16 @@ from rig.control import Refused
 from rig.direct import Disk, pattern
 from rig.dm import Align, Device, alignment_offset, features, number_of, sectors_of
 from rig.rig import HOSTILE_LIMIT
+
+SG_GET_VERSION_NUM = 0x2282
+SG_IO = 0x2285		# with a zeroed argument, an invalid command
+
+# What the kernel's headers call the commands that reach no sector.
+HARMLESS_IOCTLS = {
+    "HDIO_GET_IDENTITY": 0x030D, "NVME_IOCTL_ID": 0x4E40, "SCSI_IOCTL_GET_BUS_NUMBER": 0x5386, "SCSI_IOCTL_GET_IDLUN": 0x5382,
+    "SCSI_IOCTL_PROBE_HOST": 0x5385, "SG_EMULATED_HOST": 0x2203, "SG_GET_RESERVED_SIZE": 0x2272, "SG_GET_TIMEOUT": 0x2202,
+    "SG_GET_VERSION_NUM": SG_GET_VERSION_NUM, "SG_SET_RESERVED_SIZE": 0x2275, "SG_SET_TIMEOUT": 0x2201,
+}
 
 REFUSED_LINES = [
     # feature arguments, and the word that the reason must contain
@@ -153,6 +164,52 @@ def test_an_overridden_size_on_a_stacked_device_needs_the_offset_too(rig):
         with rig.log() as log, pytest.raises(Refused):
             device.load(f"0 8192 align {below.path} 0 2 physical_block_size 16384")
         assert "alignment_offset" in reason(log.text), log.text
+
+
+def user_ioctl(fd, command):
+    """Send the command as an ordinary user, which a process of its own becomes; return 0 or its errno."""
+    child = os.fork()
+    if not child:
+        status = 255
+        with contextlib.suppress(BaseException):
+            os.seteuid(65534)		# which drops CAP_SYS_RAWIO
+            try:
+                fcntl.ioctl(fd, command, bytearray(88))
+                status = 0
+            except OSError as error:
+                status = error.errno
+        os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.each_kernel
+def test_an_ioctl_that_touches_no_sector_writes_no_held_block_where_the_kernel_tells_the_command(rig):
+    """And passes to an ordinary user as through linear; SG_IO and a command that nobody knows write first, and need root."""
+    told = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 16)
+    with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
+            Disk(device.path) as upper:
+        sectors = iter(range(1, 800, 8))
+
+        def held_after(command):
+            """Hold a touch, send the command; return the blocks that are held then."""
+            upper.write(next(sectors), pattern(1, 0, 2))
+            before = device.counter("held_blocks")
+            assert before > 0
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(upper.fd, command, bytearray(88))
+            after = device.counter("held_blocks")
+            assert after in (0, before)
+            return after
+
+        for name, command in HARMLESS_IOCTLS.items():
+            assert bool(held_after(command)) == told, name
+        for name, command in {"SG_IO": SG_IO, "SG_SCSI_RESET": 0x2284, "unknown": 0x5A99}.items():
+            assert held_after(command) == 0, name
+
+        upper.write(next(sectors), pattern(1, 0, 2))
+        assert user_ioctl(upper.fd, SG_GET_VERSION_NUM) == (0 if told else errno.ENOTTY)
+        assert user_ioctl(upper.fd, SG_IO) == errno.ENOTTY
+        assert device.counter("held_blocks") == 1
 
 
 @pytest.mark.timeout(HOSTILE_LIMIT)

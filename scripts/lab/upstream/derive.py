@@ -31,6 +31,7 @@ REWRITES = {
          "static int align_prepare_ioctl(struct dm_target *ti, struct block_device **bdev,\n"
          "\t\t\t       unsigned int cmd, unsigned long arg,\n"
          "\t\t\t       bool *forward)\n"),
+        ("\t    ioctl_spares_medium(COMPAT_IOCTL_CMD))\n", "\t    ioctl_spares_medium(cmd))\n"),
         ("\tif (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)\n"
          "\t\tcompat_limit_write_zeroes(limits, align_zeroes_limit(g, sectors));\n",
          "\tif (READ_ONCE(at->mode) == ALIGN_REPORT || g->physical <= g->logical)\n"
