@@ -175,8 +175,8 @@ static void hold_event(struct work_struct *work)
 		return;
 	blocks->said_degraded = nr;
 	if (nr)
-		DMERR_LIMIT("%s: degraded: held blocks cannot be written; flushes fail",
-			    dm_device_name(at->node->md));
+		DMERR_LIMIT("%s: degraded: cannot write held blocks to %s; flushes fail",
+			    dm_device_name(at->node->md), at->dev->name);
 	else
 		DMWARN_LIMIT("%s: no longer degraded",
 			     dm_device_name(at->node->md));
@@ -986,7 +986,7 @@ static bool hold_is_quiet(struct align_blocks *blocks)
 /* Log that a write below has not ended; nothing else ends the wait. */
 static void hold_say_waiting(const struct align_target *at)
 {
-	DMWARN_LIMIT("%s: still waiting for %s to end the writes of held blocks",
+	DMWARN_LIMIT("%s: still waiting for %s to complete writes of held blocks",
 		     dm_device_name(at->node->md), at->dev->name);
 }
 
@@ -1116,11 +1116,11 @@ void hold_postsuspend(struct align_target *at)
 	switch (hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
 			   TASK_UNINTERRUPTIBLE)) {
 	case -EIO:
-		DMWARN("%s: suspended with held blocks that could not be written",
-		       dm_device_name(at->node->md));
+		DMWARN("%s: suspended with held blocks that %s failed to write",
+		       dm_device_name(at->node->md), at->dev->name);
 		break;
 	case -ETIMEDOUT:
-		DMWARN("%s: %s did not take all held blocks within %u s; the others stay held",
+		DMWARN("%s: %s did not complete all held blocks within %u s; the rest stay held",
 		       dm_device_name(at->node->md), at->dev->name,
 		       HOLD_DEADLINE_MS / 1000);
 		break;

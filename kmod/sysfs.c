@@ -393,7 +393,7 @@ void sysfs_publish(struct align_node *node, unsigned int index)
 	memalloc_noio_restore(noio);
 	mutex_unlock(&node->publish_lock);
 	if (ret)
-		DMWARN("%s: some files in sysfs are missing: error %d",
+		DMWARN("%s: cannot create all sysfs files: error %d",
 		       dm_device_name(node->md), ret);
 }
 

@@ -108,7 +108,7 @@ static const char *parse_feature(struct align_target *at,
 		return "unknown feature argument";
 	}
 	if (!error && *given)
-		error = "a feature argument is given twice";
+		error = "duplicate feature argument";
 	*given = true;
 	return error;
 }
@@ -178,7 +178,7 @@ static const char *find_geometry(struct align_target *at,
 		offset = args->offset;
 	} else if (at->given.physical && physical != own) {
 		if (!is_hardware(bdev))
-			return "physical_block_size needs alignment_offset on this kind of device";
+			return "physical_block_size needs alignment_offset on a virtual device";
 		if (align_is_power_of_2(physical))
 			offset = align_shifted_offset(bdev_get_queue(bdev)->limits.alignment_offset,
 						      get_start_sect(bdev),
@@ -311,7 +311,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 
 	ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &at->dev);
 	if (ret) {
-		ti->error = "cannot open the device";
+		ti->error = "cannot open the underlying device";
 		goto bad;
 	}
 	ret = -EINVAL;
@@ -589,10 +589,10 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	} else if (argc == 1 && !strcasecmp(argv[0], "drop_failed")) {
 		hold_drop_failed(at);
 	} else {
-		error = "not known: use mode, hold_ms, max_blocks, reset_stats, flush, drop_failed";
+		error = "must be mode|hold_ms|max_blocks <value> or reset_stats|flush|drop_failed";
 	}
 	if (ret == -EIO)
-		DMERR("%s: message \"%s\": held blocks cannot be written (see drop_failed)",
+		DMERR("%s: message \"%s\": cannot write held blocks; drop_failed discards them",
 		      dm_device_name(at->node->md), argv[0]);
 	if (!error)
 		return ret;

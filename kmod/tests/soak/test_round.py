@@ -56,7 +56,7 @@ def test_what_may_never_be_is_refused(plan, name):
 
 
 @pytest.mark.parametrize("line,bad", [
-    ("device-mapper: align: dm-0: degraded: held blocks cannot be written; flushes fail", True),
+    ("device-mapper: align: dm-0: degraded: cannot write held blocks to 8:0; flushes fail", True),
     ("Buffer I/O error on dev dm-0, logical block 3, lost async page write", True),
     ("I/O error, dev sda, sector 12 op 0x1:(WRITE) flags 0x0 phys_seg 1 prio class 2", True),
     ("device-mapper: table: 253:0: adding target device ram0 caused an alignment inconsistency", False),

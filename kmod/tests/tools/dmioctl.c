@@ -224,8 +224,8 @@ static void check_reason(const char *what, const char *text)
 
 	read_reason(reason, sizeof(reason));
 	if (!strcmp(what, "message") && ours && !strstr(reason, "must be") &&
-	    !strstr(reason, "not known: use") && !strstr(reason, "Invalid") &&
-	    !strstr(reason, " need") && !strstr(reason, "not possible"))
+	    !strstr(reason, "Invalid") && !strstr(reason, " need") &&
+	    !strstr(reason, "not possible"))
 		found("the log does not say what is wrong with message \"%.80s\": \"%.300s\"",
 		      text, reason);
 	if (strlen(reason) < REASON_MIN || strstr(reason, "(null)") ||

@@ -202,7 +202,7 @@ def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuc
     lost = {int(number) for number in re.findall(r"lost: 1 held writes to the block at sector (\d+)", log.text)}
     assert written and lost, (written, lost)
     assert not written & lost and written | lost == set(places), (written, lost)
-    assert f"did not take all held blocks within {REMOVAL_DEADLINE} s" in log.text
+    assert f"did not complete all held blocks within {REMOVAL_DEADLINE} s" in log.text
 
 
 def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, disk, stuck):
