@@ -276,6 +276,11 @@ void table_hide_headings(struct table *table)
 
 void table_print(struct table *table, unsigned int indent)
 {
+	table_print_to(table, indent, stdout);
+}
+
+void table_print_to(struct table *table, unsigned int indent, FILE *stream)
+{
 	CLEANUP_FREE char *text = NULL;
 	char *rest, *line;
 
@@ -292,7 +297,8 @@ void table_print(struct table *table, unsigned int indent)
 		while (length && line[length - 1] == ' ')
 			length--;
 		if (length)
-			printf("%*s%.*s\n", (int)indent, "", (int)length, line);
+			fprintf(stream, "%*s%.*s\n", (int)indent, "",
+				(int)length, line);
 	}
 	table_free(table);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/figure.h"
 #include "base/json.h"
@@ -118,6 +119,9 @@ void table_hide_headings(struct table *table);
  * stay as they were added; what is not known comes last.
  */
 void table_print(struct table *table, unsigned int indent);
+
+/* Print a table on another stream; as table_print(). */
+void table_print_to(struct table *table, unsigned int indent, FILE *stream);
 
 /* Make an object of a row, without the members that are TABLE_OUTER. */
 struct json_object *table_json(const struct table_type *type, const void *row);
