@@ -98,8 +98,6 @@ static int place(const struct pass *pass, const struct trace_request *request,
 	    request->bytes > MAX_WRITE_BYTES)
 		return refuse(pass->source,
 			      "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
-	if (request->file)
-		return source_refuse_disks(pass->source);
 	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
 	if (sectors > have || *first > have - sectors) {
 		CLEANUP_FREE char *position = source_position(pass->source);
@@ -286,7 +284,8 @@ static int read_all(struct pass *pass)
 
 	progress_start(&progress, label, facts.nr_known ? facts.nr : 0);
 	while (!result &&
-	       (next = source_next(pass->source, &request)) == TRACE_GOT) {
+	       (next = source_next(pass->source, &request)) == TRACE_GOT &&
+	       !request.file) {
 		if (request.time_ns > pass->forecast->last_ns)
 			pass->forecast->last_ns = request.time_ns;
 		if (pass->seen && pass->number == 1)
@@ -298,6 +297,8 @@ static int read_all(struct pass *pass)
 	progress_end(&progress);
 	if (result)
 		return result;
+	if (next == TRACE_GOT)
+		return source_refuse_disks(pass->source);
 	if (next != TRACE_END)
 		return trace_next_status(next);
 	return pass->cache ? page_cache_end(pass->cache, take, pass) :

@@ -173,6 +173,8 @@ int replay_fit(struct replay *replay)
 		result = check_below(replay);
 	if (result)
 		return result;
+	source_set_blocks(&replay->source, replay->geometry.physical,
+			  replay->geometry.offset);
 	replay->placement = (struct placement) {
 		.how = options->how, .bytes = bytes,
 		.logical = replay->device->logical,

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/message.h"
 #include "trace/convert.h"
 #include "trace/names.h"
+
+/* Report that the trace has more files than can be told apart. */
+static int refuse_files(const struct trace *trace)
+{
+	CLEANUP_FREE char *position = trace_position(trace);
+
+	message_error("%s: more than 1024 files or disks; choose one with --disk",
+		      position);
+	return ALIGNCTL_USAGE;
+}
 
 /* Give the writer the name of a file before the file's first request. */
 static int name_file(struct trace *trace, struct trace_writer *writer,
@@ -24,6 +36,8 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 	int failed;
 
 	while ((next = trace_next(trace, &request)) == TRACE_GOT) {
+		if (request.file >= TRACE_MAX_FILES)
+			return refuse_files(trace);
 		failed = name_file(trace, writer, request.file, named);
 		if (!failed)
 			failed = trace_writer_add(writer, &request);

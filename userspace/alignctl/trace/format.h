@@ -4,6 +4,7 @@
 #define ALIGNCTL_TRACE_FORMAT_H
 
 #include "trace/input.h"
+#include "trace/disks.h"
 #include "trace/names.h"
 #include "trace/trace.h"
 
@@ -31,10 +32,9 @@ struct trace_place {
  * @at: place that @format's next() is reading, kept up to date by next()
  * @returned: place of the request that trace_next() returned last
  * @choice: part of the trace to read
- * @files: names of the files that requests go to
- * @others: names of the files that @choice leaves out
+ * @files: names of the files that requests go to, @choice or not
+ * @disks: counts of these files, for a message that lists them
  * @disk_found: a request of the disk that @choice names was read
- * @naming: only the names of files matter, of which the first ones do
  * @sorter: sorts requests by time; NULL: the format is sorted
  * @last_ns: time of the previous request, as the format has it
  * @base_ns: the format's time that is time 0
@@ -61,9 +61,8 @@ struct trace {
 	struct trace_place returned;
 	struct trace_choice choice;
 	struct trace_names files;
-	struct trace_names others;
+	struct trace_disks disks;
 	bool disk_found;
-	bool naming;
 	struct trace_sorter *sorter;
 	uint64_t last_ns;
 	uint64_t base_ns;
@@ -115,7 +114,7 @@ extern const struct trace_format trace_recording, trace_iolog,
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;
 
-/* Number of a file that trace->choice leaves out. */
+/* Number of all files beyond those that can be named. */
 #define TRACE_OTHER_FILE	UINT32_MAX
 
 /* Report why the trace cannot be read at @trace->at. Return: TRACE_BROKEN. */
@@ -133,7 +132,7 @@ const char *trace_request_fault(const struct trace_request *request);
 
 /*
  * Find the number of the file named @name, or add the file; TRACE_OTHER_FILE if
- * trace->choice leaves it out.
+ * there are too many.
  */
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file);

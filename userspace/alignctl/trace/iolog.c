@@ -163,6 +163,15 @@ static bool take_number(const char *word, uint64_t max, uint64_t *number)
 	return decimal_read(&word, max, number) && !*word;
 }
 
+/* Find a file that was added; any file if those added are too many to name. */
+static bool find_added(struct trace *trace, const char *name, uint32_t *file)
+{
+	if (trace_names_find(&trace->files, name, file))
+		return true;
+	*file = TRACE_OTHER_FILE;
+	return trace_names_full(&trace->files);
+}
+
 /* Take a line about a file as a whole: add, open or close. */
 static enum trace_next take_file(struct trace *trace, uint32_t action,
 				 const char *name)
@@ -171,7 +180,7 @@ static enum trace_next take_file(struct trace *trace, uint32_t action,
 
 	if (action == ACTION_ADD)
 		return trace_find_file(trace, name, &file);
-	if (!trace_names_find(&trace->files, name, &file))
+	if (!find_added(trace, name, &file))
 		return trace_refuse(trace, "file \"%s\": must be added before it is opened or closed",
 				    name);
 	return TRACE_GOT;
@@ -184,7 +193,7 @@ static enum trace_next take_request(struct trace *trace, uint32_t action,
 {
 	struct iolog *log = trace->state;
 
-	if (!trace_names_find(&trace->files, words[0], &request->file))
+	if (!find_added(trace, words[0], &request->file))
 		return trace_refuse(trace, "file \"%s\": must be added before it is used",
 				    words[0]);
 	if (!take_number(words[2], UINT64_MAX, &request->offset))

@@ -22,9 +22,6 @@
 /* Byte of an archive of tar at which its magic word is. */
 #define TAR_MAGIC_BYTE	257U
 
-/* Number of disks that trace_disks() names. */
-#define NAMED_DISKS	16U
-
 const char *const trace_op_names[TRACE_NR_OPS] = {
 	[TRACE_READ] = "read",
 	[TRACE_WRITE] = "write",
@@ -227,6 +224,7 @@ static int open_format(struct trace *trace)
 	trace->last_ns = 0;
 	trace->has_base = false;
 	memset(trace->left_out, 0, sizeof(trace->left_out));
+	trace_disks_clear(&trace->disks);
 	trace->ended = false;
 	trace->broken = TRACE_GOT;
 	failed = trace->format->open(trace);
@@ -234,6 +232,21 @@ static int open_format(struct trace *trace)
 	if (trace->choice.disk)
 		trace->facts.nr_known = trace->facts.end_known = false;
 	return failed;
+}
+
+void trace_set_blocks(struct trace *trace, uint32_t physical, uint32_t offset)
+{
+	trace_disks_set_blocks(&trace->disks, physical, offset);
+}
+
+/* Count touches by the blocks of the recorded device, as far as known. */
+static void set_blocks_of_origin(struct trace *trace)
+{
+	const struct trace_origin *origin = &trace->facts.origin;
+
+	trace_set_blocks(trace,
+			 origin->physical ? origin->physical : TRACE_PHYSICAL,
+			 origin->offset_known ? origin->offset : 0);
 }
 
 int trace_open(struct trace **opened, const char *path)
@@ -269,6 +282,7 @@ int trace_open_as(struct trace **opened, const char *path,
 	}
 	if (trace->format->unsorted && trace->facts.timed)
 		trace->sorter = trace_sorter_new();
+	set_blocks_of_origin(trace);
 	*opened = trace;
 	return ALIGNCTL_FINE;
 }
@@ -281,7 +295,7 @@ void trace_close(struct trace *trace)
 		trace->format->close(trace);
 	trace_input_close(&trace->input);
 	trace_names_free(&trace->files);
-	trace_names_free(&trace->others);
+	trace_disks_free(&trace->disks);
 	trace_sorter_free(trace->sorter);
 	free(trace);
 }
@@ -340,42 +354,33 @@ const char *trace_file(const struct trace *trace, uint32_t file)
 	return name && *name ? name : NULL;
 }
 
-/*
- * Return a list of names, the first of them if there are many, for free().
- * @complete: there are no more names than these.
- */
-static char *list_names(const struct trace_names *names, bool complete)
+/* List all disks, after a message that says what for. */
+static void list_disks(const struct trace *trace)
 {
-	char *list = message_format("%s", "");
-	uint32_t i, nr = 0;
-
-	for (i = 0; i < names->nr; i++) {
-		CLEANUP_FREE char *before = NULL;
-
-		if (!names->names[i] || nr++ >= NAMED_DISKS)
-			continue;
-		before = list;
-		list = message_format("%s%s%s", before, nr > 1 ? ", " : "",
-				      names->names[i]);
-	}
-	if (nr > NAMED_DISKS) {
-		CLEANUP_FREE char *before = list;
-
-		list = message_format("%s and %s%" PRIu32 " more", before,
-				      complete ? "" : "at least ",
-				      nr - NAMED_DISKS);
-	}
-	return list;
+	if (trace->disks.beyond)
+		message_warning("%s: the list of disks is incomplete: the trace has more than the %"
+				PRIu32 " that can be named",
+				trace->input.path, trace->files.nr_named);
+	trace_disks_print(&trace->disks, &trace->files);
 }
 
-char *trace_disks(struct trace *trace)
+void trace_refuse_disks(struct trace *trace)
 {
+	CLEANUP_FREE char *position = trace_position(trace);
 	struct trace_request request;
+	enum trace_next next = TRACE_GOT;
 
-	trace->naming = true;
-	while (!interrupt_seen() && trace_next(trace, &request) == TRACE_GOT)
-		;
-	return list_names(&trace->files, trace->files.nr < TRACE_MAX_FILES);
+	while (next == TRACE_GOT && !interrupt_seen())
+		next = trace_next(trace, &request);
+	message_error("%s: is for another disk or file than before; choose one with --disk",
+		      position);
+	if (next != TRACE_END)
+		message_warning("%s: the list of disks is incomplete: %s at %s %"
+				PRIu64, trace->input.path,
+				next == TRACE_GOT ? "interrupted" :
+						    "the trace cannot be read on",
+				trace->at.unit, trace->at.number);
+	list_disks(trace);
 }
 
 char *trace_position(const struct trace *trace)
@@ -435,36 +440,19 @@ const char *trace_request_fault(const struct trace_request *request)
 	return NULL;
 }
 
-/* Note a disk that is left out, for the message if none is left. */
-static void note_other(struct trace *trace, const char *name)
-{
-	uint32_t number;
-
-	/* more are not named, and each request would look through all */
-	if (trace->disk_found || trace->others.nr > NAMED_DISKS ||
-	    trace_names_find(&trace->others, name, &number))
-		return;
-	trace_names_set(&trace->others, trace->others.nr, name);
-}
-
 enum trace_next trace_find_file(struct trace *trace, const char *name,
 				uint32_t *file)
 {
 	const char *fault;
 
-	if (trace->choice.disk && strcmp(name, trace->choice.disk)) {
-		*file = TRACE_OTHER_FILE;
-		note_other(trace, name);
-		return TRACE_GOT;
-	}
 	if (trace_names_find(&trace->files, name, file))
 		return TRACE_GOT;
-	*file = trace->files.nr;
-	if (*file == TRACE_MAX_FILES && trace->naming)
+	if (trace_names_full(&trace->files)) {
+		*file = TRACE_OTHER_FILE;
 		return TRACE_GOT;
+	}
+	*file = trace->files.nr;
 	fault = trace_names_set(&trace->files, *file, name);
-	if (fault && *file == TRACE_MAX_FILES)
-		return trace_refuse(trace, "more than 1024 files or disks; choose one with --disk");
 	return fault ? trace_refuse(trace, "%s", fault) : TRACE_GOT;
 }
 
@@ -498,7 +486,7 @@ void trace_set_comm(struct trace_request *request, const char *name)
 }
 
 /* Check whether a request goes to a disk that was not chosen. */
-static bool is_of_other_disk(struct trace *trace,
+static bool is_of_other_disk(const struct trace *trace,
 			     const struct trace_request *request)
 {
 	const char *name;
@@ -506,26 +494,34 @@ static bool is_of_other_disk(struct trace *trace,
 	if (!trace->choice.disk)
 		return false;
 	name = trace_names_get(&trace->files, request->file);
-	if (name && !strcmp(name, trace->choice.disk))
-		return false;
-	if (name)
-		note_other(trace, name);
-	return true;
+	return !name || strcmp(name, trace->choice.disk);
 }
 
-/* Count an entry that makes no request. Return: true; false: it makes one. */
+/* Return why an entry makes no request of its disk; TRACE_NR_LEFT_OUT: it does. */
+static enum trace_left_out why_no_request(const struct trace *trace,
+					  const struct trace_request *request)
+{
+	if (request->op == TRACE_NR_OPS)
+		return trace->format->no_op;
+	if (trace->format->foreign && !request->bytes &&
+	    request->op != TRACE_FLUSH)
+		return TRACE_LEFT_NO_LENGTH;
+	return TRACE_NR_LEFT_OUT;
+}
+
+/*
+ * Count an entry with its disk if it is a request, and with the reason if it is
+ * left out. Return: true if it is left out.
+ */
 static bool leave_out(struct trace *trace, const struct trace_request *request)
 {
-	enum trace_left_out why;
+	enum trace_left_out why = why_no_request(trace, request);
 
+	if (why == TRACE_NR_LEFT_OUT && !trace_request_fault(request))
+		trace_disks_add(&trace->disks, request);
 	if (is_of_other_disk(trace, request))
 		why = TRACE_LEFT_OTHER_DISK;
-	else if (request->op == TRACE_NR_OPS)
-		why = trace->format->no_op;
-	else if (trace->format->foreign && !request->bytes &&
-		 request->op != TRACE_FLUSH)
-		why = TRACE_LEFT_NO_LENGTH;
-	else
+	if (why == TRACE_NR_LEFT_OUT)
 		return false;
 	trace->left_out[why]++;
 	return true;
@@ -641,16 +637,16 @@ static void tell_left_out(struct trace *trace)
 /* End a trace. Return: TRACE_END; TRACE_BROKEN: its disk is missing; reported. */
 static enum trace_next end(struct trace *trace)
 {
-	CLEANUP_FREE char *others = NULL;
-
 	if (!trace->choice.disk || trace->disk_found) {
 		tell_left_out(trace);
 		return TRACE_END;
 	}
-	others = list_names(&trace->others, false);
-	message_error("%s: has no request to disk %s; %s%s", trace->input.path,
-		      trace->choice.disk, *others ? "its disks are " :
-		      "it names no disks; leave --disk out", others);
+	message_error("%s: has no request to disk %s; %s", trace->input.path,
+		      trace->choice.disk, trace->files.nr_named ?
+		      "choose one with --disk" :
+		      "it names no disks; leave --disk out");
+	if (trace->files.nr_named)
+		list_disks(trace);
 	return TRACE_BROKEN;
 }
 

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Physical block, bytes, where neither a trace nor its reader says another. */
+#define TRACE_PHYSICAL		4096U
+
 /* The kernel's TASK_COMM_LEN, with the 0 at the end. */
 #define TRACE_COMM_BYTES	16U
 
@@ -201,10 +204,17 @@ bool trace_has_way_back(const struct trace *trace);
 uint64_t trace_left_out(const struct trace *trace, enum trace_left_out why);
 
 /*
- * Read the rest of a trace with requests to several disks, and list the disks.
- * Return: "sda, sdb", or the first of them and how many more, for free().
+ * Name the physical blocks by which a list of the trace's disks counts touches,
+ * before the first request is read: @physical bytes, with a boundary at byte
+ * @offset. Otherwise they are those of the trace's origin.
  */
-char *trace_disks(struct trace *trace);
+void trace_set_blocks(struct trace *trace, uint32_t physical, uint32_t offset);
+
+/*
+ * Report that the last request goes to another disk than those before, read the
+ * trace to its end, and list all disks.
+ */
+void trace_refuse_disks(struct trace *trace);
 
 /* Return the name of a file of the requests so far; NULL: it has none. */
 const char *trace_file(const struct trace *trace, uint32_t file);

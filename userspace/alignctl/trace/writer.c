@@ -127,7 +127,9 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 {
 	const char *fault;
 
-	if (file < TRACE_MAX_FILES && writer->used[file])
+	if (file >= TRACE_MAX_FILES)
+		fault = "more than 1024 files";
+	else if (writer->used[file])
 		fault = "its first request precedes its name";
 	else
 		fault = trace_names_set(&writer->files, file, name);

@@ -226,17 +226,21 @@ static int search_recording(struct cause_search *search,
 	struct trace_request request;
 	struct align_geometry g;
 	enum trace_next next;
+	uint32_t offset = (place->block - place->shift) % place->block;
 	const char *wrong;
 	int result;
 
-	wrong = align_geometry_init(&g, place->block, logical,
-				    (place->block - place->shift) %
-				    place->block, 0, sectors);
+	source_set_blocks(source, place->block, offset);
+	wrong = align_geometry_init(&g, place->block, logical, offset, 0,
+				    sectors);
 	if (!wrong && !align_can_fix(&g))
 		wrong = "the logical block must be 512 or 4096 for writes to be fixed";
 	if (wrong) {
-		while ((next = source_next(source, &request)) == TRACE_GOT)
+		while ((next = source_next(source, &request)) == TRACE_GOT) {
+			if (request.file)
+				return source_refuse_disks(source);
 			cause_add(search, &request);
+		}
 		advice->text = message_format("not known: %s", wrong);
 		return trace_next_status(next);
 	}

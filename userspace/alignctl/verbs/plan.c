@@ -218,6 +218,11 @@ static int make_forecast(struct source *source, const struct options *options,
 			      source->name);
 		result = ALIGNCTL_USAGE;
 	}
+	/* requests that lie further on are on blocks that begin earlier */
+	if (!result)
+		source_set_blocks(source, g.physical,
+				  align_shifted_offset(g.offset, options->shift,
+						       g.physical));
 	source->plan.fdatasync = options->plan.fdatasync;
 	if (!result && source->trace)
 		result = check_trace(options, source->name);

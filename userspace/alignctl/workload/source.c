@@ -175,13 +175,16 @@ bool source_has_way_back(const struct source *source)
 	return !source->trace || trace_has_way_back(source->trace);
 }
 
+void source_set_blocks(struct source *source, uint32_t physical,
+		       uint32_t offset)
+{
+	if (source->trace)
+		trace_set_blocks(source->trace, physical, offset);
+}
+
 int source_refuse_disks(struct source *source)
 {
-	CLEANUP_FREE char *position = source_position(source);
-	CLEANUP_FREE char *disks = trace_disks(source->trace);
-
-	message_error("%s: is for another disk or file than before; choose one with --disk: %s",
-		      position, disks);
+	trace_refuse_disks(source->trace);
 	return ALIGNCTL_USAGE;
 }
 

@@ -64,10 +64,11 @@ int source_rewind(struct source *source);
 /* Check whether source_rewind() is possible, which it is not for a pipe. */
 bool source_has_way_back(const struct source *source);
 
-/*
- * Report that the last request goes to another disk than those before, name all
- * disks, and read the trace to its end for that. Return: ALIGNCTL_USAGE.
- */
+/* Name the blocks for a list of a trace's disks; as trace_set_blocks(). */
+void source_set_blocks(struct source *source, uint32_t physical,
+		       uint32_t offset);
+
+/* Refuse a trace of several disks; as trace_refuse_disks(). Return: USAGE. */
 int source_refuse_disks(struct source *source);
 
 /* Return "NAME: request 17", or trace_position() of a trace; for free(). */

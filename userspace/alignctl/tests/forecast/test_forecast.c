@@ -465,7 +465,9 @@ static void what_cannot_be_said_is_refused(void)
 		{ "write,0,8589934592,", "4294967295" },
 		{ "write-zeroes,0,8589934592,", "4294967295" },
 		{ "read,1000204885504,1024,", "end of the device" },
-		{ "write,0,512,/b", "another disk or file than before; choose one with --disk: /a, /b" },
+		{ "write,0,512,/b", "another disk or file than before; choose one with --disk\n" },
+		{ "flush,,,/b", "another disk or file than before; choose one with --disk\n" },
+		{ "write,100,512,/b", "another disk or file than before; choose one with --disk\n" },
 	};
 	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
 	size_t i;

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted, spoil
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted, spoil, tables
 from lab.pace import Limit, patience, scaled
 from lab.paths import REPO
 
@@ -314,7 +314,8 @@ def test_requests_to_a_second_file_do_not_go_where_those_to_the_first_went(disk,
     log.write_text("fio version 2 iolog\n/a add\n/b add\n/a open\n/b open\n/a write 0 512\n/b write 0 512\n"
                    "/a close\n/b close\n")
     failed = alignctl("replay", log, "--on", disk, "--scan")
-    assert failed.returncode == USAGE and "choose one with --disk: /a, /b" in failed.stderr
+    assert failed.returncode == USAGE and "choose one with --disk\n" in failed.stderr
+    assert [row["DISK"] for row in tables(failed.stderr, "DISK")] == ["/a", "/b"]
     assert not any(disk.read_bytes())
 
 

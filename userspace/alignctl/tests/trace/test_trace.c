@@ -508,31 +508,33 @@ static void earliest_of_any(void)
 	trace_sorter_free(sorter);
 }
 
-/* As many files as there may be, whose names differ as those of volumes do. */
+/* Many files, whose names differ as those of volumes do. */
 static void names_found(void)
 {
+	enum { NR = 100000 };
 	struct trace_names *names = memory_or_exit(calloc(1, sizeof(*names)));
 	uint32_t i, at, number, longest = 0, run = 0;
 	char name[32];
 
 	CHECK(!trace_names_find(names, "", &number), "none");
-	for (i = 0; i < TRACE_MAX_FILES; i++) {
+	for (i = 0; i < NR; i++) {
 		snprintf(name, sizeof(name), "volume%u", i * 37);
 		CHECK(!trace_names_find(names, name, &number), "%u", i);
 		CHECK(!trace_names_set(names, i, name), "%u", i);
 	}
-	for (i = TRACE_MAX_FILES; i--;) {
+	for (i = NR; i--;) {
 		snprintf(name, sizeof(name), "volume%u", i * 37);
 		CHECK(trace_names_find(names, name, &number) && number == i,
 		      "%u: %u", i, number);
 	}
 	CHECK(!trace_names_find(names, "volume1", &number), "another");
 	/* a name is compared with those of one run of slots at most */
-	for (at = 0; at < TRACE_NAME_SLOTS; at++) {
+	CHECK(names->nr_slots > 2 * NR, "%u", names->nr_slots);
+	for (at = 0; at < names->nr_slots; at++) {
 		run = names->slots[at] ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
-	CHECK(longest && longest <= 32, "%u", longest);
+	CHECK(longest && longest <= 64, "%u", longest);
 	trace_names_free(names);
 	CHECK(!trace_names_find(names, "volume0", &number), "freed");
 	/* two files of a recording may have one name; the first is found */
@@ -540,6 +542,34 @@ static void names_found(void)
 	      !trace_names_set(names, 2, "a"), "same");
 	CHECK(trace_names_find(names, "a", &number) && number == 1, "%u",
 	      number);
+	trace_names_free(names);
+	free(names);
+}
+
+/* Names so long that fewer than the largest number of files have one. */
+static void names_bounded(void)
+{
+	struct trace_names *names = memory_or_exit(calloc(1, sizeof(*names)));
+	char name[TRACE_MAX_NAME + 1];
+	uint32_t i, number;
+
+	for (i = 0; !trace_names_full(names); i++) {
+		snprintf(name, sizeof(name), "%0*u", (int)TRACE_MAX_NAME, i);
+		CHECK(!trace_names_set(names, i, name), "%u", i);
+	}
+	CHECK(i == TRACE_NAMES_BYTES / TRACE_MAX_NAME + 1, "%u", i);
+	CHECK(trace_names_set(names, i, "a"), "full");
+	CHECK(trace_names_find(names, name, &number) && number == i - 1, "last");
+	trace_names_free(names);
+	for (i = 0; i < TRACE_MAX_NAMES; i++) {
+		snprintf(name, sizeof(name), "%x", i);
+		if (trace_names_full(names) || trace_names_set(names, i, name))
+			break;
+	}
+	CHECK(i == TRACE_MAX_NAMES && trace_names_full(names), "%u", i);
+	CHECK(trace_names_set(names, i, "a "), "full");
+	CHECK(trace_names_find(names, "fffff", &number) && number == 0xfffff,
+	      "last");
 	trace_names_free(names);
 	free(names);
 }
@@ -554,6 +584,7 @@ const struct tap_test trace_tests[] = {
 	{ "the last line of a trace in any text format needs no end", no_last_line_end },
 	{ "a mark of UTF-8 is skipped, and UTF-16 and archives are named", marks_of_encodings },
 	{ "a name is found among many without looking at most of them", names_found },
+	{ "the memory for names has a bound, by their number and their length", names_bounded },
 	{ "a trace is read from a pipe, once", a_pipe },
 	{ "a trace begins again when it is rewound", rewound },
 	{ "requests are sorted by time, then by arrival", sorted },

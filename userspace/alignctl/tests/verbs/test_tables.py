@@ -33,8 +33,9 @@ SHOWN = {
     "trace/operations.c": ["plan", "convert"],
     "replay/times.c": ["replay"],
 }
-# These need a kernel that counts: kmod/tests/guest/test_top.py and test_record_requests.py look at them.
-ELSEWHERE = {"top/report.c", "record/shapes_report.c"}
+# Two need a kernel that counts: kmod/tests/guest/test_top.py and test_record_requests.py look at them. One is part of an
+# error, which has no document: tests/trace/test_disks.py.
+ELSEWHERE = {"top/report.c", "record/shapes_report.c", "trace/disks.c"}
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
 FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
@@ -95,7 +96,7 @@ def arguments(verb, trace, folder):
 def test_every_file_with_columns_is_looked_at():
     with_columns = {path.relative_to(TOP).as_posix() for path in TOP.rglob("*.c") if "TABLE_TYPE(" in path.read_text()}
     assert with_columns == {*SHOWN, *ELSEWHERE}
-    assert all(len(columns(file)) > 3 for file in with_columns)
+    assert all(len(columns(file)) >= 3 for file in with_columns)
 
 
 def test_one_list_feeds_text_and_json(ledger, trace, tmp_path):
