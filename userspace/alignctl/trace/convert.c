@@ -47,6 +47,8 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 		done->bytes[request.op] += request.bytes;
 		done->disks[request.file]++;
 	}
+	/* text says only as it is read what is missing */
+	trace_writer_lost(writer, trace_facts(trace)->origin.lost);
 	return trace_next_status(next);
 }
 

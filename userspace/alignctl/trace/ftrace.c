@@ -49,9 +49,13 @@ struct event {
 /**
  * struct ftrace - a trace that is being read
  * @kind: the events that are requests; EVENT_OTHER: none was seen yet
+ * @lost_line: first line that says that events are missing; 0: none so far
+ * @lost_more: a line says so without their number
  */
 struct ftrace {
 	enum event_kind kind;
+	uint64_t lost_line;
+	bool lost_more;
 };
 
 static void skip_blanks(const char **at)
@@ -314,15 +318,78 @@ static enum trace_next take_request(struct trace *trace,
 	return trace_find_file(trace, device, &request->file);
 }
 
-/* Warn, once, of a line that says that events are missing. */
+/* Count lost events; @number 0: at least one, as their number is not known. */
+static void count_lost(struct trace *trace, uint64_t number)
+{
+	struct ftrace *ftrace = trace->state;
+	uint64_t *lost = &trace->facts.origin.lost;
+
+	if (!ftrace->lost_line)
+		ftrace->lost_line = trace->at.number;
+	ftrace->lost_more |= !number;
+	if (__builtin_add_overflow(*lost, number ? number : 1, lost))
+		*lost = UINT64_MAX;
+}
+
+/* Read the number at @text; 0: there is none. */
+static uint64_t number_at(const char *text)
+{
+	uint64_t number;
+
+	return decimal_read(&text, UINT64_MAX, &number) ? number : 0;
+}
+
+/*
+ * Count the events that are missing where a line says so: of ftrace "CPU:1 [LOST
+ * 2 EVENTS]", of trace-cmd "CPU:1 [2 EVENTS DROPPED]", both also without the
+ * number; of perf script "PERF_RECORD_LOST lost 2" and PERF_RECORD_LOST_SAMPLES.
+ * A snapshot of ftrace says in its heading how many of all events the buffer
+ * still had.
+ */
 static void note_lost(struct trace *trace, const char *line)
 {
-	bool lost = !strncmp(line, "CPU:", 4) && strstr(line, "EVENTS");
+	static const char heading[] = "# entries-in-buffer/entries-written: ";
+	static const char perf[] = "PERF_RECORD_LOST";
+	uint64_t kept, written;
+	const char *at;
+
+	if (!strncmp(line, heading, strlen(heading))) {
+		at = line + strlen(heading);
+		if (decimal_read(&at, UINT64_MAX, &kept) && *at++ == '/' &&
+		    decimal_read(&at, UINT64_MAX, &written) && written > kept)
+			count_lost(trace, written - kept);
+	} else if (!strncmp(line, "CPU:", 4)) {
+		at = strchr(line, '[');
+		if (!at || !strstr(at, "EVENTS"))
+			return;
+		at++;
+		if (!strncmp(at, "LOST ", 5))
+			at += 5;
+		count_lost(trace, number_at(at));
+	} else {
+		at = strstr(line, perf);
+		if (!at)
+			return;
+		at = strstr(at, " lost ");
+		count_lost(trace, at ? number_at(at + strlen(" lost ")) : 0);
+	}
+}
+
+/* Warn, once, of the events that are missing in the whole trace. */
+static void tell_lost(struct trace *trace)
+{
+	const struct ftrace *ftrace = trace->state;
+	uint64_t lost = trace->facts.origin.lost;
 
 	if (lost && !trace->told)
-		message_warning("%s: line %" PRIu64 ": events were lost; make the buffer larger",
-				trace->input.path, trace->at.number);
-	trace->told |= lost;
+		message_warning("%s: incomplete: %s%" PRIu64
+				" event%s lost, first at line %" PRIu64
+				"; trace with a larger buffer",
+				trace->input.path,
+				ftrace->lost_more ? "at least " : "", lost,
+				lost == 1 ? " was" : "s were",
+				ftrace->lost_line);
+	trace->told |= lost != 0;
 }
 
 /* Check for a line of an event that counts, whose front is damaged. */
@@ -342,6 +409,8 @@ static enum trace_next ftrace_next(struct trace *trace,
 
 	do {
 		next = trace_line(trace, &line);
+		if (next == TRACE_END)
+			tell_lost(trace);
 		if (next == TRACE_END && ftrace->kind == EVENT_OTHER)
 			return trace_refuse(trace, "no event so far is block_bio_queue or block_rq_issue; trace one of these");
 		if (next != TRACE_GOT)
@@ -350,6 +419,8 @@ static enum trace_next ftrace_next(struct trace *trace,
 			next = choose(trace, event.kind, &chosen);
 			if (next != TRACE_GOT)
 				return next;
+			if (event.kind == EVENT_OTHER)
+				note_lost(trace, line);
 		} else if (*line != '#' && is_damaged(line)) {
 			return trace_refuse(trace, "must have [CPU] and seconds before the event");
 		} else {

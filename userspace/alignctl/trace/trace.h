@@ -64,7 +64,8 @@ struct trace_request {
  * @offset_known: @offset is known
  * @offset: alignment offset, bytes
  * @start_ns: start of the trace, ns since 1970; 0: not known
- * @lost: number of requests that came too fast to be recorded
+ * @lost: number of requests that came too fast to be recorded; of ftrace, of
+ *	events of any kind so far
  */
 struct trace_origin {
 	const char *device;

@@ -129,7 +129,6 @@ static void expect_warning(const char *said, const char *warning)
 static void queued_first(void)
 {
 	CLEANUP_FREE char *both = NULL, *issued = NULL, *queued = NULL;
-	CLEANUP_FREE char *lost = NULL;
 	struct trace_request r[2] = { 0 };
 
 	trace_folder_open();
@@ -143,9 +142,80 @@ static void queued_first(void)
 	issued = said_of(ISSUE "8,0 W 0 () 4 + 16 [a]\n", r, 1);
 	CHECK(r[0].offset == 2048, "request");
 	expect_warning(issued, "has no block_bio_queue; block_rq_issue is read: requests, not writes as issued");
-	lost = said_of("CPU:1 [LOST 23 EVENTS]\n" QUEUE "8,0 W 1 + 8 [a]\n"
-		       "CPU:0 [5 EVENTS DROPPED]\n", r, 1);
-	expect_warning(lost, "line 1: events were lost; make the buffer larger");
+	trace_folder_close();
+}
+
+static void lost_events(void)
+{
+	static const struct { const char *text, *warning; } rows[] = {
+		/* trace_pipe of ftrace */
+		{ "CPU:1 [LOST 23 EVENTS]\n" QUEUE "8,0 W 1 + 8 [a]\n"
+		  "CPU:11 [LOST 5 EVENTS]\n",
+		  "incomplete: 28 events were lost, first at line 1; trace with a larger buffer" },
+		{ QUEUE "8,0 W 1 + 8 [a]\nCPU:0 [LOST EVENTS]\n",
+		  "incomplete: at least 1 event was lost, first at line 2; trace with a larger buffer" },
+		/* a file "trace" of ftrace */
+		{ "# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/70   #P:2\n#\n"
+		  QUEUE "8,0 W 1 + 8 [a]\n",
+		  "incomplete: 69 events were lost, first at line 3; trace with a larger buffer" },
+		/* trace-cmd report */
+		{ "cpus=4\n" QUEUE "8,0 W 1 + 8 [a]\nCPU:3 [5 EVENTS DROPPED]\n"
+		  "CPU:2 [EVENTS DROPPED]\n",
+		  "incomplete: at least 6 events were lost, first at line 3; trace with a larger buffer" },
+		/* perf script --show-lost-events */
+		{ "dd    42 [001]   100.000010: block:block_bio_queue: 8,16 W 63 + 8 [dd]\n"
+		  "dd    42 [001]   100.000011: PERF_RECORD_LOST lost 12\n"
+		  "43/44 [003]   100.000012: unknown: PERF_RECORD_LOST lost 1\n"
+		  "PERF_RECORD_LOST_SAMPLES lost 2\n",
+		  "incomplete: 15 events were lost, first at line 2; trace with a larger buffer" },
+		{ "CPU:1 [LOST 18446744073709551615 EVENTS]\n" QUEUE "8,0 W 1 + 8 [a]\n"
+		  "CPU:1 [LOST 2 EVENTS]\n",
+		  "incomplete: 18446744073709551615 events were lost, first at line 1; trace with a larger buffer" },
+	};
+	static const char *const whole[] = {
+		"# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:2\n#\n"
+		QUEUE "8,0 W 1 + 8 [a]\n",
+		"CPU 2 is empty\ncpus=4\n" QUEUE "8,0 W 1 + 8 [LOST 2 EVENTS]\n"
+		"##### CPU 1 buffer started ####\n",
+	};
+	struct trace_request r[2] = { 0 };
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CLEANUP_FREE char *said = said_of(rows[i].text, r, 1);
+
+		expect_warning(said, rows[i].warning);
+	}
+	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		CLEANUP_FREE char *said = said_of(whole[i], r, 1);
+
+		CHECK(!*said, "%s", said);
+	}
+	trace_folder_close();
+}
+
+/* Letters of no operation of enum trace_op, with a command to the drive or not. */
+static void no_operation(void)
+{
+	CLEANUP_FREE char *said = NULL;
+	struct trace_request r;
+	struct trace *trace = NULL;
+
+	trace_folder_open();
+	trace_keep_messages();
+	CHECK(!trace_open(&trace, trace_text("t",
+		ISSUE "8,0 N 36 (12 00 00 00 24 00) 0 + 0 [a]\n"
+		ISSUE "8,0 W 512 () 8 + 1 [a]\n"
+		ISSUE "8,0 NS 512 () 8 + 1 [a]\n"
+		ISSUE "8,0 N 0 () 0 + 0 [a]\n")), "open");
+	CHECK(trace_next(trace, &r) == TRACE_GOT && r.op == TRACE_WRITE &&
+	      trace_next(trace, &r) == TRACE_END, "one");
+	CHECK(trace_left_out(trace, TRACE_LEFT_OTHER_COMMAND) == 3, "counted");
+	trace_close(trace);
+	said = trace_kept_messages();
+	CHECK(strstr(said, "entries left out: 3 (command that is neither read, write nor flush)"),
+	      "%s", said);
 	trace_folder_close();
 }
 
@@ -185,6 +255,8 @@ const struct tap_test trace_ftrace_tests[] = {
 	{ "events are read as ftrace, perf script and trace-cmd print them", of_each_tool },
 	{ "letters and lengths of an event make the operation", operations },
 	{ "queued bios are read before issued requests, if there are both", queued_first },
+	{ "events that were lost are counted, as each tool says it", lost_events },
+	{ "what the kernel calls no operation is left out, and counted", no_operation },
 	{ "what is wrong in an event is named with its line", refusals },
 	{ 0 },
 };

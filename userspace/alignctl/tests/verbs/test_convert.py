@@ -119,6 +119,18 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert {why: nr for why, nr in document["left_out_by_reason"].items() if nr} == {"sync_file_range": 1}
 
 
+def test_a_recording_keeps_what_the_text_of_a_trace_says_is_lost(tmp_path):
+    """Of which a part comes behind the first request."""
+    (tmp_path / "text").write_text("CPU:1 [LOST 23 EVENTS]\ndd-7  [000] ..... 1.000001: block_bio_queue: 8,0 W 8 + 8 [dd]\n"
+                                   "CPU:0 [LOST 5 EVENTS]\ndd-7  [000] ..... 1.000002: block_bio_queue: 8,0 N 8 + 8 [dd]\n")
+    done = alignctl("convert", tmp_path / "text", "--output", tmp_path / "new", "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["requests"], document["lost"]) == (FINE, 1, 28), done.stderr
+    assert {why: nr for why, nr in document["left_out_by_reason"].items() if nr} == {"other_command": 1}
+    assert f"{tmp_path / 'text'}: incomplete: 28 events were lost, first at line 1; trace with a larger buffer\n" in done.stderr
+    assert "incomplete: 28 requests were lost while recording" in alignctl("plan", tmp_path / "new").stderr
+
+
 def test_the_files_of_a_blktrace_are_one_trace(tmp_path):
     """As the shell writes disk.blktrace.* out."""
     for file in TRACES.glob("disk.blktrace.*"):
