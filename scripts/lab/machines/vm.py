@@ -174,16 +174,20 @@ def initramfs(booted):
             (scratch / "bin" / tool).symlink_to("busybox")
         (scratch / "init").write_bytes(init)
         (scratch / "init").chmod(0o755)
-        (scratch / "modules/order").write_text("\n".join(_unpack_modules(booted, scratch / "modules")) + "\n")
-        names = "\0".join(sorted(str(path.relative_to(scratch)) for path in scratch.rglob("*")))
-        packed = subprocess.run(["cpio", "--quiet", "-0", "-o", "-H", "newc"], cwd=scratch, input=names.encode(),
-                                capture_output=True, check=True).stdout
-        target.write_bytes(packed)
+        (scratch / "modules/order").write_text("\n".join(unpack_modules(booted, scratch / "modules")) + "\n")
+        target.write_bytes(pack(scratch))
         shutil.rmtree(scratch)
     return target
 
 
-def _unpack_modules(booted, folder):
+def pack(folder):
+    """Return the content of a folder as an initramfs."""
+    names = "\0".join(sorted(str(path.relative_to(folder)) for path in folder.rglob("*")))
+    return subprocess.run(["cpio", "--quiet", "-0", "-o", "-H", "newc"], cwd=folder, input=names.encode(),
+                          capture_output=True, check=True).stdout
+
+
+def unpack_modules(booted, folder):
     """Copy the early modules with their dependencies into `folder`; return their names in loading order."""
     order = []
     for module in booted.early:
