@@ -10,11 +10,11 @@
  * nothing is held from PREPARE until POST. Nothing is known either: the image is
  * older than what is written behind it, and the machine goes on with the image.
  *
- * targets_lock guards the list of targets, and @begun of both endings. It is taken
- * outside blocks->lock and never held while a request is waited for, so a target
- * that hangs keeps no other one from being removed. A notifier looks at a target
- * under targets_lock only. A target leaves the list before hold_exit() fails its
- * waiters, those of the endings included, and is freed after that. A reboot fails
+ * targets_lock guards the list of targets, @begun of both endings, and sleeps. It is
+ * taken outside blocks->lock and never held while a request is waited for, so a
+ * target that hangs keeps no other one from being removed. A notifier looks at a
+ * target under targets_lock only. A target leaves the list before hold_exit() fails
+ * its waiters, those of the endings included, and is freed after that. A reboot fails
  * all waiters of a target, that of a sleep too; a sleep withdraws its own.
  */
 #include <linux/reboot.h>
@@ -52,6 +52,17 @@ struct ending {
 
 static LIST_HEAD(targets);
 static DEFINE_MUTEX(targets_lock);
+
+/*
+ * Kinds of sleep. A program that makes or restores the image itself has the kernel
+ * call PREPARE when it opens /dev/snapshot, and POST when it closes that. The machine
+ * may be suspended in between. Of one kind there is one sleep at a time.
+ */
+#define SLEEP_SUSPEND		1
+#define SLEEP_HIBERNATION	2
+
+/* The kinds that have begun and not ended. */
+static unsigned int sleeps;
 
 static void reboot_done(struct align_waiter *waiter);
 static void sleep_done(struct align_waiter *waiter);
@@ -186,10 +197,13 @@ static struct notifier_block reboot_notifier = {
  * could not be written stays held, is in the image of a hibernation, and is tried
  * again: a machine that must sleep is not kept awake by a bad disk.
  */
-static void sleep_begin(void)
+static void sleep_begin(unsigned int kind)
 {
 	struct align_target *at;
 
+	mutex_lock(&targets_lock);
+	sleeps |= kind;
+	mutex_unlock(&targets_lock);
 	ending_begin(ALIGN_SLEEP);
 	ending_wait(ALIGN_SLEEP, NOTIFY_SLEEP_MS);
 
@@ -207,15 +221,21 @@ static void sleep_begin(void)
 	mutex_unlock(&targets_lock);
 }
 
-/* Hold again. Also called for a sleep that never began. */
-static void sleep_end(void)
+/*
+ * Hold again, unless a sleep of the other kind goes on. Also called for a sleep that
+ * never began.
+ */
+static void sleep_end(unsigned int kind)
 {
 	struct align_target *at;
 
 	mutex_lock(&targets_lock);
-	endings[ALIGN_SLEEP].begun = false;
-	list_for_each_entry(at, &targets, all)
-		hold_start(at, HOLD_STOPPED_SLEEP);
+	sleeps &= ~kind;
+	if (!sleeps) {
+		endings[ALIGN_SLEEP].begun = false;
+		list_for_each_entry(at, &targets, all)
+			hold_start(at, HOLD_STOPPED_SLEEP);
+	}
 	mutex_unlock(&targets_lock);
 }
 
@@ -223,15 +243,19 @@ static int notify_sleep(struct notifier_block *notifier, unsigned long event,
 			void *unused)
 {
 	switch (event) {
-	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
+		sleep_begin(SLEEP_SUSPEND);
+		break;
+	case PM_POST_SUSPEND:
+		sleep_end(SLEEP_SUSPEND);
+		break;
+	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		sleep_begin();
+		sleep_begin(SLEEP_HIBERNATION);
 		break;
 	case PM_POST_HIBERNATION:
-	case PM_POST_SUSPEND:
 	case PM_POST_RESTORE:
-		sleep_end();
+		sleep_end(SLEEP_HIBERNATION);
 		break;
 	}
 	return NOTIFY_DONE;

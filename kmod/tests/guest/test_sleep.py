@@ -15,6 +15,8 @@ POWER = Path("/sys/power")
 LONG = 600000
 # The kernel stays in each of its power management tests for pm_test_delay seconds, 5 by default.
 STAYS = Path("/sys/module/suspend/parameters/pm_test_delay")
+# A program that makes the image itself begins the hibernation by opening this device, and ends it by closing it.
+SNAPSHOT = Path("/dev/snapshot")
 
 
 @pytest.fixture
@@ -89,6 +91,22 @@ def test_nothing_is_held_or_known_while_the_machine_sleeps(rig, asleep):
         assert (ledger["held_blocks"], ledger["rmw_avoided_known"]) == (0, known)
         later.result()
         assert late.ledger()["held_blocks"] == 0
+        device.balanced()
+
+
+def test_a_sleep_within_a_hibernation_does_not_end_it(rig, asleep):
+    if not SNAPSHOT.exists():
+        pytest.skip("this kernel has no CONFIG_HIBERNATION_SNAPSHOT_DEV")
+    drive = rig.drive("p4096")
+    with holding(drive.path) as device, Disk(device.path) as upper:
+        with SNAPSHOT.open("rb", buffering=0):
+            for sector, when in ((1, "before the sleep"), (81, "after it")):
+                upper.write(sector, pattern(1, sector, 2))
+                assert device.ledger()["held_blocks"] == 0, f"a write is held in the hibernation, {when}"
+                asleep("freeze")
+        upper.write(801, pattern(1, 801, 2))
+        assert device.ledger()["held_blocks"] == 1, "nothing is held after the hibernation"
+        upper.flush()
         device.balanced()
 
 
