@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/latency.h"
 #include "base/message.h"
+#include "base/metrics.h"
 #include "base/units.h"
 #include "device/ledger_metrics.h"
 
@@ -22,34 +23,12 @@ struct metrics {
 static void family(const struct metrics *metrics, const char *name,
 		   const char *type, const char *help, const char *more)
 {
-	fprintf(metrics->out, "# HELP " PREFIX "%s %s%s\n# TYPE " PREFIX
-		"%s %s\n", name, help, more, name, type);
-}
-
-/*
- * Write a label's value. What is no printable ASCII is written as device-mapper
- * mangles it in /dev/mapper, \xNN, and not as it is: one name that is no UTF-8
- * would make node_exporter refuse the whole file.
- */
-static void write_value(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ' || c > '~')
-			fprintf(out, "\\\\x%02x", c);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else
-			fputc(c, out);
-	}
+	metrics_family(metrics->out, PREFIX, name, type, help, more);
 }
 
 static void label(FILE *out, const char *name, const char *value)
 {
-	fprintf(out, ",%s=\"", name);
-	write_value(out, value);
-	fputc('"', out);
+	metrics_label(out, false, name, value);
 }
 
 /* Begin a sample; further labels and sample_end() follow. */

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/metrics.h"
 #include "base/output.h"
 #include "base/progress.h"
-#include "base/replace.h"
 #include "base/units.h"
 #include "device/ledger_bars.h"
 #include "device/ledger_compare.h"
@@ -166,14 +166,11 @@ static int write_metrics(struct ledger_selection *selection,
 	size_t failed = ledger_select_read_once(selection), length;
 	CLEANUP_FREE char *text = NULL;
 	FILE *out = memory_or_exit(open_memstream(&text, &length));
-	int result = ALIGNCTL_FINE;
+	int result;
 
 	ledger_metrics_write(out, selection->device, selection->nr, failed);
 	memory_or_exit(fclose(out) ? NULL : text);
-	if (options->output)
-		result = replace_file("output", options->output, text, length);
-	else
-		fwrite(text, 1, length, stdout);
+	result = metrics_put(options->output, text, length);
 	return result || !failed ? result : ALIGNCTL_IO;
 }
 
