@@ -95,11 +95,31 @@ static char *usb_serial(const char *disk_dir)
 	return NULL;
 }
 
+char *probed_disk_serial(const char *disk_dir)
+{
+	/* virtio, and NVMe and MMC */
+	static const char *const files[] = { "serial", "device/serial" };
+	char *serial = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		free(serial);
+		serial = sysfs_text(disk_dir, files[i]);
+		if (serial && *serial)
+			return serial;
+	}
+	free(serial);
+	serial = usb_serial(disk_dir);
+	if (serial && *serial)
+		return serial;
+	free(serial);
+	return NULL;
+}
+
 char *probed_disk_name(const char *disk_dir)
 {
-	/* NVMe and SCSI; virtio, and NVMe and MMC */
+	/* NVMe and SCSI */
 	static const char *const wwids[] = { "wwid", "device/wwid" };
-	static const char *const serials[] = { "serial", "device/serial" };
 	CLEANUP_FREE char *serial = NULL;
 	size_t i;
 
@@ -110,15 +130,8 @@ char *probed_disk_name(const char *disk_dir)
 			return name;
 		free(name);
 	}
-	for (i = 0; i < sizeof(serials) / sizeof(serials[0]); i++) {
-		free(serial);
-		serial = sysfs_text(disk_dir, serials[i]);
-		if (serial && *serial)
-			return message_format("serial-%s", serial);
-	}
-	free(serial);
-	serial = usb_serial(disk_dir);
-	return serial && *serial ? message_format("serial-%s", serial) : NULL;
+	serial = probed_disk_serial(disk_dir);
+	return serial ? message_format("serial-%s", serial) : NULL;
 }
 
 /* Return the name of a disk's file, for free(). */

@@ -41,6 +41,12 @@ char *probed_parse(struct probed *probed, const char *text, size_t length,
 		   const struct probed_disk *disk);
 
 /*
+ * Return the serial number of a disk as sysfs has it, or of the USB device that
+ * it is in, for free(). NULL: it has none.
+ */
+char *probed_disk_serial(const char *disk_dir);
+
+/*
  * Return what a disk calls itself on each machine and in each slot: its wwid,
  * or "serial-" and its serial number; for free(). NULL: it has neither.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The SCSI page with a drive's Identify data. */
+/* The SCSI pages with a drive's Identify data, and with its serial number. */
 #include "fuzz_header.h"
 #include "unit/decode.h"
 
@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_text(decode_ata_model(page, size), 40);
 	check_text(decode_ata_firmware(page, size), 8);
+	check_text(decode_scsi_serial(page, size), size);
 	free(page);
 	return 0;
 }

@@ -3,10 +3,11 @@
  * NVM Express NVM Command Set Specification 1.1, Identify Namespace; Base
  * Specification 2.1, Identify Controller; ATA/ATAPI Command Set 4, IDENTIFY
  * DEVICE; SCSI Block Commands 4, READ CAPACITY(16); SCSI/ATA Translation 4, page
- * 89h. The log page C0h of the OCP Datacenter NVMe SSD Specification has no
+ * 89h; SCSI Primary Commands 5, page 80h. The log page C0h of the OCP Datacenter NVMe SSD Specification has no
  * field with the unit; its count of unaligned I/O is audit/drive_log.c's.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -32,6 +33,8 @@
 /* Identify Controller. */
 #define AWUPF		528
 
+/* Page 80h. */
+#define SERIAL_AT	4U
 /* Page 89h, and words of IDENTIFY DEVICE. */
 #define IDENTIFY_AT	60U
 #define IDENTIFY_BYTES	512U
@@ -148,26 +151,41 @@ bool decode_ata(const uint8_t *page, size_t length,
 	return true;
 }
 
+/*
+ * Return a text without the blanks around it, for free(); NULL: nothing is left,
+ * or it has other characters than printable ASCII. Byte i is at i ^ @swap.
+ */
+static char *plain_text(const uint8_t *bytes, size_t length, size_t swap)
+{
+	size_t first = length, end = 0, i;
+	char *text;
+
+	for (i = 0; i < length; i++) {
+		uint8_t c = bytes[i ^ swap];
+
+		if (!isascii(c) || !isprint(c))
+			return NULL;
+		if (c == ' ')
+			continue;
+		if (first == length)
+			first = i;
+		end = i + 1;
+	}
+	if (!end)
+		return NULL;
+	text = memory_or_exit(calloc(end - first + 1, 1));
+	for (i = first; i < end; i++)
+		text[i - first] = (char)bytes[i ^ swap];
+	return text;
+}
+
 /* Return a text of Identify, whose words have their first byte last. */
 static char *ata_text(const uint8_t *page, size_t length, size_t word,
 		      size_t words)
 {
 	const uint8_t *identify = identify_of(page, length);
-	char text[41], *start = text;
-	size_t i, end = 0;
 
-	if (!identify)
-		return NULL;
-	for (i = 0; i < 2 * words; i++) {
-		text[i] = (char)identify[(2 * word + i) ^ 1];
-		if (!isascii(text[i]) || !isprint(text[i]))
-			return NULL;
-		if (text[i] != ' ')
-			end = i + 1;
-	}
-	text[end] = '\0';
-	start += strspn(start, " ");
-	return *start ? message_format("%s", start) : NULL;
+	return identify ? plain_text(identify + 2 * word, 2 * words, 1) : NULL;
 }
 
 char *decode_ata_model(const uint8_t *page, size_t length)
@@ -178,6 +196,21 @@ char *decode_ata_model(const uint8_t *page, size_t length)
 char *decode_ata_firmware(const uint8_t *page, size_t length)
 {
 	return ata_text(page, length, WORD_FIRMWARE, 4);
+}
+
+char *decode_scsi_serial(const uint8_t *page, size_t length)
+{
+	size_t bytes;
+
+	if (length < SERIAL_AT || page[1] != 0x80)
+		return NULL;
+	bytes = be16_at(page + 2);
+	if (bytes > length - SERIAL_AT)
+		return NULL;
+	/* some are padded with zeroes */
+	while (bytes && !page[SERIAL_AT + bytes - 1])
+		bytes--;
+	return plain_text(page + SERIAL_AT, bytes, 0);
 }
 
 bool decode_capacity(const uint8_t *data, size_t length,

@@ -78,6 +78,12 @@ char *decode_ata_model(const uint8_t *page, size_t length);
 char *decode_ata_firmware(const uint8_t *page, size_t length);
 
 /*
+ * Return the serial number in the SCSI page 80h, for free(), with blanks around
+ * removed. Return: NULL if the page has none.
+ */
+char *decode_scsi_serial(const uint8_t *page, size_t length);
+
+/*
  * Decode the parameter data of SCSI READ CAPACITY(16). Return: false, with
  * nothing set, if they have no possible logical block.
  */

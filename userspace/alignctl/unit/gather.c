@@ -211,6 +211,9 @@ void unit_ask(struct unit *unit, const struct sysfs_device *sys)
 	unit->logical = attribute(disk, "queue/logical_block_size");
 	unit->physical = attribute(disk, "queue/physical_block_size");
 	unit->disk = probed_disk_name(disk);
+	unit->serial = probed_disk_serial(disk);
+	if (!unit->serial)
+		unit->serial = scsi_serial(disk);
 	ata_identify(disk, &ata);
 	unit->model = ata.model;
 	unit->firmware = ata.firmware;

@@ -14,6 +14,7 @@
 #define SERVICE_ACTION_IN_16	0x9e
 #define READ_CAPACITY_16	0x10
 #define TIMEOUT_MS		10000
+#define PAGE_80H_BYTES		260	/* sysfs has no longer one */
 
 char *scsi_capacity(const char *name, dev_t devno,
 		    uint8_t data[DECODE_CAPACITY_BYTES])
@@ -51,4 +52,15 @@ char *scsi_capacity(const char *name, dev_t devno,
 		return message_format("%s: READ CAPACITY(16) failed with SCSI status %02Xh",
 				      path, io.status);
 	return NULL;
+}
+
+char *scsi_serial(const char *disk_dir)
+{
+	CLEANUP_FREE char *path = message_format("%s/device/vpd_pg80",
+						 disk_dir);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t page[PAGE_80H_BYTES];
+	ssize_t got = fd < 0 ? -1 : read(fd, page, sizeof(page));
+
+	return got > 0 ? decode_scsi_serial(page, (size_t)got) : NULL;
 }

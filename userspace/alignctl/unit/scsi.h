@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A command to a SCSI disk, which writes nothing. */
+/* What a SCSI disk says of itself; nothing is written. */
 #ifndef ALIGNCTL_SCSI_H
 #define ALIGNCTL_SCSI_H
 
@@ -15,5 +15,11 @@
  */
 char *scsi_capacity(const char *name, dev_t devno,
 		    uint8_t data[DECODE_CAPACITY_BYTES]);
+
+/*
+ * Return the serial number in the page that sysfs has of a disk, for free(); no
+ * device is opened. NULL: it has none, or is no SCSI disk.
+ */
+char *scsi_serial(const char *disk_dir);
 
 #endif

@@ -64,6 +64,7 @@ void unit_free(struct unit *unit)
 	free(unit->model);
 	free(unit->firmware);
 	free(unit->disk);
+	free(unit->serial);
 	memset(unit, 0, sizeof(*unit));
 }
 

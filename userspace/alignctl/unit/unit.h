@@ -76,6 +76,7 @@ struct unit_claim {
  * @model: model as the drive says; NULL: not known
  * @firmware: version of its firmware; NULL: not known
  * @disk: wwid, or "serial-" and the serial number; NULL: it has none
+ * @serial: serial number; NULL: not known
  *
  * One of zeroes has no claims, and is judged.
  */
@@ -89,6 +90,7 @@ struct unit {
 	char *model;
 	char *firmware;
 	char *disk;
+	char *serial;
 };
 
 /* Add a claim, which owns @unread. */

@@ -175,6 +175,31 @@ static void names(void)
 	CHECK(!decode_ata_firmware(page, IDENTIFY_BYTES), "a line break");
 }
 
+static void serial_number(void)
+{
+	CLEANUP_FREE char *found = NULL;
+
+	memset(page, 0, sizeof(page));
+	page[1] = 0x80;
+	page[3] = 12;
+	memcpy(page + 4, "    S1D9ABC ", 12);
+	found = decode_scsi_serial(page, 16);
+	CHECK(found && !strcmp(found, "S1D9ABC"), "serial '%s'", found);
+	CHECK(!decode_scsi_serial(page, 15), "a page that is cut");
+	CHECK(!decode_scsi_serial(page, 3), "half a head");
+	page[14] = page[15] = 0;
+	free(found);
+	found = decode_scsi_serial(page, 16);
+	CHECK(found && !strcmp(found, "S1D9AB"), "padded serial '%s'", found);
+	page[6] = '\n';
+	CHECK(!decode_scsi_serial(page, 16), "a line break");
+	memset(page + 4, ' ', 12);
+	CHECK(!decode_scsi_serial(page, 16), "blanks");
+	page[4] = 'x';
+	page[1] = 0x83;
+	CHECK(!decode_scsi_serial(page, 16), "another page");
+}
+
 static bool capacity(uint32_t logical, uint8_t exponent, uint16_t lowest,
 		     struct decoded_sectors *found)
 {
@@ -211,6 +236,7 @@ const struct tap_test decode_tests[] = {
 	{ "NVMe: the controller's atomic unit", atomic },
 	{ "Identify: physical block and offset of an ATA drive", ata },
 	{ "Identify: model and firmware without blanks", names },
+	{ "page 80h: serial number without blanks", serial_number },
 	{ "READ CAPACITY(16): physical block and offset", scsi },
 	{ 0 },
 };
