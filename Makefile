@@ -147,6 +147,10 @@ bench-fleet:  ## how long alignctl fleet takes over 5000 hosts [BENCH_ARGS="--ho
 	$(call prepare,packages venv,programs)
 	$(PYTHON) -m lab.bench.fleet $(BENCH_ARGS)
 
+bench-check:  ## processor time of alignctl check on a host of 24 disks and 200 volumes [BENCH_ARGS="--disks N --volumes N"]
+	$(call prepare,packages venv,programs)
+	$(PYTHON) -m lab.bench.check $(BENCH_ARGS)
+
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs modules)
@@ -187,4 +191,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-drive bench-fleet check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream

@@ -4,6 +4,7 @@
  * for reading only, where that is allowed, and no module is needed.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,10 +12,12 @@
 #include "audit/collect.h"
 #include "audit/judge.h"
 #include "audit/judge_cause.h"
+#include "audit/metrics.h"
 #include "audit/report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/metrics.h"
 #include "boot/aligntab.h"
 #include "boot/find.h"
 #include "verbs/plan_options.h"
@@ -33,10 +36,15 @@ struct check_options {
 	struct trace_choice choice;
 	bool remedies;
 	bool json;
+	bool metrics;
+	bool serial;
+	const char *output;
 };
 
 enum row { ROW_PHYSICAL = CHOICE_NR_ROWS, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
-	   ROW_REMEDIES, ROW_JSON };
+	   ROW_REMEDIES, ROW_JSON, ROW_FORMAT, ROW_OUTPUT, ROW_SERIAL };
+
+static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS,
@@ -51,6 +59,12 @@ static const struct option_row rows[] = {
 	[ROW_REMEDIES] = { "remedies", NULL,
 			   "list the remedies, and what each destroys" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_FORMAT] = { "format", "FORMAT",
+			 "print metrics in the format of prometheus" },
+	[ROW_OUTPUT] = { "output", "FILE",
+			 "write the metrics to FILE, for node_exporter" },
+	[ROW_SERIAL] = { "serial", NULL,
+			 "add serial numbers of disks to the metrics" },
 	{ 0 },
 };
 
@@ -69,6 +83,7 @@ static int take(size_t row, const char *argument, void *context)
 	struct check_options *options = context;
 	struct collect_options *collect = &options->collect;
 	uint32_t offset;
+	size_t chosen;
 
 	if (row < CHOICE_NR_ROWS)
 		return choice_options_take(&options->choice, row, argument);
@@ -96,6 +111,16 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_JSON:
 		options->json = true;
+		return 0;
+	case ROW_FORMAT:
+		options->metrics = !options_choose("format", argument, formats,
+						   1, &chosen);
+		return options->metrics ? 0 : -1;
+	case ROW_OUTPUT:
+		options->output = argument;
+		return 0;
+	case ROW_SERIAL:
+		options->serial = true;
 	}
 	return 0;
 }
@@ -175,11 +200,30 @@ static void note_claims(struct stack *stack)
 	aligntab_free(&tab);
 }
 
+/*
+ * Write the metrics. A finding has one, and is none here: an alert is
+ * Prometheus's to send. Return: enum alignctl_exit, reported.
+ */
+static int write_metrics(const struct stack *stack,
+			 const struct judgement *judgement,
+			 const struct check_options *options)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t length;
+	FILE *out = memory_or_exit(open_memstream(&text, &length));
+
+	audit_metrics_write(out, stack, judgement, options->serial);
+	memory_or_exit(fclose(out) ? NULL : text);
+	return metrics_put(options->output, text, length);
+}
+
 /* Print the judgement. Return: enum alignctl_exit. */
 static int report(const struct stack *stack, const struct judgement *judgement,
-		  bool json)
+		  const struct check_options *options)
 {
-	if (json)
+	if (options->metrics)
+		return write_metrics(stack, judgement, options);
+	if (options->json)
 		audit_report_json(stack, judgement);
 	else
 		audit_report_text(stack, judgement);
@@ -303,6 +347,27 @@ static int list_remedies(int operands, const struct check_options *options)
 	return ALIGNCTL_FINE;
 }
 
+/* Check that the options of metrics go together. Return: 0, or -1, reported. */
+static int check_metrics(const struct check_options *options)
+{
+	if (options->metrics && (options->json || options->remedies))
+		return options_refuse("format", NULL,
+				      "stands alone; leave out --json and --remedies");
+	if (options->output && !options->metrics)
+		return options_refuse("output", options->output,
+				      "is for metrics; add --format prometheus");
+	if (options->serial && !options->metrics)
+		return options_refuse("serial", NULL,
+				      "is for metrics; add --format prometheus");
+	return 0;
+}
+
+static void list_metrics(void)
+{
+	puts("\nMetrics of --format prometheus:");
+	audit_metrics_list();
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct check_options options = { .choice = TRACE_ANY };
@@ -313,6 +378,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	if (check_metrics(&options))
+		return ALIGNCTL_USAGE;
 	if (options.remedies)
 		return list_remedies(argc - first, &options);
 	if (options.recording && argc - first != 1) {
@@ -337,7 +404,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 			result = judge_recording(&stack, &judgement,
 						 argv[first], &options);
 		if (!result)
-			result = report(&stack, &judgement, options.json);
+			result = report(&stack, &judgement, &options);
 		judgement_free(&judgement);
 	}
 	stack_free(&stack);
@@ -347,5 +414,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
 	"Audit devices from the disk up: what is misaligned, and how to mend it",
-	rows, NULL, run,
+	rows, list_metrics, run,
 };
