@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""systemd's units that are installed: valid, and the one that runs all day is locked up."""
+"""systemd's units that are installed: valid, and those that run all day are locked up."""
 
 import re
 import subprocess
@@ -11,6 +11,7 @@ from lab.paths import REPO
 
 FOLDERS = {"SBINDIR": "/bin", "UNITDIR": "/lib/systemd/system", "UDEVDIR": "/lib/udev",
            "TEXTFILE_DIR": "/var/lib/prometheus/node-exporter"}
+SERVICES = ("align-metrics", "align-check-metrics")
 # Of 10, the more the worse; systemd calls 2.0 and less OK.
 EXPOSURE = 2.0
 
@@ -29,12 +30,25 @@ def analyze(*arguments):
                           check=False)
 
 
-def test_the_service_of_the_metrics_is_locked_up(units):
-    done = analyze("security", "--offline=true", "--no-pager", units / "align-metrics.service")
-    exposure = float(re.search(r"Overall exposure level for align-metrics.service: ([\d.]+)", done.stdout)[1])
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_of_metrics_is_locked_up(units, name):
+    done = analyze("security", "--offline=true", "--no-pager", units / f"{name}.service")
+    exposure = float(re.search(rf"Overall exposure level for {name}.service: ([\d.]+)", done.stdout)[1])
     assert exposure <= EXPOSURE, done.stdout
 
 
-def test_nothing_in_the_units_is_misspelt(units):
-    done = analyze("verify", "--man=no", units / "align-metrics.service", units / "align-metrics.timer")
+@pytest.mark.parametrize("name", SERVICES)
+def test_nothing_in_the_units_is_misspelt(units, name):
+    done = analyze("verify", "--man=no", units / f"{name}.service", units / f"{name}.timer")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def lines(units, name):
+    return {line for line in (units / f"{name}.service").read_text().splitlines() if "=" in line and not line.startswith("#")}
+
+
+def test_the_service_of_check_is_locked_up_as_that_of_stats_but_for_reading_disks(units):
+    stats, check = (lines(units, name) for name in SERVICES)
+    own = re.compile(r"(Description|ExecStart|TimeoutStartSec|IOSchedulingClass)=")
+    assert {line for line in stats - check if not own.match(line)} == {"PrivateDevices=yes"}
+    assert {line for line in check - stats if not own.match(line)} == {"DeviceAllow=block-* r"}
