@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The loop over hosts in fleet.rst leaves what alignctl fleet ranks, and shows a host that did not answer."""
+"""The loop over hosts in fleet.rst leaves what alignctl fleet ranks, and shows a host that did not answer; Prometheus reads the
+queries, and they ask for metrics that there are."""
 
 import json
 import os
@@ -38,3 +39,19 @@ def test_the_loop_by_ssh_leaves_an_answer_of_each_host(tmp_path):
                           capture_output=True, timeout=patience(60), check=False)
     assert (done.returncode, done.stderr) == (IO, "alignctl fleet: answers/gone.check.json: is empty: make it again\n")
     assert {host["host"] for host in json.loads(done.stdout)["hosts"]} == {"web1", "db1.example.com"}
+
+
+def test_prometheus_reads_the_queries_and_they_ask_for_what_there_is(tmp_path):
+    section = re.search(r"What to ask(.*?)^How many\n", DOCUMENT.read_text(), re.M | re.S)
+    queries = re.findall(r"^ {4}(.*)$", section[1], re.M)
+    assert len(queries) > 4
+    rules = tmp_path / "rules.yml"
+    rules.write_text(json.dumps({"groups": [{"name": "x", "rules": [{"record": f"query:{number}", "expr": query}
+                                                                     for number, query in enumerate(queries)]}]}))
+    done = subprocess.run(["promtool", "check", "rules", rules], text=True, capture_output=True, timeout=patience(60),
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    # as --help lists them
+    shown = subprocess.run([OUT / "bin/alignctl", "check", "--help"], text=True, capture_output=True, check=True).stdout
+    asked = set(re.findall(r"alignctl_check_\w+", " ".join(queries)))
+    assert asked <= set(re.findall(r"^ (alignctl_check_\w+)$", shown, re.M)), asked
