@@ -36,6 +36,7 @@ struct blkcg_gq;
 struct gendisk {
 	int major;
 	int first_minor;
+	__u64 diskseq;
 } KERNEL_TYPE;
 
 struct block_device {

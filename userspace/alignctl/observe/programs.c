@@ -121,6 +121,12 @@ static uint32_t find_traced_flag(void)
 	return flag;
 }
 
+void programs_find_kernel(struct observed_range *range)
+{
+	range->preemptible = is_preemptible();
+	range->traced = range->preemptible ? find_traced_flag() : 0;
+}
+
 int programs_find_range(const struct device *device,
 			struct observed_range *range,
 			struct align_geometry *geometry)
@@ -154,10 +160,8 @@ int programs_find_range(const struct device *device,
 					UINT64_MAX >> ALIGN_SECTOR_SHIFT,
 		.disk_major = major(disk),
 		.disk_minor = minor(disk),
-		.preemptible = is_preemptible(),
 	};
-	if (range->preemptible)
-		range->traced = find_traced_flag();
+	programs_find_kernel(range);
 	return ALIGNCTL_FINE;
 }
 

@@ -57,6 +57,9 @@ int programs_check_disk(const struct device *device, const char *option);
 int programs_check_kernel(const char *verb, const char *what,
 			  const char *else_where);
 
+/* Fill in what programs must know of the kernel, and of no device. */
+void programs_find_kernel(struct observed_range *range);
+
 /*
  * Find the device's place on its disk, and its physical blocks. Return: enum
  * alignctl_exit, reported.

@@ -14,33 +14,8 @@
  * a name with ___ stands for the type as some kernels have it.
  */
 #include "observe/block.bpf.h"
-
-/*
- * Count the zeroes above the highest bit of @n, which is not 0. clang 14 has no
- * instructions of BPF for its builtin, which kmod/geometry.h uses.
- */
-static inline int leading_zeroes(__u64 n)
-{
-	int zeroes = 63;
-
-#define HALVE(bits)				\
-	do {					\
-		if (n >> (bits)) {		\
-			n >>= (bits);		\
-			zeroes -= (bits);	\
-		}				\
-	} while (0)
-	HALVE(32);
-	HALVE(16);
-	HALVE(8);
-	HALVE(4);
-	HALVE(2);
-	HALVE(1);
-#undef HALVE
-	return zeroes;
-}
-#define __builtin_clzll	leading_zeroes
-
+#include "observe/cgroup.bpf.h"
+#include "observe/geometry.bpf.h"
 #include "top/shared.h"
 
 /* As those of observe/block.bpf.h. */
@@ -48,26 +23,6 @@ static inline int leading_zeroes(__u64 n)
 #define MAPPING_FLAGS		3UL	/* anonymous memory, and others */
 #define CALL_WRITES_DIRECTLY	0x11U	/* IOMAP_WRITE | IOMAP_DIRECT */
 #define BDEVFS_MAGIC		0x62646576UL
-
-struct kernfs_node {
-	__u64 id;
-} KERNEL_TYPE;
-
-struct cgroup {
-	struct kernfs_node *kn;
-} KERNEL_TYPE;
-
-struct cgroup_subsys_state {
-	struct cgroup *cgroup;
-} KERNEL_TYPE;
-
-struct blkcg {
-	struct cgroup_subsys_state css;
-} KERNEL_TYPE;
-
-struct blkcg_gq {
-	struct blkcg *blkcg;
-} KERNEL_TYPE;
 
 struct super_block {
 	__u32 s_dev;
@@ -297,7 +252,7 @@ static __always_inline __u64 cgroup_of(struct bio *bio, bool cached,
 	    bpf_core_field_exists(bio->bi_blkg))
 		group = bio->bi_blkg;
 	if (group)
-		return BPF_CORE_READ(group, blkcg, css.cgroup, kn, id);
+		return cgroup_of_group(group);
 	return kthread ? 0 : bpf_get_current_cgroup_id();
 }
 
