@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alignctl top: who writes misaligned, now. */
+/* alignctl top: who writes misaligned, now; and counters of every disk. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/metrics.h"
 #include "base/output.h"
 #include "base/progress.h"
 #include "device/device.h"
 #include "observe/programs.h"
 #include "top/counting.h"
+#include "top/disk_metrics.h"
+#include "top/disks.h"
 #include "top/names.h"
 #include "top/report.h"
 #include "verbs/intervals.h"
@@ -27,18 +30,27 @@
  * @once: end after one interval
  * @interval: seconds; 0: DEFAULT_INTERVAL
  * @count: number of intervals; 0: until interrupted
- * @rows: number of rows that the kernel has room for
+ * @rows: number of rows that the kernel has room for; 0: TOP_DEFAULT_ROWS
+ * @metrics: print metrics of every disk for Prometheus
+ * @cgroups: add the cgroups with most touches to the metrics
+ * @output: file of the metrics; NULL: standard output
  */
 struct top_arguments {
 	bool json;
 	bool drive;
 	bool once;
+	bool metrics;
+	bool cgroups;
+	const char *output;
 	uint64_t interval;
 	uint64_t count;
 	uint64_t rows;
 };
 
-enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_JSON };
+enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_FORMAT, ROW_OUTPUT,
+	   ROW_CGROUPS, ROW_JSON };
+
+static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
 	[ROW_INTERVAL] = { "interval", "N [COUNT]",
@@ -48,6 +60,12 @@ static const struct option_row rows[] = {
 			"add the disk's own requests and their latency" },
 	[ROW_ROWS] = { "rows", "N",
 		       "writers that there is room for (default: 16384)" },
+	[ROW_FORMAT] = { "format", "FORMAT",
+			 "count every disk, for metrics of prometheus" },
+	[ROW_OUTPUT] = { "output", "FILE",
+			 "write the metrics to FILE, for node_exporter" },
+	[ROW_CGROUPS] = { "cgroups", NULL,
+			  "add the ten cgroups with most touches to them" },
 	[ROW_JSON] = { "json", NULL,
 		       "print JSON, one line for each interval" },
 	{ 0 },
@@ -56,6 +74,7 @@ static const struct option_row rows[] = {
 static int take(size_t row, const char *argument, void *context)
 {
 	struct top_arguments *arguments = context;
+	size_t chosen;
 
 	switch ((enum row)row) {
 	case ROW_INTERVAL:
@@ -65,6 +84,16 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_DRIVE:
 		arguments->drive = true;
+		return 0;
+	case ROW_FORMAT:
+		arguments->metrics = !options_choose("format", argument,
+						     formats, 1, &chosen);
+		return arguments->metrics ? 0 : -1;
+	case ROW_OUTPUT:
+		arguments->output = argument;
+		return 0;
+	case ROW_CGROUPS:
+		arguments->cgroups = true;
 		return 0;
 	case ROW_JSON:
 		arguments->json = true;
@@ -207,9 +236,85 @@ static int top_device(const struct top_arguments *arguments,
 	return result;
 }
 
+/* Check that the options go together. Return: 0, or -1 after reporting. */
+static int check_options(const struct top_arguments *arguments, size_t nr)
+{
+	if (arguments->once && arguments->count)
+		return options_refuse("once", NULL,
+				      "is a COUNT of 1; leave out one of them");
+	if (arguments->output && !arguments->metrics)
+		return options_refuse("output", arguments->output,
+				      "is for metrics; add --format prometheus");
+	if (arguments->cgroups && !arguments->metrics)
+		return options_refuse("cgroups", NULL,
+				      "is for metrics; add --format prometheus");
+	if (!arguments->metrics)
+		return 0;
+	if (arguments->json || arguments->drive || arguments->rows)
+		return options_refuse("format", NULL,
+				      "leave out --json, --drive and --rows");
+	if (nr)
+		return options_refuse("format", NULL,
+				      "counts every disk; leave out DEV");
+	if (!arguments->output && !arguments->once && arguments->count != 1)
+		return options_refuse("format", NULL,
+				      "has one document; add --output FILE, which each interval replaces, or --once");
+	return 0;
+}
+
+/* Write the counters as they are. Return: enum alignctl_exit, reported. */
+static int write_metrics(struct disks *disks, const struct names *names,
+			 const struct top_arguments *arguments)
+{
+	struct disks_reading reading;
+	CLEANUP_FREE char *text = NULL;
+	size_t length;
+	int result = disks_read(disks, &reading);
+	FILE *out;
+
+	if (result)
+		return result;
+	if (reading.left_out)
+		message_warning("%zu disks are not counted: there is room for %d",
+				reading.left_out, DISKS_MAX);
+	out = memory_or_exit(open_memstream(&text, &length));
+	disk_metrics_write(out, &reading, arguments->cgroups ? names : NULL);
+	memory_or_exit(fclose(out) ? NULL : text);
+	disks_reading_free(&reading);
+	return metrics_put(arguments->output, text, length);
+}
+
+/*
+ * Count every disk until a signal, and write the counters at the beginning and
+ * after each interval. Return: enum alignctl_exit, reported.
+ */
+static int count_disks(const struct top_arguments *arguments)
+{
+	uint64_t next_ns = clock_ns(), done = 0;
+	struct disks *disks;
+	struct names names;
+	int result;
+
+	interrupt_catch();
+	result = disks_open(&disks, arguments->cgroups);
+	if (result)
+		return result;
+	names_open(&names);
+	if (arguments->output)
+		result = write_metrics(disks, &names, arguments);
+	while (!result && !interrupt_seen() &&
+	       (!arguments->count || done++ < arguments->count)) {
+		intervals_wait(&next_ns, arguments->interval);
+		result = write_metrics(disks, &names, arguments);
+	}
+	names_close(&names);
+	disks_close(disks);
+	return result;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct top_arguments arguments = { .rows = TOP_DEFAULT_ROWS };
+	struct top_arguments arguments = { 0 };
 	struct device device;
 	int first, result;
 	size_t nr;
@@ -221,11 +326,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (arguments.interval &&
 	    intervals_take_count(argv + first, &nr, &arguments.count))
 		return ALIGNCTL_USAGE;
-	if (arguments.once && arguments.count) {
-		options_refuse("once", NULL, "is a COUNT of 1; leave out one of them");
+	if (check_options(&arguments, nr))
 		return ALIGNCTL_USAGE;
-	}
-	if (nr != 1) {
+	if (nr != !arguments.metrics) {
 		message_error("top: needs one DEV");
 		return ALIGNCTL_USAGE;
 	}
@@ -233,6 +336,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 		arguments.count = 1;
 	if (!arguments.interval)
 		arguments.interval = DEFAULT_INTERVAL;
+	if (!arguments.rows)
+		arguments.rows = TOP_DEFAULT_ROWS;
+	if (arguments.metrics)
+		return count_disks(&arguments);
 	result = device_open(&device, argv[first]);
 	if (result)
 		return result;
@@ -241,8 +348,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static void list_metrics(void)
+{
+	puts("\nMetrics of --format prometheus:");
+	disk_metrics_list();
+}
+
 const struct verb verb_top = {
-	"top", "DEV", 1, 2,
+	"top", "[DEV]", 0, 2,
 	"Show live which processes, cgroups and files write misaligned",
-	rows, NULL, run,
+	rows, list_metrics, run,
 };

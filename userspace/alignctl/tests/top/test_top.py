@@ -12,7 +12,7 @@ USAGE = 2
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], ["top", "needs DEV"]),
+    ([], ["top: needs one DEV"]),
     (["--interval", "1", "5"], ["top: needs one DEV"]),
     (["/dev/null", "/dev/null"], ["top: needs one DEV"]),
     (["DISK"], ["regular file, not a block device", "losetup"]),
@@ -24,6 +24,14 @@ USAGE = 2
     (["x", "--interval", "0"], ["--interval 0: must be a number of seconds"]),
     (["x", "--interval", "1", "0"], ["--interval: COUNT is 0; it must be at least 1"]),
     (["x", "--once", "--interval", "1", "2"], ["--once: is a COUNT of 1"]),
+    (["--format", "influx"], ["--format influx", "prometheus"]),
+    (["--format", "prometheus"], ["--format: has one document", "--output FILE", "--once"]),
+    (["--format", "prometheus", "--interval", "1", "2"], ["--format: has one document"]),
+    (["--format", "prometheus", "--once", "x"], ["--format: counts every disk; leave out DEV"]),
+    *(([*words, "--format", "prometheus", "--once"], ["--format: leave out --json, --drive and --rows"])
+      for words in (["--json"], ["--drive"], ["--rows", "3"])),
+    (["x", "--output", "f"], ["--output f: is for metrics; add --format prometheus"]),
+    (["x", "--cgroups"], ["--cgroups: is for metrics; add --format prometheus"]),
 ])
 def test_what_makes_no_sense_is_refused_with_its_reason(disk, arguments, words):
     done = alignctl("top", *(disk if word == "DISK" else word for word in arguments))
@@ -38,3 +46,10 @@ def test_every_member_of_the_json_is_documented():
     assert len(members) > 40
     for member in ("".join(pair) for pair in members):
         assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+
+
+def test_each_metric_has_the_same_words_in_the_help_and_the_manual():
+    told = dict(re.findall(r"^ (alignctl_disk_\w+)\n     (.*)$", alignctl("top", "--help").stdout, re.M))
+    section = man_page().split(".SH METRICS OF TOP")[1].split("\n.SH ")[0].replace("\\-", "-")
+    written = dict(re.findall(r"^\.B (alignctl_disk_\w+)\n(.*)\.$", section, re.M))
+    assert len(told) >= 12 and written == told
