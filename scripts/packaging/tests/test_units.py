@@ -11,7 +11,7 @@ from lab.paths import REPO
 
 FOLDERS = {"SBINDIR": "/bin", "UNITDIR": "/lib/systemd/system", "UDEVDIR": "/lib/udev",
            "TEXTFILE_DIR": "/var/lib/prometheus/node-exporter"}
-SERVICES = ("align-metrics", "align-check-metrics")
+SERVICES = ("align-metrics", "align-check-metrics", "align-disk-metrics")
 # Of 10, the more the worse; systemd calls 2.0 and less OK.
 EXPOSURE = 2.0
 
@@ -39,7 +39,7 @@ def test_a_service_of_metrics_is_locked_up(units, name):
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_nothing_in_the_units_is_misspelt(units, name):
-    done = analyze("verify", "--man=no", units / f"{name}.service", units / f"{name}.timer")
+    done = analyze("verify", "--man=no", *units.glob(f"{name}.*"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -48,7 +48,15 @@ def lines(units, name):
 
 
 def test_the_service_of_check_is_locked_up_as_that_of_stats_but_for_reading_disks(units):
-    stats, check = (lines(units, name) for name in SERVICES)
+    stats, check = (lines(units, name) for name in SERVICES[:2])
     own = re.compile(r"(Description|ExecStart|TimeoutStartSec|IOSchedulingClass)=")
     assert {line for line in stats - check if not own.match(line)} == {"PrivateDevices=yes"}
     assert {line for line in check - stats if not own.match(line)} == {"DeviceAllow=block-* r"}
+
+
+def test_the_service_of_top_is_locked_up_as_that_of_stats_but_for_loading_programs(units):
+    stats, top = (lines(units, name) for name in ("align-metrics", "align-disk-metrics"))
+    own = re.compile(r"(Description|Exec\w+|Type|TimeoutStartSec|Restart\w*|WantedBy|ConditionPathExists)=")
+    assert {line for line in stats - top if not own.match(line)} == {"CapabilityBoundingSet="}
+    assert {line for line in top - stats if not own.match(line)} == {
+        "CapabilityBoundingSet=CAP_BPF CAP_PERFMON", "SystemCallFilter=bpf perf_event_open"}
