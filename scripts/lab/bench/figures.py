@@ -410,13 +410,21 @@ def _recording(record: Record) -> Iterator[Figure]:
                    for name in (recording.ALIGNCTL, recording.BLKTRACE))
     lacking = recording.incomplete(record.recording)
     value = own / theirs
-    others = "; ".join(f"{name} {median(added):.0f}" for name in (recording.REQUESTS, recording.TOP, recording.TOP_DRIVE)
+    others = "; ".join(f"{name} {median(added):.0f}"
+                       for name in (recording.REQUESTS, recording.TOP, recording.TOP_DRIVE, recording.METRICS)
                        if (added := recording.added(record.recording, name)))
     yield Figure("record", measure, required,
                  "; ".join([f"{value:.3g} = {own:.0f} / {theirs:.0f}, beside the "
                             f"{recording.instructions(record.recording, recording.NONE):.0f} of a "
                             "write that is not recorded, medians", *([others] if others else []), *lacking]),
                  VOID if lacking else _verdict(value <= RECORDING_MOST), value)
+    counting, writers = (recording.added(record.recording, name) for name in (recording.METRICS, recording.TOP))
+    if not counting or not writers:
+        return
+    value = median(counting) / median(writers)
+    yield Figure("record", "instructions that counting every disk adds to a write: against alignctl top", "<= 1",
+                 "; ".join([f"{value:.3g} = {median(counting):.0f} / {median(writers):.0f}, medians", *lacking]),
+                 VOID if lacking else _verdict(value <= 1), value)
 
 
 def _memory(record: Record) -> Iterator[Figure]:

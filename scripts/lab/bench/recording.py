@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The cost of recording for a writer, in instructions.
 
-alignctl top, which keeps no request but counts each in the kernel, is measured beside the recorders.
+alignctl top, which keeps no request but counts each in the kernel, of one disk or of every one, is measured
+beside the recorders.
 
 A guest with one processor whose clock counts them (see overhead.py), null_blk, fio: the processor is
 never idle, so the time of a write includes the recorder's work. alignctl record takes one event of
@@ -20,8 +21,9 @@ from statistics import median
 from ..machines.remote import Guest
 from .overhead import DISK, Meter, fio_command
 
-NONE, ALIGNCTL, BLKTRACE, REQUESTS, TOP, TOP_DRIVE = RECORDERS = (
-    "none", "alignctl record", "blktrace", "alignctl record --requests", "alignctl top", "alignctl top --drive")
+NONE, ALIGNCTL, BLKTRACE, REQUESTS, TOP, TOP_DRIVE, METRICS = RECORDERS = (
+    "none", "alignctl record", "blktrace", "alignctl record --requests", "alignctl top", "alignctl top --drive",
+    "alignctl top --format prometheus")
 FOLDER = "/run/recording"
 OUTPUT = f"{FOLDER}/trace"
 # KiB for the events of record --requests, which has three of each write.
@@ -83,12 +85,13 @@ class Recording:
             BLKTRACE: ["blktrace", "-d", DISK, "-a", "queue", "-D", FOLDER, "-o", "trace"],
             TOP: ["/run/alignctl", "top", DISK, "--interval", "3600", "--json"],
             TOP_DRIVE: ["/run/alignctl", "top", DISK, "--drive", "--interval", "3600", "--json"],
+            METRICS: ["/run/alignctl", "top", "--format", "prometheus", "--interval", "3600", "--output", OUTPUT],
         }
         # The file that each recorder makes before its first event; blktrace makes one per processor.
         # alignctl top makes none: it counts once it waits for the end of the interval.
         waits = ["/proc/{pid}/syscall", CLOCK_NANOSLEEP]
         self._begun = {NONE: [], ALIGNCTL: [OUTPUT, ""], REQUESTS: [OUTPUT, ""], BLKTRACE: [f"{OUTPUT}.blktrace.0", ""],
-                       TOP: waits, TOP_DRIVE: waits}
+                       TOP: waits, TOP_DRIVE: waits, METRICS: waits}
         self._alignctl = str(alignctl)
 
     def set_up(self) -> None:
@@ -116,6 +119,10 @@ class Recording:
             return json.loads(said)["writes"]
         if recorder == TOP_DRIVE:
             return json.loads(said)["drive"]["requests"]
+        if recorder == METRICS:
+            name = f'alignctl_disk_writes_total{{device="{Path(DISK).name}"}} '
+            return next(int(line.removeprefix(name)) for line in self._guest.run("cat", OUTPUT).splitlines()
+                        if line.startswith(name))
         if recorder == REQUESTS:
             return json.loads(said)["followed"]["writes"]
         if recorder == ALIGNCTL:

@@ -11,19 +11,18 @@ from lab.bench.record import Record
 from lab.bench.recording import ALIGNCTL, BLKTRACE, NONE, RECORDERS, TOP, Recorded
 
 
-def rounds(*costs, lost=0):
+def rounds(*costs, lost=0, every=200):
     """
-    Make runs of each recorder, a tuple a round of those that keep requests; following adds 1700, counting live 300 or 900. Each
-    lost `lost` writes.
+    Make runs of each recorder, a tuple a round of those that keep requests; following adds 1700, counting live 300 or 900, and
+    counting every disk `every`. Each lost `lost` writes.
     """
-    each = [(*made, *(made[0] + more for more in (1700, 300, 900))) for made in costs]
+    each = [(*made, *(made[0] + more for more in (1700, 300, 900, every))) for made in costs]
     return [Recorded(name, cost, 1000, 1000 - (lost if name != NONE else 0))
             for made in each for name, cost in zip(RECORDERS, made, strict=True)]
 
 
 def figure(runs):
-    found, = ROWS["record"].figures(Record(recording=runs))
-    return found
+    return next(iter(ROWS["record"].figures(Record(recording=runs))))
 
 
 @pytest.mark.parametrize("own, verdict", [(8999, MET), (9000, MET), (9001, NOT_MET)])
@@ -31,6 +30,14 @@ def test_no_more_may_be_added_than_by_blktrace(own, verdict):
     found = figure(rounds((7000, own, 9000)))
     assert found.verdict == verdict
     assert found.value == pytest.approx((own - 7000) / 2000)
+
+
+@pytest.mark.parametrize("every, verdict", [(299, MET), (300, MET), (301, NOT_MET)])
+def test_counting_every_disk_adds_no_more_than_top(every, verdict):
+    _, found = ROWS["record"].figures(Record(recording=rounds((7000, 8000, 9000), every=every)))
+    assert (found.verdict, found.value) == (verdict, pytest.approx(every / 300))
+    _, lost = ROWS["record"].figures(Record(recording=rounds((7000, 8000, 9000), every=every, lost=3)))
+    assert lost.verdict == VOID
 
 
 def test_a_run_is_compared_with_the_one_alone_of_its_round():
@@ -67,7 +74,9 @@ class Guest:
         self.recorders, self.status = [], status
 
     def run(self, *argv, **_):
-        return "D W\nC W\nQ W\n" * 3 if argv[0] == "blkparse" else "8\n"
+        said = {"blkparse": "D W\nC W\nQ W\n" * 3,
+                "cat": 'alignctl_disk_writes_total{device="vda"} 9\nalignctl_disk_writes_total{device="nullb0"} 3\n'}
+        return said.get(argv[0], "8\n")
 
     def json(self, *argv, **_):
         recorder = json.loads(argv[3])
@@ -82,9 +91,9 @@ def test_recorders_take_turns_and_the_first_round_is_dropped():
     beside = recording.Recording(guest, "/bin/alignctl", 3)
     beside.set_up()
     found = beside.measure(2, lambda done, total: steps.append((done, total)))
-    assert guest.recorders == [None, "/run/alignctl", "blktrace", *["/run/alignctl"] * 3] * 3
+    assert guest.recorders == [None, "/run/alignctl", "blktrace", *["/run/alignctl"] * 4] * 3
     assert found == [Recorded(name, 8000.0, 3, 3) for name in RECORDERS] * 2
-    assert steps[-1] == (18, 18)
+    assert steps[-1] == (21, 21)
 
 
 def test_a_recorder_that_failed_is_an_error():
