@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit/cause.h"
+#include "audit/position.h"
 #include "base/message.h"
 #include "base/mix.h"
 #include "geometry.h"

@@ -11,11 +11,7 @@
 #include <stdint.h>
 
 #include "trace/trace.h"
-#include "unit/decode.h"
 #include "geometry.h"
-
-/* Largest block that the audit judges, bytes; align devices have smaller ones. */
-#define AUDIT_BLOCK_MAX	DECODE_BLOCK_MAX
 
 enum cause_kind {
 	CAUSE_NONE,		/* too few touches to need a cause */

@@ -8,6 +8,10 @@
 
 #include "audit/stack.h"
 #include "base/maybe.h"
+#include "unit/decode.h"
+
+/* Largest block that the audit judges, bytes; align devices have smaller ones. */
+#define AUDIT_BLOCK_MAX	DECODE_BLOCK_MAX
 
 /**
  * struct position - where a device lies on the disk
@@ -29,7 +33,7 @@ struct position {
 void position_find(const struct stack *stack, struct position *position,
 		   size_t index);
 
-/* Check for a size that a physical block can have. */
+/* Check for a block that the audit judges, of at most AUDIT_BLOCK_MAX. */
 bool position_is_block(struct maybe figure);
 
 /* Return the place @bytes behind @shift, relative to a block. */
