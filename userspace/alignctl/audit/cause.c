@@ -1,4 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Which sequence of touches is which cause, by what the next write to the block
+ * of a touch does:
+ *
+ *   it goes on where the touch ended, or completes the block: a stream
+ *	a log of small records, alone or several in turn; a circular log, also
+ *	one of a few blocks; a log whose long commits begin with its last block
+ *   it writes again what the touch wrote, and leaves a part: a rewrite
+ *	a log sector written at each commit; a log block that grows from its
+ *	start by small commits; a superblock, or a few of them in turn
+ *   there is none, or it comes much later: random
+ *	pages below a block, some of which meet a block twice by chance
+ *
+ * The measure of a rewrite is the share of a touch that its process wrote into
+ * the block before: at least half. "Much later" is when the block is no longer
+ * among the last FEW_BLOCKS that the process was in. If writes are random over
+ * N blocks, no more than 1 - (1 - 1/N)^(2 * FEW_BLOCKS) of the touches come that
+ * soon after, or before, another one in their block: 64 % of 16 blocks, and less
+ * of more. That is below MOST_PER_CENT, even if all writes to a block hit the
+ * same sectors.
+ *
+ * Flushes do not decide between causes. Whether the writes of a rewrite were
+ * made durable one by one is said beside it.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +33,10 @@
 #include "base/mix.h"
 #include "geometry.h"
 
-#define ENDS		65536U	/* last blocks of writes that are remembered */
+#define TOUCHES		65536U	/* blocks whose last touch is remembered */
 #define NAMES		64U	/* processes that are told apart */
 #define PHASES		(AUDIT_BLOCK_MAX / ALIGN_SECTOR_SIZE)
+#define UNITS		64U	/* parts of a block that are told apart */
 /* Share of the writes, in per cent, below which nothing needs a cause. */
 #define FEW_PER_CENT	1
 /* Touches below which a recording is too short for a verdict. */
@@ -20,6 +45,8 @@
 #define MOST_PER_CENT	70
 /* Writes after which one that goes on at the same place is another stream's. */
 #define SOON		64U
+/* The last blocks that a process was in, which it can rewrite. */
+#define FEW_BLOCKS	8U
 /*
  * Share of the whole-block writes at one phase, in per cent, that must not go
  * on where another write ended: one stream has none, a shifted partition has
@@ -34,30 +61,61 @@ enum look {
 	LOOK_KERNEL,	/* of a kernel thread, in the file system's unit */
 	LOOK_OTHER,
 	LOOK_STREAM,
+	LOOK_REWRITE,
 	LOOK_SPLIT,
 	NR_LOOKS,
 };
 
 /**
- * struct end - a write that ended inside a block
+ * struct touch - a touch, the last one of its block
  * @block: number of the block; the entry is free if @used is not set
- * @at: end of the write, bytes
+ * @start: start of the write, bytes
+ * @end: end of the touch, bytes
  * @bytes: length of the write
- * @phase: start of the write inside its block, sectors
  * @index: number of the write
+ * @visit: number of the process's visit to a block
+ * @flushes: number of flushes before the write
+ * @own: units of the block that the touch wrote
+ * @written: units that its process wrote, while it rewrote the block or went on
+ * @phase: start of the write inside its block, sectors
  * @name: index of the process
- * @look: look of the touch at its end
- * @used: the entry holds a write
+ * @look: look of the touch
+ * @fua: the write was durable when it ended
+ * @used: the entry holds a touch
  */
-struct end {
+struct touch {
 	uint64_t block;
-	uint64_t at;
+	uint64_t start;
+	uint64_t end;
 	uint64_t bytes;
 	uint64_t index;
+	uint64_t visit;
+	uint64_t flushes;
+	uint64_t own;
+	uint64_t written;
 	uint32_t phase;
 	uint32_t name;
 	enum look look;
+	bool fua;
 	bool used;
+};
+
+/**
+ * struct writer - the processes of a name
+ * @name: the name
+ * @small: number of touches of LOOK_SMALL
+ * @rewritten: number of touches of LOOK_REWRITE
+ * @visits: number of visits to blocks; consecutive touches of a block are one
+ * @block: block of the last touch
+ * @end: end of the last write with a touch, bytes
+ */
+struct writer {
+	char name[TRACE_COMM_BYTES];
+	uint64_t small;
+	uint64_t rewritten;
+	uint64_t visits;
+	uint64_t block;
+	uint64_t end;
 };
 
 /**
@@ -67,10 +125,10 @@ struct end {
  * @looks: number of touches by look
  * @whole: touches of LOOK_WHOLE by phase
  * @joined: touches of @whole at which another write goes on
- * @small: touches of LOOK_SMALL by process
- * @names: names of the processes
- * @nr_names: number of names
- * @ends: the ends of writes, by block
+ * @flushes: number of flushes
+ * @writers: the processes, by name
+ * @nr_writers: number of names
+ * @touches: the last touches, by block
  */
 struct cause_search {
 	struct cause_place place;
@@ -78,10 +136,10 @@ struct cause_search {
 	uint64_t looks[NR_LOOKS];
 	uint64_t whole[PHASES];
 	uint64_t joined[PHASES];
-	uint64_t small[NAMES];
-	char names[NAMES][TRACE_COMM_BYTES];
-	uint32_t nr_names;
-	struct end ends[ENDS];
+	uint64_t flushes;
+	struct writer writers[NAMES];
+	uint32_t nr_writers;
+	struct touch touches[TOUCHES];
 };
 
 struct cause_search *cause_new(const struct cause_place *place)
@@ -93,20 +151,25 @@ struct cause_search *cause_new(const struct cause_place *place)
 	return search;
 }
 
+static bool has_name(const struct writer *writer, const char *comm)
+{
+	return !strncmp(writer->name, comm, TRACE_COMM_BYTES);
+}
+
 /* Return the index of a process's name. */
 static uint32_t name_of(struct cause_search *search, const char *comm)
 {
 	uint32_t i;
 
-	for (i = 0; i < search->nr_names; i++)
-		if (!strncmp(search->names[i], comm, TRACE_COMM_BYTES))
+	for (i = 0; i < search->nr_writers; i++)
+		if (has_name(&search->writers[i], comm))
 			return i;
 	/* the last one stands for all others, and has no name */
-	if (search->nr_names == NAMES - 1)
+	if (search->nr_writers == NAMES - 1)
 		return NAMES - 1;
-	memcpy(search->names[i], comm, TRACE_COMM_BYTES);
-	search->names[i][TRACE_COMM_BYTES - 1] = '\0';
-	search->nr_names++;
+	memcpy(search->writers[i].name, comm, TRACE_COMM_BYTES);
+	search->writers[i].name[TRACE_COMM_BYTES - 1] = '\0';
+	search->nr_writers++;
 	return i;
 }
 
@@ -136,19 +199,46 @@ static enum look look_of(const struct cause_search *search,
 	return request->bytes < place->block ? LOOK_SMALL : LOOK_OTHER;
 }
 
-static void count(struct cause_search *search, const struct end *end,
-		  enum look look)
+/* Return the counter of a touch among those of its look, or NULL. */
+static uint64_t *counter_of(struct cause_search *search,
+			    const struct touch *touch)
 {
-	search->cause.touches++;
-	search->looks[look]++;
-	if (look == LOOK_WHOLE)
-		search->whole[end->phase]++;
-	else if (look == LOOK_SMALL)
-		search->small[end->name]++;
+	switch (touch->look) {
+	case LOOK_WHOLE:
+		return &search->whole[touch->phase];
+	case LOOK_SMALL:
+		return &search->writers[touch->name].small;
+	case LOOK_REWRITE:
+		return &search->writers[touch->name].rewritten;
+	default:
+		return NULL;
+	}
 }
 
-/* Explain the touch at the end of @before by the write that goes on there. */
-static void explain(struct cause_search *search, const struct end *before,
+static void count(struct cause_search *search, const struct touch *touch)
+{
+	uint64_t *counter = counter_of(search, touch);
+
+	search->looks[touch->look]++;
+	if (counter)
+		++*counter;
+}
+
+/* Change the look of a touch that has been counted. */
+static void recount(struct cause_search *search, struct touch *touch,
+		    enum look look)
+{
+	uint64_t *counter = counter_of(search, touch);
+
+	search->looks[touch->look]--;
+	if (counter)
+		--*counter;
+	touch->look = look;
+	count(search, touch);
+}
+
+/* Explain a touch by the write that goes on at its end. */
+static void explain(struct cause_search *search, struct touch *before,
 		    enum look look)
 {
 	switch (before->look) {
@@ -158,99 +248,198 @@ static void explain(struct cause_search *search, const struct end *before,
 			search->joined[before->phase]++;
 			return;
 		}
-		search->whole[before->phase]--;
 		break;
 	case LOOK_SMALL:
-		search->small[before->name]--;
-		break;
 	case LOOK_OTHER:
 		break;
 	default:
 		return;
 	}
-	search->looks[before->look]--;
-	search->looks[look]++;
+	recount(search, before, look);
 }
 
-static struct end *slot_of(struct cause_search *search, uint64_t block)
+static struct touch *slot_of(struct cause_search *search, uint64_t block)
 {
-	return &search->ends[mix64(block) % ENDS];
+	return &search->touches[mix64(block) % TOUCHES];
+}
+
+/* Return the units of a block that the bytes from @from to @end are in. */
+static uint64_t units_of(uint32_t block, uint64_t from, uint64_t end)
+{
+	const uint32_t unit = block / UNITS > ALIGN_SECTOR_SIZE ?
+		block / UNITS : ALIGN_SECTOR_SIZE;
+	const uint64_t first = from % block / unit;
+	const uint64_t last = (end - 1) % block / unit;
+
+	return UINT64_MAX >> (UNITS - 1 - (last - first)) << first;
+}
+
+/* Check for at least half of the units of @part in @all. */
+static bool has_half(uint64_t all, uint64_t part)
+{
+	return 2 * __builtin_popcountll(all & part) >=
+	       __builtin_popcountll(part);
+}
+
+/* Check for a block among the last that its process was in. */
+static bool stays(const struct touch *before, const struct touch *touch)
+{
+	return before->name == touch->name &&
+	       touch->visit - before->visit <= FEW_BLOCKS;
+}
+
+/* Check for a write that begins in the block, and goes on after @before. */
+static bool goes_on(const struct cause_search *search,
+		    const struct touch *before, const struct touch *touch)
+{
+	return touch->index - before->index <= SOON &&
+	       touch->start / search->place.block == touch->block &&
+	       touch->start <= before->end && touch->end > before->end;
+}
+
+/* Check for a touch that can be of a block that is rewritten in part. */
+static bool is_part(const struct touch *touch)
+{
+	return touch->look == LOOK_SMALL || touch->look == LOOK_OTHER ||
+	       touch->look == LOOK_STREAM || touch->look == LOOK_REWRITE;
+}
+
+/* Check for a touch that writes again what is in the block, and leaves a part. */
+static bool rewrites(const struct cause_search *search,
+		     const struct touch *before, const struct touch *touch)
+{
+	const uint32_t block = search->place.block;
+
+	if (!is_part(before) || !is_part(touch) || !stays(before, touch) ||
+	    touch->start == search->writers[touch->name].end)
+		return false;
+	if (goes_on(search, before, touch) &&
+	    (touch->start == before->end || touch->end % block == 0))
+		return false;
+	return has_half(before->written, touch->own);
+}
+
+/* Take a touch that rewrites its block into account, before it is counted. */
+static void rewrite(struct cause_search *search, struct touch *before,
+		    struct touch *touch)
+{
+	search->cause.rewrites++;
+	search->cause.durable += before->fua ||
+				 before->flushes != search->flushes;
+	if (before->look != LOOK_REWRITE && has_half(touch->own, before->own))
+		recount(search, before, LOOK_REWRITE);
+	touch->look = LOOK_REWRITE;
+}
+
+/* Take a touch that goes on after another one into account. */
+static void join(struct cause_search *search, struct touch *before,
+		 struct touch *touch)
+{
+	enum look joined = LOOK_STREAM;
+
+	if (touch->start == before->end &&
+	    before->bytes == search->place.max_io &&
+	    before->name == touch->name)
+		joined = LOOK_SPLIT;
+	explain(search, before, joined);
+	if (touch->look == LOOK_WHOLE && joined == LOOK_STREAM)
+		search->joined[touch->phase]++;
+	else if (touch->look != LOOK_KERNEL)
+		touch->look = joined;
+}
+
+/* Take the touch of a write, from byte @from of it on, into account. */
+static void add_touch(struct cause_search *search, struct touch touch,
+		      uint64_t from)
+{
+	struct writer *writer = &search->writers[touch.name];
+	struct touch *before = slot_of(search, touch.block);
+
+	if (writer->block != touch.block)
+		writer->visits++;
+	writer->block = touch.block;
+	touch.visit = writer->visits;
+	touch.own = units_of(search->place.block, from, touch.end);
+	touch.written = touch.own;
+	if (before->used && before->block == touch.block) {
+		if (rewrites(search, before, &touch))
+			rewrite(search, before, &touch);
+		else if (goes_on(search, before, &touch))
+			join(search, before, &touch);
+		if (stays(before, &touch))
+			touch.written |= before->written;
+	}
+	search->cause.touches++;
+	count(search, &touch);
+	*before = touch;
 }
 
 /*
- * Find out whether a write goes on where another one ended, in the same block.
- * Return: LOOK_SPLIT, LOOK_STREAM, or @look if it does not.
+ * Explain the last touch of a block by a write of the same process that covers
+ * the block.
  */
-static enum look join(struct cause_search *search, const struct end *write,
-		      uint64_t start, uint64_t first_block, enum look look)
+static void cover(struct cause_search *search,
+		  const struct trace_request *request, uint64_t block)
 {
-	struct end *before = slot_of(search, first_block);
-	enum look joined = LOOK_STREAM;
+	struct touch *before = slot_of(search, block);
+	const struct writer *writer = &search->writers[before->name];
 
-	if (!before->used || before->block != first_block ||
-	    write->index - before->index > SOON ||
-	    start > before->at || write->at <= before->at)
-		return look;
-	if (start == before->at && before->bytes == search->place.max_io &&
-	    before->name == write->name)
-		joined = LOOK_SPLIT;
-	explain(search, before, joined);
+	if (!before->used || before->block != block ||
+	    !has_name(writer, request->comm))
+		return;
+	if (before->look != LOOK_WHOLE &&
+	    search->cause.writes - before->index <= SOON &&
+	    writer->visits - before->visit <= FEW_BLOCKS)
+		explain(search, before, LOOK_STREAM);
 	before->used = false;
-	if (look == LOOK_KERNEL)
-		return look;
-	if (look == LOOK_WHOLE && joined == LOOK_STREAM) {
-		search->joined[write->phase]++;
-		return look;
-	}
-	return joined;
 }
 
 void cause_add(struct cause_search *search,
 	       const struct trace_request *request)
 {
-	const struct cause_place *place = &search->place;
+	const uint32_t block = search->place.block;
 	uint64_t start, end, first_block, last_block;
-	struct end write;
-	enum look look;
+	struct touch touch;
 
+	search->flushes += request->op == TRACE_FLUSH || request->preflush;
 	if ((request->op != TRACE_WRITE &&
 	     request->op != TRACE_WRITE_ZEROES) || !request->bytes ||
 	    request->offset > INT64_MAX || request->bytes > INT64_MAX)
 		return;
 	search->cause.writes++;
 	/* from the boundary before the device */
-	start = request->offset + place->shift;
+	start = request->offset + search->place.shift;
 	end = start + request->bytes;
-	if (start % place->block == 0 && end % place->block == 0)
+	first_block = start / block;
+	last_block = end / block;
+	if (start % block == 0 && first_block != last_block)
+		cover(search, request, first_block);
+	if (start % block == 0 && end % block == 0)
 		return;
 	search->cause.misaligned++;
-	first_block = start / place->block;
-	last_block = end / place->block;
-	look = look_of(search, request);
-	write = (struct end) {
-		.block = last_block,
-		.at = end,
+	touch = (struct touch) {
+		.block = first_block,
+		.start = start,
+		.end = first_block == last_block ? end :
+						   (first_block + 1) * block,
 		.bytes = request->bytes,
 		.index = search->cause.writes,
-		.phase = (uint32_t)(start % place->block) / ALIGN_SECTOR_SIZE,
+		.flushes = search->flushes,
+		.phase = (uint32_t)(start % block) / ALIGN_SECTOR_SIZE,
 		.name = name_of(search, request->comm),
-		.look = look,
+		.look = look_of(search, request),
+		.fua = request->fua,
 		.used = true,
 	};
 	/* one touch in a single block, or one at each end that is inside one */
-	if (start % place->block || first_block == last_block) {
-		enum look first = join(search, &write, start, first_block,
-				       look);
-
-		count(search, &write, first);
-		if (first_block == last_block)
-			write.look = first;
+	if (start % block || first_block == last_block)
+		add_touch(search, touch, start);
+	if (end % block && first_block != last_block) {
+		touch.block = last_block;
+		touch.end = end;
+		add_touch(search, touch, last_block * block);
 	}
-	if (end % place->block) {
-		if (first_block != last_block)
-			count(search, &write, look);
-		*slot_of(search, last_block) = write;
-	}
+	search->writers[touch.name].end = end;
 }
 
 /* Check for at least @per_cent of @all. */
@@ -269,6 +458,19 @@ static uint32_t largest(const uint64_t *counts, uint32_t nr)
 	return most;
 }
 
+/* Return the name of the process with most touches of a cause. */
+static const char *busiest(const struct cause_search *search,
+			   enum cause_kind kind)
+{
+	uint64_t counts[NAMES];
+	uint32_t i;
+
+	for (i = 0; i < NAMES; i++)
+		counts[i] = kind == CAUSE_REWRITE ?
+			search->writers[i].rewritten : search->writers[i].small;
+	return search->writers[largest(counts, NAMES)].name;
+}
+
 static void decide(const struct cause_search *search, struct cause *cause)
 {
 	uint32_t phase = largest(search->whole, PHASES);
@@ -278,6 +480,7 @@ static void decide(const struct cause_search *search, struct cause *cause)
 		[CAUSE_RANDOM] = search->looks[LOOK_SMALL],
 		[CAUSE_FS_SECTOR] = search->looks[LOOK_KERNEL],
 		[CAUSE_SPLIT] = search->looks[LOOK_SPLIT],
+		[CAUSE_REWRITE] = search->looks[LOOK_REWRITE],
 	};
 	uint32_t i, most;
 
@@ -297,9 +500,8 @@ static void decide(const struct cause_search *search, struct cause *cause)
 	    at_least(explained[most], cause->touches, MOST_PER_CENT))
 		cause->kind = (enum cause_kind)most;
 	cause->into = phase * ALIGN_SECTOR_SIZE;
-	if (cause->kind == CAUSE_RANDOM)
-		memcpy(cause->comm,
-		       search->names[largest(search->small, NAMES)],
+	if (cause->kind == CAUSE_RANDOM || cause->kind == CAUSE_REWRITE)
+		memcpy(cause->comm, busiest(search, cause->kind),
 		       TRACE_COMM_BYTES);
 }
 
@@ -358,6 +560,7 @@ const char *cause_name(enum cause_kind kind)
 		[CAUSE_RANDOM] = "random",
 		[CAUSE_FS_SECTOR] = "fs-sector",
 		[CAUSE_SPLIT] = "split",
+		[CAUSE_REWRITE] = "rewrite",
 		[CAUSE_UNKNOWN] = "cannot-tell",
 	};
 

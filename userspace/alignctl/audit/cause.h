@@ -20,6 +20,7 @@ enum cause_kind {
 	CAUSE_RANDOM,		/* small writes anywhere */
 	CAUSE_FS_SECTOR,	/* a file system with small sectors or blocks */
 	CAUSE_SPLIT,		/* large writes cut at the largest request */
+	CAUSE_REWRITE,		/* the same parts of a block, again and again */
 	CAUSE_UNKNOWN,		/* none that explains enough of the touches */
 };
 
@@ -47,7 +48,11 @@ struct cause_place {
  * @of_writes: @explained counts misaligned writes, not touches
  * @explained: number of touches that the cause explains
  * @into: with CAUSE_SHIFT, bytes into a block at which writes start
- * @comm: with CAUSE_RANDOM, name of the process with most touches; "": not known
+ * @rewrites: number of touches that wrote again what is in their block
+ * @durable: number of those before which the block's last touch was durable, by
+ *	a flush or FUA
+ * @comm: with CAUSE_RANDOM and CAUSE_REWRITE, name of the process with most
+ *	touches; "": not known
  */
 struct cause {
 	enum cause_kind kind;
@@ -58,6 +63,8 @@ struct cause {
 	bool of_writes;
 	uint64_t explained;
 	uint32_t into;
+	uint64_t rewrites;
+	uint64_t durable;
 	char comm[TRACE_COMM_BYTES];
 };
 

@@ -103,6 +103,11 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 			"set the program's page or sector to %" PRId64,
 			block);
 		break;
+	case CAUSE_REWRITE:
+		finding->reason = message_format(
+			"set the program's log block, page or sector to %" PRId64,
+			block);
+		break;
 	case CAUSE_FS_SECTOR:
 		finding->reason = see(judgement, FINDING_FS_SECTOR,
 				      FINDING_FS_BLOCK, "");
@@ -119,6 +124,21 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 		finding->reason = message_format(
 			"record it, longer or one program alone, and check with --recording");
 	}
+}
+
+/* Return the process that a cause names, for people. */
+static const char *process_of(const struct cause *cause)
+{
+	return *cause->comm ? cause->comm : "a process without a name";
+}
+
+/* Say how many writes of a rewrite were durable when the next one came. */
+static const char *durable_of(const struct cause *cause)
+{
+	if (cause->durable == cause->rewrites)
+		return ", each write made durable before the next";
+	return cause->durable > cause->rewrites / 2 ?
+		", most writes made durable before the next" : "";
 }
 
 void judge_cause(const struct stack *stack, struct judgement *judgement,
@@ -139,14 +159,18 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 		break;
 	case CAUSE_RANDOM:
 		what = message_format("random small writes by %s",
-				      *cause->comm ? cause->comm :
-				      "a process without a name");
+				      process_of(cause));
 		break;
 	case CAUSE_FS_SECTOR:
 		what = message_format("file-system sectors too small");
 		break;
 	case CAUSE_SPLIT:
 		what = message_format("large writes cut at the largest request");
+		break;
+	case CAUSE_REWRITE:
+		what = message_format("blocks rewritten in part by %s%s",
+				      process_of(cause),
+				      durable_of(cause));
 		break;
 	case CAUSE_NONE:
 		what = message_format("nothing");

@@ -83,6 +83,67 @@ static void names(void)
 	      cause_name(cause.kind), cause.comm);
 }
 
+/* A process does not rewrite what another one wrote. */
+static void two_processes(void)
+{
+	struct cause_search *search = cause_new(&place);
+	struct cause cause;
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		write_of(search, 512, 512, i % 2 ? "one" : "two");
+	cause_end(search, &cause);
+	CHECK(cause.kind != CAUSE_REWRITE, "a block of two processes");
+}
+
+/* Sectors of a large block, of which several are one unit. */
+static void large_block(void)
+{
+	static const struct cause_place large = { .block = 1 << 20 };
+	struct cause_search *search = cause_new(&large);
+	struct cause cause;
+	uint64_t i;
+
+	for (i = 0; i < 3000; i++)
+		write_of(search, i * 512, 512, "x");
+	cause_end(search, &cause);
+	CHECK(cause.kind == CAUSE_STREAM, "%s", cause_name(cause.kind));
+}
+
+/* What makes the write before a rewrite durable. */
+static void durable(void)
+{
+	static const struct {
+		bool flush, preflush, fua;
+		uint64_t durable;
+	} how[] = {
+		{ .durable = 0 }, { .flush = true, .durable = 199 },
+		{ .preflush = true, .durable = 199 },
+		{ .fua = true, .durable = 199 },
+	};
+	struct cause cause;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+		struct cause_search *search = cause_new(&place);
+		const struct trace_request write = {
+			.op = TRACE_WRITE, .offset = 512, .bytes = 512,
+			.preflush = how[i].preflush, .fua = how[i].fua,
+		}, flush = { .op = TRACE_FLUSH };
+
+		for (k = 0; k < 200; k++) {
+			cause_add(search, &write);
+			if (how[i].flush)
+				cause_add(search, &flush);
+		}
+		cause_end(search, &cause);
+		CHECK(cause.kind == CAUSE_REWRITE && cause.rewrites == 199 &&
+		      cause.durable == how[i].durable,
+		      "%zu: %s, %" PRIu64 " of %" PRIu64 " durable", i,
+		      cause_name(cause.kind), cause.durable, cause.rewrites);
+	}
+}
+
 static enum cause_kind says(const struct cause_ledger *ledger, uint32_t into)
 {
 	struct cause cause;
@@ -121,5 +182,8 @@ const struct tap_test cause_tests[] = {
 	{ "counters name a shift that is known, and a stream in coalesce",
 	  counters },
 	{ "of too many processes none is named", names },
+	{ "a process does not rewrite what another one wrote", two_processes },
+	{ "a stream in a block of 1 MiB is no rewrite", large_block },
+	{ "flush, preflush and FUA make a rewrite durable", durable },
 	{ 0 },
 };

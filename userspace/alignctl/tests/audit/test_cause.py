@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """check --recording: recordings of made-up loads whose cause is known, with something of others mixed in."""
 
-import csv
 import itertools
 import os
 import random
@@ -9,7 +8,7 @@ import random
 import pytest
 
 from audited import MIB, SECTOR, Machine, check, run, sparse
-from made_loads import SPAN, cut, loads, small, whole
+from made_loads import ORACLE, SPAN, cut, loads, made_durable, one_sector_a_block, pages, sectors_again, small, whole, write_trace
 
 WRITES = 1500
 CASES = 200
@@ -34,18 +33,14 @@ def xfs(tmp_path_factory):
         return made.read(MIB)
 
 
-def verdict(folder, load, *, block, largest, content=b""):
+def verdict(folder, load, *, block, largest, content=b"", **durable):
     """The cause that check finds, and its row."""
     folder.mkdir()
     machine = Machine(folder)
     machine.disk("sda", (8, 0), physical=block, bytes_=SPAN + 4 * MIB, max_kb=largest >> 10)
     with open(folder / "dev/sda", "r+b") as node:
         node.write(content)
-    trace = folder / "trace.csv"
-    with open(trace, "w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["op", "offset", "bytes", "comm"])
-        rows.writerows(("write", *row) for row in load)
+    trace = write_trace(folder / "trace.csv", made_durable(load, **durable), 0)
     faults, notes, _ = machine.check("sda", "--recording", trace)
     row = (faults.get("sda") or {}).get("cause") or notes["sda"]["cause"]
     return row["cause"], row
@@ -75,10 +70,72 @@ def test_of_200_loads_no_cause_is_wrong_and_few_are_not_told(tmp_path, xfs):
     assert len(untold) <= CASES // 10, untold
 
 
-@pytest.mark.parametrize("first, second", itertools.combinations(["shift", "stream", "random"], 2))
+def beside(rng, block, load):
+    """A load among the writes of whole blocks that most machines make besides."""
+    aligned = whole(rng, block, "bgwriter")
+    for write in itertools.islice(load, WRITES):
+        if rng.random() < 0.3:
+            yield next(aligned)
+        yield write
+
+
+@pytest.mark.parametrize("durable", [{}, {"flush": 1}, {"flush": 8}, {"fua": True}], ids=["", "flush", "flush-8", "fua"])
+@pytest.mark.parametrize("written", ORACLE)
+def test_each_sequence_has_its_cause_with_flushes_and_without(tmp_path, written, durable):
+    cause, load = ORACLE[written]
+    for seed, block in itertools.product(range(3), (4096, 16384, 65536)):
+        rng = random.Random(f"{seed} {durable}")
+        load_ = beside(rng, block, load(rng, block))
+        found, row = verdict(tmp_path / f"{seed} {block}", load_, block=block, largest=MIB, **durable)
+        assert found == cause, (seed, block, row["text"])
+
+
+@pytest.mark.parametrize("blocks", [16, 20, 24, 32, 64, 400])
+@pytest.mark.parametrize("load", [pages, one_sector_a_block])
+def test_random_writes_that_meet_a_block_again_by_chance_are_no_rewrite(tmp_path, load, blocks):
+    """On few blocks most meet one again, and a program that writes only these rewrites them."""
+    def found(seed, blocks):
+        rng = random.Random(seed)
+        load_ = itertools.islice(load(rng, 4096, blocks), WRITES)
+        return verdict(tmp_path / f"{blocks} {seed}", load_, block=4096, largest=MIB)[0]
+
+    assert "rewrite" not in [found(seed, blocks) for seed in range(5)]
+    assert found(0, 1) == "rewrite"
+
+
+@pytest.mark.parametrize("order", [range(0, 8, 2), range(7, -1, -1)], ids=["with gaps", "backwards"])
+def test_writes_that_share_a_block_and_no_bytes_are_no_rewrite(tmp_path, order):
+    load = ((block * 4096 + sector * SECTOR, SECTOR, "dbwr") for block in range(WRITES // 8) for sector in order)
+    assert verdict(tmp_path / "m", load, block=4096, largest=MIB)[0] != "rewrite"
+
+
+EACH = ", each write made durable before the next"
+
+
+@pytest.mark.parametrize("durable, told", [({}, ""), ({"flush": 8}, ""), ({"flush": 1}, EACH), ({"fua": True}, EACH)])
+def test_a_rewrite_says_by_whom_and_if_each_write_was_made_durable(tmp_path, durable, told):
+    load = list(itertools.islice(sectors_again(random.Random(1), 4096), WRITES))
+    found, row = verdict(tmp_path / "m", load, block=4096, largest=MIB, **durable)
+    assert found == "rewrite"
+    assert row["text"].startswith(f"cause of its touches: blocks rewritten in part by mysqld{told} (")
+    assert row["not_in_place"] == "set the program's log block, page or sector to 4096"
+
+
+def test_a_rewrite_whose_writes_are_most_made_durable_says_so(tmp_path):
+    folder, rows = tmp_path / "m", []
+    folder.mkdir()
+    for number in range(400):
+        rows += [("write", 8 * MIB, SECTOR, "mysqld", "")] + [("flush", "", "", "mysqld", "")] * (number % 10 != 0)
+    machine = Machine(folder)
+    machine.disk("sda", (8, 0))
+    faults, _, _ = machine.check("sda", "--recording", write_trace(folder / "trace.csv", rows, 0))
+    assert "by mysqld, most writes made durable before the next (" in faults["sda"]["cause"]["text"]
+
+
+@pytest.mark.parametrize("first, second", itertools.combinations(["shift", "stream", "random", "rewrite"], 2))
 def test_two_causes_of_the_same_weight_are_not_told_for_one(tmp_path, first, second):
     rng = random.Random(1)
-    kinds = [loads(rng, 4096, kind, MIB) for kind in (first, second)]
+    kinds = [sectors_again(rng, 4096) if kind == "rewrite" else loads(rng, 4096, kind, MIB) for kind in (first, second)]
     load = [next(kinds[n % 2]) for n in range(WRITES)]
     found, row = verdict(tmp_path / "m", load, block=4096, largest=MIB)
     assert found == "cannot-tell", row
